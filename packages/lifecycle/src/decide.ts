@@ -1,60 +1,20 @@
 import type { Message, TaskStatus } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
+import type { Command, Happening } from './command.ts';
 import { messageOf } from './conversation.ts';
 import {
   type ChildUpdate,
   FACT_FORMAT,
   type Fact,
-  type MessageReceived,
+  type MemoryUpdate,
   type Metadata,
   type TaskUpdate,
 } from './facts.ts';
-import { freezeMembers } from './frozen-json.ts';
-import { isRipe, type OpenTurn, type State, type TaskRecord } from './state.ts';
-import { canTransition, isInterrupted, isTerminal } from './states.ts';
-
-/** A request to change a task. */
-export type Command =
-  /**
-   * A client's message arrives. On an empty log it begins the task. Nothing happens if a message with its id arrived before;
-   * the caller that used `once` compares the content.
-   */
-  | ({ readonly type: 'receive' } & Omit<MessageReceived, 'type' | 'format' | 'at'>)
-  /** The log becomes a task that clients can see. Nothing happens if it is one, or if the agent answered without one. */
-  | { readonly type: 'create'; readonly taskId: string }
-  /**
-   * The agent starts with all untaken messages whose time has come, or starts again if the last turn was left open.
-   * `ripeAt`: the time that counts for that. Default: the time of the facts, which is never before that of earlier ones.
-   */
-  | {
-      readonly type: 'start-turn';
-      readonly alone?: true | undefined;
-      readonly ripeAt?: string | undefined;
-    }
-  /**
-   * The running turn asks for another one at a time (ISO 8601, UTC, milliseconds), or no more. `hasty`: how many turns in
-   * a row asked for one at once.
-   */
-  | {
-      readonly type: 'set-wake';
-      readonly time?: string | undefined;
-      readonly hasty?: number | undefined;
-    }
-  /** The running agent takes a message that arrived while it ran. Nothing happens if a turn took it already. */
-  | { readonly type: 'take'; readonly messageId: string }
-  /** The agent reports. */
-  | { readonly type: 'update'; readonly update: TaskUpdate }
-  /** The agent answers with a message. */
-  | { readonly type: 'answer'; readonly message: Message }
-  /** A step of the running turn finished. Every name can be used once. */
-  | { readonly type: 'complete-step'; readonly name: string; readonly result: unknown }
-  | { readonly type: 'end-turn' }
-  | { readonly type: 'wake'; readonly metadata?: Metadata }
-  /** A client asks to cancel the task. Nothing happens if it is canceled already. */
-  | { readonly type: 'request-cancel'; readonly metadata?: Metadata };
-
-/** A fact without its time. */
-type Happening = Fact extends infer F ? (F extends Fact ? Omit<F, 'format' | 'at'> : never) : never;
+import { changeMemory, openCallback, receiveCallback } from './kept/decide-kept.ts';
+import type { State, TaskRecord } from './state.ts';
+import { canTransition, isTerminal } from './states.ts';
+import { completeStep, endTurn, failStep, failTurn, startTurn, take, turnOf } from './turns/decide-turn.ts';
+import { freezeMembers } from './values/frozen-json.ts';
 
 /**
  * The facts that a command causes. Pure: `now` is the time (ISO 8601, UTC, milliseconds). If it is before the latest fact,
@@ -85,7 +45,21 @@ function happen(state: State | undefined, command: Command, at: string): Happeni
     case 'answer':
       return answer(open(state), command.message, at);
     case 'complete-step':
-      return completeStep(turnOf(state), command);
+      return completeStep(state, command);
+    case 'fail-step':
+      return failStep(state, command);
+    case 'fail-turn':
+      return failTurn(state, command);
+    case 'pause-turn':
+      return [{ type: 'turn-paused', turn: turnOf(state).number, until: command.until }];
+    case 'change-memory':
+      return changeMemory(open(state), command.memory);
+    case 'open-callback': {
+      const { type: _, ...opened } = command;
+      return openCallback(state, { ...opened, turn: turnOf(state).number });
+    }
+    case 'receive-callback':
+      return receiveCallback(state, command.id, command.value, at);
     case 'set-wake': {
       const { time, hasty } = command;
       const { number: turn } = turnOf(state);
@@ -144,57 +118,6 @@ function checkGeneration({ generation, matched }: State, taskId: string, expecte
   });
 }
 
-function startTurn(
-  state: State,
-  { alone, ripeAt }: Command & { type: 'start-turn' },
-  at: string,
-): Happening[] {
-  const { openTurn, task, turns, untaken, woken, wakeAt } = state;
-  // After the clock was set back, the facts go on from the latest one, and people's times do not.
-  const time = ripeAt ?? at;
-  // A program that wakes the task does not wait for messages that are put off.
-  const ripe = woken ? untaken : untaken.filter((received) => isRipe(received, time));
-  if (!openTurn && !woken && ripe.length === 0 && !(wakeAt !== undefined && wakeAt <= time)) {
-    throw new A2AError('INTERNAL_ERROR', 'There is nothing to start a turn for');
-  }
-  const started: Happening = openTurn
-    ? {
-        type: 'turn-started',
-        turn: openTurn.number,
-        attempt: openTurn.attempt + 1,
-        messageIds: openTurn.messageIds,
-        ...(alone && { alone }),
-      }
-    : {
-        type: 'turn-started',
-        turn: turns + 1,
-        attempt: 1,
-        messageIds: ripe.map(({ message }) => message.messageId),
-        ...(alone && { alone }),
-      };
-  if (!task || !isInterrupted(task.status.state)) return [started];
-  return [started, { type: 'status-changed', status: { state: 'TASK_STATE_WORKING', timestamp: at } }];
-}
-
-function take(state: State, messageId: string): Happening[] {
-  const { number: turn } = turnOf(state);
-  if (state.untaken.some(({ message }) => message.messageId === messageId)) {
-    return [{ type: 'message-taken', turn, messageId }];
-  }
-  if (messageOf(state.conversation, messageId)) return [];
-  throw new A2AError('INVALID_AGENT_RESPONSE', `There is no message "${messageId}" to take`);
-}
-
-function completeStep(
-  { number: turn, steps }: OpenTurn,
-  { name, result }: Command & { type: 'complete-step' },
-): Happening[] {
-  if (Object.hasOwn(steps, name)) {
-    throw new A2AError('INVALID_AGENT_RESPONSE', `Step "${name}" is completed already`);
-  }
-  return [{ type: 'step-completed', turn, name, result }];
-}
-
 function update(state: State, asked: TaskUpdate, at: string): Happening[] {
   const task = taskOf(state);
   const metadata = asked.metadata && { metadata: asked.metadata };
@@ -208,9 +131,9 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
       );
     }
     const updated: Happening = { type: 'artifact-updated', artifact, append, lastChunk, ...metadata };
-    return asked.child ? [childUpdated(asked.child), updated] : [updated];
+    return withInsides(state, asked.memory, asked.child, [updated]);
   }
-  if (!('status' in asked)) return [childUpdated(asked.child)];
+  if (!('status' in asked)) return withInsides(state, asked.memory, asked.child, []);
   const { state: to } = asked.status;
   if (!canTransition(task.status.state, to)) {
     throw new A2AError('INVALID_AGENT_RESPONSE', `A task cannot go from ${task.status.state} to ${to}`);
@@ -219,7 +142,19 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
   const changed: Happening = { type: 'status-changed', status, ...metadata };
   // Nothing follows the fact that closes a log, so the turn ends before it.
   const changes = isTerminal(to) ? [...endTurn(state), changed] : [changed];
-  return asked.child ? [childUpdated(asked.child), ...changes] : changes;
+  return withInsides(state, asked.memory, asked.child, changes);
+}
+
+/** What an update records besides what clients see, before that: nothing follows the fact that closes a log. */
+function withInsides(
+  state: State,
+  memory: MemoryUpdate | undefined,
+  child: ChildUpdate | undefined,
+  shown: Happening[],
+): Happening[] {
+  if (memory === undefined && child === undefined) return shown;
+  const kept = memory === undefined ? [] : changeMemory(state, memory);
+  return [...kept, ...(child === undefined ? [] : [childUpdated(child)]), ...shown];
 }
 
 const childUpdated = ({ name, ...child }: ChildUpdate): Happening => ({ type: 'child-updated', name, child });
@@ -240,9 +175,6 @@ function requestCancel({ task, closed, cancelRequested }: State, metadata?: Meta
   if (closed) throw new A2AError('TASK_NOT_CANCELABLE', `Task ${task.id} is finished (${task.status.state})`);
   return [{ type: 'cancel-requested', ...(metadata && { metadata }) }];
 }
-
-const endTurn = ({ openTurn }: State): Happening[] =>
-  openTurn ? [{ type: 'turn-ended', turn: openTurn.number }] : [];
 
 function statusOf(
   state: State,
@@ -289,9 +221,4 @@ function open(state: State): State {
 function taskOf({ task }: State): TaskRecord {
   if (!task) throw new A2AError('INVALID_AGENT_RESPONSE', 'There is no task to update');
   return task;
-}
-
-function turnOf({ openTurn }: State): OpenTurn {
-  if (!openTurn) throw new A2AError('INVALID_AGENT_RESPONSE', 'No turn is running');
-  return openTurn;
 }

@@ -2,20 +2,26 @@ import type { Message, Part } from '@batonjs/protocol';
 import { addMessage, type Conversation, emptyConversation, messageOf, positionOf } from './conversation.ts';
 import {
   type ArtifactUpdated,
+  type CallbackOpened,
+  type CallbackReceived,
   changesGeneration,
   FACT_FORMAT,
   type Fact,
+  type MemoryChanged,
   type MessageReceived,
-  type MessageTaken,
   type StatusChanged,
   type StepCompleted,
+  type StepFailed,
   type TaskCreated,
-  type TurnStarted,
+  type TurnFailed,
+  type TurnPaused,
 } from './facts.ts';
-import { append, type List, toArray, toList } from './list.ts';
-import type { ArtifactRecord, State, TaskRecord } from './state.ts';
+import { openCallback, receiveCallback, remember } from './kept/kept.ts';
+import type { ArtifactRecord, Draft, State, TaskRecord } from './state.ts';
 import { isTerminal } from './states.ts';
-import { weigh } from './weigh.ts';
+import { completeStep, failStep, failTurn, pauseTurn, startTurn, takeMessage } from './turns/fold-turn.ts';
+import { append, type List, toArray, toList } from './values/list.ts';
+import { weigh } from './values/weigh.ts';
 
 /** A stored fact that this release cannot fold. It refuses the task rather than misread it. */
 export class UnknownFactError extends Error {
@@ -27,9 +33,6 @@ export class UnknownFactError extends Error {
     return typeof value === 'object' && value !== null && 'code' in value && value.code === 'UNKNOWN_FACT';
   }
 }
-
-/** A new state, before `evolve` returns it. */
-type Draft = { -readonly [Name in keyof State]: State[Name] };
 
 /**
  * Folds one fact into the state. Pure; the cost depends on the fact, not on how much was folded before.
@@ -87,7 +90,13 @@ function fold(next: Draft, fact: Fact): void {
       next.cancelRequested ??= { at: fact.at, metadata: fact.metadata };
       return;
     case 'step-completed':
-      completeStep(next, fact);
+    case 'step-failed':
+    case 'turn-failed':
+    case 'turn-paused':
+    case 'memory-changed':
+    case 'callback-opened':
+    case 'callback-received':
+      foldInside(next, fact);
       return;
     case 'child-updated':
       next.children = { ...next.children, [fact.name]: fact.child };
@@ -104,6 +113,44 @@ function fold(next: Draft, fact: Fact): void {
       throw new UnknownFactError(
         `The log holds a fact of unknown type "${(fact satisfies never as { type: unknown }).type}"`,
       );
+  }
+}
+
+type InsideFact =
+  | StepCompleted
+  | StepFailed
+  | TurnFailed
+  | TurnPaused
+  | MemoryChanged
+  | CallbackOpened
+  | CallbackReceived;
+
+/** Folds what the agent's own work needs, and no client sees. */
+function foldInside(next: Draft, fact: InsideFact): void {
+  switch (fact.type) {
+    case 'step-completed':
+      completeStep(next, fact);
+      return;
+    case 'step-failed':
+      failStep(next, fact);
+      return;
+    case 'turn-failed':
+      failTurn(next, fact);
+      return;
+    case 'turn-paused':
+      pauseTurn(next, fact);
+      return;
+    case 'memory-changed':
+      next.kept = remember(next.kept, fact);
+      return;
+    case 'callback-opened':
+      next.kept = openCallback(next.kept, fact);
+      return;
+    case 'callback-received':
+      next.kept = receiveCallback(next.kept, fact);
+      next.woken ??= { metadata: undefined };
+      next.hasty = undefined;
+      return;
   }
 }
 
@@ -124,53 +171,6 @@ function createTask(next: Draft, { taskId, contextId, at }: TaskCreated): void {
   next.task = { id: taskId, status: { state: 'TASK_STATE_SUBMITTED', timestamp: at }, artifacts: [] };
 }
 
-function startTurn(next: Draft, { turn, attempt, messageIds, at }: TurnStarted): void {
-  const { taken, left } = take(next.untaken, messageIds);
-  const kept = next.openTurn?.number === turn ? next.openTurn : undefined;
-  if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;
-  next.turns = turn;
-  const isAsked = messageIds.length > 0 || next.woken !== undefined;
-  const replacedWake = attempt > 1 ? kept?.replacedWake : isAsked ? next.wakeAt : undefined;
-  // A later attempt is the same turn: what was asked for while an earlier one ran is asked for still.
-  if (attempt === 1) {
-    next.woken = undefined;
-    next.wakeAt = undefined;
-  }
-  if (messageIds.length > 0) next.hasty = undefined;
-  next.untaken = left;
-  next.openTurn = {
-    number: turn,
-    attempt,
-    messageIds,
-    takenLater: kept?.takenLater,
-    startedAt: at,
-    replacedWake,
-    steps: kept?.steps ?? noSteps,
-  };
-}
-
-function takeMessage(next: Draft, fact: MessageTaken): void {
-  const { taken, left } = take(next.untaken, [fact.messageId]);
-  const { openTurn } = next;
-  next.untaken = left;
-  next.taken = [...next.taken, ...taken];
-  if (!openTurn) return;
-  const { messageIds, takenLater = [] } = openTurn;
-  next.openTurn = {
-    ...openTurn,
-    messageIds: [...messageIds, fact.messageId],
-    takenLater: [...takenLater, fact.messageId],
-  };
-}
-
-function completeStep(next: Draft, { name, result }: StepCompleted): void {
-  const { openTurn } = next;
-  if (!openTurn) return;
-  // JSON has no undefined: a snapshot would forget that a step without a result was completed.
-  const steps = { ...openTurn.steps, [name]: result ?? null };
-  next.openTurn = { ...openTurn, steps };
-}
-
 function changeStatus(next: Draft, fact: StatusChanged): void {
   const { status } = fact;
   const { id, artifacts } = taskOf(next, fact);
@@ -185,8 +185,6 @@ function changeStatus(next: Draft, fact: StatusChanged): void {
 function showStatus(next: Draft): void {
   next.statusVersion = next.version;
 }
-
-const noSteps: Readonly<Record<string, unknown>> = Object.freeze({});
 
 const ownedBy = (taskId: string, contextId: string, { messages }: Conversation): Conversation =>
   toArray(messages).reduce(
@@ -227,6 +225,7 @@ function begin(fact: Fact): State {
     wakeAt: undefined,
     hasty: undefined,
     children: undefined,
+    kept: undefined,
     skills: fact.skill === undefined ? undefined : [fact.skill],
     matched: undefined,
   } satisfies { readonly [Name in keyof Required<State>]: State[Name] };
@@ -242,16 +241,6 @@ const spokenAt = (conversation: Conversation, { messageId }: Message): number =>
 function taskOf(state: Pick<State, 'task'>, fact: Fact): TaskRecord {
   if (!state.task) throw new UnknownFactError(`"${fact.type}" before "task-created"`);
   return state.task;
-}
-
-function take(untaken: readonly MessageReceived[], ids: readonly string[]) {
-  // For a few ids, making a set costs more than it saves.
-  const wanted = ids.length > 8 ? new Set(ids) : undefined;
-  const isWanted = (id: string) => (wanted ? wanted.has(id) : ids.includes(id));
-  const taken: MessageReceived[] = [];
-  const left: MessageReceived[] = [];
-  for (const received of untaken) (isWanted(received.message.messageId) ? taken : left).push(received);
-  return { taken, left };
 }
 
 function merge(

@@ -114,6 +114,68 @@ export interface StepCompleted extends Written {
   readonly turn: number;
   readonly name: string;
   readonly result: unknown;
+  /** `task`: every later turn of the task reuses it, too. */
+  readonly keep?: 'task';
+}
+
+/** One try of a step of the open turn failed. */
+export interface StepFailed extends Written {
+  readonly type: 'step-failed';
+  readonly turn: number;
+  readonly name: string;
+  /** Which try it was, from 1. Later attempts of the turn go on counting. */
+  readonly attempt: number;
+  readonly message: string;
+  /** When the next try is due: ISO 8601, UTC, milliseconds. Absent: it was the last. */
+  readonly retryAt?: string;
+}
+
+/** The agent threw. Written for those who run the agent: no client sees it. */
+export interface TurnFailed extends Written {
+  readonly type: 'turn-failed';
+  readonly turn: number;
+  readonly attempt: number;
+  readonly message: string;
+  readonly stack?: string;
+  readonly code?: string;
+  /** When the next attempt of the turn is due: ISO 8601, UTC, milliseconds. Absent: it was the last. */
+  readonly retryAt?: string;
+}
+
+/** The open turn gives its process back. Its next attempt starts at a time: ISO 8601, UTC, milliseconds. */
+export interface TurnPaused extends Written {
+  readonly type: 'turn-paused';
+  readonly turn: number;
+  readonly until: string;
+}
+
+/** The agent remembers values until its task is deleted, or forgets some. No client sees them. */
+export interface MemoryChanged extends Written {
+  readonly type: 'memory-changed';
+  readonly changes: Readonly<Record<string, unknown>>;
+  readonly removed?: readonly string[];
+}
+
+/** The turn asked for a value from outside. */
+export interface CallbackOpened extends Written {
+  readonly type: 'callback-opened';
+  readonly name: string;
+  /** Unique within the task. */
+  readonly id: string;
+  readonly turn: number;
+  readonly secretHash?: string;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly expiresAt: string;
+  /** The JSON Schema of the value. */
+  readonly schema?: unknown;
+}
+
+/** The value came. It asks for another turn, as a wake does. */
+export interface CallbackReceived extends Written {
+  readonly type: 'callback-received';
+  readonly id: string;
+  readonly name: string;
+  readonly value: unknown;
 }
 
 /** A task that this one started at another agent, as far as this one knows it. */
@@ -149,6 +211,12 @@ export type Fact =
   | ArtifactUpdated
   | CancelRequested
   | StepCompleted
+  | StepFailed
+  | TurnFailed
+  | TurnPaused
+  | MemoryChanged
+  | CallbackOpened
+  | CallbackReceived
   | ChildUpdated;
 
 /** An update of a task by its agent. `decide` adds ids and timestamps. */
@@ -160,6 +228,7 @@ export type TaskUpdate =
       readonly metadata?: Metadata;
       /** What the update shows of a child, in the same commit. */
       readonly child?: ChildUpdate;
+      readonly memory?: MemoryUpdate;
     }
   | {
       readonly artifact: Artifact;
@@ -168,9 +237,13 @@ export type TaskUpdate =
       readonly lastChunk?: boolean;
       readonly metadata?: Metadata;
       readonly child?: ChildUpdate;
+      readonly memory?: MemoryUpdate;
     }
   /** Only something about a child: clients get no event, and no metadata. */
-  | { readonly child: ChildUpdate; readonly metadata?: Metadata };
+  | { readonly child: ChildUpdate; readonly memory?: MemoryUpdate; readonly metadata?: Metadata };
+
+/** What the agent remembers from now on, by key, as JSON; `undefined` forgets a key. In the commit of its update. */
+export type MemoryUpdate = Readonly<Record<string, unknown>>;
 
 /** A child as its parent knows it from now on. */
 export interface ChildUpdate extends Child {
@@ -196,5 +269,11 @@ const isSeen: Readonly<Record<Fact['type'], boolean>> = {
   'artifact-updated': true,
   'cancel-requested': false,
   'step-completed': false,
+  'step-failed': false,
+  'turn-failed': false,
+  'turn-paused': false,
+  'memory-changed': false,
+  'callback-opened': false,
+  'callback-received': false,
   'child-updated': false,
 };

@@ -59,6 +59,12 @@ export function headOf(head: Head | undefined, fact: Fact): Head {
     case 'wake-set':
     case 'cancel-requested':
     case 'step-completed':
+    case 'step-failed':
+    case 'turn-failed':
+    case 'turn-paused':
+    case 'memory-changed':
+    case 'callback-opened':
+    case 'callback-received':
     case 'child-updated':
       return next;
     default:

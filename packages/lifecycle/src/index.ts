@@ -1,9 +1,12 @@
+export type { Command } from './command.ts';
 export type { Conversation } from './conversation.ts';
-export { type Command, decide } from './decide.ts';
+export { decide } from './decide.ts';
 export { evolve, replay, UnknownFactError } from './evolve.ts';
 export {
   type Answered,
   type ArtifactUpdated,
+  type CallbackOpened,
+  type CallbackReceived,
   type CancelRequested,
   type Child,
   type ChildUpdate,
@@ -11,23 +14,29 @@ export {
   changesGeneration,
   FACT_FORMAT,
   type Fact,
+  type MemoryChanged,
+  type MemoryUpdate,
   type MessageReceived,
   type MessageTaken,
   type Metadata,
   type StatusChanged,
   type StepCompleted,
+  type StepFailed,
   type TaskCreated,
   type TaskUpdate,
   type TurnEnded,
+  type TurnFailed,
+  type TurnPaused,
   type TurnStarted,
   type WakeSet,
   type Woken,
 } from './facts.ts';
-export { frozenJson } from './frozen-json.ts';
 export { type Head, headOf } from './head.ts';
-export type { List } from './list.ts';
+export type { Callback, Kept } from './kept/kept.ts';
 export { fromSnapshot, type PlainState, type Snapshot, toSnapshot } from './snapshot.ts';
-export type { ArtifactRecord, OpenTurn, State, TaskRecord } from './state.ts';
+export type { ArtifactRecord, OpenTurn, State, StepFailures, TaskRecord } from './state.ts';
 export { isRipe, nextTurnAt } from './state.ts';
 export { canTransition, isInterrupted, isTerminal } from './states.ts';
+export { frozenJson } from './values/frozen-json.ts';
+export type { List } from './values/list.ts';
 export { historyOf, type TaskView, toStreamResponse, viewArtifact, viewTask } from './view.ts';

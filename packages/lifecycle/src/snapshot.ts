@@ -2,8 +2,8 @@ import type { Artifact, Message } from '@batonjs/protocol';
 import { addMessage, emptyConversation } from './conversation.ts';
 import { UnknownFactError } from './evolve.ts';
 import { FACT_FORMAT } from './facts.ts';
-import { toArray, toList } from './list.ts';
 import type { State, TaskRecord } from './state.ts';
+import { toArray, toList } from './values/list.ts';
 import { viewArtifact } from './view.ts';
 
 /** A state as plain JSON. Folding can start from it instead of the first fact. */

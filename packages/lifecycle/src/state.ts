@@ -1,7 +1,8 @@
 import type { Artifact, Message, Part, TaskStatus } from '@batonjs/protocol';
 import type { Conversation } from './conversation.ts';
 import type { Child, MessageReceived, Metadata } from './facts.ts';
-import type { List } from './list.ts';
+import type { Kept } from './kept/kept.ts';
+import type { List } from './values/list.ts';
 
 /** An artifact with its parts apart, so that adding a chunk does not copy those before it. */
 export interface ArtifactRecord {
@@ -14,6 +15,14 @@ export interface TaskRecord {
   readonly id: string;
   readonly status: TaskStatus;
   readonly artifacts: readonly ArtifactRecord[];
+}
+
+/** How often a step failed in the attempts of a turn, and why the last time. */
+export interface StepFailures {
+  readonly attempt: number;
+  readonly message: string;
+  /** When the next try is due: ISO 8601, UTC, milliseconds. Absent: there is none. */
+  readonly retryAt?: string;
 }
 
 /** A turn that started and has not ended. */
@@ -29,6 +38,14 @@ export interface OpenTurn {
   readonly replacedWake?: string;
   /** Results of completed steps, by name; `null` for a step without a result. Look up with `Object.hasOwn`: a name may be any text. */
   readonly steps: Readonly<Record<string, unknown>>;
+  /** Steps that failed and were not completed since, by name. Look up with `Object.hasOwn`. */
+  readonly stepFailures?: Readonly<Record<string, StepFailures>>;
+  /** How many attempts ended because the agent threw. */
+  readonly failures?: number;
+  /** How many attempts gave their process back before they ended. */
+  readonly pauses?: number;
+  /** No attempt runs, and the next one starts at this time: ISO 8601, UTC, milliseconds. */
+  readonly pausedUntil?: string;
 }
 
 /** A log, folded. */
@@ -72,6 +89,8 @@ export interface State {
   readonly hasty?: { readonly turn: number; readonly count: number };
   /** The tasks at other agents, by name. Look up with `Object.hasOwn`. */
   readonly children?: Readonly<Record<string, Child>>;
+  /** What the agent keeps for its later turns. Absent if it never kept anything. No client sees it. */
+  readonly kept?: Kept;
   /** The skills that its messages named, each once. */
   readonly skills?: readonly string[];
   /** The generation at which the latest message with a condition was accepted: another one for it comes too late. */
@@ -84,11 +103,16 @@ export const isRipe = ({ notBefore }: MessageReceived, at: string): boolean =>
 
 /**
  * When the next turn of a task without a running turn may start: ISO 8601, UTC, milliseconds, or `''` for at once.
- * Undefined if there is nothing to start one for.
+ * Undefined if there is nothing to start one for. The next attempt of a turn that is paused starts at its own time,
+ * whatever comes meanwhile.
  */
-export function nextTurnAt({ untaken, woken, wakeAt }: State): string | undefined {
+export function nextTurnAt({ openTurn, untaken, woken, wakeAt }: State): string | undefined {
+  if (openTurn?.pausedUntil !== undefined) return openTurn.pausedUntil;
   if (woken) return '';
   let next = wakeAt;
   for (const { notBefore = '' } of untaken) if (next === undefined || notBefore < next) next = notBefore;
   return next;
 }
+
+/** A new state, before `evolve` returns it. */
+export type Draft = { -readonly [Name in keyof State]: State[Name] };

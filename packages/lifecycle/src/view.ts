@@ -7,8 +7,8 @@ import type {
   TaskStatusUpdateEvent,
 } from '@batonjs/protocol';
 import type { Fact, Metadata } from './facts.ts';
-import { toArray } from './list.ts';
 import type { ArtifactRecord, State } from './state.ts';
+import { toArray } from './values/list.ts';
 
 /** How much of a task a reader wants. */
 export interface TaskView {
@@ -96,6 +96,12 @@ export function toStreamResponse(
     case 'wake-set':
     case 'cancel-requested':
     case 'step-completed':
+    case 'step-failed':
+    case 'turn-failed':
+    case 'turn-paused':
+    case 'memory-changed':
+    case 'callback-opened':
+    case 'callback-received':
     case 'child-updated':
       return undefined;
     default:

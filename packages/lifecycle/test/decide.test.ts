@@ -8,8 +8,14 @@ import {
   child,
   create,
   endTurn,
+  failStep,
+  failTurn,
   given,
+  openCallback,
+  pauseTurn,
   receive,
+  receiveCallback,
+  remember,
   startTurn,
   step,
   take,
@@ -33,6 +39,8 @@ const situations: Record<string, readonly Command[]> = {
   'input required': [...working, to('INPUT_REQUIRED', 'q1'), endTurn],
   'auth required': [...working, to('AUTH_REQUIRED', 'q1'), endTurn],
   'auth required, running': [...working, to('AUTH_REQUIRED', 'q1')],
+  paused: [...working, pauseTurn(at(90))],
+  'callback open': [...working, openCallback('b1', at(90)), endTurn],
   completed: [...working, to('COMPLETED')],
   failed: [...working, to('FAILED')],
   canceled: [...working, cancel, to('CANCELED')],
@@ -59,6 +67,12 @@ const commands: Record<string, Command> = {
   wake,
   cancel,
   'wake at a time': wakeAt(at(100)),
+  'fail a step': failStep('s1'),
+  'fail the turn': failTurn(at(100)),
+  'pause the turn': pauseTurn(at(100)),
+  remember: remember({ k: 1 }),
+  'open a callback': openCallback('b2', at(100)),
+  'get a value': receiveCallback('b1', 1),
 };
 
 const letters: Record<Fact['type'], string> = {
@@ -75,6 +89,12 @@ const letters: Record<Fact['type'], string> = {
   'step-completed': 's',
   'wake-set': 'w',
   'child-updated': 'c',
+  'step-failed': 'x',
+  'turn-failed': 'f',
+  'turn-paused': 'p',
+  'memory-changed': 'm',
+  'callback-opened': 'o',
+  'callback-received': 'v',
 };
 const reasons: Record<string, string> = {
   lost: 'TASK_NOT_FOUND',
@@ -88,37 +108,41 @@ const reasons: Record<string, string> = {
 
 // What each command causes in each situation, in the order of `commands`: facts by letter, a reason by word, '-' for nothing.
 const outcomes: Record<string, string> = {
-  //                        message again context id   create start take WORK COMPL new  more answer mine step kid  end  wake cancel wakeAt
+  //                        message again context id   create start take WORK COMPL new  more answer mine step kid  end  wake cancel wakeAt fail fail paus mem  open get
   nothing:
-    /*               */ 'M    M     M    M      lost lost lost lost lost lost lost lost lost lost lost lost lost lost   lost',
+    /*               */ 'M    M     M    M      lost lost lost lost lost lost lost lost lost lost lost lost lost lost   lost   lost lost lost lost lost lost',
   received:
-    /*              */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  A    bad  bad  bad  -    W    lost   bad',
+    /*              */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  A    bad  bad  bad  -    W    lost   bad   bad  bad  bad  m    bad  lost',
   running:
-    /*               */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  >A   bad  s    bad  >    W    lost   w',
+    /*               */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  >A   bad  s    bad  >    W    lost   w   x    f    p    m    o    lost',
   answered:
-    /*              */ 'lost lost  lost lost   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over lost   bad',
+    /*              */ 'lost lost  lost lost   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over lost   bad   bad  bad  bad  bad  bad  lost',
   submitted:
-    /*             */ 'M    -     fix  M      -    <    bad  S    S    P    bad  S    bad  bad  c    -    W    C      bad',
+    /*             */ 'M    -     fix  M      -    <    bad  S    S    P    bad  S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    bad  lost',
   working:
-    /*               */ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    C      w',
+    /*               */ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    C      w   x    f    p    m    o    lost',
   'working, m2 waits':
-    /*   */ 'M    -     fix  same   -    <    t    S    >S   P    P    >S   bad  s    c    >    W    C      w',
+    /*   */ 'M    -     fix  same   -    <    t    S    >S   P    P    >S   bad  s    c    >    W    C      w   x    f    p    m    o    lost',
   'working, cancel asked':
-    /**/ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    -      w',
+    /**/ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    -      w   x    f    p    m    o    lost',
   'input required':
-    /*      */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad',
+    /*      */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    bad  lost',
   'auth required':
-    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad',
+    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    bad  lost',
   'auth required, running':
-    /**/ 'M    -     fix  same   -    <S   bad  S    >S   P    P    >S   bad  s    c    >    W    C      w',
+    /**/ 'M    -     fix  same   -    <S   bad  S    >S   P    P    >S   bad  s    c    >    W    C      w   x    f    p    m    o    lost',
+  paused:
+    /*                */ 'M    -     fix  same   -    bug  bad  S    >S   P    P    >S   bad  bad  c    >    W    C      bad   bad  bad  bad  m    bad  lost',
+  'callback open':
+    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    bad  v',
   completed:
-    /*             */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
+    /*             */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad   bad  bad  bad  bad  bad  lost',
   failed:
-    /*                */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
+    /*                */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad   bad  bad  bad  bad  bad  lost',
   canceled:
-    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over -      bad',
+    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over -      bad   bad  bad  bad  bad  bad  lost',
   rejected:
-    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
+    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad   bad  bad  bad  bad  bad  lost',
 };
 
 describe.each(Object.entries(situations))('when the log is: %s', (name, before) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { frozenJson } from '../src/frozen-json.ts';
+import { frozenJson } from '../src/values/frozen-json.ts';
 
 const isFrozen = (value: unknown): boolean =>
   typeof value !== 'object' ||

@@ -15,6 +15,12 @@ const rule: Record<Fact['type'], readonly [merged: boolean, timeline: boolean]> 
   'step-completed': [false, false],
   'cancel-requested': [false, false],
   'child-updated': [false, false],
+  'step-failed': [false, false],
+  'turn-failed': [false, false],
+  'turn-paused': [false, false],
+  'memory-changed': [false, false],
+  'callback-opened': [false, false],
+  'callback-received': [false, false],
   'wake-set': [false, false],
   woken: [false, false],
 };

@@ -51,6 +51,43 @@ export const child = (name: string, more: object = {}): Command => ({
   update: { child: { name, agent: 'Another', ...more } },
 });
 export const step = (name: string, result?: unknown): Command => ({ type: 'complete-step', name, result });
+/** Stands in what only operators see, so that a test can search for it in what clients see. */
+export const inside = 'for operators only';
+/** A step whose result the whole task keeps. */
+export const keptStep = (name: string, result?: unknown): Command => ({
+  type: 'complete-step',
+  name,
+  result,
+  keep: 'task',
+});
+export const failStep = (name: string, retryAt?: string): Command => ({
+  type: 'fail-step',
+  name,
+  message: `${name} failed, ${inside}`,
+  retryAt,
+});
+export const failTurn = (retryAt?: string): Command => ({
+  type: 'fail-turn',
+  message: `It failed, ${inside}`,
+  stack: `Error: It failed, ${inside}`,
+  code: inside,
+  retryAt,
+});
+export const pauseTurn = (until: string): Command => ({ type: 'pause-turn', until });
+export const remember = (memory: Record<string, unknown>): Command => ({ type: 'change-memory', memory });
+export const openCallback = (id: string, expiresAt: string): Command => ({
+  type: 'open-callback',
+  name: `of ${id}`,
+  id,
+  secretHash: inside,
+  expiresAt,
+  schema: { title: inside },
+});
+export const receiveCallback = (id: string, value: unknown): Command => ({
+  type: 'receive-callback',
+  id,
+  value,
+});
 
 /** The agent reports a state: `to('WORKING')`, with a message of that id if there is one. */
 export const to = (state: string, messageId?: string): Command => ({

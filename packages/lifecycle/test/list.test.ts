@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addMessage, emptyConversation, messageOf, positionOf } from '../src/conversation.ts';
-import { append, emptyList, type List, toArray, toList } from '../src/list.ts';
+import { append, emptyList, type List, toArray, toList } from '../src/values/list.ts';
 import { said } from './given.ts';
 
 describe('a list', () => {

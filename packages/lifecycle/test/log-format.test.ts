@@ -36,6 +36,7 @@ interface Stored {
     woken?: State['woken'];
     wakeAt?: State['wakeAt'];
     children?: State['children'];
+    kept?: State['kept'];
   };
 }
 
@@ -53,9 +54,9 @@ function expectMeaning(state: State, meaning: Stored): void {
   );
   expect(state.answer).toEqual(meaning.answer);
   const idsOf = (messages: State['taken']) => messages.map(({ message }) => message.messageId);
-  const { openTurn, cancelRequested, woken, wakeAt, children } = state;
+  const { openTurn, cancelRequested, woken, wakeAt, children, kept } = state;
   const messages = { untaken: idsOf(state.untaken), taken: idsOf(state.taken) };
-  const work = { ...messages, openTurn, cancelRequested, woken, wakeAt, children };
+  const work = { ...messages, openTurn, cancelRequested, woken, wakeAt, children, kept };
   expect(stored(work)).toEqual(meaning.work);
 }
 
@@ -110,6 +111,12 @@ it('there is a stored log with every kind of fact', () => {
     'step-completed': true,
     'wake-set': true,
     'child-updated': true,
+    'step-failed': true,
+    'turn-failed': true,
+    'turn-paused': true,
+    'memory-changed': true,
+    'callback-opened': true,
+    'callback-received': true,
   };
   const found = new Set(files.flatMap((name) => read(name).facts.map(({ type }) => type)));
   expect([...found].sort()).toEqual(Object.keys(kinds).sort());

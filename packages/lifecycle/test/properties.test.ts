@@ -11,10 +11,10 @@ import {
   toStreamResponse,
   viewTask,
 } from '@batonjs/lifecycle';
-import { agrees } from '@batonjs/lifecycle/internals';
+import { agrees, weigh } from '@batonjs/lifecycle/internals';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { reasonOf, stored } from './given.ts';
+import { inside, reasonOf, stored } from './given.ts';
 import { type Moment, randomLog, randomLogInTurn } from './random-log.ts';
 
 const plain = (state: State | undefined) => state && stored(toSnapshot(state));
@@ -181,6 +181,92 @@ describe('every log', () => {
     });
   });
 
+  it('shows nothing of what the agent keeps, and of why it failed, in any view or event', () => {
+    let hidden = 0;
+    always((moments) => {
+      for (const { state, added, facts } of moments) {
+        const task = { id: 'task', contextId: 'context' };
+        const views = state!.task
+          ? [viewTask(state!), viewTask(state!, { currentStatusInHistory: true, generation: true })]
+          : [];
+        const seen = [
+          views,
+          historyOf(state!),
+          state!.answer,
+          added.map((fact) => toStreamResponse(task, fact)),
+        ];
+        expect(JSON.stringify(seen)).not.toContain(inside);
+        if (JSON.stringify(facts).includes(inside)) hidden++;
+      }
+    });
+    expect(hidden).toBeGreaterThan(100);
+  });
+
+  it('keeps what was remembered last, each result of a kept step, and knows its size', () => {
+    always((moments) => {
+      const { facts, state } = moments.at(-1)!;
+      const memory = new Map<string, unknown>();
+      const steps = new Map<string, unknown>();
+      for (const fact of facts) {
+        if (fact.type === 'step-completed' && fact.keep) steps.set(fact.name, fact.result ?? null);
+        if (fact.type !== 'memory-changed') continue;
+        for (const [name, value] of Object.entries(fact.changes)) memory.set(name, value);
+        for (const name of fact.removed ?? []) memory.delete(name);
+      }
+      const { kept } = state!;
+      const known = (record: object = {}) => new Map(Object.entries(record));
+      expect(known(kept?.memory)).toEqual(memory);
+      expect(known(kept?.steps)).toEqual(steps);
+      const bytes = [...memory, ...steps].map(([name, value]) => weigh({ [name]: value }));
+      expect(kept?.memoryBytes ?? 0).toBe(bytes.reduce((sum, one) => sum + one, 0));
+    });
+  });
+
+  it('has at most one value for each callback, and only for one that was open', () => {
+    always((moments) => {
+      const { facts, state } = moments.at(-1)!;
+      const opened = new Map<string, string>();
+      const values = new Map<string, unknown>();
+      for (const fact of facts) {
+        if (fact.type === 'callback-opened') opened.set(fact.id, fact.expiresAt);
+        if (fact.type !== 'callback-received') continue;
+        expect(opened.get(fact.id)).toBeDefined();
+        expect(values.has(fact.id)).toBe(false);
+        values.set(fact.id, fact.value);
+      }
+      for (const [id, { value }] of Object.entries(state!.kept?.callbacks ?? {}))
+        expect(value).toEqual(values.get(id));
+    });
+  });
+
+  it('runs no attempt while a turn is paused, and counts how the attempts ended', () => {
+    always(
+      (moments) => {
+        const { facts } = moments.at(-1)!;
+        let [paused, failures, pauses] = [false, 0, 0];
+        facts.forEach((fact, index) => {
+          if (fact.type === 'turn-started') {
+            paused = false;
+            if (fact.attempt === 1) [failures, pauses] = [0, 0];
+          } else if (fact.type === 'turn-failed' || fact.type === 'turn-paused') {
+            expect(paused).toBe(false);
+            paused = fact.type === 'turn-paused' || fact.retryAt !== undefined;
+            if (fact.type === 'turn-failed') failures++;
+            else pauses++;
+          } else if (fact.type === 'step-failed' || fact.type === 'step-completed')
+            expect(paused).toBe(false);
+          else if (fact.type === 'turn-ended') paused = false;
+          const { openTurn } = replay(facts.slice(0, index + 1))!;
+          if (!openTurn) return;
+          expect(openTurn.pausedUntil !== undefined).toBe(paused);
+          expect([openTurn.failures ?? 0, openTurn.pauses ?? 0]).toEqual([failures, pauses]);
+        });
+      },
+      randomLog,
+      100,
+    );
+  });
+
   it('numbers its turns 1, 2, 3, and the attempts of each likewise', () => {
     always((moments) => {
       const { facts } = moments.at(-1)!;
@@ -209,6 +295,12 @@ const factTypes: Readonly<Record<Fact['type'], true>> = {
   'cancel-requested': true,
   'step-completed': true,
   'child-updated': true,
+  'step-failed': true,
+  'turn-failed': true,
+  'turn-paused': true,
+  'memory-changed': true,
+  'callback-opened': true,
+  'callback-received': true,
 };
 
 it('the random logs reach every kind of fact, every state and every refusal', () => {

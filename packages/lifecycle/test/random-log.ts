@@ -9,8 +9,16 @@ import {
   child,
   create,
   endTurn,
+  failStep,
+  failTurn,
+  inside,
+  keptStep,
+  openCallback,
+  pauseTurn,
   putOff,
   receive,
+  receiveCallback,
+  remember,
   reply,
   said,
   startTurn,
@@ -48,6 +56,8 @@ const ends = ['COMPLETED', 'FAILED', 'CANCELED', 'REJECTED'];
 const metadata = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 }) as fc.Arbitrary<
   Record<string, unknown>
 >;
+const time = fc.nat(120).map(at);
+const maybeTime = fc.option(time, { nil: undefined });
 const just = (command: Command) => fc.constant(command);
 
 const commands: [number, fc.Arbitrary<Command>][] = [
@@ -99,17 +109,36 @@ const commands: [number, fc.Arbitrary<Command>][] = [
       .tuple(stepName, fc.option(fc.jsonValue(), { nil: undefined }))
       .map(([name, record]) => child(name, { record })),
   ],
+  [
+    2,
+    fc
+      .tuple(stepName, fc.option(fc.jsonValue(), { nil: undefined }))
+      .map(([name, result]) => keptStep(name, [inside, result])),
+  ],
+  [
+    4,
+    fc
+      .dictionary(stepName, fc.option(fc.tuple(fc.constant(inside), fc.jsonValue()), { nil: undefined }), {
+        maxKeys: 3,
+      })
+      .map((memory) => remember(memory)),
+  ],
+  [2, fc.tuple(stepName, maybeTime).map(([name, retryAt]) => failStep(name, retryAt))],
+  [2, maybeTime.map(failTurn)],
+  [1, time.map(pauseTurn)],
+  [2, fc.tuple(stepName, time).map(([id, expiresAt]) => openCallback(id, expiresAt))],
+  [3, fc.tuple(stepName, fc.jsonValue()).map(([id, value]) => receiveCallback(id, [inside, value]))],
   [3, just(endTurn)],
   [2, just(wake)],
-  [2, fc.option(fc.nat(120), { nil: undefined }).map((s) => wakeAt(s === undefined ? s : at(s)))],
-  [2, fc.tuple(messageId, fc.nat(120)).map(([id, s]) => putOff(id, at(s)))],
+  [2, maybeTime.map(wakeAt)],
+  [2, fc.tuple(messageId, time).map(([id, notBefore]) => putOff(id, notBefore))],
   [2, fc.option(metadata, { nil: undefined }).map((about) => ({ ...cancel, metadata: about }))],
 ];
 
 const attempt = (behind: fc.Arbitrary<number>): fc.Arbitrary<Attempt> =>
   fc.record({
     command: fc.oneof(...commands.map(([weight, arbitrary]) => ({ weight, arbitrary }))),
-    clock: fc.nat(120).map(at),
+    clock: time,
     behind,
   });
 
@@ -117,7 +146,7 @@ const first: Attempt = { command: receive('m1'), clock: at(60), behind: 0 };
 
 /** The facts that stores append wherever a log ends, whatever was appended since they were decided. */
 const isOpen = ({ command: { type } }: Attempt): boolean =>
-  type === 'receive' || type === 'wake' || type === 'request-cancel';
+  type === 'receive' || type === 'wake' || type === 'request-cancel' || type === 'receive-callback';
 
 /** What a store refuses to append: anything to a closed log, and what it has under the same `once`. */
 const lets = ({ state, facts }: Moment, { command }: Attempt): boolean =>
@@ -127,7 +156,8 @@ const lets = ({ state, facts }: Moment, { command }: Attempt): boolean =>
       (fact.type === 'message-received' &&
         command.type === 'receive' &&
         fact.message.messageId === command.message.messageId) ||
-      (fact.type === 'cancel-requested' && command.type === 'request-cancel'),
+      (fact.type === 'cancel-requested' && command.type === 'request-cancel') ||
+      (fact.type === 'callback-received' && command.type === 'receive-callback' && fact.id === command.id),
   );
 
 /**

@@ -1,6 +1,7 @@
 import { isInterrupted, type State, type TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
+import { asJson } from './as-json.ts';
 
 /** Whether an agent answered with updates rather than with a message. */
 export const isUpdates = (answer: unknown): answer is AsyncIterable<TaskUpdate> =>
@@ -24,7 +25,10 @@ export function checkEnd({ task, wakeAt }: Pick<State, 'task' | 'wakeAt'>): void
 
 /** The members of updates that `checkUpdate` knows. `beforeCancel` may be anything. */
 type KnownMembers = Readonly<
-  Record<'status' | 'artifact' | 'append' | 'lastChunk' | 'metadata' | 'child' | 'beforeCancel', unknown>
+  Record<
+    'status' | 'artifact' | 'append' | 'lastChunk' | 'metadata' | 'child' | 'memory' | 'beforeCancel',
+    unknown
+  >
 >;
 
 type KeysOf<Update> = Update extends unknown ? keyof Update : never;
@@ -37,9 +41,10 @@ type AllMembers = Readonly<Record<KeysOf<TaskUpdate>, unknown>>;
  * of an update.
  */
 export function checkUpdate(update: TaskUpdate): void {
-  const { status, artifact, append, lastChunk, metadata, child } = Object(
+  const { status, artifact, append, lastChunk, metadata, child, memory } = Object(
     update,
   ) as KnownMembers satisfies AllMembers;
+  if (memory !== undefined) checkMemory(memory);
   if (child !== undefined) {
     checkChild(child);
     if (status === undefined && artifact === undefined) return;
@@ -59,6 +64,17 @@ export function checkUpdate(update: TaskUpdate): void {
   } else {
     const { message } = members(status, 'A status');
     if (message !== undefined) checkMessage(message);
+  }
+}
+
+/** Throws `INVALID_AGENT_RESPONSE` unless the agent may remember it. `undefined` forgets a key. */
+export function checkMemory(memory: unknown): void {
+  for (const [key, value] of Object.entries(members(memory, '`memory` of an update'))) {
+    try {
+      asJson(`The memory "${key}"`, value);
+    } catch (error) {
+      throw new A2AError('INVALID_AGENT_RESPONSE', (error as Error).message, { cause: error });
+    }
   }
 }
 

@@ -8,15 +8,17 @@ const mostPerCounted = 3;
 
 /**
  * Whether a turn that its process left has had its attempts. One counts if it wrote something or ran alone: a process
- * that dies ends all its turns, and most of them are not the cause.
+ * that dies ends all its turns, and most of them are not the cause. Those that ended, because the agent threw or the turn
+ * was paused, do not count.
  */
 export async function isSpent(
   { scope, taskId, dependencies }: LiveTask,
-  { number, attempt }: NonNullable<State['openTurn']>,
+  { number, attempt, failures = 0, pauses = 0 }: NonNullable<State['openTurn']>,
   maxAttempts: number,
 ): Promise<boolean> {
-  if (attempt < maxAttempts) return false;
-  if (attempt >= maxAttempts * mostPerCounted) return true;
+  const left = attempt - failures - pauses;
+  if (left < maxAttempts) return false;
+  if (left >= maxAttempts * mostPerCounted) return true;
   const attempts: Attempt[] = [];
   for (let after = 0; ; ) {
     const facts = await dependencies.store.readFacts(scope, taskId, after, batch);
@@ -38,7 +40,10 @@ function note(attempts: Attempt[], fact: Fact, turn: number): void {
     return;
   }
   const running = attempts.at(-1);
-  if (running && isWrittenByAgent(fact)) running.counts = true;
+  if (!running) return;
+  // It ended, so its process did not die.
+  if (fact.type === 'turn-failed' || fact.type === 'turn-paused') attempts.pop();
+  else if (isWrittenByAgent(fact)) running.counts = true;
 }
 
 /** Messages, cancels and the status with which a turn continues a task that waited come from others. */
@@ -46,6 +51,9 @@ function isWrittenByAgent(fact: Fact): boolean {
   switch (fact.type) {
     case 'artifact-updated':
     case 'step-completed':
+    case 'step-failed':
+    case 'memory-changed':
+    case 'callback-opened':
     case 'child-updated':
     case 'message-taken':
       return true;
@@ -59,6 +67,9 @@ function isWrittenByAgent(fact: Fact): boolean {
     case 'woken':
     case 'wake-set':
     case 'cancel-requested':
+    case 'callback-received':
+    case 'turn-failed':
+    case 'turn-paused':
       return false;
     default:
       fact satisfies never;

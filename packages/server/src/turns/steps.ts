@@ -1,5 +1,6 @@
 import type { Answer } from '@batonjs/store';
 import type { JsonOf, Turn } from '../agent/agent.ts';
+import { asJson } from '../agent/as-json.ts';
 import type { TurnSpan } from '../base/hooks/telemetry.ts';
 
 /** The stored steps of a turn. */
@@ -28,22 +29,8 @@ export function createSteps(record: StepRecord): Turn['step'] {
     const entering = record.enter();
     if (entering) await entering;
     // This attempt gets the same value as a later one would: JSON.
-    const result = asJson(name, await (span ? span.step(name, fn) : fn()));
+    const result = asJson(`The result of the step "${name}"`, await (span ? span.step(name, fn) : fn()));
     await record.complete(name, result);
     return result as JsonOf<T>;
   };
-}
-
-/** The value that JSON keeps of a result. Throws `TypeError` where it cannot. */
-export function asJson(name: string, result: unknown): unknown {
-  if (result === undefined) return null;
-  let text: string | undefined;
-  let cause: unknown;
-  try {
-    text = JSON.stringify(result);
-  } catch (error) {
-    cause = error;
-  }
-  if (text !== undefined) return JSON.parse(text);
-  throw new TypeError(`The result of the step "${name}" is not JSON, so it cannot be kept`, { cause });
 }

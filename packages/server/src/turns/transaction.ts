@@ -1,6 +1,6 @@
 import type { JsonOf, Turn } from '../agent/agent.ts';
+import { asJson } from '../agent/as-json.ts';
 import type { TransactionDatabase, TransactionKey } from '../agent/transaction.ts';
-import { asJson } from './steps.ts';
 
 /** The transactions of a turn: steps whose result is recorded in the database before it is in the log. */
 export function createTransaction(
@@ -14,7 +14,7 @@ export function createTransaction(
     fn: (tx: Tx) => T | Promise<T>,
   ): Promise<JsonOf<T>> => {
     const run = async (tx: Tx): Promise<unknown> => {
-      const result = asJson(name, await fn(tx));
+      const result = asJson(`The result of the step "${name}"`, await fn(tx));
       // A turn that knows that it is over commits nothing more.
       signal.throwIfAborted();
       return result;

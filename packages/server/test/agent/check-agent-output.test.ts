@@ -26,6 +26,8 @@ describe('an update', () => {
     ['a child alone', child({})],
     ['a child with its task', child({ taskId: 't', state: 's' })],
     ['a child beside a status', { ...working(), ...child({}) }],
+    ['memory beside a status', { ...working(), memory: { a: 1, b: undefined, c: null } }],
+    ['memory beside a child', { ...child({}), memory: {} }],
     ['a chunk', { ...artifact('a', 'b'), append: true, lastChunk: false }],
     ['a part with a name and a type', partsOf({ text: 'a', filename: 'f', mediaType: 'm', metadata: {} })],
   ])('may be %s', (_, update) => {
@@ -86,6 +88,11 @@ describe('an update', () => {
     [child({ agent: undefined }), '`agent` of a child is a text'],
     [child({ taskId: 5 }), '`taskId` is a string'],
     [child({ state: 5 }), '`state` is a string'],
+    [{ ...working(), memory: 5 }, '`memory` of an update is an object'],
+    [{ ...working(), memory: [1] }, '`memory` of an update is an object'],
+    [{ ...working(), memory: { a: 1, b: () => {} } }, 'The memory "b" is not JSON, so it cannot be kept'],
+    [{ ...child({}), memory: { a: Symbol('a') } }, 'The memory "a" is not JSON, so it cannot be kept'],
+    [{ memory: { a: 1 } }, `The agent yielded an object of another kind; ${one}`],
   ])('cannot be %j: %s', (update, problem) => {
     expect(problemOf(() => checkUpdate(as(update)))).toBe(problem);
   });

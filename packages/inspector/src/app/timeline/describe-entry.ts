@@ -49,6 +49,13 @@ function describeFact(fact: Fact): Described {
         text: oneLine(JSON.stringify(fact.result) ?? ''),
         tone: 'turn',
       };
+    case 'step-failed':
+    case 'turn-failed':
+    case 'turn-paused':
+    case 'memory-changed':
+    case 'callback-opened':
+    case 'callback-received':
+      return describeInside(fact);
     case 'wake-set': {
       const text = fact.time ? `at ${new Date(fact.time).toLocaleString()}` : 'at no time any more';
       return { icon: 'deadline', label: 'Wake set', text, tone: 'turn' };
@@ -68,6 +75,74 @@ function describeFact(fact: Fact): Described {
       return { icon: 'message', label: String(Object(fact).type ?? 'fact'), text: '', tone: 'notice' };
   }
 }
+
+type Inside = Extract<
+  Fact,
+  {
+    type:
+      | 'step-failed'
+      | 'turn-failed'
+      | 'turn-paused'
+      | 'memory-changed'
+      | 'callback-opened'
+      | 'callback-received';
+  }
+>;
+
+/** Facts about the agent's own work, which no client sees. */
+function describeInside(fact: Inside): Described {
+  switch (fact.type) {
+    case 'step-failed':
+      return {
+        icon: 'step',
+        label: `Step ${fact.name} failed`,
+        text: failureText(fact.attempt, fact),
+        tone: 'lost',
+      };
+    case 'turn-failed':
+      return {
+        icon: 'turn',
+        label: `Turn ${fact.turn} failed`,
+        text: failureText(fact.attempt, fact),
+        tone: 'lost',
+      };
+    case 'turn-paused': {
+      const text = `paused until ${new Date(fact.until).toLocaleString()}`;
+      return { icon: 'deadline', label: `Turn ${fact.turn}`, text, tone: 'turn' };
+    }
+    case 'memory-changed': {
+      const forgotten = fact.removed?.map((name) => `${name} forgotten`) ?? [];
+      const set = Object.entries(fact.changes).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+      return {
+        icon: 'step',
+        label: 'Memory',
+        text: oneLine([...set, ...forgotten].join(', ')),
+        tone: 'turn',
+      };
+    }
+    case 'callback-opened': {
+      const text = `until ${new Date(fact.expiresAt).toLocaleString()}`;
+      return { icon: 'connection', label: `Callback ${fact.name}`, text, tone: 'turn' };
+    }
+    case 'callback-received': {
+      const text = oneLine(JSON.stringify(fact.value) ?? '');
+      return { icon: 'connection', label: `Callback ${fact.name} received`, text, tone: 'user' };
+    }
+  }
+}
+
+/** Which attempt failed, why, and when the next one is. */
+const failureText = (
+  attempt: number,
+  { message, retryAt }: { readonly message: string; readonly retryAt?: string },
+): string =>
+  oneLine(
+    [
+      `attempt ${attempt}`,
+      message,
+      retryAt ? `again at ${new Date(retryAt).toLocaleString()}` : 'not tried again',
+    ].join(' · '),
+  );
 
 function describeEvent({ task, message, statusUpdate, artifactUpdate }: AgentEvent): Described {
   if (task)

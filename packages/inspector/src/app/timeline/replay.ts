@@ -69,6 +69,12 @@ export class Replay {
       case 'wake-set':
       case 'cancel-requested':
       case 'step-completed':
+      case 'step-failed':
+      case 'turn-failed':
+      case 'turn-paused':
+      case 'memory-changed':
+      case 'callback-opened':
+      case 'callback-received':
       case 'child-updated':
       case undefined:
         return;

@@ -7,18 +7,22 @@ import type { Decision } from './decision.ts';
 
 type TaskLimits = Pick<Limits, 'factsPerTask' | 'bytesPerTask'>;
 
-/** How many bytes a full task still accepts of the update that ends it, and again of the last states of its children. */
+/**
+ * How many bytes a full task still accepts of the update that ends it, and again of the last states of its children and
+ * of what that update remembers.
+ */
 const lastWords = 64 * 1024;
 
 /** Throws `RESOURCE_EXHAUSTED` if a decision makes the log of a task longer or larger than the limits. */
 export function checkDecided({ facts, state }: Decision, { factsPerTask, bytesPerTask }: TaskLimits): void {
   if (!state || (state.version <= factsPerTask && state.weight <= bytesPerTask)) return;
   if (facts[0]?.type === 'turn-started') return;
-  const children = facts.filter(({ type }) => type === 'child-updated');
-  const isLast = state.closed && sizeOf(children) <= lastWords;
-  if (!facts.every((fact) => isAllowedBeyond(fact) || (isLast && fact.type === 'child-updated')))
-    throw tooLarge();
+  const insides = facts.filter(isInside);
+  const isLast = state.closed && sizeOf(insides) <= lastWords;
+  if (!facts.every((fact) => isAllowedBeyond(fact) || (isLast && isInside(fact)))) throw tooLarge();
 }
+
+const isInside = ({ type }: Fact): boolean => type === 'child-updated' || type === 'memory-changed';
 
 const sizeOf = (facts: readonly Fact[]): number => facts.reduce((sum, fact) => sum + weigh(fact), 0);
 
@@ -30,7 +34,10 @@ function isAllowedBeyond(fact: Fact): boolean {
     case 'turn-ended':
     case 'message-taken':
     case 'cancel-requested':
+    case 'turn-paused':
       return true;
+    case 'turn-failed':
+      return weigh(fact) <= lastWords;
     case 'status-changed':
       return isTerminal(fact.status.state) && weigh(fact) <= lastWords;
     case 'answered':
@@ -40,6 +47,10 @@ function isAllowedBeyond(fact: Fact): boolean {
     case 'wake-set':
     case 'artifact-updated':
     case 'step-completed':
+    case 'step-failed':
+    case 'memory-changed':
+    case 'callback-opened':
+    case 'callback-received':
     case 'child-updated':
       return false;
     default:

@@ -46,6 +46,8 @@ describe('a full log', () => {
     ['the end of a turn', [fact('turn-ended')]],
     ['the taking of a message', [fact('message-taken')]],
     ['a cancel request', [fact('cancel-requested')]],
+    ['the pause of a turn', [fact('turn-paused')]],
+    ['why a turn failed', [fact('turn-failed')]],
     ['a short last status', [status('CANCELED', 'Done')]],
     ['a short answer', [answer('Done')]],
     ['nothing', []],
@@ -59,6 +61,11 @@ describe('a full log', () => {
     ['a long answer', [answer(tooLong)]],
     ['an artifact', [fact('artifact-updated')]],
     ['a step', [fact('step-completed')]],
+    ['a step that failed', [fact('step-failed')]],
+    ['memory', [fact('memory-changed')]],
+    ['a callback', [fact('callback-opened')]],
+    ['the value of a callback', [fact('callback-received')]],
+    ['a long text why a turn failed', [fact('turn-failed', { message: tooLong })]],
     ['a message', [fact('message-received')]],
     ['a wake', [fact('woken')]],
     ['a time for the next turn', [fact('wake-set')]],
@@ -73,7 +80,11 @@ describe('a full log', () => {
     const closed = { ...full, closed: true };
     expect(refusal([news('x'), news('y'), ...last], closed)).toBeUndefined();
     expect(refusal([news('x')])).toBe('RESOURCE_EXHAUSTED');
+    const memory = (value: string) => fact('memory-changed', { changes: { value } });
+    expect(refusal([memory('x'), ...last], closed)).toBeUndefined();
+    expect(refusal([memory(tooLong), ...last], closed)).toBe('RESOURCE_EXHAUSTED');
     const half = 'x'.repeat(33 * 1024);
+    expect(refusal([memory(half), news(half), ...last], closed)).toBe('RESOURCE_EXHAUSTED');
     expect(refusal([news(half), ...last], closed)).toBeUndefined();
     // The last words have a limit of their own.
     expect(refusal([news(half), status('COMPLETED', half)], closed)).toBeUndefined();

@@ -10,7 +10,7 @@ const working = (message?: object) => ({
 });
 
 /** Whether the third turn of a log has had its attempts, and how often the log was read. */
-async function spent(facts: readonly object[], attempt: number, maxAttempts: number) {
+async function spent(facts: readonly object[], attempt: number, maxAttempts: number, ended: object = {}) {
   let reads = 0;
   const store = {
     async readFacts(scope: string, taskId: string, after: number, limit: number) {
@@ -22,7 +22,7 @@ async function spent(facts: readonly object[], attempt: number, maxAttempts: num
     },
   };
   const live = { scope: 's', taskId: 't', dependencies: { store } } as unknown as LiveTask;
-  return [await isSpent(live, { number: 3, attempt } as never, maxAttempts), reads];
+  return [await isSpent(live, { number: 3, attempt, ...ended } as never, maxAttempts), reads];
 }
 
 it('a turn has at least so many attempts, and three times as many at most, whatever they did', async () => {
@@ -44,6 +44,10 @@ it.each<[string, object, boolean]>([
   ['an artifact', { type: 'artifact-updated' }, true],
   ['a step', { type: 'step-completed' }, true],
   ['a child', { type: 'child-updated' }, true],
+  ['a step that failed', { type: 'step-failed' }, true],
+  ['memory', { type: 'memory-changed' }, true],
+  ['a callback', { type: 'callback-opened' }, true],
+  ['the value of a callback', { type: 'callback-received' }, false],
   ['a message it took', { type: 'message-taken' }, true],
   ['a status', { type: 'status-changed', status: { state: 'TASK_STATE_INPUT_REQUIRED' } }, true],
   ['a word about its work', working({ parts: [] }), true],
@@ -59,6 +63,26 @@ it.each<[string, object, boolean]>([
   expect(await spent([start(3), fact], 1, 1)).toEqual([counts, 1]);
   // What came before an attempt is not its own.
   expect(await spent([fact, start(3)], 1, 1)).toEqual([false, 1]);
+});
+
+it.each(['turn-failed', 'turn-paused'])('an attempt that ended as %s does not count', async (type) => {
+  const ended = [start(3, true), { type: 'step-completed' }, { type }];
+  expect(await spent([...ended, start(3, true)], 2, 2)).toEqual([false, 1]);
+  expect(await spent([...ended, start(3, true)], 2, 1)).toEqual([true, 1]);
+  expect(await spent([...ended, start(3, true), ...ended, start(3, true)], 4, 2)).toEqual([true, 1]);
+  // What an attempt before had written is not forgotten.
+  expect(await spent([start(3), { type: 'step-completed' }, ...ended], 2, 1)).toEqual([true, 1]);
+  // One of an earlier turn.
+  expect(await spent([start(2, true), { type }, start(3, true)], 1, 1)).toEqual([true, 1]);
+});
+
+it('a turn that was paused and failed often is not spent by that', async () => {
+  expect(await spent([start(3, true)], 40, 2, { failures: 20, pauses: 19 })).toEqual([false, 0]);
+  expect(await spent([start(3, true), start(3, true)], 41, 2, { failures: 20, pauses: 19 })).toEqual([
+    true,
+    1,
+  ]);
+  expect(await spent([], 45, 2, { failures: 20, pauses: 19 })).toEqual([true, 0]);
 });
 
 it('attempts of earlier turns do not count', async () => {

@@ -1,0 +1,44 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import type { CallbackOpened, CallbackReceived, MemoryChanged, MemoryUpdate } from '../facts.ts';
+import type { State } from '../state.ts';
+import { callbackOf } from './kept.ts';
+
+type WithoutTime<F> = Omit<F, 'format' | 'at'>;
+
+/** What the agent remembers and forgets. Empty if that changes nothing. */
+export function changeMemory({ kept }: State, update: MemoryUpdate): [] | [WithoutTime<MemoryChanged>] {
+  // Not assigned one by one: the name `__proto__` would set the prototype.
+  const changes = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== undefined));
+  const removed = Object.keys(update).filter(
+    (name) => update[name] === undefined && kept && Object.hasOwn(kept.memory, name),
+  );
+  const hasRemoved = removed.length > 0;
+  if (!hasRemoved && Object.keys(changes).length === 0) return [];
+  return [{ type: 'memory-changed', changes, ...(hasRemoved && { removed }) }];
+}
+
+/** The running turn asks for a value from outside. */
+export function openCallback(
+  { kept }: State,
+  opened: Omit<WithoutTime<CallbackOpened>, 'type'>,
+): [WithoutTime<CallbackOpened>] {
+  if (callbackOf(kept, opened.id))
+    throw new A2AError('INVALID_AGENT_RESPONSE', `There is a callback with the id "${opened.id}" already`);
+  return [{ type: 'callback-opened', ...opened }];
+}
+
+/** The value comes, once and in time. */
+export function receiveCallback(
+  { kept, closed }: State,
+  id: string,
+  value: unknown,
+  at: string,
+): [WithoutTime<CallbackReceived>] {
+  const callback = callbackOf(kept, id);
+  if (!callback) throw new A2AError('TASK_NOT_FOUND', 'There is no such callback');
+  if (callback.receivedAt !== undefined)
+    throw new A2AError('MESSAGE_ID_CONFLICT', 'The callback was used already');
+  if (closed) throw new A2AError('UNSUPPORTED_OPERATION', 'The task is finished');
+  if (callback.expiresAt <= at) throw new A2AError('UNSUPPORTED_OPERATION', 'The callback has expired');
+  return [{ type: 'callback-received', id, name: callback.name, value: value ?? null }];
+}

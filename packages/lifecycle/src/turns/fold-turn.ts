@@ -1,0 +1,108 @@
+import type {
+  MessageReceived,
+  MessageTaken,
+  StepCompleted,
+  StepFailed,
+  TurnFailed,
+  TurnPaused,
+  TurnStarted,
+} from '../facts.ts';
+import { keepStep } from '../kept/kept.ts';
+import type { Draft } from '../state.ts';
+
+export function startTurn(next: Draft, { turn, attempt, messageIds, at }: TurnStarted): void {
+  const { taken, left } = take(next.untaken, messageIds);
+  const kept = next.openTurn?.number === turn ? next.openTurn : undefined;
+  if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;
+  next.turns = turn;
+  const isAsked = messageIds.length > 0 || next.woken !== undefined;
+  const replacedWake = attempt > 1 ? kept?.replacedWake : isAsked ? next.wakeAt : undefined;
+  // A later attempt is the same turn: what was asked for while an earlier one ran is asked for still.
+  if (attempt === 1) {
+    next.woken = undefined;
+    next.wakeAt = undefined;
+  }
+  if (messageIds.length > 0) next.hasty = undefined;
+  next.untaken = left;
+  next.openTurn = {
+    number: turn,
+    attempt,
+    messageIds,
+    takenLater: kept?.takenLater,
+    startedAt: at,
+    replacedWake,
+    steps: kept?.steps ?? noSteps,
+    stepFailures: kept?.stepFailures,
+    failures: kept?.failures,
+    pauses: kept?.pauses,
+    pausedUntil: undefined,
+  };
+}
+
+export function takeMessage(next: Draft, fact: MessageTaken): void {
+  const { taken, left } = take(next.untaken, [fact.messageId]);
+  const { openTurn } = next;
+  next.untaken = left;
+  next.taken = [...next.taken, ...taken];
+  if (!openTurn) return;
+  const { messageIds, takenLater = [] } = openTurn;
+  next.openTurn = {
+    ...openTurn,
+    messageIds: [...messageIds, fact.messageId],
+    takenLater: [...takenLater, fact.messageId],
+  };
+}
+
+export function completeStep(next: Draft, { name, result, keep }: StepCompleted): void {
+  const { openTurn } = next;
+  // JSON has no undefined: a snapshot would forget that a step without a result was completed.
+  const value = result ?? null;
+  if (keep) next.kept = keepStep(next.kept, name, value);
+  if (!openTurn) return;
+  const steps = keep ? openTurn.steps : { ...openTurn.steps, [name]: value };
+  const { stepFailures } = openTurn;
+  next.openTurn = { ...openTurn, steps, stepFailures: stepFailures && without(stepFailures, name) };
+}
+
+export function failStep(next: Draft, { name, attempt, message, retryAt }: StepFailed): void {
+  const { openTurn } = next;
+  if (!openTurn) return;
+  const failure = { attempt, message, ...(retryAt !== undefined && { retryAt }) };
+  next.openTurn = { ...openTurn, stepFailures: { ...openTurn.stepFailures, [name]: failure } };
+}
+
+export function failTurn(next: Draft, { retryAt }: TurnFailed): void {
+  const { openTurn } = next;
+  if (!openTurn) return;
+  const { failures = 0, stepFailures } = openTurn;
+  next.openTurn = {
+    ...openTurn,
+    failures: failures + 1,
+    // The agent is called anew, and so are the steps that failed for good.
+    stepFailures: retryAt === undefined ? stepFailures : undefined,
+    pausedUntil: retryAt,
+  };
+}
+
+export function pauseTurn(next: Draft, { until }: TurnPaused): void {
+  const { openTurn } = next;
+  if (!openTurn) return;
+  next.openTurn = { ...openTurn, pauses: (openTurn.pauses ?? 0) + 1, pausedUntil: until };
+}
+
+const noSteps: Readonly<Record<string, unknown>> = Object.freeze({});
+
+function without<T>(record: Readonly<Record<string, T>>, name: string): Readonly<Record<string, T>> {
+  const { [name]: _, ...rest } = record;
+  return rest;
+}
+
+function take(untaken: readonly MessageReceived[], ids: readonly string[]) {
+  // For a few ids, making a set costs more than it saves.
+  const wanted = ids.length > 8 ? new Set(ids) : undefined;
+  const isWanted = (id: string) => (wanted ? wanted.has(id) : ids.includes(id));
+  const taken: MessageReceived[] = [];
+  const left: MessageReceived[] = [];
+  for (const received of untaken) (isWanted(received.message.messageId) ? taken : left).push(received);
+  return { taken, left };
+}

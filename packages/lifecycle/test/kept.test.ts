@@ -1,0 +1,210 @@
+import { evolve, type Fact, type State } from '@batonjs/lifecycle';
+import { describe, expect, it } from 'vitest';
+import {
+  artifact,
+  at,
+  child,
+  create,
+  endTurn,
+  given,
+  keptStep,
+  openCallback,
+  reasonOf,
+  receive,
+  receiveCallback,
+  remember,
+  startTurn,
+  step,
+  to,
+  wake,
+  wakeAt,
+} from './given.ts';
+
+const running = [receive('m1'), create, startTurn];
+const asking = [to('INPUT_REQUIRED', 'q1'), endTurn, receive('m2'), startTurn];
+const foldedOnto = (state: State, fact: object): State =>
+  evolve(state, { format: 1, at: at(99), ...fact } as Fact);
+
+describe('memory', () => {
+  it('is nothing for a task that keeps nothing', () => {
+    expect(given(...running, to('WORKING'), step('s', 1)).now.kept).toBeUndefined();
+  });
+
+  it('keeps values for later turns, replaces them, and forgets some', () => {
+    const { now } = given(...running, remember({ a: 1, b: [2], c: null }), ...asking);
+    expect(now.kept?.memory).toEqual({ a: 1, b: [2], c: null });
+    const later = given(
+      ...running,
+      remember({ a: 1, b: [2] }),
+      ...asking,
+      remember({ a: { x: 1 }, b: undefined }),
+    );
+    expect(later.facts.at(-1)).toMatchObject({ changes: { a: { x: 1 } }, removed: ['b'] });
+    expect(later.now.kept?.memory).toEqual({ a: { x: 1 } });
+  });
+
+  it('weighs what is in it', () => {
+    const weightOf = (...changes: Record<string, unknown>[]) =>
+      given(...running, ...changes.map(remember)).now.kept?.memoryBytes;
+    expect(weightOf({ a: 'xyz' })).toBe(2 + 5 + 5);
+    expect(weightOf({ a: 'xyz' }, { b: 1 })).toBe(12 + 11);
+    expect(weightOf({ a: 'xyz' }, { a: 'x' })).toBe(10);
+    expect(weightOf({ a: 'xyz', b: 1 }, { a: undefined })).toBe(11);
+    expect(weightOf({ a: 'xyz' }, { a: undefined })).toBe(0);
+  });
+
+  it('has any name as a key, also those that every object has', () => {
+    const names = ['__proto__', 'constructor', 'toString', ''];
+    const all = Object.fromEntries(names.map((name) => [name, name]));
+    const { now } = given(...running, remember(all));
+    expect(Object.entries(now.kept!.memory)).toEqual(names.map((name) => [name, name]));
+    expect(Object.getPrototypeOf(now.kept!.memory)).toBe(Object.prototype);
+    const less = given(...running, remember(all), remember({ ['__proto__']: undefined }));
+    expect(Object.keys(less.now.kept!.memory)).toEqual(names.slice(1));
+  });
+
+  it('writes nothing where nothing is to change', () => {
+    const log = given(...running, remember({ a: 1 }));
+    expect(log.when(remember({}))).toEqual([]);
+    expect(log.when(remember({ b: undefined, toString: undefined }))).toEqual([]);
+    expect(given(...running).when(remember({ a: undefined }))).toEqual([]);
+    expect(log.when(remember({ a: 1 }))).toHaveLength(1);
+    expect(log.when(remember({ a: 1 }))[0]).not.toHaveProperty('removed');
+  });
+
+  it('may change in the commit of an update, before what closes the log', () => {
+    const update = (more: object) => ({ type: 'update', update: { ...more, memory: { a: 1 } } }) as never;
+    const types = (command: never) =>
+      given(...running)
+        .when(command)
+        .map(({ type }) => type);
+    expect(types(update({ status: { state: 'TASK_STATE_COMPLETED' } }))).toEqual([
+      'memory-changed',
+      'turn-ended',
+      'status-changed',
+    ]);
+    expect(types(update({ artifact: { artifactId: 'a', parts: [{ text: 'x' }] } }))).toEqual([
+      'memory-changed',
+      'artifact-updated',
+    ]);
+    const both = { child: { name: 'c', agent: 'Other' } };
+    expect(types(update(both))).toEqual(['memory-changed', 'child-updated']);
+    expect(types(update({ ...both, status: { state: 'TASK_STATE_WORKING' } }))).toEqual([
+      'memory-changed',
+      'child-updated',
+      'status-changed',
+    ]);
+    expect(types(child('c') as never)).toEqual(['child-updated']);
+    expect(types(artifact('a') as never)).toEqual(['artifact-updated']);
+  });
+
+  it('refuses what JSON cannot say, and a finished task', () => {
+    expect(given(...running).refuses(remember({ a: 1n }))).toBe('INVALID_AGENT_RESPONSE');
+    expect(given(...running, to('COMPLETED')).refuses(remember({ a: 1 }))).toBe('INVALID_AGENT_RESPONSE');
+  });
+
+  it('shares nothing with what the agent gave', () => {
+    const list = [1];
+    const facts = given(...running).when(remember({ list }));
+    list.push(2);
+    expect(facts).toMatchObject([{ changes: { list: [1] } }]);
+  });
+});
+
+describe('a step that the task keeps', () => {
+  it('is known to every later turn, and one that the turn keeps is not', () => {
+    const { now } = given(...running, keptStep('s', [1]), keptStep('none'), step('t', 2), ...asking);
+    expect(now.kept?.steps).toEqual({ s: [1], none: null });
+    expect(now.openTurn?.steps).toEqual({});
+    expect(now.kept?.memoryBytes).toBe(2 + 5 + (2 + 5) + (2 + 8 + 4));
+  });
+
+  it('has a name that no other step of the task has', () => {
+    expect(given(...running, keptStep('s', 1), ...asking).refuses(step('s', 2))).toBe(
+      'INVALID_AGENT_RESPONSE',
+    );
+    expect(given(...running, keptStep('s', 1)).refuses(keptStep('s', 2))).toBe('INVALID_AGENT_RESPONSE');
+    expect(given(...running, step('s', 1)).refuses(keptStep('s', 2))).toBe('INVALID_AGENT_RESPONSE');
+    expect(given(...running, step('s', 1), ...asking).when(keptStep('s', 2))).toHaveLength(1);
+    expect(given(...running, keptStep('a', 1)).when(step('toString', 2))).toHaveLength(1);
+  });
+
+  it('says so in its fact, and others do not', () => {
+    expect(given(...running).when(keptStep('s', 1))[0]).toMatchObject({ keep: 'task', turn: 1 });
+    expect(given(...running).when(step('s', 1))[0]).not.toHaveProperty('keep');
+  });
+});
+
+describe('a callback', () => {
+  const open = [...running, openCallback('b', at(60))];
+  const sleeping = [...open, to('AUTH_REQUIRED'), endTurn];
+
+  it('waits for a value, which starts the next turn', () => {
+    expect(given(...open).now.kept?.callbacks).toMatchObject({
+      b: { name: 'of b', turn: 1, expiresAt: at(60) },
+    });
+    const { now, facts } = given(...sleeping, receiveCallback('b', { paid: true }));
+    expect(facts.at(-1)).toMatchObject({ type: 'callback-received', id: 'b', name: 'of b' });
+    expect(now.kept?.callbacks['b']).toMatchObject({ value: { paid: true }, receivedAt: at(6) });
+    expect(now.woken).toEqual({});
+    expect(given(...sleeping, receiveCallback('b', 1), startTurn).now).toMatchObject({
+      openTurn: { number: 2, messageIds: [] },
+      kept: { callbacks: { b: { value: 1 } } },
+    });
+  });
+
+  it('has the value null if none was sent', () => {
+    expect(given(...open, receiveCallback('b', undefined)).now.kept?.callbacks['b']?.value).toBeNull();
+  });
+
+  it('takes one value, in time, of a task that is not finished', () => {
+    const saying = (log: ReturnType<typeof given>, clock?: string) => [
+      reasonOf(() => log.when(receiveCallback('b', 2), clock)),
+      messageOf(() => log.when(receiveCallback('b', 2), clock)),
+    ];
+    expect(saying(given(...running))).toEqual(['TASK_NOT_FOUND', 'There is no such callback']);
+    expect(saying(given(...running, openCallback('c', at(60))))[0]).toBe('TASK_NOT_FOUND');
+    expect(saying(given(...open, receiveCallback('b', 1)))).toEqual([
+      'MESSAGE_ID_CONFLICT',
+      'The callback was used already',
+    ]);
+    expect(saying(given(...open), at(60))).toEqual(['UNSUPPORTED_OPERATION', 'The callback has expired']);
+    expect(given(...open).when(receiveCallback('b', 2), at(59))).toHaveLength(1);
+    expect(saying(given(...open, to('COMPLETED')))).toEqual([
+      'UNSUPPORTED_OPERATION',
+      'The task is finished',
+    ]);
+  });
+
+  it('has an id of its own', () => {
+    expect(given(...open).refuses(openCallback('b', at(70)))).toBe('INVALID_AGENT_RESPONSE');
+    expect(() => given(...open).when(openCallback('b', at(70)))).toThrow(
+      'There is a callback with the id "b" already',
+    );
+  });
+
+  it('counts the first of two values that were appended at once, and ignores one that nobody asked for', () => {
+    const received = given(...open, receiveCallback('b', 1)).now;
+    const value = { type: 'callback-received', id: 'b', name: 'of b', value: 2 };
+    expect(foldedOnto(received, value).kept).toEqual(received.kept);
+    expect(foldedOnto(received, { ...value, id: 'c' }).kept).toEqual(received.kept);
+    expect(foldedOnto(given(...running).now, value).kept).toBeUndefined();
+  });
+
+  it('keeps the metadata of a wake, and ends a row of turns that asked to be woken at once', () => {
+    const woken = given(...sleeping, { type: 'wake', metadata: { why: 1 } }, receiveCallback('b', 1));
+    expect(woken.now.woken).toEqual({ metadata: { why: 1 } });
+    const hasty = given(...open, { ...wakeAt(at(1)), hasty: 2 } as never, endTurn, receiveCallback('b', 1));
+    expect(hasty.now.hasty).toBeUndefined();
+    expect(given(...open, wake, receiveCallback('b', 1)).now.woken).toEqual({});
+  });
+});
+
+function messageOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return '';
+}
