@@ -85,7 +85,8 @@ export async function programClient(
   { env, onError }: { env: Record<string, string>; onError: (text: string) => void },
 ) {
   const args = ['--conditions=@batonjs/source', 'packages/mcp/src/main.ts', ...flags];
-  const around = { PATH: process.env.PATH ?? '', ...env };
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const around = { PATH, NODE_COMPILE_CACHE, ...env };
   const transport = new StdioClientTransport({ command: node, args, env: around, stderr: 'pipe' });
   transport.stderr?.on('data', (piece) => onError(String(piece)));
   const client = new Client({ name: 'test', version: '1' });
