@@ -15,7 +15,7 @@ it('a program in one file does what its sources say now, and each source knows w
   for (const word of ['one', 'two']) {
     writeFileSync(join(folder, 'word.ts'), `export const word: string = '${word}';`);
     const file = await asOneFile(program);
-    onTestFinished(() => rmSync(file, { force: true }));
+    onTestFinished(() => [file, `${file}.json`].forEach((name) => void rmSync(name, { force: true })));
     written.push(String(execFileSync(node, [file])));
   }
   expect(written).toEqual([`one ${folder}\n`, `two ${folder}\n`]);
