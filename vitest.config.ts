@@ -23,6 +23,7 @@ const alone = [
   'packages/store-sqlite/test/tasks/read-slices.test.ts',
   'packages/store/test/steady-now.test.ts',
   'packages/telemetry/test/**/*.test.ts',
+  'packages/transactions/test/turns/patience.test.ts',
   'test/frameworks/recipes.test.ts',
   'test/secrets/server.test.ts',
 ];
@@ -32,7 +33,7 @@ const longest = [
   'packages/nested-tasks/test/killed/killed.test.ts',
   'packages/store-{etcd,postgres,sqlite}/test/conformance.test.ts',
   'packages/store-redis/test/database/cluster.test.ts',
-  'test/commands/{chaos,gateway-chaos,start}.test.ts',
+  'test/commands/{chaos,gateway-chaos,ledger,start}.test.ts',
   'test/documents/readmes.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',
   'test/stores/*-scenarios.test.ts',

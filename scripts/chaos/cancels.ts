@@ -30,7 +30,7 @@ export async function raceCancels(cancels: number, options: ChaosOptions): Promi
   const medium = mediumOf(name);
   const place = await medium.prepare(options.url);
   const orders = { store: name, location: place.location, leaseMs: 4_000, seed, sabotage, faults: false };
-  const fleet = new Fleet(orders);
+  const fleet = new Fleet(new URL('./server.ts', import.meta.url), orders);
   const answered = new Map<string, TaskState[]>();
   const details: string[] = [];
   let begun = 0;

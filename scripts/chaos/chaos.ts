@@ -11,6 +11,7 @@ import { httpWire } from './http-wire.ts';
 import { killAtRandom } from './killer.ts';
 import { mediumOf } from './medium.ts';
 import type { ChaosOptions } from './options.ts';
+import type { ServerOrders } from './server.ts';
 
 /** What a run has shown. */
 export interface ChaosReport {
@@ -32,7 +33,11 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const { store: name, seed, leaseMs, sabotage, clients } = options;
   const medium = mediumOf(name);
   const place = await medium.prepare(options.url);
-  const fleet = new Fleet({ store: name, location: place.location, leaseMs, seed, sabotage, faults: true });
+  const orders: ServerOrders = {
+    ...{ store: name, location: place.location, leaseMs, seed, faults: true },
+    ...(sabotage && { sabotage }),
+  };
+  const fleet = new Fleet(new URL('./server.ts', import.meta.url), orders);
   const size = { chunks: sabotage === 'fence' ? 40 : 10, paceMs: 15 };
   const observations: Observation[] = [];
   const complaints: Violation[] = [];

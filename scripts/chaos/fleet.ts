@@ -2,7 +2,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { asOneFile } from '../../test/support/one-file.ts';
-import type { ServerOrders } from './server.ts';
 
 const compiled = fileURLToPath(new URL('../../node_modules/.cache/chaos', import.meta.url));
 
@@ -13,9 +12,17 @@ interface Member {
   state: 'starting' | 'up' | 'stopped';
 }
 
+/** What each process is told. */
+interface Orders {
+  readonly seed: string;
+  /** Whether something goes wrong in the process by itself, such as calls of its store. */
+  readonly faults: boolean;
+}
+
 /** The server processes of a run. */
 export class Fleet {
-  readonly #orders: ServerOrders;
+  readonly #source: URL;
+  readonly #orders: Orders;
   readonly #members: Member[] = [];
   #program = '';
   #started = 0;
@@ -24,13 +31,15 @@ export class Fleet {
   /** Processes that ended without being killed by the harness. */
   crashes = 0;
 
-  constructor(orders: ServerOrders) {
+  /** `program`: what each process runs. It sends `{ port }` when it is ready, and gets `calm`. */
+  constructor(program: URL, orders: Orders) {
+    this.#source = program;
     this.#orders = orders;
   }
 
   /** Resolves when all of them listen. */
   async start(count: number): Promise<void> {
-    this.#program = await asOneFile(new URL('./server.ts', import.meta.url));
+    this.#program = await asOneFile(this.#source);
     for (let n = 0; n < count; n++) {
       const member: Member = { child: this.#spawn(), origin: undefined, state: 'starting' };
       this.#members.push(member);
@@ -88,7 +97,7 @@ export class Fleet {
 
   #spawn(): ChildProcess {
     const seed = `${this.#orders.seed}/${this.#started++}`;
-    const orders: ServerOrders = { ...this.#orders, seed, faults: this.#orders.faults && !this.#calm };
+    const orders: Orders = { ...this.#orders, seed, faults: this.#orders.faults && !this.#calm };
     return fork(this.#program, [JSON.stringify(orders)], {
       execArgv: ['--disable-warning=ExperimentalWarning'],
       // Starting takes a quarter of the time when nothing has to be compiled again. Tests have a folder that is filled.

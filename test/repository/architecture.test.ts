@@ -80,7 +80,7 @@ const arrows: Record<string, readonly string[]> = {
     'store',
   ],
   'sample-store': ['store', 'store-etcd', 'store-memory', 'store-postgres', 'store-redis', 'store-sqlite'],
-  'expense-agent': ['client', 'extensions', 'server', 'server-node', 'sample-store'],
+  'expense-agent': ['client', 'extensions', 'server', 'server-node', 'sample-store', 'transactions'],
   'boat-designer': ['client', 'server', 'server-node', 'sample-store'],
   assistant: ['ai-sdk', 'client', 'server', 'server-node', 'sample-store'],
   concierge: ['client', 'nested-tasks', 'server', 'server-node', 'sample-store'],

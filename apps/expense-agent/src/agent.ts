@@ -22,11 +22,12 @@ const approve = (record: Ledger) =>
     invalidInput: 'ask',
     read: ({ messages }) => readExpense(messages),
     question: questionAbout,
-    async *run({ input: { amount, currency }, taskId, signal }) {
+    async *run(turn) {
+      const { amount, currency } = turn.input;
       yield working(`Checking ${amount} ${currency}`, progress(1, 2));
       if (amount <= 0) return yield failed({ code: 'INVALID_INPUT', message: 'Amount must be positive' });
 
-      const failure = await record({ amount, currency, key: taskId }, signal);
+      const failure = await record({ amount, currency }, turn);
       if (failure) return yield failed(failure);
       yield artifact('result', data({ status: 'approved', message: `Processed ${amount} ${currency}` }));
       yield completed();

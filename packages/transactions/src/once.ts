@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TransactionKey } from '@batonjs/server/internals';
 import type { SqlSession } from './sql-session.ts';
+import { isTransient } from './tables/is-transient.ts';
 import { now } from './tables/schema.ts';
 import { TransactionError } from './transaction-error.ts';
 
@@ -9,11 +10,33 @@ interface Recorded {
   readonly result: unknown;
 }
 
+/** How long a transaction is begun again that the database broke off, in milliseconds. */
+const retryMs = 30_000;
+
 /**
- * Runs `run` in a transaction that also records its JSON result, unless one is recorded for the key. See
- * `TransactionDatabase` of `@batonjs/server`.
+ * Runs `run` in a transaction that also records its JSON result, unless one is recorded for the key. Begins again where
+ * the database broke the transaction off. See `TransactionDatabase` of `@batonjs/server`.
  */
 export async function once<Tx>(
+  session: SqlSession<Tx>,
+  key: TransactionKey,
+  run: (tx: Tx) => Promise<unknown>,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const until = performance.now() + retryMs;
+  for (let pauseMs = 10; ; pauseMs = Math.min(2 * pauseMs, 1_000)) {
+    try {
+      return await attempt(session, key, run, signal);
+    } catch (error) {
+      if (TransactionError.is(error) || !isTransient(error) || performance.now() > until) throw error;
+    }
+    await sleep(pauseMs * (1 + Math.random()), undefined, { signal }).catch(() => {});
+    signal.throwIfAborted();
+  }
+}
+
+/** Tries once. Rejects, unless with `OUTCOME_UNKNOWN`, only if nothing was committed. */
+async function attempt<Tx>(
   session: SqlSession<Tx>,
   key: TransactionKey,
   run: (tx: Tx) => Promise<unknown>,

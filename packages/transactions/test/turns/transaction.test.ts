@@ -143,7 +143,7 @@ it('says that the outcome is not known when the turn is over before the database
   const database = withEnding(file.database, async ({ commit }) => {
     await commit();
     if (++asked === 2) stop.abort(new Error('over'));
-    throw new Error('connection lost');
+    throw Object.assign(new Error('connection lost'), { code: 'ECONNRESET' });
   });
   const error = await inTurn((turn) => turn.transaction('pay', database, insert('1')), {
     signal: stop.signal,
@@ -151,6 +151,56 @@ it('says that the outcome is not known when the turn is over before the database
   expect(TransactionError.is(error, 'OUTCOME_UNKNOWN')).toBe(true);
   expect(TransactionError.is(error, 'FENCED')).toBe(false);
   expect(error.cause).toMatchObject({ message: 'connection lost' });
+});
+
+it.each([
+  { code: '40001' },
+  { code: '40P01' },
+  { code: '57P01' },
+  { code: '08006' },
+  { code: 'ECONNRESET' },
+  { code: 'CONNECTION_CLOSED' },
+  { code: 'CONNECT_TIMEOUT' },
+  { code: 'P2034' },
+  { message: 'Connection terminated unexpectedly' },
+  { message: 'Failed query', cause: { code: '40001' } },
+])('begins again where the database broke off: %j', async (broken) => {
+  const file = sqliteFile();
+  let tries = 0;
+  await inTurn((turn) =>
+    turn.transaction('pay', file.database, (tx) => {
+      insert(`${++tries}`)(tx);
+      if (tries < 3) throw Object.assign(new Error(), broken);
+    }),
+  );
+  expect(effects(file)).toEqual(['3']);
+});
+
+it.each([
+  { code: '23505' },
+  { code: '57014' },
+  { code: 'ENOTFOUND' },
+  { message: 'The statement: Connection terminated' },
+  { cause: { cause: { cause: { cause: { cause: { code: '40001' } } } } } },
+])('does not begin again after other errors: %j', async (other) => {
+  const file = sqliteFile();
+  const fn = vi.fn(() => {
+    throw Object.assign(new Error(), other);
+  });
+  await expect(inTurn((turn) => turn.transaction('pay', file.database, fn))).rejects.toMatchObject(other);
+  expect(fn).toHaveBeenCalledTimes(1);
+});
+
+it('begins not again once the turn is over', async () => {
+  const file = sqliteFile();
+  const stop = new AbortController();
+  const fn = vi.fn(() => {
+    stop.abort(new Error('over'));
+    throw Object.assign(new Error(), { code: '40001' });
+  });
+  const stopped = inTurn((turn) => turn.transaction('pay', file.database, fn), { signal: stop.signal });
+  await expect(stopped).rejects.toThrow('over');
+  expect(fn).toHaveBeenCalledTimes(1);
 });
 
 it('is committed once by a turn that is handed over in the middle', async () => {

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { node, run } from '../kit/processes.ts';
+import { repetitions } from '../kit/repetitions.ts';
+import { canStartPostgres } from '../support/postgres.ts';
+
+const hasPostgres = await canStartPostgres();
+
+/** Runs the ledger; resolves to its exit code and to what its last line says. */
+async function ledger(...args: string[]) {
+  await using command = run(node, ['--conditions=@batonjs/source', 'scripts/ledger.ts', ...args]);
+  const code = await command.ended;
+  const last = command.output.trimEnd().split('\n').at(-1) ?? '';
+  return { code, report: JSON.parse(last), output: command.output };
+}
+
+describe.each([
+  ['a SQLite file', 'sqlite', true],
+  ['PostgreSQL', 'postgres', hasPostgres],
+] as const)('money in %s', (_where, database, isThere) => {
+  it.skipIf(!isThere)(
+    'is right to the cent when processes and connections are killed, stopped and set',
+    {
+      timeout: 300_000,
+    },
+    async () => {
+      const kills = repetitions(15, 100);
+      const { code, report, output } = await ledger('--database', database, '--kills', String(kills));
+      expect(report, output).toMatchObject({ unfinished: 0, faults: 0 });
+      const { processes, stops, connections, databases } = report.kills;
+      expect(processes + stops + connections + databases).toBe(kills);
+      expect(report.transfers).toBeGreaterThanOrEqual(2 * (kills - 1));
+      expect(report.reruns).toBeGreaterThan(0);
+      expect(report.rolledBack).toBeGreaterThan(0);
+      expect(code).toBe(0);
+    },
+  );
+
+  // Long runs show it of PostgreSQL as well.
+  const isTried = isThere && (database === 'sqlite' || repetitions(0, 1) > 0);
+  it.skipIf(!isTried).each(['fence', 'record'])(
+    'is wrong without the %s',
+    { timeout: 300_000 },
+    async (protection) => {
+      const sabotaged = ['--database', database, '--sabotage', protection, '--kills', '60'];
+      // Where the kills fall is chance, and so is what they break. A run that keeps the protection has no fault at all.
+      let caught = await ledger(...sabotaged);
+      for (let again = 0; again < 4 && caught.code === 0; again++) caught = await ledger(...sabotaged);
+      expect(caught.report.faults, caught.output).toBeGreaterThan(0);
+      expect(caught.code).toBe(1);
+    },
+  );
+});
