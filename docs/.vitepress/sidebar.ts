@@ -32,6 +32,7 @@ export const groups: readonly Group[] = [
       'agents/transactions.md',
       'agents/exactly-once.md',
       'agents/scheduling.md',
+      'agents/callbacks.md',
       'agents/nested-tasks.md',
       'agents/ai-sdk.md',
       'agents/language-models.md',

@@ -36,8 +36,9 @@ const optionTables: Readonly<Record<string, readonly [path: string, type: string
   limits: [['base/limits.ts', 'Limits', 'limits.']],
   callers: [
     ['front/calls/caller-limits.ts', 'CallerLimits', 'callerLimits.'],
-    ['front/calls/caller-limits.ts', 'CallerRate', 'callerLimits.requests.'],
+    ['base/caller-rate.ts', 'CallerRate', 'callerLimits.requests.'],
   ],
+  callbacks: [['turns/outside/callback-options.ts', 'CallbackOptions', 'callbacks.']],
   retention: [['base/store/retention.ts', 'RetentionOptions', 'retention.']],
   push: [
     ['webhooks/push-options.ts', 'PushOptions', 'push.'],

@@ -15,6 +15,7 @@ import type { AnsweringParts } from './front/calls/answer-call.ts';
 import { createAnswerCall, createCheckCaller } from './front/calls/call-target.ts';
 import { createCallerLimiter } from './front/calls/caller-limits.ts';
 import { withRequiredScopes } from './front/calls/required-scopes.ts';
+import { withCallbacks } from './front/http/callbacks.ts';
 import { completeCors, withCors } from './front/http/cors.ts';
 import { createFetch } from './front/http/fetch.ts';
 import { createHandler, type HttpOptions } from './front/http/handler.ts';
@@ -112,10 +113,12 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const { tenants, compatibility = [] } = options;
   const hasAuthenticate = options.authenticate !== undefined;
   const parts = { dependencies, admission: admissionOf(options, dependencies), tenants };
-  const handle = withCors(
-    withOwnHost(createHandler({ ...parts, bindings, compatibility }), { hasAuthenticate, publicUrl }),
-    completeCors(options.cors, credentialHeaders(card)),
-  );
+  const answered = withOwnHost(createHandler({ ...parts, bindings, compatibility }), {
+    hasAuthenticate,
+    publicUrl,
+  });
+  const cors = completeCors(options.cors, credentialHeaders(card));
+  const handle = withCallbacks(withCors(answered, cors), dependencies);
   const leaveName = options.sharesQueue ? () => {} : takeName(options.store, queue, options.card);
   runtime.start();
 

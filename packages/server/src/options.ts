@@ -17,6 +17,7 @@ import type { CardInput } from './operations/card/complete-card.ts';
 import type { ExtendedCard, SignCard } from './operations/card/served-cards.ts';
 import type { ScheduleOptions } from './turns/order/schedule.ts';
 import type { TaskClocks } from './turns/order/task-deadlines.ts';
+import type { CallbackOptions } from './turns/outside/callback-options.ts';
 import type { CancelHook } from './turns/turn-dependencies.ts';
 import type { TurnEvent } from './turns/turn-event.ts';
 import type { PushOptions, PushRetry } from './webhooks/push-options.ts';
@@ -66,6 +67,11 @@ export interface WorkerOptions {
    * as a process has room, the oldest first.
    */
   readonly schedule?: ScheduleOptions;
+  /**
+   * Whether other systems may send values to tasks: `turn.callback` opens a URL for one, below `publicUrl`. Then no tenant
+   * can be called `callbacks`. Default false.
+   */
+  readonly callbacks?: CallbackOptions | boolean;
   /** How long tasks may take. */
   readonly clocks?: TaskClocks;
   readonly limits?: Partial<Limits>;
@@ -175,6 +181,7 @@ const names: OptionNames<AgentServerOptions> = {
   authenticate: true,
   bindings: true,
   blockingMs: true,
+  callbacks: true,
   callerLimits: true,
   cancelGraceMs: true,
   cancelWaitMs: true,
@@ -254,6 +261,7 @@ const ofSchedule: OptionNames<ScheduleOptions> = {
 };
 const ofClocks: OptionNames<TaskClocks> = { totalMs: true, inactivityMs: true, interruptedMs: true };
 const ofRetention: OptionNames<RetentionOptions> = { closedAfterMs: true, everyMs: true, batch: true };
+const ofCallbacks: OptionNames<CallbackOptions> = { url: true, bytes: true, rate: true };
 const ofCallerLimits: OptionNames<CallerLimits> = {
   requests: true,
   messages: true,
@@ -263,7 +271,7 @@ const ofCallerLimits: OptionNames<CallerLimits> = {
 
 /** A sentence for each option of a server or a worker that does not exist, and for each member of one. */
 export function unknownServerOptions(given: WorkerOptions & Partial<AgentServerOptions>): string[] {
-  const { limits, push, clocks, retention, callerLimits, schedule } = given;
+  const { limits, push, clocks, retention, callbacks, callerLimits, schedule } = given;
   return [
     ...unknownOptions(given, names),
     ...unknownOptions(limits, ofLimits, 'limits'),
@@ -272,6 +280,7 @@ export function unknownServerOptions(given: WorkerOptions & Partial<AgentServerO
     ...unknownOptions(schedule, ofSchedule, 'schedule'),
     ...unknownOptions(clocks, ofClocks, 'clocks'),
     ...unknownOptions(retention, ofRetention, 'retention'),
+    ...unknownOptions(callbacks, ofCallbacks, 'callbacks'),
     ...unknownOptions(callerLimits, ofCallerLimits, 'callerLimits'),
   ];
 }

@@ -11,6 +11,7 @@ import { LiveTasks } from './log/live-tasks.ts';
 import { type AgentServerOptions, unknownServerOptions, type WorkerOptions } from './options.ts';
 import { Claimer } from './turns/claim/claimer.ts';
 import { completeSchedule } from './turns/order/schedule.ts';
+import { completeCallbacks } from './turns/outside/callback-options.ts';
 import { Runner } from './turns/runner.ts';
 import type { TurnDependencies } from './turns/turn-dependencies.ts';
 import { logTurnEvent } from './turns/turn-event.ts';
@@ -134,6 +135,10 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
       clocks: given.clocks ?? {},
       limits: { ...defaultLimits, ...given.limits },
       currentStatusInHistory: given.currentStatusInHistory ?? false,
+      callbacks: completeCallbacks(given.callbacks ?? false, {
+        publicUrl,
+        hasTake: store.take !== undefined,
+      }),
     },
   };
 }

@@ -1,8 +1,7 @@
 import type { Message } from '@batonjs/protocol';
+import { type Issue, readOwnSchema } from '@batonjs/protocol/json-schema';
 import type { TaskUpdate } from '@batonjs/server';
-import { z } from 'zod';
 import { readJsonSchema } from '../json-schema/read-json-schema.ts';
-import { type Issue, issuesOf } from '../schema.ts';
 import { FORM_INPUT } from '../uris.ts';
 import { FORM_TYPE, type Form } from './form.ts';
 
@@ -42,6 +41,5 @@ const isForm = (part: Message['parts'][number]): part is typeof part & { data: u
  */
 export function checkValues({ schema }: Form, values: unknown, isOwn: boolean): readonly Issue[] | undefined {
   if (!isOwn) return readJsonSchema(schema)?.check(values);
-  const { error } = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(values);
-  return error && issuesOf(error);
+  return readOwnSchema(schema)(values);
 }

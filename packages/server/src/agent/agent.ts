@@ -1,5 +1,6 @@
 import type { Child, Metadata, TaskUpdate } from '@batonjs/lifecycle';
 import type { Artifact, Message, Task } from '@batonjs/protocol';
+import type { CallbackRequest, OpenedCallback, ReceivedCallback } from './callback.ts';
 import type { TransactionDatabase } from './transaction.ts';
 
 /** The answer of an agent: a message, or the updates of a task. */
@@ -179,6 +180,15 @@ export interface Turn {
    * the turn before.
    */
   readonly woken: boolean;
+  /**
+   * Opens a URL to which another system posts one value as JSON, which starts the next turn of this task: at once if it
+   * waits, otherwise after the turn that runs. That turn, and later ones, have the value in `callbacks`. Asks for a turn at
+   * `expiresAt` too, as `wakeAt` does, unless one was asked for before that time: so the agent may end its turn without
+   * having ended the task. Resolves when it is recorded. Needs the option `callbacks` of the server or worker.
+   */
+  callback(request: CallbackRequest): Promise<OpenedCallback>;
+  /** The values that were posted to the callbacks of this task, by name. Look up with `Object.hasOwn`. */
+  readonly callbacks: Readonly<Record<string, ReceivedCallback>>;
   /** For `server.wake()`: starts the next turn of this task without a client's message. Keep it from clients. */
   readonly wakeKey: string;
 }

@@ -18,6 +18,7 @@ import { referencesOf } from './context/references.ts';
 import { TurnInbox } from './inbox.ts';
 import { wakeKeyOf } from './order/wake-key.ts';
 import { createIdempotencyKeys } from './outside/idempotency-keys.ts';
+import { openCallback, receivedIn } from './outside/open-callback.ts';
 import { createSteps, type StepRecord } from './steps.ts';
 import type { TaskWriter } from './task-writer.ts';
 import { createTransaction } from './transaction.ts';
@@ -179,6 +180,19 @@ export class AgentTurn implements Turn {
   get woken(): boolean {
     const { openTurn } = this[inner].state;
     return openTurn !== undefined && isWithoutMessage(openTurn);
+  }
+
+  get callback(): Turn['callback'] {
+    const { writer, dependencies } = this[inner];
+    const { scope, taskId } = writer.live;
+    const { queue, callbacks } = dependencies.options;
+    const write = writer.write.bind(writer);
+    const task = { scope, taskId, queue, url: callbacks?.url, clock: dependencies.clock, write };
+    return (request) => openCallback(task, request);
+  }
+
+  get callbacks(): Turn['callbacks'] {
+    return receivedIn(this[inner].writer.state.kept);
   }
 
   get wakeKey(): string {

@@ -8,6 +8,7 @@ import type { Clock } from '../base/timing/clock.ts';
 import type { Transition } from '../log/write/transition.ts';
 import type { Schedule } from './order/schedule.ts';
 import type { TaskClocks } from './order/task-deadlines.ts';
+import type { CompleteCallbacks } from './outside/callback-options.ts';
 import type { TurnEvent } from './turn-event.ts';
 
 /** Stops work that was started elsewhere. May return what became of children. */
@@ -37,6 +38,8 @@ export interface TurnOptions {
   readonly clocks: TaskClocks;
   readonly limits: Limits;
   readonly currentStatusInHistory: boolean;
+  /** Undefined: other systems send no values. */
+  readonly callbacks: CompleteCallbacks | undefined;
 }
 
 /** The objects that turns are claimed and run with. Made once for each server or worker. */

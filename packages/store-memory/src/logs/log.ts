@@ -1,5 +1,5 @@
 import type { Commit, TaskName, TaskRow, WebhookRow } from '@batonjs/store';
-import type { Queued } from '../order/priority-queues.ts';
+import type { Scheduled } from '../order/schedule.ts';
 import { bytesOf, Facts } from './facts.ts';
 import { LargeMap } from './large-map.ts';
 
@@ -9,9 +9,9 @@ type Snapshot = NonNullable<Commit['snapshot']>;
 const perLog = 1_050;
 
 /** One webhook, and its place among those that can be delivered to. */
-export class Webhook implements Queued {
+export class Webhook implements Scheduled {
   row: WebhookRow;
-  queued: Queued['queued'];
+  scheduled: Scheduled['scheduled'];
 
   constructor(row: WebhookRow) {
     this.row = row;
@@ -25,7 +25,7 @@ const none: readonly never[] = Object.freeze([]);
  * One task. Rows, facts and snapshots are replaced, never changed. The facts and the snapshot of a closed log are text: see
  * `Facts`. Its row stays an object, which takes less memory than its text.
  */
-export class Log implements Queued {
+export class Log implements Scheduled {
   readonly scope: string;
   readonly taskId: string;
   readonly facts = new Facts();
@@ -35,7 +35,7 @@ export class Log implements Queued {
   placed: TaskRow | undefined;
   /** Whether it waits to be placed in lists. */
   isMoved = false;
-  queued: Queued['queued'];
+  scheduled: Scheduled['scheduled'];
   /** Its neighbours among closed logs. */
   older: Log | undefined;
   newer: Log | undefined;

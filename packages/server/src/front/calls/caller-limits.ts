@@ -2,18 +2,9 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { OperationName } from '@batonjs/protocol/operations';
 import type { Rate, TaskStore } from '@batonjs/store';
 import type { Caller } from '../../agent/caller.ts';
+import { type CallerRate, toRate } from '../../base/caller-rate.ts';
 import { scopeOf } from '../../operations/call/call-context.ts';
 import type { RequestHead } from './authenticate.ts';
-
-/** How many of something a caller may do in a time. */
-export interface CallerRate {
-  /** So many in `perMs` milliseconds, on average. More than 0. */
-  readonly limit: number;
-  /** More than 0. */
-  readonly perMs: number;
-  /** So many at once, after a pause: a whole number, 1 or more. Default: `limit`, rounded up. */
-  readonly burst?: number;
-}
 
 /** What one caller may use of a server. All servers on the store count together: give them the same. */
 export interface CallerLimits {
@@ -59,8 +50,8 @@ export function createCallerLimiter({
 }: Given): CallerLimiter | undefined {
   if (!limits) return undefined;
   const { callerOf = (_, caller) => caller?.scope, unfinishedTasks } = limits;
-  const requests = rateOf('requests', limits.requests);
-  const messages = rateOf('messages', limits.messages);
+  const requests = toRate('callerLimits.requests', limits.requests);
+  const messages = toRate('callerLimits.messages', limits.messages);
   if (unfinishedTasks !== undefined && !(Number.isInteger(unfinishedTasks) && unfinishedTasks > 0))
     throw new TypeError('`callerLimits.unfinishedTasks` must be a whole number, 1 or more');
   if (unfinishedTasks !== undefined && !hasAuthenticate)
@@ -101,17 +92,4 @@ export function createCallerLimiter({
         await count('messages', messages, head, caller);
     },
   };
-}
-
-function rateOf(name: 'requests' | 'messages', rate: CallerRate | undefined): Rate | undefined {
-  if (rate === undefined) return undefined;
-  const { limit, perMs } = Object(rate) as CallerRate;
-  for (const [member, value] of Object.entries({ limit, perMs })) {
-    if (!(Number.isFinite(value) && value > 0))
-      throw new TypeError(`\`callerLimits.${name}.${member}\` must be a number, more than 0`);
-  }
-  const { burst = Math.ceil(limit) } = rate;
-  if (!(Number.isSafeInteger(burst) && burst > 0))
-    throw new TypeError(`\`callerLimits.${name}.burst\` must be a whole number, 1 or more`);
-  return { burst, everyMs: perMs / limit };
 }

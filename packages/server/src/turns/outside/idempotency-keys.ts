@@ -1,6 +1,7 @@
 import type { Answer } from '@batonjs/store';
-import { fillRandom, sha256, toBase64 } from '#bytes';
+import { sha256 } from '#bytes';
 import type { Turn } from '../../agent/agent.ts';
+import { randomText } from '../../base/system/random-text.ts';
 
 /** The step that keeps the secret. Its record makes the keys the same in every attempt of the turn. */
 const secretStep = '@batonjs/idempotency-keys';
@@ -18,7 +19,7 @@ export function createIdempotencyKeys({ done, complete }: Steps): Turn['idempote
   let recording: Promise<void> | undefined;
   const record = async (): Promise<void> => {
     try {
-      await complete(secretStep, newSecret());
+      await complete(secretStep, randomText(32));
     } finally {
       recording = undefined;
     }
@@ -31,10 +32,4 @@ export function createIdempotencyKeys({ done, complete }: Steps): Turn['idempote
     }
     return sha256(JSON.stringify([name, done()[secretStep]]), 'base64url');
   };
-}
-
-function newSecret(): string {
-  const bytes = new Uint8Array(32);
-  fillRandom(bytes);
-  return toBase64(bytes);
 }

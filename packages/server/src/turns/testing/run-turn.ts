@@ -1,13 +1,16 @@
 import type { Child, Metadata, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message, Part, Task } from '@batonjs/protocol';
+import type { Scope } from '@batonjs/store';
 import type { Agent, Claims, References, Turn } from '../../agent/agent.ts';
 import { toParts } from '../../agent/builders.ts';
+import type { OpenedCallback } from '../../agent/callback.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../../agent/check-agent-output.ts';
 import { linesOf, valuesOf } from '../../agent/message-content.ts';
 import { waitingIn } from '../../agent/waiting-updates.ts';
 import { type Clock, systemClock } from '../../base/timing/clock.ts';
 import { momentOf } from '../../base/timing/moment.ts';
 import { createIdempotencyKeys } from '../outside/idempotency-keys.ts';
+import { type CallbackTask, openCallback } from '../outside/open-callback.ts';
 import { createSteps, type StepRecord } from '../steps.ts';
 import { createTransaction } from '../transaction.ts';
 import { UnstoredLog } from './unstored-log.ts';
@@ -34,6 +37,8 @@ export interface RunTurnOptions {
   readonly signal?: AbortSignal;
   /** Whether no message started the turn: the one that is passed is that of the turn before. Default false. */
   readonly woken?: boolean;
+  /** The values that other systems have sent, by the names of their callbacks. */
+  readonly callbacks?: Readonly<Record<string, unknown>>;
   /** Time, such as `testClock()`. Default: that of the system. */
   readonly clock?: Partial<Clock>;
 }
@@ -46,6 +51,8 @@ export interface TurnOutcome {
   readonly steps: Readonly<Record<string, unknown>>;
   /** When it asked for another turn: ISO 8601, UTC, milliseconds. */
   readonly wakeAt?: string;
+  /** The callbacks that it opened, by name. */
+  readonly callbacks: Readonly<Record<string, OpenedCallback>>;
 }
 
 /**
@@ -64,22 +71,31 @@ export async function runTurn(
   const { task, attempt = 1, steps = {}, children = {} } = options;
   const clock = { ...systemClock, ...options.clock };
   const log = new UnstoredLog({ message, taskId, task, attempt, steps, children }, clock);
-  const answer = await agent(turnOf({ message, contextId, taskId, attempt }, options, log));
+  const opened: Record<string, OpenedCallback> = {};
+  const turn = turnOf({ message, contextId, taskId, attempt }, options, { log, clock, opened });
+  const answer = await agent(turn);
   if (isUpdates(answer)) {
     const updates = await consume(answer, log);
     const { wakeAt } = log.state;
-    return { updates, steps: log.steps, ...(wakeAt !== undefined && { wakeAt }) };
+    return { updates, steps: log.steps, callbacks: opened, ...(wakeAt !== undefined && { wakeAt }) };
   }
   checkAnswer(answer);
   log.write({ type: 'answer', message: answer });
-  return { message: answer, updates: [], steps: log.steps };
+  return { message: answer, updates: [], steps: log.steps, callbacks: opened };
+}
+
+/** Where the turn leaves what it does. */
+interface Recorded {
+  readonly log: UnstoredLog;
+  readonly clock: Clock;
+  readonly opened: Record<string, OpenedCallback>;
 }
 
 /** The turn that the agent is called with. */
 function turnOf(
   { message, contextId, taskId, attempt }: Pick<Turn, 'message' | 'contextId' | 'taskId' | 'attempt'>,
   options: RunTurnOptions,
-  log: UnstoredLog,
+  { log, clock, opened }: Recorded,
 ): Turn {
   const messages = [...(options.messages ?? []), message];
   const signal = options.signal ?? new AbortController().signal;
@@ -117,6 +133,14 @@ function turnOf(
     },
     signal,
     fence: 1,
+    callback: async (request) => {
+      const task = { scope: 'scope' as Scope, taskId, queue: 'agent', url: 'http://localhost', clock };
+      const write: CallbackTask['write'] = (commands) => log.write(...commands(log.state));
+      const callback = await openCallback({ ...task, write }, request);
+      opened[request.name ?? 'callback'] = callback;
+      return callback;
+    },
+    callbacks: receivedAtOnce(options.callbacks, clock),
     wakeKey: 'wake',
     wakeAt: async (time) => {
       log.create();
@@ -126,6 +150,12 @@ function turnOf(
     replacedWake: undefined,
   };
 }
+
+/** The values as if they had just come. */
+const receivedAtOnce = (values: Readonly<Record<string, unknown>> = {}, { now }: Clock): Turn['callbacks'] =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, { value, receivedAt: new Date(now()) }]),
+  );
 
 function inboxOf(messages: readonly Message[]): Turn['inbox'] {
   const waiting = [...messages];

@@ -2,7 +2,7 @@ import { SortedList } from './sorted-list.ts';
 
 /** An item and when it is due. */
 interface Place<Item> {
-  readonly owner: object;
+  readonly schedule: object;
   readonly item: Item;
   readonly queue: string;
   readonly at: number;
@@ -10,39 +10,39 @@ interface Place<Item> {
 }
 
 /**
- * An item that is in at most one of them, and keeps its place itself. Not a map of places: the tables of a map whose
+ * An item that is in at most one schedule, and keeps its place itself. Not a map of places: the tables of a map whose
  * entries come and go stay in memory until the next full collection.
  */
-export interface Queued {
-  queued: Place<unknown> | undefined;
+export interface Scheduled {
+  scheduled: Place<unknown> | undefined;
 }
 
 const earlierFirst = (a: Place<unknown>, b: Place<unknown>): number =>
   a.at < b.at ? -1 : a.at > b.at ? 1 : a.order - b.order;
 
 /** Items by when they are due in a queue, of equals in the order they came. */
-export class PriorityQueues<Item extends Queued> {
+export class Schedule<Item extends Scheduled> {
   readonly #queues = new Map<string, SortedList<Place<Item>, Place<unknown>>>();
   #order = 0;
 
-  /** Makes the item due at that time of one clock and at no other. It must be in no others. */
+  /** Makes the item due at that time of one clock and at no other. It must be in no other schedule. */
   set(item: Item, queue: string, at: number): void {
     this.delete(item);
-    const place: Place<Item> = { owner: this, item, queue, at, order: ++this.#order };
+    const place: Place<Item> = { schedule: this, item, queue, at, order: ++this.#order };
     const known = this.#queues.get(queue);
     const list = known ?? new SortedList<Place<Item>, Place<unknown>>(earlierFirst);
     list.add(place);
     if (!known) this.#queues.set(queue, list);
-    item.queued = place;
+    item.scheduled = place;
   }
 
   delete(item: Item): void {
-    const place = item.queued;
-    if (place?.owner !== this) return;
+    const place = item.scheduled;
+    if (place?.schedule !== this) return;
     const list = this.#queues.get(place.queue);
     list?.remove(place);
     if (list?.length === 0) this.#queues.delete(place.queue);
-    item.queued = undefined;
+    item.scheduled = undefined;
   }
 
   /** All items of a queue, the earliest first. */

@@ -1,0 +1,105 @@
+import type { HttpReply } from '@batonjs/bindings';
+import { A2AError, errorTable } from '@batonjs/protocol/errors';
+import { JSON_TYPE } from '@batonjs/protocol/headers';
+import { describeIssues } from '@batonjs/protocol/json-schema';
+import type { Dependencies } from '../../operations/call/dependencies.ts';
+import { toWireError } from '../../operations/call/wire-error.ts';
+import { type CallbackOutcome, receiveCallback } from '../../operations/callbacks/receive-callback.ts';
+import { REQUEST_ID, requestIdOf } from '../calls/request-id.ts';
+import type { Handle, HttpExchange } from './http-exchange.ts';
+import { readBody } from './request-body.ts';
+
+/**
+ * Takes the values of callbacks, at any path that ends in `/callbacks/` and a token. The token is the credential: it is
+ * looked at before any other part of the server, and stands in no log, span or answer.
+ */
+export function withCallbacks(handle: Handle, dependencies: Dependencies): Handle {
+  if (!dependencies.options.callbacks) return handle;
+  return async (exchange) => {
+    const token = tokenIn(exchange.path);
+    if (token === undefined) return handle(exchange);
+    const requestId = requestIdOf(exchange.headers, dependencies.clock);
+    const reply = await answer(token, { ...exchange, path: shownPath }, requestId, dependencies);
+    return { ...reply, headers: { ...reply.headers, [REQUEST_ID]: requestId, 'cache-control': 'no-store' } };
+  };
+}
+
+/** What logs show for the path. */
+const shownPath = '/callbacks/…';
+
+function tokenIn(path: string): string | undefined {
+  const at = path.lastIndexOf('/');
+  return path.endsWith('/callbacks', at) ? path.slice(at + 1) : undefined;
+}
+
+async function answer(
+  token: string,
+  exchange: HttpExchange,
+  requestId: string,
+  dependencies: Dependencies,
+): Promise<HttpReply> {
+  const { method, path } = exchange;
+  if (method !== 'POST') return { ...refusal(405, 'A callback takes a POST'), headers: { allow: 'POST' } };
+  try {
+    if (exchange.refusal) throw exchange.refusal;
+    if (!dependencies.isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
+    await count(exchange, dependencies);
+    const value = await readValue(exchange, requestId, dependencies);
+    return replyOf(await receiveCallback(token, value, dependencies));
+  } catch (error) {
+    const wire = toWireError(error, dependencies.logger, { requestId, method, path });
+    const { retryAfter } = wire;
+    const reply = refusal(errorTable[wire.reason].http, wire.message);
+    return retryAfter === undefined
+      ? reply
+      : { ...reply, headers: { ...reply.headers, 'retry-after': String(retryAfter) } };
+  }
+}
+
+/** Counts the value for its address. Throws `RESOURCE_EXHAUSTED`. */
+async function count(
+  { remoteAddress = 'unknown' }: HttpExchange,
+  { store, options: { queue, callbacks } }: Dependencies,
+): Promise<void> {
+  const waitMs =
+    callbacks?.rate && (await store.take?.(`callbacks ${queue} ${remoteAddress}`, callbacks.rate));
+  if (!waitMs) return;
+  throw new A2AError('RESOURCE_EXHAUSTED', 'Too many values', { retryAfter: Math.ceil(waitMs / 1_000) });
+}
+
+async function readValue(
+  exchange: HttpExchange,
+  requestId: string,
+  { logger, options: { limits, callbacks } }: Dependencies,
+): Promise<unknown> {
+  if (!/^application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(exchange.headers['content-type'] ?? ''))
+    throw new A2AError('UNSUPPORTED_MEDIA_TYPE', `A callback takes ${JSON_TYPE}`);
+  const bodyBytes = callbacks?.bytes ?? 0;
+  const options = { limits: { ...limits, bodyBytes } };
+  const body = await readBody(exchange, { options, logger, requestId, ask: async () => {} });
+  if (!body) throw new A2AError('PARSE_ERROR', 'The body is empty');
+  return body.json();
+}
+
+function replyOf(outcome: CallbackOutcome): HttpReply {
+  switch (outcome) {
+    case 'accepted':
+      return { status: 202, headers: {} };
+    case 'unknown':
+      return refusal(404, 'There is no such callback');
+    case 'used':
+      return refusal(409, 'The callback was used with another value');
+    case 'expired':
+      return refusal(410, 'The callback has expired');
+    case 'ended':
+      return refusal(410, 'The task has ended');
+    default:
+      return refusal(422, describeIssues(outcome));
+  }
+}
+
+const refusal = (code: number, message: string): HttpReply => ({
+  status: code,
+  headers: { 'content-type': JSON_TYPE },
+  body: JSON.stringify({ error: { code, message } }),
+});

@@ -1,0 +1,101 @@
+import type { Callback, State } from '@batonjs/lifecycle';
+import { A2AError } from '@batonjs/protocol/errors';
+import { type Issue, readOwnSchema } from '@batonjs/protocol/json-schema';
+import { StoreError } from '@batonjs/store';
+import { isSameJson } from '../../base/same-json.ts';
+import { isoTime } from '../../base/timing/clock.ts';
+import type { LiveTask } from '../../log/live-task.ts';
+import { appendOpenly } from '../../log/write/append-openly.ts';
+import { decideAll } from '../../log/write/decision.ts';
+import { reserveSize } from '../../log/write/task-limits.ts';
+import { orderFor } from '../../turns/order/schedule.ts';
+import {
+  type CallbackToken,
+  hashOf,
+  isSameText,
+  readCallbackToken,
+} from '../../turns/outside/callback-token.ts';
+import type { Dependencies } from '../call/dependencies.ts';
+
+/**
+ * What became of a value: it is in the log (now, or since the same value came before), or why not. `issues`: of a value
+ * that does not fit the schema, which may be sent again with another one.
+ */
+export type CallbackOutcome = 'accepted' | 'unknown' | 'used' | 'expired' | 'ended' | readonly Issue[];
+
+type CallbackDependencies = Pick<Dependencies, 'tasks' | 'clock' | 'options'>;
+
+/**
+ * Takes the value of a callback, once, and starts the next turn. Not an operation of the protocol: the token is the
+ * credential. Rejects with `RESOURCE_EXHAUSTED` if the log of the task or the queue is full.
+ */
+export async function receiveCallback(
+  text: string,
+  value: unknown,
+  dependencies: CallbackDependencies,
+): Promise<CallbackOutcome> {
+  const {
+    tasks,
+    options: { queue },
+  } = dependencies;
+  const token = readCallbackToken(text);
+  if (!token) return 'unknown';
+  const live = await tasks.open(token.scope, token.taskId);
+  if (!live) return 'unknown';
+  try {
+    // Another process may have opened it a moment ago.
+    if (!callbackIn(live.state, token, queue)) await live.refresh();
+    return await receive(live, token, value, dependencies);
+  } finally {
+    tasks.release(live);
+  }
+}
+
+async function receive(
+  live: LiveTask,
+  token: CallbackToken,
+  value: unknown,
+  dependencies: CallbackDependencies,
+): Promise<CallbackOutcome> {
+  const { queue, limits, schedule } = dependencies.options;
+  const now = isoTime(dependencies.clock.now());
+  const outcome = () => outcomeOf(callbackIn(live.state, token, queue), live.state.closed, value, now);
+  const refused = outcome();
+  if (refused) return refused;
+  try {
+    const { facts } = decideAll(live.state, [{ type: 'receive-callback', id: token.id, value }], now);
+    const giveBack = reserveSize(live, facts, limits);
+    const turn = { queue, want: true, ...orderFor(schedule) };
+    // By its name, the store takes one of several that come at once, in any process.
+    const { repeated } = await appendOpenly(live, facts, `callback:${token.id}`, turn).finally(giveBack);
+    if (!repeated) return 'accepted';
+    await live.refresh();
+  } catch (error) {
+    // The facts may be ahead of this clock.
+    if (A2AError.is(error, 'UNSUPPORTED_OPERATION')) return 'expired';
+    if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
+    await live.refresh();
+  }
+  return outcome() ?? 'ended';
+}
+
+/** Why the value is not taken; undefined if it is. */
+function outcomeOf(
+  callback: Callback | undefined,
+  isClosed: boolean,
+  value: unknown,
+  now: string,
+): CallbackOutcome | undefined {
+  if (!callback) return 'unknown';
+  // First: an answer of 2xx may have been lost, and the task may have gone on since.
+  if (callback.receivedAt !== undefined) return isSameJson(callback.value, value) ? 'accepted' : 'used';
+  if (isClosed) return 'ended';
+  if (callback.expiresAt <= now) return 'expired';
+  return callback.schema === undefined ? undefined : readOwnSchema(callback.schema)(value);
+}
+
+function callbackIn({ kept }: State, { id, secret }: CallbackToken, queue: string): Callback | undefined {
+  const callback = kept && Object.hasOwn(kept.callbacks, id) ? kept.callbacks[id] : undefined;
+  const { secretHash = '' } = callback ?? {};
+  return isSameText(hashOf(queue, secret), secretHash) ? callback : undefined;
+}

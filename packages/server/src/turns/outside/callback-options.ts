@@ -1,0 +1,45 @@
+import type { Rate } from '@batonjs/store';
+import { type CallerRate, toRate } from '../../base/caller-rate.ts';
+
+/** How values arrive from outside: `turn.callback`. */
+export interface CallbackOptions {
+  /**
+   * The absolute URL of the server, below which `/callbacks/…` arrives. Default: `publicUrl`. A worker, which has none,
+   * needs it.
+   */
+  readonly url?: string;
+  /** Bytes of one value, as JSON. Default 65,536. */
+  readonly bytes?: number;
+  /**
+   * How many values one network address may send, to all servers on the store together. Needs a store with `take`.
+   * Default: no limit.
+   */
+  readonly rate?: CallerRate;
+}
+
+/** The options, completed. */
+export interface CompleteCallbacks {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly bytes: number;
+  readonly rate: Rate | undefined;
+}
+
+/** Undefined if there are no callbacks. Throws `TypeError` for options that cannot work. */
+export function completeCallbacks(
+  option: CallbackOptions | boolean,
+  { publicUrl, hasTake }: { readonly publicUrl: string | undefined; readonly hasTake: boolean },
+): CompleteCallbacks | undefined {
+  if (!option) return undefined;
+  const { url = publicUrl, bytes = 65_536, rate } = option === true ? {} : option;
+  if (url === undefined)
+    throw new TypeError(
+      '`callbacks` needs `publicUrl`, or `callbacks.url` in a worker: other systems call it',
+    );
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new TypeError(`\`callbacks.url\` must be a whole URL, and is '${url}'`);
+  if (!(bytes > 0)) throw new TypeError('`callbacks.bytes` must be more than 0');
+  if (rate && !hasTake)
+    throw new TypeError('`callbacks.rate` needs a store with `take`, such as those of Baton');
+  return { url: url.replace(/(?<!\/)\/+$/, ''), bytes, rate: toRate('callbacks.rate', rate) };
+}

@@ -1,0 +1,88 @@
+import type { Command, Kept, State } from '@batonjs/lifecycle';
+import { readOwnSchema } from '@batonjs/protocol/json-schema';
+import type { Answer, Scope } from '@batonjs/store';
+import type {
+  CallbackRequest,
+  CallbackSchema,
+  OpenedCallback,
+  ReceivedCallback,
+} from '../../agent/callback.ts';
+import { randomText } from '../../base/system/random-text.ts';
+import type { Clock } from '../../base/timing/clock.ts';
+import { momentOf } from '../../base/timing/moment.ts';
+import { wakeCommand } from '../order/wake-time.ts';
+import { hashOf, writeCallbackToken } from './callback-token.ts';
+
+/** The task that asks for a value. */
+export interface CallbackTask {
+  readonly scope: Scope;
+  readonly taskId: string;
+  readonly queue: string;
+  /** The URL of the server; undefined without the option `callbacks`. */
+  readonly url: string | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+  write(commands: (state: State) => readonly Command[]): Answer<unknown>;
+}
+
+/**
+ * Records that the task takes a value, and asks for a turn when its time is over. Rejects with `TypeError` or
+ * `RangeError` for a request that cannot work, or without the option `callbacks`.
+ */
+export async function openCallback(
+  { scope, taskId, queue, url, clock, write }: CallbackTask,
+  { name = 'callback', expiresMs, schema }: CallbackRequest,
+): Promise<OpenedCallback> {
+  if (url === undefined)
+    throw new TypeError(
+      '`turn.callback` needs the option `callbacks` of the server or worker that runs the agent',
+    );
+  if (typeof name !== 'string' || name === '') throw new TypeError('The name of a callback is a text');
+  if (!(expiresMs > 0)) throw new RangeError('`expiresMs` of a callback must be more than 0');
+  const now = clock.now();
+  const expiresAt = momentOf(Math.ceil(now + expiresMs));
+  const readable = schema && toJsonSchema(schema);
+  const [id, secret] = [randomText(9), randomText(32)];
+  await write((state) => [
+    ...(state.task ? [] : [{ type: 'create', taskId } as const]),
+    {
+      type: 'open-callback',
+      name,
+      id,
+      secretHash: hashOf(queue, secret),
+      expiresAt,
+      ...(readable && { schema: readable }),
+    },
+    // The agent may end its turn now, and is called at the latest when no value came.
+    ...(state.wakeAt !== undefined && state.wakeAt <= expiresAt ? [] : [wakeCommand(state, expiresAt, now)]),
+  ]);
+  const token = writeCallbackToken({ scope, taskId, id, secret });
+  return { url: `${url}/callbacks/${token}`, expiresAt: new Date(expiresAt) };
+}
+
+/** The values that came, by the names that were asked for; of several of one name the latest. */
+export function receivedIn(kept: Kept | undefined): Readonly<Record<string, ReceivedCallback>> {
+  const latest = new Map<string, { readonly value: unknown; readonly receivedAt: string }>();
+  for (const { name, value = null, receivedAt } of Object.values(kept?.callbacks ?? {})) {
+    if (receivedAt === undefined || (latest.get(name)?.receivedAt ?? '') > receivedAt) continue;
+    latest.set(name, { value, receivedAt });
+  }
+  // Agents get copies: they may change them without changing the state.
+  return Object.fromEntries(
+    [...latest].map(([name, { value, receivedAt }]) => [
+      name,
+      { value: structuredClone(value), receivedAt: new Date(receivedAt) },
+    ]),
+  );
+}
+
+/** Throws `TypeError` for a schema that no process could read. */
+function toJsonSchema(schema: CallbackSchema): Record<string, unknown> {
+  const standard = Object(schema)['~standard']?.jsonSchema;
+  const json = standard ? standard.input({ target: 'draft-2020-12' }) : JSON.parse(JSON.stringify(schema));
+  try {
+    readOwnSchema(json);
+  } catch (cause) {
+    throw new TypeError('The schema of a callback cannot be read', { cause });
+  }
+  return json;
+}
