@@ -4,7 +4,7 @@ import { type ClientTelemetry, connect } from '@batonjs/client';
 import { concierge } from '@batonjs/concierge';
 import { convertMoney, card as currencyCard } from '@batonjs/currency';
 import { approveExpense, card as expenseCard } from '@batonjs/expense-agent';
-import { tripPlanner } from '@batonjs/trip-planner';
+import { quickAirline, tripPlanner } from '@batonjs/trip-planner';
 import { counterCard, countSlowly } from './count-slowly.ts';
 import type { GalleryAgent } from './gallery.ts';
 
@@ -35,13 +35,14 @@ export function agentsAt(
 function samples(url?: string, telemetry?: ClientTelemetry): readonly [GalleryAgent, ...GalleryAgent[]] {
   const planner = tripPlanner({
     self: url && `${url}/agents/trip-planner`,
+    airline: quickAirline,
     connect: (callee) => connect(callee, { telemetry }),
   });
   return [
     { name: 'expense', agent: approveExpense, card: expenseCard },
     { name: 'currency', agent: convertMoney, card: currencyCard, currentStatusInHistory: true },
     { name: 'boat-designer', agent: designBoat, card: boatCard },
-    { name: 'trip-planner', ...planner, idempotency: true },
+    { name: 'trip-planner', ...planner, idempotency: true, callbacks: true },
     { name: 'assistant', agent: assistant(modelFrom(process.env)), card: assistantCard, restart: 'rerun' },
   ];
 }

@@ -1,1 +1,2 @@
 export { tripPlanner } from './agent.ts';
+export { quickAirline } from './airline.ts';

@@ -1,6 +1,7 @@
 import type { Message, Task } from '@batonjs/server';
 import { type RunTurnOptions, runTurn } from '@batonjs/server/testing';
 import { describe, expect, it } from 'vitest';
+import type { Order } from '../src/airline.ts';
 import { tripPlanner } from '../src/index.ts';
 
 const { agent } = tripPlanner({ reserve: async ({ kind }) => `CODE-${kind}` });
@@ -142,4 +143,32 @@ it('does not reserve again what a process reserved before it died', async () => 
 it('answers a text that names a place very often', async () => {
   const said = 'Helsinki or Lisbon '.repeat(50_000);
   expect(await outcome(said)).toEqual({ message: expect.stringMatching(/^In Lisbon/) });
+});
+
+describe('with an airline that confirms later, the trip planner', () => {
+  const orders: Order[] = [];
+  const airline = async (order: Order) => void orders.push(order);
+  const { agent } = tripPlanner({ airline, reserve: async () => 'CODE' });
+
+  it('orders a flight, and ends its turn', async () => {
+    const { updates, callbacks, wakeAt } = await runTurn(agent, 'Book a flight to Helsinki');
+    expect(updates).toMatchObject([{ status: { state: 'TASK_STATE_WORKING' } }]);
+    expect(orders).toEqual([{ place: 'Helsinki', key: 'task', confirmTo: callbacks.confirmation?.url }]);
+    expect(wakeAt).toBe(callbacks.confirmation?.expiresAt.toISOString());
+  });
+
+  it('books it when the confirmation comes, and orders it again when none does', async () => {
+    const options = { woken: true, callbacks: { confirmation: { code: 'FL-1' } } };
+    const { updates } = await runTurn(agent, 'Book a flight to Helsinki', options);
+    expect(updates.at(-1)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
+    expect(JSON.stringify(updates)).toContain('Your flight to Helsinki is booked: FL-1');
+    orders.length = 0;
+    await runTurn(agent, 'Book a flight to Helsinki', { woken: true });
+    expect(orders).toMatchObject([{ place: 'Helsinki', key: 'task' }]);
+  });
+
+  it('books all else at once', async () => {
+    const { updates } = await runTurn(agent, 'Book a hotel', { contextTasks: [flight('t-1')] });
+    expect(updates.at(-1)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
+  });
 });
