@@ -1,6 +1,6 @@
 import { isTerminal, type TaskUpdate } from '@batonjs/lifecycle';
 import { type Agent, type Turn, taskAgent } from './agent.ts';
-import { withWaiting } from './waiting-updates.ts';
+import { mayShareCommit, withWaiting } from './waiting-updates.ts';
 
 /**
  * Emits an update. Resolves when it is committed; rejects when it is refused, which also fails the turn, and when the
@@ -18,8 +18,8 @@ interface Waiting {
 const mostWaiting = 1_024;
 
 /**
- * An agent in callback style: call order is log order. Artifacts that are emitted while the ones before are stored
- * share a commit, so that emitting many without awaiting each is much faster. The turn fails if an `emit` fails, even if its promise is not
+ * An agent in callback style: call order is log order. Artifacts and states that are emitted while the ones before are
+ * stored share a commit, so that emitting many without awaiting each is much faster. A question has one of its own. The turn fails if an `emit` fails, even if its promise is not
  * awaited. `emit` called after the function returned rejects.
  */
 export function emitting(work: (emit: Emit, turn: Turn) => Promise<void>): Agent {
@@ -28,9 +28,10 @@ export function emitting(work: (emit: Emit, turn: Turn) => Promise<void>): Agent
     const underWay: Waiting[] = [];
     return withWaiting(updatesOf(work, turn, waiting, underWay), {
       take() {
-        if (!waiting[0] || !('artifact' in Object(waiting[0].update))) return undefined;
-        underWay.push(waiting.shift()!);
-        return underWay.at(-1)!.update;
+        const [next] = waiting;
+        if (!mayShareCommit(next?.update)) return undefined;
+        underWay.push(...waiting.splice(0, 1));
+        return next?.update;
       },
       putBack: () => void waiting.unshift(...underWay.splice(1)),
       stored: () => resolveAll(underWay),

@@ -1,12 +1,13 @@
-import type { TaskUpdate } from '@batonjs/lifecycle';
+import { isInterrupted, isTerminal, type TaskUpdate } from '@batonjs/lifecycle';
 import { weigh } from '@batonjs/lifecycle/internals';
+import type { TaskState } from '@batonjs/protocol';
 import { checkUpdate } from './check-agent-output.ts';
 
 /** Updates that an agent gave without waiting until each was stored: they may share the commit of the one before. */
 export interface WaitingUpdates {
   /**
-   * Takes the next one, if it is an artifact. It counts as stored once `stored` is called or the iterator is asked for
-   * its next value.
+   * Takes the next one, if it may share a commit. It counts as stored once `stored` is called or the iterator is asked
+   * for its next value.
    */
   take(): TaskUpdate | undefined;
   /** Those that were taken are not stored: the iterator yields them. */
@@ -32,13 +33,23 @@ const largest = { updates: 128, bytes: 64 * 1024 };
 /** Takes the updates that may be committed together with this one. Throws if an agent may not send one of them. */
 export function takeWaiting(update: TaskUpdate, waiting: WaitingUpdates): TaskUpdate[] {
   const taken: TaskUpdate[] = [];
-  if (!('artifact' in update)) return taken;
+  if (!mayShareCommit(update)) return taken;
+  let last = update;
   for (let bytes = weigh(update); bytes < largest.bytes && taken.length < largest.updates - 1; ) {
+    if ('status' in last && isTerminal(last.status.state)) break;
     const next = waiting.take();
     if (!next) break;
     checkUpdate(next);
     taken.push(next);
     bytes += weigh(next);
+    last = next;
   }
   return taken;
+}
+
+/** Artifacts and states may, but no question: it gives the task back. Any value may be asked for. */
+export function mayShareCommit(update: unknown): boolean {
+  const { artifact, status } = Object(update) as Partial<Record<'artifact' | 'status', unknown>>;
+  const { state } = Object(status) as { readonly state?: TaskState };
+  return artifact !== undefined || (state !== undefined && !isInterrupted(state));
 }

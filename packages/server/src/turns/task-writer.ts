@@ -126,16 +126,12 @@ export class TaskWriter implements Held {
 
   /**
    * Writes an update of the agent. INPUT_REQUIRED also ends the turn and gives the task back. After a cancel request,
-   * COMPLETED becomes CANCELED unless the agent says that it finished before it noticed. `more`: artifacts that follow,
-   * in the same commit. Throws or rejects if it is refused.
+   * COMPLETED becomes CANCELED unless the agent says that it finished before it noticed. `more`: artifacts and states that
+   * follow, in the same commit; no question. Throws or rejects if it is refused.
    */
   update(update: TaskUpdate, more: readonly TaskUpdate[] = []): Answer<unknown> {
     const asks = 'status' in update && update.status.state === 'TASK_STATE_INPUT_REQUIRED';
-    if (!asks)
-      return this.write((state) => [
-        ...this.#commandsFor(state, state.cancelRequested && claimsSuccess(update) ? canceled() : update),
-        ...more.map((next): Command => ({ type: 'update', update: next })),
-      ]);
+    if (!asks) return this.write((state) => this.#commandsFor(state, update, ...more));
     return this.write(
       (state) =>
         // A client canceled: a question would hide that until the next message.
@@ -281,9 +277,9 @@ export class TaskWriter implements Held {
     return error;
   }
 
-  #commandsFor(state: State, update: TaskUpdate): Command[] {
-    const report: Command = { type: 'update', update };
-    return state.task ? [report] : [{ type: 'create', taskId: this.live.taskId }, report];
+  #commandsFor(state: State, ...updates: readonly TaskUpdate[]): readonly Command[] {
+    const reports = updates.map((one): Command => ({ type: 'update', update: afterCancel(state, one) }));
+    return state.task ? reports : [{ type: 'create', taskId: this.live.taskId }, ...reports];
   }
 
   #giveBack(state: State): Commit['turn'] {
@@ -295,6 +291,8 @@ export class TaskWriter implements Held {
   }
 }
 
-/** An agent that was aborted often cannot tell its half-finished work from finished work. */
-const claimsSuccess = (update: TaskUpdate): boolean =>
-  'status' in update && update.status.state === 'TASK_STATE_COMPLETED' && !update.beforeCancel;
+/** What becomes of an update after a cancel request: an agent that was aborted often takes half-finished work for finished. */
+const afterCancel = ({ cancelRequested }: State, update: TaskUpdate): TaskUpdate => {
+  const claimsSuccess = 'status' in update && update.status.state === 'TASK_STATE_COMPLETED';
+  return cancelRequested && claimsSuccess && !update.beforeCancel ? canceled() : update;
+};
