@@ -13,6 +13,9 @@ const privateWord =
 const logThatIsLogger =
   /(?<!console\.)\blog\(\s*['"](?:error|warn|info)['"]|\blog\??: (?:Logger|\((?:level|\.\.\.))\b|\.log\(level\b/g;
 
+/** A `schedule` is the order in which turns are given out. Items by time are in a queue, and work that is put off is pending. */
+const otherSchedule = /#schedule\(|#(?:isS|s)cheduled\b|\bclass Schedule\b/g;
+
 /** Words that hide the subject of a sentence, and private words that comments explain other things by. */
 const vagueWord = /\b(whoever|somebody|nobody|what is|bells?|skins?|errands?)\b/gi;
 
@@ -30,6 +33,13 @@ describe.each(workspaces())('$folder', ({ name, folder }) => {
   it('calls no logger a log', () => {
     const found = files.flatMap(({ path, text }) =>
       Array.from(text.matchAll(logThatIsLogger), ([words]) => `${path}: ${words}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('calls nothing a schedule but the order of turns', () => {
+    const found = files.flatMap(({ path, text }) =>
+      Array.from(text.matchAll(otherSchedule), ([words]) => `${path}: ${words}`),
     );
     expect(found).toEqual([]);
   });
@@ -72,6 +82,19 @@ it('a logger that is called a log is found', () => {
     'foldLog(log)',
     "logger('info', text)",
   ])
+    expect(found(text), text).toEqual([]);
+});
+
+it('a schedule that is none is found', () => {
+  const found = (text: string) => text.match(otherSchedule) ?? [];
+  for (const text of [
+    '  #schedule(): void {',
+    '#isScheduled = false',
+    'this.#scheduled',
+    'class Schedule<Item> {',
+  ])
+    expect(found(text), text).toHaveLength(1);
+  for (const text of ['orderFor(schedule)', 'schedule?: TurnSchedule', 'scheduled(message, { priority: 1 })'])
     expect(found(text), text).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Groups } from '../src/groups.ts';
-import { Schedule, type Scheduled } from '../src/order/schedule.ts';
+import { PriorityQueues, type Queued } from '../src/order/priority-queues.ts';
 
 describe('groups', () => {
   it('hold one member or many by key, and nothing of a key without members', () => {
@@ -41,9 +41,9 @@ describe('groups', () => {
   });
 });
 
-describe('a schedule', () => {
-  class Item implements Scheduled {
-    scheduled: Scheduled['scheduled'];
+describe('priority queues', () => {
+  class Item implements Queued {
+    queued: Queued['queued'];
     readonly name: string;
     constructor(name: string) {
       this.name = name;
@@ -52,7 +52,7 @@ describe('a schedule', () => {
   const namesIn = (items: Iterable<Item>) => Array.from(items, ({ name }) => name);
 
   it('gives what is due, the longest first, of equals in the order they came', () => {
-    const schedule = new Schedule<Item>();
+    const queues = new PriorityQueues<Item>();
     for (const [name, ms] of [
       ['c', 30],
       ['a', 10],
@@ -60,45 +60,45 @@ describe('a schedule', () => {
       ['b2', 20],
       ['d', 40],
     ] as const)
-      schedule.set(new Item(name), 'q', ms);
-    schedule.set(new Item('other'), 'p', 1);
-    expect(namesIn(schedule.due('q', 30, 9))).toEqual(['a', 'b1', 'b2', 'c']);
-    expect([schedule.count('q'), schedule.count('nothing')]).toEqual([5, 0]);
-    expect(namesIn(schedule.due('q', 29, 2))).toEqual(['a', 'b1']);
-    expect(schedule.due('q', 9, 9)).toEqual([]);
-    expect(schedule.due('nothing', 9, 9)).toEqual([]);
-    expect(namesIn(schedule.items('q'))).toEqual(['a', 'b1', 'b2', 'c', 'd']);
-    expect(namesIn(schedule.items('nothing'))).toEqual([]);
+      queues.set(new Item(name), 'q', ms);
+    queues.set(new Item('other'), 'p', 1);
+    expect(namesIn(queues.due('q', 30, 9))).toEqual(['a', 'b1', 'b2', 'c']);
+    expect([queues.count('q'), queues.count('nothing')]).toEqual([5, 0]);
+    expect(namesIn(queues.due('q', 29, 2))).toEqual(['a', 'b1']);
+    expect(queues.due('q', 9, 9)).toEqual([]);
+    expect(queues.due('nothing', 9, 9)).toEqual([]);
+    expect(namesIn(queues.items('q'))).toEqual(['a', 'b1', 'b2', 'c', 'd']);
+    expect(namesIn(queues.items('nothing'))).toEqual([]);
   });
 
   it('has an item once, where it was put last', () => {
-    const schedule = new Schedule<Item>();
+    const queues = new PriorityQueues<Item>();
     const [a, b] = [new Item('a'), new Item('b')];
-    schedule.delete(a);
-    schedule.set(a, 'q', 10);
-    schedule.set(b, 'q', 10);
-    schedule.set(a, 'q', 10);
-    expect(namesIn(schedule.items('q'))).toEqual(['b', 'a']);
-    schedule.set(a, 'p', 5);
-    expect([namesIn(schedule.items('q')), namesIn(schedule.items('p'))]).toEqual([['b'], ['a']]);
-    schedule.delete(b);
-    schedule.delete(b);
-    expect(namesIn(schedule.items('q'))).toEqual([]);
-    schedule.set(b, 'q', 1);
-    expect(namesIn(schedule.items('q'))).toEqual(['b']);
-    // Another schedule leaves it alone.
-    new Schedule<Item>().delete(b);
-    expect(namesIn(schedule.items('q'))).toEqual(['b']);
-    schedule.delete(b);
-    expect(namesIn(schedule.items('q'))).toEqual([]);
+    queues.delete(a);
+    queues.set(a, 'q', 10);
+    queues.set(b, 'q', 10);
+    queues.set(a, 'q', 10);
+    expect(namesIn(queues.items('q'))).toEqual(['b', 'a']);
+    queues.set(a, 'p', 5);
+    expect([namesIn(queues.items('q')), namesIn(queues.items('p'))]).toEqual([['b'], ['a']]);
+    queues.delete(b);
+    queues.delete(b);
+    expect(namesIn(queues.items('q'))).toEqual([]);
+    queues.set(b, 'q', 1);
+    expect(namesIn(queues.items('q'))).toEqual(['b']);
+    // Other queues leave it alone.
+    new PriorityQueues<Item>().delete(b);
+    expect(namesIn(queues.items('q'))).toEqual(['b']);
+    queues.delete(b);
+    expect(namesIn(queues.items('q'))).toEqual([]);
   });
 
   it('finds an item that came before one that is due earlier', () => {
-    const schedule = new Schedule<Item>();
+    const queues = new PriorityQueues<Item>();
     const [late, early] = [new Item('late'), new Item('early')];
-    schedule.set(late, 'q', 20);
-    schedule.set(early, 'q', 10);
-    schedule.delete(late);
-    expect(namesIn(schedule.items('q'))).toEqual(['early']);
+    queues.set(late, 'q', 20);
+    queues.set(early, 'q', 10);
+    queues.delete(late);
+    expect(namesIn(queues.items('q'))).toEqual(['early']);
   });
 });

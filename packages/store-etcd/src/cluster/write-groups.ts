@@ -47,7 +47,7 @@ export class WriteGroups {
   readonly #onGroup: ((size: number) => void) | undefined;
   #waiting: Waiting[] = [];
   #underWay = 0;
-  #isScheduled = false;
+  #isSendPending = false;
 
   /** `counted`: a key that each group writes. */
   constructor(cluster: Cluster, counted: string, onGroup: ((size: number) => void) | undefined) {
@@ -61,16 +61,16 @@ export class WriteGroups {
     return new Promise((resolve, reject) => {
       const bytes = write.isAlone ? Number.POSITIVE_INFINITY : bytesOf(write);
       this.#waiting.push({ write, bytes, resolve, reject });
-      this.#schedule();
+      this.#sendSoon();
     });
   }
 
-  #schedule(): void {
-    if (this.#isScheduled || this.#underWay >= mostUnderWay || this.#waiting.length === 0) return;
-    this.#isScheduled = true;
+  #sendSoon(): void {
+    if (this.#isSendPending || this.#underWay >= mostUnderWay || this.#waiting.length === 0) return;
+    this.#isSendPending = true;
     // After all callbacks of this round of the event loop, so that their writes form one group.
     setImmediate(() => {
-      this.#isScheduled = false;
+      this.#isSendPending = false;
       while (this.#waiting.length > 0 && this.#underWay < mostUnderWay) void this.#send(this.#next());
     });
   }
@@ -113,7 +113,7 @@ export class WriteGroups {
       else for (const { reject } of group) reject(error);
     } finally {
       this.#underWay--;
-      this.#schedule();
+      this.#sendSoon();
     }
   }
 

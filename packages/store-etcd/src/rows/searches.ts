@@ -57,7 +57,7 @@ export class Searches {
     const moment = await this.#reader.moment(wanted);
     const { schedule, ready, deliveries } = wanted;
     // First: a claim by another process after this look makes the write fail.
-    const counted = schedule && (await this.#schedule(schedule, look));
+    const counted = schedule && (await this.#readSchedule(schedule, look));
     const most = schedule ? mostTogether : Number.POSITIVE_INFINITY;
     return {
       ...moment,
@@ -130,7 +130,7 @@ export class Searches {
   }
 
   /** In one moment: the turns and callers, and the key that every claim writes which starts a turn. */
-  async #schedule({ queue }: Search<'schedule'>, look: Look): Promise<NonNullable<Found['schedule']>> {
+  async #readSchedule({ queue }: Search<'schedule'>, look: Look): Promise<NonNullable<Found['schedule']>> {
     const key = this.#db.keys.queue(queue);
     const [served, ordered] = [inside(this.#db.keys.served(queue)), inside(this.#db.keys.turns(queue))];
     const [kept, servedKeys, running, turnKeys] = await this.#db.cluster.read([

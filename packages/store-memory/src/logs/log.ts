@@ -1,5 +1,5 @@
 import type { Commit, TaskName, TaskRow, WebhookRow } from '@batonjs/store';
-import type { Scheduled } from '../order/schedule.ts';
+import type { Queued } from '../order/priority-queues.ts';
 import { bytesOf, Facts } from './facts.ts';
 import { LargeMap } from './large-map.ts';
 
@@ -9,9 +9,9 @@ type Snapshot = NonNullable<Commit['snapshot']>;
 const perLog = 1_050;
 
 /** One webhook, and its place among those that can be delivered to. */
-export class Webhook implements Scheduled {
+export class Webhook implements Queued {
   row: WebhookRow;
-  scheduled: Scheduled['scheduled'];
+  queued: Queued['queued'];
 
   constructor(row: WebhookRow) {
     this.row = row;
@@ -25,7 +25,7 @@ const none: readonly never[] = Object.freeze([]);
  * One task. Rows, facts and snapshots are replaced, never changed. The facts and the snapshot of a closed log are text: see
  * `Facts`. Its row stays an object, which takes less memory than its text.
  */
-export class Log implements Scheduled {
+export class Log implements Queued {
   readonly scope: string;
   readonly taskId: string;
   readonly facts = new Facts();
@@ -35,7 +35,7 @@ export class Log implements Scheduled {
   placed: TaskRow | undefined;
   /** Whether it waits to be placed in lists. */
   isMoved = false;
-  scheduled: Scheduled['scheduled'];
+  queued: Queued['queued'];
   /** Its neighbours among closed logs. */
   older: Log | undefined;
   newer: Log | undefined;

@@ -1,16 +1,16 @@
 import { contextOf, type Found, type TaskRow, type TurnPlace, type Wanted } from '@batonjs/store';
 import { Groups } from '../groups.ts';
 import type { Log } from '../logs/log.ts';
-import { Schedule } from '../order/schedule.ts';
+import { PriorityQueues } from '../order/priority-queues.ts';
 import { TurnOrder } from './turn-order.ts';
 
 /** Finds the tasks that can be claimed without visiting those that cannot. */
 export class TurnQueues {
   readonly order = new TurnOrder();
   // A task is in one of these at most.
-  readonly #waiting = new Schedule<Log>();
-  readonly #due = new Schedule<Log>();
-  readonly #held = new Schedule<Log>();
+  readonly #waiting = new PriorityQueues<Log>();
+  readonly #due = new PriorityQueues<Log>();
+  readonly #held = new PriorityQueues<Log>();
   readonly #byHolder = new Groups<string, Log>();
 
   /** Called for every row that replaces another; undefined stands for a log that is new or gone. */

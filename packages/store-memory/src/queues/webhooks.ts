@@ -1,11 +1,11 @@
 import type { Replaced, WebhookRow } from '@batonjs/store';
 import { type Log, type Logs, Webhook } from '../logs/log.ts';
-import { Schedule } from '../order/schedule.ts';
+import { PriorityQueues } from '../order/priority-queues.ts';
 
 /** Webhooks by when they can be delivered to, and those that were given up. Each lies in the log of its task. */
 export class Webhooks {
   readonly #logs: Logs;
-  readonly #ready = new Schedule<Webhook>();
+  readonly #ready = new PriorityQueues<Webhook>();
   readonly #dead = new Set<Webhook>();
 
   constructor(logs: Logs) {

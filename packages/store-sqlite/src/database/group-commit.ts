@@ -40,7 +40,7 @@ export class GroupCommit {
   readonly #commit;
   readonly #rollback;
   #waiting: Write[] = [];
-  #scheduled = false;
+  #isFlushPending = false;
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
@@ -57,21 +57,21 @@ export class GroupCommit {
   run<T>(work: () => T): Promise<T> {
     return new Promise<unknown>((resolve, reject) => {
       this.#waiting.push({ work, resolve, reject, backoff: new Backoff(this.#options.maxWaitMs) });
-      this.#schedule();
+      this.#flushSoon();
     }) as Promise<T>;
   }
 
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
+  #flushSoon(): void {
+    if (this.#isFlushPending) return;
+    this.#isFlushPending = true;
     // After all callbacks of this turn, so that their writes form one group, and before any timer.
     setImmediate(() => this.#flush());
   }
 
   #flush(): void {
-    this.#scheduled = false;
+    this.#isFlushPending = false;
     const group = this.#waiting.splice(0, largestGroup);
-    if (this.#waiting.length > 0) this.#schedule();
+    if (this.#waiting.length > 0) this.#flushSoon();
     if (this.#options.isUnsynced) this.#transactUnsynced(group);
     else this.#transact(group);
   }
@@ -150,8 +150,8 @@ export class GroupCommit {
     const [first] = unfinished;
     if (!first) return;
     this.#waiting.unshift(...unfinished);
-    if (this.#scheduled) return;
-    this.#scheduled = true;
+    if (this.#isFlushPending) return;
+    this.#isFlushPending = true;
     setTimeout(() => this.#flush(), first.backoff.nextMs());
   }
 }

@@ -133,7 +133,7 @@ export class UpdateSocket implements ServedSocket {
     }
     const onChange = () => {
       this.#changed.add(subscription);
-      this.#schedule();
+      this.#flushSoon();
     };
     const subscription: Subscription = { taskId, watch, onChange, after: after ?? watch.latest.sequence - 1 };
     this.#subscriptions.set(taskId, subscription);
@@ -150,7 +150,7 @@ export class UpdateSocket implements ServedSocket {
     this.#settings.watches.close(subscription.watch);
   }
 
-  #schedule(): void {
+  #flushSoon(): void {
     if (this.#batchMs === 0) return void this.#flush();
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -180,7 +180,7 @@ export class UpdateSocket implements ServedSocket {
     } finally {
       this.#isFlushing = false;
     }
-    if (this.#batchMs > 0 && this.#changed.size > 0 && !this.#isCongested()) this.#schedule();
+    if (this.#batchMs > 0 && this.#changed.size > 0 && !this.#isCongested()) this.#flushSoon();
   }
 
   /** Sends an update, or adds it to the batch, unless its subscription ended in the meantime. */
@@ -245,7 +245,7 @@ export class UpdateSocket implements ServedSocket {
 
   readonly #onSent = (): void => {
     this.activeAt = performance.now();
-    if (this.#changed.size > 0 && this.#socket.bufferedAmount < highWater) this.#schedule();
+    if (this.#changed.size > 0 && this.#socket.bufferedAmount < highWater) this.#flushSoon();
   };
 
   #close(): void {

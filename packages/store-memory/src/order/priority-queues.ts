@@ -2,7 +2,7 @@ import { SortedList } from './sorted-list.ts';
 
 /** An item and when it is due. */
 interface Place<Item> {
-  readonly schedule: object;
+  readonly owner: object;
   readonly item: Item;
   readonly queue: string;
   readonly at: number;
@@ -10,39 +10,39 @@ interface Place<Item> {
 }
 
 /**
- * An item that is in at most one schedule, and keeps its place itself. Not a map of places: the tables of a map whose
+ * An item that is in at most one of them, and keeps its place itself. Not a map of places: the tables of a map whose
  * entries come and go stay in memory until the next full collection.
  */
-export interface Scheduled {
-  scheduled: Place<unknown> | undefined;
+export interface Queued {
+  queued: Place<unknown> | undefined;
 }
 
 const earlierFirst = (a: Place<unknown>, b: Place<unknown>): number =>
   a.at < b.at ? -1 : a.at > b.at ? 1 : a.order - b.order;
 
 /** Items by when they are due in a queue, of equals in the order they came. */
-export class Schedule<Item extends Scheduled> {
+export class PriorityQueues<Item extends Queued> {
   readonly #queues = new Map<string, SortedList<Place<Item>, Place<unknown>>>();
   #order = 0;
 
-  /** Makes the item due at that time of one clock and at no other. It must be in no other schedule. */
+  /** Makes the item due at that time of one clock and at no other. It must be in no others. */
   set(item: Item, queue: string, at: number): void {
     this.delete(item);
-    const place: Place<Item> = { schedule: this, item, queue, at, order: ++this.#order };
+    const place: Place<Item> = { owner: this, item, queue, at, order: ++this.#order };
     const known = this.#queues.get(queue);
     const list = known ?? new SortedList<Place<Item>, Place<unknown>>(earlierFirst);
     list.add(place);
     if (!known) this.#queues.set(queue, list);
-    item.scheduled = place;
+    item.queued = place;
   }
 
   delete(item: Item): void {
-    const place = item.scheduled;
-    if (place?.schedule !== this) return;
+    const place = item.queued;
+    if (place?.owner !== this) return;
     const list = this.#queues.get(place.queue);
     list?.remove(place);
     if (list?.length === 0) this.#queues.delete(place.queue);
-    item.scheduled = undefined;
+    item.queued = undefined;
   }
 
   /** All items of a queue, the earliest first. */
