@@ -65,6 +65,7 @@ export const groups: readonly Group[] = [
       'operating/caller-limits.md',
       'operating/telemetry.md',
       'operating/inspector.md',
+      'operating/finding-tasks.md',
       'operating/backup.md',
       'operating/outages.md',
       'operating/sql-stores.md',

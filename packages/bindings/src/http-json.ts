@@ -110,6 +110,10 @@ function readQuery(operation: OperationName, query: URLSearchParams): Record<str
   for (const [given, text] of query) {
     const field = given.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     if (field !== 'tenant' && !Object.hasOwn(known, field)) continue;
+    if (known[field] === 'strings') {
+      params[field] = [...((params[field] as string[] | undefined) ?? []), text];
+      continue;
+    }
     if (field in params) violations.push({ field, description: 'is given more than once' });
     params[field] = fromText(text, known[field]);
   }
@@ -174,7 +178,7 @@ function encodeRule({ operation, params }: Call, baseUrl: string, rule: string):
     return { method, url: url.href, headers, body: JSON.stringify(rest) };
   }
   for (const field of Object.keys(queryOf(operation))) {
-    if (rest[field] !== undefined) url.searchParams.set(field, String(rest[field]));
+    for (const value of [rest[field] ?? []].flat()) url.searchParams.append(field, String(value));
   }
   return { method, url: url.href, headers: { accept } };
 }

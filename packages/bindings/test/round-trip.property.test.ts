@@ -20,7 +20,13 @@ const json = fc
         name === '__proto__' ? undefined : member,
       ) as unknown,
   );
-const byType = { string: text, integer: fc.integer(), boolean: fc.boolean() };
+const byType = {
+  string: text,
+  integer: fc.integer(),
+  boolean: fc.boolean(),
+  // An empty list is none in a query.
+  strings: fc.array(text, { minLength: 1, maxLength: 3 }),
+};
 
 /** Any call of an operation, made from the table alone. */
 function callOf(operation: OperationName): fc.Arbitrary<Call> {

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
+import type { Message } from '@batonjs/protocol';
+import { LABELS } from '@batonjs/protocol/headers';
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { eventually } from '../../../test/kit/until.ts';
@@ -171,6 +173,29 @@ describe('task list', () => {
     expect((await cli(`task list -a ${url} -o json --stream`)).lines.map(({ id }) => id)).toHaveLength(3);
     expect((await cli(`task list -a ${url}`)).stdout.match(/^Task ID: /gm)).toHaveLength(3);
     expect((await cli(`task list -a ${url} --state done`)).code).toBe(2);
+  });
+
+  it('lists by labels, and fails where the agent lists none by them', async () => {
+    const capabilities = { extensions: [{ uri: LABELS }] };
+    const labelsOf = ({ parts: [part] }: Message) => [
+      'eu',
+      `about:${part && 'text' in part ? part.text : ''}`,
+    ];
+    const url = await serveMany({ card: { ...manyCard, capabilities }, labelsOf });
+    await cli(`send -a ${url} -o json hello`);
+    await cli(`send -a ${url} -o json ask`);
+    const list = async (flags: string) => (await cli(`task list -a ${url} -o json ${flags}`)).json.tasks;
+    expect(await list('--label eu')).toHaveLength(2);
+    expect(await list('--label eu --label about:ask')).toMatchObject([
+      { metadata: { [LABELS]: ['eu', 'about:ask'] } },
+    ]);
+    expect(await list('--label eu --code PROCESS_LOST')).toEqual([]);
+    expect(await list('--skill pay')).toEqual([]);
+    const refused = await cli(`task list -a ${await serveMany()} -o json --label eu`);
+    expect([refused.code === 0, refused.json.error.message]).toEqual([
+      false,
+      'This operation is not supported',
+    ]);
   });
 });
 

@@ -7,6 +7,7 @@ export { type Schedule, scheduled } from './scheduling/scheduled.ts';
 export type { Issue } from './schema.ts';
 export { type StateTransition, transitionsOf } from './state-history/transitions-of.ts';
 export { errorOf } from './task-error/error-of.ts';
+export { labelsOf } from './task-labels/labels-of.ts';
 export { type Progress, progressOf } from './task-progress/progress-of.ts';
 export { type ChildTask, type TaskTree, treeOf } from './task-tree/tree-of.ts';
 export { callSkill, SkillError, type SkillProblem, type SkillReply } from './typed-skills/call-skill.ts';
@@ -14,6 +15,7 @@ export {
   FORM_INPUT,
   GENERATION,
   INTERACTION_MODE,
+  LABELS,
   SCHEDULING,
   STATE_HISTORY,
   TASK_ERROR,

@@ -13,6 +13,7 @@ export { scheduling } from './scheduling/scheduling.ts';
 export type { Issue } from './schema.ts';
 export { stateHistory } from './state-history/state-history.ts';
 export { taskError } from './task-error/task-error.ts';
+export { taskLabels } from './task-labels/task-labels.ts';
 export { progress } from './task-progress/progress.ts';
 export { taskProgress } from './task-progress/task-progress.ts';
 export { taskTree } from './task-tree/task-tree.ts';
@@ -21,6 +22,7 @@ export { typedSkills } from './typed-skills/typed-skills.ts';
 export {
   FORM_INPUT,
   INTERACTION_MODE,
+  LABELS,
   SCHEDULING,
   STATE_HISTORY,
   TASK_ERROR,

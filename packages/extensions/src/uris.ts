@@ -11,6 +11,7 @@ export const TASK_ERROR = 'https://batonjs.dev/extensions/task-error/v1';
 /** Offers to go on in another mode. */
 export const INTERACTION_MODE = 'https://batonjs.dev/extensions/interaction-mode/v1';
 /** When a message is to be worked on. */
+/** The labels of tasks, and lists by them. */
 /** The changes of a task's state. */
 /** How often a task has changed, as A2A 1.1 plans it. */
-export { GENERATION, SCHEDULING, STATE_HISTORY } from '@batonjs/protocol/headers';
+export { GENERATION, LABELS, SCHEDULING, STATE_HISTORY } from '@batonjs/protocol/headers';

@@ -2,15 +2,9 @@ import type { Message, TaskStatus } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Command, Happening } from './command.ts';
 import { messageOf } from './conversation.ts';
-import {
-  type ChildUpdate,
-  FACT_FORMAT,
-  type Fact,
-  type MemoryUpdate,
-  type Metadata,
-  type TaskUpdate,
-} from './facts.ts';
+import { type ChildUpdate, FACT_FORMAT, type Fact, type Metadata, type TaskUpdate } from './facts.ts';
 import { changeMemory, openCallback, receiveCallback } from './kept/decide-kept.ts';
+import { eachOnce, hasLabels } from './labels.ts';
 import type { State, TaskRecord } from './state.ts';
 import { canTransition, isTerminal } from './states.ts';
 import { completeStep, endTurn, failStep, failTurn, startTurn, take, turnOf } from './turns/decide-turn.ts';
@@ -131,9 +125,13 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
       );
     }
     const updated: Happening = { type: 'artifact-updated', artifact, append, lastChunk, ...metadata };
-    return withInsides(state, asked.memory, asked.child, [updated]);
+    return withInsides(state, asked, [updated]);
   }
-  if (!('status' in asked)) return withInsides(state, asked.memory, asked.child, []);
+  if (!('status' in asked)) {
+    if ('child' in asked || 'labels' in asked) return withInsides(state, asked, []);
+    asked satisfies never;
+    return [];
+  }
   const { state: to } = asked.status;
   if (!canTransition(task.status.state, to)) {
     throw new A2AError('INVALID_AGENT_RESPONSE', `A task cannot go from ${task.status.state} to ${to}`);
@@ -142,20 +140,19 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
   const changed: Happening = { type: 'status-changed', status, ...metadata };
   // Nothing follows the fact that closes a log, so the turn ends before it.
   const changes = isTerminal(to) ? [...endTurn(state), changed] : [changed];
-  return withInsides(state, asked.memory, asked.child, changes);
+  return withInsides(state, asked, changes);
 }
 
 /** What an update records besides what clients see, before that: nothing follows the fact that closes a log. */
-function withInsides(
-  state: State,
-  memory: MemoryUpdate | undefined,
-  child: ChildUpdate | undefined,
-  shown: Happening[],
-): Happening[] {
-  if (memory === undefined && child === undefined) return shown;
+function withInsides(state: State, { memory, child, labels }: TaskUpdate, shown: Happening[]): Happening[] {
+  if (memory === undefined && child === undefined && labels === undefined) return shown;
   const kept = memory === undefined ? [] : changeMemory(state, memory);
-  return [...kept, ...(child === undefined ? [] : [childUpdated(child)]), ...shown];
+  const labelled = labels === undefined ? [] : setLabels(state, eachOnce(labels));
+  return [...kept, ...labelled, ...(child === undefined ? [] : [childUpdated(child)]), ...shown];
 }
+
+const setLabels = ({ labels: known }: State, labels: readonly string[]): Happening[] =>
+  hasLabels(known, labels) ? [] : [{ type: 'labels-set', labels }];
 
 const childUpdated = ({ name, ...child }: ChildUpdate): Happening => ({ type: 'child-updated', name, child });
 

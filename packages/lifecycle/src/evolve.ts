@@ -7,6 +7,7 @@ import {
   changesGeneration,
   FACT_FORMAT,
   type Fact,
+  type LabelsSet,
   type MemoryChanged,
   type MessageReceived,
   type StatusChanged,
@@ -94,6 +95,7 @@ function fold(next: Draft, fact: Fact): void {
     case 'turn-failed':
     case 'turn-paused':
     case 'memory-changed':
+    case 'labels-set':
     case 'callback-opened':
     case 'callback-received':
       foldInside(next, fact);
@@ -122,10 +124,11 @@ type InsideFact =
   | TurnFailed
   | TurnPaused
   | MemoryChanged
+  | LabelsSet
   | CallbackOpened
   | CallbackReceived;
 
-/** Folds what the agent's own work needs, and no client sees. */
+/** Folds what the agent's own work needs, and what tells clients of no event. */
 function foldInside(next: Draft, fact: InsideFact): void {
   switch (fact.type) {
     case 'step-completed':
@@ -142,6 +145,9 @@ function foldInside(next: Draft, fact: InsideFact): void {
       return;
     case 'memory-changed':
       next.kept = remember(next.kept, fact);
+      return;
+    case 'labels-set':
+      next.labels = fact.labels.length > 0 ? fact.labels : undefined;
       return;
     case 'callback-opened':
       next.kept = openCallback(next.kept, fact);
@@ -227,6 +233,7 @@ function begin(fact: Fact): State {
     children: undefined,
     kept: undefined,
     skills: fact.skill === undefined ? undefined : [fact.skill],
+    labels: fact.labels?.length ? fact.labels : undefined,
     matched: undefined,
   } satisfies { readonly [Name in keyof Required<State>]: State[Name] };
 }

@@ -33,6 +33,8 @@ export interface MessageReceived extends Written {
   readonly priority?: number;
   /** The id of the skill that it named. */
   readonly skill?: string;
+  /** The labels that the task begins with. */
+  readonly labels?: readonly string[];
 }
 
 /** The log became a task that clients can see. */
@@ -156,6 +158,12 @@ export interface MemoryChanged extends Written {
   readonly removed?: readonly string[];
 }
 
+/** The task has these labels from now on, in place of those before. */
+export interface LabelsSet extends Written {
+  readonly type: 'labels-set';
+  readonly labels: readonly string[];
+}
+
 /** The turn asked for a value from outside. */
 export interface CallbackOpened extends Written {
   readonly type: 'callback-opened';
@@ -215,32 +223,37 @@ export type Fact =
   | TurnFailed
   | TurnPaused
   | MemoryChanged
+  | LabelsSet
   | CallbackOpened
   | CallbackReceived
   | ChildUpdated;
 
+/** What every update may record besides, in the same commit. */
+interface Recorded {
+  readonly metadata?: Metadata;
+  /** What the update shows of a child. */
+  readonly child?: ChildUpdate;
+  readonly memory?: MemoryUpdate;
+  /** The labels of the task from now on. */
+  readonly labels?: readonly string[];
+}
+
 /** An update of a task by its agent. `decide` adds ids and timestamps. */
 export type TaskUpdate =
-  | {
+  | (Recorded & {
       readonly status: Omit<TaskStatus, 'timestamp'>;
       /** The work was finished before the agent noticed that a client asked to cancel: COMPLETED stays COMPLETED. */
       readonly beforeCancel?: boolean;
-      readonly metadata?: Metadata;
-      /** What the update shows of a child, in the same commit. */
-      readonly child?: ChildUpdate;
-      readonly memory?: MemoryUpdate;
-    }
-  | {
+    })
+  | (Recorded & {
       readonly artifact: Artifact;
       /** Adds the parts to the artifact with the same id instead of replacing it. */
       readonly append?: boolean;
       readonly lastChunk?: boolean;
-      readonly metadata?: Metadata;
-      readonly child?: ChildUpdate;
-      readonly memory?: MemoryUpdate;
-    }
-  /** Only something about a child: clients get no event, and no metadata. */
-  | { readonly child: ChildUpdate; readonly memory?: MemoryUpdate; readonly metadata?: Metadata };
+    })
+  /** Only something about a child, or the labels: clients get no event, and no metadata. */
+  | (Recorded & { readonly child: ChildUpdate })
+  | (Recorded & { readonly labels: readonly string[] });
 
 /** What the agent remembers from now on, by key, as JSON; `undefined` forgets a key. In the commit of its update. */
 export type MemoryUpdate = Readonly<Record<string, unknown>>;
@@ -273,6 +286,7 @@ const isSeen: Readonly<Record<Fact['type'], boolean>> = {
   'turn-failed': false,
   'turn-paused': false,
   'memory-changed': false,
+  'labels-set': false,
   'callback-opened': false,
   'callback-received': false,
   'child-updated': false,

@@ -1,5 +1,6 @@
 import type { TaskState } from '@batonjs/protocol';
-import { changesGeneration, type Fact } from './facts.ts';
+import { changesGeneration, type Fact, type MessageReceived } from './facts.ts';
+import { failureCodeOf, hasLabels } from './labels.ts';
 import type { State } from './state.ts';
 import { isTerminal } from './states.ts';
 
@@ -23,16 +24,24 @@ export interface Head {
   readonly attempt: number;
   /** Short words that the task is found by, each once. Absent without any. */
   readonly labels?: readonly string[];
+  /** The ids of the skills that its messages named, each once. Absent without any. */
+  readonly skills?: readonly string[];
+  /** The code with which it failed. Absent without one. */
+  readonly code?: string;
 }
+
+type Draft = { -readonly [Name in keyof Head]: Head[Name] };
 
 /** Folds one fact into the head. It keeps `dueAt` until the log closes. */
 export function headOf(head: Head | undefined, fact: Fact): Head {
-  const next: { -readonly [Name in keyof Head]: Head[Name] } = head ? { ...head } : begin(fact);
+  const next: Draft = head ? { ...head } : begin(fact);
   next.version += 1;
   if (changesGeneration(fact)) next.generation += 1;
   switch (fact.type) {
     case 'message-received':
-      if (!head) next.contextId = fact.message.contextId ?? '';
+      if (!head) beginWith(next, fact);
+      if (fact.skill !== undefined && !next.skills?.includes(fact.skill))
+        next.skills = [...(next.skills ?? []), fact.skill];
       return next;
     case 'task-created':
       next.contextId = fact.contextId;
@@ -45,6 +54,10 @@ export function headOf(head: Head | undefined, fact: Fact): Head {
       const { state } = fact.status;
       next.state = state;
       if (isTerminal(state)) close(next);
+      if (state === 'TASK_STATE_FAILED') {
+        const code = failureCodeOf(fact.status);
+        if (code !== undefined) next.code = code;
+      }
       break;
     }
     case 'artifact-updated':
@@ -52,6 +65,9 @@ export function headOf(head: Head | undefined, fact: Fact): Head {
     case 'turn-started':
       next.turn = fact.turn;
       next.attempt = fact.attempt;
+      return next;
+    case 'labels-set':
+      next.labels = fact.labels.length > 0 ? fact.labels : undefined;
       return next;
     case 'message-taken':
     case 'turn-ended':
@@ -77,6 +93,11 @@ export function headOf(head: Head | undefined, fact: Fact): Head {
   return next;
 }
 
+function beginWith(next: Draft, { message, labels }: MessageReceived): void {
+  next.contextId = message.contextId ?? '';
+  if (labels?.length) next.labels = labels;
+}
+
 function close(next: { closed: boolean; dueAt?: string }): void {
   next.closed = true;
   if (next.dueAt !== undefined) next.dueAt = undefined;
@@ -95,7 +116,7 @@ const begin = ({ at }: Fact): Head => ({
 
 /** Whether a head agrees with a state in each of its members. */
 const agreements: {
-  readonly [Name in Exclude<keyof Head, 'dueAt' | 'labels'>]: (head: Head, state: State) => boolean;
+  readonly [Name in Exclude<keyof Head, 'dueAt'>]: (head: Head, state: State) => boolean;
 } = {
   version: (head, state) => head.version === state.version,
   state: (head, state) => head.state === state.task?.status.state,
@@ -104,11 +125,14 @@ const agreements: {
   generation: (head, state) => head.generation === state.generation,
   turn: (head, state) => head.turn === state.turns,
   attempt: (head, { openTurn }) => openTurn === undefined || head.attempt === openTurn.attempt,
+  labels: (head, state) => hasLabels(head.labels, state.labels),
+  skills: (head, state) => hasLabels(head.skills, state.skills),
+  code: (head, { task }) => head.code === (task && failureCodeOf(task.status)),
   statusVersion: (head, state) => head.statusVersion === state.statusVersion,
   statusAt: (head, { task, answer, at, createdAt }) =>
     head.statusAt === (task?.status.timestamp ?? (answer ? at : createdAt)),
 };
 
-/** Whether a head is that of the state, apart from `dueAt` and `labels`, which the server chooses. */
+/** Whether a head is that of the state, apart from `dueAt`, which the server chooses. */
 export const agrees = (head: Head, state: State): boolean =>
   Object.values(agreements).every((agreesIn) => agreesIn(head, state));

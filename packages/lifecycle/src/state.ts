@@ -93,6 +93,8 @@ export interface State {
   readonly kept?: Kept;
   /** The skills that its messages named, each once. */
   readonly skills?: readonly string[];
+  /** The words that it is found by, each once. Absent without any. */
+  readonly labels?: readonly string[];
   /** The generation at which the latest message with a condition was accepted: another one for it comes too late. */
   readonly matched?: number;
 }

@@ -100,6 +100,7 @@ export function toStreamResponse(
     case 'turn-failed':
     case 'turn-paused':
     case 'memory-changed':
+    case 'labels-set':
     case 'callback-opened':
     case 'callback-received':
     case 'child-updated':

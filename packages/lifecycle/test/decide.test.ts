@@ -95,6 +95,7 @@ const letters: Record<Fact['type'], string> = {
   'memory-changed': 'm',
   'callback-opened': 'o',
   'callback-received': 'v',
+  'labels-set': 'l',
 };
 const reasons: Record<string, string> = {
   lost: 'TASK_NOT_FOUND',

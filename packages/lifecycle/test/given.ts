@@ -75,6 +75,7 @@ export const failTurn = (retryAt?: string): Command => ({
 });
 export const pauseTurn = (until: string): Command => ({ type: 'pause-turn', until });
 export const remember = (memory: Record<string, unknown>): Command => ({ type: 'change-memory', memory });
+export const labelled = (labels: readonly string[]): Command => ({ type: 'update', update: { labels } });
 export const openCallback = (id: string, expiresAt: string): Command => ({
   type: 'open-callback',
   name: `of ${id}`,

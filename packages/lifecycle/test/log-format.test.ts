@@ -37,6 +37,7 @@ interface Stored {
     wakeAt?: State['wakeAt'];
     children?: State['children'];
     kept?: State['kept'];
+    labels?: State['labels'];
   };
 }
 
@@ -54,9 +55,9 @@ function expectMeaning(state: State, meaning: Stored): void {
   );
   expect(state.answer).toEqual(meaning.answer);
   const idsOf = (messages: State['taken']) => messages.map(({ message }) => message.messageId);
-  const { openTurn, cancelRequested, woken, wakeAt, children, kept } = state;
+  const { openTurn, cancelRequested, woken, wakeAt, children, kept, labels } = state;
   const messages = { untaken: idsOf(state.untaken), taken: idsOf(state.taken) };
-  const work = { ...messages, openTurn, cancelRequested, woken, wakeAt, children, kept };
+  const work = { ...messages, openTurn, cancelRequested, woken, wakeAt, children, kept, labels };
   expect(stored(work)).toEqual(meaning.work);
 }
 
@@ -117,6 +118,7 @@ it('there is a stored log with every kind of fact', () => {
     'memory-changed': true,
     'callback-opened': true,
     'callback-received': true,
+    'labels-set': true,
   };
   const found = new Set(files.flatMap((name) => read(name).facts.map(({ type }) => type)));
   expect([...found].sort()).toEqual(Object.keys(kinds).sort());

@@ -301,6 +301,7 @@ const factTypes: Readonly<Record<Fact['type'], true>> = {
   'memory-changed': true,
   'callback-opened': true,
   'callback-received': true,
+  'labels-set': true,
 };
 
 it('the random logs reach every kind of fact, every state and every refusal', () => {

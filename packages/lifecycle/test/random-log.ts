@@ -13,6 +13,7 @@ import {
   failTurn,
   inside,
   keptStep,
+  labelled,
   openCallback,
   pauseTurn,
   putOff,
@@ -123,6 +124,7 @@ const commands: [number, fc.Arbitrary<Command>][] = [
       })
       .map((memory) => remember(memory)),
   ],
+  [3, fc.subarray(['eu', 'us', 'invoice:42']).map(labelled)],
   [2, fc.tuple(stepName, maybeTime).map(([name, retryAt]) => failStep(name, retryAt))],
   [2, maybeTime.map(failTurn)],
   [1, time.map(pauseTurn)],

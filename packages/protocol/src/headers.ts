@@ -34,6 +34,12 @@ export const GENERATION = 'https://batonjs.dev/extensions/generation/v1';
 /** URI of the extension that shows which task started a task, and which tasks it started. */
 export const TASK_TREE = 'https://batonjs.dev/extensions/task-tree/v1';
 
+/**
+ * URI of the extension of an agent whose tasks show their labels. ListTasks may then name `labels`, a `skill` and the
+ * `code` of a failure.
+ */
+export const LABELS = 'https://batonjs.dev/extensions/labels/v1';
+
 /** Header that carries `TaskPushNotificationConfig.token` to a webhook. */
 export const NOTIFICATION_TOKEN = 'X-A2A-Notification-Token';
 

@@ -1,5 +1,5 @@
-/** The type of a parameter that travels in a query string. */
-export type QueryType = 'string' | 'integer' | 'boolean';
+/** The type of a parameter that travels in a query string. `strings` stands there once for each of them. */
+export type QueryType = 'string' | 'integer' | 'boolean' | 'strings';
 
 /** Method and path template, such as `GET /tasks/{id}`. */
 export type HttpRule = `${'GET' | 'POST' | 'DELETE'} /${string}`;
@@ -34,6 +34,9 @@ const listQuery = {
   historyLength: 'integer',
   statusTimestampAfter: 'string',
   includeArtifacts: 'boolean',
+  labels: 'strings',
+  skill: 'string',
+  code: 'string',
 } as const;
 
 // biome-ignore format: a table reads best with one row per line

@@ -200,6 +200,7 @@ function callOptions(
     cancelWaitMs: options.cancelWaitMs ?? 10_000,
     closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
     skillOf: options.skillOf,
+    labelsOf: options.labelsOf,
   };
 }
 

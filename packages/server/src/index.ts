@@ -25,6 +25,7 @@ export {
   failed,
   file,
   inputRequired,
+  labels,
   link,
   rejected,
   reply,

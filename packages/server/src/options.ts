@@ -2,6 +2,7 @@ import type { ServerBinding, ServerCompatibility } from '@batonjs/bindings';
 import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent } from './agent/agent.ts';
+import type { LabelsOf } from './agent/labels-of.ts';
 import type { SkillOf } from './agent/skill-of.ts';
 import type { Logger, LoggerMethods } from './base/hooks/logger.ts';
 import type { Telemetry } from './base/hooks/telemetry.ts';
@@ -139,6 +140,11 @@ export interface AgentServerOptions extends WorkerOptions {
    */
   readonly skillOf?: SkillOf;
   /**
+   * The labels with which the task of a message begins: at most 16 texts of 1 to 64 characters. An agent replaces them
+   * with `labels`. Throws or returns others: the message is refused, and the logger gets the reason.
+   */
+  readonly labelsOf?: LabelsOf;
+  /**
    * Members that replace those of `card` for authenticated callers, the same for all or by caller. Media types and
    * extensions that only these members name are not accepted, and `securityRequirements` that only they list are not
    * checked: name them in `card` too.
@@ -196,6 +202,7 @@ const names: OptionNames<AgentServerOptions> = {
   extendedCard: true,
   generationWaitMs: true,
   idempotency: true,
+  labelsOf: true,
   leaseMs: true,
   limits: true,
   logger: true,

@@ -1,3 +1,4 @@
+import { LABELS } from '@batonjs/protocol/headers';
 import { type Agent, artifact, completed, failed, inputRequired, reply, working } from '@batonjs/server';
 import { expect, it } from 'vitest';
 import { say } from '../../kit/rpc.ts';
@@ -194,6 +195,35 @@ everywhere('ListTasks', (serve) => {
     expect(await since(new Date(Date.parse(timestamp) + 1).toISOString())).toBe(0);
     const elsewhere = new Date(Date.parse(timestamp) + 3_600_000).toISOString().replace('Z', '+01:00');
     expect(await since(elsewhere)).toBe(1);
+  });
+
+  it('finds by labels, skill and code where the extension is active, and is refused elsewhere', async () => {
+    const { call } = await serve(
+      async function* ({ message: { parts } }) {
+        yield { ...working('On it'), labels: ['eu', JSON.stringify(parts[0])] };
+        yield failed({ code: 'NO_FUNDS', message: 'No' });
+      },
+      {
+        card: { name: 'Row', description: 'For tests', capabilities: { extensions: [{ uri: LABELS }] } },
+        skillOf: ({ message }) => (message.parts.length > 1 ? 'pay' : undefined),
+      },
+    );
+    for (const text of ['one', 'two']) await call('SendMessage', { message: say(text) });
+    const active = { 'a2a-extensions': LABELS };
+    const find = async (params: object) => {
+      const { tasks, totalSize } = await call('ListTasks', params, active);
+      expect(totalSize).toBe(tasks.length);
+      return tasks.map(({ metadata }: { metadata: Record<string, string[]> }) => metadata[LABELS]);
+    };
+    expect(await find({ labels: ['{"text":"one"}', 'eu'] })).toEqual([['eu', '{"text":"one"}']]);
+    expect(await find({ labels: ['eu'], code: 'NO_FUNDS' })).toHaveLength(2);
+    expect(await find({ labels: ['eu', 'us'] })).toEqual([]);
+    expect(await find({ skill: 'pay' })).toEqual([]);
+    for (const params of [{ labels: ['eu'] }, { skill: 'pay' }, { code: 'NO_FUNDS' }])
+      await expect(call('ListTasks', params)).rejects.toMatchObject({
+        reason: 'INVALID_PARAMS',
+        details: [{ fieldViolations: [{ field: Object.keys(params)[0] }] }],
+      });
   });
 
   it('finds by context and by status, both if both are given [R-LIST-08] [R-LIST-09]', async () => {

@@ -58,6 +58,8 @@ export const previewFields = {
   TaskStatusUpdateEvent: '5 generation int64',
   TaskArtifactUpdateEvent: '7 generation int64',
   GetTaskRequest: '4 current_generation int64?',
+  // Of an extension of ours: numbers that stay free for one organization.
+  ListTasksRequest: '50001 labels string[], 50002 skill string, 50003 code string',
 } as const satisfies Partial<Record<keyof typeof a2aMessages, string>>;
 
 /** The messages of A2A 1.0 with those fields. */

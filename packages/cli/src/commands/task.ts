@@ -17,6 +17,9 @@ interface TaskFlags extends CommonOptions {
   readonly state?: ListedState;
   readonly pageSize?: number;
   readonly pageToken?: string;
+  readonly label?: readonly string[];
+  readonly skill?: string;
+  readonly code?: string;
 }
 
 const states = [
@@ -40,6 +43,8 @@ function toState(text: string): ListedState {
   if (!states.includes(name)) throw new InvalidArgumentError(`A state is one of ${states.join(', ')}.`);
   return `TASK_STATE_${name.replaceAll('-', '_').toUpperCase()}` as ListedState;
 }
+
+const toLabels = (label: string, earlier: readonly string[] = []): readonly string[] => [...earlier, label];
 
 export function addTask(program: Command, run: Run): Command {
   const task = program.command('task').description('read, follow, list and cancel tasks');
@@ -66,6 +71,9 @@ export function addTask(program: Command, run: Run): Command {
     .addOption(
       new Option('--state <state>', `only those in this state: ${states.join(', ')}`).argParser(toState),
     )
+    .option('--label <label>', 'only those with this label; may be repeated', toLabels)
+    .option('--skill <id>', 'only those for this skill')
+    .option('--code <code>', 'only those that failed with this code')
     .option('--page-size <n>', 'so many at most', toCount(1))
     .option('--page-token <token>', 'go on after an earlier page');
   addStreamFlag(addAgentFlags(list))
@@ -132,13 +140,16 @@ async function cancelTask(context: RunContext<TaskFlags>, id: string): Promise<v
 
 async function listTasks(context: RunContext<TaskFlags>): Promise<void> {
   const { options, output } = context;
-  const { contextId, state, pageSize, pageToken } = options;
+  const { contextId, state, label, skill, code, pageSize, pageToken } = options;
   const agent = await context.agent();
   const page = await context.waiting((signal) =>
     agent.listTasks(
       {
         ...(contextId !== undefined && { contextId }),
         ...(state !== undefined && { status: state }),
+        ...(label && { labels: [...label] }),
+        ...(skill !== undefined && { skill }),
+        ...(code !== undefined && { code }),
         ...(pageSize !== undefined && { pageSize }),
         ...(pageToken !== undefined && { pageToken }),
       },

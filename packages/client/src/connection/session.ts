@@ -10,8 +10,8 @@ import { checkEvent, checkResult } from '../replies/check-reply.ts';
 import { withoutNulls } from '../replies/without-nulls.ts';
 import { type CallDeadline, startDeadline } from './call-deadline.ts';
 import { exchange } from './exchange.ts';
-import { generationExtension } from './generations.ts';
 import { type Candidate, candidatesOf, noInterface } from './interfaces.ts';
+import { neededExtensions } from './needed-extensions.ts';
 import { isEventStream, isUnrouted, namesAnError, nullFree } from './reply-kind.ts';
 import { discard, limitEvents, readText } from './response-body.ts';
 import { startRetries } from './retries.ts';
@@ -243,7 +243,7 @@ export class Session {
     const { url, address, tenant } = this.candidates[this.current]!;
     deadline.address = address;
     const call: Call = { operation, params: tenant ? { ...given, tenant } : given };
-    const named = [...(options.extensions ?? []), ...generationExtension(given, this)];
+    const named = [...(options.extensions ?? []), ...neededExtensions(given, this)];
     const known = [...this.settings.extensions, ...named];
     const extensions = [...new Set(this.offers(IDEMPOTENCY) ? [...known, IDEMPOTENCY] : known)];
     const { settings } = this;

@@ -23,6 +23,12 @@ export type ListedState = Exclude<TaskState, 'TASK_STATE_UNSPECIFIED'>;
 export interface TaskFilter {
   readonly state?: ListedState;
   readonly contextId?: string;
+  /** Only tasks with all of these labels. */
+  readonly labels?: readonly string[];
+  /** Only tasks for the skill with this id. */
+  readonly skill?: string;
+  /** Only tasks that failed with this code. */
+  readonly code?: string;
   /** Part of a task's id. */
   readonly text?: string;
   /** Only tasks whose status is at most so many milliseconds old. */

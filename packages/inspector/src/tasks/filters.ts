@@ -1,3 +1,4 @@
+import { labelProblem } from '@batonjs/lifecycle';
 import type { ListTasksRequest } from '@batonjs/protocol';
 import type { TaskQuery } from '@batonjs/store';
 import type { ListedState, TaskFilter, TaskRow } from '../api/task.ts';
@@ -34,6 +35,20 @@ const meanings: { readonly [Name in keyof TaskFilter]-?: Meaning<NonNullable<Tas
     ofStore: (contextId) => ({ contextId }),
     isMet: (row, contextId) => row.contextId === contextId,
   },
+  // Rows of tasks that were only seen do not say them.
+  labels: {
+    read: readLabels,
+    ofAgent: (labels) => ({ labels: [...labels] }),
+    ofStore: (labels) => ({ labels }),
+    isMet: () => false,
+  },
+  skill: {
+    read: readText,
+    ofAgent: (skill) => ({ skill }),
+    ofStore: (skill) => ({ skill }),
+    isMet: () => false,
+  },
+  code: { read: readText, ofAgent: (code) => ({ code }), ofStore: (code) => ({ code }), isMet: () => false },
   text: { read: readText, isMet: ({ id }, text) => id.includes(text) },
   maxAgeMs: {
     read: readNumber,
@@ -51,6 +66,14 @@ interface AnyMeaning extends Omit<Meaning<never>, 'read'> {
 
 const names = Object.keys(meanings) as readonly (keyof TaskFilter)[];
 const all = names.map((name): readonly [keyof TaskFilter, AnyMeaning] => [name, meanings[name]]);
+
+/** All that the query names. Throws a `RequestError` for one that no task can have. */
+function readLabels(query: URLSearchParams): readonly string[] | undefined {
+  const labels = query.getAll('labels').filter((label) => label !== '');
+  const problem = labelProblem(labels);
+  if (problem) throw new RequestError(400, problem);
+  return labels.length > 0 ? labels : undefined;
+}
 
 function readState(query: URLSearchParams, name: string): ListedState | '' | null {
   const state = query.get(name);

@@ -80,7 +80,10 @@ export const GetTaskRequest = message({
 });
 export type GetTaskRequest = z.infer<typeof GetTaskRequest>;
 
-/** Asks for tasks, newest status first. `statusTimestampAfter` is inclusive, an unspecified `status` no filter. Spec: §3.1.4. */
+/**
+ * Asks for tasks, newest status first. `statusTimestampAfter` is inclusive, an unspecified `status` no filter. `labels`,
+ * of which a task has all, `skill` and `code` are of the extension `LABELS`. Spec: §3.1.4.
+ */
 export const ListTasksRequest = message({
   tenant,
   contextId: optionalId,
@@ -90,6 +93,9 @@ export const ListTasksRequest = message({
   historyLength,
   statusTimestampAfter: timestamp.optional(),
   includeArtifacts: bool.optional(),
+  labels: boundedList(anyText).optional(),
+  skill: optionalText,
+  code: optionalText,
 });
 export type ListTasksRequest = z.infer<typeof ListTasksRequest>;
 

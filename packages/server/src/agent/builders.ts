@@ -77,6 +77,12 @@ export const canceled = status('TASK_STATE_CANCELED');
 /** The agent declines. Nothing may follow. */
 export const rejected = status('TASK_STATE_REJECTED');
 
+/**
+ * The task has these labels from now on, and is found by them: at most 16 texts of 1 to 64 characters. `labels` of any
+ * other update sets them in the same commit.
+ */
+export const labels = (labels: readonly string[]): TaskUpdate => ({ labels });
+
 /** Why a task failed, for programs. */
 export interface Failure {
   /** UPPER_SNAKE_CASE, such as `INVALID_INPUT`. */

@@ -1,4 +1,4 @@
-import { isInterrupted, type State, type TaskUpdate } from '@batonjs/lifecycle';
+import { isInterrupted, labelProblem, type State, type TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { asJson } from './as-json.ts';
@@ -26,7 +26,15 @@ export function checkEnd({ task, wakeAt }: Pick<State, 'task' | 'wakeAt'>): void
 /** The members of updates that `checkUpdate` knows. `beforeCancel` may be anything. */
 type KnownMembers = Readonly<
   Record<
-    'status' | 'artifact' | 'append' | 'lastChunk' | 'metadata' | 'child' | 'memory' | 'beforeCancel',
+    | 'status'
+    | 'artifact'
+    | 'append'
+    | 'lastChunk'
+    | 'metadata'
+    | 'child'
+    | 'memory'
+    | 'labels'
+    | 'beforeCancel',
     unknown
   >
 >;
@@ -41,14 +49,14 @@ type AllMembers = Readonly<Record<KeysOf<TaskUpdate>, unknown>>;
  * of an update.
  */
 export function checkUpdate(update: TaskUpdate): void {
-  const { status, artifact, append, lastChunk, metadata, child, memory } = Object(
+  const { status, artifact, append, lastChunk, metadata, child, memory, labels } = Object(
     update,
   ) as KnownMembers satisfies AllMembers;
   if (memory !== undefined) checkMemory(memory);
-  if (child !== undefined) {
-    checkChild(child);
-    if (status === undefined && artifact === undefined) return;
-  }
+  if (child !== undefined) checkChild(child);
+  if (labels !== undefined) checkLabels(labels);
+  const isInside = child !== undefined || labels !== undefined;
+  if (isInside && status === undefined && artifact === undefined) return;
   if ((status === undefined) === (artifact === undefined)) {
     throw invalid(
       `The agent yielded ${shapeOf(update)}; an update has a status or an artifact, such as working(), artifact(…) and completed()`,
@@ -76,6 +84,11 @@ export function checkMemory(memory: unknown): void {
       throw new A2AError('INVALID_AGENT_RESPONSE', (error as Error).message, { cause: error });
     }
   }
+}
+
+function checkLabels(labels: unknown): void {
+  const problem = labelProblem(labels);
+  if (problem) throw invalid(`The agent broke a rule: ${problem}`);
 }
 
 function checkChild(child: unknown): void {

@@ -1,6 +1,15 @@
-import { FACT_FORMAT, type Head, type TaskView, UnknownFactError, viewTask } from '@batonjs/lifecycle';
+import {
+  FACT_FORMAT,
+  type Head,
+  labelProblem,
+  type TaskView,
+  UnknownFactError,
+  viewTask,
+} from '@batonjs/lifecycle';
 import { transitions } from '@batonjs/lifecycle/internals';
 import type { ListTasksRequest, ListTasksResponse, Task, TaskStatus } from '@batonjs/protocol';
+import { invalidParams } from '@batonjs/protocol/errors';
+import { LABELS } from '@batonjs/protocol/headers';
 import { type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';
 import { fromBase64Url, sha256, toBase64Url } from '#bytes';
 import { fitTask } from '../log/fit-task.ts';
@@ -8,7 +17,7 @@ import { loadEach } from '../turns/context/load-each.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
 import { invalidPageToken, isStoreId } from './call/page-token.ts';
-import { viewFor } from './call/view-for.ts';
+import { viewFor, withLabels } from './call/view-for.ts';
 
 /**
  * ListTasks: newest status first. Tasks have their status; history and artifacts only on request. A page is shorter
@@ -28,13 +37,20 @@ export async function listTasks(
     pageToken,
     historyLength,
     includeArtifacts,
+    labels,
+    skill,
+    code,
     ...others
   } = request;
   others satisfies Record<string, never>;
+  checkWords({ labels, skill, code }, extensions);
   const filters = {
     ...(contextId && { contextId }),
     ...(status && { state: status }),
     ...(statusTimestampAfter && { statusSince: statusTimestampAfter }),
+    ...(labels?.length && { labels }),
+    ...(skill && { skill }),
+    ...(code && { code }),
   };
   const digest = digestOf(JSON.stringify([scope, filters]));
   const after = pageToken ? readToken(pageToken, digest) : undefined;
@@ -56,6 +72,20 @@ export async function listTasks(
     pageSize,
     totalSize: total,
   };
+}
+
+/** Throws `INVALID_PARAMS` for a filter of the extension where that is not active, and for words that no task has. */
+function checkWords(
+  { labels = [], skill, code }: Pick<ListTasksRequest, 'labels' | 'skill' | 'code'>,
+  extensions: readonly string[],
+): void {
+  const given = { labels: labels.length > 0 || undefined, skill, code };
+  const violations = Object.entries(given)
+    .filter(([, value]) => value && !extensions.includes(LABELS))
+    .map(([field]) => ({ field, description: `needs the extension ${LABELS}` }));
+  const problem = labelProblem(labels);
+  if (problem) violations.push({ field: 'labels', description: problem });
+  if (violations.length > 0) throw invalidParams(violations);
 }
 
 /** How many times the bytes of a reply may be read for one page: a reply may show little of long logs. */
@@ -104,12 +134,14 @@ async function view(
   const { taskId: id, head } = listed;
   const { contextId } = head;
   try {
-    if (historyLength === 0 && !includeArtifacts && !metadata)
+    const isInHead = !metadata || metadata === withLabels;
+    if (historyLength === 0 && !includeArtifacts && isInHead)
       return {
         task: {
           id,
           contextId,
           status: statusOf(listed),
+          ...(metadata && { metadata: withLabels(head) }),
           ...(generation && { generation: String(head.generation) }),
         },
         weight: 0,

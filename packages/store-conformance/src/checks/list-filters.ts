@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import type { TaskQuery } from '@batonjs/store';
 import { walk } from '../fixture/all-pages.ts';
 import { section } from '../fixture/check.ts';
-import { answered, at, chunk, completed, created, received, working } from '../samples/facts.ts';
+import {
+  answered,
+  at,
+  chunk,
+  completed,
+  created,
+  failedWith,
+  forSkill,
+  received,
+  working,
+} from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 
 /** What a page shows with one more member of a query: its tasks, and how many there are in all. */
@@ -19,6 +29,8 @@ const rows: Readonly<Record<keyof TaskQuery, Shown>> = {
   statusSince: { query: { statusSince: at(3) }, ids: 't4 t3', total: 2 },
   answered: { query: { answered: true }, ids: 't5 t4 t3 t2 t1', total: 5 },
   labels: { query: { labels: ['odd', 'early'] }, ids: 't1', total: 1 },
+  skill: { query: { skill: 'pay' }, ids: 't3 t2', total: 2 },
+  code: { query: { code: 'NO_FUNDS' }, ids: 't4', total: 1 },
   limit: { query: { limit: 3 }, ids: 't4 t3 t2', total: 4 },
   bytes: { query: { bytes: 1 }, ids: 't4', total: 4 },
   after: { query: { after: { statusAt: at(3), taskId: 't3' } }, ids: 't2 t1', total: 4 },
@@ -32,8 +44,12 @@ export const listFilterChecks = section('list', {
       const contextId = n <= 2 ? 'c1' : 'c2';
       const log = logOf(store, { taskId: `t${n}`, contextId });
       log.labels = [...(n % 2 ? ['odd'] : []), ...(n <= 2 ? ['early'] : [])];
-      await log.commit([received('m1', contextId), created(`t${n}`, contextId, at(0))]);
-      await log.commit([n % 2 ? completed(at(n)) : working(at(n))]);
+      const message = received('m1', contextId);
+      await log.commit([
+        n === 2 || n === 3 ? forSkill(message, 'pay') : message,
+        created(`t${n}`, contextId, at(0)),
+      ]);
+      await log.commit([n % 2 ? completed(at(n)) : n === 2 ? working(at(n)) : failedWith('NO_FUNDS', at(n))]);
     }
     await logOf(store, { taskId: 't5', contextId: 'c2' }).commit([received('m1', 'c2'), answered(at(5))]);
     const everything = { limit: 10 };

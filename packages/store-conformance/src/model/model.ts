@@ -90,7 +90,7 @@ export class Model {
 
   list(
     scope: string,
-    { contextId, state, statusSince = '', labels = [], limit, after, answered }: TaskQuery,
+    { contextId, state, statusSince = '', labels = [], skill, code, limit, after, answered }: TaskQuery,
   ): TaskPage {
     const matching = this.logs
       .filter((log) => log.scope === scope)
@@ -101,6 +101,8 @@ export class Model {
       .filter(({ head }) => answered || head.state !== undefined)
       .filter(({ head }) => contextId === undefined || head.contextId === contextId)
       .filter(({ head }) => labels.every((label) => head.labels?.includes(label)))
+      .filter(({ head }) => skill === undefined || head.skills?.includes(skill))
+      .filter(({ head }) => code === undefined || head.code === code)
       .filter(({ head }) => state === undefined || head.state === state)
       .filter(({ head }) => head.statusAt >= statusSince)
       .sort((a, b) => (isBefore(a, b) ? -1 : 1));

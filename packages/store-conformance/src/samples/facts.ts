@@ -27,6 +27,24 @@ export const status = (state: TaskState, when = at(0)): Fact => ({
 
 export const working = (when = at(0)): Fact => status('TASK_STATE_WORKING', when);
 export const completed = (when = at(0)): Fact => status('TASK_STATE_COMPLETED', when);
+/** The same message, for a skill. */
+export const forSkill = (message: Fact, skill: string): Fact => ({ ...message, skill }) as Fact;
+
+/** The task failed with a code. */
+export const failedWith = (code: string, when = at(0)): Fact => ({
+  ...written(when),
+  type: 'status-changed',
+  status: {
+    state: 'TASK_STATE_FAILED',
+    timestamp: when,
+    message: {
+      messageId: 'failure',
+      role: 'ROLE_AGENT',
+      parts: [{ text: 'no' }, { data: { code, message: 'no' } }],
+    },
+  },
+});
+
 export const cancelRequested = (when = at(0)): Fact => ({ ...written(when), type: 'cancel-requested' });
 
 export const answered = (when = at(0)): Fact => ({

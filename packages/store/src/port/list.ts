@@ -12,6 +12,10 @@ export interface TaskFilter {
   readonly answered?: boolean;
   /** Only tasks with all of these labels. */
   readonly labels?: readonly string[];
+  /** Only tasks one of whose messages named the skill with this id. */
+  readonly skill?: string;
+  /** Only tasks that failed with this code. */
+  readonly code?: string;
 }
 
 /** Which part of the tasks that are listed a page shows. */

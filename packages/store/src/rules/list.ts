@@ -17,10 +17,12 @@ const tests: Tests<'contextId' | 'state' | 'statusSince' | 'answered'> = {
 /** Every other filter: the member of a head whose words it names. No database needs to know them: it looks up terms. */
 const words: Readonly<Record<Exclude<keyof TaskFilter, keyof typeof tests>, WordsOf<Head>>> = {
   labels: 'labels',
+  skill: 'skills',
+  code: 'code',
 };
 
 type WordsOf<Row> = { [Name in keyof Row]-?: Row[Name] extends Words ? Name : never }[keyof Row];
-type Words = readonly string[] | undefined;
+type Words = readonly string[] | string | undefined;
 type Worded = keyof typeof words;
 const worded = Object.keys(words) as Worded[];
 const none: readonly string[] = [];
@@ -37,7 +39,7 @@ export function termsOf(head: Head | undefined): readonly string[] {
 }
 
 const withWords = (terms: readonly string[], name: Worded, found: Words): readonly string[] =>
-  found?.length ? [...new Set([...terms, ...found.map((word) => `${name}:${word}`)])] : terms;
+  found?.length ? [...new Set([...terms, ...[found].flat().map((word) => `${name}:${word}`)])] : terms;
 
 /** A query as a database gets it: filters by words are terms. */
 export type ListSearch = Omit<TaskQuery, Worded> & {
@@ -78,6 +80,8 @@ const decidesPlace: Readonly<Record<keyof Head, boolean>> = {
   turn: false,
   attempt: false,
   labels: true,
+  skills: true,
+  code: true,
 };
 const deciding = (Object.keys(decidesPlace) as (keyof Head)[]).filter((name) => decidesPlace[name]);
 

@@ -44,9 +44,12 @@ async function call<T>(path: string, init: RequestInit): Promise<T> {
   );
 }
 
-/** A query without members that are undefined or empty. */
-export function queryOf(members: Readonly<Record<string, string | number | undefined>>): string {
-  const set = Object.entries(members).filter(([, value]) => value !== undefined && value !== '');
-  const query = new URLSearchParams(set.map(([name, value]) => [name, String(value)]));
-  return set.length > 0 ? `?${query}` : '';
+/** A query without members that are undefined or empty. A list stands there once for each of its texts. */
+export function queryOf(
+  members: Readonly<Record<string, string | number | readonly string[] | undefined>>,
+): string {
+  const set = Object.entries(members)
+    .flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, String(one)]))
+    .filter(([, text]) => text !== '');
+  return set.length > 0 ? `?${new URLSearchParams(set)}` : '';
 }

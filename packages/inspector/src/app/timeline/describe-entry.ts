@@ -53,6 +53,7 @@ function describeFact(fact: Fact): Described {
     case 'turn-failed':
     case 'turn-paused':
     case 'memory-changed':
+    case 'labels-set':
     case 'callback-opened':
     case 'callback-received':
       return describeInside(fact);
@@ -84,6 +85,7 @@ type Inside = Extract<
       | 'turn-failed'
       | 'turn-paused'
       | 'memory-changed'
+      | 'labels-set'
       | 'callback-opened'
       | 'callback-received';
   }
@@ -120,6 +122,8 @@ function describeInside(fact: Inside): Described {
         tone: 'turn',
       };
     }
+    case 'labels-set':
+      return { icon: 'step', label: 'Labels', text: oneLine(fact.labels.join(', ')), tone: 'turn' };
     case 'callback-opened': {
       const text = `until ${new Date(fact.expiresAt).toLocaleString()}`;
       return { icon: 'connection', label: `Callback ${fact.name}`, text, tone: 'turn' };

@@ -32,6 +32,10 @@ export class Replay {
       this.#receive(message);
       return;
     }
+    this.#fold(fact, at);
+  }
+
+  #fold(fact: Entry['fact'], at: Entry['at']): void {
     switch (fact?.type) {
       case 'message-received':
         this.#receive(fact.message);
@@ -73,6 +77,7 @@ export class Replay {
       case 'turn-failed':
       case 'turn-paused':
       case 'memory-changed':
+      case 'labels-set':
       case 'callback-opened':
       case 'callback-received':
       case 'child-updated':

@@ -22,7 +22,8 @@ export function checkDecided({ facts, state }: Decision, { factsPerTask, bytesPe
   if (!facts.every((fact) => isAllowedBeyond(fact) || (isLast && isInside(fact)))) throw tooLarge();
 }
 
-const isInside = ({ type }: Fact): boolean => type === 'child-updated' || type === 'memory-changed';
+const isInside = ({ type }: Fact): boolean =>
+  type === 'child-updated' || type === 'memory-changed' || type === 'labels-set';
 
 const sizeOf = (facts: readonly Fact[]): number => facts.reduce((sum, fact) => sum + weigh(fact), 0);
 
@@ -49,6 +50,7 @@ function isAllowedBeyond(fact: Fact): boolean {
     case 'step-completed':
     case 'step-failed':
     case 'memory-changed':
+    case 'labels-set':
     case 'callback-opened':
     case 'callback-received':
     case 'child-updated':

@@ -1,6 +1,7 @@
-import { decide } from '@batonjs/lifecycle';
+import { decide, labelProblem } from '@batonjs/lifecycle';
 import type { Message, SendMessageRequest } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
+import type { LabelsOf } from '../../agent/labels-of.ts';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
 import type { CallContext } from '../call/call-context.ts';
@@ -43,7 +44,11 @@ export async function accept(
     const { clock } = dependencies;
     const { notBeforeMs } = dependencies.options.limits;
     const scheduling = schedulingOf(message, context, clock.now(), notBeforeMs);
-    const receive = toReceive(request, context, card, scheduling, skillIn(card, skillId)?.id);
+    const labels = existing ? undefined : labelsFor(message, context, options.labelsOf);
+    const receive = toReceive(request, context, card, scheduling, {
+      skill: skillIn(card, skillId)?.id,
+      labels,
+    });
     // A message that names no skill, or another one, may continue what an earlier message began.
     for (const begun of existing?.state.skills ?? []) checkSkill(begun, context.caller, card);
     // Every reason to refuse comes before the first write.
@@ -58,6 +63,19 @@ export async function accept(
     if (existing) dependencies.tasks.release(existing);
     throw error;
   }
+}
+
+/** Throws `TypeError` for labels that a task cannot have. */
+function labelsFor(
+  message: Message,
+  { caller }: CallContext,
+  labelsOf: LabelsOf | undefined,
+): readonly string[] | undefined {
+  const labels = labelsOf?.(message, caller);
+  if (labels === undefined) return undefined;
+  const problem = labelProblem(labels);
+  if (problem) throw new TypeError(`\`labelsOf\` returned what a task cannot have: ${problem}`);
+  return labels.length > 0 ? [...new Set(labels)] : undefined;
 }
 
 const taskOf = ({ taskId }: Message) => ({ metadata: { taskId: taskId ?? '' } });

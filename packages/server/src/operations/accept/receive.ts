@@ -17,7 +17,7 @@ export function toReceive(
   context: CallContext,
   card: AgentCard,
   scheduling: Scheduling,
-  skill: string | undefined,
+  { skill, labels }: { readonly skill?: string | undefined; readonly labels?: readonly string[] | undefined },
 ): Receive {
   const { taskPushNotificationConfig: _, ifGenerationMatch, ...kept } = configuration ?? {};
   const { extensions } = context;
@@ -33,6 +33,7 @@ export function toReceive(
     ...(context.traceparent && { traceparent: context.traceparent }),
     ...scheduling,
     ...(skill !== undefined && { skill }),
+    ...(labels && { labels }),
     // A send that creates a task has no generation to compare.
     ...(condition !== undefined && message.taskId && { ifGeneration: condition }),
   };

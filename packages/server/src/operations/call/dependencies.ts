@@ -1,4 +1,5 @@
 import type { AgentCard } from '@batonjs/protocol';
+import type { LabelsOf } from '../../agent/labels-of.ts';
 import type { SkillOf } from '../../agent/skill-of.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
 import type { Claimer } from '../../turns/claim/claimer.ts';
@@ -27,6 +28,8 @@ export interface OperationOptions extends TurnOptions {
   readonly closeStreamsOnInputRequired: boolean;
   /** Finds the skill that a message is for; undefined if no message names one. */
   readonly skillOf: SkillOf | undefined;
+  /** The labels of the task that a message starts; undefined if no task begins with one. */
+  readonly labelsOf: LabelsOf | undefined;
 }
 
 /** The objects that operations are answered with. Made once for each server. */

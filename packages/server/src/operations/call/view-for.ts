@@ -1,5 +1,5 @@
 import type { Metadata, State, TaskView } from '@batonjs/lifecycle';
-import { GENERATION, TASK_TREE } from '@batonjs/protocol/headers';
+import { GENERATION, LABELS, TASK_TREE } from '@batonjs/protocol/headers';
 import { parentIn } from '../../agent/task-tree.ts';
 
 /** The members with which tasks are shown where these extensions are active. */
@@ -9,8 +9,14 @@ export const viewFor = (extensions: readonly string[]): Pick<TaskView, 'metadata
 });
 
 /** The `metadata` with which tasks are shown where these extensions are active; undefined for none. */
-const metadataFor = (extensions: readonly string[]): TaskView['metadata'] =>
-  extensions.includes(TASK_TREE) ? withTree : undefined;
+function metadataFor(extensions: readonly string[]): TaskView['metadata'] {
+  const hasTree = extensions.includes(TASK_TREE);
+  if (!extensions.includes(LABELS)) return hasTree ? withTree : undefined;
+  return hasTree ? (state) => ({ ...withTree(state), ...withLabels(state) }) : withLabels;
+}
+
+/** The labels of a task, which its head has as well. */
+export const withLabels = ({ labels = [] }: Pick<State, 'labels'>): Metadata => ({ [LABELS]: labels });
 
 /** The parent of a task and its children, without what only its agent needs. */
 function withTree(state: State): Metadata {
