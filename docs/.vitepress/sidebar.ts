@@ -16,6 +16,7 @@ export const groups: readonly Group[] = [
     pages: [
       'index.md',
       'start/tutorial.md',
+      'start/concepts.md',
       'start/recipes.md',
       'start/comparison.md',
       'start/migrate-from-a2a-js.md',
@@ -25,6 +26,8 @@ export const groups: readonly Group[] = [
   {
     title: 'Write an agent',
     pages: [
+      'agents/turn.md',
+      'agents/conversations.md',
       'agents/streaming.md',
       'agents/questions.md',
       'agents/cancel.md',
@@ -50,9 +53,9 @@ export const groups: readonly Group[] = [
       'serving/browser.md',
       'serving/react.md',
       'serving/push.md',
+      'serving/gateway.md',
       'serving/grpc.md',
       'serving/websocket.md',
-      'serving/gateway.md',
     ],
   },
   {

@@ -82,6 +82,20 @@ function optionTable(table: string): string {
   return [row('option', 'meaning', 'default'), row('---', '---', '---'), ...rows].join('\n');
 }
 
+/** The members of a turn, methods included, each with its docstring. */
+function turnRows(): string {
+  const text = readFileSync(join(root, 'packages/server/src/agent/agent.ts'), 'utf8');
+  const body = /^export interface Turn {\n([\s\S]*?)^}/m.exec(text)?.[1] ?? '';
+  const member = /^ {2}\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s+(?:readonly )?(\w+)([:<(])/gm;
+  const rows = Array.from(body.matchAll(member), ([, docstring = '', name = '', mark]) => {
+    const meaning = docstring.replaceAll(/\s*\n\s*\* ?|\s+/g, ' ').trim();
+    return row(`\`turn.${name}${mark === ':' ? '' : '()'}\``, meaning);
+  });
+  const declared = body.match(/^ {2}(?:readonly )?\w+[:<(]/gm)?.length;
+  if (rows.length !== declared) throw new Error('A member of Turn has no docstring');
+  return [row('member', 'meaning'), row('---', '---'), ...rows].join('\n');
+}
+
 function errorRows(): string {
   const rows = Object.entries(errorTable).map(([reason, error]: [string, ErrorRow]) => {
     const { jsonRpc, http, status, message, domain } = error;
@@ -95,11 +109,14 @@ function errorRows(): string {
 const row = (...cells: readonly string[]): string =>
   `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 
+/** The tables that are not of options. */
+const written: Readonly<Record<string, () => string>> = { errors: errorRows, turn: turnRows };
+
 /** A page with its tables as the code has them: each between `<!-- table: name -->` and `<!-- end -->`. */
 export function withTables(page: string): string {
   return page.replaceAll(
     /(<!-- table: (\w+) -->\n\n)[\s\S]*?(<!-- end -->)/g,
     (_all, start: string, name: string, end: string) =>
-      `${start}${name === 'errors' ? errorRows() : optionTable(name)}\n\n${end}`,
+      `${start}${written[name]?.() ?? optionTable(name)}\n\n${end}`,
   );
 }

@@ -84,12 +84,18 @@ describe('the sidebar of the site', () => {
 
 it('the README shows a program within the first screen, and pictures that exist', () => {
   const lines = readText('README.md').split('\n');
-  expect(lines.indexOf('```ts') + 1).toBeLessThanOrEqual(12);
+  const installed = lines.findIndex((line) => line.startsWith('npm install '));
+  const picture = lines.findIndex((line) => line.startsWith('!['));
+  const program = lines.indexOf('```ts');
+  expect(installed).toBeGreaterThan(0);
+  expect(picture).toBeGreaterThan(installed);
+  expect(program).toBeGreaterThan(picture);
+  expect(program + 1).toBeLessThanOrEqual(16);
   const pictures = Array.from(lines.join('\n').matchAll(/!\[[^\]]+\]\(([^)]+)\)/g), ([, target]) => target!);
   expect(pictures.filter((target) => !existsSync(join(root, target)))).toEqual([]);
 });
 
-describe.each(['options', 'errors'])('the tables of docs/%s.md', (name) => {
+describe.each(['options', 'errors', 'agents/turn'])('the tables of docs/%s.md', (name) => {
   it('are those of the code: `pnpm docs:tables` writes them', () => {
     const page = readText(`docs/${name}.md`);
     expect(page.match(/<!-- table: /g)?.length).toBeGreaterThan(0);

@@ -81,6 +81,7 @@ describe('the toolchain', () => {
     const pages = [
       'README.md',
       'CONTRIBUTING.md',
+      'docs/index.md',
       'docs/start/tutorial.md',
       'packages/create-baton/README.md',
     ];

@@ -96,16 +96,19 @@ type MemberOf<Member> = undefined extends Member
 export interface Turn {
   /** The message to answer; the latest if several waited. The same in every attempt of the turn. */
   readonly message: Message;
-  /** The whole conversation of this task, whatever `history` shows to clients, oldest first. */
+  /** The whole conversation of this task, also what `history` hides from clients, oldest first. */
   readonly messages: readonly Message[];
   /** The text parts of `message`, joined by newlines. */
   readonly text: string;
   /** The members of all data parts that the client sent in this task; later ones win. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** The conversation that this task belongs to. Tasks of one context see each other by `context`. */
   readonly contextId: string;
+  /** The id of this task. */
   readonly taskId: string;
   /** The task as it is now, or undefined while the log is not a task. */
   readonly task: Task | undefined;
+  /** What else happened in the conversation: `await turn.context.tasks()` and `await turn.context.messages()`. */
   readonly context: TurnContext;
   /** The tasks and artifacts that `message` refers to. */
   references(): Promise<References>;
@@ -148,6 +151,10 @@ export interface Turn {
    * turn records its secret in the log, and so rejects as a step does if the turn lost its task.
    */
   idempotencyKey(name: string): Promise<string>;
+  /**
+   * Messages that arrive while the turn runs: `for await (const message of turn.inbox)`, or `await turn.inbox.take()`.
+   * One that no turn takes starts the next turn.
+   */
   readonly inbox: Inbox;
   /**
    * The tasks that this task started at other agents, in this turn and in those before, by name; what the `child` of

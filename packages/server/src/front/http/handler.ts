@@ -26,6 +26,7 @@ import { type Answer, type AnsweringParts, answerCall, type DecodedCall } from '
 import { REQUEST_ID, requestIdOf } from '../calls/request-id.ts';
 import { checkTenant } from '../calls/tenants.ts';
 import { inSpan } from '../calls/traced-answer.ts';
+import { browserPage, isForBrowser } from './browser-page.ts';
 import { cardReply, extendedCardReply } from './card-reply.ts';
 import type { Handle, HttpExchange } from './http-exchange.ts';
 import { isLarge, readBody } from './request-body.ts';
@@ -107,8 +108,9 @@ function privately(reply: HttpReply, requestId: string): HttpReply {
 }
 
 /** The card that a request asks for: the agent's, or that of one tenant. Undefined for other requests. */
-function cardMountOf({ path, baseUrl }: HttpExchange, { tenants }: HttpOptions): CardMount | undefined {
-  if (path === AGENT_CARD_PATH) return { baseUrl };
+function cardMountOf(exchange: HttpExchange, { tenants }: HttpOptions): CardMount | undefined {
+  const { path, baseUrl } = exchange;
+  if (path === AGENT_CARD_PATH || isForBrowser(exchange)) return { baseUrl };
   if (!tenants || !path.endsWith(AGENT_CARD_PATH)) return undefined;
   const tenant = path.slice(1, -AGENT_CARD_PATH.length);
   return tenant === '' || tenant.includes('/') ? undefined : { baseUrl, tenant };
@@ -129,6 +131,8 @@ async function publicCard(
     const tenant = encoded && decodePath(encoded);
     await checkTenant(tenant, undefined, tenants);
     const card = await cards.public({ baseUrl, tenant });
+    if (isForBrowser(exchange))
+      return privately(browserPage(card, exchange), requestIdOf(exchange.headers, clock));
     const version = statedVersion(exchange);
     const older = compatibility.map((other) => other.encodeCard(card, version)).find(Boolean);
     return cardReply(older ?? card, exchange);

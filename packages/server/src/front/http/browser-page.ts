@@ -1,0 +1,103 @@
+import type { HttpReply } from '@batonjs/bindings';
+import type { AgentCard, AgentInterface } from '@batonjs/protocol';
+import { AGENT_CARD_PATH } from '@batonjs/protocol/headers';
+import type { HttpExchange } from './http-exchange.ts';
+
+/** Whether a person opened the address of the agent in a browser. No client of A2A asks for `text/html`. */
+export const isForBrowser = ({ method, path, headers }: HttpExchange): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  (path === '' || path === '/') &&
+  (headers.accept?.toLowerCase().includes('text/html') ?? false);
+
+/** A page that describes the agent at this address, and how to call it. Nothing on it runs or is loaded. */
+export const browserPage = (card: AgentCard, { method }: HttpExchange): HttpReply => ({
+  status: 200,
+  headers: {
+    'content-type': 'text/html; charset=utf-8',
+    vary: 'Accept',
+    'content-security-policy':
+      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  },
+  ...(method === 'GET' && { body: pageOf(card) }),
+});
+
+/** How many characters of each part of a card are shown, and how many skills. */
+const most = { line: 200, text: 2_000, card: 20_000, skills: 20 };
+
+function pageOf(card: AgentCard): string {
+  const reached = card.supportedInterfaces.find(
+    ({ url, protocolBinding }) => /^https?:/i.test(url) && protocolBinding in bodies,
+  );
+  const name = escaped(card.name, most.line);
+  const skills = card.skills
+    .slice(0, most.skills)
+    .map(
+      (skill) => `<li>${escaped(skill.name, most.line)}: ${escaped(skill.description ?? '', most.text)}</li>`,
+    );
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${name}</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:50em;margin:2em auto;padding:0 1em}pre{overflow:auto;padding:1em;border:1px solid}</style>
+<h1>${name}</h1>
+<p>${escaped(card.description, most.text)}</p>
+${skills.length > 0 ? `<ul>${skills.join('')}</ul>\n` : ''}<p>This is the address of an A2A agent. Programs send messages to it; this page is for people.</p>
+${reached ? waysIn(card, reached) : ''}<h2>Its card</h2>
+<pre>${escaped(JSON.stringify(card, undefined, 2), most.card)}</pre>
+</html>
+`;
+}
+
+function waysIn(card: AgentCard, { url, protocolBinding, tenant }: AgentInterface): string {
+  const address = url.replaceAll("'", '%27').replace(/\/$/, '');
+  const schemes = Object.keys(card.securitySchemes ?? {});
+  const needs =
+    schemes.length > 0 ? `<p>It may ask for credentials: ${escaped(schemes.join(', '))}.</p>\n` : '';
+  const send = bodies[protocolBinding]?.(tenant);
+  return `<h2>Send it a message</h2>
+${needs}<pre>${escaped(`curl -s '${address}${send?.path ?? ''}' -H 'A2A-Version: 1.0' -H 'Content-Type: application/json' \\
+  -d '${send?.body ?? ''}'`)}</pre>
+<h2>Watch its tasks</h2>
+<p>The inspector shows tasks as they change, and sends messages from a browser:</p>
+<pre>${escaped(`npx @batonjs/inspector '${address}' --allow send`)}</pre>
+<p><a href="${escaped(address + AGENT_CARD_PATH)}">The card as JSON</a></p>
+`;
+}
+
+const message = { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'Hello' }] };
+
+/** The send of a message over the bindings that `curl` speaks. */
+const bodies: Readonly<
+  Record<string, (tenant?: string) => { readonly path: string; readonly body: string }>
+> = {
+  'HTTP+JSON': (tenant) => ({
+    path: `${tenant ? `/${encodeURIComponent(tenant)}` : ''}/message:send`,
+    body: JSON.stringify({ message }),
+  }),
+  JSONRPC: (tenant) => ({
+    path: '',
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'SendMessage',
+      params: { message, ...(tenant && { tenant }) },
+    }),
+  }),
+};
+
+const marks: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** A text that is no markup, of at most so many characters. */
+function escaped(text: string, length = most.text): string {
+  const shown = text.length > length ? `${text.slice(0, length)} …` : text;
+  return shown.replaceAll(/[&<>"']/g, (mark) => marks[mark] ?? '');
+}
