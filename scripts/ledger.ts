@@ -39,4 +39,4 @@ const { unfinished, faults, ...report } = await ledger({
 for (const { kind, about } of faults.slice(0, 30)) console.error(kind, about);
 for (const about of unfinished.slice(0, 30)) console.error('unfinished', about);
 console.log(JSON.stringify({ ...report, unfinished: unfinished.length, faults: faults.length }));
-process.exit(faults.length + unfinished.length > 0 ? 1 : 0);
+process.exit(faults.length + unfinished.length + report.crashes > 0 ? 1 : 0);

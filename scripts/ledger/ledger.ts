@@ -30,6 +30,8 @@ export interface LedgerReport {
   /** Transfers on which several attempts worked. */
   readonly reruns: number;
   readonly rolledBack: number;
+  /** Processes that ended by themselves. */
+  readonly crashes: number;
   /** Tasks that did not complete. */
   readonly unfinished: readonly string[];
   readonly faults: readonly Fault[];
@@ -137,7 +139,15 @@ export async function ledger(options: LedgerOptions): Promise<LedgerReport> {
     for (const { seq, error } of seen.submissions) faults.push({ kind: 'unsent', about: `${seq}: ${error}` });
     const fences = Map.groupBy(seen.visits, ({ task }) => task).values();
     const reruns = [...fences].filter((of) => new Set(of.map(({ fence }) => fence)).size > 1).length;
-    return { kills, transfers: seen.wanted.length, reruns, rolledBack, unfinished, faults };
+    return {
+      kills,
+      transfers: seen.wanted.length,
+      reruns,
+      rolledBack,
+      crashes: fleet.crashes,
+      unfinished,
+      faults,
+    };
   } finally {
     stop.abort();
     await fleet.close();

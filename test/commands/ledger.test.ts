@@ -25,7 +25,7 @@ describe.each([
     async () => {
       const kills = repetitions(15, 100);
       const { code, report, output } = await ledger('--database', database, '--kills', String(kills));
-      expect(report, output).toMatchObject({ unfinished: 0, faults: 0 });
+      expect(report, output).toMatchObject({ unfinished: 0, faults: 0, crashes: 0 });
       const { processes, stops, connections, databases } = report.kills;
       expect(processes + stops + connections + databases).toBe(kills);
       expect(report.transfers).toBeGreaterThanOrEqual(2 * (kills - 1));

@@ -13,7 +13,7 @@ export interface PgClient {
 
 /** The used part of a pool of `pg`. */
 export interface PgPool<Client extends PgClient> {
-  connect: { (): Promise<Client>; (callback: never): void };
+  connect(callback: (error: Error | undefined, client: Client | undefined) => void): void;
 }
 
 /** PostgreSQL by the pool of `pg`. Each transaction takes a client of it, which `fn` of `turn.transaction` gets. */
@@ -26,13 +26,11 @@ export const pgDatabase = <Client extends PgClient>(
       dialect: 'postgres',
       query: async (client, statement, values) => (await client.query(statement, [...values])).rows,
       async transaction(run) {
-        const client = await pool.connect();
         let broken: Error | undefined;
-        // A connection that breaks between two statements would end the process.
         const onError = (error: Error) => {
           broken = error;
         };
-        client.on('error', onError);
+        const client = await connected(pool, onError);
         try {
           await client.query('begin');
           const result = await run(client);
@@ -53,3 +51,20 @@ export const pgDatabase = <Client extends PgClient>(
     },
     options,
   );
+
+/**
+ * Takes a client of the pool that has a listener for errors: a connection that breaks between two statements would end
+ * the process. The listener is there when the pool gives the client, and not after a promise, because the database may
+ * end a connection with the very bytes that open it.
+ */
+const connected = <Client extends PgClient>(
+  pool: PgPool<Client>,
+  onError: (error: Error) => void,
+): Promise<Client> =>
+  new Promise((resolve, reject) => {
+    pool.connect((error, client) => {
+      client?.on('error', onError);
+      if (client) resolve(client);
+      else reject(error);
+    });
+  });
