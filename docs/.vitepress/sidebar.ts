@@ -52,6 +52,8 @@ export const groups: readonly Group[] = [
       'serving/authentication.md',
       'serving/browser.md',
       'serving/react.md',
+      'serving/use-chat.md',
+      'serving/ag-ui.md',
       'serving/push.md',
       'serving/gateway.md',
       'serving/grpc.md',

@@ -37,6 +37,8 @@ const arrows: Record<string, readonly string[]> = {
   mcp: ['client', 'extensions', 'protocol', 'server'],
   'ai-sdk': ['client', 'extensions', 'nested-tasks', 'protocol', 'server'],
   react: ['client', 'protocol'],
+  // It reads forms and errors of extensions, and its handler is mounted as an agent is.
+  'ag-ui': ['client', 'extensions', 'protocol', 'server'],
   'create-baton': [],
   cli: [
     'auth',

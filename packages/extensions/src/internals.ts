@@ -1,2 +1,9 @@
 // For the other packages of Baton. It may change in every release.
+export {
+  type Asked,
+  type FrontAgent,
+  type FrontDoor,
+  type FrontReply,
+  frontDoor,
+} from './front/front-door.ts';
 export { type ReadSchema, readJsonSchema } from './json-schema/read-json-schema.ts';

@@ -18,7 +18,7 @@ export interface UsedTasks extends ListedTasks {
  */
 export function useTasks(agent: AgentClient | undefined, options: ListOptions = {}): UsedTasks {
   const key = JSON.stringify(options);
-  const feed = useMemo(() => agent && feedsOf(agent).list(JSON.parse(key) as ListOptions), [agent, key]);
+  const feed = useMemo(() => agent && feedsOf(agent).list(JSON.parse(key)), [agent, key]);
   const listed = useFeed(feed, idle);
   return { ...listed, more: feed?.more ?? nothing, refresh: feed?.refresh ?? nothing };
 }

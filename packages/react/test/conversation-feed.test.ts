@@ -112,6 +112,10 @@ describe('a conversation', () => {
     gate.open();
     for (const page of [watched, other]) await page.until((value) => states(value).join() === 'COMPLETED');
     expect(second.get().tasks[0]?.history?.map((message) => textOf(message))[0]).toBe('slow');
+    const third = watch(new AgentFeeds(await connect(url)).conversation('context-4'));
+    const ended = await third.until(({ tasks }) => tasks.length === 1);
+    expect(ended.tasks[0]?.history?.map((message) => textOf(message))[0]).toBe('slow');
+    expect(textOf(ended.tasks[0]?.artifacts?.[0])).toBe('Half and whole');
     expect(second.get().connection).toBe('connected');
   });
 });

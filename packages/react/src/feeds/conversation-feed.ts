@@ -57,6 +57,7 @@ export class ConversationFeed extends Feed<Conversed> {
   readonly #feeds: OtherFeeds;
   readonly #tasks = new Map<string, TaskFeed>();
   readonly #lineage = new ArtifactLineage();
+  readonly #loading = new Set<string>();
   #list: TaskListFeed | undefined;
   #contextId: string | undefined;
   #sent: readonly SentMessage[] = [];
@@ -140,15 +141,28 @@ export class ConversationFeed extends Feed<Conversed> {
   }
 
   #watchList(contextId: string, signal: AbortSignal): void {
-    this.#list ??= new TaskListFeed(this.#agent, { contextId, includeArtifacts: true, pageSize: 100 });
+    this.#list ??= new TaskListFeed(this.#agent, { contextId, pageSize: 100 });
     const list = this.#list;
     const read = () => {
-      for (const task of list.get().tasks.toReversed()) this.#add(task);
+      void this.#load(list.get().tasks, signal);
       this.#show();
     };
     const stop = list.subscribe(read);
     signal.addEventListener('abort', stop, { once: true });
     read();
+  }
+
+  /** Reads tasks that this page does not know yet, the oldest first: a list has neither messages nor artifacts. */
+  async #load(tasks: readonly Task[], signal: AbortSignal): Promise<void> {
+    const unknown = tasks.filter(({ id }) => !this.#tasks.has(id) && !this.#loading.has(id)).toReversed();
+    for (const { id } of unknown) this.#loading.add(id);
+    const read = unknown.map(({ id }) => this.#agent.getTask({ id }, { signal }).catch(() => undefined));
+    for (const [index, reading] of read.entries()) {
+      const task = await reading;
+      this.#loading.delete(unknown[index]?.id ?? '');
+      // One that cannot be read is tried again with the next list.
+      if (task) this.#add(task);
+    }
   }
 
   #add(task: Task): void {

@@ -12,7 +12,7 @@ interface FieldsProps {
 
 /** One field for each member of an object. */
 export function Fields({ schema, initial, errors, path = [] }: FieldsProps): ReactNode {
-  const known = Object(initial) as Readonly<Record<string, Json>>;
+  const known: Readonly<Record<string, Json>> = Object(initial);
   return Object.entries(schema.properties ?? {}).map(([member, field]) => (
     <Field
       key={member}

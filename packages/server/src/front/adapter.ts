@@ -1,5 +1,12 @@
 /** For adapters of frameworks. */
-export { isLoopbackAddress, namesThisMachine, parseJson } from '@batonjs/bindings';
+export {
+  encodeSse,
+  isLoopbackAddress,
+  namesThisMachine,
+  parseJson,
+  sseHeaders,
+  sseHeartbeat,
+} from '@batonjs/bindings';
 export { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
 /** For packages that watch a server. */
 export type {

@@ -1,0 +1,95 @@
+import { A2AError, ClientError } from '@batonjs/client';
+import { cancelOpenTask } from '@batonjs/client/answers';
+import {
+  type Asked,
+  type FrontAgent,
+  type FrontDoor,
+  type FrontReply,
+  frontDoor,
+} from '@batonjs/extensions/internals';
+import { encodeSse, mustKnowOptions, type OptionNames, sseHeaders } from '@batonjs/server/adapter';
+import type { AgUiEvent } from './events.ts';
+import { openRun, partsOfRun, type Run, RunRefused } from './run.ts';
+import { RunEncoder } from './run-encoder.ts';
+import { type RunInput, readRunInput } from './run-input.ts';
+
+/** Options of `agUiHandler`. */
+export interface AgUiHandlerOptions {
+  /** The most bytes of a request, which has all messages and the state of the thread. Default 10,485,760 (10 MiB). */
+  readonly bodyBytes?: number;
+  /** Sees the errors that are no fault of the caller. Default: they are dropped. */
+  readonly onError?: (error: unknown) => void;
+}
+
+const known: OptionNames<AgUiHandlerOptions> = { bodyBytes: true, onError: true };
+
+/**
+ * Serves an agent to front ends that speak AG-UI 0.0.59 or 1.0, such as `HttpAgent` and CopilotKit. Mount it as an agent:
+ * `POST /` runs it, `DELETE /{threadId}` cancels the open task of a thread. A thread is a context of the agent; a run
+ * without a new message follows the task that is open, and a header `Last-Event-ID` continues after that event. Throws
+ * `TypeError` for an option that it does not have.
+ */
+export function agUiHandler(agent: FrontAgent, options: AgUiHandlerOptions = {}): FrontDoor {
+  mustKnowOptions(options, known);
+  const { bodyBytes = 10_485_760, onError = () => {} } = options;
+  return frontDoor(agent, { bodyBytes, onError }, async (asked): Promise<FrontReply> => {
+    const { method, path } = asked;
+    const [threadId, ...more] = path;
+    if (method === 'DELETE' && threadId !== undefined && more.length === 0)
+      return { status: (await cancelOpenTask(asked.agent, threadId)) ? 202 : 204, headers: {} };
+    if (threadId !== undefined) throw new A2AError('METHOD_NOT_FOUND');
+    if (method !== 'POST') throw new A2AError('METHOD_NOT_ALLOWED');
+    const input = readRunInput(await asked.json());
+    const opened = await openRun(asked.agent, input, {
+      ...asked.follow,
+      lastEventId: asked.headers['last-event-id'],
+    }).catch((error: unknown) => {
+      if (error instanceof RunRefused) return error;
+      throw error;
+    });
+    return { status: 200, headers: { ...sseHeaders }, body: textsOf(opened, input, asked, onError) };
+  });
+}
+
+async function* textsOf(
+  run: Run | RunRefused,
+  input: RunInput,
+  asked: Asked,
+  onError: (error: unknown) => void,
+): AsyncGenerator<string, void, void> {
+  const text = (event: AgUiEvent) =>
+    encodeSse({ data: JSON.stringify(event), id: run instanceof RunRefused ? undefined : run.position() });
+  if (run instanceof RunRefused) {
+    const encoder = new RunEncoder({ input, messages: [], answerId: '' });
+    yield text(encoder.start());
+    for (const event of encoder.fail(run.code, run.message)) yield text(event);
+    return;
+  }
+  const encoder = new RunEncoder({ input, messages: run.messages, answerId: run.answerId });
+  yield text(encoder.start());
+  if (run.isFollowed) yield text(encoder.snapshot());
+  try {
+    const parts = partsOfRun(run);
+    if (!parts) for (const event of encoder.encode({ type: 'end' })) yield text(event);
+    else for await (const part of parts) for (const event of encoder.encode(part)) yield text(event);
+  } catch (error) {
+    // The client has left; the task goes on.
+    if (asked.signal.aborted && !asked.isClosing()) return;
+    const { code, message } = failureOf(error, asked, onError);
+    for (const event of encoder.fail(code, message)) yield text(event);
+  }
+}
+
+/** What a front end reads of an error: nothing of one inside. */
+function failureOf(error: unknown, asked: Asked, onError: (error: unknown) => void) {
+  const isGone = asked.isClosing() || ClientError.is(error) || A2AError.is(error, 'UNAVAILABLE');
+  if (isGone)
+    return {
+      code: 'UNAVAILABLE',
+      message: 'The connection to the agent was lost. The task goes on: run again without a new message',
+    };
+  onError(error);
+  if (A2AError.is(error) && error.reason !== 'INTERNAL_ERROR')
+    return { code: error.reason, message: error.message };
+  return { code: 'INTERNAL', message: 'Internal error' };
+}

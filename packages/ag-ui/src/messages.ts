@@ -1,0 +1,64 @@
+import { textOf } from '@batonjs/client';
+import { pastAnswers } from '@batonjs/client/answers';
+import type { Json, Part, Task } from '@batonjs/protocol';
+import type { AgUiMessage } from './events.ts';
+import { AG_UI } from './metadata.ts';
+
+/** The messages of the user that no answer follows yet. */
+export function newMessages(messages: readonly AgUiMessage[]): readonly AgUiMessage[] {
+  const last = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
+  return messages.slice(last + 1).filter(({ role }) => role === 'user');
+}
+
+/** The results of front-end tools at the end of the messages, by the ids of their calls. */
+export function toolResults(messages: readonly AgUiMessage[]): ReadonlyMap<string, Json> {
+  const last = messages.findLastIndex(({ role }) => role !== 'tool');
+  return new Map(
+    messages
+      .slice(last + 1)
+      .flatMap(({ toolCallId, content, error }): [string, Json][] =>
+        toolCallId === undefined ? [] : [[toolCallId, error ? { error } : parsed(content)]],
+      ),
+  );
+}
+
+/** Results are JSON in a text, or plain text. */
+function parsed(content: Json | undefined): Json {
+  if (typeof content !== 'string') return content ?? null;
+  try {
+    return JSON.parse(content) as Json;
+  } catch {
+    return content;
+  }
+}
+
+/** The content of a message of the user for the agent. */
+export function partsOf({ content }: AgUiMessage): Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
+  return (Array.isArray(content) ? content : []).flatMap((each): Part[] => {
+    const { text, source }: Record<string, Json | undefined> = Object(each);
+    if (typeof text === 'string') return [{ text }];
+    const { type, value, mimeType }: Record<string, Json | undefined> = Object(source);
+    if (typeof value !== 'string') return [];
+    const mediaType = typeof mimeType === 'string' ? { mediaType: mimeType } : {};
+    return [type === 'data' ? { raw: value, ...mediaType } : { url: value, ...mediaType }];
+  });
+}
+
+/** The messages of a thread, from its tasks, for a front end that does not have them. */
+export function messagesOf(tasks: readonly Task[]): AgUiMessage[] {
+  return tasks.toReversed().flatMap((task) =>
+    pastAnswers(task, AG_UI).flatMap(({ message, task: then }): AgUiMessage[] => {
+      const asked = { id: message.messageId, role: 'user', content: textOf(message) };
+      const texts = (then?.artifacts ?? []).filter(({ artifactId }) => artifactId !== 'reasoning');
+      const answers = texts.map((artifact) => ({
+        id: `${message.messageId}-${artifact.artifactId}`,
+        role: 'assistant',
+        content: textOf(artifact),
+      }));
+      const { message: last } = then?.status ?? {};
+      const words = last ? [{ id: last.messageId, role: 'assistant', content: textOf(last) }] : [];
+      return [asked, ...[...answers, ...words].filter(({ content }) => content !== '')];
+    }),
+  );
+}

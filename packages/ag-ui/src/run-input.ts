@@ -1,0 +1,83 @@
+import type { Json } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import type { AgUiMessage } from './events.ts';
+
+/** An answer to an interrupt. */
+export interface Resume {
+  readonly interruptId: string;
+  readonly status: 'resolved' | 'cancelled';
+  readonly payload?: Json;
+}
+
+/** What a front end sends to run an agent. */
+export interface RunInput {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly messages: readonly AgUiMessage[];
+  readonly tools: readonly Json[];
+  readonly context: readonly Json[];
+  readonly state: Json | undefined;
+  readonly forwardedProps: Json | undefined;
+  readonly resume: readonly Resume[] | undefined;
+  /** Whether the front end speaks AG-UI 1.0 or newer. */
+  readonly isModern: boolean;
+}
+
+/** Reads the body of a run. Throws `INVALID_PARAMS` for a body that is none. Members that are not known are dropped. */
+export function readRunInput(body: unknown): RunInput {
+  const input: Record<string, Json | undefined> = Object(body);
+  const messages = listIn(input, 'messages').map(readMessage);
+  const resume = input.resume === undefined ? undefined : listIn(input, 'resume').map(readResume);
+  return {
+    threadId: textIn(input, 'threadId'),
+    runId: textIn(input, 'runId'),
+    messages,
+    tools: input.tools === undefined ? [] : listIn(input, 'tools'),
+    context: input.context === undefined ? [] : listIn(input, 'context'),
+    state: input.state,
+    forwardedProps: input.forwardedProps,
+    resume: resume?.length ? resume : undefined,
+    isModern: typeof input.protocolVersion === 'string' && !input.protocolVersion.startsWith('0'),
+  };
+}
+
+const invalid = (member: string, what: string) => new A2AError('INVALID_PARAMS', `\`${member}\` is ${what}`);
+
+function textIn(input: Readonly<Record<string, Json | undefined>>, member: string): string {
+  const value = input[member];
+  if (typeof value !== 'string' || value === '') throw invalid(member, 'a text that is not empty');
+  return value;
+}
+
+function listIn(input: Readonly<Record<string, Json | undefined>>, member: string): readonly Json[] {
+  const value = input[member];
+  if (!Array.isArray(value)) throw invalid(member, 'a list');
+  return value;
+}
+
+function readMessage(value: Json): AgUiMessage {
+  const { id, role, content, toolCalls, toolCallId, error }: Record<string, Json | undefined> = Object(value);
+  if (typeof id !== 'string' || typeof role !== 'string') throw invalid('messages', 'a list of messages');
+  return {
+    id,
+    role,
+    content,
+    ...(Array.isArray(toolCalls) && { toolCalls: toolCalls.map(readToolCall) }),
+    ...(typeof toolCallId === 'string' && { toolCallId }),
+    ...(typeof error === 'string' && { error }),
+  };
+}
+
+function readToolCall(value: Json): NonNullable<AgUiMessage['toolCalls']>[number] {
+  const { id, function: called }: Record<string, Json | undefined> = Object(value);
+  const { name, arguments: given }: Record<string, Json | undefined> = Object(called);
+  if (typeof id !== 'string' || typeof name !== 'string') throw invalid('messages', 'a list of messages');
+  return { id, type: 'function', function: { name, arguments: typeof given === 'string' ? given : '{}' } };
+}
+
+function readResume(value: Json): Resume {
+  const { interruptId, status, payload }: Record<string, Json | undefined> = Object(value);
+  if (typeof interruptId !== 'string' || (status !== 'resolved' && status !== 'cancelled'))
+    throw invalid('resume', 'a list of answers to interrupts');
+  return { interruptId, status, ...(payload !== undefined && { payload }) };
+}

@@ -1,0 +1,319 @@
+import { createServer } from 'node:http';
+import { streamedAgent } from '@batonjs/ai-sdk';
+import { connect } from '@batonjs/client';
+import { inputRequired as ask, extend, formInput } from '@batonjs/extensions';
+import { FORM_INPUT } from '@batonjs/extensions/client';
+import {
+  type AgentServer,
+  append,
+  artifact,
+  authRequired,
+  completed,
+  data,
+  failed,
+  inputRequired,
+  working,
+} from '@batonjs/server';
+import { nodeHandler } from '@batonjs/server-node';
+import { jsonSchema, streamText, tool } from 'ai';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { listen } from '../../../test/kit/listen.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { until } from '../../../test/kit/until.ts';
+import { untilAborted } from '../../../test/kit/until-aborted.ts';
+import { call, scriptedModel, text } from '../../ai-sdk/test/scripted-model.ts';
+import { agUiHandler } from '../src/ag-ui-handler.ts';
+import { frontEndOf } from '../src/index.ts';
+import { linesOf, versions } from './clients.ts';
+
+const talking = (gate: Promise<unknown> = Promise.resolve()): AgentServer =>
+  serve(
+    async function* ({ text, signal, messages }) {
+      yield working('Thinking');
+      if (text === 'hold') return void (await untilAborted(signal));
+      if (text === 'fail')
+        return yield failed({ code: 'NO_LUCK', message: 'No luck today', retryable: false });
+      if (text === 'crash') throw new Error('secret of the agent');
+      if (text === 'login') return yield authRequired('Log in at https://login.example');
+      if (messages.length === 1 && text === 'ask') {
+        yield artifact('answer', 'First. ');
+        return yield inputRequired('Which one?');
+      }
+      if (text === 'show') {
+        yield artifact({ artifactId: 'a/b~c', name: 'Table' }, data({ rows: 1 }));
+        yield artifact('result', data({ sum: 3 }));
+        return yield completed('There');
+      }
+      yield messages.length > 1 ? append('answer', `Then ${text}`) : artifact('answer', 'Half ');
+      await gate;
+      yield append('answer', '.');
+      yield completed();
+    },
+    { idempotency: true, restart: 'rerun' },
+  );
+
+const urlOf = (server: AgentServer): Promise<string> =>
+  listen(createServer(nodeHandler(agUiHandler(server))));
+
+describe.each(versions)('a front end on AG-UI %s', (version, open) => {
+  it('streams text, and shows what the agent does as steps and as an activity', async () => {
+    const gate = Promise.withResolvers<void>();
+    const front = open(await urlOf(talking(gate.promise)));
+    front.say('Hello');
+    const run = front.run();
+    await front.until(({ type, delta }) => type === 'TEXT_MESSAGE_CONTENT' && delta === 'Half ');
+    gate.resolve();
+    await run;
+    expect(linesOf(front)).toEqual(['user: Hello', 'assistant: Half .']);
+    const types = front.events.map(({ type }) => type);
+    expect(types[0]).toBe('RUN_STARTED');
+    expect(types.filter((type) => type.startsWith('STEP'))).toEqual(['STEP_STARTED', 'STEP_FINISHED']);
+    expect(front.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+    const activity = front.messages.find(({ role }) => role === 'activity');
+    expect(activity).toMatchObject({
+      activityType: 'baton-task',
+      content: { state: 'TASK_STATE_COMPLETED' },
+    });
+  });
+
+  it('has data of artifacts in its state, beside its own, and in the result', async () => {
+    const front = open(await urlOf(talking()));
+    Object.assign(front.state, { mine: 1 });
+    front.say('show');
+    expect(await front.run()).toMatchObject({ result: { sum: 3 } });
+    expect(front.state).toMatchObject({
+      mine: 1,
+      artifacts: { 'a/b~c': { name: 'Table', parts: [{ data: { rows: 1 } }] }, result: {} },
+    });
+    expect(linesOf(front)).toEqual(['user: show', 'assistant: There']);
+  });
+
+  it('answers a question by `resume`, and no text comes twice', async () => {
+    const front = open(await urlOf(talking()));
+    front.say('ask');
+    await front.run();
+    const { outcome } = front.events.at(-1) as never as { outcome: { interrupts: { id: string }[] } };
+    expect(outcome).toMatchObject({
+      type: 'interrupt',
+      interrupts: [{ reason: 'input_required', message: 'Which one?' }],
+    });
+    const [{ id: interruptId } = { id: '' }] = outcome.interrupts;
+    await front.run({ resume: [{ interruptId, status: 'resolved', payload: 'this' }] });
+    expect(linesOf(front)).toEqual([
+      'user: ask',
+      'assistant: First. ',
+      'assistant: Which one?',
+      'assistant: Then this.',
+    ]);
+  });
+
+  it('refuses a new message while a question is open, and answers that do not fit', async () => {
+    const url = await urlOf(talking());
+    const front = open(url);
+    front.say('ask');
+    await front.run();
+    const fresh = open(url);
+    fresh.say('Something else');
+    await fresh.run();
+    expect(fresh.events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'INTERRUPT_OPEN' });
+    const resume = [{ interruptId: 'unknown', status: 'resolved', payload: 'x' }];
+    const other = open(url);
+    await other.run({ resume });
+    expect(other.events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'INVALID_RESUME' });
+    const another = open(url, 'thread-2');
+    await another.run({ resume });
+    expect(another.events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'NO_INTERRUPT' });
+    // A page that was loaded again is shown what was said, and the question.
+    const loaded = open(url);
+    await loaded.run();
+    expect(linesOf(loaded)).toEqual(['user: ask', 'assistant: First. ', 'assistant: Which one?']);
+    expect(loaded.events.at(-1)).toMatchObject({ outcome: { type: 'interrupt' } });
+  });
+
+  it('abandons a question by `cancelled`, which cancels the task', async () => {
+    const server = talking();
+    const front = open(await urlOf(server));
+    front.say('ask');
+    await front.run();
+    const { outcome } = front.events.at(-1) as never as { outcome: { interrupts: { id: string }[] } };
+    await front.run({ resume: [{ interruptId: outcome.interrupts[0]!.id, status: 'cancelled' }] });
+    const expected =
+      version === '1.0.0' ? { outcome: { type: 'cancelled' } } : { type: 'RUN_ERROR', code: 'CANCELED' };
+    expect(front.events.at(-1)).toMatchObject(expected);
+  });
+
+  it('gets the schema of a form, and what authorizes the agent', async () => {
+    const form = z.object({ amount: z.number() });
+    const extended = serve(() => ({}) as never, {
+      ...extend(
+        {
+          card: { name: 'Payer', description: 'Pays' },
+          agent: async function* ({ values }) {
+            if (!('amount' in values)) return yield ask('How much?', { form });
+            yield completed(`Paid ${values.amount}`);
+          },
+        },
+        formInput,
+      ),
+    });
+    const client = await connect('http://localhost', { fetch: extended.fetch, extensions: [FORM_INPUT] });
+    const front = open(await listen(createServer(nodeHandler(agUiHandler(client)))));
+    front.say('Pay');
+    await front.run();
+    const { outcome } = front.events.at(-1) as never as { outcome: { interrupts: { id: string }[] } };
+    expect(outcome.interrupts).toMatchObject([{ responseSchema: { properties: { amount: {} } } }]);
+    await front.run({
+      resume: [{ interruptId: outcome.interrupts[0]!.id, status: 'resolved', payload: { amount: 5 } }],
+    });
+    expect(linesOf(front).at(-1)).toBe('assistant: Paid 5');
+    const login = open(await urlOf(talking()));
+    login.say('login');
+    await login.run();
+    expect(login.events.at(-1)).toMatchObject({
+      outcome: { interrupts: [{ reason: 'baton:auth_required' }] },
+    });
+  });
+
+  it('fails with the words of the agent, and never with those of its errors', async () => {
+    const front = open(await urlOf(talking()));
+    front.say('fail');
+    await front.run();
+    expect(front.events.at(-1)).toMatchObject({
+      type: 'RUN_ERROR',
+      code: 'NO_LUCK',
+      message: 'No luck today',
+    });
+    front.say('crash');
+    await front.run();
+    expect(front.events.at(-1)).toMatchObject({ type: 'RUN_ERROR' });
+    expect(JSON.stringify(front.events)).not.toContain('secret');
+  });
+
+  it('follows a task after it had left, from the beginning of the answer, and joins a message sent again', async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = talking(gate.promise);
+    const url = await urlOf(server);
+    const front = open(url);
+    front.say('Hello');
+    const run = front.run().catch(() => {});
+    await front.until(({ delta }) => delta === 'Half ');
+    front.abort();
+    await run;
+    const again = front.run();
+    await front.until(({ type }) => type === 'MESSAGES_SNAPSHOT');
+    gate.resolve();
+    await again;
+    expect(linesOf(front)).toEqual(['user: Hello', 'assistant: Half .']);
+    const client = await connect('http://localhost', { fetch: server.fetch });
+    expect((await client.listTasks({ contextId: 'thread-1' })).tasks).toHaveLength(1);
+  });
+
+  it('is told when the task was canceled elsewhere', async () => {
+    const server = talking();
+    const url = await urlOf(server);
+    const front = open(url, 'thread/3');
+    front.say('hold');
+    const run = front.run();
+    await front.until(({ type, stepName }) => type === 'STEP_STARTED' && stepName === 'Thinking');
+    const canceled = await fetch(`${url}/thread%2F3`, { method: 'DELETE' });
+    expect(canceled.status).toBe(202);
+    await run;
+    const expected =
+      version === '1.0.0' ? { outcome: { type: 'cancelled' } } : { type: 'RUN_ERROR', code: 'CANCELED' };
+    expect(front.events.at(-1)).toMatchObject(expected);
+    expect((await fetch(`${url}/thread%2F3`, { method: 'DELETE' })).status).toBe(204);
+  });
+
+  it('runs its own tools, approves those of the agent, and reads reasoning', async () => {
+    const model = scriptedModel(
+      [...text('I look. '), call('call-1', 'where')],
+      [call('call-2', 'visit')],
+      text('Done'),
+    );
+    const visits: unknown[] = [];
+    const visit = tool({ inputSchema: z.object({}), execute: async () => visits.push('visit') });
+    const agent = streamedAgent(
+      ({ messages, signal, tools, turn, ...own }) => {
+        const front = Object.fromEntries(
+          (frontEndOf(turn.message)?.tools ?? []).map(({ name, parameters = {} }) => [
+            name,
+            tool({ inputSchema: jsonSchema(parameters), outputSchema: z.unknown() }),
+          ]),
+        );
+        return streamText({
+          model: own.model(model),
+          messages,
+          abortSignal: signal,
+          tools: tools({ visit, ...front }),
+          toolApproval: { visit: 'user-approval' },
+          stopWhen: ({ steps }) => steps.length === 3,
+        });
+      },
+      { shownTools: 'data' },
+    );
+    const front = open(await urlOf(serve(agent)));
+    const tools = [{ name: 'where', description: 'Where the user is', parameters: { type: 'object' } }];
+    front.say('Go');
+    await front.run({ tools });
+    const finished =
+      version === '1.0.0' ? { type: 'success', pendingToolCallIds: ['call-1'] } : { type: 'success' };
+    expect(front.events.at(-1)).toMatchObject({ outcome: finished });
+    expect(front.messages.at(-1)).toMatchObject({
+      toolCalls: [{ id: 'call-1', function: { name: 'where' } }],
+    });
+    front.add({ id: 'result-1', role: 'tool', toolCallId: 'call-1', content: '"Oulu"' });
+    await front.run({ tools });
+    const { outcome } = front.events.at(-1) as never as { outcome: { interrupts: { id: string }[] } };
+    expect(outcome).toMatchObject({ interrupts: [{ reason: 'tool_call', toolCallId: 'call-2' }] });
+    await front.run({
+      tools,
+      resume: [{ interruptId: outcome.interrupts[0]!.id, status: 'resolved', payload: { approved: true } }],
+    });
+    expect(visits).toEqual(['visit']);
+    expect(linesOf(front).at(-1)).toContain('Done');
+    const results = front.messages.filter(({ role }) => role === 'tool');
+    expect(results).toMatchObject([{ toolCallId: 'call-1' }, { toolCallId: 'call-2' }]);
+    const starts = front.events.filter(({ type }) => type === 'TOOL_CALL_START');
+    expect(starts.map(({ toolCallId }) => toolCallId)).toEqual(['call-1', 'call-2']);
+  });
+});
+
+describe('a run that was cut off', () => {
+  it('continues after the last event, without a piece twice or lost', async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = talking(gate.promise);
+    const handler = agUiHandler(server);
+    const body = {
+      threadId: 'thread-1',
+      runId: 'run-1',
+      messages: [{ id: 'm-1', role: 'user', content: 'Hello' }],
+      tools: [],
+      context: [],
+    };
+    const post = (headers: Record<string, string> = {}) =>
+      handler.fetch(
+        new Request('http://localhost', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(body),
+        }),
+      );
+    const reader = (await post()).body!.pipeThrough(new TextDecoderStream()).getReader();
+    let first = '';
+    while (!first.includes('Half ')) first += (await reader.read()).value;
+    await reader.cancel();
+    const [, position] = first.match(/id: (\S+)\ndata: [^\n]*Half /)!;
+    gate.resolve();
+    const second = await (await post({ 'last-event-id': position! })).text();
+    expect(second).not.toContain('Half');
+    expect(second).not.toContain('MESSAGES_SNAPSHOT');
+    expect(second).toContain('"delta":"."');
+    expect(second).toContain('"outcome":{"type":"success"}');
+    await until(
+      server,
+      JSON.parse(second.match(/\{"type":"ACTIVITY_SNAPSHOT".*\}/)![0]).content.taskId,
+      'COMPLETED',
+    );
+  });
+});

@@ -1,0 +1,22 @@
+export {
+  type AnswerPart,
+  type AnswerStart,
+  answerParts,
+  begun,
+  lengthsOf,
+  type ShownToolCall,
+  untilAtRest,
+} from './answers/answer-parts.ts';
+export {
+  type AnswerNote,
+  type AwaitedToolCall,
+  awaitedCalls,
+  cancelOpenTask,
+  latestNote,
+  noteOf,
+  openTask,
+  type PastAnswer,
+  pastAnswers,
+  tasksOf,
+  taskWith,
+} from './answers/thread.ts';

@@ -1,0 +1,168 @@
+import { type AgentClient, connect } from '@batonjs/client';
+import { A2AError, errorTable } from '@batonjs/protocol/errors';
+import type { AgentServer, HttpExchange } from '@batonjs/server';
+import { answerRequest, parseJson, webMountOf } from '@batonjs/server/adapter';
+import { withHeartbeat } from './with-heartbeat.ts';
+
+type Handle = AgentServer['handle'];
+/** The answer to a request. */
+export type FrontReply = Awaited<ReturnType<Handle>>;
+
+/** The headers of a request, their names in lower case. */
+export type CallerHeaders = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The agent behind a protocol for front ends. A server of this process sees the headers of each request, so that it
+ * authenticates its callers itself. A client has the same credentials for all of them; a function chooses the client of
+ * a caller, or throws an `A2AError` such as `UNAUTHENTICATED`.
+ */
+export type FrontAgent =
+  | Pick<AgentServer, 'fetch' | 'handle'>
+  | AgentClient
+  | ((headers: CallerHeaders) => AgentClient | Promise<AgentClient>);
+
+/** A request of a front end. */
+export interface Asked {
+  readonly method: string;
+  /** The segments of the path below the mount, decoded; none for the mount itself. */
+  readonly path: readonly string[];
+  readonly headers: CallerHeaders;
+  /** The agent, with the credentials of this caller. */
+  readonly agent: AgentClient;
+  /** Options for calls of the agent: a stream of a server of this process ends when the server closes. */
+  readonly follow: { readonly signal: AbortSignal; readonly followForMs?: number };
+  /** Aborted when the client leaves, or the handler closes. */
+  readonly signal: AbortSignal;
+  /** Whether the handler closes, which is no fault of the client. */
+  isClosing(): boolean;
+  /** The JSON of the body. Throws `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE` and `PARSE_ERROR`. */
+  json(): Promise<unknown>;
+}
+
+/** A protocol for front ends, mounted as an agent is. */
+export interface FrontDoor {
+  /** The handler that adapters of HTTP frameworks call: `nodeHandler`, `a2aExpress`, `a2aFastify` and `a2aHono` take it. */
+  readonly handle: Handle;
+  /** The web-standard handler. The request's path begins below the mount. */
+  fetch(request: Request): Promise<Response>;
+  /** Ends all streams. Tasks go on. */
+  close(): Promise<void>;
+}
+
+/** The most values of a body: as many as a server reads by default. */
+const maxValues = 100_000;
+
+/** Makes a handler of `answer`, whose errors become replies with a JSON body. */
+export function frontDoor(
+  agent: FrontAgent,
+  {
+    bodyBytes,
+    onError = () => {},
+  }: { readonly bodyBytes: number; readonly onError?: (error: unknown) => void },
+  answer: (asked: Asked) => Promise<FrontReply>,
+): FrontDoor {
+  if (!(Number.isInteger(bodyBytes) && bodyBytes > 0))
+    throw new RangeError(`bodyBytes is a whole number above 0, not ${bodyBytes}`);
+  const closing = new AbortController();
+  const clientFor = clientsOf(agent);
+  const handle: Handle = async (exchange) => {
+    const signal = AbortSignal.any([exchange.signal, closing.signal]);
+    try {
+      if (exchange.refusal) throw exchange.refusal;
+      if (closing.signal.aborted) throw new A2AError('UNAVAILABLE');
+      const { client, followForMs } = await clientFor(exchange);
+      const reply = await answer({
+        method: exchange.method,
+        path: exchange.path.split('/').filter(Boolean).map(decoded),
+        headers: exchange.headers,
+        agent: client,
+        follow: { signal, ...(followForMs !== undefined && { followForMs }) },
+        signal,
+        isClosing: () => closing.signal.aborted,
+        json: () => readJson(exchange, bodyBytes),
+      });
+      const { body } = reply;
+      return typeof body === 'object' ? { ...reply, body: withHeartbeat(body) } : reply;
+    } catch (error) {
+      return refusal(error, onError);
+    }
+  };
+  return {
+    handle,
+    fetch: (request) =>
+      answerRequest({ handle }, request, {
+        path: new URL(request.url).pathname,
+        ...webMountOf(request, { path: '', trusted: false }),
+      }),
+    async close() {
+      closing.abort();
+    },
+  };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new A2AError('INVALID_PARAMS', 'The path cannot be read');
+  }
+}
+
+/** The client of each request. */
+function clientsOf(agent: FrontAgent) {
+  if (typeof agent === 'function')
+    return async ({ headers }: HttpExchange) => ({ client: await agent(headers), followForMs: undefined });
+  if (!('handle' in agent)) return async () => ({ client: agent, followForMs: undefined });
+  // A stream of a server that closes ends at once: to try again for a minute would hold up its shutdown.
+  return async ({ headers }: HttpExchange) => ({
+    client: await connect('http://localhost', {
+      retry: false,
+      fetch: (request) => agent.fetch(withHeaders(request, headers)),
+    }),
+    followForMs: 0,
+  });
+}
+
+/** Headers that belong to one connection or one body, or that the client sets itself. */
+const ownHeader =
+  /^(connection|content-.*|accept.*|transfer-encoding|keep-alive|te|trailer|upgrade|expect|last-event-id|origin|referer|sec-.*|a2a-.*)$/;
+
+/** The request with what the caller's own request says of the caller: credentials, cookies, and the name of the host. */
+function withHeaders(request: Request, headers: CallerHeaders): Request {
+  const { signal } = request;
+  const merged = new Headers(request.headers);
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined && !ownHeader.test(name)) merged.set(name, value);
+  return new Request(request, { headers: merged, signal });
+}
+
+async function readJson({ headers, readBody }: HttpExchange, bodyBytes: number): Promise<unknown> {
+  // A page of another origin may send other types without being asked first.
+  if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
+    throw new A2AError('UNSUPPORTED_MEDIA_TYPE', 'The body has the type application/json');
+  const tooLarge = () => new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${bodyBytes} bytes`);
+  if (Number(headers['content-length']) > bodyBytes) throw tooLarge();
+  const body = await readBody(bodyBytes, async () => {}).catch(() => {
+    throw new A2AError('PARSE_ERROR', 'The body ended too early');
+  });
+  if (!body || 'longerThan' in body) throw tooLarge();
+  if ('encoding' in body) throw new A2AError('UNSUPPORTED_MEDIA_TYPE', 'The body is compressed');
+  if ('value' in body) return body.value;
+  return parseJson(new TextDecoder().decode(body.bytes), { maxValues });
+}
+
+/** The reply to a request that was refused. Of errors that are no fault of the caller it says only their kind. */
+function refusal(error: unknown, onError: (error: unknown) => void): FrontReply {
+  const row = A2AError.is(error) ? errorTable[error.reason] : undefined;
+  if (!A2AError.is(error) || !row || row.http >= 500) onError(error);
+  const isShown = A2AError.is(error) && row !== undefined && row.status !== 'INTERNAL';
+  const status = row?.http ?? 500;
+  const { challenge = status === 401 ? 'Bearer' : undefined, retryAfter } = A2AError.is(error) ? error : {};
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (challenge) headers['www-authenticate'] = challenge;
+  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+  const shown = isShown
+    ? { code: error.reason, message: error.message }
+    : { code: 'INTERNAL', message: 'Internal error' };
+  return { status, headers, body: JSON.stringify({ error: shown }) };
+}
