@@ -19,6 +19,7 @@ export const groups: readonly Group[] = [
       'start/concepts.md',
       'start/recipes.md',
       'start/comparison.md',
+      'start/comparison-engines.md',
       'start/migrate-from-a2a-js.md',
       'start/a2a-0.3.md',
     ],
@@ -28,6 +29,7 @@ export const groups: readonly Group[] = [
     pages: [
       'agents/turn.md',
       'agents/conversations.md',
+      'agents/files.md',
       'agents/streaming.md',
       'agents/questions.md',
       'agents/cancel.md',
@@ -55,6 +57,7 @@ export const groups: readonly Group[] = [
       'serving/use-chat.md',
       'serving/ag-ui.md',
       'serving/push.md',
+      'serving/receive-webhooks.md',
       'serving/gateway.md',
       'serving/grpc.md',
       'serving/websocket.md',
@@ -63,7 +66,10 @@ export const groups: readonly Group[] = [
   {
     title: 'Operate it',
     pages: [
+      'operating/production.md',
+      'operating/troubleshooting.md',
       'operating/deploy.md',
+      'operating/hosts.md',
       'operating/durable-objects.md',
       'operating/containers.md',
       'operating/scaling.md',
