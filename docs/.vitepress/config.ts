@@ -40,16 +40,28 @@ export default defineConfig({
   },
   themeConfig: {
     nav: [
+      { text: 'Install', link: '/start/tutorial#1-a-folder' },
+      { text: 'Concepts', link: '/start/concepts' },
       { text: 'Tutorial', link: '/start/tutorial' },
       { text: 'Recipes', link: '/start/recipes' },
+      { text: 'FAQ', link: '/operating/troubleshooting' },
       { text: 'Options', link: '/options' },
       { text: 'Comparison', link: '/start/comparison' },
     ],
+    notFound: {
+      title: 'There is no such page',
+      quote: 'It may have moved. Search for a word above, or choose a page at the left.',
+      linkText: 'Go to the first page',
+    },
     sidebar: sidebar(),
     outline: [2, 3],
     search: {
       provider: 'local',
       options: {
+        translations: {
+          // The index is loaded when the search is opened.
+          modal: { noResultsText: 'Nothing is found, or the index is still loading, for' },
+        },
         miniSearch: { searchOptions: { boostDocument } },
         // Tables that a script writes: they would be a third of the index, and hide the pages that are meant to be read.
         _render(text, env, markdown) {

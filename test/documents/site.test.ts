@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkAnchors } from '../../docs/.vitepress/anchors.ts';
 import { repository, siteLink, withSiteLinks } from '../../docs/.vitepress/links.ts';
-import { writePlainPages } from '../../docs/.vitepress/plain-pages.ts';
+import { firstSentence, writePackageDocs, writePlainPages } from '../../docs/.vitepress/plain-pages.ts';
 
 describe('a link of a page', () => {
   const from = (file: string, target: string, page = file) => siteLink(target, file, page);
@@ -73,12 +73,36 @@ describe('a built site', () => {
     expect(() => checkAnchors(folder, '/base/')).toThrow('index.html: ./b/c.html#there');
   });
 
+  it('is in the package of the server too, with a sentence for each page', () => {
+    const docs = join(folder, 'docs');
+    writePackageDocs(docs);
+    const list = readFileSync(join(docs, 'README.md'), 'utf8');
+    const links = Array.from(list.matchAll(/\]\(([^)]+)\): (.*)$/gm), ([, page = '', sentence = '']) => ({
+      page,
+      sentence,
+    }));
+    expect(links.length).toBeGreaterThan(50);
+    for (const { page, sentence } of links) {
+      expect(readFileSync(join(docs, page), 'utf8')).toContain('# ');
+      expect([page, sentence]).toEqual([page, expect.stringMatching(/^[^#|<]{10,300}$/)]);
+    }
+    expect(list).not.toContain('reports/');
+  });
+
+  it('takes the first sentence of a page, without links and marks', () => {
+    expect(firstSentence('start/concepts.md')).toBe(
+      'The words of these pages, in the order in which you meet them.',
+    );
+    expect(firstSentence('agents/mcp.md')).toMatch(/^@?`?@batonjs\/mcp`? connects the two protocols/);
+  });
+
   it('has the Markdown of each page, a list of all, and one file with the text of those that are written', () => {
     const pages = ['index.md', 'serving/grpc.md'];
     writePlainPages({ outDir: folder, base: '/base/', pages, description: 'Tasks' });
     const text = (name: string) => readFileSync(join(folder, name), 'utf8');
     expect(text('index.md')).toMatch(/^# A task outlives its process\n/);
-    expect(text('llms.txt')).toContain('- [Home](/base/index.md)');
+    expect(text('llms.txt')).toContain('- [Home](/base/index.md): Baton keeps the work of an AI agent safe');
+    expect(text('llms.txt')).not.toContain('reports/');
     expect(text('serving/grpc.md')).toContain('[Its README](../reference/bindings-grpc/index.md)');
     expect(text('llms.txt')).toContain('# Baton\n\n> Tasks');
     expect(text('llms.txt')).toContain('- [A2A over gRPC](/base/serving/grpc.md)');

@@ -8,7 +8,12 @@ import { titleOf } from './project-name.ts';
 const packageRoot = new URL('../', import.meta.url);
 
 /** npm leaves these out of packages under their real names. */
-const renamed: Readonly<Record<string, string>> = { gitignore: '.gitignore', dockerignore: '.dockerignore' };
+const renamed: Readonly<Record<string, string>> = {
+  gitignore: '.gitignore',
+  dockerignore: '.dockerignore',
+  'env.example': '.env.example',
+  'github/workflows/ci.yml': '.github/workflows/ci.yml',
+};
 
 /** Services that the compose file starts beside the agent. */
 const services: Readonly<Record<Project['store'], string>> = {
@@ -16,6 +21,20 @@ const services: Readonly<Record<Project['store'], string>> = {
   sqlite: '',
   redis: ', and Redis',
   postgres: ', and PostgreSQL',
+};
+
+/** The settings of a store in `.env.example`. */
+const variables: Readonly<Record<Project['store'], string>> = {
+  memory: '',
+  sqlite: '# DATABASE_FILE=data/tasks.db',
+  redis: '# REDIS_URL=redis://127.0.0.1:6379',
+  postgres: '# DATABASE_URL=postgres://postgres:postgres@127.0.0.1:5432/postgres',
+};
+
+/** The settings of a kind of agent there. */
+const ofAgent: Readonly<Record<Project['template'], string>> = {
+  plain: '',
+  streaming: '# MODEL_URL=http://127.0.0.1:11434/v1\n# MODEL_NAME=llama3.2\n# MODEL_API_KEY=',
 };
 
 /** What the README says of the settings of an agent. */
@@ -39,6 +58,11 @@ export function projectFiles(
     services: services[store],
     settings: settings[template],
     node: oldestNode,
+    frozen: installer.frozen,
+    variables: [variables[store], ofAgent[template]]
+      .filter(Boolean)
+      .map((line) => `${line}\n`)
+      .join(''),
   };
   const folders = ['shared', `agents/${template}`, `stores/${store}`];
   const files = new Map<string, string>([['package.json', manifest(name, store)]]);
@@ -85,8 +109,8 @@ function manifest(name: string, store: Project['store']): string {
       engines: { node: `>=${oldestNode}` },
       scripts: {
         // The process itself gets the signals.
-        start: 'node --import tsx src/main.ts',
-        dev: 'node --import tsx --watch src/main.ts',
+        start: 'node --env-file-if-exists=.env --import tsx src/main.ts',
+        dev: 'node --env-file-if-exists=.env --import tsx --watch src/main.ts',
         client: 'node --import tsx src/client.ts',
         test: 'node --import tsx --test test/agent.test.ts',
         check: 'tsc',

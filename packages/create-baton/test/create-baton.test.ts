@@ -53,14 +53,15 @@ describe('the program', () => {
       [
         ...['.dockerignore', '.gitignore', 'Dockerfile', 'README.md', 'compose.yaml', 'package.json', 'src'],
         ...['src/agent.ts', 'src/client.ts', 'src/main.ts', 'src/store.ts', 'test', 'test/agent.test.ts'],
-        ...['pnpm-workspace.yaml', 'tsconfig.json'],
+        ...['pnpm-workspace.yaml', 'tsconfig.json', '.env.example', 'AGENTS.md'],
+        ...['.github', '.github/workflows', '.github/workflows/ci.yml'],
       ].sort(),
     );
     const again = await create(folder, 'my-agent', '--yes');
     expect(again).toEqual({
       code: 2,
       output: expect.stringContaining(
-        'The folder "my-agent" is not empty: .dockerignore, .gitignore, Dockerfile and 7 more',
+        'The folder "my-agent" is not empty: .dockerignore, .env.example, .github and 10 more',
       ),
     });
   });
@@ -117,6 +118,25 @@ describe('the arguments', () => {
     expect(['a', 'c-2'].map(projectName)).toEqual(['a', 'c-2']);
     expect(projectName('.')).toBe(basename(process.cwd()));
     expect(titleOf('my-little_agent')).toBe('My little agent');
+  });
+
+  it.each([
+    ['npm/11.0.0', 'npm ci'],
+    ['pnpm/12.0.0', 'npx -y pnpm install --frozen-lockfile'],
+    ['yarn/4.1.0', 'corepack enable && yarn install --immutable'],
+    ['bun/1.4.5', 'npx -y bun install --frozen-lockfile'],
+  ])('of %s say how CI installs by the lock file', (agent, step) => {
+    const files = projectFiles('a', { store: 'redis', template: 'streaming' }, installerOf(agent));
+    expect(files.get('.github/workflows/ci.yml')).toContain(`run: "${step}"`);
+  });
+
+  it('decide which settings `.env.example` has', () => {
+    const settings = (store: Project['store'], template: Project['template']) =>
+      projectFiles('a', { store, template }, installerOf()).get('.env.example');
+    expect(settings('redis', 'streaming')).toMatch(
+      /\n# REDIS_URL=.*\n# MODEL_URL=.*\n# MODEL_NAME=.*\n# MODEL_API_KEY=\n$/,
+    );
+    expect(settings('memory', 'plain')).toMatch(/\n# PUBLIC_URL=.*\n$/);
   });
 
   it.each([

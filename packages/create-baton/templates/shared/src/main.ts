@@ -28,6 +28,11 @@ const http = createServer(async (request, response) => {
   else if (request.url === '/readyz') response.writeHead((await server.ready()) ? 200 : 503).end();
   else handle(request, response);
 });
+http.once('error', (error) => {
+  const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+  console.error(isTaken ? `Another program listens on port ${PORT}: end it, or set PORT` : error);
+  process.exit(1);
+});
 http.listen(Number(PORT), HOST, () => console.log(`${card.name} is at http://${HOST}:${PORT}`));
 
 /** Accepts no more requests and lets running turns finish before the process ends. */

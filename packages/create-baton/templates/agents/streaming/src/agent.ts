@@ -17,7 +17,7 @@ export const answerWith = (model: Model): Agent =>
     } catch (error) {
       // Canceled, or the server closes: it ends the task, or runs it again.
       if (turn.signal.aborted) throw error;
-      console.error(error);
+      console.error(`The model failed: ${(error as Error).message}`);
       return yield failed({
         code: 'MODEL_FAILED',
         message: 'The model gave no whole answer',
