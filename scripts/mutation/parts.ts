@@ -172,7 +172,10 @@ export const parts: Readonly<Record<string, Part>> = {
         'worker',
       ]),
       ...serverTests(['wrong-options', 'scenarios/queue-owners', 'base/{store/store-outage,timing/times}']),
-      ...serverTests(['limits/{caller-limits,caller-rates,limits,overrun}']),
+      ...serverTests([
+        'limits/{caller-limits,caller-rates,limits,overrun}',
+        'callbacks/{callbacks,statuses}',
+      ]),
       'test/protocol/{cors,headers,http-json,json-rpc,wire}.test.ts',
       'test/protocol/{callers,cards}/*.test.ts',
       'packages/telemetry/test/{log,requests,shared-work}.test.ts',
@@ -198,7 +201,7 @@ export const parts: Readonly<Record<string, Part>> = {
       ...serverTests(['turns/{cancel-hook,closing,end-of-turn,hasty-turns,later,leases,rerun}']),
       ...serverTests(['turns/{claim/unreadable-tasks,context/*,order/*}', 'scenarios/*', 'agent-server']),
       ...serverTests(['webhooks/{configs/{push-config-operations,repeated-send},delivery,generation}']),
-      ...serverTests(['front/calls/*']),
+      ...serverTests(['front/calls/*', 'callbacks/{callbacks,statuses}']),
       'test/protocol/{callers/skill-security,cards/cards,headers,wire}.test.ts',
       'test/protocol/tasks/*.test.ts',
       'packages/extensions/test/{scheduling,typed-skills}/*.test.ts',
@@ -214,6 +217,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: serverFiles(['turns', 'agent', 'base/{store,timing}'], ['base/linked-list']),
     tests: [
       ...serverTests(['{turns,agent,base/{store,timing}}/**/*', 'scenarios/{later,loss,queue-owners}']),
+      ...serverTests(['callbacks/{callbacks,statuses}']),
       'packages/server/test/operations/call/view-for.test.ts',
       'test/protocol/tasks/context.test.ts',
       'packages/telemetry/test/{steps,turns}.test.ts',

@@ -37,7 +37,8 @@ interface Inner {
   message: Message | undefined;
   messages: Message[] | undefined;
   step: Turn['step'] | undefined;
-  idempotencyKey: Turn['idempotencyKey'] | undefined;
+  /** Only where it is used: a turn without keys pays nothing. */
+  idempotencyKey?: Turn['idempotencyKey'];
   inbox: Inbox | undefined;
 }
 
@@ -71,7 +72,6 @@ export class AgentTurn implements Turn {
       message: undefined,
       messages: undefined,
       step: undefined,
-      idempotencyKey: undefined,
       inbox: undefined,
     };
   }

@@ -4,7 +4,7 @@ import { A2A_VERSION, DELIVERY_ID, NOTIFICATION_TOKEN } from '@batonjs/protocol/
 import type { PushConfig } from '@batonjs/store';
 import { sha256 } from '#bytes';
 import { sendTo } from '#send-to';
-import { announceCall } from '../base/timing/clock.ts';
+import { type HearingClock, hear } from '../base/timing/clock.ts';
 import { atMost } from '../base/timing/wait-at-most.ts';
 import { AddressRefused } from './address-policy/address-refused.ts';
 import { retryAfter } from './retry-delay.ts';
@@ -51,11 +51,12 @@ export async function attempt(
   closing: AbortSignal,
 ): Promise<AttemptResult> {
   const { timeoutMs } = dependencies.push.options;
+  const clock: HearingClock = dependencies.clock;
   let result: AttemptResult = failure(`no answer within ${timeoutMs} ms`);
-  await atMost(timeoutMs, closing, dependencies.clock, async (signal) => {
+  await atMost(timeoutMs, closing, clock, async (signal) => {
     try {
       const posted = post(webhookRequest, dependencies, signal);
-      announceCall(dependencies.clock, posted);
+      clock[hear]?.(posted);
       result = await posted;
     } catch (error) {
       if (!signal.aborted) result = failureOf(error);

@@ -35,16 +35,12 @@ export const systemClock: Clock = {
   random: Math.random,
 };
 
-/** Hears of calls that leave the process. Shared by the entries of the package, which have a copy of this file each. */
-const hear = Symbol.for('batonjs.clock.hear');
-type Hear = (call: Promise<unknown>) => void;
+/** Names the member by which the clock of a test hears of calls. The same in each entry of the package. */
+export const hear: unique symbol = Symbol.for('batonjs.clock.hear');
 
-/** The member by which the clock of a test hears of calls of stores and webhooks, which take no time of this clock. */
-export const hearingCalls = (onCall: Hear): object => ({ [hear]: onCall });
-
-/** Tells the clock of a test of a call that leaves the process. Others do not listen. */
-export function announceCall(clock: Clock & { readonly [hear]?: Hear }, call: Promise<unknown>): void {
-  clock[hear]?.(call);
+/** A clock that may hear of calls of stores and webhooks, which take no time of it. No function: each call would enter it. */
+export interface HearingClock extends Clock {
+  readonly [hear]?: (call: Promise<unknown>) => void;
 }
 
 let latest = { ms: 0, text: new Date(0).toISOString() };

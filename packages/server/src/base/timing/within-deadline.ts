@@ -1,5 +1,5 @@
 import { type Answer, StoreError } from '@batonjs/store';
-import { announceCall, type Clock } from './clock.ts';
+import { type Clock, type HearingClock, hear } from './clock.ts';
 import { deadlinesOf } from './deadline-timers.ts';
 
 /**
@@ -29,11 +29,11 @@ export interface CallWatch {
 export function bounded<T>(
   call: Promise<T>,
   ms: number,
-  clock: Clock,
+  clock: HearingClock,
   late?: (value: T) => void,
   watch?: CallWatch,
 ): Promise<T> {
-  announceCall(clock, call);
+  clock[hear]?.(call);
   return new Promise((resolve, reject) => {
     let isLate = false;
     const fail = (error: unknown) => {

@@ -1,4 +1,4 @@
-import { type Clock, hearingCalls } from '../../base/timing/clock.ts';
+import { type Clock, type HearingClock, hear } from '../../base/timing/clock.ts';
 import { nextRound } from '../../base/timing/next-round.ts';
 
 /** A clock that stands still until a test moves it. For `clock` of servers, workers and `runTurn`. */
@@ -59,7 +59,7 @@ export function testClock(start: Date | number = Date.now()): TestClock {
     now = end;
   }
 
-  return {
+  const clock: TestClock & Pick<HearingClock, typeof hear> = {
     now: ask,
     monotonic: () => ask() - began,
     sleep(ms, signal) {
@@ -67,13 +67,14 @@ export function testClock(start: Date | number = Date.now()): TestClock {
       // Needs no more time, as with a timer: a server that closes waits for 0 ms.
       return ms > 0 ? asleep(sleepers, until, signal) : nextRound();
     },
-    ...hearingCalls((call) => hold(calls, call)),
+    [hear]: (call) => hold(calls, call),
     advance(ms) {
       if (!(ms >= 0)) return Promise.reject(new RangeError('Time passes by 0 milliseconds or more'));
       passed = passed.then(() => pass(ms));
       return passed;
     },
   };
+  return clock;
 }
 
 const earliest = (sleepers: Iterable<Sleeper>): number => {
