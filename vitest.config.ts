@@ -54,6 +54,13 @@ const long = [
   'test/repository/new-*.test.ts',
 ];
 
+/**
+ * Most of what a test makes is gone soon: with more room for what is young, less of it is copied. Threads and other runtimes,
+ * which name their pool, take no such flag.
+ */
+const namesPool = process.argv.some((argument) => argument.startsWith('--pool'));
+const roomForYoung = namesPool ? [] : ['--max-semi-space-size=32'];
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -74,8 +81,7 @@ export default defineConfig({
     sequence: { sequencer: orderOf(longest, long) },
     // Much of what is tested waits for other processes: as many files as cores would leave a core idle.
     maxWorkers: 4,
-    // Most of what a test makes is gone soon: with more room for what is young, less of it is copied.
-    execArgv: ['--max-semi-space-size=32'],
+    execArgv: roomForYoung,
     globalSetup: ['test/support/say-what-is-missing.ts', 'test/support/compile-once.ts'],
     setupFiles: ['test/support/patience.ts', 'test/support/shared-process/check.ts'],
     expect: { poll: { timeout: 30_000 } },
