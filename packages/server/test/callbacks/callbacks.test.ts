@@ -2,7 +2,8 @@ import type { Fact } from '@batonjs/lifecycle';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { rpc, say } from '../../../../test/kit/rpc.ts';
+import { change } from '../../../../test/kit/faulty-store.ts';
+import { rpc, say, stream } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
@@ -402,6 +403,49 @@ describe('turn.callback', () => {
     await worker.close({ graceMs: 0 });
   });
 
+  it('is known to a server that has not heard of it yet', async () => {
+    const { agent, url } = waitingAgent();
+    const go = Promise.withResolvers<void>();
+    const { server, store, clock } = serveCallbacks(async function* (turn) {
+      yield working();
+      await go.promise;
+      yield* agent(turn) as AsyncIterable<never>;
+    });
+    const deaf = change(store, { subscribe: () => () => () => {} });
+    const other = serveCallbacks(agent, {
+      store: deaf,
+      clock,
+      run: 'workers',
+      sweepEveryMs: Infinity,
+    }).server;
+    const id = await begin(server);
+    const following = stream(other, 'SubscribeToTask', { id });
+    await following.next();
+    go.resolve();
+    expect(await statusOf(other, await url, 1)).toBe(202);
+    await following.return(undefined);
+  });
+
+  it('that has expired by the facts has expired, where a clock was set back', async () => {
+    const opened = Promise.withResolvers<string>();
+    const agent: Agent = async function* ({ callback, wakeAt, woken }) {
+      yield working();
+      if (woken) return await wakeAt(clock.now() + hour);
+      await wakeAt(clock.now() + 60_000);
+      opened.resolve((await callback({ expiresMs: 30_000 })).url);
+      await wakeAt(clock.now() + 60_000);
+    };
+    const { server, store, clock } = serveCallbacks(agent);
+    await begin(server);
+    const address = await opened.promise;
+    await clock.advance(62_000);
+    const behind = serveCallbacks(agent, {
+      store,
+      clock: { ...clock, now: () => clock.now() - hour },
+    }).server;
+    expect(await post(behind, address, 1)).toMatchObject({ status: 410, error: 'The callback has expired' });
+  });
+
   it('outlives a server that closes: the next one takes the value', async () => {
     const { agent, seen, url } = waitingAgent();
     const { server, store, clock } = serveCallbacks(agent);
@@ -446,6 +490,7 @@ it.each([
   [{}, /`callbacks` needs `publicUrl`/],
   [{ publicUrl: 'https://a.example', callbacks: { bytes: 0 } }, /bytes/],
   [{ callbacks: { url: '/a' } }, /`callbacks.url` must be a whole URL/],
+  [{ callbacks: { url: 'xhttp://a.example' } }, /`callbacks.url` must be a whole URL/],
   [{ callbacks: { url: 'ftp://a.example' } }, /`callbacks.url` must be a whole URL/],
   [{ publicUrl: 'https://a.example', callbacks: { rate: { limit: 0, perMs: 1 } } }, /`callbacks.rate.limit`/],
 ])('options that cannot work are refused: %j', (options, message) => {

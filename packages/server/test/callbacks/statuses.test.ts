@@ -55,7 +55,11 @@ describe('a request to a callback', () => {
     ['deep nesting', `${'['.repeat(200)}${']'.repeat(200)}`, 400],
   ])('with %s is refused, and uses nothing up', async (_, body, status) => {
     const { server, address } = await waiting();
-    expect((await post(server, address, 0, { body })).status).toBe(status);
+    const refused = await post(server, address, 0, { body });
+    expect([refused.status, refused.error]).toEqual([
+      status,
+      body === '' ? 'The body is empty' : expect.any(String),
+    ]);
     expect(await statusOf(server, address, 1)).toBe(202);
   });
 

@@ -1,5 +1,4 @@
 import type { Callback, State } from '@batonjs/lifecycle';
-import { A2AError } from '@batonjs/protocol/errors';
 import { type Issue, readOwnSchema } from '@batonjs/protocol/json-schema';
 import { StoreError } from '@batonjs/store';
 import { isSameJson } from '../../base/same-json.ts';
@@ -58,7 +57,9 @@ async function receive(
   dependencies: CallbackDependencies,
 ): Promise<CallbackOutcome> {
   const { queue, limits, schedule } = dependencies.options;
-  const now = isoTime(dependencies.clock.now());
+  // As the facts count: after the clock was set back, they go on from the latest one.
+  const clock = isoTime(dependencies.clock.now());
+  const now = clock < live.state.at ? live.state.at : clock;
   const outcome = () => outcomeOf(callbackIn(live.state, token, queue), live.state.closed, value, now);
   const refused = outcome();
   if (refused) return refused;
@@ -71,8 +72,6 @@ async function receive(
     if (!repeated) return 'accepted';
     await live.refresh();
   } catch (error) {
-    // The facts may be ahead of this clock.
-    if (A2AError.is(error, 'UNSUPPORTED_OPERATION')) return 'expired';
     if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
     await live.refresh();
   }

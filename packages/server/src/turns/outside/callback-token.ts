@@ -18,8 +18,8 @@ export function readCallbackToken(text: string): CallbackToken | undefined {
   try {
     const members: unknown = JSON.parse(fromBase64Url(text));
     if (!Array.isArray(members) || !members.every((member) => typeof member === 'string')) return undefined;
-    const [scope = '', taskId = '', id = '', secret = ''] = members as string[];
-    const token = { scope: scope as Scope, taskId, id, secret };
+    const [scope, taskId, id, secret] = members as [Scope, string, string, string];
+    const token = { scope, taskId, id, secret };
     // Other texts may read as the same one.
     return writeCallbackToken(token) === text ? token : undefined;
   } catch {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
@@ -48,7 +49,9 @@ describe('the clock of a test', () => {
 
   it('refuses a time that is none', async () => {
     expect(() => testClock(Number.NaN)).toThrow(RangeError);
-    await expect(testClock().advance(-1)).rejects.toThrow(RangeError);
+    await expect(testClock().advance(-1)).rejects.toThrow(
+      new RangeError('Time passes by 0 milliseconds or more'),
+    );
     await expect(testClock().advance(Number.NaN)).rejects.toThrow(RangeError);
   });
 
@@ -84,6 +87,15 @@ describe('the clock of a test', () => {
     stop.abort();
     await Promise.all([...waits, clock.sleep(10, stop.signal), clock.sleep(10, AbortSignal.abort())]);
     expect(clock.now()).toBe(0);
+  });
+
+  it('leaves no listener behind when a wait is over', async () => {
+    const clock = testClock(0);
+    const { signal } = new AbortController();
+    void clock.sleep(10, signal);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await clock.advance(10);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
   it('waits for rounds of the event loop that follow each other', async () => {
