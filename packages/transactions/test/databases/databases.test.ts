@@ -145,6 +145,31 @@ describe.each(cases)('A database of %s by %s', (dialect, _driver, openDriver) =>
   });
 });
 
+it.skipIf(!server)('A client of pg whose connection broke is replaced, and no listener stays', async () => {
+  const pool = new Pool({ connectionString: await place('postgres'), max: 1 });
+  onTestFinished(() => pool.end());
+  pool.on('error', () => {});
+  const database = pgDatabase(pool);
+  const clients = new Set<PoolClient>();
+  const result = await database.once(
+    key,
+    async (tx) => {
+      clients.add(tx);
+      if (clients.size === 1) await tx.query('select pg_terminate_backend(pg_backend_pid())');
+      return clients.size;
+    },
+    live,
+  );
+  expect(result).toBe(2);
+  const client = await pool.connect();
+  const idle = client.listenerCount('error');
+  client.release();
+  for (let n = 0; n < 3; n++) await database.once({ ...key, name: `n${n}` }, async () => n, live);
+  const again = await pool.connect();
+  expect(again.listenerCount('error')).toBe(idle);
+  again.release();
+});
+
 it('The transactions have the types of their drivers', () => {
   expectTypeOf(pgDatabase(new Pool()).once).parameter(1).parameter(0).toEqualTypeOf<PoolClient>();
   const client = postgres({ max: 1 });

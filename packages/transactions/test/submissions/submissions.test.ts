@@ -289,11 +289,11 @@ it('reads the table by itself, also after the database failed for a while', asyn
   });
   draining({ database: failing }, echo, {
     pollMs: 5,
-    logger: (level, message) => void lines.push([level, message]),
+    logger: (level, message, { err }) => void lines.push([level, message, String(err)]),
   });
   await submitAlone(file, 'order 7');
   await eventually(() => expect(waiting(file)).toEqual([]));
-  expect(lines).toEqual([['error', 'The submissions of the database cannot be read']]);
+  expect(lines).toEqual([['error', 'The submissions of the database cannot be read', 'Error: down']]);
 });
 
 it('sends more than fit into one round, each once, by several processes', async () => {

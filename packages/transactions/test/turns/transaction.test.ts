@@ -101,6 +101,37 @@ it('runs two at once one after the other', async () => {
   expect(effects(file)).toEqual(['a', 'b', 'c']);
 });
 
+/** A connection that reads, which holds up every commit of a file without a write-ahead log. */
+function reading({ path }: SqliteFile): DatabaseSync {
+  const { connection } = sqliteFile(path);
+  connection.exec('begin; select * from effects');
+  return connection;
+}
+
+it('waits with its commit until others have read, without holding up the process', async () => {
+  const file = sqliteFile();
+  const reader = reading(file);
+  const exec = vi.spyOn(file.connection, 'exec');
+  const paid = inTurn((turn) => turn.transaction('pay', file.database, insert('1')));
+  await vi.waitFor(() => expect(exec.mock.calls.flat()).toContain('commit'));
+  reader.exec('commit');
+  await paid;
+  exec.mockRestore();
+  expect(effects(file)).toEqual(['1']);
+});
+
+it('rejects with the error of a commit that SQLite refuses', async () => {
+  const file = sqliteFile();
+  file.connection.exec(`pragma foreign_keys = on; create table parents (id text primary key);
+create table children (parent text references parents deferrable initially deferred)`);
+  const orphan = (tx: DatabaseSync) => tx.exec("insert into children values ('none')");
+  const refused = inTurn((turn) => turn.transaction('pay', file.database, orphan));
+  await expect(refused).rejects.toThrow('FOREIGN KEY constraint failed');
+  await inTurn((turn) => turn.transaction('pay', file.database, insert('2')));
+  expect(file.column('select * from children')).toEqual([]);
+  expect(effects(file)).toEqual(['2']);
+});
+
 /** The turn with a database that commits and then fails `times` times. */
 const failingAfterCommit = (database: SqlDatabase<DatabaseSync>, times: number) =>
   withEnding(database, async ({ commit }) => {
