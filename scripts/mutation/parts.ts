@@ -77,6 +77,11 @@ export const parts: Readonly<Record<string, Part>> = {
     tests: [testsOf('store'), 'scripts/mutation/stores/memory.test.ts'],
   },
   auth: { mutate: sourcesOf('auth'), tests: [testsOf('auth')] },
+  // Without Prisma, which is too large to install for the tests.
+  transactions: {
+    mutate: [...sourcesOf('transactions'), '!packages/transactions/src/drivers/prisma.ts'],
+    tests: [testsOf('transactions')],
+  },
   // What goes by its arguments alone. Tests without webhooks and stores notice in a fraction of a second.
   'push-rules': {
     mutate: [`packages/server/src/webhooks/{${pushRules.join(',')}}.ts`],

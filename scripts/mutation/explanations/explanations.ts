@@ -10,6 +10,28 @@ import { explanationsOfStoreRules } from './store-rules.ts';
 import { explanationsOfTaskGateway } from './task-gateway.ts';
 
 export const explanations: readonly Explanation[] = [
+  {
+    file: 'packages/transactions/src/drivers/sqlite.ts',
+    line: 'if (!isBusy(error) || performance.now() > until) throw error;',
+    replacements: ['performance.now() >= until'],
+    why: 'The same: the two times are never equal.',
+  },
+  {
+    file: 'packages/transactions/src/once.ts',
+    line: 'for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, 5_000)) {',
+    why: 'Only how often the database is asked.',
+  },
+  {
+    file: 'packages/transactions/src/once.ts',
+    line: 'for (let pauseMs = 10; ; pauseMs = Math.min(2 * pauseMs, 1_000)) {',
+    why: 'Only how often a transaction is begun again.',
+  },
+  {
+    file: 'packages/transactions/src/submissions/drain.ts',
+    line: 'if (claimed.length > 0)',
+    replacements: ['true'],
+    why: 'Slower, but the same: a transaction without a statement changes nothing.',
+  },
   ...explanationsOfAuth,
   ...explanationsOfCli,
   ...explanationsOfInspector,

@@ -170,6 +170,14 @@ it.skipIf(!server)('A client of pg whose connection broke is replaced, and no li
   again.release();
 });
 
+it.skipIf(!server)('A pool of pg that gets no connection rejects with its error', async () => {
+  const url = new URL(server!.url);
+  url.pathname = '/missing';
+  const pool = new Pool({ connectionString: url.href });
+  onTestFinished(() => pool.end());
+  await expect(pgDatabase(pool).once(key, async () => 1, live)).rejects.toMatchObject({ code: '3D000' });
+});
+
 it('The transactions have the types of their drivers', () => {
   expectTypeOf(pgDatabase(new Pool()).once).parameter(1).parameter(0).toEqualTypeOf<PoolClient>();
   const client = postgres({ max: 1 });

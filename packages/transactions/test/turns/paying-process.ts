@@ -37,6 +37,8 @@ const server = createAgentServer({
     yield completed();
   },
 });
+// A server keeps no process alive by itself.
+setInterval(() => {}, 1_000);
 if (process.env.SEND) {
   const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'pay' }] };
   const request = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } };
