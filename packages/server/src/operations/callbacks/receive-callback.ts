@@ -33,17 +33,12 @@ export async function receiveCallback(
   value: unknown,
   dependencies: CallbackDependencies,
 ): Promise<CallbackOutcome> {
-  const {
-    tasks,
-    options: { queue },
-  } = dependencies;
+  const { tasks } = dependencies;
   const token = readCallbackToken(text);
   if (!token) return 'unknown';
   const live = await tasks.open(token.scope, token.taskId);
   if (!live) return 'unknown';
   try {
-    // Another process may have opened it a moment ago.
-    if (!callbackIn(live.state, token, queue)) await live.refresh();
     return await receive(live, token, value, dependencies);
   } finally {
     tasks.release(live);
