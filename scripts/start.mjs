@@ -1,5 +1,5 @@
 /**
- * `pnpm start`: installs what the sample agents need, builds the page of the inspector and serves the gallery; with `--build`
+ * `pnpm start`: installs what the sample agents need, builds the pages of the inspector and the chat and serves the gallery; with `--build`
  * all but the last.
  *
  * Plain JavaScript without packages, for the machine's own Node.js, also one that is too old for the packages: nothing is installed when it begins.
@@ -11,12 +11,12 @@ import { join, resolve } from 'node:path';
 import { packageManager, pinnedNode } from './start/platform.mjs';
 
 const root = resolve(import.meta.dirname, '..');
-const inspector = join(root, 'packages/inspector');
-const page = join(inspector, 'dist/app');
+/** The folders whose pages Vite builds into `dist/app`. */
+const pages = { inspector: join(root, 'packages/inspector'), chat: join(root, 'apps/chat') };
 
 install();
 const node = usableNode();
-buildPage();
+for (const [name, folder] of Object.entries(pages)) buildPage(name, folder);
 if (!process.argv.includes('--build')) serve();
 
 function install() {
@@ -38,16 +38,17 @@ function usableNode() {
   process.exit(1);
 }
 
-/** The agents run on the sources as they are. Only the page needs a build, after each change of what is in it. */
-function buildPage() {
-  const sources = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name, 'src'));
+/** The agents run on the sources as they are. Only pages need a build, after each change of what is in them. */
+function buildPage(name, folder) {
+  const packages = readdirSync(join(root, 'packages')).map((each) => join(root, 'packages', each, 'src'));
+  const page = join(folder, 'dist/app');
   const built = statSync(join(page, 'index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  if (Math.max(...sources.map(newestIn)) < built) return;
-  say('Building the inspector …');
+  if (Math.max(...[...packages, join(folder, 'src')].map(newestIn)) < built) return;
+  say(`Building the ${name} …`);
   const vite = join(root, 'node_modules/vite/bin/vite.js');
   // Apart from the page that another process may serve.
   const fresh = `${page}-${process.pid}`;
-  run(node, [vite, 'build', '--logLevel', 'warn', '--outDir', fresh], inspector);
+  run(node, [vite, 'build', '--logLevel', 'warn', '--outDir', fresh], folder);
   rmSync(page, { recursive: true, force: true });
   renameSync(fresh, page);
 }

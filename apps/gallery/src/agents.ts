@@ -1,5 +1,6 @@
 import { assistant, card as assistantCard, modelFrom } from '@batonjs/assistant';
 import { card as boatCard, designBoat } from '@batonjs/boat-designer';
+import { chatAgent, chatCard } from '@batonjs/chat';
 import { type ClientTelemetry, connect } from '@batonjs/client';
 import { concierge } from '@batonjs/concierge';
 import { convertMoney, card as currencyCard } from '@batonjs/currency';
@@ -20,6 +21,16 @@ const counter: GalleryAgent = {
   leaseMs: 2_000,
 };
 
+/** The agent of the page at `/chat`. Soon taken up again after a kill, because leases are short. */
+const chat: GalleryAgent = {
+  name: 'chat',
+  agent: chatAgent(),
+  card: chatCard,
+  restart: 'rerun',
+  idempotency: true,
+  leaseMs: 2_000,
+};
+
 /**
  * All of these agents at an address, the counter, and the concierge, which calls them there. `telemetry` is told about
  * these calls.
@@ -29,7 +40,12 @@ export function agentsAt(
   telemetry?: ClientTelemetry,
 ): readonly [GalleryAgent, ...GalleryAgent[]] {
   const remotes = Object.fromEntries(agents.map(({ name }) => [name, { url: `${url}/agents/${name}` }]));
-  return [...samples(url, telemetry), counter, { name: 'concierge', ...concierge(remotes, { telemetry }) }];
+  return [
+    ...samples(url, telemetry),
+    counter,
+    chat,
+    { name: 'concierge', ...concierge(remotes, { telemetry }) },
+  ];
 }
 
 function samples(url?: string, telemetry?: ClientTelemetry): readonly [GalleryAgent, ...GalleryAgent[]] {

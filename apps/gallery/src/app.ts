@@ -1,3 +1,4 @@
+import { serveChat } from '@batonjs/chat';
 import type { Inspector } from '@batonjs/inspector';
 import { a2aExpress } from '@batonjs/server-express';
 import type { TaskGateway } from '@batonjs/task-gateway';
@@ -7,14 +8,15 @@ import type { Exhibit } from './exhibit.ts';
 import { limitRate } from './limit-rate.ts';
 
 /**
- * Serves the agents, the default agent's card, the task service of `tasks`, the inspector, an index, and liveness and
- * readiness checks. One address may send `perMinute` requests to agents in a minute.
+ * Serves the agents, the default agent's card, the task service of `tasks`, the inspector, the chat with its agent, an
+ * index, and liveness and readiness checks. `kill` is for the red button of the chat. One address may send `perMinute` requests to agents in a minute.
  */
 export function createApp(
   exhibits: readonly [Exhibit, ...Exhibit[]],
   perMinute = 6_000,
   tasks?: Pick<TaskGateway, 'handle'>,
   inspector?: Inspector,
+  kill?: () => void,
 ): Express {
   const app = express();
   app.disable('x-powered-by').enable('case sensitive routing').set('json spaces', 2);
@@ -23,6 +25,11 @@ export function createApp(
   app.all('/.well-known/agent-card.json', a2aExpress(exhibits[0].server));
   if (tasks) app.all(/^\/task(\/|$)/, a2aExpress(tasks));
   if (inspector) app.use('/inspector', inspector);
+  if (exhibits.some(({ name }) => name === 'chat')) {
+    // The page names its files relative to itself.
+    app.get(/^\/chat$/, (_request, response) => response.redirect(308, '/chat/'));
+    app.use('/chat/', serveChat({ agent: '../agents/chat', kill }));
+  }
   app.get('/', (_request, response) => void response.json(indexOf(exhibits)));
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(exhibits));

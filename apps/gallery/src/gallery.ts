@@ -113,7 +113,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     kill: settings.kill,
     ...(settings.traceUrl && { traceUrl: settings.traceUrl }),
   });
-  listener.on('request', createApp(exhibits, settings.perMinute, gateway, inspect));
+  listener.on('request', createApp(exhibits, settings.perMinute, gateway, inspect, settings.kill));
 
   return {
     localUrl,

@@ -40,6 +40,8 @@ async function introduce({ localUrl, inspectorUrl, exhibits }: Gallery): Promise
   say(`Agents at ${localUrl}: ${exhibits.map(({ name }) => name).join(', ')}`);
   say(`The card: ${localUrl}/.well-known/agent-card.json`);
   say(`See and drive them: ${inspectorUrl}`);
+  if (exhibits.some(({ name }) => name === 'chat'))
+    say(`Chat, and kill the server meanwhile: ${localUrl}/chat`);
   say();
   say('Try it:');
   say(curlLine(first));

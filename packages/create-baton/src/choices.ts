@@ -21,6 +21,7 @@ export function isNewEnough(version: string): boolean {
 export const templates = {
   plain: 'asks, works, gives an artifact',
   streaming: 'streams the answer of a language model',
+  chat: 'the same, with a page in React to talk with it',
 } as const;
 export type Template = keyof typeof templates;
 

@@ -31,17 +31,25 @@ const variables: Readonly<Record<Project['store'], string>> = {
   postgres: '# DATABASE_URL=postgres://postgres:postgres@127.0.0.1:5432/postgres',
 };
 
+const ofModel = '# MODEL_URL=http://127.0.0.1:11434/v1\n# MODEL_NAME=llama3.2\n# MODEL_API_KEY=';
+
 /** The settings of a kind of agent there. */
 const ofAgent: Readonly<Record<Project['template'], string>> = {
   plain: '',
-  streaming: '# MODEL_URL=http://127.0.0.1:11434/v1\n# MODEL_NAME=llama3.2\n# MODEL_API_KEY=',
+  streaming: ofModel,
+  chat: ofModel,
 };
+
+/** What the README says of the model. */
+const model = `- \`MODEL_URL\` is the API of the model, such as \`http://127.0.0.1:11434/v1\` of Ollama, with \`MODEL_NAME\` and
+  \`MODEL_API_KEY\`. Without it, an echo answers. In a container, they go under \`environment\` of \`compose.yaml\`.
+`;
 
 /** What the README says of the settings of an agent. */
 const settings: Readonly<Record<Project['template'], string>> = {
   plain: '',
-  streaming: `- \`MODEL_URL\` is the API of the model, such as \`http://127.0.0.1:11434/v1\` of Ollama, with \`MODEL_NAME\` and
-  \`MODEL_API_KEY\`. Without it, an echo answers. In a container, they go under \`environment\` of \`compose.yaml\`.
+  streaming: model,
+  chat: `${model}- \`page\` is the page, in React: build it with the script \`page\`, before a container too. It is at \`/chat\`.
 `,
 };
 
@@ -64,8 +72,10 @@ export function projectFiles(
       .map((line) => `${line}\n`)
       .join(''),
   };
-  const folders = ['shared', `agents/${template}`, `stores/${store}`];
-  const files = new Map<string, string>([['package.json', manifest(name, store)]]);
+  // The chat is the streaming agent with a page. Later folders replace files of earlier ones.
+  const agents = template === 'chat' ? ['agents/streaming', 'agents/chat'] : [`agents/${template}`];
+  const folders = ['shared', ...agents, `stores/${store}`];
+  const files = new Map<string, string>([['package.json', manifest(name, { store, template })]]);
   // pnpm refuses packages with an install script that it was not told about: tsx brings esbuild.
   if (installer.name === 'pnpm') files.set('pnpm-workspace.yaml', 'allowBuilds:\n  esbuild: true\n');
   for (const folder of folders) {
@@ -92,12 +102,15 @@ function filesBelow(root: string, folder = ''): string[] {
  * The manifest of a project. Its versions are those of this package's own `devDependencies`, which name the releases of
  * the workspace once this package is packed.
  */
-function manifest(name: string, store: Project['store']): string {
+function manifest(name: string, { store, template }: Pick<Project, 'store' | 'template'>): string {
   const own = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8'));
   const versions = (...names: readonly string[]) =>
     Object.fromEntries([...new Set(names)].sort().map((each) => [each, own.devDependencies[each]]));
   const kept = `@batonjs/store-${store}`;
-  const forTests = ['@batonjs/store-memory', '@types/node', 'tsx', 'typescript'].filter(
+  const isChat = template === 'chat';
+  const ofPage = isChat ? ['@batonjs/react', 'react', 'react-dom'] : [];
+  const forPage = isChat ? ['@types/react', '@types/react-dom', 'vite'] : [];
+  const forTests = ['@batonjs/store-memory', '@types/node', 'tsx', 'typescript', ...forPage].filter(
     (each) => each !== kept,
   );
   return `${JSON.stringify(
@@ -114,8 +127,9 @@ function manifest(name: string, store: Project['store']): string {
         client: 'node --import tsx src/client.ts',
         test: 'node --import tsx --test test/agent.test.ts',
         check: 'tsc',
+        ...(isChat && { page: 'vite build' }),
       },
-      dependencies: versions('@batonjs/client', '@batonjs/server', '@batonjs/server-node', kept),
+      dependencies: versions('@batonjs/client', '@batonjs/server', '@batonjs/server-node', kept, ...ofPage),
       devDependencies: versions(...forTests),
     },
     undefined,

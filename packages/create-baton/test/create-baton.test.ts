@@ -80,7 +80,7 @@ describe('the arguments', () => {
     [['a', 'b'], 'One folder is enough: b'],
     [['a', '--store', 'mongo'], '--store is one of sqlite, memory, redis, postgres, not "mongo"'],
     [['a', '--store', 'toString'], 'not "toString"'],
-    [['a', '--template', 'chat'], '--template is one of plain, streaming, not "chat"'],
+    [['a', '--template', 'shop'], '--template is one of plain, streaming, chat, not "shop"'],
     [['--colour'], "Unknown option '--colour'"],
     [['', '--yes'], 'The folder has no name. "." is this one'],
   ])('%j are refused', (args, message) => {
@@ -259,7 +259,7 @@ describe.each(Object.keys(templates) as Project['template'][])('the %s template'
       for (const [name, version] of Object.entries(versions))
         expect(version).toMatch(name.startsWith('@batonjs/') ? /^workspace:\^$/ : /^\^\d+\.\d+\.\d+$/);
       // What the code of the project imports is what its manifest has.
-      const code = [...files].filter(([path]) => path.endsWith('.ts')).map(([, text]) => text);
+      const code = [...files].filter(([path]) => /\.tsx?$/.test(path)).map(([, text]) => text);
       const imported = code.flatMap((text) =>
         Array.from(text.matchAll(/from '(@batonjs\/[\w-]+)/g), ([, name]) => name!),
       );

@@ -1,0 +1,8 @@
+import { connect } from '@batonjs/client';
+import { createRoot } from 'react-dom/client';
+import { Chat } from './chat.tsx';
+
+// The page and the agent have one origin.
+const agent = await connect(new URL('/', location.href));
+const root = document.getElementById('root');
+if (root) createRoot(root).render(<Chat agent={agent} />);
