@@ -24,9 +24,13 @@ export type ApiKeyLocation =
   | { readonly query: string }
   | { readonly cookie: string };
 
-/** Identifies callers by a key in a header, query parameter or cookie. Spec: §4.5.2. */
+/**
+ * Identifies callers by a key in a header, query parameter or cookie. Throws a `TypeError` for a key that is no text or is
+ * empty, as that of an environment variable that is not set. Spec: §4.5.2.
+ */
 export function apiKey({ keys, name = 'apiKey', description, ...location }: ApiKeyOptions): Authenticator {
   const source = keySource(location);
+  if (typeof keys !== 'function') mustBeKeys(keys);
   const find = typeof keys === 'function' ? (hash: Uint8Array) => keys(toHex(hash)) : finder(keys);
 
   return Object.assign(
@@ -50,6 +54,13 @@ export function apiKey({ keys, name = 'apiKey', description, ...location }: ApiK
       securityRequirements: [{ schemes: { [name]: { list: [] } } }],
     },
   );
+}
+
+/** From JavaScript and with `!`, a key may be missing. */
+function mustBeKeys(keys: ReadonlyMap<unknown, AuthenticatedCaller>): void {
+  for (const [key, { scope }] of keys)
+    if (typeof key !== 'string' || key === '')
+      throw new TypeError(`The API key of "${scope}" is missing: is its environment variable set?`);
 }
 
 /** Where requests carry the key, and how to read it. */

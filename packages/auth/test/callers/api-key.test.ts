@@ -69,3 +69,14 @@ describe('apiKey', () => {
     expect(securityRequirements).toEqual([{ schemes: { 'browser "session"': { list: [] } } }]);
   });
 });
+
+it.each([
+  ['not set', undefined],
+  ['empty', ''],
+])('a key that is %s is refused at once, and its caller is named', (_, key) => {
+  const given = new Map([['a', { scope: 'first' }]]);
+  given.set(key as string, { scope: 'partner' });
+  expect(() => apiKey({ header: 'X-API-Key', keys: given })).toThrow(
+    new TypeError('The API key of "partner" is missing: is its environment variable set?'),
+  );
+});

@@ -27,9 +27,11 @@ export const browserPage = (card: AgentCard, { method }: HttpExchange): HttpRepl
 const most = { line: 200, text: 2_000, card: 20_000, skills: 20 };
 
 function pageOf(card: AgentCard): string {
-  const reached = card.supportedInterfaces.find(
-    ({ url, protocolBinding }) => /^https?:/i.test(url) && protocolBinding in bodies,
-  );
+  const reached = Object.keys(bodies)
+    .flatMap((binding) =>
+      card.supportedInterfaces.filter(({ protocolBinding }) => protocolBinding === binding),
+    )
+    .find(({ url }) => /^https?:/i.test(url));
   const name = escaped(card.name, most.line);
   const skills = card.skills
     .slice(0, most.skills)

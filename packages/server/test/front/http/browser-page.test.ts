@@ -25,6 +25,7 @@ it('a browser that opens the address of an agent gets a page, which nothing can 
     vary: expect.stringContaining('Accept'),
   });
   expect(page).toContain('<h1>Weather</h1>\n<p>Says how it will be</p>');
+  expect(page).toContain('curl -s &#39;http://localhost/message:send&#39;');
   expect(page).toContain('npx @batonjs/inspector &#39;http://localhost&#39; --allow send');
   expect(page).toContain('<a href="http://localhost/.well-known/agent-card.json">');
 });
