@@ -52,6 +52,7 @@ export const groups: readonly Group[] = [
     title: 'Serve it',
     pages: [
       'serving/frameworks.md',
+      'serving/api-keys.md',
       'serving/authentication.md',
       'serving/browser.md',
       'serving/react.md',
