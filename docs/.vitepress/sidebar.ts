@@ -37,6 +37,8 @@ export const groups: readonly Group[] = [
       'agents/steps.md',
       'agents/transactions.md',
       'agents/exactly-once.md',
+      'agents/retries.md',
+      'agents/memory.md',
       'agents/scheduling.md',
       'agents/callbacks.md',
       'agents/nested-tasks.md',

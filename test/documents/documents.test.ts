@@ -104,7 +104,7 @@ describe.each(['options', 'errors', 'agents/turn'])('the tables of docs/%s.md', 
 });
 
 describe('the glossary', () => {
-  it('has at most 25 words', () => {
+  it('has at most 27 words', () => {
     const page = readText('docs/architecture.md');
     const rows =
       page
@@ -113,7 +113,7 @@ describe('the glossary', () => {
         .match(/^\| [a-z]+ +\|/gm) ?? [];
     expect(rows.length).toBeGreaterThan(10);
     // The row of the headings is not a word.
-    expect(rows.length - 1).toBeLessThanOrEqual(25);
+    expect(rows.length - 1).toBeLessThanOrEqual(27);
   });
 });
 

@@ -25,7 +25,7 @@ const additions: Readonly<Record<string, Addition>> = {
       'packages/lifecycle/src/head.ts',
       'packages/lifecycle/src/view.ts',
       'packages/server/src/log/write/task-limits.ts',
-      'packages/server/src/turns/attempts.ts',
+      'packages/server/src/turns/retries/attempts.ts',
       'packages/inspector/src/app/timeline/describe-entry.ts',
       'packages/inspector/src/app/timeline/replay.ts',
     ],

@@ -125,6 +125,8 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
       );
     }
     const updated: Happening = { type: 'artifact-updated', artifact, append, lastChunk, ...metadata };
+    if (asked.memory === undefined && asked.child === undefined && asked.labels === undefined)
+      return [updated];
     return withInsides(state, asked, [updated]);
   }
   if (!('status' in asked)) {
@@ -140,12 +142,12 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
   const changed: Happening = { type: 'status-changed', status, ...metadata };
   // Nothing follows the fact that closes a log, so the turn ends before it.
   const changes = isTerminal(to) ? [...endTurn(state), changed] : [changed];
+  if (asked.memory === undefined && asked.child === undefined && asked.labels === undefined) return changes;
   return withInsides(state, asked, changes);
 }
 
 /** What an update records besides what clients see, before that: nothing follows the fact that closes a log. */
 function withInsides(state: State, { memory, child, labels }: TaskUpdate, shown: Happening[]): Happening[] {
-  if (memory === undefined && child === undefined && labels === undefined) return shown;
   const kept = memory === undefined ? [] : changeMemory(state, memory);
   const labelled = labels === undefined ? [] : setLabels(state, eachOnce(labels));
   return [...kept, ...labelled, ...(child === undefined ? [] : [childUpdated(child)]), ...shown];

@@ -145,7 +145,7 @@ describe('a callback', () => {
     });
     const { now, facts } = given(...sleeping, receiveCallback('b', { paid: true }));
     expect(facts.at(-1)).toMatchObject({ type: 'callback-received', id: 'b', name: 'of b' });
-    expect(now.kept?.callbacks['b']).toMatchObject({ value: { paid: true }, receivedAt: at(6) });
+    expect(now.kept?.callbacks.b).toMatchObject({ value: { paid: true }, receivedAt: at(6) });
     expect(now.woken).toEqual({});
     expect(given(...sleeping, receiveCallback('b', 1), startTurn).now).toMatchObject({
       openTurn: { number: 2, messageIds: [] },
@@ -154,7 +154,7 @@ describe('a callback', () => {
   });
 
   it('has the value null if none was sent', () => {
-    expect(given(...open, receiveCallback('b', undefined)).now.kept?.callbacks['b']?.value).toBeNull();
+    expect(given(...open, receiveCallback('b', undefined)).now.kept?.callbacks.b?.value).toBeNull();
   });
 
   it('takes one value, in time, of a task that is not finished', () => {

@@ -47,8 +47,8 @@ describe('a step that fails', () => {
   it('has no time for the next try after its last', () => {
     const log = given(...running, failStep('s', at(20)), failStep('s'));
     expect(log.facts.at(-1)).not.toHaveProperty('retryAt');
-    expect(log.now.openTurn?.stepFailures?.['s']).not.toHaveProperty('retryAt');
-    expect(log.now.openTurn?.stepFailures?.['s']?.attempt).toBe(2);
+    expect(log.now.openTurn?.stepFailures?.s).not.toHaveProperty('retryAt');
+    expect(log.now.openTurn?.stepFailures?.s?.attempt).toBe(2);
   });
 
   it('is forgotten once it is completed, and with its turn', () => {

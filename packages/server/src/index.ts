@@ -34,6 +34,7 @@ export {
 } from './agent/builders.ts';
 export type { Caller } from './agent/caller.ts';
 export { emitting } from './agent/emitting.ts';
+export { NonRetryableError } from './agent/retries/retry.ts';
 export { coalesce, streamed } from './agent/streamed.ts';
 export { type AgentServer, createAgentServer } from './agent-server.ts';
 export type { Logger } from './base/hooks/logger.ts';

@@ -3,6 +3,7 @@ import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent } from './agent/agent.ts';
 import type { LabelsOf } from './agent/labels-of.ts';
+import type { TurnRetry } from './agent/retries/retry.ts';
 import type { SkillOf } from './agent/skill-of.ts';
 import type { Logger, LoggerMethods } from './base/hooks/logger.ts';
 import type { Telemetry } from './base/hooks/telemetry.ts';
@@ -19,9 +20,10 @@ import type { ExtendedCard, SignCard } from './operations/card/served-cards.ts';
 import type { ScheduleOptions } from './turns/order/schedule.ts';
 import type { TaskClocks } from './turns/order/task-deadlines.ts';
 import type { CallbackOptions } from './turns/outside/callback-options.ts';
+import { unknownRetryOptions } from './turns/retries/retry-options.ts';
 import type { CancelHook } from './turns/turn-dependencies.ts';
 import type { TurnEvent } from './turns/turn-event.ts';
-import type { PushOptions, PushRetry } from './webhooks/push-options.ts';
+import { type PushOptions, unknownPushOptions } from './webhooks/push-options.ts';
 
 /** The options that a worker and a server have in common. All times in milliseconds. */
 export interface WorkerOptions {
@@ -52,6 +54,11 @@ export interface WorkerOptions {
    * it, a step asks only after the lease was not renewed in time. Default: under `restart: 'rerun'`.
    */
   readonly confirmSteps?: boolean;
+  /**
+   * How often the agent is run again that throws, and, in `steps`, how often a step is tried that throws. The task stays
+   * WORKING meanwhile. Default: not at all.
+   */
+  readonly retry?: TurnRetry;
   /** How long a turn outlives its process before another takes over. Default 10,000. */
   readonly leaseMs?: number;
   /** How long an agent may go on after a cancel before the task is CANCELED without it. Default 5,000. */
@@ -105,7 +112,8 @@ export interface WorkerOptions {
   /** Called with every change of state that this process wrote. */
   readonly onTransition?: (transition: Transition) => void;
   /**
-   * Called with every take-over, rerun, lost lease and forced cancel in this process. Each is logged at `warn`, too.
+   * Called with every take-over, rerun, lost lease, forced cancel and failure of an agent that is tried again in this
+   * process. Each is logged at `warn`, too.
    */
   readonly onTurn?: (event: TurnEvent) => void;
   /** Is told about requests, turns and deliveries while they last: `telemetry()` of `@batonjs/telemetry`. */
@@ -216,6 +224,7 @@ const names: OptionNames<AgentServerOptions> = {
   push: true,
   restart: true,
   retention: true,
+  retry: true,
   run: true,
   schedule: true,
   sharesQueue: true,
@@ -233,32 +242,13 @@ const ofLimits: OptionNames<Limits> = {
   queuedTurns: true,
   factsPerTask: true,
   bytesPerTask: true,
+  memoryBytes: true,
   followersPerTask: true,
   replyBytes: true,
   notBeforeMs: true,
   bodyBytes: true,
   jsonDepth: true,
   jsonValues: true,
-};
-const ofPush: OptionNames<PushOptions> = {
-  allow: true,
-  ports: true,
-  http: true,
-  resolve: true,
-  updates: true,
-  timeoutMs: true,
-  retry: true,
-  concurrency: true,
-  configsPerTask: true,
-  redactSecrets: true,
-  sign: true,
-};
-const ofRetry: OptionNames<PushRetry> = {
-  baseDelayMs: true,
-  maxDelayMs: true,
-  maxAttempts: true,
-  maxRejections: true,
-  maxAgeMs: true,
 };
 const ofSchedule: OptionNames<ScheduleOptions> = {
   concurrency: true,
@@ -278,12 +268,12 @@ const ofCallerLimits: OptionNames<CallerLimits> = {
 
 /** A sentence for each option of a server or a worker that does not exist, and for each member of one. */
 export function unknownServerOptions(given: WorkerOptions & Partial<AgentServerOptions>): string[] {
-  const { limits, push, clocks, retention, callbacks, callerLimits, schedule } = given;
+  const { limits, push, clocks, retention, callbacks, callerLimits, schedule, retry } = given;
   return [
     ...unknownOptions(given, names),
     ...unknownOptions(limits, ofLimits, 'limits'),
-    ...unknownOptions(push, ofPush, 'push'),
-    ...unknownOptions(Object(push).retry, ofRetry, 'push.retry'),
+    ...unknownPushOptions(push),
+    ...unknownRetryOptions(retry),
     ...unknownOptions(schedule, ofSchedule, 'schedule'),
     ...unknownOptions(clocks, ofClocks, 'clocks'),
     ...unknownOptions(retention, ofRetention, 'retention'),

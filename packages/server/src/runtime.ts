@@ -12,6 +12,7 @@ import { type AgentServerOptions, unknownServerOptions, type WorkerOptions } fro
 import { Claimer } from './turns/claim/claimer.ts';
 import { completeSchedule } from './turns/order/schedule.ts';
 import { completeCallbacks } from './turns/outside/callback-options.ts';
+import { completeRetry, guardRetry } from './turns/retries/retry-policy.ts';
 import { Runner } from './turns/runner.ts';
 import type { TurnDependencies } from './turns/turn-dependencies.ts';
 import { logTurnEvent } from './turns/turn-event.ts';
@@ -133,6 +134,7 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
       storeTimeoutMs,
       schedule: completeSchedule(given.schedule, store),
       clocks: given.clocks ?? {},
+      retry: guardRetry(completeRetry(given.retry), logger),
       limits: { ...defaultLimits, ...given.limits },
       currentStatusInHistory: given.currentStatusInHistory ?? false,
       callbacks: completeCallbacks(given.callbacks ?? false, {

@@ -134,6 +134,7 @@ describe('the options of a server', () => {
       ...{ queue: 'agent', run: 'here', isWorker: false, restart: 'fail', maxAttempts: 3 },
       ...{ confirmSteps: false, leaseMs: 10_000, pollMs: 1_000, cancelGraceMs: 5_000, storeTimeoutMs: 5_000 },
       ...{ schedule: undefined, clocks: {}, limits: defaultLimits, currentStatusInHistory: false },
+      retry: expect.objectContaining({ turns: expect.objectContaining({ retries: 0 }) }),
     });
     expect(turnDependencies({ agent, store }).options).toMatchObject({ run: 'here', isWorker: true });
   });

@@ -14,6 +14,7 @@ export interface Instruments {
   readonly createdTasks: Counter;
   readonly endedTasks: Counter;
   readonly recoveredTurns: Counter;
+  readonly failedAttempts: Counter;
   readonly lostLeases: Counter;
   readonly deliveries: Counter;
   readonly deliveryLag: Histogram;
@@ -56,6 +57,10 @@ function makeInstruments(provider: MeterProvider): Instruments {
     recoveredTurns: meter.createCounter(names.recoveredTurns, {
       unit: '{turn}',
       description: 'Turns taken over from a process whose lease expired',
+    }),
+    failedAttempts: meter.createCounter(names.failedAttempts, {
+      unit: '{attempt}',
+      description: 'Attempts of turns whose agent threw, and which another one follows',
     }),
     lostLeases: meter.createCounter(names.lostLeases, {
       unit: '{lease}',

@@ -21,6 +21,7 @@ export const attributes = {
   cause: 'baton.turn.cause',
   halted: 'baton.turn.halted',
   step: 'baton.step.name',
+  stepAttempt: 'baton.step.attempt',
   webhook: 'baton.push.config_id',
   outcome: 'baton.push.outcome',
 } as const;
@@ -42,6 +43,7 @@ export const metricNames = {
   createdTasks: 'baton.tasks.created',
   endedTasks: 'baton.tasks.ended',
   recoveredTurns: 'baton.turns.recovered',
+  failedAttempts: 'baton.turns.failed',
   lostLeases: 'baton.leases.lost',
   deliveries: 'baton.push.deliveries',
   deliveryLag: 'baton.push.lag',

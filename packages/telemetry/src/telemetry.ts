@@ -47,6 +47,7 @@ export function telemetry({
     },
     turnEvent(type) {
       if (type === 'taken-over') instruments().recoveredTurns.add(1);
+      if (type === 'failed') instruments().failedAttempts.add(1);
       if (type === 'lost') instruments().lostLeases.add(1);
     },
   };

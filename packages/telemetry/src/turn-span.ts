@@ -63,11 +63,11 @@ export class AttemptSpan implements TurnSpan {
     return iterateIn(this.#context, values);
   }
 
-  step<T>(name: string, fn: () => T | PromiseLike<T>): T | Promise<T> {
+  step<T>(name: string, fn: () => T | PromiseLike<T>, attempt?: number): T | Promise<T> {
     const parent = context.active();
     const span = this.#tracer.startSpan(
       spans.step,
-      { attributes: { [names.step]: name } },
+      { attributes: { [names.step]: name, ...(attempt !== undefined && { [names.stepAttempt]: attempt }) } },
       this.#below(parent),
     );
     const end = (error?: unknown) => {

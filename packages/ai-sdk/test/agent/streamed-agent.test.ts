@@ -218,8 +218,8 @@ describe('a tool does not run for an answer', () => {
       { run },
     );
     // The task was given to another process while the model answered.
-    const step: Turn['step'] = async (_name, fn) => {
-      await fn();
+    const step: Turn['step'] = async (_name: string, fn: unknown) => {
+      await (fn as () => unknown)();
       throw new Error('Fenced');
     };
     const fenced = taskAgent((turn) => agent(Object.create(turn, { step: { value: step } })));

@@ -1,6 +1,7 @@
 import type { Child, Metadata, TaskUpdate } from '@batonjs/lifecycle';
 import type { Artifact, Message, Task } from '@batonjs/protocol';
 import type { CallbackRequest, OpenedCallback, ReceivedCallback } from './callback.ts';
+import type { StepFunction, StepOptions } from './retries/retry.ts';
 import type { TransactionDatabase } from './transaction.ts';
 
 /** The answer of an agent: a message, or the updates of a task. */
@@ -66,6 +67,22 @@ export interface Inbox extends AsyncIterable<Message> {
   readonly size: number;
 }
 
+/**
+ * What the agent keeps as long as its task exists, as JSON, and no client sees. Together with the results of steps that
+ * are kept for the task at most `limits.memoryBytes`. An update changes it in its own commit with `memory`:
+ * `{ ...working(), memory: { page: 2 } }`.
+ */
+export interface Memory {
+  /** A copy of the value that is stored now; undefined if there is none. */
+  get<T = unknown>(key: string): T | undefined;
+  /**
+   * Resolves when the value is stored; `undefined` forgets the key. Rejects with a `TypeError` where JSON cannot hold it,
+   * and with a `RangeError` that names key and sizes if it is too large.
+   */
+  set(key: string, value: unknown): Promise<void>;
+  delete(key: string): Promise<void>;
+}
+
 type NoJson = undefined | symbol | ((...args: never[]) => unknown);
 
 /**
@@ -123,7 +140,7 @@ export interface Turn {
   readonly acceptedOutputModes: readonly string[];
   /** URIs of the extensions active for `message`. */
   readonly extensions: readonly string[];
-  /** 1, or more when the turn is run again because its process died. */
+  /** 1, or more when the turn is run again: its process died, the agent threw, or a step waited for long. */
   readonly attempt: number;
   /**
    * Runs `fn` and records its JSON result, so that a later attempt of this turn gets the result instead of running it
@@ -131,7 +148,14 @@ export interface Turn {
    * without calling `fn` if the signal is aborted, with its reason; and where JSON cannot hold the result, such as a
    * `bigint`.
    */
-  step<T>(name: string, fn: () => T | Promise<T>): Promise<JsonOf<T>>;
+  step<T>(name: string, fn: StepFunction<T>): Promise<JsonOf<T>>;
+  /**
+   * The same with options: how often `fn` is tried that throws, how long one try may take, and whether the result is kept
+   * for all later turns of the task. `fn` gets the `signal` and the number (`attempt`) of its try.
+   */
+  step<T>(name: string, options: StepOptions, fn: StepFunction<T>): Promise<JsonOf<T>>;
+  /** What the agent keeps for later turns of the task, and no client sees: `await turn.memory.set('page', 2)`. */
+  readonly memory: Memory;
   /**
    * Runs `fn` in a transaction of your database, and records its JSON result there and as that of a step of this name:
    * its effects are committed once, however often the turn runs. A later attempt gets the result. Rejects, with nothing
@@ -162,8 +186,8 @@ export interface Turn {
    */
   readonly children: Readonly<Record<string, Child>>;
   /**
-   * Aborted when the task is canceled, the turn was given to another process, its time is over or the server closes:
-   * `reason.code` is `CANCELED`, `FENCED`, `DEADLINE` or `SHUTDOWN`.
+   * Aborted when the task is canceled, the turn was given to another process, its time is over, a step waits for long or
+   * the server closes: `reason.code` is `CANCELED`, `FENCED`, `DEADLINE`, `PAUSED` or `SHUTDOWN`.
    */
   readonly signal: AbortSignal;
   /** Grows with every lease of this task. Pass it to systems that must refuse a stale turn. */

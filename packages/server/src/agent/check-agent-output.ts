@@ -80,8 +80,9 @@ export function checkMemory(memory: unknown): void {
   for (const [key, value] of Object.entries(members(memory, '`memory` of an update'))) {
     try {
       asJson(`The memory "${key}"`, value);
-    } catch (error) {
-      throw new A2AError('INVALID_AGENT_RESPONSE', (error as Error).message, { cause: error });
+    } catch (cause) {
+      // Clients may see the message, and no key.
+      throw new A2AError('INVALID_AGENT_RESPONSE', 'What the agent remembers is not JSON', { cause });
     }
   }
 }

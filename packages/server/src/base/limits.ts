@@ -18,6 +18,10 @@ export interface Limits {
    * accepted. Default 256 MiB.
    */
   readonly bytesPerTask: number;
+  /**
+   * Bytes of what the agent of one task keeps in `turn.memory` and in steps for the whole task, estimated. Default 1 MiB.
+   */
+  readonly memoryBytes: number;
   /** Open streams on one task in this process, those of sends included. Default 10,000. */
   readonly followersPerTask: number;
   /**
@@ -44,6 +48,7 @@ export const defaultLimits: Limits = {
   queuedTurns: 10_000,
   factsPerTask: 100_000,
   bytesPerTask: 256 * 1024 * 1024,
+  memoryBytes: 1024 * 1024,
   followersPerTask: 10_000,
   replyBytes: 16 * 1024 * 1024,
   notBeforeMs: 366 * 24 * 3_600_000,

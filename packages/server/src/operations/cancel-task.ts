@@ -58,7 +58,9 @@ async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], 
     await live.tryRefresh();
     return;
   }
-  if (run === 'here' && !live.state.openTurn)
+  const { openTurn } = live.state;
+  // No process works on it: it waits, or its turn is paused.
+  if (run === 'here' && (!openTurn || openTurn.pausedUntil !== undefined))
     await claimer.claimNow(live.scope, live.taskId, { isCanceled: true });
 }
 

@@ -8,18 +8,21 @@ import {
   viewTask,
 } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
-import type { Inbox, References, Turn, TurnContext } from '../agent/agent.ts';
+import type { Inbox, Memory, References, Turn, TurnContext } from '../agent/agent.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
 import type { TurnSpan, TurnStart } from '../base/hooks/telemetry.ts';
 import type { LazyAbort } from '../base/timing/lazy-abort.ts';
 import { momentOf } from '../base/timing/moment.ts';
+import { memoryErrorOf } from '../log/write/memory-limit.ts';
 import { contextOf } from './context/context-tasks.ts';
 import { referencesOf } from './context/references.ts';
 import { TurnInbox } from './inbox.ts';
 import { wakeKeyOf } from './order/wake-key.ts';
 import { createIdempotencyKeys } from './outside/idempotency-keys.ts';
 import { openCallback, receivedIn } from './outside/open-callback.ts';
-import { createSteps, type StepRecord } from './steps.ts';
+import { createMemory } from './steps/memory.ts';
+import type { StepRecord } from './steps/step-record.ts';
+import { createSteps } from './steps/steps.ts';
 import type { TaskWriter } from './task-writer.ts';
 import { createTransaction } from './transaction.ts';
 import type { Begin, TurnDependencies, TurnOptions } from './turn-dependencies.ts';
@@ -34,6 +37,7 @@ interface Inner {
   /** The message that the turn answers. */
   readonly started: MessageReceived;
   readonly span: TurnSpan | undefined;
+  readonly pause: Pause | undefined;
   message: Message | undefined;
   messages: Message[] | undefined;
   step: Turn['step'] | undefined;
@@ -41,6 +45,9 @@ interface Inner {
   idempotencyKey?: Turn['idempotencyKey'];
   inbox: Inbox | undefined;
 }
+
+/** Ends this attempt of a turn. The next one starts at the time: milliseconds since 1970. */
+export type Pause = (until: number) => void;
 
 const inner = Symbol('inner');
 
@@ -56,7 +63,14 @@ export class AgentTurn implements Turn {
   readonly fence: number;
   readonly [inner]: Inner;
 
-  constructor(writer: TaskWriter, dependencies: TurnDependencies, abort: LazyAbort, span?: TurnSpan) {
+  /** `pause`: undefined if the turn sits out every wait. */
+  constructor(
+    writer: TaskWriter,
+    dependencies: TurnDependencies,
+    abort: LazyAbort,
+    span?: TurnSpan,
+    pause?: Pause,
+  ) {
     const { state, taskId } = writer.live;
     this.contextId = state.contextId;
     this.taskId = taskId;
@@ -69,6 +83,7 @@ export class AgentTurn implements Turn {
       state,
       started: startedWith(state),
       span,
+      pause,
       message: undefined,
       messages: undefined,
       step: undefined,
@@ -140,6 +155,14 @@ export class AgentTurn implements Turn {
     return this[inner].step;
   }
 
+  get memory(): Memory {
+    const { writer } = this[inner];
+    return createMemory({
+      stored: () => writer.state.kept?.memory,
+      change: (memory) => storing(() => writer.write(() => [{ type: 'change-memory', memory }])),
+    });
+  }
+
   get transaction(): Turn['transaction'] {
     const { writer, abort, state, started } = this[inner];
     const { taskId, fence } = this;
@@ -149,7 +172,11 @@ export class AgentTurn implements Turn {
   }
 
   get idempotencyKey(): Turn['idempotencyKey'] {
-    this[inner].idempotencyKey ??= createIdempotencyKeys(stepsIn(this[inner]));
+    const { writer } = this[inner];
+    this[inner].idempotencyKey ??= createIdempotencyKeys({
+      done: () => writer.state.openTurn?.steps ?? {},
+      complete: (name, result) => writer.write(() => [{ type: 'complete-step', name, result }]),
+    });
     return this[inner].idempotencyKey;
   }
 
@@ -200,12 +227,37 @@ export class AgentTurn implements Turn {
   }
 }
 
-const stepsIn = ({ writer, abort, span }: Inner): StepRecord => ({
+const stepsIn = ({ writer, abort, span, pause, dependencies }: Inner): StepRecord => ({
   span,
-  done: () => writer.state.openTurn?.steps ?? {},
+  abort,
+  pause,
+  clock: dependencies.clock,
+  policy: dependencies.options.retry.steps,
+  known(name) {
+    const { openTurn, kept } = writer.state;
+    if (openTurn && Object.hasOwn(openTurn.steps, name)) return openTurn.steps;
+    return kept && Object.hasOwn(kept.steps, name) ? kept.steps : undefined;
+  },
+  failed(name) {
+    const failures = writer.state.openTurn?.stepFailures;
+    return failures && Object.hasOwn(failures, name) ? failures[name] : undefined;
+  },
   enter: () => writer.enterStep(abort),
-  complete: (name, result) => writer.write(() => [{ type: 'complete-step', name, result }]),
+  complete(name, result, keep) {
+    const commands = () => [{ type: 'complete-step', name, result, keep } as const];
+    return keep ? storing(() => writer.write(commands)) : writer.write(commands);
+  },
+  fail: (name, message, retryAt) => writer.write(() => [{ type: 'fail-step', name, message, retryAt }]),
 });
+
+/** Rejects with the error that agents are told. */
+async function storing(write: () => unknown): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    throw memoryErrorOf(error);
+  }
+}
 
 /** What telemetry learns of an attempt that begins. `isTimed`: because a time came. */
 export function turnStart(

@@ -15,6 +15,12 @@ export function failureOf(error: unknown): Failure {
   return { code: 'AGENT_FAILED', message: 'The agent failed' };
 }
 
+/** The failure of a turn whose agent threw more than once says so. `attempts`: how often it did. */
+export const withAttempts = (failure: Failure, attempts: number): Failure =>
+  attempts > 1
+    ? { ...failure, message: `${failure.message} (${attempts} attempts)`, details: { attempts } }
+    : failure;
+
 /** A clock of the task ran out. */
 export const deadlineExceeded: Failure = {
   code: 'DEADLINE_EXCEEDED',
@@ -40,12 +46,15 @@ export type Halt =
   /** The task was canceled and the agent did not stop in time. */
   | 'canceled'
   | 'deadline'
+  /** A step waits for its next try for long. */
+  | 'paused'
   | 'shutdown';
 
 const reasons: Record<Halt, string> = {
   fenced: 'The task belongs to another process now',
   canceled: 'The task was canceled',
   deadline: 'The time for the task is over',
+  paused: 'The turn is paused until the next try of a step',
   shutdown: 'The server closes',
 };
 

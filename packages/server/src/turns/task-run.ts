@@ -1,18 +1,15 @@
 import type { State, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
-import { A2AError } from '@batonjs/protocol/errors';
-import { isPending, StoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
 import type { Answer } from '../agent/agent.ts';
 import { canceled, type Failure, failed } from '../agent/builders.ts';
-import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
-import { takeWaiting, type WaitingUpdates, waitingIn } from '../agent/waiting-updates.ts';
+import { checkAnswer, checkEnd, isUpdates } from '../agent/check-agent-output.ts';
+import { type WaitingUpdates, waitingIn } from '../agent/waiting-updates.ts';
 import { runIn } from '../base/hooks/telemetry.ts';
 import { detailsOf } from '../base/store/store-outage.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import { LazyAbort } from '../base/timing/lazy-abort.ts';
-import { nextRound } from '../base/timing/next-round.ts';
-import { AgentTurn, turnStart } from './agent-turn.ts';
-import { isSpent } from './attempts.ts';
+import { AgentTurn, type Pause, turnStart } from './agent-turn.ts';
 import { callCancelHook } from './call-cancel-hook.ts';
 import {
   because,
@@ -22,9 +19,14 @@ import {
   processLost,
   serverClosed,
   turnOver,
+  withAttempts,
 } from './failure.ts';
 import { DeadlineWatch } from './order/deadline-watch.ts';
 import { deadlineOf, dueAt, startsAt } from './order/task-deadlines.ts';
+import { recordUpdates } from './record-updates.ts';
+import { isSpent } from './retries/attempts.ts';
+import { nextTryAt } from './retries/retry-policy.ts';
+import { describeThrown } from './retries/thrown.ts';
 import type { TaskWriter } from './task-writer.ts';
 import type { Begin, TurnDependencies } from './turn-dependencies.ts';
 import type { TurnEvent } from './turn-event.ts';
@@ -37,13 +39,15 @@ export class TaskRun {
   readonly #dependencies: TurnDependencies;
   readonly #signal = new LazyAbort();
   readonly #over = new LazyAbort();
-  #halted: Halt | undefined;
+  /** Why it stopped waiting for the agent. */
+  halted: Halt | undefined;
   #onHalt: (halt: Halt) => void = () => {};
   /** Of the turn that this run works on. */
   #attempt = 1;
   /** The turn as this run started it, while it is open. */
   #openTurn: OpenTurn | undefined;
   #deadline: DeadlineWatch | undefined;
+  #pausedUntil = 0;
   readonly #isAlone: boolean;
   readonly #requestId: string | undefined;
   /** The length of the log when the agent was called; undefined before. */
@@ -68,11 +72,11 @@ export class TaskRun {
       if (!begin.started) void live.subscribe(); // The first write finds out if the log has become longer meanwhile.
       await this.#act(begin);
     } catch (error) {
-      if (isLost(error)) this.#halted = 'fenced';
-      if (this.#halted === 'fenced') return;
+      if (isLost(error)) this.halted = 'fenced';
+      if (this.halted === 'fenced') return;
       this.#dependencies.logger('error', 'A turn could not be recorded', detailsOf(error, this.#logged));
     } finally {
-      if (this.#halted === 'fenced' && !this.#task.hasEnded) this.#report('lost');
+      if (this.halted === 'fenced' && !this.#task.hasEnded) this.#report('lost');
       live.listeners.delete(notice);
       this.#signal.abort(turnOver);
       this.#over.abort(turnOver);
@@ -80,11 +84,18 @@ export class TaskRun {
   }
 
   halt(halt: Halt): void {
-    if (this.#halted === 'fenced' || this.#over.aborted) return;
-    this.#halted = halt;
+    if (this.halted === 'fenced' || this.#over.aborted) return;
+    this.halted = halt;
     if (halt === 'shutdown') this.#task.closing();
     this.#signal.abort(because(halt));
     this.#onHalt(halt);
+  }
+
+  /** Ends this attempt. The next one starts at the time: milliseconds since 1970. */
+  #pause(until: number): void {
+    if (this.halted) return;
+    this.#pausedUntil = until;
+    this.halt('paused');
   }
 
   async #act(begin: Begin): Promise<void> {
@@ -103,15 +114,17 @@ export class TaskRun {
     if (deadline !== undefined && deadline <= now) return this.#endUnattended(deadlineExceeded);
     let isTimed = false;
     if (!begin.started) {
-      if (openTurn && (restart === 'fail' || (await isSpent(task.live, openTurn, maxAttempts))))
+      const isPaused = openTurn?.pausedUntil !== undefined;
+      if (openTurn && !isPaused && (restart === 'fail' || (await isSpent(task.live, openTurn, maxAttempts))))
         return this.#endUnattended(processLost);
       const next = startsAt(task.state);
+      if (isPaused && next !== undefined && next > now) return task.handBack();
       if (!openTurn && (next === undefined || next > now)) return task.release();
       isTimed = next !== undefined && next > 0;
       const ripeAt = isoTime(now);
       await task.write(() => [{ type: 'start-turn', alone: this.#isAlone || undefined, ripeAt }]);
       this.#attempt = task.state.openTurn?.attempt ?? 1;
-      if (openTurn) this.#report('rerun');
+      if (openTurn && !isPaused) this.#report('rerun');
     }
     this.beganAt = task.live.version;
     await this.#turn(begin, isTimed);
@@ -121,21 +134,23 @@ export class TaskRun {
   async #endUnattended(how: Failure | 'canceled'): Promise<void> {
     const turn = new AgentTurn(this.#task, this.#dependencies, this.#signal);
     const children = await callCancelHook(turn, this.#dependencies, this.#over.signal);
-    await this.#task.finish(how === 'canceled' ? canceled() : failed(how), children);
+    const failures = this.#task.state.openTurn?.failures ?? 0;
+    const update = how === 'canceled' ? canceled() : failed(withAttempts(how, failures));
+    await this.#task.finish(update, children);
   }
 
   async #turn(begin: Begin, isTimed: boolean): Promise<void> {
-    const { agent, logger, telemetry } = this.#dependencies;
+    const { agent, telemetry } = this.#dependencies;
     const task = this.#task;
     this.#openTurn = task.state.openTurn;
     this.#notice();
-    if (this.#halted) return this.#stop();
+    if (this.halted) return this.#stop();
     this.#deadline = new DeadlineWatch(task, this.#dependencies, this.#over, () => this.halt('deadline'));
     this.#deadline.look();
     const span = telemetry?.turn(turnStart(task, { ...begin, isTimed }, this.#dependencies.options));
     let thrown: unknown;
     try {
-      const turn = new AgentTurn(task, this.#dependencies, this.#signal, span);
+      const turn = new AgentTurn(task, this.#dependencies, this.#signal, span, this.#pauser);
       task.enterAgent();
       const called = new Promise<Answer>((resolve) => resolve(runIn(span, () => agent(turn))));
       const answer = await this.#orHalt(called);
@@ -144,15 +159,41 @@ export class TaskRun {
       else await this.#answer(answer);
     } catch (error) {
       thrown = error;
-      if (this.#halted) return this.#stop();
+      if (this.halted) return this.#stop();
       if (task.isFailureToWrite(error)) throw error;
       if (task.state.closed) return;
       if (task.state.cancelRequested) return task.cancel();
-      runIn(span, () => logger('error', 'An agent failed', { ...this.#logged, error }));
-      await task.fail(failureOf(error));
+      await runIn(span, () => this.#fail(error));
     } finally {
-      span?.end({ state: task.state.task?.status.state, halted: this.#halted, error: thrown });
+      span?.end({ state: task.state.task?.status.state, halted: this.halted, error: thrown });
     }
+  }
+
+  /** After the agent threw: ends the task, or pauses the turn until the next attempt. */
+  async #fail(error: unknown): Promise<void> {
+    const task = this.#task;
+    const { clock, logger, options } = this.#dependencies;
+    const attempts = (task.state.openTurn?.failures ?? 0) + 1;
+    const at = nextTryAt(error, attempts, options.retry.turns, clock);
+    const thrown = describeThrown(error);
+    if (at === undefined) {
+      logger('error', 'An agent failed', { ...this.#logged, error });
+      return task.fail(withAttempts(failureOf(error), attempts), thrown);
+    }
+    const retryAt = isoTime(at);
+    logger('warn', 'An agent failed, and is tried again', {
+      ...this.#logged,
+      attempt: attempts,
+      retryAt,
+      error,
+    });
+    await task.pause({ type: 'fail-turn', ...thrown, retryAt });
+    this.#report('failed');
+  }
+
+  /** Undefined where the agent must not run again: waits are sat out then. */
+  get #pauser(): Pause | undefined {
+    return this.#dependencies.options.restart === 'rerun' ? (until) => this.#pause(until) : undefined;
   }
 
   get #logged(): Readonly<Record<string, unknown>> {
@@ -167,7 +208,11 @@ export class TaskRun {
   async #consume(updates: AsyncIterable<TaskUpdate>, waiting: WaitingUpdates | undefined): Promise<void> {
     const iterator = updates[Symbol.asyncIterator]();
     try {
-      if ((await this.#orHalt(this.#record(iterator, waiting))) !== halted) return;
+      if (
+        (await this.#orHalt(recordUpdates(iterator, waiting, this.#task, this.#dependencies.clock, this))) !==
+        halted
+      )
+        return;
       // Earlier updates of the agent are written first.
       await this.#task.idle();
       await this.#stop();
@@ -176,56 +221,8 @@ export class TaskRun {
     }
   }
 
-  /** Records the updates of the agent until it ends, its task ends, or the runner stops. */
-  async #record(iterator: AsyncIterator<TaskUpdate>, waiting: WaitingUpdates | undefined): Promise<void> {
-    const { clock } = this.#dependencies;
-    let refusal: unknown;
-    let since = clock.monotonic();
-    while (!this.#halted) {
-      let at = clock.monotonic();
-      if (at - since >= longestHoldMs) {
-        // An agent that never waits, on a store that never does either, would otherwise block the process.
-        await nextRound();
-        at = clock.monotonic();
-        since = at;
-      }
-      this.#task.enterAgent(at);
-      const next: IteratorResult<TaskUpdate> = await (refusal && iterator.throw
-        ? iterator.throw(refusal)
-        : iterator.next());
-      refusal = undefined;
-      if (this.#halted) return;
-      if (next.done) return this.#ended();
-      try {
-        checkUpdate(next.value);
-        const written = waiting ? this.#updateWith(next.value, waiting) : this.#task.update(next.value);
-        if (isPending(written)) await written;
-      } catch (error) {
-        // An update that is not allowed is thrown at the `yield`, where the agent can catch it.
-        if (!A2AError.is(error) || !iterator.throw) throw error;
-        refusal = error;
-        continue;
-      }
-      const { closed, openTurn } = this.#task.state;
-      if (closed || !openTurn) break;
-    }
-    // The iterator is not asked for its next value, which would tell it so.
-    if (!refusal) waiting?.stored();
-  }
-
-  /** Writes an update, in one commit with those that wait behind it. If one of them is not allowed, alone. */
-  async #updateWith(update: TaskUpdate, waiting: WaitingUpdates): Promise<void> {
-    try {
-      await this.#task.update(update, takeWaiting(update, waiting));
-    } catch (error) {
-      if (!A2AError.is(error)) throw error;
-      waiting.putBack();
-      await this.#task.update(update);
-    }
-  }
-
   /** The agent has no more to say. */
-  async #ended(): Promise<void> {
+  async ended(): Promise<void> {
     const { state } = this.#task;
     if (state.closed) return;
     if (state.cancelRequested) return this.#task.cancel();
@@ -236,12 +233,14 @@ export class TaskRun {
   /** After the runner stopped waiting for the agent. */
   async #stop(): Promise<void> {
     const task = this.#task;
-    if (this.#halted === 'canceled') {
+    if (this.halted === 'canceled') {
       this.#report('cancel-forced');
       return task.cancel();
     }
-    if (this.#halted === 'deadline') return this.#endUnattended(deadlineExceeded);
-    if (this.#halted !== 'shutdown') return;
+    if (this.halted === 'paused')
+      return task.pause({ type: 'pause-turn', until: isoTime(this.#pausedUntil) });
+    if (this.halted === 'deadline') return this.#endUnattended(deadlineExceeded);
+    if (this.halted !== 'shutdown') return;
     if (task.state.cancelRequested) return task.cancel();
     return this.#dependencies.options.restart === 'fail' ? task.fail(serverClosed) : task.handOver();
   }
@@ -249,7 +248,8 @@ export class TaskRun {
   #report(type: TurnEvent['type']): void {
     const { onTurn, options } = this.#dependencies;
     const { taskId, state } = this.#task.live;
-    const most = options.restart === 'rerun' ? options.maxAttempts : 1;
+    const crashes = options.restart === 'rerun' ? options.maxAttempts : 1;
+    const most = type === 'failed' ? options.retry.turns.retries + 1 : crashes;
     onTurn({ type, taskId, contextId: state.contextId, attempt: this.#attempt, maxAttempts: most });
   }
 
@@ -276,7 +276,7 @@ export class TaskRun {
       // With a name first: V8 allocates a function literal that is assigned to a member among long-lived objects.
       const onHalt = () => resolve(halted);
       this.#onHalt = onHalt;
-      if (this.#halted) resolve(halted);
+      if (this.halted) resolve(halted);
       value.then(resolve, reject);
     });
   }
@@ -290,9 +290,6 @@ function endQuietly(iterator: AsyncIterator<TaskUpdate>): void {
     // See above.
   }
 }
-
-/** How many milliseconds the updates of an agent may block the event loop. */
-const longestHoldMs = 10;
 
 const halted = Symbol('halted');
 

@@ -9,10 +9,12 @@ import { type Decision, decideAll } from '../log/write/decision.ts';
 import { checkDecided } from '../log/write/task-limits.ts';
 import { reportTransitions } from '../log/write/transition.ts';
 import { type Written, write } from '../log/write/write.ts';
+import { endCommands, pauseCommands, questionCommands, reportCommands, unlessCanceled } from './commands.ts';
 import { type Heartbeat, type Held, isUnavailable } from './heartbeat.ts';
 import { orderFor, orderForAll } from './order/schedule.ts';
 import { dueAt, startsAt } from './order/task-deadlines.ts';
 import { wakeCommand } from './order/wake-time.ts';
+import type { Thrown } from './retries/thrown.ts';
 import type { StallWatch } from './stall-watch.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
 
@@ -131,70 +133,73 @@ export class TaskWriter implements Held {
    */
   update(update: TaskUpdate, more: readonly TaskUpdate[] = []): Answer<unknown> {
     const asks = 'status' in update && update.status.state === 'TASK_STATE_INPUT_REQUIRED';
-    if (!asks) return this.write((state) => this.#commandsFor(state, update, ...more));
+    if (!asks) return this.write((state) => reportCommands(state, this.live.taskId, update, more));
     return this.write(
-      (state) =>
-        // A client canceled: a question would hide that until the next message.
-        state.cancelRequested
-          ? this.#commandsFor(state, canceled())
-          : [...this.#commandsFor(state, update), { type: 'end-turn' }],
+      (state) => questionCommands(state, this.live.taskId, update),
       (state) => (state.closed ? undefined : this.#giveBack(state)),
     );
   }
 
   /** The message that an agent answers with. A cancel request that came before it wins. */
   async answer(message: Message): Promise<void> {
-    await this.write((state) =>
-      state.cancelRequested ? this.#commandsFor(state, canceled()) : [{ type: 'answer', message }],
-    );
+    await this.write((state) => unlessCanceled(state, this.live.taskId, [{ type: 'answer', message }]));
   }
 
   /** Ends the task, if nothing else has, and records its children as they are then. If they are refused, without them. */
-  async finish(update: TaskUpdate, children: readonly ChildUpdate[] = []): Promise<void> {
+  async finish(
+    update: TaskUpdate,
+    children: readonly ChildUpdate[] = [],
+    thrown: Command | undefined = undefined,
+  ): Promise<void> {
     try {
-      await this.write((state) =>
-        state.closed
-          ? []
-          : [
-              ...children.map((child): Command => ({ type: 'update', update: { child } })),
-              ...this.#commandsFor(state, update),
-            ],
-      );
+      await this.write((state) => endCommands(state, this.live.taskId, update, children, thrown));
     } catch (error) {
       if (children.length === 0 || StoreError.is(error)) throw error;
       const { logger } = this.#dependencies;
       logger('error', 'The children of a task could not be recorded', { taskId: this.live.taskId, error });
-      await this.finish(update);
+      await this.finish(update, [], thrown);
     }
   }
 
-  fail(failure: Failure): Promise<void> {
-    return this.finish(failed(failure));
+  /** `thrown`: what the agent threw, for operators. */
+  fail(failure: Failure, thrown?: Thrown): Promise<void> {
+    return this.finish(failed(failure), [], thrown && { type: 'fail-turn', ...thrown });
   }
 
   cancel(): Promise<void> {
     return this.finish(canceled());
   }
 
+  /** Ends the turn and gives the task back. */
+  release(): Promise<void> {
+    return this.#release(() => [{ type: 'end-turn' }]);
+  }
+
+  /** Gives a task back whose turn is paused still. */
+  handBack(): Promise<void> {
+    return this.#release(() => []);
+  }
+
   /**
-   * Ends the turn and gives the task back. Decided on the whole log, so that no message that came meanwhile is missed.
+   * Gives the task back in the middle of its turn, whose next attempt starts at a time: `pause` says so. The task shows
+   * clients that it is being worked on.
    */
-  async release(): Promise<void> {
+  pause(pause: Command & { type: 'pause-turn' | 'fail-turn' }): Promise<void> {
+    return this.#release((state) => pauseCommands(state, this.live.taskId, pause));
+  }
+
+  /** Decided on the whole log, so that no message and no cancel that came meanwhile is missed. */
+  async #release(commands: (state: State) => readonly Command[]): Promise<void> {
     await this.write(
-      (state) => [
-        { type: 'end-turn' },
-        ...(state.cancelRequested ? this.#commandsFor(state, canceled()) : []),
-      ],
+      (state) => unlessCanceled(state, this.live.taskId, commands(state)),
       (state) => (state.closed ? undefined : this.#giveBack(state)),
     );
   }
 
   /** Asks for another turn at a time (ISO 8601, UTC, milliseconds), or for none. A log that is no task becomes one. */
   async setWake(time: string | undefined): Promise<void> {
-    await this.write((state) => [
-      ...(state.task ? [] : [{ type: 'create', taskId: this.live.taskId } as const]),
-      wakeCommand(state, time, this.#dependencies.clock.now()),
-    ]);
+    const create = { type: 'create', taskId: this.live.taskId } as const;
+    await this.write((state) => [create, wakeCommand(state, time, this.#dependencies.clock.now())]);
   }
 
   /** Gives the task to another process in the middle of its turn: the process that claims it runs the turn again. */
@@ -277,11 +282,6 @@ export class TaskWriter implements Held {
     return error;
   }
 
-  #commandsFor(state: State, ...updates: readonly TaskUpdate[]): readonly Command[] {
-    const reports = updates.map((one): Command => ({ type: 'update', update: afterCancel(state, one) }));
-    return state.task ? reports : [{ type: 'create', taskId: this.live.taskId }, ...reports];
-  }
-
   #giveBack(state: State): Commit['turn'] {
     const next = startsAt(state);
     const { queue, schedule } = this.#dependencies.options;
@@ -290,9 +290,3 @@ export class TaskWriter implements Held {
     return { queue, release: true, want, ...orderForAll(schedule, state.untaken, isoTime(now)) };
   }
 }
-
-/** What becomes of an update after a cancel request: an agent that was aborted often takes half-finished work for finished. */
-const afterCancel = ({ cancelRequested }: State, update: TaskUpdate): TaskUpdate => {
-  const claimsSuccess = 'status' in update && update.status.state === 'TASK_STATE_COMPLETED';
-  return cancelRequested && claimsSuccess && !update.beforeCancel ? canceled() : update;
-};

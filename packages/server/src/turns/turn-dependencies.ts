@@ -9,6 +9,7 @@ import type { Transition } from '../log/write/transition.ts';
 import type { Schedule } from './order/schedule.ts';
 import type { TaskClocks } from './order/task-deadlines.ts';
 import type { CompleteCallbacks } from './outside/callback-options.ts';
+import type { RetryPolicies } from './retries/retry-policy.ts';
 import type { TurnEvent } from './turn-event.ts';
 
 /** Stops work that was started elsewhere. May return what became of children. */
@@ -36,6 +37,7 @@ export interface TurnOptions {
   /** Undefined: turns start as soon as a process has room. */
   readonly schedule: Schedule | undefined;
   readonly clocks: TaskClocks;
+  readonly retry: RetryPolicies;
   readonly limits: Limits;
   readonly currentStatusInHistory: boolean;
   /** Undefined: other systems send no values. */

@@ -6,14 +6,15 @@ export interface TurnEvent {
    * - `taken-over`: this process claimed the task after the lease of the process that ran the turn had expired.
    * - `rerun`: this process runs the agent again for a turn that was left open.
    * - `lost`: this process may no longer write the task in the middle of a turn; further updates of the agent are refused.
+   * - `failed`: the agent threw, and another attempt follows.
    * - `cancel-forced`: the task was canceled and its agent did not stop within `cancelGraceMs`.
    */
-  readonly type: 'taken-over' | 'rerun' | 'lost' | 'cancel-forced';
+  readonly type: 'taken-over' | 'rerun' | 'lost' | 'failed' | 'cancel-forced';
   readonly taskId: string;
   readonly contextId: string;
   /** The attempt that this is about: the lost one, the new one, the canceled one. From 1. */
   readonly attempt: number;
-  /** How many attempts of a turn there may be: 1 under `restart: 'fail'`. */
+  /** How many attempts of a turn there may be: 1 under `restart: 'fail'`; of `failed`, how often the agent may throw. */
   readonly maxAttempts: number;
 }
 
@@ -21,6 +22,7 @@ const messages: Readonly<Record<TurnEvent['type'], string>> = {
   'taken-over': 'A turn was taken over: the lease of its process expired',
   rerun: 'A turn is run again',
   lost: 'A turn lost its task',
+  failed: 'An agent failed, and is run again',
   'cancel-forced': 'A canceled agent did not stop in time',
 };
 

@@ -1,3 +1,4 @@
+import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
 import type { AddressPolicyOptions } from './address-policy/address-policy.ts';
 import type { SignPush } from './sign-push.ts';
 import type { PushUpdates } from './wanted-update.ts';
@@ -41,3 +42,30 @@ export interface PushOptions extends AddressPolicyOptions {
   readonly redactSecrets?: boolean;
   readonly sign?: SignPush;
 }
+
+const ofPush: OptionNames<PushOptions> = {
+  allow: true,
+  ports: true,
+  http: true,
+  resolve: true,
+  updates: true,
+  timeoutMs: true,
+  retry: true,
+  concurrency: true,
+  configsPerTask: true,
+  redactSecrets: true,
+  sign: true,
+};
+const ofRetry: OptionNames<PushRetry> = {
+  baseDelayMs: true,
+  maxDelayMs: true,
+  maxAttempts: true,
+  maxRejections: true,
+  maxAgeMs: true,
+};
+
+/** A sentence for each option of webhooks that does not exist. */
+export const unknownPushOptions = (push: PushOptions | false | undefined): string[] => [
+  ...unknownOptions(push, ofPush, 'push'),
+  ...unknownOptions(Object(push).retry, ofRetry, 'push.retry'),
+];

@@ -1,6 +1,13 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { expect, it } from 'vitest';
-import { because, deadlineExceeded, failureOf, processLost, serverClosed } from '../../src/turns/failure.ts';
+import {
+  because,
+  deadlineExceeded,
+  failureOf,
+  processLost,
+  serverClosed,
+  withAttempts,
+} from '../../src/turns/failure.ts';
 import { logTurnEvent } from '../../src/turns/turn-event.ts';
 
 const hidden = { code: 'AGENT_FAILED', message: 'The agent failed' };
@@ -26,6 +33,15 @@ it.each([
   expect(failureOf(thrown)).toEqual(shown);
 });
 
+it('a failure after several attempts says how many there were, and one after the first says nothing of it', () => {
+  expect(withAttempts(processLost, 1)).toBe(processLost);
+  expect(withAttempts(processLost, 2)).toEqual({
+    ...processLost,
+    message: 'The process that worked on the task died (2 attempts)',
+    details: { attempts: 2 },
+  });
+});
+
 it('what the server did to a task has a code and a sentence, and may be tried again', () => {
   expect([deadlineExceeded, processLost, serverClosed]).toEqual([
     { code: 'DEADLINE_EXCEEDED', message: 'The task took too long', retryable: true },
@@ -38,6 +54,7 @@ it.each([
   ['fenced', 'The task belongs to another process now'],
   ['canceled', 'The task was canceled'],
   ['deadline', 'The time for the task is over'],
+  ['paused', 'The turn is paused until the next try of a step'],
   ['shutdown', 'The server closes'],
 ] as const)('an agent whose turn is %s is told why, with a code', (halt, message) => {
   expect(because(halt)).toMatchObject({ message, code: halt.toUpperCase() });
@@ -47,6 +64,7 @@ it.each([
   ['taken-over', 'A turn was taken over: the lease of its process expired'],
   ['rerun', 'A turn is run again'],
   ['lost', 'A turn lost its task'],
+  ['failed', 'An agent failed, and is run again'],
   ['cancel-forced', 'A canceled agent did not stop in time'],
 ] as const)('a turn that is %s is a warning in the log, with what is known of it', (type, message) => {
   const lines: unknown[] = [];

@@ -50,7 +50,7 @@ export interface TurnStart {
   /** 1, 2, 3 … within the task. */
   readonly turn: number;
   readonly attempt: number;
-  /** Why the agent is called: for a message, after `wake`, at a time, or again after its process died. */
+  /** Why the agent is called: for a message, after `wake`, at a time, or again after its process died or it was paused. */
   readonly cause: 'message' | 'woken' | 'clock' | 'recovery';
   /** The `traceparent` of the request that sent the message. */
   readonly traceparent: string | undefined;
@@ -64,7 +64,7 @@ export interface TurnStart {
 export interface TurnEnd {
   /** The state of the task now; undefined if the log is not a task. */
   readonly state: string | undefined;
-  /** Why the server stopped waiting for the agent: `fenced`, `canceled`, `deadline` or `shutdown`. */
+  /** Why the server stopped waiting for the agent: `fenced`, `canceled`, `deadline`, `paused` or `shutdown`. */
   readonly halted: string | undefined;
   /** What the agent threw. */
   readonly error?: unknown;
@@ -74,8 +74,11 @@ export interface TurnEnd {
 export interface TurnSpan extends Span {
   /** The same values, each made in the context of the span. */
   iterate<T>(values: AsyncIterable<T>): AsyncIterable<T>;
-  /** Calls the function in the context of a span of its own. What it returns is awaited there, too. */
-  step<T>(name: string, fn: () => T | PromiseLike<T>): T | Promise<T>;
+  /**
+   * Calls the function in the context of a span of its own. What it returns is awaited there, too. `attempt`: which try of
+   * the step it is, from 1; undefined for a step that is tried once.
+   */
+  step<T>(name: string, fn: () => T | PromiseLike<T>, attempt?: number): T | Promise<T>;
   /** The result of a step was stored by an earlier attempt. */
   replayed(name: string): void;
   end(end: TurnEnd): void;

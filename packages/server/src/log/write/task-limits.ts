@@ -4,8 +4,10 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { Limits } from '../../base/limits.ts';
 import type { LiveTask } from '../live-task.ts';
 import type { Decision } from './decision.ts';
+import { checkMemory } from './memory-limit.ts';
 
 type TaskLimits = Pick<Limits, 'factsPerTask' | 'bytesPerTask'>;
+type DecisionLimits = TaskLimits & Pick<Limits, 'memoryBytes'>;
 
 /**
  * How many bytes a full task still accepts of the update that ends it, and again of the last states of its children and
@@ -14,7 +16,9 @@ type TaskLimits = Pick<Limits, 'factsPerTask' | 'bytesPerTask'>;
 const lastWords = 64 * 1024;
 
 /** Throws `RESOURCE_EXHAUSTED` if a decision makes the log of a task longer or larger than the limits. */
-export function checkDecided({ facts, state }: Decision, { factsPerTask, bytesPerTask }: TaskLimits): void {
+export function checkDecided({ facts, state }: Decision, limits: DecisionLimits): void {
+  if (state?.kept) checkMemory(facts, state, limits);
+  const { factsPerTask, bytesPerTask } = limits;
   if (!state || (state.version <= factsPerTask && state.weight <= bytesPerTask)) return;
   if (facts[0]?.type === 'turn-started') return;
   const insides = facts.filter(isInside);

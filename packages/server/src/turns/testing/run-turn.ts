@@ -6,12 +6,17 @@ import { toParts } from '../../agent/builders.ts';
 import type { OpenedCallback } from '../../agent/callback.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../../agent/check-agent-output.ts';
 import { linesOf, valuesOf } from '../../agent/message-content.ts';
+import type { StepRetry } from '../../agent/retries/retry.ts';
 import { waitingIn } from '../../agent/waiting-updates.ts';
 import { type Clock, systemClock } from '../../base/timing/clock.ts';
 import { momentOf } from '../../base/timing/moment.ts';
+import { memoryErrorOf } from '../../log/write/memory-limit.ts';
 import { createIdempotencyKeys } from '../outside/idempotency-keys.ts';
 import { type CallbackTask, openCallback } from '../outside/open-callback.ts';
-import { createSteps, type StepRecord } from '../steps.ts';
+import { completeRetry, type StepPolicy } from '../retries/retry-policy.ts';
+import { createMemory } from '../steps/memory.ts';
+import type { StepRecord } from '../steps/step-record.ts';
+import { createSteps } from '../steps/steps.ts';
 import { createTransaction } from '../transaction.ts';
 import { UnstoredLog } from './unstored-log.ts';
 
@@ -30,8 +35,12 @@ export interface RunTurnOptions {
   readonly references?: Partial<References>;
   readonly contextTasks?: readonly Task[];
   readonly attempt?: number;
-  /** Results of steps that an earlier attempt completed. */
+  /** Results of steps that an earlier attempt completed, or that an earlier turn kept for the task. */
   readonly steps?: Readonly<Record<string, unknown>>;
+  /** What earlier turns remembered, by key. */
+  readonly memory?: Readonly<Record<string, unknown>>;
+  /** The defaults of steps, as `retry.steps` of the server. Waits between two tries take no time. */
+  readonly retry?: StepRetry;
   /** The children that earlier turns or attempts recorded, by name. */
   readonly children?: Readonly<Record<string, Child>>;
   readonly signal?: AbortSignal;
@@ -49,6 +58,8 @@ export interface TurnOutcome {
   readonly updates: readonly TaskUpdate[];
   /** Results of the steps it completed. */
   readonly steps: Readonly<Record<string, unknown>>;
+  /** What the agent remembers after the turn, by key. */
+  readonly memory: Readonly<Record<string, unknown>>;
   /** When it asked for another turn: ISO 8601, UTC, milliseconds. */
   readonly wakeAt?: string;
   /** The callbacks that it opened, by name. */
@@ -68,21 +79,27 @@ export async function runTurn(
   const contextId = options.contextId ?? options.task?.contextId ?? 'context';
   const taskId = options.task?.id ?? 'task';
   const message = toUserMessage(content, contextId);
-  const { task, attempt = 1, steps = {}, children = {} } = options;
+  const { task, attempt = 1, steps = {}, memory = {}, children = {} } = options;
   const clock = { ...systemClock, ...options.clock };
-  const log = new UnstoredLog({ message, taskId, task, attempt, steps, children }, clock);
+  const log = new UnstoredLog({ message, taskId, task, attempt, steps, memory, children }, clock);
   const opened: Record<string, OpenedCallback> = {};
   const turn = turnOf({ message, contextId, taskId, attempt }, options, { log, clock, opened });
   const answer = await agent(turn);
   if (isUpdates(answer)) {
     const updates = await consume(answer, log);
     const { wakeAt } = log.state;
-    return { updates, steps: log.steps, callbacks: opened, ...(wakeAt !== undefined && { wakeAt }) };
+    return { updates, ...left(log, opened), ...(wakeAt !== undefined && { wakeAt }) };
   }
   checkAnswer(answer);
   log.write({ type: 'answer', message: answer });
-  return { message: answer, updates: [], steps: log.steps, callbacks: opened };
+  return { message: answer, updates: [], ...left(log, opened) };
 }
+
+const left = ({ steps, memory }: UnstoredLog, callbacks: Readonly<Record<string, OpenedCallback>>) => ({
+  steps,
+  memory,
+  callbacks,
+});
 
 /** Where the turn leaves what it does. */
 interface Recorded {
@@ -99,7 +116,8 @@ function turnOf(
 ): Turn {
   const messages = [...(options.messages ?? []), message];
   const signal = options.signal ?? new AbortController().signal;
-  const step = createSteps(stepsIn(log, signal));
+  const policy = completeRetry({ steps: options.retry }).steps;
+  const step = createSteps(stepsIn({ log, clock, opened }, signal, policy));
   return {
     message,
     messages,
@@ -125,8 +143,21 @@ function turnOf(
     extensions: options.extensions ?? [],
     attempt,
     step,
+    memory: createMemory({
+      stored: () => log.memory,
+      async change(memory) {
+        try {
+          log.write({ type: 'change-memory', memory });
+        } catch (error) {
+          throw memoryErrorOf(error);
+        }
+      },
+    }),
     transaction: createTransaction({ scope: '', taskId, turn: message.messageId, fence: 1 }, step, signal),
-    idempotencyKey: createIdempotencyKeys(stepsIn(log, signal)),
+    idempotencyKey: createIdempotencyKeys({
+      done: () => log.steps,
+      complete: (name, result) => log.write({ type: 'complete-step', name, result }),
+    }),
     inbox: inboxOf(options.inbox ?? []),
     get children() {
       return log.state.children ?? {};
@@ -202,13 +233,26 @@ async function consume(answer: AsyncIterable<TaskUpdate>, log: UnstoredLog): Pro
   return updates;
 }
 
-const stepsIn = (log: UnstoredLog, signal: AbortSignal): StepRecord => ({
+const stepsIn = ({ log, clock }: Recorded, signal: AbortSignal, policy: StepPolicy): StepRecord => ({
+  policy,
+  clock,
+  skipsWaits: true,
+  pause: undefined,
+  abort: {
+    signal,
+    get aborted() {
+      return signal.aborted;
+    },
+    throwIfAborted: () => signal.throwIfAborted(),
+  },
   enter() {
     signal.throwIfAborted();
     return undefined;
   },
-  done: () => log.steps,
-  complete: async (name, result) => log.write({ type: 'complete-step', name, result }),
+  known: (name) => (Object.hasOwn(log.steps, name) ? log.steps : undefined),
+  failed: (name) => (Object.hasOwn(log.failures, name) ? log.failures[name] : undefined),
+  complete: async (name, result, keep) => log.write({ type: 'complete-step', name, result, keep }),
+  fail: async (name, message, retryAt) => log.write({ type: 'fail-step', name, message, retryAt }),
 });
 
 function toUserMessage(content: string | readonly Part[] | Message, contextId: string): Message {

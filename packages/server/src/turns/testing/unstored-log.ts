@@ -1,7 +1,9 @@
-import type { Child, Command, State } from '@batonjs/lifecycle';
+import type { Child, Command, State, StepFailures } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
+import { defaultLimits } from '../../base/limits.ts';
 import { type Clock, isoTime } from '../../base/timing/clock.ts';
 import { decideAll } from '../../log/write/decision.ts';
+import { checkMemory } from '../../log/write/memory-limit.ts';
 
 /** The state of a task when a turn starts. */
 export interface TurnStart {
@@ -11,6 +13,8 @@ export interface TurnStart {
   readonly attempt: number;
   /** Results of steps that an earlier attempt completed. */
   readonly steps: Readonly<Record<string, unknown>>;
+  /** What earlier turns remembered, by key. */
+  readonly memory: Readonly<Record<string, unknown>>;
   /** The children that earlier turns or attempts recorded, by name. */
   readonly children: Readonly<Record<string, Child>>;
 }
@@ -22,13 +26,14 @@ export class UnstoredLog {
   #state: State | undefined;
   #steps: Readonly<Record<string, unknown>> = {};
 
-  constructor({ message, taskId, task, attempt, steps, children }: TurnStart, clock: Clock) {
+  constructor({ message, taskId, task, attempt, steps, memory, children }: TurnStart, clock: Clock) {
     this.#taskId = taskId;
     this.#clock = clock;
     if (task) this.#resume(task);
     this.write({ type: 'receive', message });
     for (let n = 0; n < attempt; n++) this.write({ type: 'start-turn' });
     for (const [name, result] of Object.entries(steps)) this.write({ type: 'complete-step', name, result });
+    this.write({ type: 'change-memory', memory });
     for (const [name, child] of Object.entries(children)) {
       this.create();
       this.write({ type: 'update', update: { child: { name, ...child } } });
@@ -45,11 +50,24 @@ export class UnstoredLog {
     return this.#steps;
   }
 
+  /** What the agent remembers, by key. */
+  get memory(): Readonly<Record<string, unknown>> {
+    return this.state.kept?.memory ?? {};
+  }
+
+  /** How steps failed that were not completed since, by name. */
+  get failures(): Readonly<Record<string, StepFailures | undefined>> {
+    return this.state.openTurn?.stepFailures ?? {};
+  }
+
   /** Throws the errors that the server throws: an `A2AError` for a command that is not allowed. */
   write(...commands: readonly Command[]): void {
-    this.#state = decideAll(this.#state, commands, isoTime(this.#clock.now())).state;
+    const { facts, state } = decideAll(this.#state, commands, isoTime(this.#clock.now()));
+    if (state) checkMemory(facts, state, defaultLimits);
+    this.#state = state;
     // The fact that ends a turn forgets its steps.
-    this.#steps = this.#state?.openTurn?.steps ?? this.#steps;
+    const { openTurn, kept } = this.state;
+    this.#steps = { ...kept?.steps, ...(openTurn?.steps ?? this.#steps) };
   }
 
   /** Makes the log a task if it is none. */

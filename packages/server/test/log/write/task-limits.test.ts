@@ -1,10 +1,12 @@
 import { FACT_FORMAT, type Fact, type State } from '@batonjs/lifecycle';
 import { weigh } from '@batonjs/lifecycle/internals';
+import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import type { LiveTask } from '../../../src/log/live-task.ts';
+import { memoryErrorOf } from '../../../src/log/write/memory-limit.ts';
 import { checkDecided, reserveSize } from '../../../src/log/write/task-limits.ts';
 
-const limits = { factsPerTask: 20, bytesPerTask: 1_000 };
+const limits = { factsPerTask: 20, bytesPerTask: 1_000, memoryBytes: 100 };
 const full = { version: 21, weight: 1_000 } as State;
 
 const fact = (type: Fact['type'], more: object = {}): Fact =>
@@ -117,3 +119,48 @@ describe('what is appended at the end of a log', () => {
     reserveSize(live(limits.factsPerTask, limits.bytesPerTask), [], limits);
   });
 });
+describe('what a task keeps', () => {
+  const kept = (memoryBytes: number) =>
+    ({ version: 1, weight: 1, kept: { memory: {}, steps: {}, callbacks: {}, memoryBytes } }) as State;
+  const remember = (changes: object) => fact('memory-changed', { changes });
+  const errorOf = (facts: readonly Fact[], state: State) => {
+    try {
+      checkDecided({ facts, state }, limits);
+    } catch (error) {
+      return memoryErrorOf(error);
+    }
+    return undefined;
+  };
+
+  it('may be as large as the limit, and no larger', () => {
+    expect(refusal([remember({ a: 1 })], kept(100))).toBeUndefined();
+    expect(refusal([remember({ a: 1 })], kept(101))).toBe('RESOURCE_EXHAUSTED');
+    expect(refusal([fact('step-completed', { name: 's', result: 1, keep: 'task' })], kept(101))).toBe(
+      'RESOURCE_EXHAUSTED',
+    );
+  });
+
+  it('may become smaller, and keeps no other fact from being written', () => {
+    expect(refusal([fact('memory-changed', { changes: {}, removed: ['a'] })], kept(101))).toBeUndefined();
+    expect(refusal([fact('step-completed', { name: 's', result: 1 })], kept(101))).toBeUndefined();
+    expect(refusal([fact('artifact-updated')], kept(101))).toBeUndefined();
+  });
+
+  it('is refused with keys and sizes for the agent, and without them for clients', () => {
+    const facts = [remember({ secret: 'x'.repeat(50), b: 1 })];
+    const sizes = 'The memory "secret" has 64 bytes, The memory "b" has 11 bytes';
+    const all = 'all that the task keeps would have 101 of 100 (`limits.memoryBytes`)';
+    expect(errorOf(facts, kept(101))).toEqual(new RangeError(`${sizes}; ${all}`));
+    const step = [fact('step-completed', { name: 's', result: 1, keep: 'task' })];
+    expect(errorOf(step, kept(101))).toEqual(
+      new RangeError(`The result of the step "s" has 11 bytes; ${all}`),
+    );
+    expect(() => checkDecided({ facts, state: kept(101) }, limits)).toThrow(
+      expect.objectContaining({ message: 'The task keeps more than this server allows' }),
+    );
+    expect(memoryErrorOf(tooLarge)).toBe(tooLarge);
+    expect(memoryErrorOf('x')).toBe('x');
+  });
+});
+
+const tooLarge = new A2AError('RESOURCE_EXHAUSTED');

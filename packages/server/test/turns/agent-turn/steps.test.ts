@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { createSteps } from '../../../src/turns/steps.ts';
+import { systemClock } from '../../../src/base/timing/clock.ts';
+import { LazyAbort } from '../../../src/base/timing/lazy-abort.ts';
+import { completeRetry } from '../../../src/turns/retries/retry-policy.ts';
+import { createSteps } from '../../../src/turns/steps/steps.ts';
 
 /** The steps of an attempt after one that completed these, and what they did with their record. */
 function steps(done: Readonly<Record<string, unknown>> = {}) {
   const calls: unknown[] = [];
   const step = createSteps({
-    done: () => done,
+    clock: systemClock,
+    abort: new LazyAbort(),
+    policy: completeRetry().steps,
+    pause: undefined,
+    failed: () => undefined,
+    fail: async () => void calls.push('fail'),
+    known: (name) => (Object.hasOwn(done, name) ? done : undefined),
     enter: () => void calls.push('enter'),
     complete: async (name, result) => void calls.push([name, result]),
   });

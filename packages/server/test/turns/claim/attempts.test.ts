@@ -1,7 +1,7 @@
 import type { Fact } from '@batonjs/lifecycle';
 import { expect, it } from 'vitest';
 import type { LiveTask } from '../../../src/log/live-task.ts';
-import { isSpent } from '../../../src/turns/attempts.ts';
+import { isSpent } from '../../../src/turns/retries/attempts.ts';
 
 const start = (turn: number, alone?: boolean) => ({ type: 'turn-started', turn, alone });
 const working = (message?: object) => ({

@@ -1,5 +1,5 @@
 import type { Fact, State } from '@batonjs/lifecycle';
-import type { LiveTask } from '../log/live-task.ts';
+import type { LiveTask } from '../../log/live-task.ts';
 
 const batch = 256;
 
