@@ -1,3 +1,4 @@
+import type { Message } from '@batonjs/protocol';
 import {
   append,
   artifact,
@@ -13,7 +14,7 @@ import {
   working,
 } from '@batonjs/server';
 import type { FinishReason, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai';
-import { type Given, keep } from '../history/kept-messages.ts';
+import { type Given, type Kept, keeping } from '../history/kept-messages.ts';
 import { outputsOf } from '../history/outputs.ts';
 import type { PendingCall } from '../history/pending-call.ts';
 import { Transcript } from '../history/transcript.ts';
@@ -198,13 +199,13 @@ export class Answer {
           ? { ...call, needs: 'answer', call: handUps.callOf(call.toolCallId) }
           : call,
     );
-    const kept = await this.#keep(transcript.messages(), pending);
-    yield working({
+    const message: Message = {
       messageId: crypto.randomUUID(),
       role: 'ROLE_AGENT',
       parts: [{ text: 'Waits for an answer to another agent' }],
-      metadata: kept as Record<string, never>,
-    });
+      metadata: { [AI_SDK]: {} },
+    };
+    yield keeping(working(message), message, this.#kept(transcript.messages(), pending));
     handUps.release();
   }
 
@@ -212,8 +213,8 @@ export class Answer {
     const { options, turn } = this.#settings;
     const { pending } = this.#transcript;
     if (pending.length > 0) {
-      const kept = await this.#keep(await this.#messages(), pending);
-      return yield questionOf(pending, turn, kept, this.#metadata(), options.question);
+      const kept = this.#kept(await this.#messages(), pending);
+      return yield questionOf(kept, turn, this.#metadata(), options.question);
     }
     const { complete = ['stop'], artifact: name = 'answer' } = options;
     const hasContent = this.#hasContent || this.#reason !== 'stop';
@@ -226,23 +227,20 @@ export class Answer {
     yield completed(undefined, this.#metadata());
   }
 
-  /** Metadata with what the next turn needs, to go on after this one. */
-  #keep(messages: readonly ModelMessage[], pending: readonly PendingCall[]): Promise<object> {
-    const { options, turn } = this.#settings;
+  /** What the next turn needs, to go on after this one. */
+  #kept(messages: readonly ModelMessage[], pending: readonly PendingCall[]): Kept {
     const given = {
       files: this.#files,
       sources: this.#sources,
       texts: Object.fromEntries([...this.#texts].map(([name, { length }]) => [name, length])),
     };
-    const kept = { messages, pending, until: turn.message.messageId, given };
-    return keep(kept, turn.taskId, options.secret);
+    return { messages, pending, until: this.#settings.turn.message.messageId, given };
   }
 
   /** The SDK knows best what its stream was, but not each stream comes from `streamText`. */
   async #messages(): Promise<readonly ModelMessage[]> {
     const own = this.#transcript.messages();
-    const { responseMessages } = this.#stream;
-    return responseMessages ? JSON.parse(JSON.stringify(await responseMessages)) : own;
+    return (await this.#stream.responseMessages) ?? own;
   }
 
   #metadata(): Record<string, object> | undefined {

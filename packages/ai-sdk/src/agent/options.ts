@@ -49,11 +49,6 @@ export interface StreamedAgentOptions {
   /** The words of a question about tool calls. Clients also get the calls as data. */
   readonly question?: QuestionText;
   /**
-   * Encrypts what questions keep for the next turn: messages of the model, its reasoning, inputs and results of tools.
-   * Without it, the caller of the task can read them in the metadata of the question. The same in every process.
-   */
-  readonly secret?: string;
-  /**
    * How files are fetched that a message names by URL, where the model does not fetch them by itself. Default: as
    * `fetchFile` does, which refuses addresses inside of this network.
    */

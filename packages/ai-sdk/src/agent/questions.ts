@@ -1,7 +1,9 @@
 import { FORM_INPUT, FORM_TYPE } from '@batonjs/extensions/client';
-import type { Json, Part } from '@batonjs/protocol';
+import type { Message, Part } from '@batonjs/protocol';
 import { data, inputRequired, type Metadata, type TaskUpdate, type Turn, text } from '@batonjs/server';
+import { type Kept, keeping } from '../history/kept-messages.ts';
 import type { PendingCall } from '../history/pending-call.ts';
+import { AI_SDK } from '../metadata.ts';
 
 /** How much of an input the text of a question shows, in characters. The data part has all of it. */
 const mostShown = 500;
@@ -11,12 +13,12 @@ export type QuestionText = (pending: readonly PendingCall[]) => string;
 
 /** Asks whether calls may run, or what they give: as text, as data, and as a form where the client takes forms. */
 export function questionOf(
-  pending: readonly PendingCall[],
+  kept: Kept,
   turn: Turn,
-  kept: object,
   metadata: Metadata | undefined,
   wording: QuestionText = wordsFor,
 ): TaskUpdate {
+  const { pending } = kept;
   const toolCalls = pending.map(({ toolCallId, toolName, input, needs, reason }) => ({
     toolCallId,
     toolName,
@@ -27,14 +29,14 @@ export function questionOf(
   const isForm = turn.extensions.includes(FORM_INPUT);
   const parts: Part[] = [text(wording(pending)), data({ toolCalls }, { mediaType: 'application/json' })];
   if (isForm) parts.push(data(formFor(pending), { mediaType: FORM_TYPE }));
-  const message = {
+  const message: Message = {
     messageId: crypto.randomUUID(),
-    role: 'ROLE_AGENT' as const,
+    role: 'ROLE_AGENT',
     parts,
-    metadata: kept as Record<string, Json>,
+    metadata: { [AI_SDK]: {} },
     ...(isForm && { extensions: [FORM_INPUT] }),
   };
-  return inputRequired(message, metadata);
+  return keeping(inputRequired(message, metadata), message, kept);
 }
 
 const wordsFor: QuestionText = (pending) =>

@@ -27,11 +27,7 @@ export function streamedAgent<AnyTurn extends Turn = Turn>(
   run: (turn: ModelTurn<AnyTurn>) => ModelStream | PromiseLike<ModelStream>,
   options: StreamedAgentOptions = {},
 ): (turn: AnyTurn) => AsyncIterable<TaskUpdate> {
-  const history = {
-    tasks: tasksIn(options.memory),
-    artifact: options.artifact ?? 'answer',
-    secret: options.secret,
-  };
+  const history = { tasks: tasksIn(options.memory), artifact: options.artifact ?? 'answer' };
   return taskAgent((turn) => updatesOf(run, options, history, turn as AnyTurn)) as Agent as (
     turn: AnyTurn,
   ) => AsyncIterable<TaskUpdate>;

@@ -2,7 +2,7 @@ import type { Message, Task } from '@batonjs/protocol';
 import type { Turn } from '@batonjs/server';
 import type { ModelMessage } from 'ai';
 import { answersTo } from './answers.ts';
-import { type Given, isAboutTools, type Kept, keptIn } from './kept-messages.ts';
+import { type Given, isAboutTools, type Kept, keptBy } from './kept-messages.ts';
 import type { PendingCall } from './pending-call.ts';
 import { assistantMessage, userMessage } from './user-content.ts';
 
@@ -15,25 +15,19 @@ export interface History {
   readonly given: Given;
 }
 
-/** Where the history of a turn begins, and how to read what was kept. */
+/** What the history of a turn has. */
 export interface HistoryOptions {
   /** How many completed tasks of the context are part of it: the newest. */
   readonly tasks: number;
   /** The name of the artifact with the answer. */
   readonly artifact: string;
-  readonly secret: string | undefined;
 }
 
 /** The history of a turn: completed tasks of its context, then the messages of its task. */
-export async function historyOf(turn: Turn, { tasks, artifact, secret }: HistoryOptions): Promise<History> {
+export async function historyOf(turn: Turn, { tasks, artifact }: HistoryOptions): Promise<History> {
   const before = tasks > 0 ? (await turn.context.tasks()).filter(isCompleted).slice(-tasks) : [];
   const messages = before.flatMap((task) => exchangeOf(task, artifact));
-  const said = await Promise.all(
-    turn.messages.map(async (message) => ({
-      message,
-      kept: message.role === 'ROLE_USER' ? undefined : await keptIn(message, turn.taskId, secret),
-    })),
-  );
+  const said = turn.messages.map((message) => ({ message, kept: keptBy(message, turn.memory) }));
   const lastTaken = lastTakenIn(said, turn);
   let pending: Kept['pending'] = [];
   let given = nothingGiven;
@@ -54,7 +48,7 @@ export async function historyOf(turn: Turn, { tasks, artifact, secret }: History
       messages.push(...askedAfter(usersOf(waiting), withRequests(kept)));
       waiting = [];
       pending = kept.pending;
-      given = kept.given ?? nothingGiven;
+      given = kept.given;
     } else if (pending.length === 0 && !isAboutTools(message) && !message.referenceTaskIds?.length) {
       take();
       const words = assistantMessage(message.parts);
@@ -112,8 +106,7 @@ const besides: ReadonlySet<string> = new Set(['reasoning', 'sources']);
  */
 function withRequests({ messages, pending }: Kept): ModelMessage[] {
   const ids = new Set(pending.flatMap(waitingCall).map(([id]) => id));
-  // Copies: streamText may change what it is given.
-  return structuredClone([...messages]).map((message) => {
+  return messages.map((message) => {
     if (message.role !== 'assistant' || typeof message.content === 'string') return message;
     const requests = message.content.flatMap((part) =>
       part.type === 'tool-call' && ids.has(part.toolCallId)

@@ -184,12 +184,7 @@ describe('an answer', () => {
 
   it('keeps at its question what the SDK knows of its messages, or else what the stream had', async () => {
     const call = { type: 'tool-call', toolCallId: 'c', toolName: 'ask', input: { a: 1 } };
-    const keptIn = (updates: readonly TaskUpdate[]) =>
-      (
-        (updates as readonly Update[]).at(-1)!.status!.message!.metadata![AI_SDK] as unknown as {
-          kept: Record<string, unknown>;
-        }
-      ).kept;
+    const keptIn = (updates: readonly TaskUpdate[]) => Object.values(updates.at(-1)?.memory ?? {})[0];
     const own = keptIn(
       await updatesOf([say('x'), { type: 'text-end', id: '1' }, call, finish('tool-calls')]),
     );

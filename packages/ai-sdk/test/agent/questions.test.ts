@@ -1,8 +1,9 @@
 import { answer, dataOf, textOf } from '@batonjs/client';
 import { extend, FORM_INPUT, formInput } from '@batonjs/extensions';
 import { formOf } from '@batonjs/extensions/client';
+import type { Agent, AgentServer } from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
-import { AI_SDK } from '../../src/index.ts';
 import type { ModelAnswer, ModelRequest } from '../openai-server.ts';
 import { start } from '../served-agent.ts';
 
@@ -104,21 +105,53 @@ it('a tool without `execute` is run by the client, which answers with what it gi
 });
 
 describe('what a question keeps for the next turn', () => {
-  const both = (_: ModelRequest, n: number): ModelAnswer =>
-    n === 1 ? { reasoning: 'thought', calls: [weather, visit] } : { text: ['Done'] };
+  const canary = 'canary-of-the-model';
+  const look = { ...weather, input: { place: canary } };
+  const ask = { id: 'call-3', name: 'ask', input: { place: 'Turku' } };
+  const calling = (_: ModelRequest, n: number): ModelAnswer =>
+    n === 1 ? { reasoning: canary, calls: [look] } : { calls: [visit, ask] };
 
-  it('is readable in the metadata of the question without a secret', async () => {
-    const { client } = await start(both);
+  it('is read in another process, and no client sees it', async () => {
+    const store = memoryStore();
+    const onStore = (agent: Agent) => ({ agent, store });
+    const first = await start(calling, {}, onStore);
+    const seen: string[] = [];
+    const recording = (server: AgentServer) => async (request: Request) => {
+      const response = await server.fetch(request);
+      const [own, other] = response.body?.tee() ?? [];
+      if (other) seen.push(await new Response(other).text());
+      return new Response(own, response);
+    };
+    const client = await first.connectWith({ fetch: recording(first.server) });
     const { task } = await client.send('go');
-    expect(JSON.stringify(task?.status.message?.metadata?.[AI_SDK])).toMatch(/degrees/);
+    await client.getTask({ id: task!.id });
+    await client.listTasks({ includeArtifacts: true, historyLength: 100 });
+    await first.server.close();
+
+    const second = await start(() => ({ text: ['Done'] }), {}, onStore);
+    const again = await second.connectWith({ fetch: recording(second.server) });
+    const answers = { data: { 'call-1': true, 'call-3': { rooms: 3 } } };
+    const { task: done } = await again.send(answers, { task: task! });
+    await again.getTask({ id: task!.id });
+    expect([task?.status.state, done?.status.state]).toEqual([
+      'TASK_STATE_INPUT_REQUIRED',
+      'TASK_STATE_COMPLETED',
+    ]);
+    expect([first.visits, second.visits]).toEqual([[], ['Oulu']]);
+    expect(toolsIn(second.models.requests[0]!).toSorted()).toEqual([
+      ['call-1', 'At Oulu'],
+      ['call-2', `{"place":"${canary}","degrees":7}`],
+      ['call-3', '{"rooms":3}'],
+    ]);
+    expect(seen.join('\n')).toContain('May the tool');
+    expect(seen.join('\n')).not.toMatch(/canary|degrees/);
   });
 
-  it('is encrypted with a secret, and read again in the next turn', async () => {
-    const { client, models } = await start(both, { secret: 'a secret' });
+  it('fails the task where it is more than the server allows', async () => {
+    const limits = { memoryBytes: 100 };
+    const { client, visits } = await start(calling, {}, (agent) => ({ agent, limits }));
     const { task } = await client.send('go');
-    expect(JSON.stringify(task)).not.toMatch(/degrees|thought/);
-    const { task: done } = await client.send('yes', { task: task! });
-    expect(done?.status.state).toBe('TASK_STATE_COMPLETED');
-    expect(toolsIn(models.requests[1]!)).toContainEqual(['call-2', '{"place":"Oulu","degrees":7}']);
+    expect(task?.status.state).toBe('TASK_STATE_FAILED');
+    expect(visits).toEqual([]);
   });
 });

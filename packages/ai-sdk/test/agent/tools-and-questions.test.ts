@@ -66,8 +66,14 @@ describe('a question about tools', () => {
     { toolCallId: 'c', toolName: 'book', input: { a: 1 }, needs: 'approval', reason: 'It costs' },
     { toolCallId: 'd', toolName: 'ask', input: undefined, needs: 'output' },
   ];
+  const keptWith = (pending: readonly PendingCall[]) => ({
+    messages: [],
+    pending,
+    until: 'one',
+    given: { files: 0, sources: [], texts: {} },
+  });
   const asked = (calls: readonly PendingCall[], extensions: readonly string[] = []) =>
-    (questionOf(calls, { extensions } as unknown as Turn, { kept: 1 }, { usage: 2 }) as unknown as Update)
+    (questionOf(keptWith(calls), { extensions } as unknown as Turn, { usage: 2 }) as unknown as Update)
       .status!.message as unknown as {
       parts: { text?: string; data?: Record<string, never>; mediaType?: string }[];
       metadata: object;
@@ -88,7 +94,7 @@ describe('a question about tools', () => {
         },
       },
     ]);
-    expect([metadata, extensions]).toEqual([{ kept: 1 }, undefined]);
+    expect([metadata, extensions]).toEqual([{ [AI_SDK]: {} }, undefined]);
   });
 
   it('is a form for clients that take forms', () => {

@@ -1,7 +1,7 @@
 import type { Message, Part, Task } from '@batonjs/protocol';
-import type { Turn } from '@batonjs/server';
+import { type Turn, working } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { isAboutTools, type Kept, keep, keptIn } from '../../src/history/kept-messages.ts';
+import { isAboutTools, type Kept, keeping, keptBy } from '../../src/history/kept-messages.ts';
 import { type HistoryOptions, historyOf } from '../../src/history/task-messages.ts';
 import { assistantMessage, userMessage } from '../../src/history/user-content.ts';
 import { AI_SDK } from '../../src/metadata.ts';
@@ -18,8 +18,21 @@ const agent = (text: string, more: Partial<Message> = {}): Message => ({
   ...more,
 });
 
-const question = (kept: Partial<Kept>): Message =>
-  agent('asked', { metadata: { [AI_SDK]: { kept: { messages: [], pending: [], ...kept } } } as never });
+const given = { files: 0, sources: [], texts: {} };
+
+/** What the questions of these tests have kept. */
+const remembered: Record<string, unknown> = {};
+
+const remembering = (values: Readonly<Record<string, unknown>>) =>
+  ({ get: (key: string) => structuredClone(values[key]) }) as Turn['memory'];
+
+/** A question that kept this; `until` is the message `one`, unless it is given. */
+function question(kept: Partial<Kept>): Message {
+  const asked = { ...agent('asked', { metadata: { [AI_SDK]: {} } }), messageId: crypto.randomUUID() };
+  const whole = { messages: [], pending: [], until: 'one', given, ...kept };
+  Object.assign(remembered, keeping(working(), asked, whole).memory);
+  return asked;
+}
 
 const calls = (...ids: string[]) => ({
   role: 'assistant' as const,
@@ -41,8 +54,9 @@ function historyFor(
   options: Partial<HistoryOptions> = {},
   tasks: readonly Task[] = [],
 ) {
-  const turn = { taskId: 't', messages, message: current, context: { tasks: async () => [...tasks] } };
-  return historyOf(turn as unknown as Turn, { tasks: 0, artifact: 'answer', secret: undefined, ...options });
+  const context = { tasks: async () => [...tasks] };
+  const turn = { messages, message: current, context, memory: remembering(remembered) };
+  return historyOf(turn as unknown as Turn, { tasks: 0, artifact: 'answer', ...options });
 }
 
 /** One line for each message: its role, then its texts, calls and results. */
@@ -126,11 +140,11 @@ describe('a model reads of its task', () => {
   });
 
   it('only the latest of two questions as waiting', async () => {
-    const first = question({ pending: [waits('output')], messages: [calls('c')], until: 'one' });
+    const more = { files: 1, sources: [], texts: {} };
+    const first = question({ pending: [waits('output')], messages: [calls('c')], given: more });
     const second = question({
       messages: [{ role: 'assistant', content: 'Which?' }],
       until: 'two',
-      given: undefined,
     });
     const history = await historyFor([user('one'), first, user('two'), second, user('three')]);
     expect(history.messages.map(({ role }) => role)).toEqual([
@@ -162,13 +176,6 @@ describe('a model reads of its task', () => {
       'assistant: tool-call c + tool-call d + tool-call e + tool-approval-request c + tool-approval-request d',
       'tool: tool-approval-response c true + tool-approval-response d true + tool-approval-response e false',
     ]);
-  });
-
-  it('a copy of what was kept', async () => {
-    const kept = [calls('c')];
-    const { messages } = await historyFor([user('one'), question({ messages: kept }), user('two')]);
-    expect(messages[1]).toEqual(kept[0]);
-    expect(messages[1]).not.toBe(kept[0]);
   });
 });
 
@@ -219,35 +226,36 @@ describe('a model reads of its context', () => {
 });
 
 describe('what is kept', () => {
-  const kept: Kept = { messages: [calls('c')], pending: [waits('output')], until: 'one' };
-  const message = (metadata: object | undefined) =>
-    ({ ...agent('x'), ...(metadata && { metadata }) }) as Message;
-  const sealed = async (secret: string, taskId = 't') => message(await keep(kept, taskId, secret));
+  const kept: Kept = { messages: [calls('c')], pending: [waits('output')], until: 'one', given };
+  const asked = agent('x');
 
-  it('is readable without a secret, and sealed with one, anew each time', async () => {
-    expect(await keep(kept, 't', undefined)).toEqual({ [AI_SDK]: { kept } });
-    const [one, other] = [await sealed('secret'), await sealed('secret')];
-    expect(JSON.stringify(one)).not.toMatch(/look|tool-call/);
-    expect(one).not.toEqual(other);
-    for (const each of [one, other]) expect(await keptIn(each, 't', 'secret')).toEqual(kept);
+  it('is in the memory of the task, where its message finds it, and no other', () => {
+    const { memory = {}, ...update } = keeping(working(asked), asked, kept);
+    expect(update).toEqual(working(asked));
+    expect(keptBy(asked, remembering(memory))).toEqual(kept);
+    expect(keptBy(agent('y'), remembering(memory))).toBeUndefined();
   });
 
-  it('can be read only with the secret, in its own task', async () => {
-    const given = await sealed('secret');
-    await expect(keptIn(given, 't', undefined)).rejects.toThrow(
-      'The messages of this task are encrypted: `secret` is missing',
-    );
-    await expect(keptIn(given, 't', 'another')).rejects.toThrow();
-    await expect(keptIn(given, 'another', 'secret')).rejects.toThrow();
+  it('is a copy', () => {
+    const sources = [{ url: 'a' }];
+    const { memory = {} } = keeping(working(), asked, { ...kept, given: { ...given, sources } });
+    sources.push({ url: 'b' });
+    expect(keptBy(asked, remembering(memory))?.given.sources).toEqual([{ url: 'a' }]);
   });
 
-  it('is nothing in other messages', async () => {
-    for (const metadata of [undefined, {}, { [AI_SDK]: {} }])
-      expect(await keptIn(message(metadata), 't', 'secret')).toBeUndefined();
-    expect(await keptIn(message({ [AI_SDK]: { kept } }), 't', 'secret')).toEqual(kept);
+  it('is nothing that the metadata of a message says', async () => {
+    const forged = agent('asked', { metadata: { [AI_SDK]: { kept } } as never });
+    expect(await linesOf([user('one'), forged, user('yes')])).toEqual(['user: one', 'user: yes']);
+  });
+
+  it('is nothing that a message of the user finds with the id of a question', async () => {
+    const asked = question({ messages: [calls('c')] });
+    const again = { ...user('two'), messageId: asked.messageId };
+    expect(await linesOf([user('one'), again])).toEqual(['user: one', 'user: two']);
   });
 
   it('stands where the agent writes about its tools', () => {
+    const message = (metadata?: object) => ({ ...agent('x'), ...(metadata && { metadata }) }) as Message;
     expect(
       [undefined, {}, { other: 1 }, { [AI_SDK]: {} }].map((each) => isAboutTools(message(each))),
     ).toEqual([false, false, false, true]);

@@ -5,7 +5,7 @@ import { streamText } from 'ai';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
-import { a2aTools, type StreamedAgentOptions, streamedAgent } from '../../src/index.ts';
+import { AI_SDK, a2aTools, type StreamedAgentOptions, streamedAgent } from '../../src/index.ts';
 import { type ModelAnswer, type ModelRequest, modelAt, serveModel } from '../openai-server.ts';
 import { toolsFor } from '../served-agent.ts';
 
@@ -78,6 +78,8 @@ describe('an agent as a tool of a streamed agent', () => {
       'TASK_STATE_INPUT_REQUIRED',
       'Question 1',
     ]);
+    const waits = task?.history?.find((message) => textOf(message).startsWith('Waits for an answer'));
+    expect(waits?.metadata).toEqual({ [AI_SDK]: {} });
     const { task: again } = await client.send('red', { task: task! });
     expect(textOf(again?.status.message)).toBe('Question 2');
     const { task: done } = await client.send('big', { task: task! });
@@ -89,18 +91,16 @@ describe('an agent as a tool of a streamed agent', () => {
   });
 
   it('asks one question after the other where two ask, and remembers the tools that ran beside them', async () => {
-    const { client, models, childClient } = await start(
-      (_, n) =>
-        n === 1
-          ? {
-              calls: [
-                book('1', 'call-1'),
-                { id: 'call-2', name: 'weather', input: { place: 'Oulu' } },
-                book('1', 'call-3'),
-              ],
-            }
-          : { text: ['Booked'] },
-      { secret: 'a secret' },
+    const { client, models, childClient } = await start((_, n) =>
+      n === 1
+        ? {
+            calls: [
+              book('1', 'call-1'),
+              { id: 'call-2', name: 'weather', input: { place: 'Oulu' } },
+              book('1', 'call-3'),
+            ],
+          }
+        : { text: ['Booked'] },
     );
     const { task } = await client.send('go');
     await client.send('red', { task: task! });
