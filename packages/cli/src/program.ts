@@ -12,6 +12,7 @@ import { addSend } from './commands/send.ts';
 import { addTask } from './commands/task.ts';
 import { addDev } from './deployment/dev.ts';
 import { addDoctor } from './deployment/doctor.ts';
+import { addRelease } from './deployment/release.ts';
 import { addTasks } from './deployment/tasks.ts';
 import { toDuration } from './flags/duration.ts';
 import type { Io } from './io.ts';
@@ -41,7 +42,7 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   addCompletion(program, run);
   addDemoServer(program, run);
   addDev(program, run);
-  addTasks(program, run);
+  addRelease(addTasks(program, run), run);
   addDoctor(program, run);
   for (const command of allOf(program)) command.copyInheritedSettings(program);
   return program;

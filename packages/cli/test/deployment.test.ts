@@ -68,6 +68,47 @@ describe('tasks --store', () => {
 const resultOf = (findings: readonly { check: string; result: string; note: string }[], check: string) =>
   findings.find((each) => each.check === check);
 
+describe('turns that are pinned to a version', () => {
+  it('are found by the doctor while nobody runs it, and go on anywhere once they are released', async () => {
+    const file = join(temporaryFolder(), 'tasks.db');
+    const store = sqliteStore(file);
+    onTestFinished(() => store.close());
+    const serve = (version: string) =>
+      createAgentServer({
+        card: { name: 'Used', description: 'Is used' },
+        name: 'used',
+        store,
+        version,
+        deploys: 'pinned',
+        restart: 'rerun',
+        logger: () => {},
+        agent: async function* ({ signal }) {
+          yield working();
+          if (version === '1') await untilAborted(signal);
+          yield completed(`by ${version}`);
+        },
+      });
+    const old = serve('1');
+    const { url, close } = await serveAt(old, { port: 0 });
+    const { id } = (await cli(`send -a ${url} --async endless -o json`)).json.task;
+    await eventually(() => expect(old.load.turns).toBe(1));
+    await close({ graceMs: 0 });
+    const doctor = async () => (await cli(`doctor --store ${file} --agent used -o json`)).json.findings;
+    const check = 'turns of versions that nobody runs';
+    expect(await doctor()).toContainEqual({ check, result: 'problem', note: `1 of 1: ${id}` });
+    const none = await cli(`tasks --store ${file} --agent used release --of 2 -o json`);
+    expect([none.code, none.stdout.includes('0')]).toEqual([0, true]);
+    const released = await cli(`tasks --store ${file} --agent used release --of 1`);
+    expect(fieldOf(released.stdout, 'Released')).toBe('1');
+    expect(await doctor()).toContainEqual({ check, result: 'ok', note: 'none' });
+    const next = closedAfterTest(serve('2'));
+    const { url: other, close: closeOther } = await serveAt(next, { port: 0 });
+    onTestFinished(() => closeOther({ graceMs: 0 }));
+    expect((await cli(`task get -a ${other} ${id} --wait --poll-interval 20ms`)).stdout).toContain('by 2');
+    expect((await cli(`tasks --store ${file} release`)).code).toBe(2);
+  });
+});
+
 describe('doctor', () => {
   it('finds nothing wrong with a file and an agent that are well', async () => {
     const file = await usedFile();

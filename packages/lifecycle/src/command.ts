@@ -26,6 +26,8 @@ export type Command =
       readonly type: 'start-turn';
       readonly alone?: true | undefined;
       readonly ripeAt?: string | undefined;
+      /** The version of the program that runs it. */
+      readonly version?: string | undefined;
     }
   /**
    * The running turn asks for another one at a time (ISO 8601, UTC, milliseconds), or no more. `hasty`: how many turns in

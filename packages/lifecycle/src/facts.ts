@@ -59,6 +59,8 @@ export interface TurnStarted extends Written {
   readonly messageIds: readonly string[];
   /** No other turn that could have ended the process ran beside it when it started. */
   readonly alone?: true;
+  /** The version of the program that runs it, if it has one. */
+  readonly version?: string;
 }
 
 /** The running turn took a message that arrived while it ran. */

@@ -1,4 +1,5 @@
 // For the other packages of Baton. It may change in every release.
 export { agrees } from './head.ts';
+export { isLabel } from './labels.ts';
 export { transitions } from './states.ts';
 export { weigh } from './values/weigh.ts';

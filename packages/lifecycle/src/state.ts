@@ -34,6 +34,8 @@ export interface OpenTurn {
   /** Those among them that an attempt took while it ran. Absent without any, and in snapshots of earlier releases. */
   readonly takenLater?: readonly string[];
   readonly startedAt: string;
+  /** The version of the program that ran its latest attempt. */
+  readonly version?: string;
   /** The time for which a turn before had asked, where this one started for something else and so took its place. */
   readonly replacedWake?: string;
   /** Results of completed steps, by name; `null` for a step without a result. Look up with `Object.hasOwn`: a name may be any text. */

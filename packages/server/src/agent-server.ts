@@ -91,11 +91,11 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   mustBeUrl(options.publicUrl);
   const runtime = createRuntime(options, options.run ?? 'here');
   const { tasks, runner, claimer, push } = runtime;
-  const { store, clock, owners } = runtime.dependencies;
+  const { store, clock, owners, versions } = runtime.dependencies;
   const { queue } = runtime.dependencies.options;
   const closing = new AbortController();
   const isOpen = () => !closing.signal.aborted;
-  const readiness = createReadiness({ store, clock, isOpen, owners });
+  const readiness = createReadiness({ store, clock, isOpen, owners, versions });
   const publicUrl = options.publicUrl?.replace(/(?<!\/)\/+$/, '');
   const added: AgentInterface[] = [];
   const { card, cards, bindings } = cardsOf(options, push !== undefined, added, publicUrl);

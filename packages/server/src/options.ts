@@ -9,6 +9,7 @@ import type { Logger, LoggerMethods } from './base/hooks/logger.ts';
 import type { Telemetry } from './base/hooks/telemetry.ts';
 import type { Limits } from './base/limits.ts';
 import type { RetentionOptions } from './base/store/retention.ts';
+import type { Deploys } from './base/store/versions.ts';
 import type { Clock } from './base/timing/clock.ts';
 import type { Authenticate } from './front/calls/authenticate.ts';
 import type { CallerLimits } from './front/calls/caller-limits.ts';
@@ -43,6 +44,14 @@ export interface WorkerOptions {
   readonly sharesQueue?: boolean;
   /** What happens to a turn whose process died: the task fails, or the agent is run again. Default `'fail'`. */
   readonly restart?: 'fail' | 'rerun';
+  /** The version of the program, recorded with each turn: at most 64 characters. */
+  readonly version?: string;
+  /**
+   * Which turns that began under other versions go on here. `'any'`: all, and turns are not pinned. `'pinned'`: a turn
+   * goes on only under its version. A function: the same, and those of versions for which it returns true go on here.
+   * Needs `version`. Default `'any'`.
+   */
+  readonly deploys?: Deploys;
   /**
    * How many attempts of a turn count at most under `'rerun'`. One counts if it wrote something or was tried alone; in
    * all, a turn runs at most three times as often. Default 3.
@@ -125,9 +134,7 @@ export interface WorkerOptions {
 /** The options of `createAgentServer`. All times in milliseconds. */
 export interface AgentServerOptions extends WorkerOptions {
   readonly card: CardInput;
-  /**
-   * Whether this process runs the turns of its messages, or leaves them to `createWorker` elsewhere. Default `'here'`.
-   */
+  /** Whether this process runs the turns of its messages, or leaves them to `createWorker` elsewhere. Default `'here'`. */
   readonly run?: 'here' | 'workers';
   /**
    * Absolute URL at which clients reach this agent. Needed unless they are on this machine or come through a trusted
@@ -206,6 +213,7 @@ const names: OptionNames<AgentServerOptions> = {
   compatibility: true,
   confirmSteps: true,
   cors: true,
+  deploys: true,
   currentStatusInHistory: true,
   extendedCard: true,
   generationWaitMs: true,
@@ -235,6 +243,7 @@ const names: OptionNames<AgentServerOptions> = {
   sweepEveryMs: true,
   telemetry: true,
   tenants: true,
+  version: true,
 };
 
 const ofLimits: OptionNames<Limits> = {

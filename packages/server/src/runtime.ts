@@ -1,3 +1,4 @@
+import { isLabel } from '@batonjs/lifecycle/internals';
 import { guardHook, guardLogger } from './base/hooks/call-hook.ts';
 import { consoleLogger, type Logger, toLogger } from './base/hooks/logger.ts';
 import { detached } from './base/hooks/telemetry.ts';
@@ -6,6 +7,7 @@ import { boundedStore } from './base/store/bounded-store.ts';
 import { QueueOwners } from './base/store/queue-owners.ts';
 import { Retention, type RetentionOptions } from './base/store/retention.ts';
 import { StoreOutage } from './base/store/store-outage.ts';
+import { Versions } from './base/store/versions.ts';
 import { systemClock } from './base/timing/clock.ts';
 import { LiveTasks } from './log/live-tasks.ts';
 import { type AgentServerOptions, unknownServerOptions, type WorkerOptions } from './options.ts';
@@ -111,10 +113,13 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
   const { card, publicUrl } = given as Partial<AgentServerOptions>;
   const user = { queue, card: card?.name, url: publicUrl, shares: given.sharesQueue ?? false };
   const owners = new QueueOwners(user, { store: bounded, clock, logger });
+  const guarded = owners.guard(bounded);
+  const versions = versionsFor(given, queue, { store: guarded, clock, logger });
   return {
     agent,
-    store: owners.guard(bounded),
+    store: versions ? versions.guard(guarded) : guarded,
     owners,
+    versions,
     report: (message, details) => outage.report(message, details),
     clock,
     logger,
@@ -127,6 +132,8 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
       isWorker: run === undefined,
       restart: given.restart ?? 'fail',
       maxAttempts,
+      version: given.version,
+      pinnedTo: versions && given.version,
       confirmSteps: given.confirmSteps ?? given.restart === 'rerun',
       leaseMs,
       pollMs: Math.min(1_000, leaseMs / 3),
@@ -143,6 +150,24 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
       }),
     },
   };
+}
+
+/** Undefined if turns are pinned to no version. Throws `TypeError` for options that cannot work. */
+function versionsFor(
+  { version, deploys = 'any', schedule }: WorkerOptions,
+  queue: string,
+  source: ConstructorParameters<typeof Versions>[1],
+): Versions | undefined {
+  if (version !== undefined && !isLabel(version))
+    throw new TypeError('`version` must be a text of 1 to 64 characters');
+  if (deploys === 'any') return undefined;
+  if (deploys !== 'pinned' && typeof deploys !== 'function')
+    throw new TypeError("`deploys` must be 'any', 'pinned' or a function");
+  if (version === undefined) throw new TypeError('`deploys` needs `version`');
+  if (schedule)
+    throw new TypeError('`deploys` cannot be used with `schedule`: a schedule counts no pinned turns');
+  if (!source.store.pinned) throw new TypeError('`deploys` needs a store with `pinned`');
+  return new Versions({ queue, version, deploys }, source);
 }
 
 /** The hooks of the options, which also count and log what they are told of. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { scopeOf } from '@batonjs/server/internals';
+import { scopeOf, versionsOf } from '@batonjs/server/internals';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { clockSkew, type Finding, find } from './finding.ts';
 import type { OpenedStore } from './open-store.ts';
@@ -42,6 +42,16 @@ export async function checkStore(opened: OpenedStore, options: StoreCheckOptions
     find('tasks that wait for a process', async () => {
       const waiting = await store.waiting(options.agent);
       return { isOk: true, note: String(waiting) };
+    }),
+    find('turns of versions that nobody runs', async () => {
+      if (!store.pinned) return undefined;
+      const found: string[] = [];
+      for (const version of await versionsOf(store, options.agent)) {
+        const tasks = await store.pinned(options.agent, version, 100);
+        if (tasks.length > 0)
+          found.push(`${tasks.length} of ${version}: ${list(tasks.map(({ taskId }) => taskId))}`);
+      }
+      return { isOk: found.length === 0, note: found.length === 0 ? 'none' : found.join('; ') };
     }),
     find('undelivered webhooks', async () => {
       const dead = await store.listDead(options.agent, { limit: 100 });
@@ -109,6 +119,7 @@ function sqliteIndexes(path: string): string[] {
 export const postgresIndexes: readonly string[] = [
   'tasks_by_status',
   'tasks_by_context',
+  'tasks_by_term',
   'tasks_waiting',
   'tasks_due',
   'tasks_left',

@@ -26,7 +26,7 @@ export const addScopeFlags = (command: Command): Command =>
     .option('--tenant <name>', 'the tenant')
     .option('--caller <scope>', 'the scope of the caller; none: those without authentication', '');
 
-export function addTasks(program: Command, run: Run): void {
+export function addTasks(program: Command, run: Run): Command {
   const command = program
     .command('tasks')
     .description('look into a store: the tasks of an agent, those that changed last first')
@@ -47,6 +47,12 @@ export function addTasks(program: Command, run: Run): void {
   addStreamFlag(addOutputFlags(addScopeFlags(command)))
     .addHelpText('after', '\nExample:\n  $ baton tasks --store sqlite:.data/expense.db --agent expense\n')
     .action(run<TasksFlags>(listStored));
+  // A command below this one has its flags, too.
+  command.hook('preAction', (_, below) => {
+    for (const [name, value] of Object.entries(command.opts()))
+      if (below.getOptionValue(name) === undefined) below.setOptionValue(name, value);
+  });
+  return command;
 }
 
 async function listStored({ options, output, io }: RunContext<TasksFlags>): Promise<void> {

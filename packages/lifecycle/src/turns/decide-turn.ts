@@ -6,7 +6,7 @@ import { isInterrupted } from '../states.ts';
 
 export function startTurn(
   state: State,
-  { alone, ripeAt }: Command & { type: 'start-turn' },
+  { alone, ripeAt, version }: Command & { type: 'start-turn' },
   at: string,
 ): Happening[] {
   const { openTurn, task, turns, untaken, woken, wakeAt } = state;
@@ -25,6 +25,7 @@ export function startTurn(
         attempt: openTurn.attempt + 1,
         messageIds: openTurn.messageIds,
         ...(alone && { alone }),
+        ...(version !== undefined && { version }),
       }
     : {
         type: 'turn-started',
@@ -32,6 +33,7 @@ export function startTurn(
         attempt: 1,
         messageIds: ripe.map(({ message }) => message.messageId),
         ...(alone && { alone }),
+        ...(version !== undefined && { version }),
       };
   if (!task || !isInterrupted(task.status.state)) return [started];
   return [started, { type: 'status-changed', status: { state: 'TASK_STATE_WORKING', timestamp: at } }];

@@ -10,7 +10,7 @@ import type {
 import { keepStep } from '../kept/kept.ts';
 import type { Draft } from '../state.ts';
 
-export function startTurn(next: Draft, { turn, attempt, messageIds, at }: TurnStarted): void {
+export function startTurn(next: Draft, { turn, attempt, messageIds, at, version }: TurnStarted): void {
   const { taken, left } = take(next.untaken, messageIds);
   const kept = next.openTurn?.number === turn ? next.openTurn : undefined;
   if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;
@@ -30,6 +30,7 @@ export function startTurn(next: Draft, { turn, attempt, messageIds, at }: TurnSt
     messageIds,
     takenLater: kept?.takenLater,
     startedAt: at,
+    ...(version !== undefined && { version }),
     replacedWake,
     steps: kept?.steps ?? noSteps,
     stepFailures: kept?.stepFailures,

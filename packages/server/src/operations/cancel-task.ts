@@ -52,7 +52,13 @@ async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], 
   );
   if (facts.length === 0) return;
   try {
-    await appendOpenly(live, facts, 'cancel', { queue, want: true, ...orderFor(schedule, mostUrgent) });
+    await appendOpenly(live, facts, 'cancel', {
+      queue,
+      want: true,
+      // No code of the agent goes on: any version may carry it out.
+      version: null,
+      ...orderFor(schedule, mostUrgent),
+    });
   } catch (error) {
     if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
     await live.tryRefresh();

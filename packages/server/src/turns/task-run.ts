@@ -122,7 +122,7 @@ export class TaskRun {
       if (!openTurn && (next === undefined || next > now)) return task.release();
       isTimed = next !== undefined && next > 0;
       const ripeAt = isoTime(now);
-      await task.write(() => [{ type: 'start-turn', alone: this.#isAlone || undefined, ripeAt }]);
+      await task.startTurn(this.#isAlone, ripeAt);
       this.#attempt = task.state.openTurn?.attempt ?? 1;
       if (openTurn && !isPaused) this.#report('rerun');
     }

@@ -196,6 +196,13 @@ export class TaskWriter implements Held {
     );
   }
 
+  /** Starts the turn or its next attempt, pinned to the version of this process if turns are. */
+  async startTurn(isAlone: boolean, ripeAt: string): Promise<void> {
+    const { queue, version, pinnedTo } = this.#dependencies.options;
+    const start: Command = { type: 'start-turn', alone: isAlone || undefined, ripeAt, version };
+    await this.write(() => [start], pinnedTo === undefined ? undefined : () => ({ queue, version: pinnedTo }));
+  }
+
   /** Asks for another turn at a time (ISO 8601, UTC, milliseconds), or for none. A log that is no task becomes one. */
   async setWake(time: string | undefined): Promise<void> {
     const create = { type: 'create', taskId: this.live.taskId } as const;
@@ -204,10 +211,10 @@ export class TaskWriter implements Held {
 
   /** Gives the task to another process in the middle of its turn: the process that claims it runs the turn again. */
   async handOver(): Promise<void> {
-    const { queue, schedule } = this.#dependencies.options;
+    const { queue, schedule, pinnedTo: version } = this.#dependencies.options;
     await this.write(
       () => [],
-      () => ({ queue, release: true, want: true, ...orderFor(schedule) }),
+      () => ({ queue, release: true, want: true, version, ...orderFor(schedule) }),
     );
   }
 
@@ -284,9 +291,10 @@ export class TaskWriter implements Held {
 
   #giveBack(state: State): Commit['turn'] {
     const next = startsAt(state);
-    const { queue, schedule } = this.#dependencies.options;
+    const { queue, schedule, pinnedTo } = this.#dependencies.options;
     const now = this.#dependencies.clock.now();
     const want = next !== undefined && next <= now;
-    return { queue, release: true, want, ...orderForAll(schedule, state.untaken, isoTime(now)) };
+    const version = state.openTurn && pinnedTo;
+    return { queue, release: true, want, version, ...orderForAll(schedule, state.untaken, isoTime(now)) };
   }
 }

@@ -4,6 +4,7 @@ import type { Agent, Turn } from '../agent/agent.ts';
 import type { Logger, ReportFailure } from '../base/hooks/logger.ts';
 import type { Telemetry } from '../base/hooks/telemetry.ts';
 import type { Limits } from '../base/limits.ts';
+import type { Versions } from '../base/store/versions.ts';
 import type { Clock } from '../base/timing/clock.ts';
 import type { Transition } from '../log/write/transition.ts';
 import type { Schedule } from './order/schedule.ts';
@@ -27,6 +28,10 @@ export interface TurnOptions {
   /** What happens to a turn whose process died. */
   readonly restart: 'fail' | 'rerun';
   readonly maxAttempts: number;
+  /** The version of the program. */
+  readonly version: string | undefined;
+  /** The version that turns which begin here are pinned to; undefined: to none. */
+  readonly pinnedTo: string | undefined;
   readonly confirmSteps: boolean;
   readonly leaseMs: number;
   /** How long the queue is left alone if the store notifies of nothing. */
@@ -51,6 +56,8 @@ export interface TurnDependencies {
   readonly store: TaskStore;
   /** Whether the tasks of the queue are this agent's, as the store remembers. */
   readonly owners: { readonly isOurs: boolean; refusal(): Promise<string | undefined> };
+  /** The version of turns that are pinned; undefined: none is here. */
+  readonly versions: Versions | undefined;
   /** Logs the errors of background work; an outage of the store once, and not in each loop. */
   readonly report: ReportFailure;
   readonly clock: Clock;

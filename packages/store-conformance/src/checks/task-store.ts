@@ -17,6 +17,7 @@ import { scopeChecks } from './scopes.ts';
 import { claimChecks } from './turns/claim.ts';
 import { claimOrderChecks } from './turns/claim-order.ts';
 import { leaseChecks, renewChecks } from './turns/lease.ts';
+import { pinnedChecks } from './turns/pinned.ts';
 import { waitingChecks } from './turns/waiting.ts';
 
 /** All checks of the `TaskStore` port. */
@@ -28,6 +29,7 @@ export const taskStoreChecks: readonly Check[] = [
   ...renewChecks,
   ...claimChecks,
   ...claimOrderChecks,
+  ...pinnedChecks,
   ...waitingChecks,
   ...scheduleChecks,
   ...takeChecks,

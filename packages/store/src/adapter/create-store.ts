@@ -5,7 +5,7 @@ import type { PushConfig, PushConfigStore } from '../port/push-config-store.ts';
 import type { TaskStore } from '../port/task-store.ts';
 import { takeStep } from '../rules/bucket.ts';
 import { foundOf, foundTask } from '../rules/change.ts';
-import { renewStep } from '../rules/claim.ts';
+import { namesOf, pinnedIn, pinnedWanted, renewStep } from '../rules/claim.ts';
 import { commitStep, type PreparedCommit } from '../rules/commit.ts';
 import { listSearch } from '../rules/list.ts';
 import { leaseReading } from '../rules/task-row.ts';
@@ -18,7 +18,7 @@ import {
   withWebhooks,
 } from '../rules/webhook.ts';
 import { byName, pushConfigOf } from '../rules/webhook-row.ts';
-import { changeParts, claim, claimDeliveries, prune, readParts } from './in-parts.ts';
+import { changeParts, claim, claimDeliveries, prune, readParts, unpin } from './in-parts.ts';
 import { OpenCalls } from './open-calls.ts';
 import { readFacts, storedLog } from './read-log.ts';
 import type { Rows } from './rows.ts';
@@ -69,6 +69,13 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
           parts.reduce((sum, found) => sum + foundOf(found, 'waiting'), 0),
         ),
       ),
+    pinned: (queue, version, limit) =>
+      call(() =>
+        whenAnswered(readParts(rows, pinnedWanted(queue, version, limit)), (parts) =>
+          namesOf(parts.flatMap((found) => pinnedIn(found, limit))).slice(0, limit),
+        ),
+      ),
+    unpin: (queue, version, limit) => call(() => unpin(rows, queue, version, limit)),
     prune: ({ closedBefore, limit }) => call(() => prune(rows, Date.parse(closedBefore), limit)),
     take: (bucket, rate) => call(() => rows.change(takeStep(bucket, rate))),
 

@@ -2,9 +2,10 @@ import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { ClaimRequest, Lease } from '../port/lease.ts';
 import type { Delivery, DeliveryRequest } from '../port/push-config-store.ts';
 import { type Found, foundOf, type Step, type Wanted } from '../rules/change.ts';
-import { claimStep } from '../rules/claim.ts';
+import { claimStep, unpinStep } from '../rules/claim.ts';
 import { claimTurnsStep } from '../rules/claim-turns.ts';
 import { pruneStep } from '../rules/prune.ts';
+import { pinnedQueue } from '../rules/task-row.ts';
 import { claimDeliveriesStep } from '../rules/webhook.ts';
 import type { Parts, Rows } from './rows.ts';
 
@@ -44,6 +45,29 @@ export function changeParts<Json, Item extends { readonly taskId: string }, T>(
 
 /** Grants leases; see `TaskStore.claim`. */
 export function claim<Json>(rows: Rows<Json>, request: ClaimRequest): Answer<readonly Lease[]> {
+  const { versions = [], task } = request;
+  return task || versions.length === 0 ? claimPlain(rows, request) : claimVersions(rows, request, versions);
+}
+
+/** The tasks of the versions first: they have begun. */
+async function claimVersions<Json>(
+  rows: Rows<Json>,
+  { schedule, ...request }: ClaimRequest,
+  versions: readonly string[],
+): Promise<readonly Lease[]> {
+  const { queue, limit } = request;
+  const granted: Lease[] = [];
+  for (const version of versions) {
+    if (granted.length >= limit) return granted;
+    const pinned = { ...request, queue: pinnedQueue(queue, version), limit: limit - granted.length };
+    for (const lease of await claimPlain(rows, pinned)) granted.push({ ...lease, queue });
+  }
+  if (granted.length >= limit) return granted;
+  const rest = { ...request, ...(schedule && { schedule }), limit: limit - granted.length };
+  return [...granted, ...(await claimPlain(rows, rest))];
+}
+
+function claimPlain<Json>(rows: Rows<Json>, request: ClaimRequest): Answer<readonly Lease[]> {
   const { schedule, task } = request;
   if (task) return rows.change(claimStep(request));
   return whenAnswered(partsOf(rows), (parts) =>
@@ -138,6 +162,24 @@ const inPart = <T>({ wanted, decide, isMostlyIdle }: Step<T, never>, part: numbe
     return 'decide' in decision ? inPart(decision, part) : decision;
   },
 });
+
+/** Lets tasks of a version go; see `TaskStore.unpin`. Resolves to how many. */
+export async function unpin<Json>(
+  rows: Rows<Json>,
+  queue: string,
+  version: string,
+  limit: number,
+): Promise<number> {
+  const parts = rows.parts && (await rows.parts());
+  let freed = 0;
+  for (let part = 0; part < (parts?.count ?? 1) && freed < limit; ) {
+    const step = unpinStep(queue, version, Math.min(prunedAtOnce, limit - freed));
+    const some = await rows.change(parts ? inPart(step, part) : step);
+    freed += some;
+    if (some === 0) part++;
+  }
+  return freed;
+}
 
 /** Deletes old logs; see `TaskStore.prune`. Resolves to how many. */
 export async function prune<Json>(rows: Rows<Json>, before: number, limit: number): Promise<number> {

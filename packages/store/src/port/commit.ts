@@ -47,6 +47,11 @@ export interface Commit {
      * `schedules`.
      */
     readonly aheadMs?: number;
+    /**
+     * The turn that runs from now on is pinned to this version: only claims that name it get the task, until the turn is
+     * given back without it. `null`: to none from now on.
+     */
+    readonly version?: string | null;
     /** Takes the lease in the same write if the task is free, and clears `want` then. `ttlMs` in milliseconds. */
     readonly acquire?: { readonly holder: string; readonly ttlMs: number };
     /** Gives the lease back; a late write under it is fenced. Without `want`, no turn is wanted afterwards. */

@@ -44,6 +44,10 @@ export interface ClaimRequest {
   /** How long the leases last, in milliseconds. */
   readonly ttlMs: number;
   readonly limit: number;
+  /** Also tasks whose turns are pinned to one of these versions: those come first, and no schedule orders them. */
+  readonly versions?: readonly string[];
+  /** With `task`: whatever version its turn is pinned to. */
+  readonly anyVersion?: boolean;
   /** Only this task. */
   readonly task?: TaskName;
   /**

@@ -2,7 +2,7 @@ import type { Answer } from './answer.ts';
 import type { Commit, Committed, StoredFact, StoredLog } from './commit.ts';
 import type { ClaimRequest, Lease, LeaseReading } from './lease.ts';
 import type { TaskPage, TaskQuery } from './list.ts';
-import type { Scope } from './names.ts';
+import type { Scope, TaskName } from './names.ts';
 import type { Rate } from './rate.ts';
 
 /** What a subscriber is notified of. */
@@ -90,6 +90,15 @@ export interface TaskStore {
 
   /** The lease of a task, or undefined for an unknown one. A store that cannot tell leaves it out. */
   lease?(scope: Scope, taskId: string): Promise<LeaseReading | undefined>;
+
+  /**
+   * Up to `limit` tasks of a queue that a claim with this version could get now, and no claim without it. While a process
+   * of the version runs, they are few and soon gone.
+   */
+  pinned?(queue: string, version: string, limit: number): Promise<readonly TaskName[]>;
+
+  /** Lets claims without a version have up to `limit` of them. Resolves to how many. */
+  unpin?(queue: string, version: string, limit: number): Promise<number>;
 
   /**
    * Takes one from a bucket that all processes share, by the store's clock; see `takenFrom`. Resolves to 0, or to the

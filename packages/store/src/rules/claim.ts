@@ -2,7 +2,7 @@ import type { ClaimRequest, Lease } from '../port/lease.ts';
 import type { TaskName } from '../port/names.ts';
 import { type Change, type Found, foundOf, type Step, type TaskWrite, type Wanted } from './change.ts';
 import type { Moment } from './moment.ts';
-import { placed, type TaskRow } from './task-row.ts';
+import { pinnedQueue, placed, plainQueue, type TaskRow, versionIn } from './task-row.ts';
 
 /** What a claim makes of a row that it may take, and why. */
 export interface Claimed {
@@ -93,12 +93,9 @@ export const nameOf = ({ scope, taskId }: TaskName): string => `${taskId}\0${sco
  * What a claim makes of a row, or undefined if it cannot have the task. A holder that has the lease already keeps its
  * fence, and only the end of the lease moves. Pure.
  */
-export function claimed(
-  before: TaskRow,
-  { holder, queue, ttlMs, isKept }: ClaimRequest,
-  moment: Moment,
-): Claimed | undefined {
-  if (!before.head || before.head.closed || before.queue !== queue) return undefined;
+export function claimed(before: TaskRow, request: ClaimRequest, moment: Moment): Claimed | undefined {
+  const { holder, ttlMs, isKept } = request;
+  if (!before.head || before.head.closed || !isOf(before, request)) return undefined;
   if (before.holder === holder) return { before, after: leased(before, ttlMs, moment), cause: 'held' };
   const cause =
     before.holder === undefined
@@ -111,6 +108,16 @@ export function claimed(
     after: leased({ ...before, wanted: false, fence: fence + 1, holder }, ttlMs, moment),
     cause,
   };
+}
+
+/** Whether the claim is for the queue of the row, and for the version that its turn is pinned to. */
+function isOf(
+  { queue: known, holder: by }: TaskRow,
+  { queue, holder, task, versions, anyVersion }: ClaimRequest,
+): boolean {
+  if (known === queue) return true;
+  if (known === undefined || !task || plainQueue(known) !== queue) return false;
+  return anyVersion === true || by === holder || (versions?.includes(versionIn(known) ?? '') ?? false);
 }
 
 /** The row of a task whose lease lasts for `ttlMs` from now. */
@@ -160,3 +167,32 @@ export function renewStep(held: readonly Lease[], ttlMs: number): Step<readonly 
     },
   };
 }
+
+/** The tasks that a claim with the version could get. */
+export const pinnedWanted = (queue: string, version: string, limit: number): Wanted => ({
+  ready: { queue: pinnedQueue(queue, version), limit, left: limit },
+});
+
+/** What was found of them, each once. */
+export const pinnedIn = (found: Found, limit: number): readonly TaskRow[] => {
+  const { waiting, due, left } = foundOf(found, 'ready');
+  return [...waiting, ...due, ...left].slice(0, limit);
+};
+
+/** The names of rows. */
+export const namesOf = (rows: readonly TaskRow[]): TaskName[] =>
+  rows.map(({ scope, taskId }) => ({ scope, taskId }));
+
+/** The decision to let claims without the version have up to `limit` of its tasks; resolves to how many. */
+export const unpinStep = (queue: string, version: string, limit: number): Step<number, never> => ({
+  wanted: pinnedWanted(queue, version, limit),
+  decide: (found) => {
+    const rows = pinnedIn(found, limit);
+    if (rows.length === 0) return { result: 0 };
+    const tasks = rows.map((before) => ({
+      before,
+      after: placed(before, { ...before, queue }, true, found),
+    }));
+    return { result: rows.length, tasks, notify: [{ queue }] };
+  },
+});

@@ -6,7 +6,7 @@ import { type Change, type Found, foundTask, type Step, type Wanted } from './ch
 import { factsInOrder } from './facts-in-order.ts';
 import type { Moment } from './moment.ts';
 import type { Notification } from './notification.ts';
-import { placed, type TaskRow } from './task-row.ts';
+import { pinnedQueue, placed, plainQueue, type TaskRow } from './task-row.ts';
 import { isBehind, plannedWebhook, readyWebhook, type WebhookRow } from './webhook-row.ts';
 
 /** A commit as it was when it was given, with its facts and its snapshot as the database keeps them. */
@@ -86,7 +86,7 @@ function notificationsOf(
   const { waitingSince, queue } = after;
   // A task that begins to wait was asked to.
   const isNews = queue !== undefined && waitingSince !== undefined && (turn?.want || before?.queue !== queue);
-  const waiting = isNews ? [{ queue }] : none;
+  const waiting = isNews ? [{ queue: plainQueue(queue) }] : none;
   if (facts.length === 0) return waiting;
   const grown = { scope, taskId, version: after.version };
   if (webhooks.length === 0) return isNews ? [grown, ...waiting] : [grown];
@@ -136,7 +136,7 @@ export function admit(
       head,
       lastAt: lastAt ?? row?.lastAt ?? '',
       webhooks: row?.webhooks ?? 0,
-      queue: turn?.queue ?? row?.queue,
+      queue: queueAfter(row, head.closed, turn),
       wanted,
       fence,
       holder,
@@ -147,6 +147,16 @@ export function admit(
     isUndelivered,
     moment,
   );
+}
+
+/** The queue of a row after a commit. What comes while a turn is open, such as a message, leaves the turn its version. */
+function queueAfter(row: TaskRow | undefined, isClosed: boolean, turn: Commit['turn']): string | undefined {
+  const known = row?.queue;
+  if (!turn) return isClosed && known !== undefined ? plainQueue(known) : known;
+  const { queue, version, release } = turn;
+  if (isClosed) return queue;
+  const isKept = version === undefined && !release && known !== undefined && plainQueue(known) === queue;
+  return isKept ? known : pinnedQueue(queue, version);
 }
 
 function mustBeAdmissible(row: TaskRow | undefined, { taskId, expectedVersion, writer }: Commit): void {

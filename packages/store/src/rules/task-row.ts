@@ -98,3 +98,15 @@ export const leaseReading = ({ fence, holder, wanted }: TaskRow): LeaseReading =
   ...(holder !== undefined && { holder }),
   isWanted: wanted,
 });
+
+const mark = '\u001fversion\u001f';
+
+/** Where a task is claimed from while its turn is pinned to a version; undefined: to none. */
+export const pinnedQueue = (queue: string, version: string | null | undefined): string =>
+  typeof version === 'string' ? queue + mark + version : queue;
+
+/** The queue of the commits and claims that name it. */
+export const plainQueue = (queue: string): string => queue.split(mark, 1)[0] ?? queue;
+
+/** The version that a task is pinned to, of a queue as the row has it. */
+export const versionIn = (queue: string): string | undefined => queue.split(mark)[1];

@@ -49,6 +49,10 @@ function boundedTasks(store: TaskStore, inTime: InTime, answerInTime: AnswerInTi
     waiting: (queue, atMost) => inTime(() => store.waiting(queue, atMost)),
     prune: (options) => store.prune(options),
     ...(store.lease && { lease: (scope, taskId) => inTime(() => store.lease!(scope, taskId)) }),
+    ...(store.pinned && {
+      pinned: (queue, version, limit) => inTime(() => store.pinned!(queue, version, limit)),
+    }),
+    ...(store.unpin && { unpin: (queue, version, limit) => store.unpin!(queue, version, limit) }),
     ...(store.take && { take: (bucket, rate) => inTime(() => store.take!(bucket, rate)) }),
     ...(store.probe && { probe: () => inTime(() => store.probe!()) }),
     ping: () => inTime(() => store.ping()),

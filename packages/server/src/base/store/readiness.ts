@@ -1,10 +1,15 @@
 import type { StoreTrouble, TaskStore } from '@batonjs/store';
 import type { Clock } from '../timing/clock.ts';
 import type { QueueOwners } from './queue-owners.ts';
+import { strandedText, type Versions } from './versions.ts';
 
 /** Whether a server can do its work, for its operators: the message may hold names of files and hosts. */
 export type Readiness =
-  | { readonly isReady: true }
+  | {
+      readonly isReady: true;
+      /** What an operator should look after: tasks that wait for a version that nobody runs. */
+      readonly warning?: string;
+    }
   | {
       readonly isReady: false;
       /**
@@ -21,6 +26,7 @@ export interface ReadinessSource {
   readonly clock: Clock;
   readonly isOpen: () => boolean;
   readonly owners: Pick<QueueOwners, 'refusal'>;
+  readonly versions: Pick<Versions, 'stranded'> | undefined;
 }
 
 /** The store is probed at most once in this many milliseconds. */
@@ -30,7 +36,7 @@ const ready: Readiness = { isReady: true };
 const closing: Readiness = { isReady: false, reason: 'closing', message: 'The server is closing' };
 
 /** Returns a function that checks whether the server can do its work. The store logs its outages itself. */
-export function createReadiness({ store, clock, isOpen, owners }: ReadinessSource) {
+export function createReadiness({ store, clock, isOpen, owners, versions }: ReadinessSource) {
   let known = ready;
   let knownUntil = Number.NEGATIVE_INFINITY;
   let probing: Promise<void> | undefined;
@@ -39,7 +45,13 @@ export function createReadiness({ store, clock, isOpen, owners }: ReadinessSourc
     try {
       await (store.probe ? store.probe() : store.ping());
       const message = await owners.refusal();
-      known = message === undefined ? ready : { isReady: false, reason: 'refused', message };
+      const warning = versions && strandedText(await versions.stranded());
+      known =
+        message === undefined
+          ? warning
+            ? { isReady: true, warning }
+            : ready
+          : { isReady: false, reason: 'refused', message };
     } catch (error) {
       const { trouble: reason = 'failing', message } = error as Error & { trouble?: StoreTrouble };
       known = { isReady: false, reason, message: String(message) };

@@ -91,13 +91,13 @@ function firstCommands(
   receive: Receive,
   taskId: string,
   here: boolean,
-  { clock, runner, options: { alwaysTask } }: Dependencies,
+  { clock, runner, options: { alwaysTask, version } }: Dependencies,
 ): Command[] {
   const contextId = receive.message.contextId || newId(clock);
   const commands: Command[] = [{ ...receive, message: { ...receive.message, contextId } }];
   // A message that is put off has a task from the start: its client can look at it, and cancel it.
   if (alwaysTask || receive.notBefore !== undefined) commands.push({ type: 'create', taskId });
-  if (here) commands.push({ type: 'start-turn', alone: runner.running === 0 || undefined });
+  if (here) commands.push({ type: 'start-turn', alone: runner.running === 0 || undefined, version });
   return commands;
 }
 
@@ -112,9 +112,9 @@ function decideFirst(commands: readonly Command[], { clock, options: { limits } 
 function firstTurn(
   receive: Receive,
   here: boolean,
-  { clock, options: { queue, leaseMs, schedule, limits } }: Dependencies,
+  { clock, options: { queue, leaseMs, schedule, limits, pinnedTo } }: Dependencies,
 ): Commit['turn'] {
-  if (here) return { queue, acquire: { holder: newId(clock), ttlMs: leaseMs } };
+  if (here) return { queue, version: pinnedTo, acquire: { holder: newId(clock), ttlMs: leaseMs } };
   const order = orderFor(schedule, receive);
   if (receive.notBefore !== undefined) return { queue, ...order };
   return { queue, want: true, waitingAtMost: limits.queuedTurns, ...order };

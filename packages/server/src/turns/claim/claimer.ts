@@ -57,7 +57,8 @@ export class Claimer {
   async claimNow(scope: Scope, taskId: string, { isCanceled = false } = {}): Promise<void> {
     if (this.#stop.signal.aborted) return;
     const reserved = isCanceled ? ownPlace : this.#runner.reserve(1);
-    const claiming = this.#claim(reserved, { scope, taskId }).catch((error: unknown) => {
+    const only = { scope, taskId, isCanceled };
+    const claiming = this.#claim(reserved, only).catch((error: unknown) => {
       this.#dependencies.report('Could not claim a task', { scope, taskId, error });
     });
     this.#now.add(claiming);
@@ -114,7 +115,10 @@ export class Claimer {
   }
 
   /** Releases what was reserved. Resolves whether it got as many as that, so that there may be more. */
-  async #claim({ turns: limit, release }: Reserved, only?: TaskName): Promise<boolean> {
+  async #claim(
+    { turns: limit, release }: Reserved,
+    only?: TaskName & { readonly isCanceled: boolean },
+  ): Promise<boolean> {
     const { store, clock } = this.#dependencies;
     const { queue, leaseMs, restart, schedule } = this.#dependencies.options;
     const left: Lease[] = [];
@@ -127,7 +131,11 @@ export class Claimer {
       const isKept = (holder: string) => this.#recovery.isBusy || this.#runner.heartbeat.isKept(holder);
       const about = { queue, holder: newId(clock), ttlMs: leaseMs, limit, isKept };
       const leases = await store.claim(
-        only ? { ...about, task: only } : schedule ? { ...about, schedule: schedule.turns } : about,
+        only
+          ? { ...about, task: only, ...(only.isCanceled && { anyVersion: true }) }
+          : schedule
+            ? { ...about, schedule: schedule.turns }
+            : about,
       );
       if (this.#stop.signal.aborted) {
         // Lets other processes claim them now, instead of when the leases expire.
