@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Lease } from '@batonjs/store';
 import { section } from '../../fixture/check.ts';
-import { elapse } from '../../fixture/expectations.ts';
+import { elapse, eventually } from '../../fixture/expectations.ts';
 import { cancelRequested, completed, working } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { nth } from '../../samples/present.ts';
@@ -37,10 +37,19 @@ export const pinnedChecks = section('claim', {
       turn: { queue, version: 'v1', release: true },
     });
     await elapse(fixture, 10);
+    // The clock of the other process may be a little behind: what ran out runs longer then.
+    const [free] = await eventually(
+      fixture,
+      async () => {
+        const some = await claim('a');
+        return some.length > 0 ? some : undefined;
+      },
+      'The task without a version was not given out',
+    );
+    assert.equal(free?.taskId, 'free');
     assert.deepEqual(ids(await second.pinned(queue, 'v1', 9)), ['given', 'left', 'paused']);
     assert.equal((await second.pinned(queue, 'v1', 2)).length, 2);
     assert.deepEqual(await second.pinned(queue, 'v2', 9), []);
-    assert.deepEqual(ids(await claim('a')), ['free']);
     assert.deepEqual(await claim('b', ['v2']), []);
     const leases = await claim('c', ['v2', 'v1']);
     assert.deepEqual(ids(leases), ['given', 'left', 'paused']);
