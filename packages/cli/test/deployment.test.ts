@@ -94,7 +94,7 @@ describe('turns that are pinned to a version', () => {
     await eventually(() => expect(old.load.turns).toBe(1));
     await close({ graceMs: 0 });
     const doctor = async () => (await cli(`doctor --store ${file} --agent used -o json`)).json.findings;
-    const check = 'turns of versions that nobody runs';
+    const check = 'turns of versions that no process runs';
     expect(await doctor()).toContainEqual({ check, result: 'problem', note: `1 of 1: ${id}` });
     const none = await cli(`tasks --store ${file} --agent used release --of 2 -o json`);
     expect([none.code, none.stdout.includes('0')]).toEqual([0, true]);

@@ -29,6 +29,7 @@ import { derivedMembers } from './operations/card/derived-members.ts';
 import { takeName } from './operations/card/names-on-store.ts';
 import { credentialHeaders } from './operations/card/security.ts';
 import { createServedCards } from './operations/card/served-cards.ts';
+import { type EraseOptions, type Erasure, eraseTasks } from './operations/erase/erase-tasks.ts';
 import { wakeTask } from './operations/wake-task.ts';
 import type { AgentServerOptions } from './options.ts';
 import { createRuntime } from './runtime.ts';
@@ -74,6 +75,11 @@ export interface AgentServer {
    * many. Tasks that wait for an answer have not ended: see `clocks.interruptedMs`.
    */
   prune(options: { closedBefore: number; limit?: number }): Promise<number>;
+  /**
+   * Deletes a task, the tasks of a context or all tasks of a caller, with their webhooks and all that names them: at
+   * once if they have ended, and after a cancel otherwise. Tells how much; calling it again goes on where it ended.
+   */
+  erase(options: EraseOptions): Promise<Erasure>;
   /**
    * Accepts nothing more, waits up to `graceMs` milliseconds (default 10,000) for running turns and deliveries, ends
    * the rest (FAILED under `restart: 'fail'`, handed back to other processes under `'rerun'`), and ends all streams.
@@ -139,6 +145,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     ready: async () => (await readiness()).isReady,
     readiness,
     prune: ({ closedBefore, limit = 1_000 }) => store.prune({ closedBefore: isoTime(closedBefore), limit }),
+    erase: (options) => eraseTasks(options, dependencies),
     async close({ graceMs = 10_000 } = {}) {
       closing.abort();
       leaveName();

@@ -43,7 +43,7 @@ export async function checkStore(opened: OpenedStore, options: StoreCheckOptions
       const waiting = await store.waiting(options.agent);
       return { isOk: true, note: String(waiting) };
     }),
-    find('turns of versions that nobody runs', async () => {
+    find('turns of versions that no process runs', async () => {
       if (!store.pinned) return undefined;
       const found: string[] = [];
       for (const version of await versionsOf(store, options.agent)) {

@@ -18,7 +18,7 @@ import { viewFor } from './call/view-for.ts';
  */
 export async function cancelTask(
   { id, metadata }: CancelTaskRequest,
-  context: CallContext,
+  context: Pick<CallContext, 'scope' | 'extensions' | 'signal'>,
   dependencies: Dependencies,
 ): Promise<Task> {
   const live = await dependencies.tasks.open(context.scope, id);

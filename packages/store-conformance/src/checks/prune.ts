@@ -10,6 +10,30 @@ async function closed(log: Log, ms: number): Promise<void> {
 }
 
 export const pruneChecks = section('prune', {
+  async 'erases one log that is closed, with its keys, and no other one'({ store, second }) {
+    if (!store.erase) return;
+    for (const taskId of ['t1', 't2']) {
+      const log = logOf(store, { taskId });
+      await log.create();
+      await log.append(chunk(1), 'once');
+      await log.catchUp();
+      if (taskId === 't1') assert.equal(await second.erase?.('s', 't1'), 'open');
+      await log.commit([completed()]);
+    }
+    assert.equal(await store.erase('elsewhere', 't1'), undefined);
+    assert.equal(await store.erase('s', 'unknown'), undefined);
+    assert.deepEqual(await store.erase('s', 't1'), { facts: 4, webhooks: 0 });
+    assert.equal(await second.erase?.('s', 't1'), undefined);
+    assert.equal(await second.load('s', 't1'), undefined);
+    assert.deepEqual(await second.readFacts('s', 't1', 0, 9), []);
+    assert.equal((await second.list('s', { limit: 9 })).total, 1);
+    assert.equal((await second.load('s', 't2'))?.version, 4);
+    // Its keys are free again.
+    const again = logOf(second, { taskId: 't1' });
+    await again.create();
+    assert.equal((await again.append(chunk(1), 'once')).repeated ?? false, false);
+  },
+
   async 'deletes closed logs whose status is older, whatever their scope'({ store }) {
     await closed(logOf(store, { taskId: 'old' }), 10);
     await closed(logOf(store, { taskId: 'old', scope: 's2' }), 9);

@@ -8,6 +8,7 @@ import { foundOf, foundTask } from '../rules/change.ts';
 import { namesOf, pinnedIn, pinnedWanted, renewStep } from '../rules/claim.ts';
 import { commitStep, type PreparedCommit } from '../rules/commit.ts';
 import { listSearch } from '../rules/list.ts';
+import { eraseStep } from '../rules/prune.ts';
 import { leaseReading } from '../rules/task-row.ts';
 import {
   outcomeStep,
@@ -77,6 +78,7 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
       ),
     unpin: (queue, version, limit) => call(() => unpin(rows, queue, version, limit)),
     prune: ({ closedBefore, limit }) => call(() => prune(rows, Date.parse(closedBefore), limit)),
+    erase: (scope, taskId) => call(() => rows.change(eraseStep({ scope, taskId }))),
     take: (bucket, rate) => call(() => rows.change(takeStep(bucket, rate))),
 
     // A copy also of a configuration that is frozen: what it holds may not be.

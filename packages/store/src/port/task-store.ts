@@ -12,6 +12,12 @@ export type Topic =
   /** A task of this queue wants a turn, or has something to deliver. */
   | { readonly queue: string };
 
+/** What was deleted of one task. */
+export interface Erased {
+  readonly facts: number;
+  readonly webhooks: number;
+}
+
 /** Ends a subscription. Calling it again does nothing. */
 export type Unsubscribe = () => void | Promise<void>;
 
@@ -87,6 +93,12 @@ export interface TaskStore {
    * with everything that belongs to them. Resolves to the number deleted.
    */
   prune(options: { readonly closedBefore: string; readonly limit: number }): Promise<number>;
+
+  /**
+   * Deletes a closed log with everything that belongs to it, its webhooks too, delivered or not. Resolves to what was
+   * deleted; `'open'`, deleting nothing, if the log is not closed; undefined if there is none.
+   */
+  erase?(scope: Scope, taskId: string): Promise<Erased | 'open' | undefined>;
 
   /** The lease of a task, or undefined for an unknown one. A store that cannot tell leaves it out. */
   lease?(scope: Scope, taskId: string): Promise<LeaseReading | undefined>;

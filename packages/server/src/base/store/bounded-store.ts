@@ -48,6 +48,7 @@ function boundedTasks(store: TaskStore, inTime: InTime, answerInTime: AnswerInTi
     renew: (leases, ttlMs) => inTime(() => store.renew(leases, ttlMs)),
     waiting: (queue, atMost) => inTime(() => store.waiting(queue, atMost)),
     prune: (options) => store.prune(options),
+    ...(store.erase && { erase: (scope, taskId) => inTime(() => store.erase!(scope, taskId)) }),
     ...(store.lease && { lease: (scope, taskId) => inTime(() => store.lease!(scope, taskId)) }),
     ...(store.pinned && {
       pinned: (queue, version, limit) => inTime(() => store.pinned!(queue, version, limit)),

@@ -7,7 +7,7 @@ import { strandedText, type Versions } from './versions.ts';
 export type Readiness =
   | {
       readonly isReady: true;
-      /** What an operator should look after: tasks that wait for a version that nobody runs. */
+      /** What an operator should look after: tasks that wait for a version that no process runs. */
       readonly warning?: string;
     }
   | {

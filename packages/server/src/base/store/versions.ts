@@ -59,7 +59,7 @@ export class Versions {
   #knownUntil = Number.NEGATIVE_INFINITY;
   /** The tasks that waited at the last look: those of a version that runs are gone at the next. */
   #waiting: ReadonlySet<string> = new Set();
-  #told = '';
+  #logged = '';
 
   constructor(
     { queue, version, deploys }: { queue: string; version: string; deploys: Exclude<Deploys, 'any'> },
@@ -99,9 +99,9 @@ export class Versions {
       if (old.length > 0) stranded.push({ version, tasks: old });
     }
     this.#waiting = waiting;
-    const told = strandedText(stranded) ?? '';
-    if (told !== '' && told !== this.#told) logger('warn', told, { queue: this.#queue });
-    this.#told = told;
+    const text = strandedText(stranded) ?? '';
+    if (text !== '' && text !== this.#logged) logger('warn', text, { queue: this.#queue });
+    this.#logged = text;
     return stranded;
   }
 
@@ -159,7 +159,7 @@ export class Versions {
 
 const keyOf = ({ scope, taskId }: TaskName): string => `${taskId}\0${scope}`;
 
-/** A sentence about tasks that wait for versions that nobody runs; undefined without any. */
+/** A sentence about tasks that wait for versions that no process runs; undefined without any. */
 export const strandedText = (stranded: readonly Stranded[]): string | undefined =>
   stranded.length === 0
     ? undefined
