@@ -69,7 +69,7 @@ const resultOf = (findings: readonly { check: string; result: string; note: stri
   findings.find((each) => each.check === check);
 
 describe('turns that are pinned to a version', () => {
-  it('are found by the doctor while nobody runs it, and go on anywhere once they are released', async () => {
+  it('are found by the doctor while no process runs it, and go on anywhere once they are released', async () => {
     const file = join(temporaryFolder(), 'tasks.db');
     const store = sqliteStore(file);
     onTestFinished(() => store.close());
@@ -95,7 +95,9 @@ describe('turns that are pinned to a version', () => {
     await close({ graceMs: 0 });
     const doctor = async () => (await cli(`doctor --store ${file} --agent used -o json`)).json.findings;
     const check = 'turns of versions that no process runs';
-    expect(await doctor()).toContainEqual({ check, result: 'problem', note: `1 of 1: ${id}` });
+    await eventually(async () =>
+      expect(await doctor()).toContainEqual({ check, result: 'problem', note: `1 of 1: ${id}` }),
+    );
     const none = await cli(`tasks --store ${file} --agent used release --of 2 -o json`);
     expect([none.code, none.stdout.includes('0')]).toEqual([0, true]);
     const released = await cli(`tasks --store ${file} --agent used release --of 1`);
