@@ -200,8 +200,7 @@ export class TaskWriter implements Held {
   async startTurn(isAlone: boolean, ripeAt: string): Promise<void> {
     const { queue, version, pinnedTo } = this.#dependencies.options;
     const start: Command = { type: 'start-turn', alone: isAlone || undefined, ripeAt, version };
-    const pinned = pinnedTo === undefined ? undefined : () => ({ queue, version: pinnedTo });
-    await this.write(() => [start], pinned);
+    await this.write(() => [start], pinnedTo ? () => ({ queue, version: pinnedTo }) : undefined);
   }
 
   /** Asks for another turn at a time (ISO 8601, UTC, milliseconds), or for none. A log that is no task becomes one. */
