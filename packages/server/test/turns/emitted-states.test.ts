@@ -135,7 +135,6 @@ describe('States that are emitted without awaiting each', () => {
 function dyingStore(inner: TaskStore, nth: number, time: 'before' | 'after') {
   const gone = Promise.withResolvers<never>();
   gone.promise.catch(() => {});
-  onTestFinished(() => gone.reject(new StoreError('FENCED', 'Another process has the task')));
   const dead = Promise.withResolvers<void>();
   let commits = 0;
   let isDead = false;
@@ -157,7 +156,12 @@ function dyingStore(inner: TaskStore, nth: number, time: 'before' | 'after') {
       };
     },
   });
-  return { store, dead: dead.promise };
+  /** Calls are answered again, so that the server can close. Those that waited are refused. */
+  const answerAll = () => {
+    isDead = false;
+    gone.reject(new StoreError('FENCED', 'Another process has the task'));
+  };
+  return { store, dead: dead.promise, answerAll };
 }
 
 describe('A process that is killed', () => {
@@ -172,13 +176,15 @@ describe('A process that is killed', () => {
     async ({ how, commit, time }) => {
       let leaseNow = 0;
       const memory = memoryStore({ monotonic: () => leaseNow });
-      const { store: dying, dead } = dyingStore(memory, commit, time);
+      const { store: dying, dead, answerAll } = dyingStore(memory, commit, time);
       const known: number[] = [];
       const make = how === 'emits' ? emits : yields;
       const first = serve(
         make(updates, (n) => void known.push(n)),
         { store: dying, restart: 'rerun' },
       );
+      // Before the server is closed, which would wait for its store.
+      onTestFinished(answerAll);
       const { task } = await rpc(first, 'SendMessage', { message: say('go'), configuration: now });
       await dead;
 
