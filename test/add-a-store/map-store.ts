@@ -107,14 +107,14 @@ export function mapRows(tables: Tables, now: () => number): store.Rows {
       facts: factsOf(nameOf({ scope, taskId }), after, limit),
     }),
 
-    page(scope, query) {
+    page(scope, search) {
       const rows = [...tasks.values()].filter((row) => row.scope === scope);
-      const { all, rest } = store.listed(rows, query);
+      const { all, rest } = store.listed(rows, search);
       const shown = rest.map((row) => {
         const [fact] = factsOf(nameOf(row), row.head!.statusVersion - 1, 1);
         return { taskId: row.taskId, head: row.head!, fact };
       });
-      return store.cutPage(shown, query, all.length);
+      return store.cutPage(shown, search, all.length);
     },
 
     subscribe: (topic, notify) => subscribers.add(topic, notify),
