@@ -40,10 +40,23 @@ async function serveSecrets() {
       authentication: { scheme: 'Bearer', credentials: secrets.plant('webhook credentials') },
     },
   };
+  // What only the agent and its operators see.
+  const insides = {
+    memory: secrets.plant('memory'),
+    kept: secrets.plant('kept step'),
+    failure: secrets.plant('failure of a step'),
+    thrown: secrets.plant('failure of the agent'),
+  };
   const server = serve(
-    async function* ({ text, message }) {
+    async function* ({ text, message, memory, step }) {
       yield working('At it');
-      if (text.includes('throw')) throw new Error('It broke');
+      await memory.set('kept', insides.memory);
+      await step('kept', { keep: 'task' }, () => insides.kept);
+      await step('tried', { retries: 1, backoff: { initialMs: 0 } }, ({ attempt }) => {
+        if (attempt === 1) throw new Error(insides.failure);
+      });
+      for (const secret of Object.values(insides)) secrets.arrive(secret);
+      if (text.includes('throw')) throw new Error(insides.thrown);
       if (text.includes('invalid')) yield artifact('', '');
       yield artifact('answer', `${text} ${message.messageId}`);
       if (text.includes('ask')) return yield inputRequired('Well?');
@@ -51,6 +64,7 @@ async function serveSecrets() {
     },
     {
       store: closedAfterTest(sqliteStore(join(folder, 'tasks.db'))),
+      retry: { retries: 1, backoff: { initialMs: 0 } },
       telemetry: telemetry(providers),
       logger: (level, message, details) => secrets.leave('the log', [level, message, details]),
       compatibility: [v03()],
@@ -202,12 +216,17 @@ describe('no secret leaves a server', () => {
     );
     await collect();
     // Spec: §9.4.7: the caller who registered a webhook gets its whole configuration.
-    secrets.check(
-      ['signed URL', 'webhook token', 'webhook credentials'].flatMap((place) => [
+    secrets.check([
+      ...['signed URL', 'webhook token', 'webhook credentials'].flatMap((place) => [
         `${place} in a webhook that its owner reads`,
         // The store keeps what it needs to notify the webhook.
         `${place} in a file`,
       ]),
-    );
+      // And what the agent remembers, and why it failed, for operators.
+      ...['memory', 'kept step', 'failure of a step', 'failure of the agent'].map(
+        (place) => `${place} in a file`,
+      ),
+      'failure of the agent in the log',
+    ]);
   });
 });

@@ -85,3 +85,34 @@ describe('a timeline', () => {
     expect(timeline.at(12).task?.status.state).toBe('TASK_STATE_COMPLETED');
   });
 });
+
+it('says in words what the agent keeps, why it failed and when it is tried again', () => {
+  const until = at(60_000);
+  const again = new Date(until).toLocaleString();
+  const turn = { turn: 2 };
+  const { rows } = timelineOf([
+    fact(1, 0, { type: 'step-failed', ...turn, name: 's', attempt: 1, message: 'Busy', retryAt: until }),
+    fact(2, 0, { type: 'step-failed', ...turn, name: 's', attempt: 2, message: 'Gone' }),
+    fact(3, 0, {
+      type: 'turn-failed',
+      ...turn,
+      attempt: 3,
+      message: 'It broke',
+      stack: 'at x',
+      retryAt: until,
+    }),
+    fact(4, 0, { type: 'turn-paused', ...turn, until }),
+    fact(5, 0, { type: 'memory-changed', changes: { cart: [1], name: 'x' }, removed: ['old'] }),
+    fact(6, 0, { type: 'callback-opened', ...turn, name: 'paid', id: 'b', expiresAt: until }),
+    fact(7, 0, { type: 'callback-received', name: 'paid', id: 'b', value: { paid: true } }),
+  ]);
+  expect(rows.map(({ described: { label, text } }) => `${label}: ${text}`)).toEqual([
+    `Step s failed: attempt 1 · Busy · again at ${again}`,
+    'Step s failed: attempt 2 · Gone · not tried again',
+    `Turn 2 failed: attempt 3 · It broke · again at ${again}`,
+    `Turn 2: paused until ${again}`,
+    'Memory: cart = [1], name = "x", old forgotten',
+    `Callback paid: until ${again}`,
+    'Callback paid received: {"paid":true}',
+  ]);
+});

@@ -260,3 +260,32 @@ describe('a log', () => {
     expect(lines).toEqual([['info', 'x', { a: 1 }]]);
   });
 });
+
+describe('retries', () => {
+  it('are attempts: each try of a step has a span with its number, and each attempt of a turn one that failed', async () => {
+    const { providers, ended, metrics } = observed();
+    let calls = 0;
+    const server = serve(
+      async function* ({ step }) {
+        await step('look up', { retries: 1, backoff: { initialMs: 0 } }, ({ attempt }) => {
+          if (attempt === 1) throw new Error('Busy');
+        });
+        if (++calls === 1) throw new Error('Broken');
+        yield completed();
+      },
+      { telemetry: telemetry(providers), retry: { retries: 1, backoff: { initialMs: 0 } } },
+    );
+    await rpc(server, 'SendMessage', { message: say('go') });
+    const steps = await ended('baton.step', 2);
+    expect(steps.map(({ attributes, status }) => [attributes['baton.step.attempt'], status.code])).toEqual([
+      [1, SpanStatusCode.ERROR],
+      [2, SpanStatusCode.UNSET],
+    ]);
+    const turns = await ended('baton.turn', 2);
+    expect(turns.map(({ attributes, status }) => [attributes['baton.attempt'], status.code])).toEqual([
+      [1, SpanStatusCode.ERROR],
+      [2, SpanStatusCode.UNSET],
+    ]);
+    expect(JSON.stringify(await metrics())).toContain('baton.turns.failed');
+  });
+});

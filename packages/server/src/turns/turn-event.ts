@@ -18,14 +18,14 @@ export interface TurnEvent {
   readonly maxAttempts: number;
 }
 
-const messages: Readonly<Record<TurnEvent['type'], string>> = {
+const messages: Readonly<Record<Exclude<TurnEvent['type'], 'failed'>, string>> = {
   'taken-over': 'A turn was taken over: the lease of its process expired',
   rerun: 'A turn is run again',
   lost: 'A turn lost its task',
-  failed: 'An agent failed, and is run again',
   'cancel-forced': 'A canceled agent did not stop in time',
 };
 
-/** Logs an event of a turn at `warn`. */
-export const logTurnEvent = (logger: Logger, { type, ...details }: TurnEvent): void =>
-  logger('warn', messages[type], details);
+/** Logs an event of a turn at `warn`. A failure was logged with its error. */
+export function logTurnEvent(logger: Logger, { type, ...details }: TurnEvent): void {
+  if (type !== 'failed') logger('warn', messages[type], details);
+}

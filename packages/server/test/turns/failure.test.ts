@@ -60,11 +60,17 @@ it.each([
   expect(because(halt)).toMatchObject({ message, code: halt.toUpperCase() });
 });
 
+it('a failure that is tried again is logged once, with its error and not with its event', () => {
+  const lines: unknown[] = [];
+  const about = { taskId: 't', contextId: 'c', attempt: 2, maxAttempts: 3 };
+  logTurnEvent((...line) => lines.push(line), { type: 'failed', ...about });
+  expect(lines).toEqual([]);
+});
+
 it.each([
   ['taken-over', 'A turn was taken over: the lease of its process expired'],
   ['rerun', 'A turn is run again'],
   ['lost', 'A turn lost its task'],
-  ['failed', 'An agent failed, and is run again'],
   ['cancel-forced', 'A canceled agent did not stop in time'],
 ] as const)('a turn that is %s is a warning in the log, with what is known of it', (type, message) => {
   const lines: unknown[] = [];

@@ -292,3 +292,49 @@ it('goes on with a task that was there before', async () => {
   expect((await runTurn(agent, 'Hello', { task })).updates).toHaveLength(3);
   await expect(runTurn(() => reply('hi'), 'Hello', { task })).rejects.toThrow('answered with updates');
 });
+
+describe('what the agent keeps', () => {
+  it('is there as it was given, and is returned as the turn leaves it', async () => {
+    const agent: Agent = async function* ({ memory, step }) {
+      const plan = await step('plan', { keep: 'task' }, () => 'new');
+      await memory.set('count', (memory.get<number>('count') ?? 0) + 1);
+      await memory.delete('old');
+      yield { ...completed(plan), memory: { done: true } };
+    };
+    const first = await runTurn(agent, 'Hello', { memory: { count: 1, old: 'x' } });
+    expect(first.memory).toEqual({ count: 2, done: true });
+    expect(first.steps).toEqual({ plan: 'new' });
+    const next = await runTurn(agent, 'Hello', { steps: { plan: 'kept' }, memory: first.memory });
+    expect(next.updates).toMatchObject([{ status: { message: { parts: [{ text: 'kept' }] } } }]);
+    expect(next.memory).toEqual({ count: 3, done: true });
+    expect((await runTurn(() => reply('Hi'), 'Hello')).memory).toEqual({});
+  });
+
+  it('is refused as the server refuses it', async () => {
+    const errors: unknown[] = [];
+    await runTurn(async function* ({ memory }) {
+      await memory.set('a', 1n).catch((error) => errors.push(error.name));
+      await memory.set('a', 'x'.repeat(2 ** 20)).catch((error) => errors.push(error.name));
+      yield completed();
+    }, 'Hello');
+    expect(errors).toEqual(['TypeError', 'RangeError']);
+  });
+
+  it('has retries of steps, whose waits take no time, and their defaults', async () => {
+    const tries: number[] = [];
+    const agent: Agent = async function* ({ step }) {
+      await step('call', { backoff: { initialMs: 3_600_000 } }, ({ attempt, signal }) => {
+        tries.push(attempt);
+        expect(signal.aborted).toBe(false);
+        if (attempt < 3) throw new Error('Busy');
+      });
+      yield completed();
+    };
+    await runTurn(agent, 'Hello', { retry: { retries: 2 } });
+    expect(tries).toEqual([1, 2, 3]);
+    await expect(runTurn(agent, 'Hello', { retry: { retries: 1 } })).rejects.toThrow('Busy');
+    tries.length = 0;
+    await expect(runTurn(agent, 'Hello')).rejects.toThrow('Busy');
+    expect(tries).toEqual([1]);
+  });
+});
