@@ -30,6 +30,7 @@ it.each([
     const { task } = await client.send('Delete a.txt');
     expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(textOf(task?.status.message)).toBe('May remove run with {"path":"a.txt"}?');
+    expect(JSON.stringify(task)).not.toContain('modelResponses');
     expect(removed).toEqual([]);
     const { task: done } = await client.send(answer, { task: task! });
     expect(done?.status.state).toBe('TASK_STATE_COMPLETED');

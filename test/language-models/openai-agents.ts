@@ -1,18 +1,15 @@
 import { type Agent, append, artifact, coalesce, completed, inputRequired, working } from '@batonjs/server';
 import { type Agent as ModelAgent, type Runner, RunState } from '@openai/agents';
 
-/** Where the question keeps the run. The caller of the task can read it. */
-const RUN = 'https://openai.github.io/openai-agents-js/run';
-
 /**
  * An agent of the OpenAI Agents SDK as an agent of A2A. A tool with `needsApproval` becomes INPUT_REQUIRED: yes
- * approves it, anything else rejects it.
+ * approves it, anything else rejects it. The memory of the task keeps the run.
  */
 export const runAgent = (assistant: ModelAgent, runner: Runner): Agent =>
-  async function* ({ messages, text, signal }) {
+  async function* ({ memory, text, signal }) {
     yield working();
-    const kept = messages.findLast(({ metadata }) => metadata?.[RUN])?.metadata?.[RUN];
-    const state = kept ? await RunState.fromString(assistant, String(kept)) : undefined;
+    const kept = memory.get<string>('run');
+    const state = kept ? await RunState.fromString(assistant, kept) : undefined;
     for (const call of state ? state.getInterruptions() : []) {
       if (text.trim().toLowerCase() === 'yes') state?.approve(call);
       else state?.reject(call);
@@ -25,9 +22,9 @@ export const runAgent = (assistant: ModelAgent, runner: Runner): Agent =>
     }
     await result.completed;
     if (result.interruptions.length === 0) return yield completed();
-    const questions = result.interruptions.map((call) => ({
+    const parts = result.interruptions.map((call) => ({
       text: `May ${call.name} run with ${call.arguments}?`,
     }));
-    const metadata = { [RUN]: result.state.toString() };
-    yield inputRequired({ messageId: crypto.randomUUID(), role: 'ROLE_AGENT', parts: questions, metadata });
+    const question = inputRequired({ messageId: crypto.randomUUID(), role: 'ROLE_AGENT', parts });
+    yield { ...question, memory: { run: result.state.toString() } };
   };
