@@ -1,7 +1,7 @@
 import { openStore } from '@batonjs/sample-store';
 import { createAgentServer } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
-import { assistant } from './agent.ts';
+import { assistant, retry } from './agent.ts';
 import { card } from './card.ts';
 import { modelFrom } from './model.ts';
 
@@ -13,6 +13,7 @@ const server = createAgentServer({
   agent: assistant(modelFrom(process.env)),
   store,
   restart: 'rerun',
+  retry,
 });
 const { url, close } = await listen(server, { port: Number(PORT) });
 console.log(`The assistant is at ${url}`);

@@ -3,10 +3,11 @@ import { createAgentServer } from '@batonjs/server';
 import { runTurn } from '@batonjs/server/testing';
 import { listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
+import { APICallError } from 'ai';
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveModel } from '../../../packages/ai-sdk/test/openai-server.ts';
-import { assistant, card, modelFrom } from '../src/index.ts';
+import { assistant, card, modelFrom, retry } from '../src/index.ts';
 
 type Chunk =
   Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer C> ? C : never;
@@ -69,6 +70,65 @@ describe('fails when its model does, and reveals nothing of why:', () => {
     expect(JSON.stringify(updates)).not.toMatch('secret');
   });
 });
+
+/** A model that gives these streams in turn, or throws, and counts its calls. */
+const modelInTurn = (...answers: readonly (readonly Chunk[] | Error)[]) => {
+  const model = new MockLanguageModelV4({
+    doStream: async () => {
+      const answer = answers[model.doStreamCalls.length - 1];
+      if (!answer || answer instanceof Error) throw answer;
+      return { stream: simulateReadableStream({ chunks: [...answer], chunkDelayInMs: null }) };
+    },
+  });
+  return model;
+};
+
+const httpError = (statusCode: number) =>
+  new APICallError({
+    message: 'secret',
+    url: 'http://127.0.0.1',
+    requestBodyValues: {},
+    statusCode,
+    responseHeaders: { 'retry-after-ms': '1' },
+  });
+
+it.each([
+  ['answers 429', httpError(429)],
+  ['breaks off in the middle', [...said('Half'), { type: 'error', error: httpError(503) }] as Chunk[]],
+])('asks its model again that %s, and completes with the whole answer', async (_what, first) => {
+  const model = modelInTurn(first, httpError(429), [...said('Hello'), finish('stop')]);
+  const agent = await connectTo(model);
+  const { task } = await agent.send('hello');
+  expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
+  expect(task?.artifacts?.map(textOf)).toEqual(['Hello']);
+  expect(model.doStreamCalls).toHaveLength(3);
+  expect(JSON.stringify(task)).not.toMatch('secret');
+});
+
+it('fails at once when its model refuses its key', async () => {
+  const model = modelInTurn(httpError(401), [...said('Hello'), finish('stop')]);
+  const { task } = await (await connectTo(model)).send('hello');
+  expect(task?.status).toMatchObject({
+    state: 'TASK_STATE_FAILED',
+    message: { parts: [{}, { data: { code: 'MODEL_FAILED', retryable: false } }] },
+  });
+  expect(model.doStreamCalls).toHaveLength(1);
+});
+
+async function connectTo(model: MockLanguageModelV4) {
+  const store = sqliteStore(':memory:');
+  const server = createAgentServer({
+    name: 'assistant',
+    card,
+    agent: assistant(model),
+    store,
+    restart: 'rerun',
+    retry,
+  });
+  const { url, close } = await listen(server, { port: 0 });
+  onTestFinished(() => close().then(() => store.close()));
+  return connect(url);
+}
 
 describe('ends as CANCELED when it is canceled in the middle of its answer, where the model', () => {
   it.each([

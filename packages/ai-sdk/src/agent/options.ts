@@ -53,6 +53,9 @@ export interface StreamedAgentOptions {
    * `fetchFile` does, which refuses addresses inside of this network.
    */
   readonly files?: FetchFileOptions;
-  /** Sees the errors of models, of which clients are told nothing. Default: they are dropped. */
+  /**
+   * Sees the errors of models, of which clients are told nothing. What it throws, the agent throws, so that `retry` of the
+   * server runs the turn again. Default: errors are dropped, and the task fails.
+   */
   readonly onError?: (error: unknown) => void;
 }
