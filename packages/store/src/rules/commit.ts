@@ -155,8 +155,10 @@ function queueAfter(row: TaskRow | undefined, isClosed: boolean, turn: Commit['t
   if (!turn) return isClosed && known !== undefined ? plainQueue(known) : known;
   const { queue, version, release } = turn;
   if (isClosed) return queue;
-  const isKept = version === undefined && !release && known !== undefined && plainQueue(known) === queue;
-  return isKept ? known : pinnedQueue(queue, version);
+  if (typeof version === 'string') return pinnedQueue(queue, version);
+  // Most turns are pinned to no version: their rows name the queue itself.
+  const isKept = version === undefined && !release && known !== undefined && known !== queue;
+  return isKept && plainQueue(known) === queue ? known : queue;
 }
 
 function mustBeAdmissible(row: TaskRow | undefined, { taskId, expectedVersion, writer }: Commit): void {

@@ -106,7 +106,10 @@ export const pinnedQueue = (queue: string, version: string | null | undefined): 
   typeof version === 'string' ? queue + mark + version : queue;
 
 /** The queue of the commits and claims that name it. */
-export const plainQueue = (queue: string): string => queue.split(mark, 1)[0] ?? queue;
+export function plainQueue(queue: string): string {
+  const end = queue.indexOf(mark);
+  return end < 0 ? queue : queue.slice(0, end);
+}
 
 /** The version that a task is pinned to, of a queue as the row has it. */
 export const versionIn = (queue: string): string | undefined => queue.split(mark)[1];
