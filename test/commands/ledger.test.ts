@@ -23,7 +23,7 @@ describe.each([
       timeout: 300_000,
     },
     async () => {
-      const kills = repetitions(8, 100);
+      const kills = repetitions(database === 'sqlite' ? 8 : 5, 100);
       const { code, report, output } = await ledger('--database', database, '--kills', String(kills));
       expect(report, output).toMatchObject({ unfinished: 0, faults: 0, crashes: 0 });
       const { processes, stops, connections, databases } = report.kills;

@@ -53,7 +53,9 @@ function boundedTasks(store: TaskStore, inTime: InTime, answerInTime: AnswerInTi
     ...(store.pinned && {
       pinned: (queue, version, limit) => inTime(() => store.pinned!(queue, version, limit)),
     }),
-    ...(store.unpin && { unpin: (queue, version, limit) => store.unpin!(queue, version, limit) }),
+    ...(store.unpin && {
+      unpin: (queue, version, limit) => inTime(() => store.unpin!(queue, version, limit)),
+    }),
     ...(store.take && { take: (bucket, rate) => inTime(() => store.take!(bucket, rate)) }),
     ...(store.probe && { probe: () => inTime(() => store.probe!()) }),
     ping: () => inTime(() => store.ping()),

@@ -42,7 +42,10 @@ describe('A bounded store', () => {
         claim: 1,
         renew: 2,
         waiting: 2,
+        erase: 2,
         lease: 2,
+        pinned: 3,
+        unpin: 3,
         take: 2,
       };
       const more = { prune: 1, putPushConfig: 2, getPushConfig: 3, listPushConfigs: 3, removePushConfig: 3 };
