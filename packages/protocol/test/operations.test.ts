@@ -31,7 +31,7 @@ const mapping: [OperationName, kind: string, http: string[]][] = [
 ];
 
 /** Required members that the query or path of a request can hold, with a value each as text. */
-const samples: Record<string, string> = {
+const samples: Record<string, string | readonly string[]> = {
   id: 'x',
   taskId: 't',
   contextId: 'c',
@@ -40,6 +40,9 @@ const samples: Record<string, string> = {
   pageToken: 'p',
   historyLength: '3',
   statusTimestampAfter: '2026-01-01T00:00:00.000Z',
+  labels: ['eu', 'invoice:42'],
+  skill: 'pay',
+  code: 'PROCESS_LOST',
 };
 
 describe('the operation table', () => {
