@@ -22,11 +22,9 @@ export class Terms {
 
   /** Lists a task where it stands now. */
   put(task: number, before: TaskRow | undefined, { scope, taskId, head }: TaskRow): void {
-    const is = termsOf(head);
-    // The row of a new task was in no list.
-    const was = before?.head ? termsOf(before.head) : is;
+    const [was, is] = [termsOf(before?.head), termsOf(head)];
     if (was.length + is.length === 0 || !head || isListedAlike(before?.head, head)) return;
-    if (before && was.length > 0) this.#leave.run(task);
+    if (was.length > 0) this.#leave.run(task);
     for (const term of is)
       this.#enter.run(scope, term, head.state ?? '', Date.parse(head.statusAt), taskId, task);
   }

@@ -56,7 +56,7 @@ export async function eraseTasks(
     await eraseOne(taskId);
     return { ...done, left };
   }
-  // From the start each time: a task that was erased is gone, and one that is left is passed by.
+  // A task that is canceled here moves to the front of the list, behind which this goes on: it is met once.
   for (let after: { statusAt: string; taskId: string } | undefined; ; ) {
     const page: { readonly tasks: readonly ListedTask[] } = await store.list(scope, {
       answered: true,
