@@ -67,7 +67,7 @@ export async function ledger(options: LedgerOptions): Promise<LedgerReport> {
     const target = (source + between(random, 1, accounts.count - 1)) % accounts.count;
     const cents = between(random, 1, 10_000);
     const isMeant = random() > 0.1;
-    await bank.database.driver
+    const isCommitted = await bank.database.driver
       .transaction(async (tx) => {
         const data = { source, target, cents };
         const { taskId } = await submit(bank.database, tx, { parts: [{ data }] }, { agent: 'bank' });
@@ -75,9 +75,12 @@ export async function ledger(options: LedgerOptions): Promise<LedgerReport> {
         await bank.execute(tx, row, [taskId, source, target, cents]);
         if (!isMeant) throw new Error('This transfer is not meant');
       })
-      .catch(() => {});
-    if (isMeant) transfers++;
-    else rolledBack++;
+      .then(
+        () => true,
+        () => false,
+      );
+    if (isCommitted) transfers++;
+    else if (!isMeant) rolledBack++;
   }
 
   /** How many transfers were committed and have not moved yet, or undefined while the database is down. */
