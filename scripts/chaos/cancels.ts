@@ -40,7 +40,15 @@ export async function raceCancels(cancels: number, options: ChaosOptions): Promi
     const [here, there] = n % 2 === 0 ? fleet.origins : fleet.origins.toReversed();
     const [one, other] = [here, there].map((origin) => httpWire(`${origin}/rerun/`, patienceMs));
     if (!one || !other) throw new TypeError('There are two servers');
-    const work: Work = { chunks: 4, paceMs: 4, asks: 0, stubborn: random() < 0.5, takes: false };
+    const work: Work = {
+      chunks: 4,
+      paceMs: 4,
+      asks: 0,
+      stubborn: random() < 0.5,
+      takes: false,
+      remembers: false,
+      throws: false,
+    };
     const message = { messageId: `cancel-${n}`, role: 'ROLE_USER', parts: [{ data: { ...work } }] };
     let taskId = '';
     const heard: TaskState[] = [];

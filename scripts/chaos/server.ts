@@ -8,7 +8,7 @@ import { a2aExpress } from '@batonjs/server-express';
 import type { TaskStore } from '@batonjs/store';
 import { faultyStore, type Sabotage, sabotage } from '@batonjs/store-conformance/faults';
 import express from 'express';
-import { countingAgent } from '../workload/agent.ts';
+import { countingAgent, retryOf } from '../workload/agent.ts';
 import { seeded } from '../workload/random.ts';
 import { type MediumName, mediumOf } from './medium.ts';
 
@@ -69,6 +69,7 @@ for (const restart of ['rerun', 'fail'] as const) {
     agent: countingAgent((ms) => sleep(ms)),
     store,
     restart,
+    retry: retryOf(leaseMs),
     maxAttempts: 1_000,
     idempotency: true,
     leaseMs,

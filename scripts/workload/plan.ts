@@ -12,6 +12,10 @@ export interface Work {
   readonly stubborn: boolean;
   /** Whether it takes messages that arrive while it runs. */
   readonly takes: boolean;
+  /** Whether it keeps in the memory of the task how many chunks there are, and fails if that is wrong later. */
+  readonly remembers: boolean;
+  /** Whether every fourth chunk throws once, and one between them needs a step that fails at its first try. */
+  readonly throws: boolean;
 }
 
 /** What one client does with one task. */
@@ -46,6 +50,8 @@ export function randomPlan(random: () => number, name: string, size: PlanSize): 
     asks: pick(random, [0, 0, 1, 1, 2]),
     stubborn: random() < 0.3,
     takes: random() < 0.5,
+    remembers: random() < 0.5,
+    throws: random() < 0.3,
   };
   const typicalMs = (work.asks + 1) * work.chunks * (work.paceMs + 3);
   const [cancels, cancelAt] = [random(), random()];

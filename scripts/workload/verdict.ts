@@ -8,7 +8,7 @@ import {
   type Violation,
   type ViolationKind,
 } from '@batonjs/store-conformance/history';
-import { totalChunks } from './agent.ts';
+import { totalChunks, wrongMemory } from './agent.ts';
 import type { Work } from './plan.ts';
 
 /** Every log of the scopes. */
@@ -45,7 +45,27 @@ export function judge(
   observations: readonly Observation[],
   options: { readonly settled: boolean },
 ): Violation[] {
-  return [...checkHistory({ logs, observations, ...options }), ...logs.flatMap(checkCount)];
+  return [
+    ...checkHistory({ logs, observations, ...options }),
+    ...logs.flatMap(checkCount),
+    ...logs.flatMap(checkFailures),
+  ];
+}
+
+/** What the agent kept is what it finds; what it threw once, and what it has done in a step, it does not do again. */
+function checkFailures({ taskId, facts }: KeptLog): Violation[] {
+  const found: Violation[] = [];
+  const thrown = new Set<string>();
+  for (const { fact, version } of facts) {
+    const text = fact.type === 'status-changed' && fact.status.message?.parts[0];
+    if (text && 'text' in text && text.text.startsWith(wrongMemory))
+      found.push({ kind: 'lost', taskId, message: `${text.text} at ${version}` });
+    if (fact.type !== 'turn-failed') continue;
+    if (thrown.has(fact.message))
+      found.push({ kind: 'duplicated', taskId, message: `${fact.message} again at ${version}` });
+    thrown.add(fact.message);
+  }
+  return found;
 }
 
 /** Over all turns and attempts, the chunks of a task count up from 0; a completed task has all of them. */

@@ -46,6 +46,8 @@ const task = fc
       asks: fc.integer({ min: 0, max: 2 }),
       stubborn: fc.boolean(),
       takes: fc.boolean(),
+      remembers: fc.boolean(),
+      throws: fc.boolean(),
     }),
     via: fc.constantFrom('stream', 'stream', 'block', 'poll'),
     cancelAfterMs: fc.option(fc.integer({ min: 0, max: 600 }), { nil: undefined, freq: 4 }),

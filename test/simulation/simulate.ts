@@ -3,7 +3,7 @@ import type { TaskStore } from '@batonjs/store';
 import { faultyStore } from '@batonjs/store-conformance/faults';
 import type { KeptLog, Observation, Violation } from '@batonjs/store-conformance/history';
 import { memoryStore } from '@batonjs/store-memory';
-import { countingAgent } from '../../scripts/workload/agent.ts';
+import { countingAgent, retryOf } from '../../scripts/workload/agent.ts';
 import { pick, seeded } from '../../scripts/workload/random.ts';
 import { TaskClient, type World } from '../../scripts/workload/task-client.ts';
 import { judge, readLogs, unsettled } from '../../scripts/workload/verdict.ts';
@@ -64,6 +64,7 @@ export async function simulate(scenario: Scenario, options: SimulateOptions = {}
       store: remoteStore(faulty, { time, process, latency }),
       clock: process.clock,
       restart,
+      retry: retryOf(leaseMs),
       maxAttempts: 1_000,
       idempotency: true,
       leaseMs,
