@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type DefaultTheme, defineConfig } from 'vitepress';
 import { checkAnchors } from './anchors.ts';
+import { hasConcepts, withConcepts } from './concepts.ts';
 import { repository, root, siteLink } from './links.ts';
 import { publishedPackages } from './packages.ts';
 import { completeGroups, docs, titleOf, writtenByScripts } from './pages.ts';
@@ -29,6 +30,10 @@ export default defineConfig({
   markdown: {
     anchor: { slugify },
     config(markdown) {
+      markdown.core.ruler.before('normalize', 'concepts', (state) => {
+        const page = relative(docs, state.env.path ?? '').replaceAll('\\', '/');
+        if (!state.inlineMode && hasConcepts(page)) state.src = withConcepts(state.src, page);
+      });
       markdown.core.ruler.push('site-links', ({ env, tokens }) => {
         const page = `docs/${relative(docs, env.path ?? '')}`;
         for (const { children } of tokens)

@@ -103,6 +103,14 @@ describe.each(['options', 'errors', 'agents/turn'])('the tables of docs/%s.md', 
   });
 });
 
+it('the comparison has the figures of the page about performance', () => {
+  const rows = readText('docs/start/comparison.md').split('## On long streams')[1]!.split('\n## ')[0]!;
+  const figures = Array.from(rows.matchAll(/\| ([\d.]+) ×/g), ([, figure]) => figure!);
+  const performance = readText('docs/performance.md');
+  expect(figures.length).toBeGreaterThan(3);
+  expect(figures.filter((figure) => !performance.includes(`| ${figure} `))).toEqual([]);
+});
+
 describe('the glossary', () => {
   it('has at most 27 words', () => {
     const page = readText('docs/architecture.md');

@@ -39,8 +39,8 @@ const known: OptionNames<ListenOptions> = {
 const flushMs = 1_000;
 
 /**
- * Serves one agent on a port of its own. Rejects if the port is not available, with the `code` of Node.js (`EADDRINUSE`) and its
- * error as the `cause`, and with a `TypeError` for an option that it does not have.
+ * Serves one agent on a port of its own. Rejects if the port is not available, with the `code` of Node.js (`EADDRINUSE`), and with
+ * a `TypeError` for an option that it does not have.
  */
 export async function listen(
   server: Pick<AgentServer, 'handle' | 'close'>,
@@ -60,7 +60,7 @@ export async function listen(
   listener.maxConnections = connections;
   listener.listen(port, host);
   await once(listener, 'listening').catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EADDRINUSE' ? inUse(host, port, error) : error;
+    throw error.code === 'EADDRINUSE' ? inUse(host, port) : error;
   });
   const address = listener.address() as AddressInfo;
   const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
@@ -82,10 +82,11 @@ export async function listen(
   };
 }
 
-function inUse(host: string, port: number, cause: NodeJS.ErrnoException): NodeJS.ErrnoException {
+/** Without a stack and a cause: a program that does not catch it prints the sentence alone. */
+function inUse(host: string, port: number): NodeJS.ErrnoException {
   const name = host.includes(':') ? `[${host}]` : host;
   const remedy = 'end it, or choose another port with `listen(server, { port })`; 0 takes a free one';
-  return Object.assign(new Error(`Another program listens on ${name}:${port}: ${remedy}`, { cause }), {
-    code: cause.code!,
-  });
+  const error = new Error(`Another program listens on ${name}:${port}: ${remedy}`);
+  error.stack = String(error);
+  return Object.assign(error, { code: 'EADDRINUSE' });
 }

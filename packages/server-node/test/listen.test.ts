@@ -31,7 +31,7 @@ describe('listen', () => {
       message:
         `Another program listens on 127.0.0.1:${port}: ` +
         'end it, or choose another port with `listen(server, { port })`; 0 takes a free one',
-      cause: { code: 'EADDRINUSE', syscall: 'listen' },
+      stack: expect.stringMatching(/^Error: [^\n]*$/),
     });
     await first.close();
   });
