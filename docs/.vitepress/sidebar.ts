@@ -82,6 +82,7 @@ export const groups: readonly Group[] = [
       'operating/telemetry.md',
       'operating/inspector.md',
       'operating/finding-tasks.md',
+      'operating/redriving.md',
       'operating/erasing.md',
       'operating/backup.md',
       'operating/outages.md',

@@ -12,6 +12,7 @@ import { addSend } from './commands/send.ts';
 import { addTask } from './commands/task.ts';
 import { addDev } from './deployment/dev.ts';
 import { addDoctor } from './deployment/doctor.ts';
+import { addFork } from './deployment/fork.ts';
 import { addRelease } from './deployment/release.ts';
 import { addTasks } from './deployment/tasks.ts';
 import { toDuration } from './flags/duration.ts';
@@ -42,7 +43,9 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   addCompletion(program, run);
   addDemoServer(program, run);
   addDev(program, run);
-  addRelease(addTasks(program, run), run);
+  const tasks = addTasks(program, run);
+  addRelease(tasks, run);
+  addFork(tasks, run);
   addDoctor(program, run);
   for (const command of allOf(program)) command.copyInheritedSettings(program);
   return program;

@@ -35,6 +35,8 @@ export interface MessageReceived extends Written {
   readonly skill?: string;
   /** The labels that the task begins with. */
   readonly labels?: readonly string[];
+  /** Of the first message of a fork: the task and the position up to which its log was taken, and who asked. */
+  readonly forked?: { readonly taskId: string; readonly position: number; readonly by?: string };
 }
 
 /** The log became a task that clients can see. */

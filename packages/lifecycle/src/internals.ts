@@ -1,4 +1,6 @@
 // For the other packages of Baton. It may change in every release.
+export type { ForkFrom } from './fork/fork.ts';
+export { type ForkedLog, forkLog } from './fork/fork-log.ts';
 export { agrees } from './head.ts';
 export { isLabel } from './labels.ts';
 export { transitions } from './states.ts';

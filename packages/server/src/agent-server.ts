@@ -5,7 +5,7 @@ import {
   jsonRpcServer,
   type ServerBinding,
 } from '@batonjs/bindings';
-import type { AgentCard, AgentInterface } from '@batonjs/protocol';
+import type { AgentCard, AgentInterface, Task } from '@batonjs/protocol';
 import { PREVIEW_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import { isTaskAgent } from './agent/agent.ts';
 import type { Limits } from './base/limits.ts';
@@ -30,6 +30,7 @@ import { takeName } from './operations/card/names-on-store.ts';
 import { credentialHeaders } from './operations/card/security.ts';
 import { createServedCards } from './operations/card/served-cards.ts';
 import { type EraseOptions, type Erasure, eraseTasks } from './operations/erase/erase-tasks.ts';
+import { type ForkOptions, forkTask } from './operations/fork/fork-task.ts';
 import { wakeTask } from './operations/wake-task.ts';
 import type { AgentServerOptions } from './options.ts';
 import { createRuntime } from './runtime.ts';
@@ -80,6 +81,12 @@ export interface AgentServer {
    * once if they have ended, and after a cancel otherwise. Tells how much; calling it again goes on where it ended.
    */
   erase(options: EraseOptions): Promise<Erasure>;
+  /**
+   * Makes a task that goes on from a point of another one and reuses what was recorded up to there. It is of the same
+   * context, and names its origin, which stays as it is. Rejects with an `A2AError`: `TASK_NOT_FOUND`, `INVALID_PARAMS`
+   * for a point from which no task can go on, `RESOURCE_EXHAUSTED` at a limit.
+   */
+  fork(taskId: string, options?: ForkOptions): Promise<Task>;
   /**
    * Accepts nothing more, waits up to `graceMs` milliseconds (default 10,000) for running turns and deliveries, ends
    * the rest (FAILED under `restart: 'fail'`, handed back to other processes under `'rerun'`), and ends all streams.
@@ -146,6 +153,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     readiness,
     prune: ({ closedBefore, limit = 1_000 }) => store.prune({ closedBefore: isoTime(closedBefore), limit }),
     erase: (options) => eraseTasks(options, dependencies),
+    fork: (taskId, options = {}) => forkTask(taskId, options, dependencies),
     async close({ graceMs = 10_000 } = {}) {
       closing.abort();
       leaveName();

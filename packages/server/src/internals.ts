@@ -5,4 +5,5 @@ export { type Stranded, versionsOf } from './base/store/versions.ts';
 export { derivedTaskId } from './operations/accept/derived-task-id.ts';
 export { scopeOf } from './operations/call/call-context.ts';
 export { type Inside, insideOf } from './operations/call/inside-of.ts';
+export { type ForkRequest, type ForkSource, forkStored } from './operations/fork/fork-stored.ts';
 export { wakeKeyOf } from './turns/order/wake-key.ts';

@@ -2,7 +2,7 @@ import { A2AError } from '@batonjs/client';
 import type { Task, TaskState } from '@batonjs/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addAgentFlags, addStreamFlag, addWaitFlags, type CommonOptions } from '../flags/agent-flags.ts';
-import { toCount } from '../flags/key-values.ts';
+import { toCount, toTexts } from '../flags/key-values.ts';
 import { poll, subscribeAndWait } from '../following/wait.ts';
 import { showEvent, showIds, showTask } from '../output/render.ts';
 import type { Run } from '../run.ts';
@@ -44,8 +44,6 @@ function toState(text: string): ListedState {
   return `TASK_STATE_${name.replaceAll('-', '_').toUpperCase()}` as ListedState;
 }
 
-const toLabels = (label: string, earlier: readonly string[] = []): readonly string[] => [...earlier, label];
-
 export function addTask(program: Command, run: Run): Command {
   const task = program.command('task').description('read, follow, list and cancel tasks');
   const get = task
@@ -71,7 +69,7 @@ export function addTask(program: Command, run: Run): Command {
     .addOption(
       new Option('--state <state>', `only those in this state: ${states.join(', ')}`).argParser(toState),
     )
-    .option('--label <label>', 'only those with this label; may be repeated', toLabels)
+    .option('--label <label>', 'only those with this label; may be repeated', toTexts)
     .option('--skill <id>', 'only those for this skill')
     .option('--code <code>', 'only those that failed with this code')
     .option('--page-size <n>', 'so many at most', toCount(1))

@@ -34,3 +34,9 @@ export const toCount =
       throw new InvalidArgumentError(`It is a whole number, ${least} or more.`);
     return value;
   };
+
+/** Adds a text to the earlier ones. */
+export const toTexts = (text: string, earlier: readonly string[] = []): readonly string[] => [
+  ...earlier,
+  text,
+];

@@ -24,8 +24,10 @@ export function describeEntry({ fact, event, message, notice }: Entry): Describe
 
 function describeFact(fact: Fact): Described {
   switch (fact.type) {
-    case 'message-received':
-      return said('Message', fact.message.parts, 'ROLE_USER');
+    case 'message-received': {
+      const label = fact.forked ? `Fork of ${shortId(fact.forked.taskId)}` : 'Message';
+      return said(label, fact.message.parts, 'ROLE_USER');
+    }
     case 'task-created':
       return { icon: 'tasks', label: 'Task created', text: shortId(fact.taskId), tone: 'turn' };
     case 'answered':

@@ -4,7 +4,7 @@ import type { Turn } from '../../agent/agent.ts';
 import { randomText } from '../../base/system/random-text.ts';
 
 /** The step that keeps the secret. Its record makes the keys the same in every attempt of the turn. */
-const secretStep = '@batonjs/idempotency-keys';
+export const secretStep = '@batonjs/idempotency-keys';
 
 /** The recorded steps of a turn. */
 interface Steps {

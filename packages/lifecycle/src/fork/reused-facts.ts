@@ -1,0 +1,71 @@
+import type { ChildUpdated, Fact } from '../facts.ts';
+import type { State } from '../state.ts';
+import { isTerminal } from '../states.ts';
+import { viewArtifact } from '../view.ts';
+import type { Fork } from './fork.ts';
+
+/**
+ * The facts that a fork takes over after the first message, of the facts up to its point and the state there. The rest is
+ * the origin's alone: failures and further attempts, a cancel request, callbacks without a value, children at work.
+ * Artifacts are whole, at the end.
+ */
+export function reusedFacts(taken: readonly Fact[], state: State, fork: Fork): readonly Fact[] {
+  const answered = new Set(taken.flatMap((fact) => (fact.type === 'callback-received' ? [fact.id] : [])));
+  const ended = new Map<string, ChildUpdated>();
+  for (const fact of taken) if (fact.type === 'child-updated') ended.set(fact.name, fact);
+  const reused = taken.slice(1).filter((fact) => isReused(fact, state, fork, { answered, ended }));
+  const format = taken[0]?.format ?? 1;
+  const artifacts = (state.task?.artifacts ?? []).map(
+    (record): Fact => ({
+      format,
+      at: fork.at,
+      type: 'artifact-updated',
+      artifact: viewArtifact(record),
+      append: false,
+      lastChunk: true,
+    }),
+  );
+  return [...reused, ...artifacts];
+}
+
+interface Finished {
+  /** The ids of callbacks whose value came. */
+  readonly answered: ReadonlySet<string>;
+  /** The latest fact of each child. */
+  readonly ended: ReadonlyMap<string, ChildUpdated>;
+}
+
+function isReused(fact: Fact, { openTurn }: State, fork: Fork, { answered, ended }: Finished): boolean {
+  switch (fact.type) {
+    case 'message-received':
+    case 'turn-ended':
+    case 'message-taken':
+    case 'woken':
+    case 'wake-set':
+    case 'status-changed':
+    case 'memory-changed':
+    case 'callback-received':
+      return true;
+    case 'turn-started':
+      return fact.attempt === 1;
+    case 'step-completed':
+      return fact.turn !== openTurn?.number || !fork.forgotten?.includes(fact.name);
+    case 'labels-set':
+      return fork.labels === undefined;
+    case 'callback-opened':
+      return answered.has(fact.id);
+    case 'child-updated':
+      return ended.get(fact.name) === fact && fact.child.state !== undefined && isTerminal(fact.child.state);
+    case 'task-created':
+    case 'answered':
+    case 'artifact-updated':
+    case 'cancel-requested':
+    case 'step-failed':
+    case 'turn-failed':
+    case 'turn-paused':
+      return false;
+    default:
+      fact satisfies never;
+      return false;
+  }
+}

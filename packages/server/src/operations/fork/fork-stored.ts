@@ -1,0 +1,120 @@
+import { type Fact, headOf, labelProblem } from '@batonjs/lifecycle';
+import { type ForkFrom, forkLog } from '@batonjs/lifecycle/internals';
+import type { Part } from '@batonjs/protocol';
+import { invalidParams } from '@batonjs/protocol/errors';
+import { parseParams } from '@batonjs/protocol/parse-params';
+import type { Commit, TaskName, TaskStore } from '@batonjs/store';
+import type { Limits } from '../../base/limits.ts';
+import { newId } from '../../base/system/new-id.ts';
+import { type Clock, isoTime, systemClock } from '../../base/timing/clock.ts';
+import { checkDecided } from '../../log/write/task-limits.ts';
+import { orderFor, type Schedule } from '../../turns/order/schedule.ts';
+import { dueAt, type TaskClocks } from '../../turns/order/task-deadlines.ts';
+import { secretStep } from '../../turns/outside/idempotency-keys.ts';
+import { taskNotFound } from '../call/task-webhooks.ts';
+import { begin } from './begin-fork.ts';
+
+/** What a fork is asked for. */
+export interface ForkRequest {
+  /**
+   * `'start'`: the first message, and nothing else, is taken over. The name of a step: all up to its latest result. A
+   * number: all up to this position of the log, from 1. Default `'start'`.
+   */
+  readonly from?: string | number;
+  /** From the start: what the first message says instead. Otherwise: the message that the fork gets next. */
+  readonly message?: string | readonly Part[];
+  /** The labels that the fork begins with. Default: those that the origin had there. */
+  readonly labels?: readonly string[];
+  /** Who asked, for the log of the fork: at most 1,024 characters. */
+  readonly by?: string;
+}
+
+/** The store of a fork, and how its turns are queued. */
+export interface ForkSource {
+  readonly store: TaskStore;
+  /** Default: that of the system. */
+  readonly clock?: Clock;
+  readonly queue: string;
+  readonly schedule?: Schedule | undefined;
+  readonly clocks?: TaskClocks;
+  /** Without them, a fork is as large as its origin allows. */
+  readonly limits?: Limits;
+}
+
+const longestName = 1_024;
+const batch = 256;
+
+/**
+ * Makes a task that goes on from a point of another one. Only the log of the new task is written. Resolves to its id: `id`,
+ * if that is given, also where an earlier call made it. Rejects with an `A2AError`: `TASK_NOT_FOUND`, `INVALID_PARAMS`
+ * for a point from which no task can go on, `RESOURCE_EXHAUSTED` if the queue or the log is full.
+ */
+export async function forkStored(
+  origin: TaskName,
+  { from = 'start', message, labels, by }: ForkRequest,
+  { store, clock = systemClock, queue, schedule, clocks = {}, limits }: ForkSource,
+  id: string = newId(clock),
+): Promise<string> {
+  const { scope, taskId } = origin;
+  const parts = message === undefined ? undefined : partsOf(message);
+  checkWords(labels, by);
+  const facts = await readAll(store, origin);
+  if (!facts.some(({ type }) => type === 'task-created')) throw taskNotFound(taskId);
+  const at = isoTime(clock.now());
+  const messageId = newId(clock);
+  const forgotten = [secretStep];
+  const fork = { taskId: id, from: fromOf(from), at, messageId, parts, labels, by, forgotten };
+  const forked = forkLog(taskId, facts, fork);
+  if (limits) checkDecided(forked, limits);
+  const { state } = forked;
+  const due = dueAt(state, clocks);
+  const head = forked.facts.reduce<ReturnType<typeof headOf> | undefined>(headOf, undefined);
+  const first = state.untaken[0] ?? state.taken.at(-1);
+  const isDue = state.openTurn !== undefined || state.untaken.length > 0 || state.woken !== undefined;
+  const commit: Commit = {
+    scope,
+    taskId: id,
+    commitId: newId(clock),
+    expectedVersion: 0,
+    facts: forked.facts,
+    head: head && { ...head, ...(due !== undefined && { dueAt: isoTime(due) }) },
+    turn: {
+      queue,
+      ...(isDue && { want: true, ...(limits && { waitingAtMost: limits.queuedTurns }) }),
+      ...orderFor(schedule, first),
+    },
+  };
+  await begin(commit, taskId, { store, clock });
+  return id;
+}
+
+function partsOf(message: string | readonly Part[]): readonly Part[] {
+  const parts = typeof message === 'string' ? [{ text: message }] : [...message];
+  const given = { messageId: 'fork', role: 'ROLE_USER', parts } as const;
+  return parseParams('SendMessage', { message: given }).message.parts;
+}
+
+/** Throws `INVALID_PARAMS` for labels or a name that no log can have. */
+function checkWords(labels: readonly string[] | undefined, by: string | undefined): void {
+  const problem = labels && labelProblem(labels);
+  if (problem) throw invalidParams([{ field: 'labels', description: problem }]);
+  if (by !== undefined && (typeof by !== 'string' || by.length > longestName))
+    throw invalidParams([
+      { field: 'by', description: `must be a text of at most ${longestName} characters` },
+    ]);
+}
+
+const fromOf = (from: string | number): ForkFrom =>
+  from === 'start' ? from : typeof from === 'number' ? { position: from } : { step: from };
+
+/** The whole log of a task. Throws `TASK_NOT_FOUND`. */
+async function readAll(store: TaskStore, { scope, taskId }: TaskName): Promise<readonly Fact[]> {
+  const facts: Fact[] = [];
+  for (;;) {
+    const page = await store.readFacts(scope, taskId, facts.length, batch);
+    for (const { fact } of page) facts.push(fact);
+    if (page.length < batch) break;
+  }
+  if (facts.length === 0) throw taskNotFound(taskId);
+  return facts;
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createAgentServer } from '@batonjs/server';
+import { afterAll, expect, it } from 'vitest';
+import { closedAfterTest } from '../kit/closed-after-test.ts';
+import { node, run } from '../kit/processes.ts';
+import { rpc, say } from '../kit/rpc.ts';
+import { scope } from '../kit/scope.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
+import { until } from '../kit/until.ts';
+import { asOneFile } from '../support/one-file.ts';
+import { stepping } from './forked-agent.ts';
+import { openStore } from './open-store.ts';
+import { storePlaces } from './store-places.ts';
+
+const places = await storePlaces();
+afterAll(() => places.stop());
+
+const forkThenDie = await asOneFile(new URL('./fork-then-die.ts', import.meta.url));
+
+it.each(places.kinds)(
+  'a fork survives the kill of its process, runs no step again that it took over, and leaves its origin alone: %s',
+  async (kind) => {
+    const journal = join(temporaryFolder(), 'journal');
+    const address = places.address(kind);
+    const store = closedAfterTest(openStore(address));
+    const broken = createAgentServer({ ...stepping(journal, false), store });
+    const { task } = await rpc(broken, 'SendMessage', { message: say('go') });
+    expect(task.status.state).toBe('TASK_STATE_FAILED');
+    await broken.close();
+    const before = await store.readFacts(scope, task.id, 0, 100);
+    await using dying = run(node, [forkThenDie, JSON.stringify(address), journal, task.id]);
+    expect(await dying.ended, dying.output).toBe('SIGKILL');
+    const id = /^fork (.+)$/m.exec(dying.output)![1]!;
+    const next = closedAfterTest(createAgentServer({ ...stepping(journal, true), store }));
+    await until(next, id, 'COMPLETED');
+    expect(readFileSync(journal, 'utf8').trim().split('\n')).toEqual(['one', 'two', 'three', 'three']);
+    expect(await store.readFacts(scope, task.id, 0, 100)).toEqual(before);
+    const { tasks } = await store.list(scope, { limit: 9 });
+    expect(tasks.map(({ taskId }) => taskId).sort()).toEqual([id, task.id].sort());
+  },
+);
