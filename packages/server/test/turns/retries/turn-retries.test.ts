@@ -264,6 +264,26 @@ describe('a turn that waits for its next attempt', () => {
     expect(await count(store, id, 'turn-started')).toBe(1);
   });
 
+  it('ends at once when its task is canceled where other turns take every place', async () => {
+    const { store } = passableStore();
+    const server = serve(
+      async function* ({ text, signal }) {
+        yield working();
+        if (text === 'go') throw new Error('Busy');
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      },
+      { store, retry: { retries: 1, backoff: late }, schedule: { concurrency: 1 } },
+    );
+    const id = await start(server);
+    await eventually(async () => expect(await count(store, id, 'turn-failed')).toBe(1));
+    const configuration = { returnImmediately: true };
+    const { task } = await rpc(server, 'SendMessage', { message: say('hang'), configuration });
+    await until(server, task.id, 'WORKING');
+    const canceled = await rpc(server, 'CancelTask', { id });
+    expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
+    await rpc(server, 'CancelTask', { id: task.id });
+  });
+
   it('is not started early by messages, nor by a program that wakes it', async () => {
     const { server, id, store, pass } = await waiting();
     const message = say('more', { taskId: id });
