@@ -44,8 +44,10 @@ export function openBank(place: BankPlace, name: string): Bank {
 type Opened = Pick<Bank, 'database' | 'close'>;
 
 function openFile(folder: string): Opened {
-  const connection = new DatabaseSync(join(folder, 'bank.db'), { timeout: 0 });
+  // The first process after one that was killed may have to repair the log of the file while others wait.
+  const connection = new DatabaseSync(join(folder, 'bank.db'), { timeout: 10_000 });
   connection.exec('pragma journal_mode = wal');
+  connection.exec('pragma busy_timeout = 0');
   return {
     database: sqliteDatabase(connection) as unknown as SqlDatabase<unknown>,
     close: async () => connection.close(),

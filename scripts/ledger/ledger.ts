@@ -46,6 +46,16 @@ async function emptied(bank: Bank, leaseMs: number): Promise<void> {
   }
 }
 
+/** Reads the tables as soon as no process writes. */
+async function readWhenFree(bank: Bank, leaseMs: number): ReturnType<typeof readBank> {
+  for (let reads = 0; reads < 200; reads++) {
+    const seen = await readBank(bank).catch(() => undefined);
+    if (seen) return seen;
+    await sleep(leaseMs / 10);
+  }
+  return readBank(bank);
+}
+
 /** How many transfers may be under way. */
 const mostUnderWay = 12;
 
@@ -135,7 +145,7 @@ export async function ledger(options: LedgerOptions): Promise<LedgerReport> {
     const unfinished = logs.flatMap(({ taskId, head }) =>
       head.state === 'TASK_STATE_COMPLETED' ? [] : `${taskId} is ${head.state}`,
     );
-    const seen = await readBank(bank);
+    const seen = await readWhenFree(bank, leaseMs);
     const faults = audit(seen, { isOver: true });
     if (logs.length !== seen.wanted.length)
       faults.push({ kind: 'unwanted', about: `${logs.length} tasks for ${seen.wanted.length} transfers` });

@@ -10,6 +10,7 @@ async function ledger(...args: string[]) {
   await using command = run(node, ['--conditions=@batonjs/source', 'scripts/ledger.ts', ...args]);
   const code = await command.ended;
   const last = command.output.trimEnd().split('\n').at(-1) ?? '';
+  expect(last, command.output).toMatch(/^\{/);
   return { code, report: JSON.parse(last), output: command.output };
 }
 
