@@ -40,6 +40,7 @@ export const groups: readonly Group[] = [
       'agents/retries.md',
       'agents/memory.md',
       'agents/scheduling.md',
+      'agents/recurring.md',
       'agents/callbacks.md',
       'agents/nested-tasks.md',
       'agents/ai-sdk.md',

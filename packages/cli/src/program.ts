@@ -14,6 +14,7 @@ import { addDev } from './deployment/dev.ts';
 import { addDoctor } from './deployment/doctor.ts';
 import { addFork } from './deployment/fork.ts';
 import { addRelease } from './deployment/release.ts';
+import { addSchedules } from './deployment/schedules.ts';
 import { addTasks } from './deployment/tasks.ts';
 import { toDuration } from './flags/duration.ts';
 import type { Io } from './io.ts';
@@ -46,6 +47,7 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   const tasks = addTasks(program, run);
   addRelease(tasks, run);
   addFork(tasks, run);
+  addSchedules(program, run);
   addDoctor(program, run);
   for (const command of allOf(program)) command.copyInheritedSettings(program);
   return program;

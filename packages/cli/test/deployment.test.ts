@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { completed, createAgentServer, working } from '@batonjs/server';
+import { completed, createAgentServer, reply, working } from '@batonjs/server';
 import { scopeOf } from '@batonjs/server/internals';
+import { recurring } from '@batonjs/server/schedules';
 import { listen as serveAt } from '@batonjs/server-node';
 import { postgresStore } from '@batonjs/store-postgres';
 import { sqliteStore } from '@batonjs/store-sqlite';
@@ -108,6 +109,43 @@ describe('turns that are pinned to a version', () => {
     onTestFinished(() => closeOther({ graceMs: 0 }));
     expect((await cli(`task get -a ${other} ${id} --wait --poll-interval 20ms`)).stdout).toContain('by 2');
     expect((await cli(`tasks --store ${file} release`)).code).toBe(2);
+  });
+});
+
+describe('schedules --store', () => {
+  it('lists recurring tasks, which the doctor finds overdue until they are forgotten', async () => {
+    const file = join(temporaryFolder(), 'tasks.db');
+    const store = sqliteStore(file);
+    onTestFinished(() => store.close());
+    // A server whose clock is behind by two minutes: the store remembers its schedules, and none of their times is over.
+    const late = { now: () => Date.now() - 120_000 };
+    const tasks = [{ name: 'tick', cron: '* * * * *', message: 'Tick' }];
+    const options = { name: 'used', store, clock: late, logger: () => {}, agent: () => reply('Hello') };
+    const server = createAgentServer({
+      ...options,
+      card: { name: 'Used', description: 'Is used' },
+      schedules: recurring([
+        ...tasks,
+        { name: 'rare', cron: '@yearly', timezone: 'Europe/Paris', message: 'Hi' },
+      ]),
+    });
+    const list = async () => (await cli(`schedules --store ${file} --agent used -o json`)).json.schedules;
+    await eventually(async () => expect(await list()).toHaveLength(2));
+    await server.close();
+    expect(await list()).toMatchObject([
+      { name: 'rare', cron: '@yearly', timezone: 'Europe/Paris', isOverdue: false },
+      { name: 'tick', missed: 'last', isOverdue: true, nextAt: expect.stringMatching(/:00.000Z$/) },
+    ]);
+    const { stdout } = await cli(`schedules --store ${file} --agent used`);
+    expect([fieldOf(stdout, 'Schedule'), fieldOf(stdout, 'Schedules')]).toEqual(['rare', '2']);
+    expect(fieldOf(stdout, 'Overdue since')).toBeDefined();
+    const doctor = async () => (await cli(`doctor --store ${file} --agent used`)).stdout;
+    expect(await doctor()).toMatch(/^Problem: recurring tasks that no process starts: tick since /m);
+    const forgotten = await cli(`schedules --store ${file} --agent used forget tick`);
+    expect(fieldOf(forgotten.stdout, 'Forgotten')).toBe('tick');
+    expect(await doctor()).toContain('Ok: recurring tasks that no process starts: none');
+    const again = await cli(`schedules --store ${file} --agent used forget tick`);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('has no schedule "tick"')]);
   });
 });
 

@@ -31,6 +31,7 @@ import { credentialHeaders } from './operations/card/security.ts';
 import { createServedCards } from './operations/card/served-cards.ts';
 import { type EraseOptions, type Erasure, eraseTasks } from './operations/erase/erase-tasks.ts';
 import { type ForkOptions, forkTask } from './operations/fork/fork-task.ts';
+import { startSchedules } from './operations/recurring/start-schedules.ts';
 import { wakeTask } from './operations/wake-task.ts';
 import type { AgentServerOptions } from './options.ts';
 import { createRuntime } from './runtime.ts';
@@ -133,6 +134,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const cors = completeCors(options.cors, credentialHeaders(card));
   const handle = withCallbacks(withCors(answered, cors), dependencies);
   const leaveName = options.sharesQueue ? () => {} : takeName(options.store, queue, options.card);
+  const schedules = startSchedules(options.schedules, dependencies);
   runtime.start();
 
   const server: AgentServer = {
@@ -157,7 +159,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     async close({ graceMs = 10_000 } = {}) {
       closing.abort();
       leaveName();
-      await runtime.close(graceMs);
+      await Promise.all([schedules?.close(), runtime.close(graceMs)]);
     },
   };
   return keepInside(server, {

@@ -18,6 +18,7 @@ import type { CorsOptions } from './front/http/cors.ts';
 import type { Transition } from './log/write/transition.ts';
 import type { CardInput } from './operations/card/complete-card.ts';
 import type { ExtendedCard, SignCard } from './operations/card/served-cards.ts';
+import type { Schedules } from './operations/recurring/recurring-task.ts';
 import type { ScheduleOptions } from './turns/order/schedule.ts';
 import type { TaskClocks } from './turns/order/task-deadlines.ts';
 import type { CallbackOptions } from './turns/outside/callback-options.ts';
@@ -159,6 +160,8 @@ export interface AgentServerOptions extends WorkerOptions {
    * with `labels`. Throws or returns others: the message is refused, and the logger gets the reason.
    */
   readonly labelsOf?: LabelsOf;
+  /** Recurring work: `recurring` of `@batonjs/server/schedules`. Default: none. */
+  readonly schedules?: Schedules;
   /**
    * Members that replace those of `card` for authenticated callers, the same for all or by caller. Media types and
    * extensions that only these members name are not accepted, and `securityRequirements` that only they list are not
@@ -235,6 +238,7 @@ const names: OptionNames<AgentServerOptions> = {
   retry: true,
   run: true,
   schedule: true,
+  schedules: true,
   sharesQueue: true,
   signCard: true,
   skillOf: true,

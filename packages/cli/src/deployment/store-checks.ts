@@ -53,6 +53,12 @@ export async function checkStore(opened: OpenedStore, options: StoreCheckOptions
       }
       return { isOk: found.length === 0, note: found.length === 0 ? 'none' : found.join('; ') };
     }),
+    find('recurring tasks that no process starts', async () => {
+      const { schedulesIn } = await import('@batonjs/server/schedules');
+      const overdue = (await schedulesIn(store, options.agent)).filter(({ isOverdue }) => isOverdue);
+      const found = overdue.map(({ name, nextAt }) => `${name} since ${nextAt}`);
+      return { isOk: found.length === 0, note: found.length === 0 ? 'none' : found.join(', ') };
+    }),
     find('undelivered webhooks', async () => {
       const dead = await store.listDead(options.agent, { limit: 100 });
       const note =

@@ -3,6 +3,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { parseParams } from '@batonjs/protocol/parse-params';
 import type { Caller } from '../../agent/caller.ts';
+import type { LabelsOf } from '../../agent/labels-of.ts';
 import { newId } from '../../base/system/new-id.ts';
 import { scopeOf } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
@@ -12,12 +13,13 @@ import { ensureTask } from './ensure-task.ts';
 /**
  * Accepts a message of the program of the server in the name of a caller. Not an operation of the protocol. A message
  * that was accepted before is recognised by its id, whatever `idempotency` says of those of clients. The message has a
- * task when it resolves. Rejects with an `A2AError`.
+ * task when it resolves, which begins with `labels` besides those of `labelsOf`. Rejects with an `A2AError`.
  */
 export async function submitMessage(
   request: SendMessageRequest,
   caller: Caller | undefined,
   dependencies: Dependencies,
+  labels: readonly string[] = [],
 ): Promise<void> {
   const { clock, isOpen, owners, options, tasks } = dependencies;
   const params = parseParams('SendMessage', request);
@@ -31,7 +33,9 @@ export async function submitMessage(
     signal: new AbortController().signal,
     requestId: newId(clock),
   };
-  const once = { ...dependencies, options: { ...options, idempotency: true } };
+  const labelled: LabelsOf = (message, caller) => [...(options.labelsOf?.(message, caller) ?? []), ...labels];
+  const own = labels.length > 0 && { labelsOf: labelled };
+  const once = { ...dependencies, options: { ...options, idempotency: true, ...own } };
   const { live } = await accept(params, context, once);
   try {
     if (!live.state.task && !live.state.closed) await ensureTask(live, dependencies);

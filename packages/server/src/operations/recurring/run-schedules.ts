@@ -1,0 +1,185 @@
+import { A2AError, errorTable } from '@batonjs/protocol/errors';
+import { isoTime } from '../../base/timing/clock.ts';
+import { derivedTaskId } from '../accept/derived-task-id.ts';
+import { scopeOf } from '../call/call-context.ts';
+import type { DueTimes } from './due-times.ts';
+import type { Missed, RecurringTask, RunningSchedules, ScheduleSource } from './recurring-task.ts';
+import { isSameSchedule, type RecordedSchedule, ScheduleRecord } from './schedule-record.ts';
+
+/** A due time is missed that was not started for so many milliseconds. */
+export const missedAfterMs = 60_000;
+/** The longest sleep: the wall clock may be set meanwhile. */
+const longestSleepMs = 20_000;
+/** The longest pause after a failure, in milliseconds. */
+const longestPauseMs = 60_000;
+/** For how long a schedule is remembered after its name got other times. */
+const replacedForMs = 7 * 86_400_000;
+
+/** A task with its times and its defaults. */
+export interface CompleteTask {
+  readonly task: RecurringTask;
+  readonly times: DueTimes;
+  readonly timezone: string;
+  readonly missed: Missed;
+}
+
+/** Starts the tasks at their times, until it is closed. */
+export function runSchedules(tasks: readonly CompleteTask[], source: ScheduleSource): RunningSchedules {
+  const closing = new AbortController();
+  const record = new ScheduleRecord(source);
+  const running = tasks.map((task) => new ScheduleRun(task, record, source, closing.signal).run());
+  return {
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+/** The work for a due time. */
+interface Step {
+  /** The due time. */
+  readonly dueAt: number;
+  /** Whether its task starts, or it was missed. */
+  readonly starts: boolean;
+}
+
+/** One schedule in one process. */
+class ScheduleRun {
+  readonly #own: CompleteTask;
+  readonly #record: ScheduleRecord;
+  readonly #source: ScheduleSource;
+  readonly #closing: AbortSignal;
+  /** All due times up to here are done with, as far as this process knows. */
+  #through = 0;
+
+  constructor(own: CompleteTask, record: ScheduleRecord, source: ScheduleSource, closing: AbortSignal) {
+    this.#own = own;
+    this.#record = record;
+    this.#source = source;
+    this.#closing = closing;
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    const { clock } = this.#source;
+    await this.#untilDone(() => this.#begin());
+    while (!this.#closing.aborted) {
+      const next = this.#own.times.next(this.#through);
+      const ms = next === undefined ? longestSleepMs : next - clock.now();
+      if (ms > 0) await clock.sleep(Math.min(ms, longestSleepMs), this.#closing);
+      else await this.#untilDone(() => this.#catchUp());
+    }
+  }
+
+  /** Tries again, after pauses that grow, until it succeeds or the server closes. */
+  async #untilDone(work: () => Promise<void>): Promise<void> {
+    const { clock, report } = this.#source;
+    for (let failures = 0; !this.#closing.aborted; failures++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!this.#closing.aborted && !A2AError.is(error, 'UNAVAILABLE'))
+          report('A recurring task could not be started, and is tried again', { ...this.#logged, error });
+        await clock.sleep(Math.min(longestPauseMs, 250 * 2 ** Math.min(failures, 10)), this.#closing);
+      }
+    }
+  }
+
+  /** Finds out which due times are done with. A schedule that the store does not know, or not with these times, begins now. */
+  async #begin(): Promise<void> {
+    const { missed } = this.#own;
+    const now = this.#source.clock.now();
+    await this.#record.change((schedules) => {
+      const named = schedules.filter(({ name }) => name === this.#fields.name);
+      const own = named.find((schedule) => isSameSchedule(schedule, this.#fields));
+      // While the name had other times, those of this schedule were not missed.
+      const through = own ? latestOf(named.map((schedule) => schedule.through)) : isoTime(now);
+      this.#through = Date.parse(through);
+      const old = named.find(({ since }) => Date.parse(since) < now - replacedForMs);
+      if (old && old !== own) return { remove: old };
+      const isLatest = own && named.every(({ since }) => since <= own.since);
+      if (isLatest && own.missed === missed && own.through === through) return undefined;
+      return { set: { ...own, ...this.#fields, since: isoTime(now), through } };
+    });
+  }
+
+  /** Starts the task of the first due time that is not done with, or passes over those that were missed. */
+  async #catchUp(): Promise<void> {
+    const schedules = await this.#record.read();
+    const known = schedules.find((schedule) => isSameSchedule(schedule, this.#fields));
+    if (known) this.#through = Math.max(this.#through, Date.parse(known.through));
+    const step = this.#step();
+    if (!step || this.#closing.aborted) return;
+    const dueAt = isoTime(step.dueAt);
+    const taskId = step.starts ? await this.#start(dueAt) : undefined;
+    await this.#record.change((schedules) => {
+      const own = schedules.find((schedule) => isSameSchedule(schedule, this.#fields));
+      if (own && own.through >= dueAt) return undefined;
+      const latest = taskId === undefined ? own?.latest : { dueAt, taskId };
+      const since = own?.since ?? dueAt;
+      return { set: { ...this.#fields, since, through: dueAt, ...(latest && { latest }) } };
+    });
+    this.#through = Math.max(this.#through, step.dueAt);
+  }
+
+  /** Undefined if nothing is due. */
+  #step(): Step | undefined {
+    const { times, missed } = this.#own;
+    const now = this.#source.clock.now();
+    const next = times.next(this.#through);
+    if (next === undefined || next > now) return undefined;
+    if (missed === 'all' || now - next <= missedAfterMs) return { dueAt: next, starts: true };
+    const last = Math.max(next, times.latest(now - missedAfterMs - 1) ?? next);
+    const passed = missed === 'last' ? 'all but the last one' : 'all';
+    this.#source.logger('warn', `Times of a recurring task were missed: ${passed} are passed over`, {
+      ...this.#logged,
+      from: isoTime(next),
+      to: isoTime(last),
+    });
+    return { dueAt: last, starts: missed === 'last' };
+  }
+
+  /** Resolves to the id of the task; undefined if the server refuses the message, now and later. */
+  async #start(dueAt: string): Promise<string | undefined> {
+    const { submit, queue, logger } = this.#source;
+    const { name, message, caller, tenant } = this.#own.task;
+    const messageId = `schedule:${name}:${dueAt}`;
+    const taskId = derivedTaskId(scopeOf(queue, tenant, caller), messageId);
+    try {
+      await submit({
+        messageId,
+        parts: typeof message === 'string' ? [{ text: message }] : message,
+        metadata: { schedule: { name, dueAt } },
+        label: labelOf(name),
+        caller,
+        tenant,
+      });
+      return taskId;
+    } catch (error) {
+      // Another process started it, with other words of another version.
+      if (A2AError.is(error, 'MESSAGE_ID_CONFLICT')) return taskId;
+      if (!A2AError.is(error) || !isRefusal(error)) throw error;
+      logger('error', 'A recurring task was refused', { ...this.#logged, dueAt, error });
+      return undefined;
+    }
+  }
+
+  get #fields(): Pick<RecordedSchedule, 'name' | 'cron' | 'timezone' | 'missed'> {
+    const { task, timezone, missed } = this.#own;
+    return { name: task.name, cron: task.cron, timezone, missed };
+  }
+
+  get #logged() {
+    return { schedule: this.#own.task.name };
+  }
+}
+
+/** The label of the tasks of a schedule. */
+export const labelOf = (name: string): string => `schedule:${name}`;
+
+const latestOf = (times: readonly string[]): string => times.toSorted().at(-1) ?? '';
+
+/** Whether the same message would be refused again. */
+const isRefusal = ({ reason }: A2AError): boolean =>
+  errorTable[reason].http < 500 && reason !== 'RESOURCE_EXHAUSTED';
