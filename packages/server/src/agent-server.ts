@@ -22,6 +22,8 @@ import { createHandler, type HttpOptions } from './front/http/handler.ts';
 import type { Handle } from './front/http/http-exchange.ts';
 import { withOwnHost } from './front/http/own-host.ts';
 import { submitMessage } from './operations/accept/submit-message.ts';
+import type { BulkProgress } from './operations/bulk/bulk.ts';
+import { type BulkOptions, bulkOperation } from './operations/bulk/bulk-operation.ts';
 import type { Dependencies } from './operations/call/dependencies.ts';
 import { keepInside } from './operations/call/inside-of.ts';
 import { type CardInput, completeCard, mustBeNamed } from './operations/card/complete-card.ts';
@@ -29,7 +31,8 @@ import { derivedMembers } from './operations/card/derived-members.ts';
 import { takeName } from './operations/card/names-on-store.ts';
 import { credentialHeaders } from './operations/card/security.ts';
 import { createServedCards } from './operations/card/served-cards.ts';
-import { type EraseOptions, type Erasure, eraseTasks } from './operations/erase/erase-tasks.ts';
+import type { Erasure } from './operations/erase/erase-in.ts';
+import { type EraseOptions, eraseTasks } from './operations/erase/erase-tasks.ts';
 import { type ForkOptions, forkTask } from './operations/fork/fork-task.ts';
 import { startSchedules } from './operations/recurring/start-schedules.ts';
 import { wakeTask } from './operations/wake-task.ts';
@@ -88,6 +91,12 @@ export interface AgentServer {
    * for a point from which no task can go on, `RESOURCE_EXHAUSTED` at a limit.
    */
   fork(taskId: string, options?: ForkOptions): Promise<Task>;
+  /**
+   * Cancels, forks or deletes many tasks, or tries their webhooks again, and yields how far it is. Tasks that begin
+   * meanwhile are left alone. The run is recorded in the store: `{ resume: id }` goes on with one that did not end. Throws
+   * an `A2AError` for what cannot be done at all.
+   */
+  bulk(options: BulkOptions): AsyncGenerator<BulkProgress, void, undefined>;
   /**
    * Accepts nothing more, waits up to `graceMs` milliseconds (default 10,000) for running turns and deliveries, ends
    * the rest (FAILED under `restart: 'fail'`, handed back to other processes under `'rerun'`), and ends all streams.
@@ -156,6 +165,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     prune: ({ closedBefore, limit = 1_000 }) => store.prune({ closedBefore: isoTime(closedBefore), limit }),
     erase: (options) => eraseTasks(options, dependencies),
     fork: (taskId, options = {}) => forkTask(taskId, options, dependencies),
+    bulk: (options) => bulkOperation(options, dependencies, closing.signal),
     async close({ graceMs = 10_000 } = {}) {
       closing.abort();
       leaveName();

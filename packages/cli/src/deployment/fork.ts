@@ -1,33 +1,33 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
+import { usage } from '../errors/cli-error.ts';
 import { toTexts } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
+import { addBulkFlags, type BulkFlags, runBulk } from './bulk.ts';
 import { openStore } from './open-store.ts';
-import type { ScopeFlags } from './tasks.ts';
+import { operator } from './operator.ts';
 
 /** Flags that say what a fork begins with. */
-export interface ForkFlags extends ScopeFlags {
+export interface ForkFlags extends BulkFlags {
   readonly from: string;
   readonly message?: string;
   readonly setLabel?: readonly string[];
-  readonly by?: string;
 }
 
 /** Adds `fork` to a command that has the flags of a store. */
 export function addFork(tasks: Command, run: Run): void {
-  tasks
+  const command = tasks
     .command('fork')
-    .description('make a task that goes on from a point of another one, which stays as it is')
-    .argument('<task-id>', 'the task')
+    .description('make a task that goes on from a point of another one, which stays as it is; or of many')
+    .argument('[task-id]', 'the task; without it, those that the flags say')
     .option('--from <point>', 'start, the name of a step, or a position of its log', 'start')
     .option('--message <text>', 'from the start: what it says instead; otherwise: the next message')
     .option(
       '--set-label <label>',
       'a label of the new task in place of the old ones; may be repeated',
       toTexts,
-    )
-    .option('--by <name>', 'who asks, for the log; the user of this process if it is not given')
+    );
+  addBulkFlags(command)
     .addHelpText(
       'after',
       '\nExample:\n  $ baton tasks --store sqlite:.data/expense.db --agent expense fork 3f2a --from pay\n',
@@ -35,7 +35,20 @@ export function addFork(tasks: Command, run: Run): void {
     .action(run<ForkFlags>(forkTask));
 }
 
-async function forkTask({ options, output, io }: RunContext<ForkFlags>, taskId: string): Promise<void> {
+async function forkTask(context: RunContext<ForkFlags>, taskId?: string): Promise<void> {
+  const { options, output, io } = context;
+  if (taskId === undefined) {
+    if (options.message !== undefined || options.setLabel)
+      throw usage('--message and --set-label are for the fork of one task');
+    return runBulk('fork', context);
+  }
+  const { state, code, label, skill, contextId, since, all, resume, dryRun, rate } = options;
+  if (
+    [state, code, label, skill, contextId, since, all, resume, dryRun, rate].some(
+      (flag) => flag !== undefined,
+    )
+  )
+    throw usage('A task and flags that say which tasks contradict each other');
   const { agent, tenant, caller } = options;
   const { store } = await openStore(options.store, io.cwd);
   try {
@@ -58,14 +71,4 @@ export function forkRequest({ from, message, setLabel, by = operator() }: ForkFl
     ...(message !== undefined && { message }),
     ...(setLabel && { labels: setLabel }),
   };
-}
-
-/** The user of this process, who has the rights of an operator. */
-export function operator(): string {
-  try {
-    return `operator ${userInfo().username}`;
-  } catch {
-    // A container may have no name for its user.
-    return 'operator';
-  }
 }

@@ -93,10 +93,17 @@ async function read(
 ): Promise<{ tasks: readonly ListedTask[]; total: number; waiting: number }> {
   const { scopeOf } = await import('@batonjs/server/internals');
   const scope = scopeOf(agent, tenant, { scope: caller });
-  const wanted = state && (`TASK_STATE_${state.replaceAll('-', '_').toUpperCase()}` as TaskState);
+  const wanted = state && stateOf(state);
   const [{ tasks, total }, waiting] = await Promise.all([
     store.list(scope, { limit, ...(wanted && { state: wanted }) }),
     store.waiting(agent),
   ]);
   return { tasks, total, waiting };
 }
+
+/** The state of the wire for one of the command line. */
+export const stateOf = (state: string): TaskState =>
+  `TASK_STATE_${state
+    .replace(/^TASK_STATE_/, '')
+    .replaceAll('-', '_')
+    .toUpperCase()}` as TaskState;

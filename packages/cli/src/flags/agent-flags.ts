@@ -49,6 +49,12 @@ export const unsettable: ReadonlySet<string> = new Set([
   // Which files are written must not depend on the folder that the tool runs in.
   'dir',
   'force',
+  // Which tasks are changed must not depend on it either.
+  'all',
+  'resume',
+  'from',
+  'message',
+  'setLabel',
 ]);
 
 export const outputFlag = () =>

@@ -40,3 +40,10 @@ export const toTexts = (text: string, earlier: readonly string[] = []): readonly
   ...earlier,
   text,
 ];
+
+/** Reads `20/s`, or `20`, as a number a second. */
+export function toRate(text: string): number {
+  const [, number = ''] = /^(\d{1,6}(?:\.\d{1,3})?)(?:\/s)?$/.exec(text) ?? [];
+  if (!(Number(number) > 0)) throw new InvalidArgumentError('A rate is a number a second, such as 20/s.');
+  return Number(number);
+}

@@ -6,7 +6,7 @@ import { change } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { serve } from '../../../../test/kit/serve.ts';
-import { until } from '../../../../test/kit/until.ts';
+import { eventually, until } from '../../../../test/kit/until.ts';
 import { artifact, completed, failed, inputRequired, type Turn } from '../../src/index.ts';
 
 /** An order that is paid and then sent. `calls` counts what was done; `sends` says whether the parcel leaves. */
@@ -114,7 +114,7 @@ describe('a fork', () => {
     expect(said(await send('later', further.id))).toEqual([{ text: 'Rome to Oslo, later' }]);
   });
 
-  it('of a task whose process died too often is tried as often again, under any version', async () => {
+  it('of a task that failed under one version goes on under another', async () => {
     const store = memoryStore();
     let isBroken = true;
     const make = (version: string) =>
@@ -164,6 +164,29 @@ describe('a fork', () => {
     expect(fork.id).not.toBe(task.id);
     await expect(rpc(server, 'GetTask', { id: fork.id }, { 'x-caller': 'bob' })).rejects.toThrow();
   });
+});
+
+it('forks take their turns in a schedule, and are canceled together whatever version they are pinned to', async () => {
+  const store = memoryStore();
+  const agent = async function* ({ signal, text }: Turn) {
+    if (text === 'go') return yield completed('Gone');
+    await new Promise((_, reject) => signal.addEventListener('abort', reject));
+    yield completed();
+  };
+  const scheduled = serve(agent, { store, schedule: { concurrency: 1 } });
+  const { task } = await rpc(scheduled, 'SendMessage', { message: say('go') });
+  const forks = await Promise.all([1, 2, 3].map(() => scheduled.fork(task.id)));
+  for (const { id } of forks)
+    expect(said(await until(scheduled, id, 'COMPLETED'))).toEqual([{ text: 'Gone' }]);
+  await scheduled.close();
+  const old = serve(agent, { store, version: '1', deploys: 'pinned', restart: 'rerun' });
+  const waiting = await old.fork(task.id, { message: 'wait' });
+  await until(old, waiting.id, 'SUBMITTED');
+  await eventually(() => expect(old.load.turns).toBe(1));
+  await old.close({ graceMs: 0 });
+  const next = serve(agent, { store, version: '2', deploys: 'pinned' });
+  for await (const { failed: none } of next.bulk({ action: 'cancel' })) expect(none).toBe(0);
+  await until(next, waiting.id, 'CANCELED');
 });
 
 describe('a fork that cannot be made', () => {

@@ -1,9 +1,9 @@
 import { type Fact, headOf, labelProblem } from '@batonjs/lifecycle';
 import { type ForkFrom, forkLog } from '@batonjs/lifecycle/internals';
 import type { Part } from '@batonjs/protocol';
-import { invalidParams } from '@batonjs/protocol/errors';
+import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { parseParams } from '@batonjs/protocol/parse-params';
-import type { Commit, TaskName, TaskStore } from '@batonjs/store';
+import { type Commit, StoreError, type TaskName, type TaskStore } from '@batonjs/store';
 import type { Limits } from '../../base/limits.ts';
 import { newId } from '../../base/system/new-id.ts';
 import { type Clock, isoTime, systemClock } from '../../base/timing/clock.ts';
@@ -12,7 +12,7 @@ import { orderFor, type Schedule } from '../../turns/order/schedule.ts';
 import { dueAt, type TaskClocks } from '../../turns/order/task-deadlines.ts';
 import { secretStep } from '../../turns/outside/idempotency-keys.ts';
 import { taskNotFound } from '../call/task-webhooks.ts';
-import { begin } from './begin-fork.ts';
+import { type CommitSource, commitOnce } from './commit-once.ts';
 
 /** What a fork is asked for. */
 export interface ForkRequest {
@@ -71,7 +71,7 @@ export async function forkStored(
   const head = forked.facts.reduce<ReturnType<typeof headOf> | undefined>(headOf, undefined);
   const first = state.untaken[0] ?? state.taken.at(-1);
   const isDue = state.openTurn !== undefined || state.untaken.length > 0 || state.woken !== undefined;
-  const commit: Commit = {
+  const commit = {
     scope,
     taskId: id,
     commitId: newId(clock),
@@ -86,6 +86,31 @@ export async function forkStored(
   };
   await begin(commit, taskId, { store, clock });
   return id;
+}
+
+/** Writes the first commit of a fork, unless an earlier call with this id did for the same origin. */
+async function begin(
+  commit: Commit & { readonly expectedVersion: number },
+  origin: string,
+  source: CommitSource,
+): Promise<void> {
+  try {
+    if ((await commitOnce(commit, source)) || (await isForkOf(origin, commit, source.store))) return;
+  } catch (error) {
+    if (!StoreError.is(error, 'QUEUE_FULL')) throw error;
+    throw new A2AError('RESOURCE_EXHAUSTED', 'Too many tasks wait for their turn', { retryAfter: 1 });
+  }
+  throw new A2AError('MESSAGE_ID_CONFLICT', `There is another task ${commit.taskId}`);
+}
+
+/** Whether a task is a fork of this one. */
+export async function isForkOf(
+  origin: string,
+  { scope, taskId }: TaskName,
+  store: TaskStore,
+): Promise<boolean> {
+  const [first] = await store.readFacts(scope, taskId, 0, 1);
+  return first?.fact.type === 'message-received' && first.fact.forked?.taskId === origin;
 }
 
 function partsOf(message: string | readonly Part[]): readonly Part[] {

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { usage } from '../errors/cli-error.ts';
+import { toDuration } from '../flags/duration.ts';
+import type { Run } from '../run.ts';
+import type { RunContext } from '../run-context.ts';
+import { openStore } from './open-store.ts';
+import type { ScopeFlags } from './tasks.ts';
+
+interface EraseFlags extends ScopeFlags {
+  readonly contextId?: string;
+  readonly all?: boolean;
+  readonly wait: number;
+}
+
+/** Adds `erase` to a command that has the flags of a store. */
+export function addErase(tasks: Command, run: Run): void {
+  tasks
+    .command('erase')
+    .description('delete a task, those of a context, or all of a caller, with all that names them')
+    .argument('[task-id]', 'the task')
+    .option('--context-id <id>', 'all tasks of this context')
+    .option('--all', 'all tasks of the caller')
+    .option('--wait <duration>', 'so long at most for the end of each task at work', toDuration, 10_000)
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ baton tasks --store sqlite:.data/expense.db --agent expense --caller ada erase --all\n',
+    )
+    .action(run<EraseFlags>(eraseTasks));
+}
+
+async function eraseTasks(context: RunContext<EraseFlags>, taskId?: string): Promise<void> {
+  const { options, output, io } = context;
+  const { agent, tenant, caller, contextId, all, wait: waitMs } = options;
+  if ([taskId, contextId, all].filter((named) => named !== undefined).length !== 1)
+    throw usage('Say which tasks', 'Give the id of a task, --context-id or --all');
+  const { store } = await openStore(options.store, io.cwd);
+  try {
+    const { eraseStored, scopeOf } = await import('@batonjs/server/internals');
+    const scope = scopeOf(agent, tenant, { scope: caller });
+    const pace = { waitMs, signal: io.signal };
+    const erased = await eraseStored(scope, { taskId, contextId }, pace, { store, queue: agent });
+    const { tasks, facts, webhooks, left } = erased;
+    if (left.length > 0) context.exitCode = 1;
+    if (output.isJson) return output.json(erased);
+    output.field('Tasks', tasks);
+    output.field('Facts', facts);
+    output.field('Webhooks', webhooks);
+    for (const id of left) output.field('Not ended yet', id);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,37 @@
+import { type Commit, StoreError, type TaskStore } from '@batonjs/store';
+import type { Clock } from '../../base/timing/clock.ts';
+
+/** How long a commit is tried while the store does not answer, in milliseconds. */
+const tryForMs = 10_000;
+
+/** Where a commit goes, and the time by which it is tried again. */
+export interface CommitSource {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+}
+
+/**
+ * Writes a commit that expects its log to have a certain length. Resolves whether it is in the log, by this call or by one
+ * whose answer was lost; false: another commit is there. Rejects with the `StoreError` of every other refusal.
+ */
+export async function commitOnce(
+  commit: Commit & { readonly expectedVersion: number },
+  { store, clock }: CommitSource,
+): Promise<boolean> {
+  const deadline = clock.monotonic() + tryForMs;
+  for (;;) {
+    try {
+      await store.commit(commit);
+      return true;
+    } catch (error) {
+      if (StoreError.is(error, 'VERSION_CONFLICT') || StoreError.is(error, 'LOG_CLOSED')) {
+        const { scope, taskId, expectedVersion, commitId } = commit;
+        const [there] = await store.readFacts(scope, taskId, expectedVersion, 1);
+        return there?.commitId === commitId;
+      }
+      // Whether it was written is not known: the same commit is refused if it was.
+      if (!StoreError.is(error, 'UNAVAILABLE') || clock.monotonic() >= deadline) throw error;
+      await clock.sleep(50 + clock.random() * 100);
+    }
+  }
+}
