@@ -169,7 +169,7 @@ describe('a fork', () => {
 it('forks take their turns in a schedule, and are canceled together whatever version they are pinned to', async () => {
   const store = memoryStore();
   const agent = async function* ({ signal, text }: Turn) {
-    if (text === 'go') return yield completed('Gone');
+    if (text === 'go') yield completed('Gone');
     await new Promise((_, reject) => signal.addEventListener('abort', reject));
     yield completed();
   };
