@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { ClientError, connect } from '@batonjs/client';
 import { checkedFetch } from '@batonjs/server/address-policy';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { type Flags, readFlags, UsageError, usage } from './flags.ts';
 import { listen } from './http/listen.ts';
 import { mcpHandler } from './http/mcp-handler.ts';
-import { toMcp } from './server/to-mcp.ts';
+import { serveMcpStdio } from './stdio/serve-mcp-stdio.ts';
 
 /** What the program uses of its process. */
 export interface Host {
@@ -58,7 +58,7 @@ async function serve(
     return listening;
   }
   const transport = new StdioServerTransport(stdin, stdout);
-  return serveStdio(toMcp(agent, { waitMs, onError }), { transport, onerror: onError });
+  return serveMcpStdio(agent, { waitMs, onError, transport });
 }
 
 /** Takes the credentials in headers out of a text: an agent may repeat them in its errors, and hosts keep these in files. */

@@ -4,8 +4,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readFlags } from '../src/flags.ts';
-import { questionOf } from '../src/server/question.ts';
 import { toMcpTask } from '../src/server/task-methods.ts';
+import { questionOf } from '../src/translation/question.ts';
 import { serveAgent, serveMcp } from './clients.ts';
 
 describe('a task of MCP', () => {

@@ -10,6 +10,7 @@ import { type McpOptions, ofMcp, serverFactory } from '../server/to-mcp.ts';
 import { errorResponse, refusal } from './refusal.ts';
 import { readJson } from './request-body.ts';
 import { Sessions } from './sessions.ts';
+import { TaskStreams } from './task-streams.ts';
 
 /** Options of `mcpHandler`. */
 export interface McpHandlerOptions extends McpOptions {
@@ -60,7 +61,8 @@ export function mcpHandler(
   const { onError: onerror, bodyBytes: maxRequestBodySize = 1_048_576 } = options;
   if (!(Number.isInteger(maxRequestBodySize) && maxRequestBodySize > 0))
     throw new RangeError(`bodyBytes is an integer above 0, not ${maxRequestBodySize}`);
-  const createServer = serverFactory(options);
+  const { createServer, tasks } = serverFactory(options);
+  const taskStreams = new TaskStreams(tasks);
   const sessions = new Sessions(options.sessions ?? 1_000);
   const identify = typeof agent === 'function' ? agent : () => ({ caller: 'anyone', agent });
   /** The agent of each request: a session outlives the credentials that it began with. */
@@ -91,11 +93,10 @@ export function mcpHandler(
   };
 
   const answer = async (request: Request): Promise<Response> => {
-    let caller: string;
+    let identified: McpCaller;
     let parsedBody: unknown;
     try {
-      const identified = checked(await identify(request));
-      caller = identified.caller;
+      identified = checked(await identify(request));
       agents.set(request, identified.agent);
       parsedBody = await readJson(request, maxRequestBodySize);
     } catch (error) {
@@ -104,18 +105,18 @@ export function mcpHandler(
     const id = request.headers.get('mcp-session-id');
     if (id !== null)
       return (
-        sessions.get(id, caller)?.transport.handleRequest(request, { parsedBody }) ??
+        sessions.get(id, identified.caller)?.transport.handleRequest(request, { parsedBody }) ??
         errorResponse(404, ...notFound)
       );
     return (await isLegacyRequest(request, parsedBody, { maxRequestBodySize }))
-      ? startSession(request, caller, parsedBody)
-      : stateless.fetch(request, { parsedBody });
+      ? startSession(request, identified.caller, parsedBody)
+      : taskStreams.answer(request, parsedBody, identified, () => stateless.fetch(request, { parsedBody }));
   };
 
   return {
     fetch: async (request) => endWithClient(await answer(request), request),
     async close() {
-      await Promise.all([stateless.close(), sessions.close()]);
+      await Promise.all([stateless.close(), sessions.close(), taskStreams.close()]);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { A2AError, ClientError } from '@batonjs/client';
 import { errorTable } from '@batonjs/protocol/errors';
-import type { OnError } from '../server/failures.ts';
+import type { OnError } from '../translation/failures.ts';
 
 /** An error of JSON-RPC for a request whose id was not read. */
 export const errorResponse = (

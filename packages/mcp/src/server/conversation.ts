@@ -1,16 +1,13 @@
 import { A2AError, type AgentReply, type MessageInput, type SendOptions } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
 import {
-  CLIENT_CAPABILITIES_META_KEY,
-  type ClientCapabilities,
   type ElicitResult,
   type InputRequiredResult,
   inputRequired,
   inputResponse,
-  type ServerContext,
 } from '@modelcontextprotocol/server';
+import { questionOf } from '../translation/question.ts';
 import { type Call, follow, signalOf } from './follow.ts';
-import { questionOf } from './question.ts';
 
 /** How a call ended: with a reply of the agent, with text for the client, or with a request for input. */
 export interface Outcome {
@@ -30,21 +27,6 @@ interface Asked {
 
 /** Milliseconds that a user has for an answer. The task waits longer: `continue_task` answers it later. */
 const answerMs = 3_600_000;
-
-/** The capabilities of the client: those of the request (2026-07-28), or those of the session. */
-export const capabilitiesOf = (
-  { mcpReq }: ServerContext,
-  session: ClientCapabilities | undefined,
-): ClientCapabilities =>
-  (mcpReq.envelope as { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined)?.[
-    CLIENT_CAPABILITIES_META_KEY
-  ] ??
-  session ??
-  {};
-
-/** Whether the client shows forms. `elicitation: {}` of earlier versions means forms. */
-export const showsForms = ({ elicitation }: ClientCapabilities): boolean =>
-  elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 
 /** A task that is driven to its end by a client of MCP, which is asked what the agent asks. */
 export class Conversation {

@@ -2,7 +2,7 @@ import type { AgentClient, AgentEvent, AgentReply, TaskStream } from '@batonjs/c
 import { isInterrupted } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
 import { SdkError, SdkErrorCode, type ServerContext } from '@modelcontextprotocol/server';
-import type { OnError } from './failures.ts';
+import type { OnError } from '../translation/failures.ts';
 
 /** One request of a client of MCP, for the agent. */
 export interface Call {
@@ -56,11 +56,22 @@ export async function follow(
     clearTimeout(timer);
     signal.removeEventListener('abort', leave);
   }
-  if (signal.aborted) {
-    if (cancelsTask && stream.task && isCanceled(context)) await cancel(agent, stream.task).catch(onError);
-    throw signal.reason;
-  }
+  await cancelAbandoned({ context, cancelsTask, agent, onError }, stream.task);
   return stream.task ? { task: stream.task } : await stream.result();
+}
+
+/**
+ * Rejects if the client canceled its request or left, and cancels the task if the client wanted that: nobody knows of it
+ * then.
+ */
+export async function cancelAbandoned(
+  { context, cancelsTask, agent, onError }: Pick<Call, 'context' | 'cancelsTask' | 'agent' | 'onError'>,
+  task: Task | undefined,
+): Promise<void> {
+  const signal = signalOf(context);
+  if (!signal.aborted) return;
+  if (cancelsTask && task && isCanceled(context)) await cancel(agent, task).catch(onError);
+  throw signal.reason;
 }
 
 const needsAuthorization = ({ statusUpdate }: AgentEvent): boolean =>

@@ -9,9 +9,9 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { type OnError, protocolError } from '../translation/failures.ts';
+import { resultOf } from '../translation/results.ts';
 import type { Conversation } from './conversation.ts';
-import { type OnError, protocolError } from './failures.ts';
-import { resultOf } from './results.ts';
 
 /** The capability of a server whose tool calls can be tasks of MCP. Spec: MCP 2025-11-25, Tasks. */
 export const taskCapability = { list: {}, cancel: {}, requests: { tools: { call: {} } } };

@@ -3,10 +3,10 @@ import { callSkill } from '@batonjs/extensions/client';
 import type { Json } from '@batonjs/protocol';
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { resultOf, textResult } from '../translation/results.ts';
+import type { SkillTool } from '../translation/tool-list.ts';
 import type { Conversation, Outcome } from './conversation.ts';
 import type { Call } from './follow.ts';
-import { resultOf, textResult } from './results.ts';
-import type { SkillTool } from './tool-list.ts';
 
 type Arguments = Readonly<Record<string, unknown>> | undefined;
 
@@ -88,7 +88,8 @@ export async function continueTask(
   return outcomeResult(await conversation.send(message));
 }
 
-const outcomeResult = ({ reply, refusal, input }: Outcome): CallToolResult | InputRequiredResult =>
+/** What a client gets for the end of a call. */
+export const outcomeResult = ({ reply, refusal, input }: Outcome): CallToolResult | InputRequiredResult =>
   input ?? (refusal ? { ...resultOf(reply), ...textResult(refusal, true) } : resultOf(reply));
 
 /** The arguments that do not fit, each with the rule that it breaks. */

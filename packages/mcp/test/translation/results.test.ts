@@ -1,8 +1,8 @@
 import type { Artifact, Message, Part, Task, TaskState } from '@batonjs/protocol';
 import { failed } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { contentOf, contentOfArtifacts } from '../../src/server/content.ts';
-import { resultOf, textResult } from '../../src/server/results.ts';
+import { contentOf, contentOfArtifacts } from '../../src/translation/content.ts';
+import { resultOf, textResult } from '../../src/translation/results.ts';
 
 const uri = 'a2a:x';
 

@@ -1,7 +1,7 @@
 import { TYPED_SKILLS } from '@batonjs/extensions/client';
 import type { AgentCard } from '@batonjs/protocol';
 import { expect, it } from 'vitest';
-import { toolsOf } from '../../src/server/tool-list.ts';
+import { toolsOf } from '../../src/translation/tool-list.ts';
 
 const skill = (id: string) => ({ id, name: `Name of ${id}`, description: `About ${id}`, tags: [] });
 

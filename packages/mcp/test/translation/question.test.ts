@@ -1,6 +1,6 @@
 import type { Task } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
-import { questionOf } from '../../src/server/question.ts';
+import { questionOf } from '../../src/translation/question.ts';
 
 /** A task that asks with these words, and a form where a schema is given. */
 const asking = (text: string, schema?: object, initial?: unknown): Task => {

@@ -1,0 +1,87 @@
+import { type AgentReply, isInterrupted, isTerminal, textOf } from '@batonjs/client';
+import type { Task } from '@batonjs/protocol';
+import type { CallToolResult, ClientCapabilities } from '@modelcontextprotocol/server';
+import { resultOf } from '../translation/results.ts';
+import type { Dismissals } from './dismissals.ts';
+import { handleOf, readHandle } from './handle.ts';
+import { type InputRequests, inputRequestsOf } from './input-requests.ts';
+import type { TaskSettings } from './task-options.ts';
+
+/** A task of the extension. */
+interface TaskMembers {
+  readonly taskId: string;
+  readonly status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+  readonly statusMessage?: string;
+  readonly createdAt: string;
+  readonly lastUpdatedAt: string;
+  readonly ttlMs: number | null;
+  readonly pollIntervalMs: number;
+}
+
+/** A task with what its client may take: questions, or the result of the call. */
+export type DetailedTask = TaskMembers & {
+  readonly inputRequests?: InputRequests;
+  readonly result?: CallToolResult;
+};
+
+/** For whom, and how, tasks are shown. */
+export interface TaskView {
+  readonly client: ClientCapabilities;
+  readonly settings: TaskSettings;
+  readonly dismissals: Dismissals;
+}
+
+/**
+ * A task as the extension shows it. A tool that ran and failed has `completed` with `isError`: `failed` is for errors of
+ * JSON-RPC. A client that cannot be asked gets the question as the result, and goes on with `continue_task`.
+ */
+export function detailedTask(task: Task, handle: string, view: TaskView): DetailedTask {
+  const { state } = task.status;
+  const inputRequests = inputRequestsOf(task, view.client, view.dismissals);
+  if (inputRequests) return { ...membersOf(task, handle, 'input_required', view), inputRequests };
+  if (state === 'TASK_STATE_CANCELED') return membersOf(task, handle, 'cancelled', view);
+  if (hasResult(task)) return { ...membersOf(task, handle, 'completed', view), result: resultFor(task) };
+  return membersOf(task, handle, 'working', view);
+}
+
+/**
+ * What a call returns to a client that takes handles: the handle of a task that goes on, else the result. A task that
+ * waits for what this client cannot be asked is a result, as it is without handles.
+ */
+export function handleOrResult(reply: AgentReply, view: TaskView): CallToolResult {
+  const { task } = reply;
+  if (!task) return resultOf(reply);
+  const { inputRequests, result, ...members } = detailedTask(task, handleOf(task), view);
+  if (result || members.status === 'cancelled') return resultOf(reply);
+  // The SDK wants content in every result of a tool; clients that take handles read the others.
+  return { content: [], resultType: 'task', ...members };
+}
+
+/** Whether the client gets a result: the task ended, or waits for what this client cannot give here. */
+const hasResult = (task: Task): boolean => isTerminal(task) || isInterrupted(task);
+
+/** What the call would have returned. */
+const resultFor = (task: Task): CallToolResult => ({ ...resultOf({ task }), resultType: 'complete' });
+
+function membersOf(
+  task: Task,
+  handle: string,
+  mcpStatus: TaskMembers['status'],
+  { settings: { pollIntervalMs, retentionMs } }: TaskView,
+): TaskMembers {
+  const { message, timestamp } = task.status;
+  const updated = Date.parse(timestamp ?? '') || 0;
+  const createdAt = readHandle(handle).createdAt ?? updated;
+  const lastUpdatedAt = Math.max(updated, createdAt);
+  const statusMessage = textOf(message);
+  return {
+    taskId: handle,
+    status: mcpStatus,
+    ...(statusMessage && { statusMessage }),
+    createdAt: new Date(createdAt).toISOString(),
+    lastUpdatedAt: new Date(lastUpdatedAt).toISOString(),
+    // A task that has not ended is kept for as long as it takes.
+    ttlMs: isTerminal(task) && retentionMs !== undefined ? lastUpdatedAt - createdAt + retentionMs : null,
+    pollIntervalMs,
+  };
+}

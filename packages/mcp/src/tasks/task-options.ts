@@ -1,0 +1,61 @@
+import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
+
+/**
+ * Whether a call of a tool becomes a task for a client that declares the extension: `immediate`, at once; `deferred`,
+ * after `waitMs`, before which its questions are results; `required`, at once, and a call without the extension is
+ * refused; `forbidden`, never.
+ */
+export type TaskSupport = 'immediate' | 'deferred' | 'required' | 'forbidden';
+
+/** How calls become tasks of the extension `io.modelcontextprotocol/tasks` of MCP 2026-07-28. */
+export interface McpTaskOptions {
+  /** By the name of the tool. Default for each other tool: `immediate`, or `deferred` where `waitMs` is above 0. */
+  readonly tools?: Readonly<Record<string, TaskSupport>>;
+  /** Milliseconds between two reads of a task that clients are advised to. Default 1,000. */
+  readonly pollIntervalMs?: number;
+  /**
+   * Milliseconds that the agent keeps a task after its end, as in its `retention.closedAfterMs`. Clients learn from it
+   * when an ended task may be gone (`ttlMs`). Default: forever.
+   */
+  readonly retentionMs?: number;
+}
+
+/** The options for tasks, complete. */
+export interface TaskSettings {
+  readonly pollIntervalMs: number;
+  readonly retentionMs: number | undefined;
+  supportOf(tool: string): TaskSupport;
+}
+
+const known: OptionNames<McpTaskOptions> = { tools: true, pollIntervalMs: true, retentionMs: true };
+const supports: readonly unknown[] = [
+  'immediate',
+  'deferred',
+  'required',
+  'forbidden',
+] satisfies TaskSupport[];
+
+/** Throws `TypeError` for an option that does not exist, and `RangeError` for a value that is none. */
+export function readTaskOptions(options: McpTaskOptions, waitMs: number): TaskSettings {
+  mustKnowOptions(options, known, 'tasks');
+  const { tools = {}, pollIntervalMs = 1_000, retentionMs } = options;
+  for (const [tool, support] of Object.entries(tools)) {
+    if (!supports.includes(support))
+      throw new RangeError(`tasks.tools: ${tool} is one of ${supports.join(', ')}, not ${String(support)}`);
+    if (support === 'deferred' && waitMs === 0)
+      throw new RangeError(`tasks.tools: ${tool} is deferred, which needs a waitMs above 0`);
+  }
+  mustBeTime('tasks.pollIntervalMs', pollIntervalMs);
+  if (retentionMs !== undefined) mustBeTime('tasks.retentionMs', retentionMs);
+  const others = waitMs > 0 ? 'deferred' : 'immediate';
+  return {
+    pollIntervalMs,
+    retentionMs,
+    supportOf: (tool) => (Object.hasOwn(tools, tool) ? tools[tool] : undefined) ?? others,
+  };
+}
+
+function mustBeTime(name: string, value: number): void {
+  if (!(Number.isInteger(value) && value >= 1))
+    throw new RangeError(`${name} is a whole number of milliseconds above 0, not ${value}`);
+}
