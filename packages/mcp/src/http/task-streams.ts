@@ -128,7 +128,7 @@ export class TaskStreams {
   }
 }
 
-/** Nobody reads it: the stream is closed. */
+/** It is never read: the stream is closed. */
 const clientLeft = { code: ProtocolErrorCode.InternalError, message: 'The client left' };
 
 /** The empty result with which a stream ends in good order. */

@@ -61,7 +61,7 @@ export async function follow(
 }
 
 /**
- * Rejects if the client canceled its request or left, and cancels the task if the client wanted that: nobody knows of it
+ * Rejects if the client canceled its request or left, and cancels the task if the client wanted that: no client knows of it
  * then.
  */
 export async function cancelAbandoned(

@@ -54,7 +54,7 @@ export class TaskTransport implements Transport {
     const listen = id === undefined ? undefined : this.#asked.get(id);
     if (id === undefined || !listen) return this.#inner.send(message, options);
     this.#asked.delete(id);
-    this.#tell(listen);
+    this.#notify(listen);
   }
 
   async close(): Promise<void> {
@@ -86,7 +86,7 @@ export class TaskTransport implements Transport {
     this.onmessage?.(message);
   }
 
-  #tell({ id, taskIds, client }: ListenRequest): void {
+  #notify({ id, taskIds, client }: ListenRequest): void {
     const stop = new AbortController();
     this.#running.set(id, stop);
     const { signal } = stop;

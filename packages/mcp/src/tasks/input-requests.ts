@@ -33,6 +33,10 @@ function urlIn({ status }: Task): string | undefined {
   const parts: readonly Part[] = status.message?.parts ?? [];
   const texts = parts.map((part) => ('url' in part ? part.url : 'text' in part ? part.text : ''));
   const [found] = texts.flatMap((text) => /https?:\/\/[^\s<>"']+/.exec(text ?? '') ?? []);
-  const url = found?.replace(/[).,;:!?]+$/, '');
-  return url !== undefined && URL.canParse(url) ? url : undefined;
+  if (found === undefined) return undefined;
+  // A sentence may end behind it.
+  let end = found.length;
+  while (').,;:!?'.includes(found.charAt(end - 1))) end -= 1;
+  const url = found.slice(0, end);
+  return URL.canParse(url) ? url : undefined;
 }

@@ -69,7 +69,7 @@ export function addTaskRequests(
   });
 }
 
-/** The SDK takes `inputResponses` out of the params, and leaves out what is no object. */
+/** The SDK takes `inputResponses` out of the params, and leaves out values that are no objects. */
 function responsesIn({ mcpReq }: ServerContext): Readonly<Record<string, unknown>> {
   const { inputResponses } = mcpReq;
   if (inputResponses !== undefined) return inputResponses;
@@ -109,7 +109,7 @@ async function update(
 async function sendAnswer(agent: AgentClient, task: Task, key: string, content: unknown): Promise<void> {
   const { requestedSchema, toMessage } = questionOf(task);
   const values: Readonly<Record<string, unknown>> = isRecord(content) ? content : {};
-  // The agent checks its forms itself, and asks again with what is wrong.
+  // The agent checks its forms itself, and asks again with the faults.
   const missing = formOf(task) ? undefined : requestedSchema.required?.find((name) => !(name in values));
   if (missing !== undefined)
     throw new ProtocolError(

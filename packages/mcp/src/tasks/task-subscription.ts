@@ -41,7 +41,7 @@ export async function notifyOfTasks(subscription: Subscription): Promise<void> {
     }),
   );
   const known = found.flat();
-  await tell(subscription, 'notifications/subscriptions/acknowledged', {
+  await notify(subscription, 'notifications/subscriptions/acknowledged', {
     notifications: { taskIds: known.map(({ handle }) => handle) },
   });
   await Promise.all(known.map(({ handle, task }) => followOne(subscription, handle, task)));
@@ -56,7 +56,7 @@ async function followOne(subscription: Subscription, handle: string, task: Task)
     // An agent that cannot stream is read again and again.
     if (text === last) return;
     last = text;
-    await tell(subscription, 'notifications/tasks', { ...shown });
+    await notify(subscription, 'notifications/tasks', { ...shown });
   };
   if (isTerminal(task)) return show(task);
   const stream = agent.follow(task.id, { signal, extensions: extensionsOf(agent) });
@@ -69,5 +69,5 @@ function unlessUnknown(error: unknown): undefined {
   if (!A2AError.is(error, 'TASK_NOT_FOUND')) throw error;
 }
 
-const tell = ({ id, send }: Subscription, method: string, params: Readonly<Record<string, unknown>>) =>
+const notify = ({ id, send }: Subscription, method: string, params: Readonly<Record<string, unknown>>) =>
   send({ jsonrpc: '2.0', method, params: { ...params, _meta: { [SUBSCRIPTION_ID_META_KEY]: id } } });
