@@ -109,7 +109,7 @@ describe('the core around tasks', () => {
       const { url } = await serveSkills();
       const client = rawClient(url);
       const { taskId } = (await client.tool('slow')).result;
-      const headerSets = [
+      const headerSets: readonly Readonly<Record<string, string>>[] = [
         { 'mcp-name': '' },
         { 'mcp-name': 'other' },
         { 'mcp-method': '' },
