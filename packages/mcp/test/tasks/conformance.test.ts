@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { node } from '../../../../test/kit/processes.ts';
@@ -9,7 +10,8 @@ import { repetitions } from '../../../../test/kit/repetitions.ts';
 import { serveAgent, serveMcp } from '../clients.ts';
 import { conformanceAgent } from './conformance-agent.ts';
 
-const program = 'packages/mcp/node_modules/@modelcontextprotocol/conformance/dist/index.js';
+const root = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json');
+const program = join(dirname(root), 'dist/index.js');
 
 /** Checks that no agent of A2A can pass: it ends with no error of JSON-RPC, and asks one question at a time. */
 const withoutForm = ['TasksProtocolErrorFailedShape', 'TasksMRTRPartialFulfillment'];

@@ -100,8 +100,6 @@ export function rawClient(url: string | URL, send: Fetch = fetch, all: RawOption
   };
 }
 
-export type RawClient = ReturnType<typeof rawClient>;
-
 /** The messages of a response, as they come. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look at members of many shapes.
 async function* messagesOf({ body, headers }: Response): AsyncGenerator<any, void, void> {
