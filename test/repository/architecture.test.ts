@@ -89,7 +89,7 @@ const arrows: Record<string, readonly string[]> = {
   currency: ['client', 'server', 'server-node', 'sample-store'],
   'trip-planner': ['client', 'nested-tasks', 'server', 'server-node', 'sample-store'],
   'task-service': ['extensions', 'server', 'server-node', 'sample-store', 'task-gateway'],
-  'two-servers': ['client', 'server', 'server-node', 'sample-store'],
+  'two-servers': ['client', 'server', 'server-node', 'sample-store', 'telemetry'],
   chat: ['client', 'extensions', 'protocol', 'react', 'server'],
   gallery: [
     'assistant',

@@ -1,5 +1,6 @@
 import { openStore } from '@batonjs/sample-store';
 import type { WorkerOptions } from '@batonjs/server/worker';
+import { telemetry } from '@batonjs/telemetry';
 import { counting } from './agent.ts';
 
 const { BATON_STORE = 'redis://127.0.0.1:6379', AGENT = 'counter', NAME = 'unnamed' } = process.env;
@@ -12,6 +13,7 @@ export const agentOptions = {
   restart: 'rerun',
   // Short, so that a worker that was killed is noticed soon.
   leaseMs: 2_000,
+  telemetry: telemetry({ expose: true }),
   logger(level, message, { attempt, maxAttempts, err }) {
     const which = attempt === undefined ? '' : ` (attempt ${attempt} of ${maxAttempts})`;
     if (level !== 'info') console.log(`    ${NAME} logs: ${message}${which}`, err ?? '');

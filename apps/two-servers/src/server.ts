@@ -2,6 +2,7 @@
 import { createAgentServer } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
 import { agentOptions } from './agent-options.ts';
+import { answerProbes, graceMs } from './probes.ts';
 
 const server = createAgentServer({
   ...agentOptions,
@@ -11,11 +12,14 @@ const server = createAgentServer({
 });
 const { HOST: host, PORT: port } = process.env;
 const { url, close } = await listen(server, { ...(host && { host }), port: Number(port ?? 0) });
+const endProbes = await answerProbes(server);
 process.send?.({ url });
 
 process.once('SIGTERM', async () => {
-  await close();
+  await close({ graceMs });
   await agentOptions.store.close();
+  // Last: `/readyz` says meanwhile that the process drains.
+  await endProbes();
   // Without a parent that listens, in a container, there is no channel.
   if (process.connected) process.disconnect();
 });

@@ -2,6 +2,6 @@
 export type { ForkFrom } from './fork/fork.ts';
 export { type ForkedLog, forkLog } from './fork/fork-log.ts';
 export { agrees } from './head.ts';
-export { isLabel } from './labels.ts';
+export { failureCodeOf, isLabel } from './labels.ts';
 export { transitions } from './states.ts';
 export { weigh } from './values/weigh.ts';

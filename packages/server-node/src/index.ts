@@ -1,2 +1,3 @@
 export { type Listening, type ListenOptions, listen } from './listen.ts';
+export { type ListeningProbes, listenProbes, type ProbesOptions } from './listen-probes.ts';
 export { type NodeHandlerOptions, nodeHandler } from './node-handler.ts';

@@ -8,8 +8,9 @@ import {
 import type { AgentCard, AgentInterface, Task } from '@batonjs/protocol';
 import { PREVIEW_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import { isTaskAgent } from './agent/agent.ts';
+import { keepWatched } from './base/hooks/watched.ts';
 import type { Limits } from './base/limits.ts';
-import { createReadiness, type Readiness } from './base/store/readiness.ts';
+import type { Readiness } from './base/store/readiness.ts';
 import { isoTime } from './base/timing/clock.ts';
 import type { AnsweringParts } from './front/calls/answer-call.ts';
 import { createAnswerCall, createCheckCaller } from './front/calls/call-target.ts';
@@ -113,12 +114,11 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   mustBeNamed(options.card);
   mustBeUrl(options.publicUrl);
   const runtime = createRuntime(options, options.run ?? 'here');
-  const { tasks, runner, claimer, push } = runtime;
-  const { store, clock, owners, versions } = runtime.dependencies;
+  const { tasks, runner, claimer, push, readiness } = runtime;
+  const { store } = runtime.dependencies;
   const { queue } = runtime.dependencies.options;
   const closing = new AbortController();
   const isOpen = () => !closing.signal.aborted;
-  const readiness = createReadiness({ store, clock, isOpen, owners, versions });
   const publicUrl = options.publicUrl?.replace(/(?<!\/)\/+$/, '');
   const added: AgentInterface[] = [];
   const { card, cards, bindings } = cardsOf(options, push !== undefined, added, publicUrl);
@@ -172,7 +172,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
       await Promise.all([schedules?.close(), runtime.close(graceMs)]);
     },
   };
-  return keepInside(server, {
+  return keepInside(keepWatched(server, options.telemetry), {
     name: queue,
     store: options.store,
     publicUrl,

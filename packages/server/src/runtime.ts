@@ -1,12 +1,14 @@
 import { isLabel } from '@batonjs/lifecycle/internals';
 import { guardHook, guardLogger } from './base/hooks/call-hook.ts';
 import { consoleLogger, type Logger, toLogger } from './base/hooks/logger.ts';
-import { detached } from './base/hooks/telemetry.ts';
+import { detached, type ObservedProcess } from './base/hooks/telemetry.ts';
 import { defaultLimits } from './base/limits.ts';
 import { boundedStore } from './base/store/bounded-store.ts';
 import { QueueOwners } from './base/store/queue-owners.ts';
+import { createReadiness, type Readiness } from './base/store/readiness.ts';
 import { Retention, type RetentionOptions } from './base/store/retention.ts';
 import { StoreOutage } from './base/store/store-outage.ts';
+import { timedStore } from './base/store/timed-store.ts';
 import { Versions } from './base/store/versions.ts';
 import { systemClock } from './base/timing/clock.ts';
 import { LiveTasks } from './log/live-tasks.ts';
@@ -29,6 +31,7 @@ export interface Runtime {
   readonly claimer: Claimer;
   /** Undefined if nothing is delivered to webhooks. */
   readonly push: Webhooks | undefined;
+  readonly readiness: () => Promise<Readiness>;
   /** Claims tasks, unless `run` is `workers`, and deliveries. */
   start(): void;
   /**
@@ -53,26 +56,51 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
   const claimer = new Claimer(dependencies, tasks, runner);
   const push = createWebhooks(store, options.push, options.compatibility);
   const deliverer = push && new Deliverer({ ...dependencies, push });
+  const { owners, versions, telemetry } = dependencies;
+  let isOpen = true;
+  let stopped = () => {};
+  const readiness = createReadiness({ store, clock, isOpen: () => isOpen, owners, versions });
   return {
     dependencies,
     tasks,
     runner,
     claimer,
     push,
+    readiness,
     start() {
+      if (telemetry?.started)
+        stopped = telemetry.started(observed(dependencies, { runner, tasks, readiness }));
       tasks.start();
       if (run !== 'workers') claimer.start();
       deliverer?.start();
       retention?.start();
     },
     async close(graceMs) {
+      isOpen = false;
       const deadline = clock.monotonic() + graceMs;
       // At once: a drain waits for turns that are being claimed, and none of this needs to wait for the rest.
       await Promise.all([claimer.close(), retention?.close(), runner.drain(graceMs)]);
       // Only now: streams and waits on a turn that was given time to finish get its last event.
       tasks.close();
       await deliverer?.close(Math.max(0, deadline - clock.monotonic()));
+      stopped();
     },
+  };
+}
+
+/** What telemetry may ask of this process. */
+function observed(
+  { store, versions, options: { queue, version, limits } }: TurnDependencies,
+  { runner, tasks, readiness }: Pick<Runtime, 'runner' | 'tasks' | 'readiness'>,
+): ObservedProcess {
+  return {
+    queue,
+    version,
+    turnLimit: limits.turns,
+    load: () => ({ turns: runner.running, tasks: tasks.size }),
+    measure: async () => (store.measure ? store.measure(queue) : { waiting: await store.waiting(queue) }),
+    stranded: async () => (versions ? (await versions.stranded()).length : undefined),
+    readiness,
   };
 }
 
@@ -109,7 +137,9 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
     queue,
     probe: () => (bounded.probe ? bounded.probe() : bounded.ping()),
   });
-  const bounded = boundedStore(store, storeTimeoutMs, clock, outage);
+  const inTime = boundedStore(store, storeTimeoutMs, clock, outage);
+  const { telemetry } = given;
+  const bounded = telemetry?.stored ? timedStore(inTime, telemetry.stored.bind(telemetry)) : inTime;
   const { card, publicUrl } = given as Partial<AgentServerOptions>;
   const user = { queue, card: card?.name, url: publicUrl, shares: given.sharesQueue ?? false };
   const owners = new QueueOwners(user, { store: bounded, clock, logger });
@@ -178,7 +208,7 @@ function hooksOf(given: WorkerOptions, logger: Logger): Pick<TurnDependencies, '
   return {
     onTransition: telemetry
       ? (transition) => {
-          telemetry.transition(transition.from, transition.to);
+          telemetry.transition(transition.from, transition.to, transition.code);
           onTransition(transition);
         }
       : onTransition,

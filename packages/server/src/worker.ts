@@ -1,3 +1,5 @@
+import { keepWatched } from './base/hooks/watched.ts';
+import type { Readiness } from './base/store/readiness.ts';
 import type { WorkerOptions } from './options.ts';
 import { createRuntime } from './runtime.ts';
 
@@ -7,6 +9,10 @@ export type { WorkerOptions } from './options.ts';
 export interface Worker {
   /** How many turns run here now. */
   readonly running: number;
+  /** Whether it claims turns and its store takes writes, which is tried at most once a second. */
+  ready(): Promise<boolean>;
+  /** Like `ready`, with the reason if it is not. */
+  readiness(): Promise<Readiness>;
   /**
    * Claims nothing more, waits up to `graceMs` milliseconds (default 10,000) for the running turns, and ends the rest:
    * FAILED under `restart: 'fail'`, handed back under `'rerun'`.
@@ -23,10 +29,13 @@ export function createWorker(options: WorkerOptions): Worker {
   // A worker has no socket of its own: without this timer, a process that does nothing else would exit at once.
   const untilClosed = setInterval(() => {}, longestTimerMs);
   runtime.start();
-  return {
+  const { readiness } = runtime;
+  const worker: Worker = {
     get running() {
       return runtime.runner.running;
     },
+    ready: async () => (await readiness()).isReady,
+    readiness,
     async close({ graceMs = 10_000 } = {}) {
       try {
         await runtime.close(graceMs);
@@ -35,6 +44,7 @@ export function createWorker(options: WorkerOptions): Worker {
       }
     },
   };
+  return keepWatched(worker, options.telemetry);
 }
 
 /** The longest time that a timer of JavaScript can be set to. */

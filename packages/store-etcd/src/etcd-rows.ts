@@ -44,6 +44,7 @@ export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) 
   };
 
   return {
+    system: 'etcd',
     encode: JSON.stringify,
     read: (wanted) => call(async () => find(wanted)),
     change: (step) => call(() => changes.run(step)),

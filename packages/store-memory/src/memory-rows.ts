@@ -37,6 +37,7 @@ type Json = StoredFact['fact'] | NonNullable<Commit['snapshot']>;
 
 /** The rows of all tasks, in maps and sorted lists. Every call answers at once. */
 export class MemoryRows implements Rows<Json> {
+  readonly system = 'memory';
   readonly #now: () => number;
   readonly #orderNow: () => number;
   readonly #monotonic: () => number;
@@ -127,7 +128,7 @@ export class MemoryRows implements Rows<Json> {
   }
 
   #search(wanted: Wanted, { now, orderNow, leaseNow }: Moment): Partial<Found> {
-    const { held, ready, schedule, turns, deliveries, dead, ended, bucket } = wanted;
+    const { held, ready, schedule, turns, deliveries, dead, ended, bucket, tally } = wanted;
     const queues = this.#turns;
     return {
       held:
@@ -148,6 +149,7 @@ export class MemoryRows implements Rows<Json> {
       deliveries: deliveries && this.#webhooks.ready(deliveries.queue, now, deliveries.limit),
       dead: dead && this.#webhooks.dead(dead.queue).sort(byName).slice(0, dead.limit),
       ended: ended && this.#ended(ended),
+      ...(tally && { tally: { ...queues.tally(tally.queue), ...this.#webhooks.counts(tally.queue) } }),
       fullAt: bucket === undefined ? undefined : this.#buckets.get(bucket),
     };
   }

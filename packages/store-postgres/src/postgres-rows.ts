@@ -50,6 +50,7 @@ export function postgresRows(database: Database, { schema, notify, onGroup }: Po
   }
 
   return {
+    system: 'postgresql',
     encode: JSON.stringify,
     change,
     read: (wanted) => searched.look(wanted),

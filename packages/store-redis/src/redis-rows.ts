@@ -40,6 +40,7 @@ export function redisRows(database: Database, driver: RedisDriver): Rows {
   }
 
   return {
+    system: 'redis',
     encode: JSON.stringify,
     read: (wanted) => retryRead(() => reader.find(wanted)),
     change: (step) => changes.run(step),

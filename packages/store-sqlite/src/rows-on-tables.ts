@@ -37,6 +37,7 @@ export function rowsOnTables({
   }
 
   return {
+    system: 'sqlite',
     encode: JSON.stringify,
     read: (wanted) => transactions.read(() => tables.find(wanted)),
 

@@ -31,6 +31,7 @@ export type {
   PushConfigName,
   PushConfigStore,
 } from './port/push-config-store.ts';
+export type { QueueReading } from './port/queue-reading.ts';
 export type { Rate } from './port/rate.ts';
 export { StoreError, type StoreErrorCode, type StoreTrouble } from './port/store-error.ts';
 export type { TaskStore, Topic, Unsubscribe } from './port/task-store.ts';
@@ -48,6 +49,7 @@ export {
   type Replaced,
   rememberedTurns,
   type Step,
+  type Tally,
   type TaskWrite,
   type WaitingCaller,
   type Wanted,
@@ -68,7 +70,16 @@ export {
 } from './rules/list.ts';
 export type { Moment } from './rules/moment.ts';
 export type { Notification } from './rules/notification.ts';
-export { contextOf, stateOf, type TaskRow } from './rules/task-row.ts';
+export {
+  askingStates,
+  contextOf,
+  isAsking,
+  isPutOff,
+  putOff,
+  stateOf,
+  type TaskRow,
+  tallyOf,
+} from './rules/task-row.ts';
 export type { TurnPlace } from './rules/turn-order.ts';
 export { byName, type WebhookRow } from './rules/webhook-row.ts';
 export { steadyNow } from './steady-now.ts';

@@ -8,7 +8,7 @@ import {
   SpanStatusCode,
   type Tracer,
 } from '@opentelemetry/api';
-import type { Instruments } from './metrics.ts';
+import type { Instruments } from './metrics/instruments.ts';
 import { attributes as names, spans } from './names.ts';
 import { attributesOfAddress } from './read-attributes.ts';
 import { linkTo, runIn, withSpan } from './trace-context.ts';

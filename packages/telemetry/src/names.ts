@@ -24,6 +24,11 @@ export const attributes = {
   stepAttempt: 'baton.step.attempt',
   webhook: 'baton.push.config_id',
   outcome: 'baton.push.outcome',
+  queue: 'baton.queue',
+  operation: 'baton.store.operation',
+  databaseSystem: 'db.system.name',
+  reason: 'baton.reason',
+  serviceVersion: 'service.version',
 } as const;
 
 /** Names of spans that are no operation of the protocol. */
@@ -48,6 +53,28 @@ export const metricNames = {
   deliveries: 'baton.push.deliveries',
   deliveryLag: 'baton.push.lag',
   followers: 'baton.followers',
+  turnWait: 'baton.turn.wait.duration',
+  firstUpdate: 'baton.turn.first_update.duration',
+  storeOperation: 'baton.store.operation.duration',
+  failedTasks: 'baton.tasks.failed',
+} as const;
+
+/** Names of gauges. Those of a queue are the same in every process: take their maximum, not their sum. */
+export const gaugeNames = {
+  waitingTurns: 'baton.turns.waiting',
+  waitingAge: 'baton.turns.waiting.age',
+  putOffTurns: 'baton.turns.put_off',
+  questions: 'baton.questions.open',
+  questionAge: 'baton.questions.age',
+  waitingWebhooks: 'baton.webhooks.waiting',
+  webhookAge: 'baton.webhooks.waiting.age',
+  deadWebhooks: 'baton.webhooks.dead',
+  strandedVersions: 'baton.versions.stranded',
+  runningTurns: 'baton.turns.running',
+  turnLimit: 'baton.turns.limit',
+  loadedTasks: 'baton.tasks.loaded',
+  ready: 'baton.ready',
+  build: 'baton.build.info',
 } as const;
 
 /** The name under which tracers and meters are made. */

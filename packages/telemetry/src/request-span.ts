@@ -11,7 +11,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { Instruments } from './metrics.ts';
+import type { Instruments } from './metrics/instruments.ts';
 import { attributes as names } from './names.ts';
 import { attributesOfAddress, attributesOfParams, attributesOfResult, errorType } from './read-attributes.ts';
 import { runIn, traceparentOf, withSpan } from './trace-context.ts';

@@ -1,9 +1,19 @@
 import type { TaskState } from '@batonjs/protocol';
 import type { Telemetry } from '@batonjs/server/adapter';
-import { type MeterProvider, ROOT_CONTEXT, type TracerProvider, trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type MeterProvider,
+  ROOT_CONTEXT,
+  type TracerProvider,
+  trace,
+} from '@opentelemetry/api';
 import { WebhookSpan } from './delivery-span.ts';
-import { instrumentsOf } from './metrics.ts';
+import { Observed } from './metrics/gauges.ts';
+import { keepRegistry } from './metrics/handler.ts';
+import { type Instruments, instrumentsOf, makeInstruments } from './metrics/instruments.ts';
+import { Registry } from './metrics/registry.ts';
 import { attributes as names, scope } from './names.ts';
+import { errorType } from './read-attributes.ts';
 import { ServerRequestSpan } from './request-span.ts';
 import { activeIds, runIn } from './trace-context.ts';
 import { AttemptSpan } from './turn-span.ts';
@@ -19,6 +29,11 @@ export interface TelemetryOptions {
    * the proxy, unless the framework was told to trust it. Default false.
    */
   readonly clientAddress?: boolean;
+  /**
+   * Whether metrics are also kept in this process, for `metricsHandler`. Needs no SDK of OpenTelemetry. Give all servers
+   * and workers of a process the same telemetry then. Default false.
+   */
+  readonly expose?: boolean;
 }
 
 /**
@@ -31,26 +46,67 @@ export function telemetry({
   tracerProvider,
   meterProvider,
   clientAddress = false,
+  expose = false,
 }: TelemetryOptions = {}): Telemetry {
   const tracer = (tracerProvider ?? trace).getTracer(scope);
-  const instruments = instrumentsOf(meterProvider);
-  return {
+  const registry = expose ? new Registry() : undefined;
+  const observed = new Observed();
+  const instruments = instrumentsOf(meterProvider, registry, (meters) => {
+    for (const meter of meters) observed.register(meter);
+  });
+  if (registry) {
+    observed.register(registry);
+    beginAtZero(makeInstruments([registry]));
+  }
+  const made: Telemetry = {
     request: (start) => new ServerRequestSpan(start, tracer, instruments, clientAddress),
     turn: (start) => new AttemptSpan(start, tracer, instruments),
     delivery: (start) => new WebhookSpan(start, tracer, instruments),
     active: activeIds,
     detached: (fn) => runIn(ROOT_CONTEXT, fn),
     gaveUp: () => instruments().deliveries.add(1, { [names.outcome]: 'given_up' }),
-    transition(from, to) {
+    transition(from, to, code) {
       if (from === undefined) instruments().createdTasks.add(1);
       if (terminal.includes(to)) instruments().endedTasks.add(1, { [names.taskState]: to });
+      if (to === 'TASK_STATE_FAILED')
+        instruments().failedTasks.add(1, { [names.errorType]: code ?? '_OTHER' });
     },
     turnEvent(type) {
       if (type === 'taken-over') instruments().recoveredTurns.add(1);
       if (type === 'failed') instruments().failedAttempts.add(1);
       if (type === 'lost') instruments().lostLeases.add(1);
     },
+    started(process) {
+      // The gauges of an SDK that was started before are made now.
+      instruments();
+      return observed.add(process);
+    },
+    stored({ operation, system, ms, error }) {
+      const about: Attributes = {
+        [names.operation]: operation,
+        ...(system !== undefined && { [names.databaseSystem]: system }),
+        ...(error !== undefined && { [names.errorType]: errorType(error) }),
+      };
+      instruments().storeOperation.record(ms / 1_000, about);
+    },
   };
+  if (registry) keepRegistry(made, registry);
+  return made;
+}
+
+/** A counter that begins with its first event hides it: an increase is measured from the first value on. */
+function beginAtZero({
+  endedTasks,
+  createdTasks,
+  recoveredTurns,
+  failedAttempts,
+  lostLeases,
+  deliveries,
+}: Instruments) {
+  for (const counter of [createdTasks, recoveredTurns, failedAttempts, lostLeases]) counter.add(0);
+  for (const state of terminal) endedTasks.add(0, { [names.taskState]: state });
+  for (const outcome of ['delivered', 'failed', 'handed_back', 'given_up'])
+    deliveries.add(0, { [names.outcome]: outcome });
 }
 
 const terminal: readonly string[] = [

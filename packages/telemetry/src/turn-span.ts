@@ -10,7 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { Instruments } from './metrics.ts';
+import type { Instruments } from './metrics/instruments.ts';
 import { events, attributes as names, spans } from './names.ts';
 import { errorType } from './read-attributes.ts';
 import { iterateIn, linkTo, runIn, withSpan } from './trace-context.ts';
@@ -33,6 +33,7 @@ export class AttemptSpan implements TurnSpan {
     this.#tracer = tracer;
     this.#instruments = instruments;
     this.#labels = { [names.cause]: cause };
+    if (start.waitedMs !== undefined) instruments().turnWait.record(start.waitedMs / 1_000, this.#labels);
     const request = linkTo(start.traceparent);
     const parent =
       isImmediate && request ? trace.setSpanContext(context.active(), request.context) : ROOT_CONTEXT;
@@ -60,7 +61,14 @@ export class AttemptSpan implements TurnSpan {
   }
 
   iterate<T>(values: AsyncIterable<T>): AsyncIterable<T> {
-    return iterateIn(this.#context, values);
+    return iterateIn(
+      this.#context,
+      firstOf(values, () => this.#firstUpdate()),
+    );
+  }
+
+  #firstUpdate(): void {
+    this.#instruments().firstUpdate.record((performance.now() - this.#began) / 1_000, this.#labels);
   }
 
   step<T>(name: string, fn: () => T | PromiseLike<T>, attempt?: number): T | Promise<T> {
@@ -112,6 +120,27 @@ export class AttemptSpan implements TurnSpan {
     const { traceId } = this.#span.spanContext();
     return trace.getSpanContext(active)?.traceId === traceId ? active : this.#context;
   }
+}
+
+/** The same values. Calls `notify` with the first one. */
+function firstOf<T>(values: AsyncIterable<T>, notify: () => void): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = values[Symbol.asyncIterator]();
+      let isFirst = true;
+      const next = async () => {
+        const result = await iterator.next();
+        if (isFirst && !result.done) notify();
+        isFirst = false;
+        return result;
+      };
+      return {
+        next: () => (isFirst ? next() : iterator.next()),
+        ...(iterator.return && { return: (value) => iterator.return!(value) }),
+        ...(iterator.throw && { throw: (error) => iterator.throw!(error) }),
+      };
+    },
+  };
 }
 
 /** Calls `then` at once, in the context that is active now: the query of a query builder begins with that call. */

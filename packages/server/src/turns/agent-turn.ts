@@ -264,15 +264,17 @@ export function turnStart(
   { state, live: { taskId } }: TaskWriter,
   { started, arriving, isTimed }: Begin & { readonly isTimed: boolean },
   { isWorker }: TurnOptions,
+  now: number,
 ): TurnStart {
   const { openTurn, contextId } = state;
   const { number = 1, attempt = 1 } = openTurn ?? {};
   const isWoken = !openTurn || isWithoutMessage(openTurn);
   const unasked = isTimed ? 'clock' : 'woken';
   const cause = attempt > 1 ? 'recovery' : isWoken ? unasked : 'message';
-  const { traceparent, message } = startedWith(state);
+  const { traceparent, message, at } = startedWith(state);
+  const waitedMs = cause === 'message' ? Math.max(0, now - Date.parse(at)) : undefined;
   const isImmediate = started === true || (cause === 'message' && message.messageId === arriving);
-  return { taskId, contextId, turn: number, attempt, cause, traceparent, isImmediate, isWorker };
+  return { taskId, contextId, turn: number, attempt, cause, traceparent, isImmediate, isWorker, waitedMs };
 }
 
 /** The latest of the messages that the first attempt started with. If there was none, that of the turn before. */

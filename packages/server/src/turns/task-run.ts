@@ -140,14 +140,14 @@ export class TaskRun {
   }
 
   async #turn(begin: Begin, isTimed: boolean): Promise<void> {
-    const { agent, telemetry } = this.#dependencies;
+    const { agent, telemetry, clock, options } = this.#dependencies;
     const task = this.#task;
     this.#openTurn = task.state.openTurn;
     this.#notice();
     if (this.halted) return this.#stop();
     this.#deadline = new DeadlineWatch(task, this.#dependencies, this.#over, () => this.halt('deadline'));
     this.#deadline.look();
-    const span = telemetry?.turn(turnStart(task, { ...begin, isTimed }, this.#dependencies.options));
+    const span = telemetry?.turn(turnStart(task, { ...begin, isTimed }, options, clock.now()));
     let thrown: unknown;
     try {
       const turn = new AgentTurn(task, this.#dependencies, this.#signal, span, this.#pauser);

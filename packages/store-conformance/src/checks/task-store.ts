@@ -17,6 +17,7 @@ import { scopeChecks } from './scopes.ts';
 import { claimChecks } from './turns/claim.ts';
 import { claimOrderChecks } from './turns/claim-order.ts';
 import { leaseChecks, renewChecks } from './turns/lease.ts';
+import { measureChecks } from './turns/measure.ts';
 import { pinnedChecks } from './turns/pinned.ts';
 import { waitingChecks } from './turns/waiting.ts';
 
@@ -31,6 +32,7 @@ export const taskStoreChecks: readonly Check[] = [
   ...claimOrderChecks,
   ...pinnedChecks,
   ...waitingChecks,
+  ...measureChecks,
   ...scheduleChecks,
   ...takeChecks,
   ...raceChecks,

@@ -55,6 +55,12 @@ export class PriorityQueues<Item extends Queued> {
     return this.#queues.get(queue)?.length ?? 0;
   }
 
+  /** When the earliest item of a queue is due; undefined without items. */
+  first(queue: string): number | undefined {
+    for (const { at } of this.#queues.get(queue)?.ascending() ?? []) return at;
+    return undefined;
+  }
+
   /** Up to `limit` items that are due by now, the longest due first. */
   due(queue: string, now: number, limit: number): Item[] {
     const due: Item[] = [];

@@ -1,7 +1,8 @@
-import { contextOf, type Found, type TaskRow, type TurnPlace, type Wanted } from '@batonjs/store';
+import { contextOf, type Found, type Tally, type TaskRow, type TurnPlace, type Wanted } from '@batonjs/store';
 import { Groups } from '../groups.ts';
 import type { Log } from '../logs/log.ts';
 import { PriorityQueues } from '../order/priority-queues.ts';
+import { Tallies } from './tallies.ts';
 import { TurnOrder } from './turn-order.ts';
 
 /** Finds the tasks that can be claimed without visiting those that cannot. */
@@ -11,10 +12,12 @@ export class TurnQueues {
   readonly #waiting = new PriorityQueues<Log>();
   readonly #due = new PriorityQueues<Log>();
   readonly #held = new PriorityQueues<Log>();
+  readonly #tallies = new Tallies();
   readonly #byHolder = new Groups<string, Log>();
 
   /** Called for every row that replaces another; undefined stands for a log that is new or gone. */
   replace(log: Log, before: TaskRow | undefined, after: TaskRow | undefined): void {
+    this.#tallies.replace(log, before, after);
     if (before && after && isPlacedAlike(before, after)) return;
     if (before?.holder !== after?.holder) {
       if (before?.holder !== undefined) this.#byHolder.delete(before.holder, log);
@@ -56,6 +59,10 @@ export class TurnQueues {
   /** How many tasks of the queue are waiting for a turn. */
   waiting(queue: string): number {
     return this.#waiting.count(queue);
+  }
+
+  tally(queue: string): Tally {
+    return this.#tallies.of(queue);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Replaced, WebhookRow } from '@batonjs/store';
+import { Groups } from '../groups.ts';
 import { type Log, type Logs, Webhook } from '../logs/log.ts';
 import { PriorityQueues } from '../order/priority-queues.ts';
 
@@ -6,7 +7,7 @@ import { PriorityQueues } from '../order/priority-queues.ts';
 export class Webhooks {
   readonly #logs: Logs;
   readonly #ready = new PriorityQueues<Webhook>();
-  readonly #dead = new Set<Webhook>();
+  readonly #dead = new Groups<string, Webhook>();
 
   constructor(logs: Logs) {
     this.#logs = logs;
@@ -17,7 +18,15 @@ export class Webhooks {
   }
 
   dead(queue: string): WebhookRow[] {
-    return Array.from(this.#dead, rowOf).filter((row) => row.queue === queue);
+    return Array.from(this.#dead.get(queue), rowOf);
+  }
+
+  counts(queue: string): { undelivered: number; dead: number } {
+    const dead = this.#dead.get(queue);
+    return {
+      undelivered: this.#ready.count(queue),
+      dead: dead instanceof Set ? dead.size : (dead as readonly Webhook[]).length,
+    };
   }
 
   replace({ before, after }: Replaced<WebhookRow>): void {
@@ -39,13 +48,13 @@ export class Webhooks {
   #enter(webhook: Webhook, row: WebhookRow): Webhook {
     webhook.row = row;
     if (row.readyAt !== undefined) this.#ready.set(webhook, row.queue, row.readyAt);
-    if (row.dead !== undefined) this.#dead.add(webhook);
+    if (row.dead !== undefined) this.#dead.add(row.queue, webhook);
     return webhook;
   }
 
   #leave(webhook: Webhook): void {
     this.#ready.delete(webhook);
-    this.#dead.delete(webhook);
+    this.#dead.delete(webhook.row.queue, webhook);
   }
 }
 

@@ -5,11 +5,12 @@ import {
   stateOf,
   type TaskRow,
   type TaskWrite,
+  tallyOf,
   type WebhookRow,
 } from '@batonjs/store';
 import type { Written, WrittenTask } from '../database/columns.ts';
 import { keyOf } from '../database/keys.ts';
-import { waitingKey } from '../tables/searches.ts';
+import { tallyKey, waitingKey } from '../tables/searches.ts';
 
 /** A row as the database has it, and as it is to be. */
 interface Pending<Row> {
@@ -73,6 +74,8 @@ export class Collected {
         changes.set(`${key} ${name}`, (changes.get(`${key} ${name}`) ?? 0) + tasks);
       if (row?.head) add(keyOf(row.scope), stateOf(row));
       if (row?.waitingSince !== undefined && row.queue !== undefined) add(waitingKey(row.queue), 'waiting');
+      const tally = tallyOf(row);
+      if (tally !== undefined && row?.queue !== undefined) add(tallyKey(row.queue), tally);
     };
     for (const { replaced, after } of this.#tasks.values()) {
       count(replaced, -1);

@@ -1,7 +1,12 @@
+import { askingStates } from '@batonjs/store';
 import { definitionsOf, taskColumns, termsOfTask, webhookColumns } from './columns.ts';
 
 /** The version of the tables below. A schema of another version is refused. */
 export const schemaVersion = '1';
+
+/** Tasks that wait for an answer of their client. */
+export const asking = `state IN (${askingStates.map((state) => `'${state}'`).join(', ')})
+  AND waiting_since IS NULL AND lease_until IS NULL`;
 
 /**
  * The statements that create the tables, for a schema name in quotes. Keys are digests: an id may be longer than an index
@@ -18,6 +23,7 @@ export const tables = (schema: string): readonly string[] => [
   `CREATE INDEX tasks_by_context ON ${schema}.tasks (context_key, state, status_at)`,
   `CREATE INDEX tasks_by_term ON ${schema}.tasks USING gin ((${termsOfTask})) WHERE term_keys IS NOT NULL`,
   `CREATE INDEX tasks_waiting ON ${schema}.tasks (queue_key, waiting_since) WHERE waiting_since IS NOT NULL`,
+  `CREATE INDEX tasks_asking ON ${schema}.tasks (queue_key, status_at) WHERE ${asking}`,
   `CREATE INDEX tasks_due ON ${schema}.tasks (queue_key, due_at) WHERE due_at IS NOT NULL`,
   `CREATE INDEX tasks_left ON ${schema}.tasks (queue_key, lease_until) WHERE lease_until IS NOT NULL`,
   `CREATE INDEX tasks_held ON ${schema}.tasks (holder_key) WHERE holder_key IS NOT NULL`,

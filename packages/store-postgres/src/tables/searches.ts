@@ -10,6 +10,7 @@ import {
 import { readTaskColumns } from '../database/columns.ts';
 import { clock, type DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
+import { asking } from '../database/schema.ts';
 
 /** The most facts that one transaction deletes, unless a single log has more: it must end in time. */
 const mostFacts = 10_000;
@@ -43,7 +44,7 @@ export function searchesOf(
   { now, endedFrom }: SearchedAt = {},
 ): Search[] {
   const make = new Searches(schema, mode, now === undefined ? `(SELECT ${clock})::float8` : `${now}`);
-  const { held, ready, schedule, turns, deliveries, dead, ended, waiting } = wanted;
+  const { held, ready, schedule, turns, deliveries, dead, ended, waiting, tally } = wanted;
   return [
     // First: who waits for the lock of a queue has locked nothing else.
     ...(schedule ? [make.schedule(schedule.queue)] : []),
@@ -54,6 +55,7 @@ export function searchesOf(
     ...(dead ? [make.dead(dead)] : []),
     ...(ended ? [make.ended(ended, endedFrom)] : []),
     ...(waiting ? [make.waiting(waiting.queue)] : []),
+    ...(tally ? [make.tally(tally.queue)] : []),
   ];
 }
 
@@ -187,6 +189,28 @@ class Searches {
     };
   }
 
+  tally(queue: string): Search {
+    const key = keyOf(queue);
+    const some = (column: string) =>
+      `(SELECT count(*) FROM (SELECT 1 FROM ${this.#schema}.webhooks
+        WHERE queue_key = '${key}' AND ${column} IS NOT NULL LIMIT ${mostCounted}) AS few)`;
+    return {
+      statements: [
+        `SELECT name, sum(tasks) AS tasks FROM ${this.#schema}.counts WHERE key = '${tallyKey(queue)}' GROUP BY name`,
+        `SELECT (SELECT status_at FROM ${this.#schema}.tasks WHERE queue_key = '${key}' AND ${asking}
+          ORDER BY status_at LIMIT 1) AS asked_at, ${some('ready_at')} AS undelivered, ${some('dead')} AS dead`,
+      ],
+      found: ([counts = [], rows = []]) => ({
+        tally: {
+          tasks: Object.fromEntries(counts.map(({ name, tasks }) => [String(name), Number(tasks)])),
+          askedAt: rows[0]?.asked_at == null ? undefined : Number(rows[0].asked_at),
+          undelivered: Number(rows[0]?.undelivered),
+          dead: Number(rows[0]?.dead),
+        },
+      }),
+    };
+  }
+
   #tasks(queue: string): string {
     return `SELECT ${readTaskColumns} FROM ${this.#schema}.tasks AS t WHERE queue_key = '${keyOf(queue)}'`;
   }
@@ -221,6 +245,12 @@ function batchOf(logs: readonly TaskRow[]): readonly TaskRow[] {
   });
   return end === -1 ? logs : logs.slice(0, end);
 }
+
+/** How many webhooks are counted: no more entries of an index are read. */
+const mostCounted = 10_000;
+
+/** The key under which the tasks of a queue that ask or are put off are counted. */
+export const tallyKey = (queue: string): string => keyOf('tally', queue);
 
 /** The key under which the waiting tasks of a queue are counted: no scope is counted under it. */
 export const waitingKey = (queue: string): string => keyOf('waiting', queue);

@@ -1,6 +1,8 @@
 import {
   contextOf,
+  isAsking,
   isListedAlike,
+  isPutOff,
   StoreError,
   stateOf,
   type TaskRow,
@@ -31,6 +33,11 @@ const inQueues: readonly Place<TaskRow>[] = [
   { key: ({ queue }) => `due:${queue}`, score: ({ dueAt }) => dueAt },
   { key: ({ queue }) => `left:${queue}`, score: ({ leaseUntil }) => leaseUntil },
   { key: ({ queue, scope }) => `turns:${queue}\0${scope}`, score: ({ turnAt }) => turnAt },
+  {
+    key: (row) => `asked:${row.queue}\0${stateOf(row)}`,
+    score: (row) => (isAsking(row) ? statusTime(row) : undefined),
+  },
+  { key: ({ queue }) => `later:${queue}`, score: (row) => (isPutOff(row) ? row.dueAt : undefined) },
   { key: () => 'ended', score: ({ endedAt }) => endedAt },
   { key: ({ holder }) => `held:${holder}`, score: ({ holder }) => (holder === undefined ? undefined : 0) },
 ];

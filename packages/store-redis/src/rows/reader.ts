@@ -15,6 +15,7 @@ import { vital } from '../database/script.ts';
 import { type Shard, taskName } from '../database/shards.ts';
 import { find as source } from '../lua/find.ts';
 import type { RedisClock } from './redis-clock.ts';
+import { tallySearch } from './tally.ts';
 
 const findScript = vital(source);
 
@@ -22,7 +23,7 @@ const findScript = vital(source);
 type Question = readonly [kind: 'tasks' | 'hooks' | '-', ...words: string[]];
 
 /** Questions, and what their answers tell. */
-interface Search {
+export interface Search {
   readonly questions: readonly Question[];
   readonly found: (replies: readonly (RedisReply | undefined)[]) => Partial<Found>;
 }
@@ -115,7 +116,17 @@ export class Reader {
   }
 }
 
-function searchesOf({ held, ready, schedule, deliveries, dead, ended, waiting, bucket }: Wanted): Search[] {
+function searchesOf({
+  held,
+  ready,
+  schedule,
+  deliveries,
+  dead,
+  ended,
+  waiting,
+  bucket,
+  tally,
+}: Wanted): Search[] {
   const searches: Search[] = [];
   const ask = (questions: readonly Question[], found: Search['found']) => searches.push({ questions, found });
   if (held)
@@ -169,6 +180,7 @@ function searchesOf({ held, ready, schedule, deliveries, dead, ended, waiting, b
       ended: rowsOf(reply),
     }));
   if (waiting) ask([['-', 'ZCARD', `waiting:${waiting.queue}`]], ([reply]) => ({ waiting: Number(reply) }));
+  if (tally) searches.push(tallySearch(tally.queue));
   if (bucket !== undefined)
     ask([['-', 'GET', `bucket:${bucket}`]], ([reply]) => ({ fullAt: reply ? Number(reply) : undefined }));
   return searches;

@@ -1,4 +1,4 @@
-import { sqlTaskColumns, sqlWebhookColumns } from '@batonjs/store';
+import { askingStates, sqlTaskColumns, sqlWebhookColumns } from '@batonjs/store';
 import { definitionsOf } from './columns.ts';
 
 /** The application id of files of this store: "Batn". */
@@ -6,6 +6,10 @@ export const applicationId = 0x42_61_74_6e;
 
 /** The version of the schema. A file of another version is refused. */
 export const schemaVersion = 1;
+
+/** Tasks that wait for an answer of their client. */
+export const asking = `state IN (${askingStates.map((state) => `'${state}'`).join(', ')})
+    AND waiting_since IS NULL AND lease_until IS NULL`;
 
 /**
  * The tables. Only members that are searched by have columns; the rest of a head is JSON. Columns without a value keep
@@ -29,6 +33,7 @@ export const schema = `
   CREATE INDEX tasks_by_status ON tasks (scope, state, status_at, task_id) WHERE state IS NOT NULL;
   CREATE INDEX tasks_by_context ON tasks (context, state, status_at) WHERE state IS NOT NULL;
   CREATE INDEX tasks_waiting ON tasks (queue, waiting_since) WHERE waiting_since IS NOT NULL;
+  CREATE INDEX tasks_asking ON tasks (queue, status_at) WHERE ${asking};
   CREATE INDEX tasks_due ON tasks (queue, due_at) WHERE due_at IS NOT NULL;
   CREATE INDEX tasks_leased ON tasks (queue, lease_until) WHERE lease_until IS NOT NULL;
   CREATE INDEX tasks_held ON tasks (holder) WHERE holder IS NOT NULL;

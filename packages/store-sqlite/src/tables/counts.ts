@@ -4,12 +4,15 @@ import type { TransactionHook } from '../sql/transactions.ts';
 
 /** No task has this scope: the counts of queues stand under it. */
 const queues = '';
+/** The counts of a queue beside those that wait begin with this. Names of queues are printable. */
+const tallies = (queue: string): string => `${queue}\u001ftally\u001f`;
 
 /** Counts the logs of each scope and state, and the tasks that wait in each queue. */
 export class Counts implements TransactionHook {
   readonly #add;
   readonly #read;
   readonly #readOne;
+  readonly #readFrom;
   #pending = new Map<Scope, Map<string, number>>();
 
   constructor(db: Database) {
@@ -17,6 +20,9 @@ export class Counts implements TransactionHook {
       'INSERT INTO counts (scope, name, tasks) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks',
     );
     this.#read = db.prepare('SELECT name AS state, tasks FROM counts WHERE scope = ? AND tasks > 0');
+    this.#readFrom = db.prepare(
+      'SELECT name, tasks FROM counts WHERE scope = ? AND name >= ? AND name < ? AND tasks > 0',
+    );
     this.#readOne = db.prepare('SELECT tasks FROM counts WHERE scope = ? AND name = ?');
   }
 
@@ -29,6 +35,10 @@ export class Counts implements TransactionHook {
 
   addWaiting(queue: string, tasks: number): void {
     this.add(queues, queue, tasks);
+  }
+
+  addTally(queue: string, name: string, tasks: number): void {
+    this.add(queues, `${tallies(queue)}${name}`, tasks);
   }
 
   /** Writes the noted changes, once for the whole transaction. */
@@ -46,6 +56,15 @@ export class Counts implements TransactionHook {
   /** The states that logs of this scope are in, and how many are in each. */
   states(scope: Scope): { readonly state: string; readonly tasks: number }[] {
     return this.#read.all(scope).map(({ state, tasks }) => ({ state: String(state), tasks: Number(tasks) }));
+  }
+
+  /** How many tasks of a queue ask or are put off, by `tallyOf`. */
+  tallies(queue: string): Record<string, number> {
+    const first = tallies(queue);
+    const found = this.#readFrom.all(queues, first, `${first}\u{10ffff}`);
+    return Object.fromEntries(
+      found.map(({ name, tasks }) => [String(name).slice(first.length), Number(tasks)]),
+    );
   }
 
   /** How many tasks of a queue wait, with those that the present transaction has added. */

@@ -6,6 +6,7 @@ import {
   type Step,
   Subscribers,
   steadyNow,
+  type Tally,
   type TaskRow,
   type TaskWrite,
   type Wanted,
@@ -116,7 +117,7 @@ export class Tables {
 
   #search(wanted: Wanted, moment: Moment): Found {
     const { now, leaseNow } = moment;
-    const { held, ready, schedule, turns, deliveries, dead, ended, waiting, bucket } = wanted;
+    const { held, ready, schedule, turns, deliveries, dead, ended, waiting, bucket, tally } = wanted;
     const queues = this.#turns;
     return {
       ...moment,
@@ -128,7 +129,16 @@ export class Tables {
       dead: dead && this.#webhooks.dead(dead.queue, dead.limit),
       ended: ended && this.#endedBefore(ended),
       waiting: waiting && this.counts.waiting(waiting.queue),
+      ...(tally && { tally: this.#tally(tally.queue) }),
       fullAt: bucket === undefined ? undefined : this.#buckets.get(bucket),
+    };
+  }
+
+  #tally(queue: string): Tally {
+    return {
+      tasks: this.counts.tallies(queue),
+      askedAt: this.#turns.askedAt(queue),
+      ...this.#webhooks.counts(queue),
     };
   }
 

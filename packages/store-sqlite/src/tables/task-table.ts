@@ -1,4 +1,4 @@
-import { stateOf, type TaskName, type TaskRow } from '@batonjs/store';
+import { stateOf, type TaskName, type TaskRow, tallyOf } from '@batonjs/store';
 import {
   type KeptTask,
   listColumns,
@@ -112,7 +112,11 @@ export class TaskTable {
   }
 
   #count(before: KeptTask | undefined, after: TaskRow | undefined): void {
-    if (waitsIn(before) !== waitsIn(after) || countedState(before) !== countedState(after)) {
+    if (
+      waitsIn(before) !== waitsIn(after) ||
+      countedState(before) !== countedState(after) ||
+      tallyOf(before) !== tallyOf(after)
+    ) {
       if (before) this.#add(before, -1);
       if (after) this.#add(after, 1);
     }
@@ -123,6 +127,8 @@ export class TaskTable {
     const [queue, state] = [waitsIn(row), countedState(row)];
     if (queue !== undefined) this.#counts.addWaiting(queue, tasks);
     if (state !== undefined) this.#counts.add(row.scope, state, tasks);
+    const tally = tallyOf(row);
+    if (tally !== undefined && row.queue !== undefined) this.#counts.addTally(row.queue, tally, tasks);
   }
 
   /** Counts the task in its context no more, if it leaves it or is a task no more. */

@@ -8,9 +8,11 @@ import {
 } from '@batonjs/store';
 import { type KeptTask, readColumns, toTask } from '../sql/columns.ts';
 import type { Database } from '../sql/database.ts';
+import { asking } from '../sql/schema.ts';
 
 /** Finds the tasks that can be claimed. */
 export class TurnQueues {
+  readonly #asked;
   readonly #held;
   readonly #waiting;
   readonly #due;
@@ -26,6 +28,9 @@ export class TurnQueues {
   constructor(db: Database) {
     const find = (condition: string) =>
       db.prepare(`SELECT ${readColumns} FROM tasks WHERE ${condition} LIMIT ?`);
+    this.#asked = db.prepare(
+      `SELECT status_at AS at FROM tasks WHERE queue = ? AND ${asking} ORDER BY status_at LIMIT 1`,
+    );
     this.#held = find('holder = ? AND queue = ?');
     this.#waiting = find('queue = ? AND waiting_since IS NOT NULL ORDER BY waiting_since, id');
     this.#due = find('queue = ? AND due_at <= ? ORDER BY due_at, id');
@@ -95,6 +100,12 @@ export class TurnQueues {
     return callers.map(({ scope, except }) =>
       this.#turns.all(queue, scope, orderNow, now, scope, JSON.stringify(except), limit).map(toTask),
     );
+  }
+
+  /** When the oldest task that asks was asked; undefined without any. */
+  askedAt(queue: string): number | undefined {
+    const found = this.#asked.get(queue);
+    return found && Number(found.at);
   }
 
   /** Notes what a schedule remembers. */

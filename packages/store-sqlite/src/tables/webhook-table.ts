@@ -3,12 +3,15 @@ import { type KeptWebhook, namesOf, toWebhook, valuesOf } from '../sql/columns.t
 import type { Database } from '../sql/database.ts';
 import type { TaskTable } from './task-table.ts';
 
+const mostCounted = 10_000;
+
 /** Rows of the table `webhooks`. Called inside the caller's transaction. */
 export class WebhookTable {
   readonly #tasks: TaskTable;
   readonly #ofTask;
   readonly #ready;
   readonly #dead;
+  readonly #counts;
   readonly #put;
   readonly #remove;
 
@@ -20,6 +23,10 @@ export class WebhookTable {
     this.#ofTask = select('task = ?');
     this.#ready = select('queue = ? AND ready_at <= ? ORDER BY ready_at LIMIT ?');
     this.#dead = select('queue = ? AND dead IS NOT NULL ORDER BY scope, task_id, id LIMIT ?');
+    // No more than so many entries of each index are read.
+    const some = (column: string) =>
+      `(SELECT count(*) FROM (SELECT 1 FROM webhooks WHERE queue = ?1 AND ${column} IS NOT NULL LIMIT ${mostCounted}))`;
+    this.#counts = db.prepare(`SELECT ${some('ready_at')} AS undelivered, ${some('dead')} AS dead`);
     this.#put = db.prepare(
       `REPLACE INTO webhooks (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
     );
@@ -36,6 +43,12 @@ export class WebhookTable {
 
   dead(queue: string, limit: number): KeptWebhook[] {
     return this.#dead.all(queue, limit).map(toWebhook);
+  }
+
+  /** How many webhooks of a queue have not heard of all updates, and were given up: up to 10,000 of each. */
+  counts(queue: string): { undelivered: number; dead: number } {
+    const found = this.#counts.get(queue);
+    return { undelivered: Number(found?.undelivered), dead: Number(found?.dead) };
   }
 
   replace(change: Replaced<WebhookRow>): void {

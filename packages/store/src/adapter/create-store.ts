@@ -20,6 +20,7 @@ import {
 } from '../rules/webhook.ts';
 import { byName, pushConfigOf } from '../rules/webhook-row.ts';
 import { changeParts, claim, claimDeliveries, prune, readParts, unpin } from './in-parts.ts';
+import { measure } from './measure.ts';
 import { OpenCalls } from './open-calls.ts';
 import { readFacts, storedLog } from './read-log.ts';
 import type { Rows } from './rows.ts';
@@ -39,6 +40,7 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
 
   return {
     schedules: true,
+    ...(rows.system && { system: rows.system }),
 
     commit: (commit) => calls.pass(() => rows.change(commitStep(prepareCommit(rows, commit)))),
     load: (scope, taskId) => call(() => whenAnswered(rows.log(scope, taskId), (kept) => storedLog(kept))),
@@ -70,6 +72,7 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
           parts.reduce((sum, found) => sum + foundOf(found, 'waiting'), 0),
         ),
       ),
+    measure: (queue) => call(() => measure(rows, queue)),
     pinned: (queue, version, limit) =>
       call(() =>
         whenAnswered(readParts(rows, pinnedWanted(queue, version, limit)), (parts) =>

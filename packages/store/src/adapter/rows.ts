@@ -37,6 +37,9 @@ export interface Parts {
  * at all. `Json`: what a fact or a snapshot is kept as, mostly text.
  */
 export interface Rows<Json = string> {
+  /** See `TaskStore.system`. */
+  readonly system?: string;
+
   /** The fact or the snapshot as it is kept. Called before a commit waits for anything: its caller may change it then. */
   encode(value: Fact | Snapshot): Json;
 

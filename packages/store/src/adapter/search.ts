@@ -1,7 +1,7 @@
 import type { TaskName } from '../port/names.ts';
-import type { CallerRow, Found, QueueRow, Wanted } from '../rules/change.ts';
+import type { CallerRow, Found, QueueRow, Tally, Wanted } from '../rules/change.ts';
 import type { Moment } from '../rules/moment.ts';
-import { contextOf, type TaskRow } from '../rules/task-row.ts';
+import { contextOf, isAsking, type TaskRow, tallyOf } from '../rules/task-row.ts';
 import { byName, type WebhookRow } from '../rules/webhook-row.ts';
 
 /** All rows of a store. */
@@ -17,7 +17,7 @@ export interface AllRows {
  * indexes yet, and to compare one with that has. What each search means is said by `Wanted`; here it is as code.
  */
 export function search(all: AllRows, wanted: Wanted, { now, orderNow, leaseNow }: Moment): Found {
-  const { held, ready, schedule, turns, deliveries, dead, ended, waiting } = wanted;
+  const { held, ready, schedule, turns, deliveries, dead, ended, waiting, tally } = wanted;
   const tasksOf = (queue: string) => all.tasks.filter((row) => row.queue === queue);
   const webhooksOf = (queue: string) => all.webhooks.filter((row) => row.queue === queue);
   return {
@@ -62,6 +62,7 @@ export function search(all: AllRows, wanted: Wanted, { now, orderNow, leaseNow }
     deliveries: deliveries && first(webhooksOf(deliveries.queue), 'readyAt', now, deliveries.limit),
     dead: dead && webhooksOf(dead.queue).filter(isDead).sort(byName).slice(0, dead.limit),
     ended: ended && first(all.tasks, 'endedAt', ended.before - 1, ended.limit),
+    ...(tally && { tally: tallied(tasksOf(tally.queue), webhooksOf(tally.queue)) }),
   };
 }
 
@@ -79,6 +80,21 @@ function first<Column extends string, Row extends { readonly [_ in Column]: numb
   const at = (row: Row) => row[column] ?? Number.POSITIVE_INFINITY;
   const come = rows.filter((row) => row[column] !== undefined && at(row) <= until);
   return come.sort((a, b) => at(a) - at(b)).slice(0, limit);
+}
+
+function tallied(rows: readonly TaskRow[], webhooks: readonly WebhookRow[]): Tally {
+  const tasks: Record<string, number> = {};
+  for (const row of rows) {
+    const name = tallyOf(row);
+    if (name !== undefined) tasks[name] = (tasks[name] ?? 0) + 1;
+  }
+  const asked = rows.filter(isAsking).map(({ head }) => Date.parse(head?.statusAt ?? ''));
+  return {
+    tasks,
+    askedAt: asked.length === 0 ? undefined : Math.min(...asked),
+    undelivered: webhooks.filter(({ readyAt }) => readyAt !== undefined).length,
+    dead: webhooks.filter(isDead).length,
+  };
 }
 
 function callersIn(tasks: readonly TaskRow[], callers: readonly CallerRow[], queue: string) {

@@ -3,6 +3,7 @@ import type { Commit, Committed, StoredFact, StoredLog } from './commit.ts';
 import type { ClaimRequest, Lease, LeaseReading } from './lease.ts';
 import type { TaskPage, TaskQuery } from './list.ts';
 import type { Scope, TaskName } from './names.ts';
+import type { QueueReading } from './queue-reading.ts';
 import type { Rate } from './rate.ts';
 
 /** What a subscriber is notified of. */
@@ -73,6 +74,9 @@ export interface TaskStore {
    */
   claim(request: ClaimRequest): Promise<readonly Lease[]>;
 
+  /** The database, as OpenTelemetry names it in `db.system.name`, such as `postgresql`; for metrics. */
+  readonly system?: string;
+
   /** Whether claims follow a `schedule`, and commits an order (`aheadMs`). */
   readonly schedules?: boolean;
 
@@ -87,6 +91,9 @@ export interface TaskStore {
    * count of up to a second ago if the queue cannot have reached `atMost` since.
    */
   waiting(queue: string, atMost?: number): Promise<number>;
+
+  /** How much lies in a queue, for gauges. A store that counts nothing else leaves it out, and is asked `waiting`. */
+  measure?(queue: string): Promise<QueueReading>;
 
   /**
    * Deletes up to `limit` closed logs whose `statusAt` is before `closedBefore` and that have nothing undelivered,

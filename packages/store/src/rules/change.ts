@@ -48,6 +48,8 @@ export interface Wanted {
   readonly ended?: { readonly before: number; readonly limit: number };
   /** How many tasks of the queue have `waitingSince`. With `atMost`: may stop counting there. */
   readonly waiting?: { readonly queue: string; readonly atMost?: number | undefined };
+  /** How many tasks and webhooks lie in a queue. For gauges: an adapter may leave it out. */
+  readonly tally?: { readonly queue: string };
   /** A bucket by name. */
   readonly bucket?: string;
   /** Only what lies in this part of the tasks, at stores that keep them in parts; see `Rows.parts`. */
@@ -91,6 +93,18 @@ export interface CallerRow {
 /** How many turns of a queue a caller's last one is remembered for. */
 export const rememberedTurns = 10_000;
 
+/** How much lies in a queue. What cannot be counted without a look at each row is absent. */
+export interface Tally {
+  /** Tasks by their `tallyOf`. */
+  readonly tasks: Readonly<Record<string, number>>;
+  /** `statusAt` of the oldest task that asks, by the wall clock. */
+  readonly askedAt?: number | undefined;
+  /** Webhooks that have `readyAt`. */
+  readonly undelivered?: number;
+  /** Webhooks that have `dead`. */
+  readonly dead?: number;
+}
+
 /** What one look finds: the members that were wanted, and the moment. */
 export interface Found extends Moment {
   /** In the order in which they were wanted. */
@@ -113,6 +127,7 @@ export interface Found extends Moment {
   readonly dead?: readonly WebhookRow[];
   readonly ended?: readonly TaskRow[];
   readonly waiting?: number;
+  readonly tally?: Tally;
   /** When the bucket is full, by the clock of leases; undefined if none is kept. */
   readonly fullAt?: number | undefined;
 }

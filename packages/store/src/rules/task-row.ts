@@ -1,4 +1,5 @@
 import type { Head } from '@batonjs/lifecycle';
+import type { TaskState } from '@batonjs/protocol';
 import type { LeaseReading } from '../port/lease.ts';
 import type { TaskName } from '../port/names.ts';
 import type { Moment } from './moment.ts';
@@ -98,6 +99,29 @@ export const leaseReading = ({ fence, holder, wanted }: TaskRow): LeaseReading =
   ...(holder !== undefined && { holder }),
   isWanted: wanted,
 });
+
+/** The states in which a task waits for its client. */
+export const askingStates: readonly TaskState[] = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'];
+
+/** Whether a task waits for an answer of its client: no process has it, and it wants none. */
+export const isAsking = ({ head, queue, wanted, holder }: TaskRow): boolean =>
+  head?.state !== undefined &&
+  askingStates.includes(head.state) &&
+  !wanted &&
+  holder === undefined &&
+  queue !== undefined;
+
+/** Whether a turn of the task begins or goes on at a later time. */
+export const isPutOff = (row: TaskRow): boolean => row.dueAt !== undefined && !isAsking(row);
+
+/** The name under which a queue counts a row beside those that wait: a state, `put-off`, or none. */
+export function tallyOf(row: TaskRow | undefined): string | undefined {
+  if (!row) return undefined;
+  return isAsking(row) ? stateOf(row) : row.dueAt === undefined ? undefined : putOff;
+}
+
+/** The `tallyOf` of turns that are put off. */
+export const putOff = 'put-off';
 
 const mark = '\u001fversion\u001f';
 

@@ -1,5 +1,6 @@
 import type { AgentCard } from '@batonjs/protocol';
 import type { OperationName } from '@batonjs/protocol/operations';
+import type { QueueReading } from '@batonjs/store';
 
 /** A call of any binding, as the server got it. */
 export interface RequestStart {
@@ -58,6 +59,8 @@ export interface TurnStart {
   readonly isImmediate: boolean;
   /** Whether this process is a worker, which answers no requests. */
   readonly isWorker: boolean;
+  /** Milliseconds since the message of the client, for the first attempt that it caused; otherwise undefined. */
+  readonly waitedMs?: number | undefined;
 }
 
 /** How an attempt of a turn ended. */
@@ -115,6 +118,37 @@ export interface DeliveryEnd {
   readonly reason?: string | undefined;
 }
 
+/** A server or worker that has started, for gauges. Nothing is read unless it is asked. */
+export interface ObservedProcess {
+  /** The name of its agent on the store. */
+  readonly queue: string;
+  /** The `version` of its options. */
+  readonly version: string | undefined;
+  /** How many turns may run in it. */
+  readonly turnLimit: number;
+  /** How many turns run in it now, and how many tasks it has in memory. */
+  load(): { readonly turns: number; readonly tasks: number };
+  /** How much lies in its queue, in all processes. Rejects if the store does not answer. */
+  measure(): Promise<QueueReading>;
+  /** How many versions have turns that wait for a process of theirs; undefined if turns are pinned to none. */
+  stranded(): Promise<number | undefined>;
+  /** Whether it can work, and the reason if it cannot. */
+  readiness(): Promise<{ readonly isReady: boolean; readonly reason?: string }>;
+}
+
+/** A kind of call of a store. */
+export type StoreOperation = 'commit' | 'read' | 'list' | 'claim' | 'renew' | 'deliver';
+
+/** A call of a store that is over. */
+export interface StoreCall {
+  readonly operation: StoreOperation;
+  /** The `system` of the store; undefined if it has none. */
+  readonly system: string | undefined;
+  readonly ms: number;
+  /** What it rejected with, unless the refusal is part of normal work, as that of a commit on an older log is. */
+  readonly error?: unknown;
+}
+
 /**
  * What a server or worker tells about its work while it works. `@batonjs/telemetry` passes it to OpenTelemetry. No
  * method may throw.
@@ -129,10 +163,14 @@ export interface Telemetry {
   detached?<T>(fn: () => T): T;
   /** A webhook was given up. */
   gaveUp(): void;
-  /** A task changed its state. `from` is undefined for a new task. */
-  transition(from: string | undefined, to: string): void;
+  /** A task changed its state. `from` is undefined for a new task; `code` is that with which it failed. */
+  transition(from: string | undefined, to: string, code?: string): void;
   /** A `TurnEvent`, by its type. */
   turnEvent(type: string): void;
+  /** A server or worker starts. The returned function is called when it has closed. */
+  started?(process: ObservedProcess): () => void;
+  /** Without it, calls of the store are not timed. */
+  stored?(call: StoreCall): void;
 }
 
 /**

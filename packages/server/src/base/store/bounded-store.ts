@@ -43,11 +43,13 @@ function boundedTasks(store: TaskStore, inTime: InTime, answerInTime: AnswerInTi
       inTime(() => store.readFacts(scope, taskId, after, limit, lastCommitId)),
     list: (scope, query) => inTime(() => store.list(scope, query)),
     subscribe: (topic, notify) => answerInTime(() => store.subscribe(topic, notify), end),
+    ...(store.system && { system: store.system }),
     ...(store.schedules && { schedules: true }),
     claim: (request) => inTime(() => store.claim(request)),
     renew: (leases, ttlMs) => inTime(() => store.renew(leases, ttlMs)),
     waiting: (queue, atMost) => inTime(() => store.waiting(queue, atMost)),
     prune: (options) => store.prune(options),
+    ...(store.measure && { measure: (queue) => inTime(() => store.measure!(queue)) }),
     ...(store.erase && { erase: (scope, taskId) => inTime(() => store.erase!(scope, taskId)) }),
     ...(store.lease && { lease: (scope, taskId) => inTime(() => store.lease!(scope, taskId)) }),
     ...(store.pinned && {

@@ -13,6 +13,8 @@ const mostVersions = 100;
 const knownForMs = 5_000;
 /** How many tasks of a version are counted. */
 const mostCounted = 100;
+/** They are counted at most once in this many milliseconds. */
+const lookEveryMs = 1_000;
 
 /**
  * Which turns of other versions a process takes. `any`: turns are pinned to no version. `pinned`: a turn that began here
@@ -60,6 +62,8 @@ export class Versions {
   /** The tasks that waited at the last look: those of a version that runs are gone at the next. */
   #waiting: ReadonlySet<string> = new Set();
   #logged = '';
+  #looking: Promise<readonly Stranded[]> | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     { queue, version, deploys }: { queue: string; version: string; deploys: Exclude<Deploys, 'any'> },
@@ -86,7 +90,19 @@ export class Versions {
   }
 
   /** The tasks that wait for other versions, and waited at the last look too. Logs a change. */
-  async stranded(): Promise<readonly Stranded[]> {
+  stranded(): Promise<readonly Stranded[]> {
+    const now = this.#source.clock.monotonic();
+    // Two looks right after each other would find every task that only just waits.
+    if (this.#looking && now - this.#lookedAt < lookEveryMs) return this.#looking;
+    this.#lookedAt = now;
+    this.#looking = this.#look().catch((error: unknown) => {
+      this.#looking = undefined;
+      throw error;
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<readonly Stranded[]> {
     const { store, logger } = this.#source;
     if (!store.pinned) return [];
     const others = (await this.#all()).filter((version) => !this.#accepts(version));

@@ -1,4 +1,5 @@
 import type { State } from '@batonjs/lifecycle';
+import { failureCodeOf } from '@batonjs/lifecycle/internals';
 import type { TaskState } from '@batonjs/protocol';
 import type { StoredFact } from '@batonjs/store';
 
@@ -9,6 +10,8 @@ export interface Transition {
   /** Undefined when the task was created. */
   readonly from: TaskState | undefined;
   readonly to: TaskState;
+  /** The code with which the task failed, if it has one. */
+  readonly code?: string;
   /** ISO 8601, UTC, milliseconds. */
   readonly at: string;
 }
@@ -32,7 +35,8 @@ export function reportTransitions(
           ? fact.status.state
           : undefined;
     if (!to || to === from) continue;
-    report({ taskId, contextId, from, to, at: fact.at });
+    const code = fact.type === 'status-changed' ? failureCodeOf(fact.status) : undefined;
+    report({ taskId, contextId, from, to, ...(code !== undefined && { code }), at: fact.at });
     from = to;
   }
 }

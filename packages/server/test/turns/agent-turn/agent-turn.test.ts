@@ -153,7 +153,7 @@ it('a turn is not part of the request whose message the turn before had', () => 
   } as unknown as Parameters<typeof turnStart>[0];
   const begin = { arriving: 'm', isTimed: false } as Parameters<typeof turnStart>[1];
   const options = { isWorker: false } as Parameters<typeof turnStart>[2];
-  expect(turnStart(task, begin, options)).toMatchObject({ cause: 'woken', isImmediate: false });
+  expect(turnStart(task, begin, options, 0)).toMatchObject({ cause: 'woken', isImmediate: false });
 });
 
 it('what an agent throws is logged with its task and its request, and without one in a turn that none began', async () => {

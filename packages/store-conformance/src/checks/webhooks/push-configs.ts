@@ -7,6 +7,7 @@ import { logOf } from '../../samples/log.ts';
 import { oddIds } from '../../samples/odd-ids.ts';
 import { type Both, push } from '../../samples/webhook.ts';
 import { deliveryChecks } from './deliveries.ts';
+import { measureWebhooksChecks } from './measure.ts';
 
 const kept = (id: string, more: Partial<PushConfig> = {}) => ({ ...push(id, more), attempts: 0 });
 const idsOf = (pushes: readonly PushConfig[]) => pushes.map(({ id }) => id);
@@ -101,4 +102,8 @@ const configChecks = section<Both>('webhooks', {
 });
 
 /** All checks of the `PushConfigStore` port. */
-export const pushConfigChecks: readonly Check<Both>[] = [...configChecks, ...deliveryChecks];
+export const pushConfigChecks: readonly Check<Both>[] = [
+  ...configChecks,
+  ...deliveryChecks,
+  ...measureWebhooksChecks,
+];
