@@ -90,13 +90,13 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
 
 /** What telemetry may ask of this process. */
 function observed(
-  { store, versions, options: { queue, version, limits } }: TurnDependencies,
+  { store, versions, options: { queue, version, run, limits } }: TurnDependencies,
   { runner, tasks, readiness }: Pick<Runtime, 'runner' | 'tasks' | 'readiness'>,
 ): ObservedProcess {
   return {
     queue,
     version,
-    turnLimit: limits.turns,
+    turnLimit: run === 'workers' ? 0 : limits.turns,
     load: () => ({ turns: runner.running, tasks: tasks.size }),
     measure: async () => (store.measure ? store.measure(queue) : { waiting: await store.waiting(queue) }),
     stranded: async () => (versions ? (await versions.stranded()).length : undefined),

@@ -15,18 +15,10 @@ import { vital } from '../database/script.ts';
 import { type Shard, taskName } from '../database/shards.ts';
 import { find as source } from '../lua/find.ts';
 import type { RedisClock } from './redis-clock.ts';
+import type { Question, Search } from './search.ts';
 import { tallySearch } from './tally.ts';
 
 const findScript = vital(source);
-
-/** The kind of its answer, then a command. */
-type Question = readonly [kind: 'tasks' | 'hooks' | '-', ...words: string[]];
-
-/** Questions, and what their answers tell. */
-export interface Search {
-  readonly questions: readonly Question[];
-  readonly found: (replies: readonly (RedisReply | undefined)[]) => Partial<Found>;
-}
 
 /** How many tasks of a caller one look reads: some of them may not be wanted. */
 const turnsAtOnce = 100;
@@ -134,19 +126,7 @@ function searchesOf({
       const rows = rowsOf(reply).filter(({ queue }) => queue === held.queue);
       return { held: rows.slice(0, held.limit) };
     });
-  if (ready) {
-    const { queue, limit, left } = ready;
-    ask(
-      [
-        firstOf('tasks', `waiting:${queue}`, '+inf', limit),
-        firstOf('tasks', `due:${queue}`, 'NOW', limit),
-        firstOf('tasks', `left:${queue}`, 'NOW', left),
-      ],
-      ([waiting, due, left]) => ({
-        ready: { waiting: rowsOf(waiting), due: rowsOf(due), left: rowsOf(left) },
-      }),
-    );
-  }
+  if (ready) searches.push(readySearch(ready));
   if (schedule) {
     const { queue } = schedule;
     ask(
@@ -184,6 +164,19 @@ function searchesOf({
   if (bucket !== undefined)
     ask([['-', 'GET', `bucket:${bucket}`]], ([reply]) => ({ fullAt: reply ? Number(reply) : undefined }));
   return searches;
+}
+
+function readySearch({ queue, limit, left }: NonNullable<Wanted['ready']>): Search {
+  return {
+    questions: [
+      firstOf('tasks', `waiting:${queue}`, '+inf', limit),
+      firstOf('tasks', `due:${queue}`, 'NOW', limit),
+      firstOf('tasks', `left:${queue}`, 'NOW', left),
+    ],
+    found: ([waiting, due, left]) => ({
+      ready: { waiting: rowsOf(waiting), due: rowsOf(due), left: rowsOf(left) },
+    }),
+  };
 }
 
 /** Asks for the first rows of a sorted set, up to a score. */

@@ -1,6 +1,6 @@
 import { askingStates, putOff } from '@batonjs/store';
 import { listOf, type RedisReply } from '../connection/driver.ts';
-import type { Search } from './reader.ts';
+import type { Search } from './search.ts';
 
 /** Counts what lies in a queue, each by the length of a sorted set. */
 export function tallySearch(queue: string): Search {

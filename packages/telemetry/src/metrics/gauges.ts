@@ -27,13 +27,6 @@ const gauges: Readonly<Record<GaugeName, readonly [unit: string, description: st
   build: ['1', 'Always 1; its label is the version of the agent'],
 };
 
-/** Names and units of all gauges, for whom compares them with dashboards. */
-export const gaugeList = Object.entries(gauges).map(([key, [unit, description]]) => ({
-  name: names[key as GaugeName],
-  unit,
-  description,
-}));
-
 type Observe = (gauge: GaugeName, value: number | undefined, labels?: Attributes) => void;
 
 interface Watched extends ObservedProcess {

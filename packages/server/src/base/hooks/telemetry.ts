@@ -124,7 +124,7 @@ export interface ObservedProcess {
   readonly queue: string;
   /** The `version` of its options. */
   readonly version: string | undefined;
-  /** How many turns may run in it. */
+  /** How many turns may run in it; 0 where workers run them. */
   readonly turnLimit: number;
   /** How many turns run in it now, and how many tasks it has in memory. */
   load(): { readonly turns: number; readonly tasks: number };
