@@ -83,6 +83,7 @@ export const groups: readonly Group[] = [
       'operating/health.md',
       'operating/telemetry.md',
       'operating/metrics.md',
+      'operating/alerts.md',
       'operating/inspector.md',
       'operating/finding-tasks.md',
       'operating/redriving.md',
