@@ -109,6 +109,7 @@ describe('the dashboard and the rules', () => {
     expect([dashboard.id, dashboard.uid.length <= 40]).toEqual([null, true]);
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana replaces it.
     const source = { type: 'prometheus', uid: '${datasource}' };
     for (const { type, title, description, datasource, targets = [] } of dashboard.panels) {
       if (type === 'row') continue;
