@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../../packages/inspector/test/built-app.ts';
@@ -79,7 +81,7 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_
     await page.screenshot({ path: join(pictures, '9-resumed.png') });
     expect(page.url()).toBe(address);
     // Each number was counted once: the steps of the first attempt were not run again.
-    await page.getByRole('combobox', { name: 'Entries' }).selectOption('Turns, leases, deliveries');
+    await page.getByRole('combobox', { name: 'Entries' }).selectOption('Turns, steps, memory');
     const steps = await page
       .getByRole('option')
       .filter({ hasText: /^\d+.*Step count / })
@@ -93,6 +95,25 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_
     await other.goto(/^See and drive them: (\S+)$/m.exec(gallery.output)![1]!);
     await other.getByRole('link', { name: 'Counter', exact: true }).waitFor();
     await other.close();
+  });
+
+  it('opens in a second tab without asking for its token', async () => {
+    const other = await page.context().newPage();
+    await other.goto(`${/^Agents at (http:\S+):/m.exec(gallery.output)![1]!}/inspector/`);
+    await other.getByRole('link', { name: 'Counter', exact: true }).waitFor();
+    await other.close();
+  });
+
+  it('is started again after a kill by hand, and keeps its token in the data folder', async () => {
+    const { stdout } = await promisify(execFile)('pgrep', ['-P', String(gallery.pid)]);
+    const starts = () => gallery.output.match(/Started again at/g)?.length ?? 0;
+    const before = starts();
+    process.kill(Number(stdout.trim().split('\n')[0]), 'SIGKILL');
+    await expect.poll(starts).toBe(before + 1);
+    expect(gallery.output).toContain('The server was ended by SIGKILL. It is started again …');
+    const token = readFileSync(join(data, 'inspector-token'), 'utf8').trim();
+    expect(/^See and drive them: \S+#token=(\S+)$/m.exec(gallery.output)![1]).toBe(token);
+    expect(statSync(join(data, 'inspector-token')).mode & 0o777).toBe(0o600);
   });
 
   it('has no button to kill where the gallery serves other machines too', async () => {

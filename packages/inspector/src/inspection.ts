@@ -42,6 +42,15 @@ export class Inspection {
     return exhibit;
   }
 
+  /** Removes an agent that a viewer added, and follows its tasks no more. Throws a `RequestError` for another one. */
+  remove(id: string): void {
+    const { isAdded, recordings } = this.agent(id);
+    if (!isAdded)
+      throw new RequestError(409, `The agent ${id} was given by the program that runs the inspector`);
+    recordings?.close();
+    this.#agents.delete(id);
+  }
+
   /** JSON without the credentials that agents are called with: an agent may repeat in an error what it was sent. */
   readonly hide = (json: string): string =>
     this.agents

@@ -60,7 +60,12 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
     if (mount !== '' && request.originalUrl?.split('?')[0] === mount)
       return void response.writeHead(308, { location: `${mount}/` }).end();
     const isApi = pathname.startsWith('/api/');
-    if (!isApi && request.method === 'GET' && files(pathname, response)) return;
+    if (
+      !isApi &&
+      request.method === 'GET' &&
+      files(pathname, response, String(request.headers['accept-encoding'] ?? ''))
+    )
+      return;
     if (!isApi) throw new RequestError(404, `There is nothing at ${pathname}`);
     const viewer = await viewerOf(request, pathname, query);
     if (!viewer)

@@ -12,14 +12,18 @@ afterAll(() => app.remove());
 
 const text = (...path: string[]) => readFileSync(join(app.folder, ...path), 'utf8');
 
-it('the first page loads at most 150 kB of script, gzip', () => {
-  const scripts = Array.from(
-    text('index.html').matchAll(/(?:src|href)="\.\/(assets\/[^"]+\.js)"/g),
-    ([, path]) => path!,
+it('the app is at most 60 kB of scripts and styles, gzip, and what renders Markdown 30 kB more', () => {
+  const bytes = (names: readonly string[]) =>
+    names
+      .map((name) => gzipSync(text('assets', name), { level: 9 }).length)
+      .reduce((sum, each) => sum + each, 0);
+  const files = readdirSync(join(app.folder, 'assets')).filter((name) => /\.(js|css)$/.test(name));
+  const [later, first] = [/^safe-html/, /^(?!safe-html)/].map((which) =>
+    files.filter((name) => which.test(name)),
   );
-  expect(scripts.length).toBeGreaterThan(0);
-  const bytes = scripts.map((path) => gzipSync(text(path)).length).reduce((sum, each) => sum + each, 0);
-  expect(bytes).toBeLessThan(150 * 1_024);
+  expect([later!.length, first!.length]).toEqual([1, 2]);
+  expect(bytes(first!)).toBeLessThan(60_000);
+  expect(bytes(later!)).toBeLessThan(30_000);
 });
 
 it('the page has no script, style or handler of its own, and loads nothing from elsewhere', () => {

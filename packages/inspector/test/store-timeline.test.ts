@@ -5,7 +5,7 @@ import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { rpc } from '../../../test/kit/rpc.ts';
 import { until } from '../../../test/kit/until.ts';
 import { untilAborted } from '../../../test/kit/until-aborted.ts';
-import type { Entry, Notice, TimelineUpdate } from '../src/api/timeline.ts';
+import type { Beside, Entry, TimelineUpdate } from '../src/api/timeline.ts';
 import { Inspection } from '../src/inspection.ts';
 import { storeTimeline } from '../src/timeline/store-timeline.ts';
 import { showAgent } from './show-agent.ts';
@@ -23,16 +23,27 @@ async function logged(text: string, agent = showAgent(async () => {}).agent) {
     task: { id: string };
   };
   const exhibit = new Inspection([{ server }]).agent('show');
-  async function read(known: { after: number; source: string | null }, isEnough: (entry: Entry) => boolean) {
+  async function read(
+    known: { after: number; source: string | null },
+    isEnough: (entry: Entry) => boolean,
+    isSeen: (beside: Beside) => boolean = () => false,
+  ) {
     const reading = new AbortController();
     const updates: TimelineUpdate[] = [];
     const { scope } = exhibit.store!.scopes[0]!;
     for await (const update of storeTimeline(exhibit.store!, scope, task.id, known, reading.signal)) {
       updates.push(update);
       if (update.type === 'entries' && update.entries.some(isEnough)) reading.abort();
+      if (update.type === 'beside' && isSeen(update.beside)) reading.abort();
     }
     const entries = updates.flatMap((update) => (update.type === 'entries' ? update.entries : []));
-    return { open: updates[0], entries, seqs: entries.filter(({ fact }) => fact).map(({ seq }) => seq) };
+    const besides = updates.flatMap((update) => (update.type === 'beside' ? update.beside : []));
+    return {
+      open: updates[0],
+      entries,
+      besides,
+      seqs: entries.filter(({ fact }) => fact).map(({ seq }) => seq),
+    };
   }
   return { server, store, id: task.id, read };
 }
@@ -45,7 +56,7 @@ it('has every fact of the log at its position, and goes on after any of them', a
   await until(server, id, 'COMPLETED');
   const source = await store.identity();
   const whole = await read({ after: 0, source: null }, isCompleted);
-  expect(whole.open).toEqual({ type: 'open', source, kind: 'log', isAnew: false });
+  expect(whole.open).toEqual({ type: 'open', source, kind: 'log', isAnew: false, now: expect.any(Number) });
   expect(whole.seqs).toEqual(whole.seqs.map((_, index) => index + 1));
   expect((await read({ after: 6, source }, isCompleted)).seqs).toEqual(whole.seqs.slice(6));
 });
@@ -64,20 +75,22 @@ it('begins anew where the position is one of another store, or beyond the end of
   }
 });
 
-it('has the lease of the running turn, each change once, and its end', async () => {
-  const notices = (entries: readonly Entry[]) => entries.flatMap(({ notice }) => notice ?? []) as Notice[];
+it('has the lease of the running turn beside the log, each change once, and its end', async () => {
   const { server, id, read } = await logged('x', async function* ({ signal }: Turn) {
     yield working();
     await untilAborted(signal);
   });
-  const running = await read({ after: 0, source: null }, ({ notice }) => notice?.type === 'lease');
-  expect(notices(running.entries)).toMatchObject([{ type: 'lease', fence: 1, holder: expect.any(String) }]);
+  const never = () => false;
+  const running = await read({ after: 0, source: null }, never, ({ lease }) => lease !== undefined);
+  expect(running.besides.at(-1)?.lease).toMatchObject({ fence: 1, holder: expect.any(String) });
   let canceled: Promise<unknown> | undefined;
-  const reading = read({ after: 0, source: null }, ({ notice }) => {
-    if (notice?.type !== 'lease') return false;
-    if (notice.holder) canceled ??= rpc(server, 'CancelTask', { id });
-    return !notice.holder;
+  const reading = read({ after: 0, source: null }, never, ({ lease }) => {
+    if (lease?.holder) canceled ??= rpc(server, 'CancelTask', { id });
+    return canceled !== undefined && !lease;
   });
-  expect(notices((await reading).entries).at(-1)).toEqual({ type: 'lease', fence: 1, isWanted: false });
+  const { besides, entries } = await reading;
+  expect(besides.at(-1)?.lease).toBeUndefined();
+  // What was noticed is no part of the history, which is the same whenever it is read.
+  expect(entries.every(({ fact }) => fact)).toBe(true);
   await canceled;
 });

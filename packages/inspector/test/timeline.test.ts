@@ -1,6 +1,7 @@
 import { FACT_FORMAT, type Fact } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
-import type { Entry, Notice } from '../src/api/timeline.ts';
+import type { Entry } from '../src/api/timeline.ts';
+import { dateTime } from '../src/app/parts/words.ts';
 import { Timeline } from '../src/app/timeline/timeline.ts';
 
 const at = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString();
@@ -60,13 +61,61 @@ describe('a timeline', () => {
     expect(timeline.live.task).toEqual(timeline.at(8).task);
   });
 
-  it('has a notice that comes again after a reconnection once', () => {
-    const notice = (fence: number): Entry => ({
+  it('has what a client answers after the question, before there is another status', () => {
+    const asks = (seq: number, text: string) =>
+      fact(seq, 3_000, {
+        type: 'status-changed',
+        status: {
+          state: 'TASK_STATE_INPUT_REQUIRED',
+          message: { messageId: text, role: 'ROLE_AGENT', parts: [{ text }] },
+        },
+      });
+    const answers = (seq: number, messageId: string) =>
+      fact(seq, 3_100, {
+        type: 'message-received',
+        message: { messageId, role: 'ROLE_USER', parts: [{ text: messageId }] },
+      });
+    const timeline = timelineOf(entries, [asks(9, 'How much?'), answers(10, '3'), asks(11, 'Of what?')]);
+    const said = (count: number) => timeline.at(count).task?.history?.map(({ messageId }) => messageId);
+    expect([said(9), said(10), said(11)]).toEqual([['m'], ['m', 'How much?', '3'], ['m', 'How much?', '3']]);
+    timeline.add([answers(12, 'tea')]);
+    expect(timeline.live.task?.history?.map(({ messageId }) => messageId)).toEqual([
+      'm',
+      'How much?',
+      '3',
+      'Of what?',
+      'tea',
+    ]);
+  });
+
+  it('has facts of the time without a connection before the notice that it is back', () => {
+    const notice = (ms: number, state: 'lost' | 'resumed'): Entry => ({
       seq: 8,
-      at: at(3_000),
-      notice: { type: 'lease', fence, isWanted: false } as Notice,
+      at: at(ms),
+      notice: { type: 'connection', link: 'inspector', state },
     });
-    expect(timelineOf(entries, [notice(1)], [notice(1)], [notice(2)]).rows.length).toBe(10);
+    const working = (seq: number, ms: number) => status(seq, ms, 'TASK_STATE_WORKING');
+    const timeline = timelineOf(
+      entries,
+      [notice(3_000, 'lost')],
+      [notice(5_000, 'resumed')],
+      [working(9, 4_000), working(10, 6_000)],
+    );
+    const times = timeline.rows.map(({ entry }) => entry.at ?? '');
+    expect(times).toEqual([...times].sort());
+    expect(timeline.rows.slice(8).map(({ gapMs }) => gapMs)).toEqual([900, 1_000, 1_000, 1_000]);
+    expect(timeline.at(10).task?.status.state).toBe('TASK_STATE_WORKING');
+  });
+
+  it('gives the task after any of many rows, as if it had begun at the first', () => {
+    const many = Array.from({ length: 3_000 }, (_, n) => chunk(n + 9, 4_000 + n, `${n} `));
+    const timeline = timelineOf(entries, many.slice(0, 1_700), many.slice(1_700));
+    for (const count of [8, 507, 508, 1_400, 2_999, 3_008]) {
+      const texts = timeline.at(count).task?.artifacts?.[0]?.parts.length;
+      expect(texts).toBe(count - 8 + 2);
+    }
+    timeline.add([chunk(4_000, 9_000, 'last')]);
+    expect(timeline.at(3_008).task?.artifacts?.[0]?.parts.length).toBe(3_002);
   });
 
   it('shows entries that it cannot read as such, and those after them', () => {
@@ -88,7 +137,7 @@ describe('a timeline', () => {
 
 it('says in words what the agent keeps, why it failed and when it is tried again', () => {
   const until = at(60_000);
-  const again = new Date(until).toLocaleString();
+  const again = dateTime(until);
   const turn = { turn: 2 };
   const { rows } = timelineOf([
     fact(1, 0, { type: 'step-failed', ...turn, name: 's', attempt: 1, message: 'Busy', retryAt: until }),

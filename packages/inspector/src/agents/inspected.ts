@@ -24,6 +24,8 @@ export interface Inspected {
   readonly store: AgentStore | undefined;
   readonly server: AgentServer | undefined;
   readonly options: InspectedAgent;
+  /** A viewer added it. */
+  isAdded?: true;
   /** Why the card could not be read the last time. */
   problem?: string | undefined;
   /** The description on the card, once it was read. */
@@ -58,6 +60,7 @@ export const summaryOf = ({
   store,
   server,
   problem,
+  isAdded,
 }: Inspected): AgentSummary => ({
   id,
   name,
@@ -67,6 +70,7 @@ export const summaryOf = ({
   hasStore: store !== undefined,
   hasServer: server !== undefined,
   scopes: store?.scopes.map(({ label }) => label) ?? [],
+  ...(isAdded && { isAdded }),
   ...(problem !== undefined && { problem }),
 });
 

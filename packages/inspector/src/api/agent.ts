@@ -31,6 +31,8 @@ export interface AgentSummary {
   readonly hasServer: boolean;
   /** The callers and tenants whose tasks can be looked at. */
   readonly scopes: readonly string[];
+  /** A viewer added it, and it can be removed. */
+  readonly isAdded?: true;
   /** Why the card could not be read the last time. */
   readonly problem?: string;
 }

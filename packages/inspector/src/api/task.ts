@@ -7,6 +7,17 @@ export interface TaskRow {
   readonly state: TaskState;
   /** When the status changed last: ISO 8601. Absent if the agent does not say. */
   readonly statusAt?: string;
+  /**
+   * What it is about, in a line of at most 120 characters: its label that begins with `title:`, else its first message.
+   * Absent while it is not known.
+   */
+  readonly title?: string;
+  /** When its first message came: ISO 8601. Absent if the agent does not say. */
+  readonly startedAt?: string;
+  /** Without the one that is its title. */
+  readonly labels?: readonly string[];
+  /** The code with which it failed. */
+  readonly code?: string;
   /** The text of the status' message, at most 200 characters. */
   readonly text?: string;
   /** The length of the log; known from a store only. */
@@ -29,7 +40,7 @@ export interface TaskFilter {
   readonly skill?: string;
   /** Only tasks that failed with this code. */
   readonly code?: string;
-  /** Part of a task's id. */
+  /** Part of a task's id, its title or the text of its status, in any case. */
   readonly text?: string;
   /** Only tasks whose status is at most so many milliseconds old. */
   readonly maxAgeMs?: number;
@@ -51,8 +62,9 @@ export interface TaskList {
 /** How many tasks are in each state; states that are not known are absent. */
 export type StateCounts = Partial<Record<TaskState, number>>;
 
-/** A line of the feed of a list. */
-export type TaskListUpdate =
+/** A line of the feed of a list, about the tasks of one agent. */
+export type TaskListUpdate = { readonly agent: string } & (
   | { readonly type: 'list'; readonly list: TaskList }
   | { readonly type: 'counts'; readonly counts: StateCounts }
-  | { readonly type: 'problem'; readonly message: string };
+  | { readonly type: 'problem'; readonly message: string }
+);

@@ -1,39 +1,48 @@
 import type { Fact } from '@batonjs/lifecycle';
 import type { Message, StreamResponse } from '@batonjs/protocol';
 
-/** Something about a task that is in no log, and that the inspector noticed. */
-export type Notice =
-  | {
-      readonly type: 'lease';
-      /** Grows with every lease of the task; 0 before the first. */
-      readonly fence: number;
-      /** The token of the turn that may write; absent while the task is free. */
-      readonly holder?: string;
-      /** Whether the task waits for a process. */
-      readonly isWanted: boolean;
-    }
-  | {
-      readonly type: 'delivery';
-      /** Id of the webhook. */
-      readonly id: string;
-      /** Without query, which may hold a secret. */
-      readonly url: string;
-      /** Position up to which the log was delivered. */
-      readonly cursor: number;
-      readonly attempts: number;
-      readonly retryAt?: string;
-      readonly dead?: string;
-    }
-  | { readonly type: 'deadline'; readonly dueAt: string }
-  | {
-      readonly type: 'connection';
-      readonly state: 'lost' | 'reconnecting' | 'resumed' | 'polling';
-      /** Where: between inspector and agent, or between browser and inspector. */
-      readonly link: 'agent' | 'inspector';
-      /** The event or position after which it went on. */
-      readonly after?: string;
-      readonly why?: string;
-    };
+/** What the inspector noticed of a connection while somebody looked. It is in no log. */
+export interface Notice {
+  readonly type: 'connection';
+  readonly state: 'lost' | 'reconnecting' | 'resumed' | 'polling';
+  /** Where: between inspector and agent, or between browser and inspector. */
+  readonly link: 'agent' | 'inspector';
+  /** The event or position after which it went on. */
+  readonly after?: string;
+  readonly why?: string;
+}
+
+/** Who may write a task. */
+export interface Lease {
+  /** Grows with every lease of the task; 0 before the first. */
+  readonly fence: number;
+  /** The token of the turn that may write; absent while the task is free. */
+  readonly holder?: string;
+  /** Whether the task waits for a process. */
+  readonly isWanted: boolean;
+}
+
+/** How far a webhook of the task is. */
+export interface Delivery {
+  /** Id of the webhook. */
+  readonly id: string;
+  /** Without query, which may hold a secret. */
+  readonly url: string;
+  /** Position up to which the log was delivered. */
+  readonly cursor: number;
+  readonly attempts: number;
+  readonly retryAt?: string;
+  readonly dead?: string;
+}
+
+/** What stands beside the log at present: the log does not say when it became so. */
+export interface Beside {
+  /** Absent while no turn has it and none is wanted. */
+  readonly lease?: Lease;
+  /** When the task is due without a message: ISO 8601. */
+  readonly dueAt?: string;
+  readonly deliveries: readonly Delivery[];
+}
 
 /** One entry of a timeline. */
 export interface Entry {
@@ -58,8 +67,12 @@ export type TimelineUpdate =
       readonly source: string;
       readonly kind: 'log' | 'recording';
       readonly isAnew: boolean;
+      /** The time at the inspector in milliseconds since 1970, for entries that the browser makes. */
+      readonly now: number;
     }
   | { readonly type: 'entries'; readonly entries: readonly Entry[] }
+  /** Sent first, and whenever it changed. */
+  | { readonly type: 'beside'; readonly beside: Beside }
   /** All that happened so far was sent. */
   | { readonly type: 'live' }
   | { readonly type: 'problem'; readonly message: string };

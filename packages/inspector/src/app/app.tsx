@@ -40,7 +40,10 @@ export function App() {
     return () => clearTimeout(timer);
   }, [info, refresh]);
   const { isLost, backAfterMs, onFeed } = useConnection(refresh);
-  const session = useMemo(() => info && { ...info, refresh, onFeed }, [info, refresh, onFeed]);
+  const session = useMemo(
+    () => info && { ...info, refresh, onFeed, isLost },
+    [info, refresh, onFeed, isLost],
+  );
 
   const [first] = info?.agents ?? [];
   useEffect(() => {
@@ -57,7 +60,7 @@ export function App() {
   if (!session) return <Loading what="Opening" />;
   return (
     <SessionContext.Provider value={session}>
-      <Shell route={route} isLost={isLost} backAfterMs={backAfterMs}>
+      <Shell route={route} backAfterMs={backAfterMs}>
         <Page route={route} />
       </Shell>
     </SessionContext.Provider>
@@ -69,8 +72,12 @@ function useConnection(refresh: () => void) {
   const [isLost, setLost] = useState(false);
   const [backAfterMs, setBackAfterMs] = useState<number>();
   const lostAt = useRef<number | undefined>(undefined);
+  const feeds = useRef(0);
   const onFeed = useCallback(
-    (state: FeedState) => {
+    (state: FeedState | 'begun' | 'over') => {
+      if (state === 'begun') feeds.current += 1;
+      if (state === 'over') feeds.current -= 1;
+      if (state === 'begun' || state === 'over') return;
       if (state === 'lost') {
         lostAt.current ??= Date.now();
         setLost(true);
@@ -84,6 +91,18 @@ function useConnection(refresh: () => void) {
     },
     [refresh],
   );
+  useEffect(() => {
+    if (!isLost) return;
+    // A page without a feed would not see that the connection is back.
+    const timer = setInterval(() => {
+      if (feeds.current === 0)
+        get('/session').then(
+          () => onFeed('open'),
+          () => {},
+        );
+    }, unreadMs);
+    return () => clearInterval(timer);
+  }, [isLost, onFeed]);
   useEffect(() => {
     if (backAfterMs === undefined) return;
     const timer = setTimeout(() => setBackAfterMs(undefined), newsMs);

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AgentSummary } from '../api/agent.ts';
 import { ApiError, post } from './data/api.ts';
 import { hrefOf, type Route, type Tab } from './data/route.ts';
 import { useAgent, useMay, useSession } from './data/session.ts';
+import { ActButton } from './forms/act-button.tsx';
 import { Icon, type IconName } from './parts/icon.tsx';
 import { ThemeButton } from './theme-button.tsx';
 
@@ -18,14 +19,13 @@ const tabs: readonly (readonly [Tab, string, IconName])[] = [
 
 interface ShellProps {
   readonly route: Route;
-  readonly isLost: boolean;
   /** How long the last loss of the connection took, in milliseconds, while that is news. */
   readonly backAfterMs: number | undefined;
   readonly children: ComponentChildren;
 }
 
 /** What stands around every page: the agents, the pages of the chosen one, and the state of the connection. */
-export function Shell({ route, isLost, backAfterMs, children }: ShellProps) {
+export function Shell({ route, backAfterMs, children }: ShellProps) {
   const agent = useAgent(route.agent ?? '');
   return (
     <div class="shell">
@@ -35,7 +35,7 @@ export function Shell({ route, isLost, backAfterMs, children }: ShellProps) {
       <SideBar route={route} />
       <div class="main-column">
         {agent && <Tabs agent={agent} tab={route.tab} />}
-        <Banner isLost={isLost} backAfterMs={backAfterMs} />
+        <Banner backAfterMs={backAfterMs} />
         <main id="main" class="page" tabIndex={-1}>
           {children}
         </main>
@@ -57,17 +57,7 @@ function SideBar({ route }: { readonly route: Route }) {
         <h2 class="side-title">Agents</h2>
         <ul class="agents">
           {agents.map((each) => (
-            <li key={each.id}>
-              <a
-                class="agent-link"
-                href={hrefOf(each.id, route.tab)}
-                aria-current={each.id === route.agent ? 'page' : undefined}
-              >
-                <Icon name="agent" />
-                <span class="agent-name">{each.name}</span>
-                {each.problem && <Icon name="warning" />}
-              </a>
-            </li>
+            <AgentItem key={each.id} agent={each} route={route} />
           ))}
         </ul>
         <AddAgent />
@@ -77,7 +67,7 @@ function SideBar({ route }: { readonly route: Route }) {
         <div class="side-row">
           <span class={`mode ${isReadOnly ? 'mode-read' : ''}`}>
             {isReadOnly && <Icon name="lock" />}
-            {isReadOnly ? 'Read only' : (viewer ?? 'May act')}
+            {isReadOnly ? 'Read only' : (viewer ?? 'Can send and cancel')}
           </span>
           <ThemeButton />
         </div>
@@ -86,7 +76,43 @@ function SideBar({ route }: { readonly route: Route }) {
   );
 }
 
-function Banner({ isLost, backAfterMs }: Pick<ShellProps, 'isLost' | 'backAfterMs'>) {
+interface AgentItemProps {
+  readonly agent: AgentSummary;
+  readonly route: Route;
+}
+
+function AgentItem({ agent: { id, name, problem, isAdded }, route }: AgentItemProps) {
+  const { refresh } = useSession();
+  const mayAdd = useMay('add-agent');
+  const item = useRef<HTMLLIElement>(null);
+  const isCurrent = id === route.agent;
+  // On a narrow screen the agents are one row that scrolls.
+  useEffect(() => {
+    if (isCurrent) item.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [isCurrent]);
+  const remove = () =>
+    void post(`/agents/${encodeURIComponent(id)}/remove`).then(() => {
+      if (isCurrent) location.hash = '#/';
+      refresh();
+    }, refresh);
+  return (
+    <li ref={item} class="agent-item">
+      <a class="agent-link" href={hrefOf(id, route.tab)} aria-current={isCurrent ? 'page' : undefined}>
+        <Icon name="agent" />
+        <span class="agent-name">{name}</span>
+        {problem && <Icon name="warning" />}
+      </a>
+      {isAdded && mayAdd && (
+        <button type="button" class="agent-remove" aria-label={`Remove ${name}`} onClick={remove}>
+          <Icon name="cancel" />
+        </button>
+      )}
+    </li>
+  );
+}
+
+function Banner({ backAfterMs }: Pick<ShellProps, 'backAfterMs'>) {
+  const { isLost } = useSession();
   return (
     <div class="banner-place" aria-live="polite">
       {isLost && (
@@ -146,15 +172,18 @@ function AddAgent() {
       <label>
         <span class="visually-hidden">Address of an agent</span>
         <input
-          type="url"
+          type="text"
+          inputMode="url"
+          autocomplete="off"
+          spellcheck={false}
           placeholder="Agent's address"
           value={url}
           onInput={(event) => setUrl(event.currentTarget.value)}
         />
       </label>
-      <button type="submit" class="button" disabled={url.trim() === ''}>
+      <ActButton type="submit" disabled={url.trim() === ''}>
         Add
-      </button>
+      </ActButton>
       {problem && (
         <p class="field-problem" role="alert">
           {problem}
@@ -176,15 +205,15 @@ function KillButton() {
       .finally(() => setTimeout(() => setKilled(false), 2_000));
   };
   return (
-    <button
-      type="button"
-      class="button button-danger kill"
+    <ActButton
+      kind="danger"
+      class="kill"
       disabled={isKilled}
       onClick={kill}
       title="SIGKILL. A parent process starts it again."
     >
       <Icon name="kill" />
       Kill the process
-    </button>
+    </ActButton>
   );
 }

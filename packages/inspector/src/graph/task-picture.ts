@@ -35,7 +35,9 @@ export async function taskPicture(
     nodes.set(id, { ...rowOf(task), agent: owner.id });
     for (const link of linksOf(task)) {
       const edge = edgeOf(task, link);
-      edges.set(`${edge.from} ${edge.to}`, edge);
+      // A parent and its child may refer to each other besides: they belong together once.
+      const pair = [edge.from, edge.to].sort().join(' ');
+      if (edges.get(pair)?.kind !== 'child') edges.set(pair, edge);
       if (level < depth && !nodes.has(link.taskId)) {
         const found = await ownerOf(link, owner, others);
         if (found) open.push({ agent: found, id: link.taskId, level: level + 1 });

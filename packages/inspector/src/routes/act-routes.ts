@@ -1,3 +1,4 @@
+import { namesThisMachine } from '@batonjs/bindings';
 import type { Part, Struct } from '@batonjs/protocol';
 import { wakeKeyOf } from '@batonjs/server/internals';
 import { fetchFile } from '../actions/fetch-file.ts';
@@ -11,10 +12,15 @@ import type { Route } from './route.ts';
 export const actRoutes: Readonly<Record<string, Route>> = {
   async 'POST /agents'({ inspection, body, permit }) {
     await permit('add-agent');
-    const url = textIn(await body(), 'url');
-    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-      throw new RequestError(400, 'The address of an agent begins with http:// or https://');
-    return summaryOf(inspection.agents.find(({ link }) => link?.url === url) ?? inspection.add({ url }));
+    const url = addressIn(textIn(await body(), 'url').trim());
+    const known = inspection.agents.find(({ link }) => link?.url === url);
+    return summaryOf(known ?? Object.assign(inspection.add({ url }), { isAdded: true as const }));
+  },
+
+  async 'POST /agents/:agent/remove'({ inspection, params, permit }) {
+    await permit('add-agent', { agent: params.agent });
+    inspection.remove(params.agent);
+    return {};
   },
 
   async 'POST /agents/:agent/interface'({ inspection, params, body, permit }) {
@@ -95,6 +101,14 @@ export const actRoutes: Readonly<Record<string, Route>> = {
     return {};
   },
 };
+
+/** The address of an agent, as people write it: without a scheme it is `http` on this machine and `https` elsewhere. */
+function addressIn(text: string): string {
+  const hasScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(text);
+  const url = hasScheme ? text : `${namesThisMachine(text.split('/', 1)[0]!) ? 'http' : 'https'}://${text}`;
+  if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url;
+  throw new RequestError(400, 'The address of an agent is a host, or begins with http:// or https://');
+}
 
 type Body = Readonly<Record<string, unknown>>;
 

@@ -10,8 +10,8 @@ import { allActions, type Exhibit, isAllowed } from '../inspection.ts';
 import { pause } from '../pause.ts';
 import { readFilter } from '../tasks/filters.ts';
 import { readTask } from '../tasks/read-task.ts';
-import { taskFeed } from '../tasks/task-feed.ts';
-import { storeTimeline } from '../timeline/store-timeline.ts';
+import { taskFeed, taskFeeds } from '../tasks/task-feed.ts';
+import { mustHaveTask, storeTimeline } from '../timeline/store-timeline.ts';
 import { listWebhooks } from '../webhooks/list-webhooks.ts';
 import { ANSWERED, type Route } from './route.ts';
 
@@ -51,9 +51,17 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
   },
 
   async 'GET /agents/:agent/feed'({ inspection, params, query, response }) {
-    const { tasks } = inspection.agent(params.agent);
+    const agent = inspection.agent(params.agent);
     const filter = readFilter(query);
-    await streamLines(response, (signal) => taskFeed(tasks, filter, signal), inspection.hide);
+    await streamLines(response, (signal) => taskFeed(agent, filter, signal), inspection.hide);
+    return ANSWERED;
+  },
+
+  async 'GET /feed'({ inspection, query, response }) {
+    const filter = readFilter(query);
+    const wanted = query.getAll('agent').filter((id) => id !== '');
+    const agents = wanted.length > 0 ? wanted.map((id) => inspection.agent(id)) : inspection.agents;
+    await streamLines(response, (signal) => taskFeeds(agents, filter, signal), inspection.hide);
     return ANSWERED;
   },
 
@@ -66,7 +74,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
   async 'GET /agents/:agent/tasks/:task/timeline'({ inspection, params, query, response }) {
     const agent = inspection.agent(params.agent);
     const known = { after: readNumber(query, 'after') ?? 0, source: query.get('source') };
-    const feed = timelineOf(agent, params.task, known, readNumber(query, 'scope') ?? 0);
+    const feed = await timelineOf(agent, params.task, known, readNumber(query, 'scope') ?? 0);
     await streamLines(response, feed, inspection.hide);
     return ANSWERED;
   },
@@ -97,7 +105,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
 };
 
 /** The timeline of a task: of its log, or of what the inspector recorded. */
-function timelineOf(
+async function timelineOf(
   agent: Exhibit,
   taskId: string,
   known: { readonly after: number; readonly source: string | null },
@@ -106,6 +114,7 @@ function timelineOf(
   const place = agent.store?.scopes[scope];
   if (agent.store && place) {
     const { store } = agent;
+    await mustHaveTask(store, place.scope, taskId);
     return (signal: AbortSignal) => storeTimeline(store, place.scope, taskId, known, signal);
   }
   const recording = agent.recordings?.open(taskId);

@@ -1,11 +1,12 @@
 import type { AgentClient } from '@batonjs/client';
-import type { Task } from '@batonjs/protocol';
+import type { Message, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { textOf } from '@batonjs/protocol/parts';
 import type { AgentLink } from '../agents/agent-link.ts';
 import type { StateCounts, TaskFilter, TaskList, TaskRow } from '../api/task.ts';
 import { isIn, requestOf } from './filters.ts';
 import { pageSize, searchedAtOnce, shortText, states, type TaskSource } from './task-source.ts';
+import { hasText, titleOf } from './title.ts';
 
 /** The tasks of an agent as it lists them; those that the inspector has `seen`, if it lists none. */
 export function agentTasks(link: AgentLink, seen: () => readonly TaskRow[]): TaskSource {
@@ -59,12 +60,13 @@ async function read(client: AgentClient, filter: TaskFilter, after: string | und
   for (let searched = 0; ; ) {
     const page = await client.listTasks({
       pageSize,
-      historyLength: 0,
+      historyLength: fewMessages,
       ...(pageToken && { pageToken }),
       ...request,
     });
     const tasks = page.tasks ?? [];
-    rows.push(...tasks.map(rowOf).filter(({ id }) => id.includes(text)));
+    const found = tasks.map((task) => rowOf(task, fewMessages));
+    rows.push(...(text ? found.filter(hasText(text)) : found));
     searched += tasks.length;
     pageToken = page.nextPageToken;
     const isEnough = !text || rows.length >= pageSize || searched >= searchedAtOnce;
@@ -78,11 +80,26 @@ async function read(client: AgentClient, filter: TaskFilter, after: string | und
   }
 }
 
-/** The row of a task that an agent showed. */
-export const rowOf = ({ id, contextId = '', status }: Task): TaskRow => ({
+/** How many messages of each task are asked for: the first one is among them while there are not more. */
+const fewMessages = 2;
+
+/** The row of a task that an agent showed, with at most so many of its messages. */
+export const rowOf = (
+  { id, contextId = '', status, history = [] }: Task,
+  most = Number.POSITIVE_INFINITY,
+): TaskRow => ({
   id,
   contextId,
   state: status.state,
+  ...titleIn(history, most),
   ...(status.timestamp && { statusAt: status.timestamp }),
   ...(status.message && { text: shortText(textOf(status.message)) }),
 });
+
+/** The first message is known where fewer were shown than asked for, or where the client said it. */
+function titleIn(history: readonly Message[], most: number): { readonly title?: string } {
+  const [first] = history;
+  const isFirst = history.length < most || history.length === 1;
+  const title = isFirst && first?.role === 'ROLE_USER' ? titleOf(first) : undefined;
+  return title === undefined ? {} : { title };
+}

@@ -5,6 +5,7 @@ import type { ListedState, TaskFilter, TaskRow } from '../api/task.ts';
 import { readNumber } from '../http/read-number.ts';
 import { RequestError } from '../http/reply.ts';
 import { states } from './task-source.ts';
+import { hasText } from './title.ts';
 
 /** What one member of a filter means. */
 interface Meaning<Wanted> {
@@ -49,7 +50,7 @@ const meanings: { readonly [Name in keyof TaskFilter]-?: Meaning<NonNullable<Tas
     isMet: () => false,
   },
   code: { read: readText, ofAgent: (code) => ({ code }), ofStore: (code) => ({ code }), isMet: () => false },
-  text: { read: readText, isMet: ({ id }, text) => id.includes(text) },
+  text: { read: readText, isMet: (row, text) => hasText(text)(row) },
   maxAgeMs: {
     read: readNumber,
     ofAgent: (maxAgeMs) => ({ statusTimestampAfter: since(maxAgeMs) }),

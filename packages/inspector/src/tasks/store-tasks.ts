@@ -3,8 +3,10 @@ import type { ListedTask, TaskPage, TaskQuery } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import type { StateCounts, TaskRow } from '../api/task.ts';
 import { RequestError } from '../http/reply.ts';
+import { Briefs } from './briefs.ts';
 import { queryOf } from './filters.ts';
 import { searchedAtOnce, shortText, states, type TaskSource } from './task-source.ts';
+import { hasText, readLabels } from './title.ts';
 
 /** Tasks on a page. A store answers faster than an agent. */
 const pageSize = 250;
@@ -16,6 +18,7 @@ export function storeTasks({ tasks, scopes }: AgentStore): TaskSource {
     if (!found) throw new RequestError(404, `There is no scope ${index}`);
     return found.scope;
   };
+  const briefs = new Briefs(tasks);
   return {
     everyMs: 500,
     async list(filter, after) {
@@ -25,7 +28,8 @@ export function storeTasks({ tasks, scopes }: AgentStore): TaskSource {
       let place = readPlace(after);
       for (let searched = 0; ; ) {
         const page: TaskPage = await tasks.list(scopeAt(scope), { ...query, ...(place && { after: place }) });
-        rows.push(...page.tasks.map(toRow).filter(({ id }) => id.includes(text)));
+        const found = await briefs.addTo(scopeAt(scope), page.tasks.map(toRow));
+        rows.push(...(text ? found.filter(hasText(text)) : found));
         searched += page.tasks.length;
         const last = page.tasks.at(-1);
         const isLast = !last || (page.tasks.length < query.limit && !page.isCut);
@@ -60,6 +64,8 @@ export function toRow({ taskId, head, fact }: ListedTask): TaskRow {
     version: head.version,
     turn: head.turn,
     attempt: head.attempt,
+    ...readLabels(head.labels),
+    ...(head.code !== undefined && { code: head.code }),
     ...(status?.message && { text: shortText(textOf(status.message)) }),
   };
 }

@@ -3,9 +3,34 @@ import { problemOf } from '../http/reply.ts';
 import { pause } from '../pause.ts';
 import type { TaskSource } from './task-source.ts';
 
+/** An agent whose tasks are listed. */
+export interface Listed {
+  readonly id: string;
+  readonly tasks: TaskSource;
+}
+
+/** The feeds of several agents, as they come. Ends when the signal aborts. */
+export async function* taskFeeds(
+  agents: readonly Listed[],
+  filter: TaskFilter,
+  signal: AbortSignal,
+): AsyncGenerator<TaskListUpdate, void, void> {
+  const feeds = agents.map((agent) => taskFeed(agent, filter, signal));
+  const take = async (feed: AsyncGenerator<TaskListUpdate, void, void>) => ({ feed, ...(await feed.next()) });
+  const pending = new Map(feeds.map((feed) => [feed, take(feed)]));
+  while (pending.size > 0) {
+    const { feed, value, done } = await Promise.race(pending.values());
+    if (done) pending.delete(feed);
+    else {
+      pending.set(feed, take(feed));
+      yield value as TaskListUpdate;
+    }
+  }
+}
+
 /** The first page of a list and the counts, and both again whenever they change. Ends when the signal aborts. */
 export async function* taskFeed(
-  source: TaskSource,
+  { id: agent, tasks: source }: Listed,
   filter: TaskFilter,
   signal: AbortSignal,
 ): AsyncGenerator<TaskListUpdate, void, void> {
@@ -17,17 +42,17 @@ export async function* taskFeed(
       const text = JSON.stringify(list);
       if (text !== known) {
         known = text;
-        yield { type: 'list', list };
+        yield { agent, type: 'list', list };
         const counts = await source.counts(filter.scope);
         const numbers = JSON.stringify(counts);
         if (numbers !== counted) {
           counted = numbers;
-          yield { type: 'counts', counts };
+          yield { agent, type: 'counts', counts };
         }
       }
     } catch (error) {
       known = '';
-      yield { type: 'problem', message: problemOf(error).message };
+      yield { agent, type: 'problem', message: problemOf(error).message };
     }
     await pause(source.everyMs, signal);
   }

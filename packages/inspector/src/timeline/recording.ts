@@ -125,7 +125,7 @@ export class Recording {
     this.#readerCount += 1;
     clearTimeout(this.#idle);
     try {
-      yield { type: 'open', source: this.id, kind: 'recording', isAnew };
+      yield { type: 'open', source: this.id, kind: 'recording', isAnew, now: Date.now() };
       while (!signal.aborted) {
         isChanged = false;
         const entries = this.entries.slice(seq);

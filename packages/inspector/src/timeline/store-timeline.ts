@@ -1,6 +1,7 @@
 import type { PushConfig, Scope } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
-import type { Entry, Notice, TimelineUpdate } from '../api/timeline.ts';
+import type { Beside, Delivery, TimelineUpdate } from '../api/timeline.ts';
+import { RequestError } from '../http/reply.ts';
 import { pause } from '../pause.ts';
 import { withoutQuery } from '../wire/without-secrets.ts';
 
@@ -11,9 +12,14 @@ const lookEveryMs = 1_000;
 /** The most webhooks of one task that are watched. */
 const mostWebhooks = 20;
 
+/** Rejects with a `RequestError` of status 404 if the store has no such task. */
+export async function mustHaveTask({ tasks }: AgentStore, scope: Scope, taskId: string): Promise<void> {
+  if (!(await tasks.load(scope, taskId))) throw new RequestError(404, `The store has no task ${taskId}`);
+}
+
 /**
- * The log of a task after the position that a reader knows, then every new fact, and what changes beside the log: its lease, its deadline and
- * its deliveries. Ends when the signal aborts.
+ * The log of a task after the position that a reader knows, then every new fact, and what stands beside the log whenever it
+ * changed: its lease, its deadline and its deliveries. Ends when the signal aborts.
  */
 export async function* storeTimeline(
   { tasks, webhooks }: AgentStore,
@@ -31,12 +37,12 @@ export async function* storeTimeline(
   // Another store, or a log that became shorter: the reader's position means nothing.
   const isAnew = after > 0 && (known.source !== source || log.version < after);
   let version = isAnew ? 0 : after;
-  yield { type: 'open', source, kind: 'log', isAnew };
+  yield { type: 'open', source, kind: 'log', isAnew, now: Date.now() };
   const unsubscribe = await tasks.subscribe({ scope, taskId }, () => {
     isNotified = true;
     wake();
   });
-  const said = new Map<string, string>();
+  let said = '';
   try {
     while (!signal.aborted) {
       isNotified = false;
@@ -49,9 +55,10 @@ export async function* storeTimeline(
           entries: facts.map(({ version, fact }) => ({ seq: version, at: fact.at, fact })),
         };
       }
-      const notices = [...(await beside()), ...(await deliveries())];
-      const entries = notices.filter(isNew(said)).map(seen(version));
-      if (entries.length > 0) yield { type: 'entries', entries };
+      const beside = await readBeside();
+      const text = JSON.stringify(beside);
+      if (text !== said) yield { type: 'beside', beside };
+      said = text;
       yield { type: 'live' };
       if (!isNotified)
         await pause(lookEveryMs, signal, (resume) => {
@@ -62,41 +69,20 @@ export async function* storeTimeline(
     await unsubscribe();
   }
 
-  async function beside(): Promise<Notice[]> {
+  async function readBeside(): Promise<Beside> {
     const now = await tasks.load(scope, taskId);
     const lease = await tasks.lease?.(scope, taskId);
-    // A lease that ended before anyone looked is no news.
-    const isNews = lease && (lease.holder || lease.isWanted || said.has('lease'));
-    return [
-      ...(lease && isNews ? [{ type: 'lease' as const, ...lease }] : []),
-      ...(now?.head.dueAt ? [{ type: 'deadline' as const, dueAt: now.head.dueAt }] : []),
-    ];
-  }
-
-  async function deliveries(): Promise<Notice[]> {
     const found = (await webhooks?.listPushConfigs(scope, taskId, { limit: mostWebhooks })) ?? [];
-    return found.map(toDelivery);
+    return {
+      ...((lease?.holder || lease?.isWanted) && { lease }),
+      ...(now?.head.dueAt && { dueAt: now.head.dueAt }),
+      deliveries: found.map(toDelivery),
+    };
   }
 }
 
-/** Whether a notice says something else than the last one about the same thing. */
-const isNew =
-  (known: Map<string, string>) =>
-  (notice: Notice): boolean => {
-    const key = notice.type === 'delivery' ? `delivery ${notice.id}` : notice.type;
-    const text = JSON.stringify(notice);
-    if (known.get(key) === text) return false;
-    known.set(key, text);
-    return true;
-  };
-
-const seen =
-  (version: number) =>
-  (notice: Notice): Entry => ({ seq: version, at: new Date().toISOString(), notice });
-
-function toDelivery({ id, config, cursor, attempts, retryAt, dead }: PushConfig): Notice {
+function toDelivery({ id, config, cursor, attempts, retryAt, dead }: PushConfig): Delivery {
   return {
-    type: 'delivery',
     id,
     url: withoutQuery(config.url),
     cursor,

@@ -139,14 +139,32 @@ describe('an agent', () => {
     const { json } = await call('/agents', { url: `${outside}/a/b` });
     expect(json).toMatchObject({ name: `b at ${new URL(outside).host}`, canCall: true });
     expect((await call('/agents', { url: `${outside}/a/b` })).json.id).toBe(json.id);
-    for (const url of ['ftp://a', 'x', 'xhttp://a'])
+    const { json: short } = await call('/agents', { url: ` ${outside.slice('http://'.length)}/c ` });
+    expect(short).toMatchObject({ url: `${outside}/c`, isAdded: true });
+    expect((await call('/agents', { url: 'agents.example/d' })).json).toMatchObject({
+      url: 'https://agents.example/d',
+    });
+    for (const url of ['ftp://a', 'xhttp://a', 'mailto:a', 'a b'])
       expect(await call('/agents', { url })).toMatchObject({
         status: 400,
-        message: 'The address of an agent begins with http:// or https://',
+        message: 'The address of an agent is a host, or begins with http:// or https://',
       });
     expect(await call('/agents', { url: '' })).toMatchObject({ status: 400, message: 'url is missing' });
     expect(await call('/agents', {})).toMatchObject({ status: 400, message: 'url is missing' });
     expect(await call('/agents', { url: 7 })).toMatchObject({ status: 400, message: 'url must be text' });
+  });
+
+  it('is removed if a viewer added it, and stays if the program gave it', async () => {
+    const { call, outside } = await serve({ allow: ['add-agent'] });
+    const { json } = await call('/agents', { url: `${outside}/a` });
+    expect(await call(`/agents/${json.id}/remove`, {})).toMatchObject({ status: 200 });
+    expect(await call(`/agents/${json.id}/remove`, {})).toMatchObject({ status: 404 });
+    expect(await call('/agents/far/remove', {})).toMatchObject({
+      status: 409,
+      message: 'The agent far was given by the program that runs the inspector',
+    });
+    const others = await serve({ allow: ['send'] });
+    expect(await others.call('/agents/far/remove', {})).toMatchObject({ status: 403 });
   });
 
   it('shows its card, and why it could not be read', async () => {

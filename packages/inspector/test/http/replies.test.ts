@@ -196,6 +196,31 @@ describe('the files of the app', () => {
     expect((await get('/late.js'))[0]).toBe(404);
   });
 
+  it('are compressed for browsers that accept it, but for what gains nothing', async () => {
+    const folder = temporaryFolder();
+    const script = 'let a = 1;\n'.repeat(500);
+    writeFileSync(join(folder, 'a.js'), script);
+    writeFileSync(join(folder, 'a.woff2'), script);
+    const app = serveApp(folder);
+    const url = await serve((request, response) => {
+      app(request.url!, response, String(request.headers['accept-encoding'] ?? ''));
+    });
+    const get = async (path: string, encoding: string) => {
+      const { headers } = await fetch(url + path, { headers: { 'accept-encoding': encoding } });
+      return [
+        headers.get('content-encoding'),
+        Number(headers.get('content-length')) < 500,
+        headers.get('vary'),
+      ];
+    };
+    expect(await get('/a.js', 'gzip, deflate, br')).toEqual(['gzip', true, 'accept-encoding']);
+    expect(await get('/a.js', 'br;q=1.0, *')).toEqual(['gzip', true, 'accept-encoding']);
+    for (const refused of ['identity', 'gzip;q=0', 'br, gzip; q=0.0', 'xgzip'])
+      expect(await get('/a.js', refused)).toEqual([null, false, 'accept-encoding']);
+    expect(await get('/a.woff2', 'gzip')).toEqual([null, false, 'accept-encoding']);
+    expect(await (await fetch(`${url}/a.js`)).text()).toBe(script);
+  });
+
   it('are said to be missing before they are built', async () => {
     const app = serveApp(join(temporaryFolder(), 'none'));
     const url = await serve((request, response) => {

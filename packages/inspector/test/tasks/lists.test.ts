@@ -1,7 +1,14 @@
 import { type AgentClient, connect } from '@batonjs/client';
-import type { Task } from '@batonjs/protocol';
+import type { Message, Part, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { completed, createAgentServer, inputRequired, type Turn, type Updates } from '@batonjs/server';
+import {
+  completed,
+  createAgentServer,
+  inputRequired,
+  labels,
+  type Turn,
+  type Updates,
+} from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
@@ -13,8 +20,9 @@ import { Inspection } from '../../src/inspection.ts';
 import { agentTasks, rowOf } from '../../src/tasks/agent-tasks.ts';
 import { readFilter } from '../../src/tasks/filters.ts';
 import { toRow } from '../../src/tasks/store-tasks.ts';
-import { taskFeed } from '../../src/tasks/task-feed.ts';
+import { taskFeed, taskFeeds } from '../../src/tasks/task-feed.ts';
 import { shortText, states } from '../../src/tasks/task-source.ts';
+import { titleOf } from '../../src/tasks/title.ts';
 
 const old = '2020-01-01T00:00:00.000Z';
 const task = (id: string, state = 'COMPLETED', more: object = {}): Task =>
@@ -63,8 +71,8 @@ describe('the tasks that an agent lists', () => {
     });
     expect(await source.list({}, 'n')).toStrictEqual({ tasks: [], source: 'polled' });
     expect(asked).toStrictEqual([
-      { pageSize: 100, historyLength: 0 },
-      { pageSize: 100, historyLength: 0, pageToken: 'n' },
+      { pageSize: 100, historyLength: 2 },
+      { pageSize: 100, historyLength: 2, pageToken: 'n' },
     ]);
     expect(source.everyMs).toBe(2_000);
   });
@@ -76,7 +84,7 @@ describe('the tasks that an agent lists', () => {
     const { statusTimestampAfter: since, ...rest } = asked[0]!;
     expect(rest).toStrictEqual({
       pageSize: 100,
-      historyLength: 0,
+      historyLength: 2,
       status: 'TASK_STATE_WORKING',
       contextId: 'c',
     });
@@ -148,6 +156,7 @@ describe('the tasks that an agent lists', () => {
 async function stored(count: number) {
   const store = memoryStore();
   const agent = async function* ({ text }: Turn): Updates {
+    if (text.startsWith('Taxi')) yield labels(['title:Journey of Ada', 'vip']);
     if (text === 'ask') yield inputRequired('Which?');
     else yield completed('Done');
   };
@@ -181,11 +190,24 @@ describe('the tasks of a store', () => {
         state: status.state,
         statusAt: status.timestamp,
         text: n === 0 ? 'Done' : 'Which?',
+        title: n === 0 ? 'go' : 'ask',
+        startedAt: expect.stringMatching(/^20/),
         version: expect.any(Number),
         turn: 1,
         attempt: 1,
       })),
     });
+  });
+
+  it('are found by what they are about, what their status says, and their labels', async () => {
+    const { client, tasks, exhibit } = await stored(2);
+    const { task } = await client.send('Taxi to the airport');
+    const list = await exhibit.tasks.list({ text: 'JOURNEY' });
+    expect(list.tasks).toMatchObject([{ id: task!.id, title: 'Journey of Ada', labels: ['vip'] }]);
+    const ids = async (text: string) => (await exhibit.tasks.list({ text })).tasks.map(({ id }) => id);
+    expect(await ids('vip')).toEqual([task!.id]);
+    expect(await ids('which')).toEqual([tasks[0]!.id]);
+    expect(await ids('ask')).toEqual([tasks[0]!.id]);
   });
 
   it('are those that a filter names', async () => {
@@ -291,18 +313,71 @@ describe('the feed of a list', () => {
       },
     };
     const updates: TaskListUpdate[] = [];
-    for await (const update of taskFeed(source, { scope: 2 }, reading.signal)) updates.push(update);
-    const list = (...tasks: string[]) => ({ type: 'list', list: { tasks, source: 'live' } });
+    for await (const update of taskFeed({ id: 'a', tasks: source }, { scope: 2 }, reading.signal))
+      updates.push(update);
+    const list = (...tasks: string[]) => ({ agent: 'a', type: 'list', list: { tasks, source: 'live' } });
     expect(updates).toEqual([
       list(),
-      { type: 'counts', counts: { n: 0 } },
+      { agent: 'a', type: 'counts', counts: { n: 0 } },
       list('a'),
-      { type: 'counts', counts: { n: 1 } },
+      { agent: 'a', type: 'counts', counts: { n: 1 } },
       list('b'),
-      { type: 'problem', message: 'The inspector failed' },
+      { agent: 'a', type: 'problem', message: 'The inspector failed' },
       list('b'),
     ]);
     expect(new Set(scopes)).toEqual(new Set([2]));
+  });
+});
+
+describe('a title', () => {
+  const first = (...parts: Part[]) => ({ messageId: 'm', role: 'ROLE_USER' as const, parts });
+  it('is one line of the text, else the name of a file, an address or data', () => {
+    expect(titleOf(undefined)).toBeUndefined();
+    expect(titleOf(first({ text: ' \n ' }))).toBeUndefined();
+    expect(titleOf(first({ data: { a: 1 } }, { text: ' Two\n lines ' }))).toBe('Two lines');
+    expect(titleOf(first({ raw: '', filename: 'a.csv' }))).toBe('a.csv');
+    expect(titleOf(first({ url: 'https://a.example/b' }))).toBe('https://a.example/b');
+    expect(titleOf(first({ data: { a: 1 } }))).toBe('{"a":1}');
+    expect(titleOf(first({ text: 'x'.repeat(121) }))).toBe(`${'x'.repeat(119)}…`);
+  });
+
+  it('of an agent without a store is its first message, as far as it was shown', () => {
+    const told = (role: 'ROLE_USER' | 'ROLE_AGENT', text: string) => ({
+      messageId: text,
+      role,
+      parts: [{ text }],
+    });
+    const of = (history: Message[], most?: number) => rowOf({ ...task('a'), history }, most).title;
+    expect(of([told('ROLE_USER', 'one')], 2)).toBe('one');
+    expect(of([told('ROLE_USER', 'two'), told('ROLE_USER', 'three')], 2)).toBeUndefined();
+    expect(of([told('ROLE_USER', 'two'), told('ROLE_USER', 'three')])).toBe('two');
+    expect(of([told('ROLE_AGENT', 'one')], 2)).toBeUndefined();
+  });
+});
+
+describe('the feed of several agents', () => {
+  it('has what comes from each, until all have ended', async () => {
+    const reading = new AbortController();
+    const source = (id: string, times: number) => {
+      let count = 0;
+      return {
+        everyMs: 1,
+        async list() {
+          count += 1;
+          if (count === times) reading.abort();
+          return { tasks: [`${id}${count}`], source: 'live' } as never;
+        },
+        counts: async () => ({}),
+      };
+    };
+    const agents = [
+      { id: 'a', tasks: source('a', 3) },
+      { id: 'b', tasks: source('b', 1_000) },
+    ];
+    const seen = new Set<string>();
+    for await (const update of taskFeeds(agents, {}, reading.signal))
+      seen.add(`${update.agent} ${update.type}`);
+    expect([...seen].sort()).toEqual(['a counts', 'a list', 'b counts', 'b list']);
   });
 });
 

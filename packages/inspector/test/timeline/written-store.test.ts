@@ -74,8 +74,8 @@ describe('the timeline of a store', () => {
     );
     expect(
       updates.map((update) => (update.type === 'entries' ? update.entries.length : update.type)),
-    ).toEqual(['open', 500, 1, 'live', 1, 'live']);
-    expect(updates[0]).toEqual({ type: 'open', source: 'store', kind: 'log', isAnew: false });
+    ).toEqual(['open', 500, 1, 'beside', 'live', 1, 'live']);
+    expect(updates[0]).toMatchObject({ type: 'open', source: 'store', kind: 'log', isAnew: false });
     expect(updates[1]).toMatchObject({ entries: { 0: { seq: 1, at, fact: { type: 'x' } } } });
     expect([reads.slice(0, 3), unsubscribed()]).toEqual([[0, 500, 501], 1]);
   });
@@ -89,10 +89,10 @@ describe('the timeline of a store', () => {
   ])('from %i of the store %s begins anew: %s', async (after, source, isAnew, from) => {
     const { feed, reads } = stored(3);
     const [open] = await read(feed(after, source), isLive);
-    expect([open, reads[0]]).toEqual([{ type: 'open', source: 'store', kind: 'log', isAnew }, from]);
+    expect([open, reads[0]]).toMatchObject([{ type: 'open', source: 'store', kind: 'log', isAnew }, from]);
   });
 
-  it('has a lease, a deadline and deliveries, each when it changes', async () => {
+  it('has a lease, a deadline and deliveries beside it, whenever one of them changes', async () => {
     const hook = (cursor: number, more: object = {}) => ({
       id: 'w',
       config: { url: 'http://u:p@a/x?s' },
@@ -120,24 +120,19 @@ describe('the timeline of a store', () => {
         if (isLive(update)) queueMicrotask(write);
       },
     );
-    const notices = updates.flatMap((update) =>
-      update.type === 'entries' ? update.entries.flatMap(({ notice }) => notice ?? []) : [],
-    );
     const delivery = (id: string, cursor: number, more: object = {}) => ({
-      type: 'delivery',
       id,
       url: 'http://a/x',
       cursor,
       attempts: 0,
       ...more,
     });
-    expect(notices).toEqual([
-      { type: 'deadline', dueAt: 'soon' },
-      delivery('w', 1),
-      { type: 'lease', fence: 2, holder: 'h', isWanted: false },
-      delivery('v', 2),
-      delivery('w', 1, { retryAt: 'later', dead: 'no' }),
-      { type: 'lease', fence: 2, isWanted: false },
+    const held = { fence: 2, holder: 'h', isWanted: false };
+    expect(updates.flatMap((update) => (update.type === 'beside' ? update.beside : []))).toEqual([
+      { dueAt: 'soon', deliveries: [delivery('w', 1)] },
+      { lease: held, dueAt: 'soon', deliveries: [delivery('w', 1), delivery('v', 2)] },
+      { lease: held, dueAt: 'soon', deliveries: [delivery('w', 1, { retryAt: 'later', dead: 'no' })] },
+      { dueAt: 'soon', deliveries: [delivery('w', 1, { retryAt: 'later', dead: 'no' })] },
     ]);
     expect(asked[0]).toEqual(['s', 't', { limit: 20 }]);
   });

@@ -36,9 +36,14 @@ async function call<T>(path: string, init: RequestInit): Promise<T> {
     if (init.signal?.aborted) throw error;
     throw new ApiError(0, { message: 'The inspector cannot be reached', code: 'NETWORK' });
   }
+  if (!response.ok) throw await errorOf(response);
+  return (await response.json().catch(() => ({}))) as T;
+}
+
+/** The error in a reply. */
+export async function errorOf(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as { problem?: Problem };
-  if (response.ok) return body as T;
-  throw new ApiError(
+  return new ApiError(
     response.status,
     body.problem ?? { message: `The inspector answered ${response.status}` },
   );

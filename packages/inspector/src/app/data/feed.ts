@@ -1,5 +1,5 @@
 import { accessHeaders } from './access.ts';
-import { apiUrl } from './api.ts';
+import { type ApiError, apiUrl, errorOf } from './api.ts';
 
 /** The state of a feed. */
 export type FeedState = 'open' | 'lost';
@@ -10,6 +10,8 @@ export interface FeedOptions<T> {
   readonly path: () => string;
   readonly onValue: (value: T) => void;
   readonly onState?: (state: FeedState) => void;
+  /** The inspector refused the feed: asking again would not help, so it is closed. */
+  readonly onRefused?: (error: ApiError) => void;
 }
 
 /** Without a byte for so long, in milliseconds, a connection counts as broken: the inspector sends something every 10 s. */
@@ -17,14 +19,17 @@ const silenceMs = 25_000;
 const firstPauseMs = 250;
 const longestPauseMs = 2_000;
 
-/** Reads a feed of the inspector and reconnects for as long as it is open. Returns the function that closes it. */
-export function openFeed<T>({ path, onValue, onState }: FeedOptions<T>): () => void {
+/**
+ * Reads a feed of the inspector and reconnects for as long as it is open and not refused. Returns the function that
+ * closes it.
+ */
+export function openFeed<T>({ path, onValue, onState, onRefused }: FeedOptions<T>): () => void {
   const closing = new AbortController();
   void (async () => {
     let pause = firstPauseMs;
     while (!closing.signal.aborted) {
       try {
-        await readOnce(
+        const refusal = await readOnce(
           path(),
           closing.signal,
           (value: T) => {
@@ -33,6 +38,7 @@ export function openFeed<T>({ path, onValue, onState }: FeedOptions<T>): () => v
           },
           () => onState?.('open'),
         );
+        if (refusal) return closing.signal.aborted ? undefined : onRefused?.(refusal);
       } catch {
         // Said by the state.
       }
@@ -45,24 +51,26 @@ export function openFeed<T>({ path, onValue, onState }: FeedOptions<T>): () => v
   return () => closing.abort();
 }
 
+/** Resolves when the connection ended, to the error if the inspector refused it for good. Rejects if it broke. */
 async function readOnce<T>(
   path: string,
   closed: AbortSignal,
   onValue: (value: T) => void,
   onOpen: () => void,
-) {
+): Promise<ApiError | undefined> {
   const silent = new AbortController();
   const signal = AbortSignal.any([closed, silent.signal]);
   let timer = setTimeout(() => silent.abort(), silenceMs);
   try {
     const response = await fetch(apiUrl(path), { headers: accessHeaders(), signal });
+    if (response.status >= 400 && response.status < 500) return await errorOf(response);
     if (!response.ok || !response.body) throw new Error(`The inspector answered ${response.status}`);
     onOpen();
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return;
+      if (done) return undefined;
       clearTimeout(timer);
       timer = setTimeout(() => silent.abort(), silenceMs);
       const lines = (rest + value).split('\n');

@@ -1,15 +1,17 @@
 import { createContext } from 'preact';
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Action, AgentSummary, SessionInfo } from '../../api/agent.ts';
 import { ApiError, get } from './api.ts';
-import type { FeedState } from './feed.ts';
+import { type FeedOptions, type FeedState, openFeed } from './feed.ts';
 
 /** What every page knows. */
 export interface Session extends SessionInfo {
   /** Reads the list of agents and permissions again. */
   readonly refresh: () => void;
-  /** A feed was opened or lost. */
-  readonly onFeed: (state: FeedState) => void;
+  /** The connection to the inspector is lost: nothing can be done until it is back. */
+  readonly isLost: boolean;
+  /** A feed began, was opened, was lost, or is over. */
+  readonly onFeed: (state: FeedState | 'begun' | 'over') => void;
 }
 
 /** The session of the app. */
@@ -24,6 +26,31 @@ export const useMay = (action: Action): boolean => useSession().may.includes(act
 /** The agent of an id. */
 export const useAgent = (id: string): AgentSummary | undefined =>
   useSession().agents.find((agent) => agent.id === id);
+
+/** Opens feeds that tell the app whether its connection is lost, and whether it is still let in. */
+export function useFeeds(): <T>(options: FeedOptions<T>) => () => void {
+  const { onFeed, refresh } = useSession();
+  const app = useRef({ onFeed, refresh });
+  app.current = { onFeed, refresh };
+  return useCallback(<T>({ onState, onRefused, ...options }: FeedOptions<T>) => {
+    app.current.onFeed('begun');
+    const close = openFeed<T>({
+      ...options,
+      onState(state) {
+        app.current.onFeed(state);
+        onState?.(state);
+      },
+      onRefused(error) {
+        if (error.status === 401) app.current.refresh();
+        onRefused?.(error);
+      },
+    });
+    return () => {
+      close();
+      app.current.onFeed('over');
+    };
+  }, []);
+}
 
 /** Something that is read: its value, or the error of the last try. `again` reads it anew and keeps the value meanwhile. */
 export interface Loaded<T> {

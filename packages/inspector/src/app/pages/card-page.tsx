@@ -4,9 +4,11 @@ import type { CardReport, InterfaceChoice, SignatureReport } from '../../api/age
 import { ApiError, post } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAgent, useGet, useMay, useSession } from '../data/session.ts';
+import { ActButton } from '../forms/act-button.tsx';
 import { CopyButton, Empty, Facts, Loading, ProblemNote, Section } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonView } from '../parts/json-view.tsx';
+import { plural } from '../parts/words.ts';
 
 /** The card of an agent with everything that was checked. */
 export function CardPage({ agent }: { readonly agent: string }) {
@@ -72,7 +74,7 @@ function SchemaCheck({ issues }: Pick<CardReport, 'issues'>) {
   return (
     <li class={`check ${isGood ? 'check-good' : 'check-bad'}`}>
       <Icon name={isGood ? 'check' : 'warning'} />
-      {isGood ? 'Fits the schema of A2A 1.0' : `${issues.length} problems with the schema`}
+      {isGood ? 'Fits the schema of A2A 1.0' : `${plural(issues.length, 'problem')} with the schema`}
     </li>
   );
 }
@@ -169,9 +171,9 @@ function Interfaces({ agent, interfaces, onChange }: InterfacesProps) {
                   ) : !each.isUsable ? (
                     <span class="muted">not supported</span>
                   ) : maySend ? (
-                    <button type="button" class="button button-quiet" onClick={() => void choose(each)}>
+                    <ActButton kind="quiet" onClick={() => void choose(each)}>
                       Use this one
-                    </button>
+                    </ActButton>
                   ) : null}
                 </td>
               </tr>

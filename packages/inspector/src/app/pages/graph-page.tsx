@@ -6,7 +6,7 @@ import { useGet, useMay } from '../data/session.ts';
 import { useNow } from '../data/use-now.ts';
 import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { ago, oneLine, shortId, stateClass, stateName } from '../parts/words.ts';
+import { ago, oneLine, plural, shortId, stateClass, stateName } from '../parts/words.ts';
 import { layoutGraph, nodeHeight, nodeWidth } from './layout-graph.ts';
 import { useTaskList } from './use-task-list.ts';
 
@@ -32,31 +32,36 @@ export function GraphPage({ agent, context, scope }: GraphPageProps) {
       </header>
       {list.problem && <ProblemNote problem={{ message: list.problem }} />}
       {list.isLoading && !list.problem && <Loading what="Reading tasks" />}
-      {!list.isLoading && contexts.length === 0 && !context && <Empty icon="graph" title="No contexts yet" />}
-      <div class="panes">
-        <nav class="pane pane-contexts" aria-label="Contexts">
-          <ul class="contexts">
-            {contexts.map(({ id, tasks }) => (
-              <li key={id}>
-                <a
-                  class="context-link"
-                  href={hrefOf(agent, 'graph', undefined, { context: id })}
-                  aria-current={id === shown ? 'page' : undefined}
-                >
-                  <span class="mono">{shortId(id)}</span>
-                  <span class="muted">
-                    {tasks.length === 1 ? '1 task' : `${tasks.length} tasks`}
-                    {tasks[0]?.statusAt && ` · ${ago(tasks[0].statusAt, now)}`}
-                  </span>
-                </a>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        <section class="pane pane-graph" aria-label="Tasks of the context">
-          {shown && <Picture agent={agent} context={shown} scope={scope} version={list.rows} />}
-        </section>
-      </div>
+      {!list.isLoading && contexts.length === 0 && !context ? (
+        <Empty icon="graph" title="No contexts yet">
+          A context is a conversation: tasks whose messages belong together.
+        </Empty>
+      ) : (
+        <div class="panes">
+          <nav class="pane pane-contexts" aria-label="Contexts">
+            <ul class="contexts">
+              {contexts.map(({ id, tasks }) => (
+                <li key={id}>
+                  <a
+                    class="context-link"
+                    href={hrefOf(agent, 'graph', undefined, { context: id })}
+                    aria-current={id === shown ? 'page' : undefined}
+                  >
+                    <span class="mono">{shortId(id)}</span>
+                    <span class="muted">
+                      {plural(tasks.length, 'task')}
+                      {tasks[0]?.statusAt && ` · ${ago(tasks[0].statusAt, now)}`}
+                    </span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <section class="pane pane-graph" aria-label="Tasks of the context">
+            {shown && <Picture agent={agent} context={shown} scope={scope} version={list.rows} />}
+          </section>
+        </div>
+      )}
     </div>
   );
 }
@@ -142,18 +147,21 @@ function ArrowHead() {
 type Place = ReturnType<typeof layoutGraph>['nodes'][number];
 
 function TaskNode({ agent, node, x, y }: Place & { readonly agent: string }) {
+  const isRepeated = node.text?.trim().toLowerCase() === stateName(node.state).toLowerCase();
+  const says = isRepeated ? undefined : node.text;
   return (
     <a class={`node node-${stateClass(node.state)}`} href={hrefOf(node.agent, 'tasks', node.id)}>
+      <title>{[node.title, stateName(node.state), node.agent, node.id].filter(Boolean).join(' · ')}</title>
       <rect x={x} y={y} width={nodeWidth} height={nodeHeight} rx="8" />
       <rect class="node-mark" x={x} y={y + 8} width="4" height={nodeHeight - 16} rx="2" />
       <text class="node-name" x={x + 16} y={y + 22}>
-        {shortId(node.id)}
+        {oneLine(node.title ?? shortId(node.id), 32)}
       </text>
       <text class="node-state" x={x + 16} y={y + 40}>
         {`${stateName(node.state)}${node.agent === agent ? '' : ` · ${node.agent}`}`}
       </text>
       <text class="node-text" x={x + 16} y={y + 55}>
-        {oneLine(node.text ?? '', 34)}
+        {says ? oneLine(says, 36) : ''}
       </text>
     </a>
   );

@@ -1,6 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import { ApiError, post } from '../data/api.ts';
+import { ActButton } from '../forms/act-button.tsx';
 import { AgeOptions, ProblemNote } from '../parts/bits.tsx';
+import { plural } from '../parts/words.ts';
 
 const ages: readonly (readonly [number, string])[] = [
   [30 * 86_400_000, 'more than 30 days ago'],
@@ -31,9 +33,7 @@ export function PruneButton({ agent }: { readonly agent: string }) {
   };
   return (
     <>
-      <button type="button" class="button" onClick={show}>
-        Prune …
-      </button>
+      <ActButton onClick={show}>Delete old …</ActButton>
       <dialog ref={dialog} class="question" aria-label="Delete old tasks">
         <h2>Delete old tasks</h2>
         <p>
@@ -46,7 +46,7 @@ export function PruneButton({ agent }: { readonly agent: string }) {
           </select>
         </label>
         {deleted !== undefined && (
-          <p role="status">{deleted === 1 ? '1 task was deleted.' : `${deleted} tasks were deleted.`}</p>
+          <p role="status">{`${plural(deleted, 'task')} ${deleted === 1 ? 'was' : 'were'} deleted.`}</p>
         )}
         {error && <ProblemNote problem={error.problem} />}
         <div class="composer-tools">
@@ -54,9 +54,9 @@ export function PruneButton({ agent }: { readonly agent: string }) {
           <button type="button" class="button" onClick={() => dialog.current?.close()}>
             Close
           </button>
-          <button type="button" class="button button-danger" onClick={prune}>
+          <ActButton kind="danger" onClick={prune}>
             Delete
-          </button>
+          </ActButton>
         </div>
       </dialog>
     </>

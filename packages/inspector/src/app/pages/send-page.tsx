@@ -5,11 +5,11 @@ import type { CardReport } from '../../api/agent.ts';
 import type { Sent } from '../../api/command.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAgent, useGet, useMay } from '../data/session.ts';
+import { Composer, useSend } from '../forms/composer.tsx';
+import { type Schema, SchemaForm } from '../forms/schema-form.tsx';
 import { Empty, Loading, ProblemNote, Section } from '../parts/bits.tsx';
-import { Composer, useSend } from '../parts/composer.tsx';
 import { Content } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { type Schema, SchemaForm } from '../parts/schema-form.tsx';
 import { shortId } from '../parts/words.ts';
 
 interface SendPageProps {

@@ -6,7 +6,7 @@ import { useNow } from '../data/use-now.ts';
 import { AgeOptions, Empty, Loading, ProblemNote, StateBadge } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { ago, oneLine, shortId, stateName } from '../parts/words.ts';
+import { ago, oneLine, plural, shortId, stateName } from '../parts/words.ts';
 import { PruneButton } from './prune-button.tsx';
 import { type TaskListState, useTaskList } from './use-task-list.ts';
 
@@ -233,6 +233,6 @@ const total = (counts: TaskListState['counts']): number | undefined => {
 const countOf = ({ rows, total, isLoading }: TaskListState): string => {
   if (isLoading) return '';
   return total === undefined || total === rows.length
-    ? `${rows.length.toLocaleString('en')} tasks`
-    : `${rows.length.toLocaleString('en')} of ${total.toLocaleString('en')} tasks`;
+    ? plural(rows.length, 'task')
+    : `${rows.length.toLocaleString('en')} of ${plural(total, 'task')}`;
 };

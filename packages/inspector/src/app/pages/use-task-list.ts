@@ -1,8 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { StateCounts, TaskFilter, TaskList, TaskListUpdate, TaskRow } from '../../api/task.ts';
 import { get, queryOf } from '../data/api.ts';
-import { openFeed } from '../data/feed.ts';
-import { useSession } from '../data/session.ts';
+import { useFeeds } from '../data/session.ts';
 
 /** The list of an agent's tasks as far as it was read. */
 export interface TaskListState {
@@ -21,9 +20,7 @@ const filterQuery = (filter: TaskFilter, after?: string): string => queryOf({ ..
 
 /** Reads the list page by page, and keeps its beginning as it is now. */
 export function useTaskList(agent: string, filter: TaskFilter): TaskListState {
-  const { onFeed } = useSession();
-  const report = useRef(onFeed);
-  report.current = onFeed;
+  const openFeed = useFeeds();
   const [list, setList] = useState<
     Pick<TaskListState, 'rows' | 'total' | 'source'> & { readonly isRead: boolean }
   >(empty);
@@ -42,7 +39,7 @@ export function useTaskList(agent: string, filter: TaskFilter): TaskListState {
     let isFirst = true;
     return openFeed<TaskListUpdate>({
       path: () => `${base}/feed${filterQuery(filter)}`,
-      onState: (state) => report.current(state),
+      onRefused: (error) => setProblem(error.message),
       onValue(update) {
         setProblem(update.type === 'problem' ? update.message : undefined);
         if (update.type === 'counts') setCounts(update.counts);

@@ -3,8 +3,9 @@ import type { WebhookRow } from '../../api/webhook.ts';
 import { ApiError, post, queryOf } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAgent, useGet, useMay } from '../data/session.ts';
+import { ActButton } from '../forms/act-button.tsx';
 import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
-import { shortId } from '../parts/words.ts';
+import { dateTime, plural, shortId } from '../parts/words.ts';
 
 /** How often the ledger is read again, in milliseconds. */
 const everyMs = 2_000;
@@ -44,8 +45,8 @@ export function WebhooksPage({ agent, scope }: { readonly agent: string; readonl
       {failure && <ProblemNote problem={failure.problem} />}
       {dead.length > 0 && (
         <p class="dead-note" role="status">
-          {dead.length === 1 ? '1 webhook was given up.' : `${dead.length} webhooks were given up.`}{' '}
-          Redelivering goes on after the last update that arrived.
+          {`${plural(dead.length, 'webhook')} ${dead.length === 1 ? 'was' : 'were'} given up.`} Redelivering
+          goes on after the last update that arrived.
         </p>
       )}
       {value.webhooks.length === 0 ? (
@@ -130,9 +131,7 @@ function Row({ agent, row, onRedeliver }: RowProps) {
       <td>{row.authentication}</td>
       <td>
         {row.dead !== undefined && onRedeliver && (row.scope ?? -1) >= 0 && (
-          <button type="button" class="button" onClick={() => onRedeliver(row)}>
-            Redeliver
-          </button>
+          <ActButton onClick={() => onRedeliver(row)}>Redeliver</ActButton>
         )}
       </td>
     </tr>
@@ -151,7 +150,7 @@ function Delivery({ row: { dead, attempts = 0, retryAt, cursor, version } }: { r
     return (
       <>
         <span class="state state-input-required">Trying again</span>
-        {retryAt && <p class="muted reason">not before {new Date(retryAt).toLocaleTimeString()}</p>}
+        {retryAt && <p class="muted reason">not before {dateTime(retryAt)}</p>}
       </>
     );
   if (cursor === undefined) return <span class="state">Registered</span>;

@@ -1,7 +1,6 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Exchange } from '../../api/wire.ts';
-import { openFeed } from '../data/feed.ts';
-import { useAgent, useSession } from '../data/session.ts';
+import { useAgent, useFeeds } from '../data/session.ts';
 import { CopyButton, Empty, Facts, Section } from '../parts/bits.tsx';
 import { JsonView } from '../parts/json-view.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
@@ -12,16 +11,13 @@ const most = 1_000;
 
 /** The latest exchanges with an agent, by number. */
 function useExchanges(agent: string, canCall: boolean): ReadonlyMap<number, Exchange> {
-  const { onFeed } = useSession();
-  const report = useRef(onFeed);
-  report.current = onFeed;
+  const openFeed = useFeeds();
   const [exchanges, setExchanges] = useState<ReadonlyMap<number, Exchange>>(new Map());
   useEffect(() => {
     if (!canCall) return;
     setExchanges(new Map());
     return openFeed<{ exchanges: readonly Exchange[] }>({
       path: () => `/agents/${encodeURIComponent(agent)}/wire`,
-      onState: (state) => report.current(state),
       onValue: ({ exchanges: changed }) =>
         setExchanges((before) => {
           const all = new Map(before);
@@ -97,7 +93,10 @@ export function WirePage({ agent }: { readonly agent: string }) {
 function ExchangeCells({ exchange }: { readonly exchange: Exchange }) {
   return (
     <>
-      <span class="mono muted">{clockTime(exchange.at)}</span>
+      <span class="mono muted wire-time">
+        {clockTime(exchange.at).slice(0, 8)}
+        <span class="wire-ms">{clockTime(exchange.at).slice(8)}</span>
+      </span>
       <span class="wire-operation">{exchange.operation}</span>
       <span class="muted">{exchange.binding ?? ''}</span>
       <span class="wire-status">{exchange.status ?? 'waiting'}</span>

@@ -1,12 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { PartMembers } from '../../api/part-members.ts';
 import { ApiError, post } from '../data/api.ts';
 import { useMay } from '../data/session.ts';
 import { ProblemNote } from './bits.tsx';
 import { Icon } from './icon.tsx';
 import { JsonView } from './json-view.tsx';
 import { RichText } from './markdown.tsx';
-import type { PartMembers } from './part-members.ts';
-import { fileSize } from './words.ts';
+import { fileSize, plural } from './words.ts';
+
+/** Parts that are shown before the reader asks for more. */
+const fewParts = 50;
 
 /** The content of a message or an artifact. Adjacent chunks of text are one text. */
 export function Content({
@@ -16,11 +19,18 @@ export function Content({
   readonly parts: readonly PartMembers[];
   readonly agent: string;
 }) {
+  const [shown, setShown] = useState(fewParts);
+  const joined = joinTexts(parts);
   return (
     <div class="content">
-      {joinTexts(parts).map((part, index) => (
+      {joined.slice(0, shown).map((part, index) => (
         <PartView key={index} part={part} agent={agent} />
       ))}
+      {joined.length > shown && (
+        <button type="button" class="button" onClick={() => setShown(shown + 10 * fewParts)}>
+          {plural(joined.length - shown, 'more part')}
+        </button>
+      )}
     </div>
   );
 }

@@ -1,4 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { plural } from './words.ts';
+
+/** Plain text beyond this length, in characters, shows its beginning and its end: laying it out takes long. */
+const cutText = 8_000;
+const shownBeginning = 5_000;
+const shownEnd = 1_000;
 
 /** Text beyond this length, in characters, is rendered only when the reader asks. */
 const longText = 20_000;
@@ -18,10 +24,10 @@ export function RichText({
 }) {
   const canRender = mediaType === 'text/markdown' || (mediaType === undefined && looksLikeMarkdown(text));
   const [isRendered, setRendered] = useState(canRender && text.length < longText);
-  if (!canRender) return <p class="plain-text">{text}</p>;
+  if (!canRender) return <PlainText text={text} />;
   return (
     <div class="rich-text">
-      {isRendered ? <Markdown text={text} /> : <p class="plain-text">{text}</p>}
+      {isRendered ? <Markdown text={text} /> : <PlainText text={text} />}
       <button
         type="button"
         class="button button-quiet rich-text-toggle"
@@ -29,6 +35,21 @@ export function RichText({
       >
         {isRendered ? 'Show source' : 'Show as Markdown'}
       </button>
+    </div>
+  );
+}
+
+function PlainText({ text }: { readonly text: string }) {
+  const [isWhole, setWhole] = useState(false);
+  if (isWhole || text.length <= cutText) return <p class="plain-text">{text}</p>;
+  const left = text.length - shownBeginning - shownEnd;
+  return (
+    <div class="content">
+      <p class="plain-text">{text.slice(0, shownBeginning)}</p>
+      <button type="button" class="button between-text" onClick={() => setWhole(true)}>
+        {plural(left, 'more character')}
+      </button>
+      <p class="plain-text">{text.slice(-shownEnd)}</p>
     </div>
   );
 }

@@ -24,12 +24,27 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`;
 }
 
-/** A time of day with milliseconds. */
+const two = (n: number) => String(n).padStart(2, '0');
+const secondOf = (at: Date) => `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+
+/** A time of day with milliseconds, of 24 hours as all times of the app. */
 export function clockTime(iso: string): string {
   const at = new Date(iso);
-  const two = (n: number) => String(n).padStart(2, '0');
-  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, '0')}`;
+  return `${secondOf(at)}.${String(at.getMilliseconds()).padStart(3, '0')}`;
 }
+
+/** A time in seconds: `14:05:09` today, `26 Nov 2026 14:05:09` on another day. */
+export function dateTime(iso: string, now = new Date()): string {
+  const at = new Date(iso);
+  return at.toDateString() === now.toDateString() ? secondOf(at) : `${date(at)} ${secondOf(at)}`;
+}
+
+const date = (at: Date): string =>
+  at.toLocaleDateString('en-GB', { year: 'numeric', month: 'short', day: 'numeric' });
+
+/** A number of things: `1 task`, `2,000 tasks`. */
+export const plural = (count: number, one: string): string =>
+  `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
 
 /** How long ago: `now`, `4 min ago`, `yesterday`; the date when it is long ago. */
 export function ago(iso: string, now: number): string {
@@ -39,7 +54,7 @@ export function ago(iso: string, now: number): string {
   if (ms < 60_000) return `${Math.floor(ms / 1_000)} s ago`;
   if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ago`;
   if (ms < 86_400_000) return `${Math.floor(ms / 3_600_000)} h ago`;
-  return new Date(iso).toLocaleDateString(undefined, { year: 'numeric', month: 'short', day: 'numeric' });
+  return date(new Date(iso));
 }
 
 /** Bytes in words. */

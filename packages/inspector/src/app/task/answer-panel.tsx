@@ -1,9 +1,9 @@
 import { FORM_TYPE } from '@batonjs/extensions/client';
 import type { Task } from '@batonjs/protocol';
 import { useState } from 'preact/hooks';
+import { Composer, useSend } from '../forms/composer.tsx';
+import { type Schema, SchemaForm } from '../forms/schema-form.tsx';
 import { ProblemNote, Section } from '../parts/bits.tsx';
-import { Composer, useSend } from '../parts/composer.tsx';
-import { type Schema, SchemaForm } from '../parts/schema-form.tsx';
 import { formOfTask } from '../timeline/task-state.tsx';
 
 /** Answers a task: with its form, if it asks one, or with a message. */

@@ -2,6 +2,7 @@ import type { Task } from '@batonjs/protocol';
 import { useState } from 'preact/hooks';
 import { ApiError, post } from '../data/api.ts';
 import { useAgent, useMay } from '../data/session.ts';
+import { ActButton } from '../forms/act-button.tsx';
 import { ProblemNote } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { isTerminalState } from '../parts/words.ts';
@@ -37,26 +38,16 @@ export function TaskActions({
     <>
       {error && <ProblemNote problem={error.problem} />}
       {mayWake && summary?.hasServer && (
-        <button
-          type="button"
-          class="button"
-          disabled={busy !== undefined}
-          onClick={() => void act('wake', { scope })}
-        >
+        <ActButton disabled={busy !== undefined} onClick={() => void act('wake', { scope })}>
           <Icon name="turn" />
-          Wake
-        </button>
+          Run now
+        </ActButton>
       )}
       {mayCancel && summary?.canCall && (
-        <button
-          type="button"
-          class="button button-danger"
-          disabled={busy !== undefined}
-          onClick={() => void act('cancel')}
-        >
+        <ActButton kind="danger" disabled={busy !== undefined} onClick={() => void act('cancel')}>
           <Icon name="cancel" />
           {busy === 'cancel' ? 'Canceling …' : 'Cancel task'}
-        </button>
+        </ActButton>
       )}
     </>
   );

@@ -14,10 +14,9 @@ import { Versions } from './versions.tsx';
 
 /** One task: its timeline beside the task as it was at any position. */
 export function TaskPage({ agent, task, scope }: Pick<TaskHeadProps, 'agent' | 'task' | 'scope'>) {
-  const { timeline, state, problem } = useTimeline(agent, task, scope);
+  const { timeline, version, state, problem, beside } = useTimeline(agent, task, scope);
   const [position, setPosition] = useState<number>();
   const [versions, setVersions] = useState<Artifact>();
-  const { version } = timeline;
   const count = position ?? timeline.rows.length;
   const replay = useMemo(
     () => (position === undefined ? timeline.live : timeline.at(position)),
@@ -52,10 +51,12 @@ export function TaskPage({ agent, task, scope }: Pick<TaskHeadProps, 'agent' | '
               replay={replay}
               agent={agent}
               row={row}
+              beside={position === undefined ? beside : undefined}
               isLive={position === undefined}
               onVersions={setVersions}
-            />
-            {position === undefined && present && <NextStep agent={agent} task={present} />}
+            >
+              {position === undefined && present && <NextStep agent={agent} task={present} />}
+            </TaskState>
           </section>
         </div>
       )}

@@ -1,9 +1,9 @@
 import type { AgentEvent } from '@batonjs/client';
 import type { Fact } from '@batonjs/lifecycle';
+import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry, Notice } from '../../api/timeline.ts';
 import type { IconName } from '../parts/icon.tsx';
-import type { PartMembers } from '../parts/part-members.ts';
-import { fileSize, oneLine, shortId, stateName } from '../parts/words.ts';
+import { dateTime, fileSize, oneLine, shortId, stateName } from '../parts/words.ts';
 
 /** An entry as a row shows it. */
 export interface Described {
@@ -19,7 +19,7 @@ export function describeEntry({ fact, event, message, notice }: Entry): Describe
   if (fact) return describeFact(fact);
   if (event) return describeEvent(event as AgentEvent);
   if (message) return said(message.role === 'ROLE_AGENT' ? 'Agent' : 'Message', message.parts, message.role);
-  return notice ? describeNotice(notice) : { icon: 'message', label: 'Entry', text: '', tone: 'notice' };
+  return notice ? describeConnection(notice) : { icon: 'message', label: 'Entry', text: '', tone: 'notice' };
 }
 
 function describeFact(fact: Fact): Described {
@@ -60,7 +60,7 @@ function describeFact(fact: Fact): Described {
     case 'callback-received':
       return describeInside(fact);
     case 'wake-set': {
-      const text = fact.time ? `at ${new Date(fact.time).toLocaleString()}` : 'at no time any more';
+      const text = fact.time ? `at ${dateTime(fact.time)}` : 'at no time any more';
       return { icon: 'deadline', label: 'Wake set', text, tone: 'turn' };
     }
     case 'child-updated': {
@@ -111,7 +111,7 @@ function describeInside(fact: Inside): Described {
         tone: 'lost',
       };
     case 'turn-paused': {
-      const text = `paused until ${new Date(fact.until).toLocaleString()}`;
+      const text = `paused until ${dateTime(fact.until)}`;
       return { icon: 'deadline', label: `Turn ${fact.turn}`, text, tone: 'turn' };
     }
     case 'memory-changed': {
@@ -127,7 +127,7 @@ function describeInside(fact: Inside): Described {
     case 'labels-set':
       return { icon: 'step', label: 'Labels', text: oneLine(fact.labels.join(', ')), tone: 'turn' };
     case 'callback-opened': {
-      const text = `until ${new Date(fact.expiresAt).toLocaleString()}`;
+      const text = `until ${dateTime(fact.expiresAt)}`;
       return { icon: 'connection', label: `Callback ${fact.name}`, text, tone: 'turn' };
     }
     case 'callback-received': {
@@ -143,11 +143,9 @@ const failureText = (
   { message, retryAt }: { readonly message: string; readonly retryAt?: string },
 ): string =>
   oneLine(
-    [
-      `attempt ${attempt}`,
-      message,
-      retryAt ? `again at ${new Date(retryAt).toLocaleString()}` : 'not tried again',
-    ].join(' · '),
+    [`attempt ${attempt}`, message, retryAt ? `again at ${dateTime(retryAt)}` : 'not tried again'].join(
+      ' · ',
+    ),
   );
 
 function describeEvent({ task, message, statusUpdate, artifactUpdate }: AgentEvent): Described {
@@ -184,51 +182,7 @@ const said = (label: string, parts: readonly PartMembers[], role: string): Descr
   tone: role === 'ROLE_AGENT' ? 'agent' : 'user',
 });
 
-function describeNotice(notice: Notice): Described {
-  switch (notice.type) {
-    case 'lease':
-      return notice.holder
-        ? {
-            icon: 'lease',
-            label: 'Lease',
-            text: `fence ${notice.fence}, held by ${shortId(notice.holder)}`,
-            tone: 'notice',
-          }
-        : {
-            icon: 'lease',
-            label: 'Lease free',
-            text: `fence ${notice.fence}${notice.isWanted ? ', waits for a process' : ''}`,
-            tone: 'notice',
-          };
-    case 'deadline':
-      return {
-        icon: 'deadline',
-        label: 'Deadline',
-        text: new Date(notice.dueAt).toLocaleString(),
-        tone: 'notice',
-      };
-    case 'delivery':
-      return describeDelivery(notice);
-    case 'connection':
-      return describeConnection(notice);
-  }
-}
-
-function describeDelivery({
-  url,
-  cursor,
-  attempts,
-  retryAt,
-  dead,
-}: Notice & { type: 'delivery' }): Described {
-  const label = dead ? 'Webhook given up' : attempts > 0 ? `Delivery failed ${attempts} times` : 'Webhook';
-  const text = dead
-    ? `${dead} · ${url}`
-    : `up to ${cursor} · ${url}${retryAt ? ` · again ${new Date(retryAt).toLocaleTimeString()}` : ''}`;
-  return { icon: 'delivery', label, text, tone: dead || attempts > 0 ? 'lost' : 'notice' };
-}
-
-function describeConnection({ state, link, after, why }: Notice & { type: 'connection' }): Described {
+function describeConnection({ state, link, after, why }: Notice): Described {
   const whose = link === 'agent' ? 'to the agent' : 'to the inspector';
   const place = after && `after ${/\s/.test(after) ? after : shortId(after)}`;
   const join = (...texts: (string | undefined)[]) => texts.filter(Boolean).join(', ');

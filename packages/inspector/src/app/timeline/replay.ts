@@ -1,67 +1,81 @@
-import { TaskView } from '@batonjs/client';
-import type { Message, Task } from '@batonjs/protocol';
+import type { AgentEvent } from '@batonjs/client';
+import type { Artifact, Message, Task, TaskStatus } from '@batonjs/protocol';
 import type { Entry } from '../../api/timeline.ts';
 
 /** A task as it was after some of the entries of its timeline. */
 export class Replay {
-  readonly #view = new TaskView();
+  /** The task; undefined before it was created. Later entries change it. */
+  task: Task | undefined;
   /** Messages that arrived before there was a task. */
-  readonly #early: Message[] = [];
+  #early: Message[] = [];
+  #answer: Message | undefined;
+  /** The ids of the messages in the history: a message counts once. */
+  #known: Set<string> | undefined;
   turn = 0;
   /** The trace of the last message: 32 hexadecimal digits. Undefined for one that was not traced. */
   traceId: string | undefined;
   attempt = 0;
 
-  /** The task; undefined before it was created. */
-  get task(): Task | undefined {
-    return this.#view.task;
-  }
-
   /** The messages that came without a task, and the agent's answer to them. */
   get messages(): readonly Message[] {
-    return this.#view.message ? [...this.#early, this.#view.message] : this.#early;
+    return this.#answer ? [...this.#early, this.#answer] : this.#early;
   }
 
+  /** A state that later entries of this one do not change. */
+  copy(): Replay {
+    const { task, turn, traceId, attempt } = this;
+    const copy = new Replay();
+    copy.task = task && copyOf(task);
+    copy.#early = [...this.#early];
+    copy.#answer = this.#answer;
+    return Object.assign(copy, { turn, traceId, attempt });
+  }
+
+  /** Throws for an entry that has another shape than its type says. */
   apply({ fact, event, message, at }: Entry): void {
-    if (event) {
-      this.#view.apply(event);
-      this.#settle();
-      return;
+    if (event) this.#receive(event as AgentEvent);
+    else if (message) this.#say(message);
+    else this.#fold(fact, at);
+  }
+
+  #receive({ task, message, statusUpdate, artifactUpdate }: AgentEvent): void {
+    if (task) {
+      this.task = copyOf(task);
+      this.#known = undefined;
+    } else if (message) this.#answer = readable(message);
+    else if (statusUpdate || artifactUpdate) {
+      const { taskId: id, contextId } = (statusUpdate ?? artifactUpdate)!;
+      this.task ??= { id, contextId, status: { state: 'TASK_STATE_UNSPECIFIED' } };
+      if (statusUpdate) this.#setStatus(this.task, statusUpdate.status);
+      else if (artifactUpdate) addArtifact(this.task, artifactUpdate.artifact, artifactUpdate.append);
     }
-    if (message) {
-      this.#receive(message);
-      return;
-    }
-    this.#fold(fact, at);
+    this.#settle();
   }
 
   #fold(fact: Entry['fact'], at: Entry['at']): void {
     switch (fact?.type) {
       case 'message-received':
-        this.#receive(fact.message);
+        this.#say(fact.message);
         this.traceId = /^00-([\da-f]{32})-/.exec(fact.traceparent ?? '')?.[1];
         return;
       case 'task-created': {
         const { taskId: id, contextId } = fact;
-        this.#view.apply({
-          task: { id, contextId, status: { state: 'TASK_STATE_SUBMITTED', ...(at && { timestamp: at }) } },
-        });
+        this.task = {
+          id,
+          contextId,
+          status: { state: 'TASK_STATE_SUBMITTED', ...(at && { timestamp: at }) },
+        };
         this.#settle();
         return;
       }
       case 'status-changed':
-      case 'artifact-updated': {
-        const { id: taskId = '', contextId = '' } = this.#view.task ?? {};
-        if (fact.type === 'status-changed')
-          this.#view.apply({ statusUpdate: { taskId, contextId, status: fact.status } });
-        else
-          this.#view.apply({
-            artifactUpdate: { taskId, contextId, artifact: fact.artifact, append: fact.append },
-          });
+        if (this.task) this.#setStatus(this.task, fact.status);
         return;
-      }
+      case 'artifact-updated':
+        if (this.task) addArtifact(this.task, fact.artifact, fact.append);
+        return;
       case 'answered':
-        this.#view.apply({ message: fact.message });
+        this.#answer = readable(fact.message);
         return;
       case 'turn-started':
         this.turn = fact.turn;
@@ -88,17 +102,60 @@ export class Replay {
     }
   }
 
-  #receive(message: Message): void {
-    const { task } = this.#view;
-    if (!task) this.#early.push(message);
-    else if (!task.history?.some(({ messageId }) => messageId === message.messageId))
-      task.history = [...(task.history ?? []), message];
+  /** A client answers what the status says: the message of the status comes first, as in the history of the server. */
+  #say(message: Message): void {
+    readable(message);
+    const { task } = this;
+    if (!task) {
+      this.#early.push(message);
+      return;
+    }
+    if (task.status.message) this.#remember(task, task.status.message);
+    this.#remember(task, message);
+  }
+
+  #setStatus(task: Task, status: TaskStatus): void {
+    if (status.message) readable(status.message);
+    const { message } = task.status;
+    if (message && message.messageId !== status.message?.messageId) this.#remember(task, message);
+    task.status = status;
+  }
+
+  #remember(task: Task, message: Message): void {
+    task.history ??= [];
+    this.#known ??= new Set(task.history.map(({ messageId }) => messageId));
+    if (this.#known.has(message.messageId)) return;
+    this.#known.add(message.messageId);
+    task.history.push(message);
   }
 
   /** Moves the messages that came before the task into its history. */
   #settle(): void {
-    const { task } = this.#view;
-    if (!task || this.#early.length === 0) return;
-    for (const message of this.#early.splice(0)) this.#receive(message);
+    const { task } = this;
+    if (task) for (const message of this.#early.splice(0)) this.#remember(task, message);
   }
+}
+
+/** Throws for a message without parts, which cannot be shown. */
+function readable(message: Message): Message {
+  if (!Array.isArray(message.parts)) throw new TypeError('The message has no parts');
+  return message;
+}
+
+/** Copies the lists, which later entries change. */
+const copyOf = ({ history, artifacts, ...task }: Task): Task => ({
+  ...task,
+  ...(artifacts && { artifacts: artifacts.map((artifact) => ({ ...artifact, parts: [...artifact.parts] })) }),
+  ...(history && { history: [...history] }),
+});
+
+function addArtifact(task: Task, artifact: Artifact, append = false): void {
+  task.artifacts ??= [];
+  const { parts, ...members } = artifact;
+  const index = task.artifacts.findIndex(({ artifactId }) => artifactId === artifact.artifactId);
+  const known = task.artifacts[index];
+  if (known && append) {
+    Object.assign(known, members);
+    for (const part of parts) known.parts.push(part);
+  } else task.artifacts.splice(known ? index : task.artifacts.length, 1, { ...artifact, parts: [...parts] });
 }

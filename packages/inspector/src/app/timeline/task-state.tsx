@@ -1,11 +1,15 @@
 import { formOf } from '@batonjs/extensions/client';
-import type { Artifact, Message, Task } from '@batonjs/protocol';
+import type { Artifact, Task } from '@batonjs/protocol';
+import type { ComponentChildren } from 'preact';
+import type { Beside } from '../../api/timeline.ts';
 import { useSession } from '../data/session.ts';
 import { Section, StateBadge } from '../parts/bits.tsx';
 import { Content } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonView } from '../parts/json-view.tsx';
-import { clockTime } from '../parts/words.ts';
+import { clockTime, plural } from '../parts/words.ts';
+import { BesideChips } from './beside-chips.tsx';
+import { Conversation } from './conversation.tsx';
 import type { Replay } from './replay.ts';
 import type { TimelineRow } from './timeline.ts';
 
@@ -14,17 +18,20 @@ interface TaskStateProps {
   readonly agent: string;
   /** The row at the position that is shown. */
   readonly row: TimelineRow | undefined;
+  /** What stands beside the log; undefined for a position in the past, and for an agent without a store. */
+  readonly beside: Beside | undefined;
   readonly isLive: boolean;
   /** Opens the versions of an artifact in the task's context. */
   readonly onVersions: (artifact: Artifact) => void;
+  /** What can be done next: after the conversation if the agent asks, else at the end. */
+  readonly children: ComponentChildren;
 }
 
 /** A task as it was at a position: its status, its conversation, its artifacts, and the entry itself. */
-export function TaskState({ replay, agent, row, isLive, onVersions }: TaskStateProps) {
+export function TaskState(props: TaskStateProps) {
+  const { replay, agent, row, beside, isLive, onVersions, children } = props;
   const { task } = replay;
-  const history = task?.history ?? replay.messages;
-  const message = task?.status.message;
-  const isRepeated = history.some(({ messageId }) => messageId === message?.messageId);
+  const isAsked = /_(INPUT|AUTH)_REQUIRED$/.test(task?.status.state ?? '');
   return (
     <div class="task-state">
       {!isLive && (
@@ -42,17 +49,13 @@ export function TaskState({ replay, agent, row, isLive, onVersions }: TaskStateP
           </span>
         )}
         <TraceLink traceId={replay.traceId} />
+        {beside && <BesideChips beside={beside} />}
         <TaskProgress task={task} />
       </div>
       <Section title="Conversation">
-        <ol class="conversation">
-          {history.map((each) => (
-            <MessageView key={each.messageId} message={each} agent={agent} />
-          ))}
-          {message && !isRepeated && <MessageView message={message} agent={agent} />}
-        </ol>
-        {history.length === 0 && !message && <p class="muted">No messages so far.</p>}
+        <Conversation replay={replay} agent={agent} />
       </Section>
+      {isAsked && children}
       {task?.artifacts && task.artifacts.length > 0 && (
         <Section title="Artifacts">
           {task.artifacts.map((artifact) => (
@@ -65,6 +68,7 @@ export function TaskState({ replay, agent, row, isLive, onVersions }: TaskStateP
           ))}
         </Section>
       )}
+      {!isAsked && children}
       {row && (
         <details class="raw-entry">
           <summary>Entry {row.entry.seq} as JSON</summary>
@@ -87,20 +91,6 @@ function TraceLink({ traceId }: { readonly traceId: string | undefined }) {
   );
 }
 
-function MessageView({ message, agent }: { readonly message: Message; readonly agent: string }) {
-  const isAgent = message.role === 'ROLE_AGENT';
-  // The form of a question is shown where it is answered.
-  const parts = isAgent
-    ? message.parts.filter(({ mediaType }) => !mediaType?.includes('.form+json'))
-    : message.parts;
-  return (
-    <li class={`message ${isAgent ? 'message-agent' : 'message-user'}`}>
-      <span class="message-role">{isAgent ? 'Agent' : 'Client'}</span>
-      <Content parts={parts} agent={agent} />
-    </li>
-  );
-}
-
 interface ArtifactViewProps {
   readonly artifact: Artifact;
   readonly agent: string;
@@ -114,7 +104,7 @@ function ArtifactView({ artifact, agent, onVersions }: ArtifactViewProps) {
       <header class="artifact-head">
         <Icon name="artifact" />
         <h3>{name || artifactId}</h3>
-        <span class="muted">{parts.length === 1 ? '1 part' : `${parts.length} parts`}</span>
+        <span class="muted">{plural(parts.length, 'part')}</span>
         <button type="button" class="button button-quiet" onClick={() => onVersions(artifact)}>
           Versions
         </button>

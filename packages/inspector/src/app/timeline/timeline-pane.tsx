@@ -9,7 +9,7 @@ type Kinds = 'all' | 'client' | 'inside';
 const kinds: readonly (readonly [Kinds, string])[] = [
   ['all', 'Everything'],
   ['client', 'What clients see'],
-  ['inside', 'Turns, leases, deliveries'],
+  ['inside', 'Turns, steps, memory'],
 ];
 
 interface TimelinePaneProps {
@@ -28,12 +28,13 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
   const [shown, setShown] = useState<Kinds>('all');
   const count = timeline.rows.length;
   const rows = useMemo(
-    () => timeline.rows.map((row, index) => ({ row, index })).filter(({ row }) => isShown(row, shown)),
+    () => [...timeline.rows.keys()].filter((index) => isShown(timeline.rows[index]!, shown)),
     [timeline, version, shown],
   );
+  const rowAt = (index: number) => timeline.rows[index]!;
   const isLive = position === undefined;
   const current = isLive ? count : position;
-  const selected = rows.findLastIndex(({ index }) => index < current);
+  const selected = rows.findLastIndex((index) => index < current);
   return (
     <div class="timeline">
       <div class="timeline-tools">
@@ -47,7 +48,9 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
             ))}
           </select>
         </label>
-        <span class="muted timeline-count">{count === 1 ? '1 entry' : `${count} entries`}</span>
+        <span class="muted timeline-count">
+          {count === 1 ? '1 entry' : `${count.toLocaleString('en')} entries`}
+        </span>
       </div>
       <VirtualList
         items={rows}
@@ -55,11 +58,11 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
         label="Timeline"
         selected={selected}
         isFollowing={isLive}
-        onSelect={(index) => onPosition(rows[index]!.index + 1)}
-        rowClass={({ row, index }) =>
-          `entry tone-${row.described.tone} ${index >= current ? 'is-later' : ''}`
+        onSelect={(place) => onPosition(rows[place]! + 1)}
+        rowClass={(index) =>
+          `entry tone-${rowAt(index).described.tone} ${index >= current ? 'is-later' : ''}`
         }
-        row={({ row }) => <EntryRow row={row} />}
+        row={(index) => <EntryRow row={rowAt(index)} />}
       />
       <Scrub count={count} position={position} onPosition={onPosition} />
     </div>
@@ -124,5 +127,5 @@ function isShown({ entry: { fact, event, message, notice } }: TimelineRow, shown
   const isClients =
     Boolean(event || message) ||
     /^(message-received|task-created|status-changed|artifact-updated|answered)$/.test(fact?.type ?? '');
-  return shown === 'client' ? isClients || notice?.type === 'connection' : !isClients;
+  return shown === 'client' ? isClients || notice !== undefined : !isClients;
 }

@@ -1,22 +1,52 @@
 import type { AgentEvent } from '@batonjs/client';
-import type { Entry, Notice } from '../../api/timeline.ts';
+import type { Entry } from '../../api/timeline.ts';
 import { type Described, describeEntry } from './describe-entry.ts';
 import { Replay } from './replay.ts';
 
+/** Agents may send anything. */
+const unreadable: Described = { icon: 'warning', label: 'Unreadable entry', text: '', tone: 'lost' };
+
 /** A row of a timeline. */
-export interface TimelineRow {
+export class TimelineRow {
   readonly entry: Entry;
-  readonly described: Described;
   /** The content has another shape than its type says: it is shown as JSON only. */
   readonly isUnreadable: boolean;
   /** Milliseconds since the row before. */
-  readonly gapMs: number | undefined;
+  gapMs: number | undefined;
   /** How long what began here lasted, in milliseconds: a turn, a status. */
   durationMs?: number;
+  #described: Described | undefined;
+
+  constructor(entry: Entry, isUnreadable: boolean, gapMs: number | undefined) {
+    this.entry = entry;
+    this.isUnreadable = isUnreadable;
+    this.gapMs = gapMs;
+  }
+
+  /** The entry in words, made when the row is drawn: most rows of a long task never are. */
+  get described(): Described {
+    this.#described ??= this.isUnreadable ? unreadable : describe(this.entry);
+    return this.#described;
+  }
 }
 
-/** Agents may send anything. */
-const unreadable: Described = { icon: 'warning', label: 'Unreadable entry', text: '', tone: 'lost' };
+function describe(entry: Entry): Described {
+  try {
+    return describeEntry(entry);
+  } catch {
+    return unreadable;
+  }
+}
+
+/** The task as it was after so many rows. */
+interface Saved {
+  readonly count: number;
+  readonly replay: Replay;
+}
+
+/** The fewest rows between two saved states, and the part of all rows that lies between them in a long task. */
+const savedEvery = 500;
+const savedPart = 16;
 
 /** The entries of one task in order, with everything that rows show. It grows in place. */
 export class Timeline {
@@ -25,6 +55,7 @@ export class Timeline {
   live = new Replay();
   /** Grows with every change. */
   version = 0;
+  #saved: Saved[] = [];
   #lastAt: number | undefined;
   #turn: TimelineRow | undefined;
   #status: TimelineRow | undefined;
@@ -35,47 +66,79 @@ export class Timeline {
   }
 
   add(entries: readonly Entry[]): void {
-    for (const entry of entries) if (!this.#isKnown(entry)) this.#add(entry);
+    for (const entry of entries) this.#add(entry);
     this.version += 1;
   }
 
   clear(): void {
     this.rows = [];
     this.live = new Replay();
+    this.#saved = [];
     this.#lastAt = undefined;
     this.#turn = undefined;
     this.#status = undefined;
     this.version += 1;
   }
 
-  /** The task after so many rows. */
+  /** The task after so many rows. Its cost does not grow with the task: it starts at a saved state. */
   at(count: number): Replay {
-    const replay = new Replay();
-    for (const { entry, isUnreadable } of this.rows.slice(0, count)) if (!isUnreadable) replay.apply(entry);
+    const saved = this.#saved.findLast((each) => each.count <= count);
+    const replay = saved ? saved.replay.copy() : new Replay();
+    for (const { entry, isUnreadable } of this.rows.slice(saved?.count ?? 0, count))
+      if (!isUnreadable) replay.apply(entry);
     return replay;
   }
 
   #add(entry: Entry): void {
+    const isUnreadable = !this.#apply(entry);
     const at = entry.at === undefined ? undefined : Date.parse(entry.at);
-    const gapMs = at !== undefined && this.#lastAt !== undefined ? Math.max(0, at - this.#lastAt) : undefined;
-    const described = this.#read(entry);
-    const row: TimelineRow = { entry, described: described ?? unreadable, isUnreadable: !described, gapMs };
-    this.rows.push(row);
-    if (!described) return;
-    if (at === undefined) return;
-    this.#lastAt = at;
+    const place = this.#placeOf(entry, at);
+    const before = place === this.rows.length ? this.#lastAt : this.#timeBefore(place);
+    const gapMs = at !== undefined && before !== undefined ? Math.max(0, at - before) : undefined;
+    const row = new TimelineRow(entry, isUnreadable, gapMs);
+    if (place < this.rows.length) this.#saved = this.#saved.filter(({ count }) => count <= place);
+    this.rows.splice(place, 0, row);
+    const after = this.rows[place + 1]?.entry.at;
+    if (after !== undefined && at !== undefined) this.rows[place + 1]!.gapMs = Date.parse(after) - at;
+    this.#save();
+    if (isUnreadable || at === undefined) return;
+    this.#lastAt = Math.max(at, this.#lastAt ?? 0);
     this.#measure(row, at);
   }
 
-  /** Describes an entry and applies it to the task; undefined for one that has another shape than its type says. */
-  #read(entry: Entry): Described | undefined {
+  /** Applies an entry to the task. Returns false for one that has another shape than its type says. */
+  #apply(entry: Entry): boolean {
+    if (entry.notice) return true;
     try {
-      const described = describeEntry(entry);
       this.live.apply(entry);
-      return described;
+      return true;
     } catch {
-      return undefined;
+      return false;
     }
+  }
+
+  /** Facts of the time without a connection arrive after the notice that it is back: they stand before it. */
+  #placeOf({ notice }: Entry, at: number | undefined): number {
+    let place = this.rows.length;
+    if (notice || at === undefined) return place;
+    while (place > 0) {
+      const { entry } = this.rows[place - 1]!;
+      if (!entry.notice || entry.at === undefined || Date.parse(entry.at) <= at) break;
+      place -= 1;
+    }
+    return place;
+  }
+
+  #timeBefore(place: number): number | undefined {
+    const at = this.rows[place - 1]?.entry.at;
+    return at === undefined ? undefined : Date.parse(at);
+  }
+
+  #save(): void {
+    const count = this.rows.length;
+    const { count: last = 0 } = this.#saved.at(-1) ?? {};
+    if (count - last >= Math.max(savedEvery, count / savedPart))
+      this.#saved.push({ count, replay: this.live.copy() });
   }
 
   /** Ends what lasted until this row. */
@@ -91,14 +154,4 @@ export class Timeline {
     if (this.#status) this.#status.durationMs = since(this.#status);
     this.#status = row;
   }
-
-  /** After a reconnection, the same notice may come again. */
-  #isKnown({ notice }: Entry): boolean {
-    if (!notice || notice.type === 'connection') return false;
-    const last = this.rows.findLast(({ entry }) => entry.notice && sameThing(entry.notice, notice));
-    return last !== undefined && JSON.stringify(last.entry.notice) === JSON.stringify(notice);
-  }
 }
-
-const sameThing = (one: Notice, other: Notice): boolean =>
-  one.type === other.type && (one.type !== 'delivery' || one.id === (other as typeof one).id);

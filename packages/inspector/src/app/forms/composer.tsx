@@ -2,9 +2,10 @@ import type { Json, Part, Struct } from '@batonjs/protocol';
 import { useState } from 'preact/hooks';
 import type { Sent } from '../../api/command.ts';
 import { ApiError, post } from '../data/api.ts';
-import { ProblemNote } from './bits.tsx';
-import { Icon } from './icon.tsx';
-import { fileSize } from './words.ts';
+import { ProblemNote } from '../parts/bits.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { fileSize } from '../parts/words.ts';
+import { ActButton } from './act-button.tsx';
 
 /** Where a message goes. */
 export interface Destination {
@@ -177,10 +178,10 @@ function Tools({ hasData, isBusy, onAttach, onData }: ToolsProps) {
         Add data
       </button>
       <span class="spacer" />
-      <button type="submit" class="button button-main" disabled={isBusy}>
+      <ActButton type="submit" kind="main" disabled={isBusy}>
         <Icon name="send" />
         {isBusy ? 'Sending …' : 'Send'}
-      </button>
+      </ActButton>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import type { Json } from '@batonjs/protocol';
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
+import { ActButton } from './act-button.tsx';
 
 /** A JSON Schema, as far as a form can show it. */
 export interface Schema {
@@ -73,9 +74,9 @@ export function SchemaForm({
           onText={(text) => setTexts({ ...texts, [name]: text })}
         />
       ))}
-      <button type="submit" class="button button-main" disabled={isBusy}>
+      <ActButton type="submit" kind="main" disabled={isBusy}>
         {submit}
-      </button>
+      </ActButton>
     </form>
   );
 }
@@ -168,7 +169,7 @@ function textOfValue(value: Json | undefined, field: Schema): string {
 type Read = { readonly value: Json | undefined } | { readonly problem: string };
 
 function readField(text: string, field: Schema, isRequired: boolean): Read {
-  if (text.trim() === '') return isRequired ? { problem: 'Needed' } : { value: undefined };
+  if (text.trim() === '') return isRequired ? { problem: 'Required' } : { value: undefined };
   if (field.enum) return { value: field.enum.find((option) => String(option) === text) };
   const type = typeOf(field);
   if (type === 'boolean') return { value: text === 'true' };

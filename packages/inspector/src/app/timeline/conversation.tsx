@@ -1,0 +1,41 @@
+import type { Message } from '@batonjs/protocol';
+import { Content } from '../parts/content.tsx';
+import { VirtualFlow } from '../parts/virtual-flow.tsx';
+import type { Replay } from './replay.ts';
+
+/** What client and agent said, oldest first. */
+export function Conversation({ replay, agent }: { readonly replay: Replay; readonly agent: string }) {
+  const messages = messagesOf(replay);
+  if (messages.length === 0) return <p class="muted">No messages so far.</p>;
+  return (
+    <VirtualFlow
+      items={messages}
+      keyOf={({ messageId }) => messageId}
+      label="Messages"
+      row={(message) => <MessageView message={message} agent={agent} />}
+    />
+  );
+}
+
+/** The history, and the message of the status unless the history has it. */
+function messagesOf({ task, messages }: Replay): readonly Message[] {
+  if (!task) return messages;
+  const { history = [], status } = task;
+  // It is rarely far from the end, where it is looked for first.
+  const isRepeated = history.findLastIndex(({ messageId }) => messageId === status.message?.messageId) >= 0;
+  return status.message && !isRepeated ? [...history, status.message] : history;
+}
+
+function MessageView({ message, agent }: { readonly message: Message; readonly agent: string }) {
+  const isAgent = message.role === 'ROLE_AGENT';
+  // The form of a question is shown where it is answered.
+  const parts = isAgent
+    ? message.parts.filter(({ mediaType }) => !mediaType?.includes('.form+json'))
+    : message.parts;
+  return (
+    <div class={`message ${isAgent ? 'message-agent' : 'message-user'}`}>
+      <span class="message-role">{isAgent ? 'Agent' : 'Client'}</span>
+      <Content parts={parts} agent={agent} />
+    </div>
+  );
+}

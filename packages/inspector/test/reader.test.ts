@@ -1,0 +1,178 @@
+import { connect } from '@batonjs/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../../test/kit/until.ts';
+import { chromiumForTests } from '../../../test/support/chromium.ts';
+import { allActions } from '../src/inspection.ts';
+import { type OpenedApp, openApp } from './open-app.ts';
+
+const executablePath = await chromiumForTests();
+
+describe.skipIf(!executablePath)('a reader of the inspector', () => {
+  let app: OpenedApp;
+  beforeAll(async () => {
+    app = await openApp(executablePath!, allActions);
+  }, 300_000);
+  afterAll(() => app.close());
+
+  const size = (width: number, height: number) => app.page.setViewportSize({ width, height });
+  const entry = (text: string | RegExp) => app.rows('Timeline').filter({ hasText: text }).first();
+  const state = () => app.page.getByRole('region', { name: 'The task', exact: true });
+
+  it('sees no contexts, and no empty boxes in their place', async () => {
+    const { page, go } = app;
+    await go('#/agents/show/graph');
+    await page.getByText('No contexts yet').waitFor();
+    expect(await page.locator('.pane').count()).toBe(0);
+  });
+
+  it('sees one task as one', async () => {
+    const { page, go, start, served } = app;
+    await until(served.show, await start('fail'), 'FAILED');
+    await go('#/agents/show/tasks');
+    await page.getByText('1 task', { exact: true }).waitFor();
+  });
+
+  it('reads a conversation in the order in which it was held', async () => {
+    const { go, start, served } = app;
+    const id = await start('ask');
+    await (await connect(`${served.url}/show`)).send('blue', { task: id });
+    await go(`#/agents/show/tasks/${id}`);
+    await entry('You said blue').waitFor();
+    const texts = await state().getByRole('list', { name: 'Messages' }).locator('.content').allInnerTexts();
+    expect(texts).toEqual(['ask', 'Which colour?', 'blue', 'You said blue']);
+  });
+
+  it('sees the same history at each opening, in the order of its times', async () => {
+    const { page, go, start, served } = app;
+    const id = await start('hold');
+    const read = async () => {
+      await go('#/agents/show/tasks');
+      await app.rows('Tasks').first().waitFor();
+      await go(`#/agents/show/tasks/${id}`);
+      // What the inspector noticed stands beside the history.
+      await page.getByText(/Lease 1, held by/).waitFor();
+      return app.rows('Timeline').allInnerTexts();
+    };
+    const first = await read();
+    expect(first.join('\n')).not.toMatch(/lease|deadline/i);
+    expect(await read()).toEqual(first);
+    const times = first.flatMap((text) => /\d\d:\d\d:\d\d\.\d{3}/.exec(text) ?? []);
+    expect(times.length).toBe(first.length);
+    expect(times).toEqual([...times].sort());
+    served.gate.release();
+    await until(served.show, id, 'COMPLETED');
+  });
+
+  it('sees a parent to the left of its child, though they refer to each other, each by what it is about', async () => {
+    const { page, go, start, served, checkAccess, picture } = app;
+    const child = await until(served.show, await start('draw a red boat'), 'COMPLETED');
+    const { contextId } = child;
+    const parent = await start(`parent ${child.id} show`, 'show', { contextId, references: [child] });
+    await until(served.show, parent, 'COMPLETED');
+    await go(`#/agents/show/graph?context=${contextId}`);
+    await expect.poll(() => page.locator('svg.graph a').count()).toBe(2);
+    await expect.poll(() => page.locator('path.edge').count()).toBe(1);
+    const place = async (text: string) =>
+      (await page.locator('svg.graph a', { hasText: text }).boundingBox())!;
+    const [left, right] = [await place('parent'), await place('draw a red boat')];
+    expect(left.x + left.width).toBeLessThan(right.x);
+    expect(
+      await page.locator('svg.graph').evaluate((svg) => (svg.textContent!.match(/Completed/g) ?? []).length),
+    ).toBe(2);
+    await checkAccess();
+    await picture('reader-graph');
+  });
+
+  it('sees time, state and duration of each request at every width', async () => {
+    const { page, go, rows, picture } = app;
+    await go('#/agents/show/send');
+    await page.getByRole('textbox', { name: 'Your message' }).fill('fail');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await entry('The printer is on fire').waitFor();
+    for (const width of [1440, 1024, 390]) {
+      await size(width, 900);
+      await go('#/agents/show/wire');
+      const sent = rows('Requests').filter({ hasText: 'SendMessage' }).first();
+      await sent.waitFor();
+      for (const place of ['.wire-time', '.wire-operation', '.wire-status', '.number']) {
+        const cell = sent.locator(place);
+        expect(await cell.isVisible()).toBe(true);
+        if (place === '.wire-operation') continue;
+        expect(await cell.evaluate((each) => each.scrollWidth - each.clientWidth)).toBeLessThanOrEqual(0);
+      }
+      await picture(`reader-wire-${width}`);
+    }
+    await size(1440, 900);
+  });
+
+  it('is told once that there is no such task, and that nothing was lost', async () => {
+    const { page, go, start, problems } = app;
+    const known = problems.length;
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/timeline')) asked.push(request.url());
+    });
+    await go('#/agents/show/tasks/no-such-task');
+    await page.getByText('The store has no task no-such-task').waitFor();
+    await go(`#/agents/show/tasks/${await start('chunks 3')}`);
+    await entry('Written').waitFor();
+    expect(asked.filter((url) => url.includes('no-such-task')).length).toBe(1);
+    expect(await page.locator('.banner').count()).toBe(0);
+    expect(problems.splice(known).join('\n')).toContain('404');
+  });
+
+  it('can do nothing while the connection is lost, and all when it is back', async () => {
+    const { page, go, problems } = app;
+    const known = problems.length;
+    await page.route('**/api/**', (route) => route.abort());
+    await go('#/agents/show/tasks');
+    await page.getByText('The connection to the inspector is lost.').waitFor();
+    expect(await page.getByRole('button', { name: 'Delete old …' }).isDisabled()).toBe(true);
+    await go('#/agents/show/card');
+    await page.getByText('The inspector cannot be reached').waitFor();
+    await page.unroute('**/api/**');
+    // This page has no feed that would see it.
+    await page.getByText(/Back after [\d.]+ s/).waitFor();
+    await go('#/agents/show/tasks');
+    await expect.poll(() => page.getByRole('button', { name: 'Delete old …' }).isEnabled()).toBe(true);
+    problems.splice(known);
+  });
+
+  it('adds an agent by an address without a scheme, and removes it', async () => {
+    const { page, served } = app;
+    await page.getByRole('textbox', { name: 'Address of an agent' }).fill(`${new URL(served.url).host}/old/`);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await expect.poll(() => page.url()).toContain('old-at-');
+    await page.getByRole('button', { name: 'Remove Old' }).click();
+    await page.getByRole('button', { name: 'Remove Old' }).waitFor({ state: 'detached' });
+    expect(page.url()).not.toContain('old-at-');
+  });
+
+  it('on a phone sees the filter, the chosen agent, and the form before the history', async () => {
+    const { page, go, served, checkAccess, picture } = app;
+    for (const name of ['one', 'two', 'three']) {
+      await page.getByRole('textbox', { name: 'Address of an agent' }).fill(`${served.url}/far/${name}`);
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.getByRole('button', { name: new RegExp(`^Remove ${name}`) }).waitFor();
+    }
+    await size(390, 844);
+    await go('#/agents/show/tasks');
+    const tabs = page.getByRole('group', { name: 'State' });
+    expect((await tabs.boundingBox())!.height).toBeGreaterThan(30);
+    await go('#/agents/three-at-' + new URL(served.url).host.replace(/\W+/g, '-') + '/send');
+    const chosen = page.getByRole('navigation', { name: 'Agents' }).locator('[aria-current=page]');
+    await expect.poll(async () => (await chosen.boundingBox())!.x).toBeLessThan(390);
+    await go('#/agents/show/send');
+    await page.getByRole('textbox', { name: 'Your message' }).fill('convert something');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    const answer = page.getByRole('button', { name: 'Answer', exact: true });
+    await answer.waitFor();
+    await expect.poll(async () => (await answer.boundingBox())!.y).toBeLessThan(844);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await checkAccess();
+    await picture('reader-phone');
+    await size(1440, 900);
+    for (const name of ['one', 'two', 'three'])
+      await page.getByRole('button', { name: new RegExp(`^Remove ${name}`) }).click();
+  });
+});
