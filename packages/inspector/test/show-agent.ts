@@ -9,6 +9,7 @@ import {
   failed,
   file,
   inputRequired,
+  labels,
   link,
   reply,
   type Turn,
@@ -118,6 +119,10 @@ const shows: Readonly<Record<string, Show>> = {
     await step('measure', async () => ({ metres: 3 }));
     await step('cut', async () => 'sharp');
     yield completed('Built');
+  },
+  async *label() {
+    yield labels(['vip', 'title:Journey of Ada']);
+    yield completed('Done');
   },
   async *fail() {
     yield working('Trying');

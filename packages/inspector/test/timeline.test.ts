@@ -88,6 +88,32 @@ describe('a timeline', () => {
     ]);
   });
 
+  it('says what the task is about, who began it, and how often the agent was started', () => {
+    const timeline = timelineOf(
+      [
+        fact(1, 0, {
+          type: 'message-received',
+          message: { messageId: 'm', role: 'ROLE_USER', parts: [{ data: 1 }, { text: 'Book\n a taxi' }] },
+          caller: { sub: 'ada' },
+          labels: ['vip'],
+        }),
+      ],
+      entries.slice(1),
+    );
+    expect(timeline.live).toMatchObject({
+      title: 'Book a taxi',
+      caller: 'ada',
+      labels: ['vip'],
+      attempts: 1,
+    });
+    timeline.add([
+      fact(9, 3_000, { type: 'labels-set', labels: ['title: Journey of Ada', 'late'] }),
+      fact(10, 3_000, { type: 'turn-started', turn: 1, attempt: 2, messageIds: ['m'] }),
+    ]);
+    expect(timeline.live).toMatchObject({ title: 'Journey of Ada', labels: ['late'], attempts: 2 });
+    expect(timeline.at(8).title).toBe('Book a taxi');
+  });
+
   it('has facts of the time without a connection before the notice that it is back', () => {
     const notice = (ms: number, state: 'lost' | 'resumed'): Entry => ({
       seq: 8,

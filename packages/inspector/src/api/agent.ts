@@ -66,3 +66,17 @@ export interface CardReport {
   /** The schemas of typed skills, by the id of the skill. */
   readonly skillSchemas: Readonly<Record<string, unknown>>;
 }
+
+/** How many tasks are open: each at most {@link mostCounted} and one. */
+export interface OpenCounts {
+  /** They wait for a client or an authorization. */
+  readonly asking: number;
+  /** They were submitted, or the agent works on them. */
+  readonly working: number;
+}
+
+/** More are not counted: a store counts up to here and no further. */
+export const mostCounted = 999;
+
+/** The open tasks by the id of the agent, of those whose store the inspector has. */
+export type Overview = Readonly<Record<string, OpenCounts>>;

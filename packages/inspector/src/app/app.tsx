@@ -2,12 +2,13 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { AgentSummary, SessionInfo } from '../api/agent.ts';
 import { type ApiError, get } from './data/api.ts';
 import type { FeedState } from './data/feed.ts';
-import { hrefOf, type Route, useRoute } from './data/route.ts';
+import { placeHref, type Route, useRoute } from './data/route.ts';
 import { SessionContext, useAgent } from './data/session.ts';
+import { TasksPage } from './list/tasks-page.tsx';
 import { CardPage } from './pages/card-page.tsx';
 import { GraphPage } from './pages/graph-page.tsx';
 import { SendPage } from './pages/send-page.tsx';
-import { TasksPage } from './pages/tasks-page.tsx';
+
 import { TokenPage } from './pages/token-page.tsx';
 import { WebhooksPage } from './pages/webhooks-page.tsx';
 import { WirePage } from './pages/wire-page.tsx';
@@ -47,8 +48,8 @@ export function App() {
 
   const [first] = info?.agents ?? [];
   useEffect(() => {
-    if (!route.agent && first) location.replace(hrefOf(first.id, 'tasks'));
-  }, [route.agent, first]);
+    if (!route.agent && !route.place && first) location.replace(placeHref('tasks'));
+  }, [route.agent, route.place, first]);
 
   if (error?.status === 401) return <TokenPage message={error.message} onToken={refresh} />;
   if (error && !session)
@@ -111,12 +112,19 @@ function useConnection(refresh: () => void) {
   return { isLost, backAfterMs, onFeed };
 }
 
-function Page({ route: { agent, tab, task, query } }: { readonly route: Route }) {
+function Page({ route: { place, agent, tab, task, query } }: { readonly route: Route }) {
   const summary = useAgent(agent ?? '');
-  const title = [task, summary?.name, 'Baton inspector'].filter(Boolean).join(' · ');
+  const where = place === 'tasks' ? 'All tasks' : summary?.name;
+  const title = [task, where, 'Baton inspector'].filter(Boolean).join(' · ');
   useEffect(() => {
     document.title = title;
   }, [title]);
+  if (place === 'tasks')
+    return (
+      <Guarded key={place}>
+        <TasksPage agent={undefined} query={query} />
+      </Guarded>
+    );
   if (!agent)
     return (
       <Empty icon="agent" title="No agent yet">
@@ -134,9 +142,15 @@ function Page({ route: { agent, tab, task, query } }: { readonly route: Route })
     wire: () => <WirePage key={agent} agent={agent} />,
     tasks: () =>
       task === undefined ? (
-        <TasksPage key={`${agent} ${scope} ${context}`} agent={agent} context={context} scope={scope} />
+        <TasksPage key={agent} agent={agent} query={query} />
       ) : (
-        <TaskPage key={`${agent} ${task}`} agent={agent} task={task} scope={scope} />
+        <TaskPage
+          key={`${agent} ${task}`}
+          agent={agent}
+          task={task}
+          scope={scope}
+          at={Number(query.get('at')) || undefined}
+        />
       ),
   };
   return (

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { AgentSummary } from '../api/agent.ts';
+import { type AgentSummary, mostCounted, type OpenCounts } from '../api/agent.ts';
 import { ApiError, post } from './data/api.ts';
-import { hrefOf, type Route, type Tab } from './data/route.ts';
+import { hrefOf, placeHref, type Route, type Tab } from './data/route.ts';
 import { useAgent, useMay, useSession } from './data/session.ts';
+import { useOverview } from './data/use-overview.ts';
 import { ActButton } from './forms/act-button.tsx';
 import { Icon, type IconName } from './parts/icon.tsx';
 import { ThemeButton } from './theme-button.tsx';
@@ -46,6 +47,7 @@ export function Shell({ route, backAfterMs, children }: ShellProps) {
 
 function SideBar({ route }: { readonly route: Route }) {
   const { agents, may, viewer } = useSession();
+  const overview = useOverview();
   const isReadOnly = !may.some((action) => action !== 'fetch-file' && action !== 'add-agent');
   return (
     <aside class="side-bar">
@@ -53,11 +55,21 @@ function SideBar({ route }: { readonly route: Route }) {
         <span class="brand-mark" aria-hidden="true" />
         <span>Baton inspector</span>
       </div>
+      <nav aria-label="All agents" class="places">
+        <a
+          class="agent-link"
+          href={placeHref('tasks')}
+          aria-current={route.place === 'tasks' ? 'page' : undefined}
+        >
+          <Icon name="tasks" />
+          <span class="agent-name">All tasks</span>
+        </a>
+      </nav>
       <nav aria-label="Agents">
         <h2 class="side-title">Agents</h2>
         <ul class="agents">
           {agents.map((each) => (
-            <AgentItem key={each.id} agent={each} route={route} />
+            <AgentItem key={each.id} agent={each} route={route} counts={overview[each.id]} />
           ))}
         </ul>
         <AddAgent />
@@ -79,9 +91,11 @@ function SideBar({ route }: { readonly route: Route }) {
 interface AgentItemProps {
   readonly agent: AgentSummary;
   readonly route: Route;
+  /** Undefined for an agent whose store the inspector does not have. */
+  readonly counts: OpenCounts | undefined;
 }
 
-function AgentItem({ agent: { id, name, problem, isAdded }, route }: AgentItemProps) {
+function AgentItem({ agent: { id, name, problem, isAdded }, route, counts }: AgentItemProps) {
   const { refresh } = useSession();
   const mayAdd = useMay('add-agent');
   const item = useRef<HTMLLIElement>(null);
@@ -102,12 +116,32 @@ function AgentItem({ agent: { id, name, problem, isAdded }, route }: AgentItemPr
         <span class="agent-name">{name}</span>
         {problem && <Icon name="warning" />}
       </a>
+      {counts && <OpenTasks counts={counts} />}
       {isAdded && mayAdd && (
         <button type="button" class="agent-remove" aria-label={`Remove ${name}`} onClick={remove}>
           <Icon name="cancel" />
         </button>
       )}
     </li>
+  );
+}
+
+/** How many tasks of an agent wait for somebody, and how many it works on. */
+function OpenTasks({ counts: { asking, working } }: { readonly counts: OpenCounts }) {
+  const shown = (count: number) => (count > mostCounted ? `${mostCounted}+` : String(count));
+  return (
+    <>
+      {working > 0 && (
+        <span class="open-count is-working" title={`${shown(working)} at work`}>
+          {shown(working)}
+        </span>
+      )}
+      {asking > 0 && (
+        <span class="open-count is-asking" title={`${shown(asking)} wait for an answer`}>
+          {shown(asking)}
+        </span>
+      )}
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import { reportCard } from '../agents/card-report.ts';
 import { summaryOf } from '../agents/inspected.ts';
-import type { SessionInfo } from '../api/agent.ts';
+import type { Overview, SessionInfo } from '../api/agent.ts';
 import type { Exchange } from '../api/wire.ts';
 import { taskPicture } from '../graph/task-picture.ts';
 import { readNumber } from '../http/read-number.ts';
@@ -8,6 +8,7 @@ import { problemOf, RequestError } from '../http/reply.ts';
 import { streamLines } from '../http/stream-lines.ts';
 import { allActions, type Exhibit, isAllowed } from '../inspection.ts';
 import { pause } from '../pause.ts';
+import { countOpen } from '../tasks/count-open.ts';
 import { readFilter } from '../tasks/filters.ts';
 import { readTask } from '../tasks/read-task.ts';
 import { taskFeed, taskFeeds } from '../tasks/task-feed.ts';
@@ -28,6 +29,17 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
       process,
       ...(traceUrl !== undefined && { traceUrl }),
     };
+  },
+
+  async 'GET /overview'({ inspection }): Promise<Overview> {
+    const counts = await Promise.all(
+      inspection.agents.map(async ({ id, store }) => {
+        // A store that does not answer has no counts; its list says why.
+        const found = store && (await countOpen(store).catch(() => undefined));
+        return found ? [[id, found] as const] : [];
+      }),
+    );
+    return Object.fromEntries(counts.flat());
   },
 
   async 'GET /agents/:agent/card'({ inspection, params }) {

@@ -3,8 +3,12 @@ import { useEffect, useState } from 'preact/hooks';
 /** The pages of an agent. */
 export type Tab = 'card' | 'tasks' | 'send' | 'graph' | 'webhooks' | 'wire';
 
-/** Where the app is: `#/agents/<agent>/<tab>/<task>?…`. */
+/** The pages of all agents. */
+export type Place = 'tasks' | 'inbox';
+
+/** Where the app is: `#/agents/<agent>/<tab>/<task>?…`, or `#/<place>?…`. */
 export interface Route {
+  readonly place?: Place;
   readonly agent?: string;
   readonly tab: Tab;
   readonly task?: string;
@@ -12,32 +16,67 @@ export interface Route {
 }
 
 const tabs: readonly string[] = ['card', 'tasks', 'send', 'graph', 'webhooks', 'wire'];
+const places: readonly string[] = ['tasks', 'inbox'];
 
 /** Reads an address of the app. */
 export function readRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?');
-  const [, root, agent, tab = '', task] = path.split('/').map(decodeURIComponent);
+  const [, root = '', agent, tab = '', task] = path.split('/').map(decodeURIComponent);
   return {
     tab: tabs.includes(tab) ? (tab as Tab) : 'tasks',
     query: new URLSearchParams(query),
+    ...(places.includes(root) && { place: root as Place }),
     ...(root === 'agents' && agent && { agent }),
     ...(task && { task }),
   };
 }
 
-/** The address of a page. */
-export function hrefOf(
-  agent: string,
-  tab: Tab,
-  task?: string,
-  query: Readonly<Record<string, string | undefined>> = {},
-): string {
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** The address of a page of an agent. */
+export function hrefOf(agent: string, tab: Tab, task?: string, query: Query = {}): string {
   const path = ['', 'agents', agent, tab, ...(task === undefined ? [] : [task])]
     .map(encodeURIComponent)
     .join('/');
-  const set = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
-  return `#${path}${set.length > 0 ? `?${new URLSearchParams(set)}` : ''}`;
+  return `#${path}${queryText(query)}`;
 }
+
+/** The address of a page of all agents. */
+export const placeHref = (place: Place, query: Query = {}): string => `#/${place}${queryText(query)}`;
+
+function queryText(query: Query): string {
+  const set = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return set.length > 0 ? `?${new URLSearchParams(set)}` : '';
+}
+
+/** The present address with other members of its query; an empty one is left out. */
+function changed(query: Query): string {
+  const [path, before = ''] = location.hash.split('?');
+  return path + queryText({ ...Object.fromEntries(new URLSearchParams(before)), ...query });
+}
+
+/** Changes the query of the present address, without a step back to the one before. */
+export const changeQuery = (query: Query): void => location.replace(changed(query));
+
+/** How long an address is left as it is while somebody moves a slider, in milliseconds: browsers refuse many changes. */
+const noteAfterMs = 150;
+let noting: ReturnType<typeof setTimeout> | undefined;
+
+/** Does the same a moment later, without telling the app, which knows it already. */
+export function noteQuery(query: Query): void {
+  const [page] = location.hash.split('?');
+  clearTimeout(noting);
+  noting = setTimeout(() => {
+    if (location.hash.split('?')[0] === page) history.replaceState(null, '', changed(query));
+  }, noteAfterMs);
+}
+
+/** The list that was shown last, for the way back from a task. */
+let lastList: string | undefined;
+export const rememberList = (): void => {
+  lastList = location.hash;
+};
+export const listBefore = (): string | undefined => lastList;
 
 /** The present address, read again whenever it changes. */
 export function useRoute(): Route {

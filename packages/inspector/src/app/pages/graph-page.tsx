@@ -4,11 +4,11 @@ import { queryOf } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
 import { useGet, useMay } from '../data/session.ts';
 import { useNow } from '../data/use-now.ts';
+import { useTaskList } from '../list/use-task-list.ts';
 import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ago, oneLine, plural, shortId, stateClass, stateName } from '../parts/words.ts';
 import { layoutGraph, nodeHeight, nodeWidth } from './layout-graph.ts';
-import { useTaskList } from './use-task-list.ts';
 
 interface GraphPageProps {
   readonly agent: string;
@@ -88,7 +88,9 @@ function Picture({ agent, context, scope, version }: PictureProps) {
   return (
     <>
       <div class="graph-tools">
-        <span class="mono">{shortId(context)}</span>
+        <span class="mono muted" title={context}>
+          {shortId(context)}
+        </span>
         <a class="button button-quiet" href={hrefOf(agent, 'tasks', undefined, { context })}>
           <Icon name="tasks" />
           As a list

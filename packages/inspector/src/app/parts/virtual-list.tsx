@@ -11,8 +11,8 @@ interface VirtualListProps<Item> {
   /** The chosen row; -1 for none. */
   readonly selected: number;
   readonly onSelect: (index: number) => void;
-  /** Enter on the chosen row. */
-  readonly onOpen?: (index: number) => void;
+  /** Makes each row a link; Enter follows that of the chosen one. */
+  readonly hrefOf?: (item: Item) => string;
   /** The end of the list is near. */
   readonly onEnd?: () => void;
   /** Whether the list stays at its end while it grows. */
@@ -27,7 +27,7 @@ const overscan = 6;
 /** A list of rows of one height, of which only the visible ones exist in the page. Arrow keys, Home, End and Page keys move. */
 export function VirtualList<Item>(props: VirtualListProps<Item>) {
   const { items, rowHeight, label, row, rowClass, selected, total, isFollowing = false } = props;
-  const { onSelect, onOpen, onEnd } = props;
+  const { onSelect, hrefOf, onEnd } = props;
   const id = useId();
   const frame = useRef<HTMLDivElement>(null);
   const count = items.length;
@@ -41,7 +41,8 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
   }, [onEnd, first, visible, count]);
 
   const press = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && selected >= 0) onOpen?.(selected);
+    const chosen = items[selected];
+    if (event.key === 'Enter' && hrefOf && chosen !== undefined) location.hash = hrefOf(chosen);
     const target = targetOf(event.key, selected, visible, count);
     if (target === undefined || count === 0) return;
     event.preventDefault();
@@ -77,10 +78,8 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
               rowHeight={rowHeight}
               isSelected={index === selected}
               total={total ?? count}
-              onOpen={() => {
-                onSelect(index);
-                onOpen?.(index);
-              }}
+              href={hrefOf?.(item)}
+              onChoose={() => onSelect(index)}
             >
               {row(item, index)}
             </Slot>
@@ -98,27 +97,30 @@ interface SlotProps {
   readonly rowHeight: number;
   readonly isSelected: boolean;
   readonly total: number;
-  readonly onOpen: () => void;
+  readonly href: string | undefined;
+  readonly onChoose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** The place of one row. */
-function Slot({ id, className, index, rowHeight, isSelected, total, onOpen, children }: SlotProps) {
+/** The place of one row: a link, or something to choose. */
+function Slot(props: SlotProps) {
+  const { id, className, index, rowHeight, isSelected, total, href, onChoose, children } = props;
+  const shared = {
+    id,
+    class: `row ${className}`,
+    role: 'option' as const,
+    tabIndex: -1,
+    'aria-selected': isSelected,
+    'aria-posinset': index + 1,
+    'aria-setsize': total,
+    style: { height: `${rowHeight}px`, transform: `translateY(${index * rowHeight}px)` },
+    onClick: onChoose,
+  };
+  if (href === undefined) return <div {...shared}>{children}</div>;
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles keys for its rows.
-    <div
-      id={id}
-      class={`row ${className}`}
-      role="option"
-      tabIndex={-1}
-      aria-selected={isSelected}
-      aria-posinset={index + 1}
-      aria-setsize={total}
-      style={{ height: `${rowHeight}px`, transform: `translateY(${index * rowHeight}px)` }}
-      onClick={onOpen}
-    >
+    <a href={href} {...shared}>
       {children}
-    </div>
+    </a>
   );
 }
 

@@ -39,8 +39,10 @@ export function dateTime(iso: string, now = new Date()): string {
   return at.toDateString() === now.toDateString() ? secondOf(at) : `${date(at)} ${secondOf(at)}`;
 }
 
-const date = (at: Date): string =>
-  at.toLocaleDateString('en-GB', { year: 'numeric', month: 'short', day: 'numeric' });
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+// By hand: the first date that the browser writes takes it as long as a whole page.
+const date = (at: Date): string => `${at.getDate()} ${months[at.getMonth()]} ${at.getFullYear()}`;
 
 /** A number of things: `1 task`, `2,000 tasks`. */
 export const plural = (count: number, one: string): string =>

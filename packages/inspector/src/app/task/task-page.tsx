@@ -1,23 +1,35 @@
 import type { Artifact, Task } from '@batonjs/protocol';
 import { useMemo, useState } from 'preact/hooks';
-import { hrefOf } from '../data/route.ts';
+import { noteQuery } from '../data/route.ts';
 import { useAgent, useMay } from '../data/session.ts';
-import { CopyButton, Empty, Loading, ProblemNote, StateBadge } from '../parts/bits.tsx';
+import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { isTerminalState, shortId } from '../parts/words.ts';
+import { isTerminalState } from '../parts/words.ts';
 import { TaskState } from '../timeline/task-state.tsx';
 import { TimelinePane } from '../timeline/timeline-pane.tsx';
-import { type TimelineState, useTimeline } from '../timeline/use-timeline.ts';
+import { useTimeline } from '../timeline/use-timeline.ts';
 import { AnswerPanel } from './answer-panel.tsx';
-import { TaskActions } from './task-actions.tsx';
+import { TaskHead } from './task-head.tsx';
 import { Versions } from './versions.tsx';
 
+interface TaskPageProps {
+  readonly agent: string;
+  readonly task: string;
+  readonly scope: number;
+  /** The position that the address names: the entry up to which the task is shown. */
+  readonly at: number | undefined;
+}
+
 /** One task: its timeline beside the task as it was at any position. */
-export function TaskPage({ agent, task, scope }: Pick<TaskHeadProps, 'agent' | 'task' | 'scope'>) {
+export function TaskPage({ agent, task, scope, at }: TaskPageProps) {
   const { timeline, version, state, problem, beside } = useTimeline(agent, task, scope);
-  const [position, setPosition] = useState<number>();
+  const [position, setPosition] = useState(at);
+  const goTo = (to: number | undefined) => {
+    setPosition(to);
+    noteQuery({ at: to === undefined ? '' : String(to) });
+  };
   const [versions, setVersions] = useState<Artifact>();
-  const count = position ?? timeline.rows.length;
+  const count = Math.min(position ?? Number.POSITIVE_INFINITY, timeline.rows.length);
   const replay = useMemo(
     () => (position === undefined ? timeline.live : timeline.at(position)),
     [timeline, version, position],
@@ -28,7 +40,7 @@ export function TaskPage({ agent, task, scope }: Pick<TaskHeadProps, 'agent' | '
   if (problem && timeline.rows.length === 0) return <ProblemNote problem={{ message: problem }} />;
   return (
     <div class="task-page">
-      <TaskHead agent={agent} task={task} scope={scope} present={present} state={state} />
+      <TaskHead agent={agent} task={task} scope={scope} timeline={timeline} state={state} />
       {problem && <ProblemNote problem={{ message: problem }} />}
       {timeline.rows.length === 0 ? (
         state === 'loading' ? (
@@ -39,12 +51,7 @@ export function TaskPage({ agent, task, scope }: Pick<TaskHeadProps, 'agent' | '
       ) : (
         <div class="panes">
           <section class="pane pane-timeline" aria-label="Timeline of the task">
-            <TimelinePane
-              timeline={timeline}
-              version={version}
-              position={position}
-              onPosition={setPosition}
-            />
+            <TimelinePane timeline={timeline} version={version} position={position} onPosition={goTo} />
           </section>
           <section class="pane pane-state" aria-label="The task">
             <TaskState
@@ -73,43 +80,6 @@ export function TaskPage({ agent, task, scope }: Pick<TaskHeadProps, 'agent' | '
   );
 }
 
-interface TaskHeadProps {
-  readonly agent: string;
-  readonly task: string;
-  readonly scope: number;
-  /** The task as it is now, once it was read. */
-  readonly present: Task | undefined;
-  readonly state: TimelineState;
-}
-
-function TaskHead({ agent, task, scope, present, state }: TaskHeadProps) {
-  return (
-    <header class="page-head">
-      <a class="button button-quiet" href={hrefOf(agent, 'tasks')}>
-        <Icon name="back" />
-        Tasks
-      </a>
-      <h1 class="mono task-id" title={task}>
-        {shortId(task)}
-      </h1>
-      <CopyButton text={task} label="Copy id" />
-      {present && <StateBadge state={present.status.state} />}
-      <LinkState state={state} />
-      <span class="spacer" />
-      {present && (
-        <a
-          class="button button-quiet"
-          href={hrefOf(agent, 'graph', undefined, { context: present.contextId })}
-        >
-          <Icon name="graph" />
-          Context
-        </a>
-      )}
-      {present && <TaskActions agent={agent} task={present} scope={scope} />}
-    </header>
-  );
-}
-
 /** What can be done for a task that has not ended. */
 function NextStep({ agent, task }: { readonly agent: string; readonly task: Task }) {
   const maySend = useMay('send');
@@ -120,15 +90,6 @@ function NextStep({ agent, task }: { readonly agent: string; readonly task: Task
       <AuthNote task={task} />
       {maySend && summary?.canCall && <AnswerPanel agent={agent} task={task} />}
     </>
-  );
-}
-
-function LinkState({ state }: { readonly state: TimelineState }) {
-  const words = { loading: 'Loading', live: 'Live', lost: 'Reconnecting' };
-  return (
-    <span class={`link-state link-${state}`} role="status">
-      {words[state]}
-    </span>
   );
 }
 

@@ -1,6 +1,8 @@
 import type { AgentEvent } from '@batonjs/client';
 import type { Artifact, Message, Task, TaskStatus } from '@batonjs/protocol';
+import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry } from '../../api/timeline.ts';
+import { oneLine } from '../parts/words.ts';
 
 /** A task as it was after some of the entries of its timeline. */
 export class Replay {
@@ -15,6 +17,14 @@ export class Replay {
   /** The trace of the last message: 32 hexadecimal digits. Undefined for one that was not traced. */
   traceId: string | undefined;
   attempt = 0;
+  /** How often the agent was started, in all turns. */
+  attempts = 0;
+  /** What the task is about: what an agent said in a label, else the text of the first message. */
+  title: string | undefined;
+  /** Without the one that is the title. */
+  labels: readonly string[] = [];
+  /** Who sent the first message, as far as the server knows. */
+  caller: string | undefined;
 
   /** The messages that came without a task, and the agent's answer to them. */
   get messages(): readonly Message[] {
@@ -23,12 +33,12 @@ export class Replay {
 
   /** A state that later entries of this one do not change. */
   copy(): Replay {
-    const { task, turn, traceId, attempt } = this;
+    const { task, turn, traceId, attempt, attempts, title, labels, caller } = this;
     const copy = new Replay();
     copy.task = task && copyOf(task);
     copy.#early = [...this.#early];
     copy.#answer = this.#answer;
-    return Object.assign(copy, { turn, traceId, attempt });
+    return Object.assign(copy, { turn, traceId, attempt, attempts, title, labels, caller });
   }
 
   /** Throws for an entry that has another shape than its type says. */
@@ -42,6 +52,7 @@ export class Replay {
     if (task) {
       this.task = copyOf(task);
       this.#known = undefined;
+      this.title ??= titleOf(task.history?.[0]?.parts ?? []);
     } else if (message) this.#answer = readable(message);
     else if (statusUpdate || artifactUpdate) {
       const { taskId: id, contextId } = (statusUpdate ?? artifactUpdate)!;
@@ -56,6 +67,8 @@ export class Replay {
     switch (fact?.type) {
       case 'message-received':
         this.#say(fact.message);
+        this.caller ??= nameIn(fact.caller);
+        if (fact.labels) this.#label(fact.labels);
         this.traceId = /^00-([\da-f]{32})-/.exec(fact.traceparent ?? '')?.[1];
         return;
       case 'task-created': {
@@ -80,6 +93,10 @@ export class Replay {
       case 'turn-started':
         this.turn = fact.turn;
         this.attempt = fact.attempt;
+        this.attempts += 1;
+        return;
+      case 'labels-set':
+        this.#label(fact.labels);
         return;
       case 'message-taken':
       case 'turn-ended':
@@ -91,7 +108,6 @@ export class Replay {
       case 'turn-failed':
       case 'turn-paused':
       case 'memory-changed':
-      case 'labels-set':
       case 'callback-opened':
       case 'callback-received':
       case 'child-updated':
@@ -105,6 +121,7 @@ export class Replay {
   /** A client answers what the status says: the message of the status comes first, as in the history of the server. */
   #say(message: Message): void {
     readable(message);
+    this.title ??= titleOf(message.parts);
     const { task } = this;
     if (!task) {
       this.#early.push(message);
@@ -112,6 +129,12 @@ export class Replay {
     }
     if (task.status.message) this.#remember(task, task.status.message);
     this.#remember(task, message);
+  }
+
+  #label(labels: readonly string[]): void {
+    const title = labels.find((label) => label.startsWith(titlePrefix));
+    if (title) this.title = title.slice(titlePrefix.length).trim();
+    this.labels = labels.filter((label) => label !== title);
   }
 
   #setStatus(task: Task, status: TaskStatus): void {
@@ -134,6 +157,21 @@ export class Replay {
     const { task } = this;
     if (task) for (const message of this.#early.splice(0)) this.#remember(task, message);
   }
+}
+
+/** What the label begins with by which an agent says what a task is about. */
+const titlePrefix = 'title:';
+
+/** The first text of a message in one line; undefined without any. */
+const titleOf = (parts: readonly PartMembers[]): string | undefined =>
+  oneLine(parts.find(({ text }) => text?.trim())?.text ?? '') || undefined;
+
+/** The name among the claims about a caller. */
+function nameIn(claims: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const { name, email, sub, scope } = claims ?? {};
+  return [name, email, sub, scope].find((claim) => typeof claim === 'string' && claim !== '') as
+    | string
+    | undefined;
 }
 
 /** Throws for a message without parts, which cannot be shown. */

@@ -1,6 +1,7 @@
 import { formOf } from '@batonjs/extensions/client';
 import type { Artifact, Task } from '@batonjs/protocol';
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Beside } from '../../api/timeline.ts';
 import { useSession } from '../data/session.ts';
 import { Section, StateBadge } from '../parts/bits.tsx';
@@ -31,6 +32,7 @@ interface TaskStateProps {
 export function TaskState(props: TaskStateProps) {
   const { replay, agent, row, beside, isLive, onVersions, children } = props;
   const { task } = replay;
+  const [isRawOpen, setRawOpen] = useState(false);
   const isAsked = /_(INPUT|AUTH)_REQUIRED$/.test(task?.status.state ?? '');
   return (
     <div class="task-state">
@@ -41,7 +43,8 @@ export function TaskState(props: TaskStateProps) {
         </p>
       )}
       <div class="task-now">
-        {task ? <StateBadge state={task.status.state} /> : <span class="muted">Not a task yet</span>}
+        {!isLive && task && <StateBadge state={task.status.state} />}
+        {!task && <span class="muted">Not a task yet</span>}
         {replay.turn > 0 && (
           <span class={`chip ${replay.attempt > 1 ? 'chip-again' : ''}`}>
             <Icon name="turn" />
@@ -70,9 +73,15 @@ export function TaskState(props: TaskStateProps) {
       )}
       {!isAsked && children}
       {row && (
-        <details class="raw-entry">
+        <details
+          class="raw-entry"
+          open={isRawOpen}
+          onToggle={(event) => setRawOpen(event.currentTarget.open)}
+        >
           <summary>Entry {row.entry.seq} as JSON</summary>
-          <JsonView value={row.entry.fact ?? row.entry.event ?? row.entry.message ?? row.entry.notice} />
+          {isRawOpen && (
+            <JsonView value={row.entry.fact ?? row.entry.event ?? row.entry.message ?? row.entry.notice} />
+          )}
         </details>
       )}
     </div>

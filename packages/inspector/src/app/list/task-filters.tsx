@@ -1,0 +1,119 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ListedState, StateCounts } from '../../api/task.ts';
+import { changeQuery } from '../data/route.ts';
+import { AgeOptions } from '../parts/bits.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { stateClass, stateName } from '../parts/words.ts';
+
+const states: readonly ListedState[] = [
+  'TASK_STATE_SUBMITTED',
+  'TASK_STATE_WORKING',
+  'TASK_STATE_INPUT_REQUIRED',
+  'TASK_STATE_AUTH_REQUIRED',
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_REJECTED',
+];
+
+const ages: readonly (readonly [number, string])[] = [
+  [0, 'Any age'],
+  [15 * 60_000, 'Last 15 minutes'],
+  [3_600_000, 'Last hour'],
+  [86_400_000, 'Last day'],
+  [7 * 86_400_000, 'Last week'],
+];
+
+/** Words are searched for when no letter was typed for so long, in milliseconds: a search may read many pages. */
+const searchAfterMs = 200;
+
+interface StateTabsProps {
+  readonly chosen: ListedState | undefined;
+  readonly counts: StateCounts;
+}
+
+/** Chooses a state, with how many tasks are in each. */
+export function StateTabs({ chosen, counts }: StateTabsProps) {
+  return (
+    <fieldset class="state-tabs" aria-label="State">
+      <StateTab name="All" count={total(counts)} isOn={!chosen} onChoose={() => changeQuery({ state: '' })} />
+      {states.map((state) => (
+        <StateTab
+          key={state}
+          name={stateName(state)}
+          count={counts[state]}
+          isOn={chosen === state}
+          onChoose={() => changeQuery({ state: stateClass(state) })}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+interface StateTabProps {
+  readonly name: string;
+  readonly count: number | undefined;
+  readonly isOn: boolean;
+  readonly onChoose: () => void;
+}
+
+const StateTab = ({ name, count, isOn, onChoose }: StateTabProps) => (
+  <button
+    type="button"
+    class={`state-tab ${isOn ? 'is-on' : ''} ${count ? '' : 'is-zero'}`}
+    aria-pressed={isOn}
+    onClick={onChoose}
+  >
+    {name}
+    {count !== undefined && <span class="count">{count.toLocaleString('en')}</span>}
+  </button>
+);
+
+const total = (counts: StateCounts): number | undefined => {
+  const known = Object.values(counts).filter((count) => count !== undefined);
+  return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
+};
+
+/** Searches by words and by `label:`, `code:` and `skill:`. */
+export function SearchBox({ typed }: { readonly typed: string }) {
+  const [text, setText] = useState(typed);
+  useEffect(() => setText(typed), [typed]);
+  useEffect(() => {
+    if (text.trim() === typed) return;
+    const timer = setTimeout(() => changeQuery({ q: text.trim() }), searchAfterMs);
+    return () => clearTimeout(timer);
+  }, [text, typed]);
+  return (
+    <label class="search">
+      <Icon name="search" />
+      <span class="visually-hidden">
+        Search in titles, answers and ids; label:, code: and skill: find those
+      </span>
+      <input
+        id="search"
+        type="search"
+        placeholder="Search, or label:… code:… skill:…"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+/** Chooses how old the last change may be. */
+export function AgeChoice({ chosen }: { readonly chosen: number }) {
+  return (
+    <label class="select">
+      <span class="visually-hidden">Age</span>
+      <select
+        value={chosen}
+        onChange={(event) => {
+          const age = event.currentTarget.value;
+          changeQuery({ age: age === '0' ? '' : age });
+        }}
+      >
+        <AgeOptions ages={ages} />
+      </select>
+    </label>
+  );
+}

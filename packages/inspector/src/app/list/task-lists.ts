@@ -1,0 +1,128 @@
+import type { StateCounts, TaskList, TaskListUpdate, TaskRow } from '../../api/task.ts';
+
+/** A task in a list, with the id of its agent. */
+export interface ListedRow extends TaskRow {
+  readonly agent: string;
+}
+
+/** The tasks of one agent as far as they were read. */
+interface AgentList {
+  readonly agent: string;
+  rows: ListedRow[];
+  readonly known: Set<string>;
+  next: string | undefined;
+  total: number | undefined;
+  source: TaskList['source'];
+}
+
+/** The lists of one agent or of several, newest first. They grow in place. */
+export class TaskLists {
+  readonly #lists = new Map<string, AgentList>();
+  readonly #counts = new Map<string, StateCounts>();
+  readonly #problems = new Map<string, string>();
+  #rows: readonly ListedRow[] | undefined;
+
+  /** All rows that are known to be in order: those that may follow the end of a list are left out until it is read. */
+  get rows(): readonly ListedRow[] {
+    this.#rows ??= this.#merge();
+    return this.#rows;
+  }
+
+  get isRead(): boolean {
+    return this.#lists.size > 0;
+  }
+
+  /** How many tasks match; undefined if an agent does not say. */
+  get total(): number | undefined {
+    let sum = 0;
+    for (const { total } of this.#lists.values()) {
+      if (total === undefined) return undefined;
+      sum += total;
+    }
+    return sum;
+  }
+
+  get counts(): StateCounts {
+    const sums: StateCounts = {};
+    for (const counts of this.#counts.values())
+      for (const [state, count] of Object.entries(counts) as [keyof StateCounts, number][])
+        sums[state] = (sums[state] ?? 0) + count;
+    return sums;
+  }
+
+  /** Where the list comes from, if there is one. */
+  get source(): TaskList['source'] | undefined {
+    const [first, ...others] = this.#lists.values();
+    return others.length === 0 ? first?.source : undefined;
+  }
+
+  /** Why lists could not be read, by agent. */
+  get problems(): ReadonlyMap<string, string> {
+    return this.#problems;
+  }
+
+  /** Takes a line of a feed. */
+  receive(update: TaskListUpdate): void {
+    const { agent } = update;
+    if (update.type === 'problem') {
+      this.#problems.set(agent, update.message);
+      return;
+    }
+    this.#problems.delete(agent);
+    if (update.type === 'counts') this.#counts.set(agent, update.counts);
+    else this.#begin(agent, update.list);
+  }
+
+  /** The list to read on: that whose end is the newest. */
+  get unfinished(): { readonly agent: string; readonly after: string } | undefined {
+    let newest: AgentList | undefined;
+    for (const list of this.#lists.values())
+      if (list.next !== undefined && (!newest || endOf(list) > endOf(newest))) newest = list;
+    return newest?.next === undefined ? undefined : { agent: newest.agent, after: newest.next };
+  }
+
+  /** Adds the page that follows the ones before. */
+  append(agent: string, { tasks, next }: TaskList): void {
+    const list = this.#lists.get(agent);
+    if (!list) return;
+    list.next = next;
+    for (const task of tasks) {
+      if (list.known.has(task.id)) continue;
+      list.known.add(task.id);
+      list.rows.push({ ...task, agent });
+    }
+    this.#rows = undefined;
+  }
+
+  /** Takes the first page, which was read again. Rows that it has no more stay where further pages were read. */
+  #begin(agent: string, { tasks, next, total, source }: TaskList): void {
+    const before = this.#lists.get(agent);
+    const first = tasks.map((task) => ({ ...task, agent }));
+    const ids = new Set(tasks.map(({ id }) => id));
+    const isWhole = next === undefined;
+    const others = isWhole || !before ? [] : before.rows.filter(({ id }) => !ids.has(id));
+    for (const { id } of others) ids.add(id);
+    this.#lists.set(agent, {
+      agent,
+      rows: [...first, ...others],
+      known: ids,
+      next: before && !isWhole ? before.next : next,
+      total,
+      source,
+    });
+    this.#rows = undefined;
+  }
+
+  #merge(): readonly ListedRow[] {
+    const lists = [...this.#lists.values()];
+    if (lists.length < 2) return lists[0]?.rows ?? [];
+    const open = lists.filter(({ next }) => next !== undefined).map(endOf);
+    const end = open.toSorted().at(-1) ?? '';
+    const rows = lists.flatMap((list) => list.rows).filter(({ statusAt = '' }) => statusAt >= end);
+    return rows.sort(({ statusAt: one = '' }, { statusAt: other = '' }) =>
+      one < other ? 1 : one > other ? -1 : 0,
+    );
+  }
+}
+
+const endOf = ({ rows }: AgentList): string => rows.at(-1)?.statusAt ?? '';

@@ -1,0 +1,52 @@
+import { useAgent } from '../data/session.ts';
+import { StateBadge } from '../parts/bits.tsx';
+import { ago, duration, isTerminalState, oneLine, shortId } from '../parts/words.ts';
+import type { ListedRow } from './task-lists.ts';
+
+interface TaskCellsProps {
+  readonly task: ListedRow;
+  readonly now: number;
+  /** Whether tasks of several agents are listed. */
+  readonly hasAgent: boolean;
+}
+
+/** A task in a list: its state once, what it is about, what was said last, when. */
+export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
+  const agent = useAgent(task.agent);
+  const { id, title, labels = [], code, attempt = 0, turn = 0, statusAt, startedAt, state } = task;
+  return (
+    <>
+      <StateBadge state={state} />
+      <span class="cell-task">
+        <span class="cell-title">{title ?? shortId(id)}</span>
+        <span class="cell-sub">
+          {hasAgent && <span class="cell-agent">{agent?.name ?? task.agent}</span>}
+          <span class="mono">{shortId(id)}</span>
+          {turn > 1 && <span>{turn} turns</span>}
+          {attempt > 1 && <span class="chip chip-again">attempt {attempt}</span>}
+          {code && <span class="chip chip-bad">{code}</span>}
+          {labels.map((label) => (
+            <span key={label} class="chip">
+              {label}
+            </span>
+          ))}
+        </span>
+      </span>
+      <span class="cell-text">{saidOf(task)}</span>
+      <span class="cell-age">
+        <span>{statusAt ? ago(statusAt, now) : ''}</span>
+        {startedAt && statusAt && isTerminalState(state) && (
+          <span class="cell-sub">
+            took {duration(Math.max(0, Date.parse(statusAt) - Date.parse(startedAt)))}
+          </span>
+        )}
+      </span>
+    </>
+  );
+}
+
+/** What the status says, unless that is only its name again. */
+function saidOf({ text = '', state }: ListedRow): string {
+  const name = state.replace('TASK_STATE_', '').replace(/_/g, ' ');
+  return text.trim().toUpperCase() === name ? '' : oneLine(text);
+}

@@ -1,0 +1,133 @@
+import { useEffect, useState } from 'preact/hooks';
+import { changeQuery, hrefOf, rememberList } from '../data/route.ts';
+import { useAgent, useMay } from '../data/session.ts';
+import { useNow } from '../data/use-now.ts';
+import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { VirtualList } from '../parts/virtual-list.tsx';
+import { plural, shortId } from '../parts/words.ts';
+import { PruneButton } from './prune-button.tsx';
+import { SavedFilters } from './saved-filters.tsx';
+import { filterOf } from './search.ts';
+import { AgeChoice, SearchBox, StateTabs } from './task-filters.tsx';
+import type { ListedRow } from './task-lists.ts';
+import { TaskCells } from './task-row.tsx';
+import { type TaskListState, useTaskList } from './use-task-list.ts';
+
+const sources = {
+  live: 'Live from the store',
+  polled: 'Read from the agent every 2 seconds',
+  seen: 'The agent lists no tasks: these are the ones that this inspector saw',
+} as const;
+
+interface TasksPageProps {
+  /** Undefined shows the tasks of all agents. */
+  readonly agent: string | undefined;
+  /** The filter, as it stands in the address. */
+  readonly query: URLSearchParams;
+}
+
+/** The tasks of an agent, or of all. What is filtered stands in the address. */
+export function TasksPage({ agent, query }: TasksPageProps) {
+  const filter = filterOf(query);
+  const list = useTaskList(agent, filter);
+  const summary = useAgent(agent ?? '');
+  const mayPrune = useMay('prune');
+  const { contextId: context } = filter;
+  const isFiltered = ['q', 'state', 'age', 'context'].some((name) => query.get(name));
+  useEffect(rememberList);
+  return (
+    <div class="tasks-page">
+      <header class="page-head">
+        <h1>{agent === undefined ? 'All tasks' : 'Tasks'}</h1>
+        {list.source && agent !== undefined && <span class="muted source-note">{sources[list.source]}</span>}
+        <span class="spacer" />
+        {agent !== undefined && mayPrune && summary?.hasServer && <PruneButton agent={agent} />}
+      </header>
+      <StateTabs chosen={filter.state} counts={list.counts} />
+      <div class="filters">
+        <SearchBox typed={query.get('q') ?? ''} />
+        <AgeChoice chosen={filter.maxAgeMs ?? 0} />
+        {context && (
+          <span class="chip">
+            Context {shortId(context)}
+            <button
+              type="button"
+              class="chip-remove"
+              aria-label="All contexts"
+              onClick={() => changeQuery({ context: '' })}
+            >
+              <Icon name="cancel" />
+            </button>
+          </span>
+        )}
+        <SavedFilters />
+        <span class="spacer" />
+        <span class="muted list-count" role="status">
+          {countOf(list)}
+        </span>
+      </div>
+      {list.problem && <ProblemNote problem={{ message: list.problem }} />}
+      <TaskRows agent={agent} list={list} isFiltered={isFiltered} scope={filter.scope ?? 0} />
+    </div>
+  );
+}
+
+interface TaskRowsProps {
+  readonly agent: string | undefined;
+  readonly list: TaskListState;
+  readonly isFiltered: boolean;
+  readonly scope: number;
+}
+
+function TaskRows({ agent, list, isFiltered, scope }: TaskRowsProps) {
+  const now = useNow();
+  const [chosen, setChosen] = useState<ListedRow>();
+  if (list.rows.length === 0) {
+    if (list.isLoading) return list.problem ? null : <Loading what="Reading tasks" />;
+    return isFiltered ? (
+      <Empty icon="search" title="No task fits">
+        Choose another state or age, or clear the search.
+      </Empty>
+    ) : (
+      <Empty icon="tasks" title="No tasks yet">
+        {agent !== undefined && (
+          <a class="button" href={hrefOf(agent, 'send')}>
+            Send the first message
+          </a>
+        )}
+      </Empty>
+    );
+  }
+  const hrefAt = (task: ListedRow) =>
+    hrefOf(task.agent, 'tasks', task.id, scope > 0 ? { scope: String(scope) } : {});
+  return (
+    <div class="task-list">
+      <div class="task-columns" aria-hidden="true">
+        <span>State</span>
+        <span>Task</span>
+        <span>Last said</span>
+        <span>Changed</span>
+      </div>
+      <VirtualList
+        items={list.rows}
+        rowHeight={56}
+        label="Tasks"
+        selected={chosen ? list.rows.findIndex(({ id }) => id === chosen.id) : -1}
+        onSelect={(index) => setChosen(list.rows[index])}
+        hrefOf={hrefAt}
+        onEnd={list.more}
+        total={list.total ?? list.rows.length}
+        rowClass={() => 'task-row'}
+        row={(task) => <TaskCells task={task} now={now} hasAgent={agent === undefined} />}
+      />
+    </div>
+  );
+}
+
+const countOf = ({ rows, total, isLoading }: TaskListState): string => {
+  if (isLoading) return '';
+  return total === undefined || total === rows.length
+    ? plural(rows.length, 'task')
+    : `${rows.length.toLocaleString('en')} of ${plural(total, 'task')}`;
+};
