@@ -167,7 +167,7 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
       await search.fill(typed);
       await expect.poll(() => rows('Tasks').count()).toBe(1);
       await found('Journey of Ada').waitFor();
-      expect(new URLSearchParams(page.url().split('?')[1]).get('q')).toBe(typed);
+      await expect.poll(() => new URLSearchParams(page.url().split('?')[1]).get('q')).toBe(typed);
     }
     await search.fill('printer is on fire');
     await expect.poll(() => rows('Tasks').filter({ hasNotText: 'printer' }).count()).toBe(0);
@@ -240,7 +240,7 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await go('#/agents/show/tasks');
     const tabs = page.getByRole('group', { name: 'State' });
     expect((await tabs.boundingBox())!.height).toBeGreaterThan(30);
-    await go('#/agents/three-at-' + new URL(served.url).host.replace(/\W+/g, '-') + '/send');
+    await go(`#/agents/three-at-${new URL(served.url).host.replace(/\W+/g, '-')}/send`);
     const chosen = page.getByRole('navigation', { name: 'Agents' }).locator('[aria-current=page]');
     await expect.poll(async () => (await chosen.boundingBox())!.x).toBeLessThan(390);
     await go('#/agents/show/send');
