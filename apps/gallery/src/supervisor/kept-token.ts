@@ -19,7 +19,7 @@ export function keptToken(folder: string): string {
     mkdirSync(folder, { recursive: true });
     writeFileSync(file, `${token}\n`, { mode: 0o600 });
   } catch {
-    // The server says what is wrong with the folder if it needs it.
+    // A server that needs the folder says why it cannot have it.
   }
   return token;
 }

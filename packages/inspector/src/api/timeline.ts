@@ -1,7 +1,7 @@
 import type { Fact } from '@batonjs/lifecycle';
 import type { Message, StreamResponse } from '@batonjs/protocol';
 
-/** What the inspector noticed of a connection while somebody looked. It is in no log. */
+/** A change of a connection that the inspector noticed. It is in no log. */
 export interface Notice {
   readonly type: 'connection';
   readonly state: 'lost' | 'reconnecting' | 'resumed' | 'polling';

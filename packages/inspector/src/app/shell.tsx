@@ -126,7 +126,7 @@ function AgentItem({ agent: { id, name, problem, isAdded }, route, counts }: Age
   );
 }
 
-/** How many tasks of an agent wait for somebody, and how many it works on. */
+/** How many tasks of an agent wait for an answer, and how many it works on. */
 function OpenTasks({ counts: { asking, working } }: { readonly counts: OpenCounts }) {
   const shown = (count: number) => (count > mostCounted ? `${mostCounted}+` : String(count));
   return (

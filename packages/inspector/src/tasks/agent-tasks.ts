@@ -81,7 +81,7 @@ async function read(client: AgentClient, filter: TaskFilter, after: string | und
 }
 
 /** How many messages of each task are asked for: the first one is among them while there are not more. */
-const fewMessages = 2;
+const fewMessages = 4;
 
 /** The row of a task that an agent showed, with at most so many of its messages. */
 export const rowOf = (

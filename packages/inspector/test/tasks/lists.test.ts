@@ -71,8 +71,8 @@ describe('the tasks that an agent lists', () => {
     });
     expect(await source.list({}, 'n')).toStrictEqual({ tasks: [], source: 'polled' });
     expect(asked).toStrictEqual([
-      { pageSize: 100, historyLength: 2 },
-      { pageSize: 100, historyLength: 2, pageToken: 'n' },
+      { pageSize: 100, historyLength: 4 },
+      { pageSize: 100, historyLength: 4, pageToken: 'n' },
     ]);
     expect(source.everyMs).toBe(2_000);
   });
@@ -84,7 +84,7 @@ describe('the tasks that an agent lists', () => {
     const { statusTimestampAfter: since, ...rest } = asked[0]!;
     expect(rest).toStrictEqual({
       pageSize: 100,
-      historyLength: 2,
+      historyLength: 4,
       status: 'TASK_STATE_WORKING',
       contextId: 'c',
     });

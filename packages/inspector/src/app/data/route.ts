@@ -58,7 +58,7 @@ function changed(query: Query): string {
 /** Changes the query of the present address, without a step back to the one before. */
 export const changeQuery = (query: Query): void => location.replace(changed(query));
 
-/** How long an address is left as it is while somebody moves a slider, in milliseconds: browsers refuse many changes. */
+/** How long an address stays as it is while a slider moves, in milliseconds: browsers refuse many changes. */
 const noteAfterMs = 150;
 let noting: ReturnType<typeof setTimeout> | undefined;
 

@@ -27,7 +27,7 @@ interface TasksPageProps {
   readonly query: URLSearchParams;
 }
 
-/** The tasks of an agent, or of all. What is filtered stands in the address. */
+/** The tasks of an agent, or of all. The filter stands in the address. */
 export function TasksPage({ agent, query }: TasksPageProps) {
   const filter = filterOf(query);
   const list = useTaskList(agent, filter);

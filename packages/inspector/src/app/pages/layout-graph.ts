@@ -23,9 +23,10 @@ const margin = 24;
 
 /** A place in the picture: of a task, or of an edge that passes a column. */
 interface Cell {
-  readonly key: string;
   readonly column: number;
   row: number;
+  /** Those that lead to it. */
+  readonly before: Cell[];
 }
 
 /**
@@ -35,36 +36,41 @@ interface Cell {
 export function layoutGraph({ nodes, edges }: TaskPicture): GraphLayout {
   const forward = withoutCircles(nodes, edges);
   const columns = columnsOf(nodes, forward);
-  const cells = new Map<string, Cell>();
-  const before = new Map<string, string[]>();
-  const add = (key: string, column: number) => cells.set(key, { key, column, row: 0 });
-  for (const { id } of nodes) add(id, columns.get(id)!);
-  const ways = forward.map((edge) => {
-    const way = [edge.from];
-    for (let column = columns.get(edge.from)! + 1; column < columns.get(edge.to)!; column += 1) {
-      const key = `${edge.from} ${edge.to} ${column}`;
-      add(key, column);
-      way.push(key);
-    }
-    way.push(edge.to);
-    for (const [index, key] of way.slice(1).entries())
-      before.set(key, [...(before.get(key) ?? []), way[index]!]);
-    return { edge, way };
+  const cells: Cell[] = [];
+  const add = (column: number): Cell => {
+    const cell: Cell = { column, row: 0, before: [] };
+    cells.push(cell);
+    return cell;
+  };
+  const tasks = new Map(nodes.map(({ id }) => [id, add(columns.get(id) ?? 0)]));
+  const ways = forward.flatMap((edge) => {
+    const [from, to] = [tasks.get(edge.from), tasks.get(edge.to)];
+    if (!from || !to) return [];
+    const way = [from];
+    for (let column = from.column + 1; column < to.column; column += 1) way.push(add(column));
+    way.push(to);
+    for (const [index, cell] of way.entries())
+      if (index > 0) cell.before.push(...way.slice(index - 1, index));
+    return [{ edge, way }];
   });
-  placeRows([...cells.values()], (key) => (before.get(key) ?? []).map((each) => cells.get(each)!));
-  const x = ({ column }: Cell) => margin + column * (nodeWidth + gapX);
-  const y = ({ row }: Cell) => margin + row * (nodeHeight + gapY);
-  const all = [...cells.values()];
+  placeRows(cells);
+  const placed = nodes.flatMap((node) => {
+    const cell = tasks.get(node.id);
+    return cell ? [{ node, ...placeOf(cell) }] : [];
+  });
+  const places = cells.map(placeOf);
   return {
-    nodes: nodes.map((node) => ({ node, x: x(cells.get(node.id)!), y: y(cells.get(node.id)!) })),
-    edges: ways.map(({ edge, way }) => ({
-      edge,
-      path: pathThrough(way.map((key) => ({ x: x(cells.get(key)!), y: y(cells.get(key)!) }))),
-    })),
-    width: Math.max(0, ...all.map(x)) + nodeWidth + margin,
-    height: Math.max(0, ...all.map(y)) + nodeHeight + margin,
+    nodes: placed,
+    edges: ways.map(({ edge, way }) => ({ edge, path: pathThrough(way.map(placeOf)) })),
+    width: Math.max(0, ...places.map(({ x }) => x)) + nodeWidth + margin,
+    height: Math.max(0, ...places.map(({ y }) => y)) + nodeHeight + margin,
   };
 }
+
+const placeOf = ({ column, row }: Cell): Place => ({
+  x: margin + column * (nodeWidth + gapX),
+  y: margin + row * (nodeHeight + gapY),
+});
 
 /** The edges without those that lead back to a task they can be reached from. */
 function withoutCircles(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): readonly GraphEdge[] {
@@ -100,8 +106,8 @@ function columnsOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): Ma
   for (let isChanged = true; isChanged; ) {
     isChanged = false;
     for (const { from, to } of edges) {
-      const wanted = columns.get(from)! + 1;
-      if (wanted <= columns.get(to)!) continue;
+      const wanted = (columns.get(from) ?? 0) + 1;
+      if (wanted <= (columns.get(to) ?? 0)) continue;
       columns.set(to, wanted);
       isChanged = true;
     }
@@ -110,18 +116,16 @@ function columnsOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): Ma
 }
 
 /** Column by column: each cell as near as it can be to those that lead to it, in their order. */
-function placeRows(cells: readonly Cell[], before: (key: string) => readonly Cell[]): void {
+function placeRows(cells: readonly Cell[]): void {
   const byColumn = [...Map.groupBy(cells, ({ column }) => column)].sort(([one], [other]) => one - other);
   for (const [, column] of byColumn) {
-    const wanted = new Map(
-      column.map((cell, index) => {
-        const rows = before(cell.key).map(({ row }) => row);
-        return [cell, rows.length > 0 ? rows.reduce((sum, row) => sum + row, 0) / rows.length : index];
-      }),
-    );
+    const wanted = column.map((cell, index) => {
+      const sum = cell.before.reduce((rows, { row }) => rows + row, 0);
+      return { cell, row: cell.before.length > 0 ? sum / cell.before.length : index };
+    });
     let next = 0;
-    for (const cell of [...column].sort((one, other) => wanted.get(one)! - wanted.get(other)!)) {
-      cell.row = Math.max(next, Math.round(wanted.get(cell)!));
+    for (const { cell, row } of wanted.sort((one, other) => one.row - other.row)) {
+      cell.row = Math.max(next, Math.round(row));
       next = cell.row + 1;
     }
   }
@@ -134,16 +138,17 @@ interface Place {
 
 /** A line from the right side of the first place to the left side of the last, straight through those between. */
 function pathThrough(places: readonly Place[]): string {
-  const [first, ...others] = places;
   const middle = (place: Place) => place.y + nodeHeight / 2;
   const bend = gapX / 2;
-  let path = `M${first!.x + nodeWidth},${middle(first!)}`;
-  let last = first!;
-  for (const [index, place] of others.entries()) {
-    const x1 = last.x + nodeWidth;
-    path += ` C${x1 + bend},${middle(last)} ${place.x - bend},${middle(place)} ${place.x},${middle(place)}`;
-    if (index < others.length - 1) path += ` L${place.x + nodeWidth},${middle(place)}`;
+  let path = '';
+  let last: Place | undefined;
+  for (const place of places) {
+    if (last) {
+      const x1 = last.x + nodeWidth;
+      path += `${path === '' ? 'M' : 'L'}${x1},${middle(last)}`;
+      path += ` C${x1 + bend},${middle(last)} ${place.x - bend},${middle(place)} ${place.x},${middle(place)} `;
+    }
     last = place;
   }
-  return path;
+  return path.trim();
 }

@@ -3,7 +3,7 @@ import { plural } from './words.ts';
 
 /** Plain text beyond this length, in characters, shows its beginning and its end: laying it out takes long. */
 const cutText = 8_000;
-const shownBeginning = 5_000;
+const shownStart = 5_000;
 const shownEnd = 1_000;
 
 /** Text beyond this length, in characters, is rendered only when the reader asks. */
@@ -42,10 +42,10 @@ export function RichText({
 function PlainText({ text }: { readonly text: string }) {
   const [isWhole, setWhole] = useState(false);
   if (isWhole || text.length <= cutText) return <p class="plain-text">{text}</p>;
-  const left = text.length - shownBeginning - shownEnd;
+  const left = text.length - shownStart - shownEnd;
   return (
     <div class="content">
-      <p class="plain-text">{text.slice(0, shownBeginning)}</p>
+      <p class="plain-text">{text.slice(0, shownStart)}</p>
       <button type="button" class="button between-text" onClick={() => setWhole(true)}>
         {plural(left, 'more character')}
       </button>

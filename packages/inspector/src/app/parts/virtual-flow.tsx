@@ -38,26 +38,29 @@ function LongFlow<Item>({ items, keyOf, label, row }: VirtualFlowProps<Item>) {
   const [height, setHeight] = useState(400);
   const isAtEnd = top === undefined;
   const starts = useMemo(() => startsOf(items, keyOf, heights), [items, items.length, measured]);
-  const whole = starts.at(-1)!;
+  const startOf = (index: number) => starts[index] ?? 0;
+  const whole = startOf(items.length);
   const from = indexAt(starts, (top ?? whole - height) - overscan);
   const until = Math.min(items.length, indexAt(starts, (top ?? whole - height) + height + overscan) + 1);
 
   useLayoutEffect(() => {
-    setHeight(frame.current!.clientHeight);
+    if (!frame.current || !list.current) return;
+    setHeight(frame.current.clientHeight);
     let isChanged = false;
-    for (const [offset, element] of [...list.current!.children].entries()) {
+    for (const [offset, element] of [...list.current.children].entries()) {
       const item = items[from + offset];
-      const found = (element as HTMLElement).offsetHeight;
+      const found = Math.round(element.getBoundingClientRect().height);
       if (item === undefined || heights.get(keyOf(item)) === found) continue;
       heights.set(keyOf(item), found);
       isChanged = true;
     }
     if (isChanged) setMeasured((count) => count + 1);
-    if (isAtEnd) frame.current!.scrollTop = frame.current!.scrollHeight;
+    if (isAtEnd) frame.current.scrollTop = frame.current.scrollHeight;
   });
 
   const scroll = () => {
-    const { scrollTop, scrollHeight, clientHeight } = frame.current!;
+    if (!frame.current) return;
+    const { scrollTop, scrollHeight, clientHeight } = frame.current;
     setTop(scrollTop + clientHeight >= scrollHeight - 4 ? undefined : scrollTop);
   };
   return (
@@ -66,7 +69,7 @@ function LongFlow<Item>({ items, keyOf, label, row }: VirtualFlowProps<Item>) {
       <ol
         ref={list}
         class="flow"
-        style={{ paddingTop: `${starts[from]!}px`, paddingBottom: `${whole - starts[until]!}px` }}
+        style={{ paddingTop: `${startOf(from)}px`, paddingBottom: `${whole - startOf(until)}px` }}
       >
         {items.slice(from, until).map((item, offset) => (
           <li
@@ -104,7 +107,7 @@ function indexAt(starts: readonly number[], place: number): number {
   let high = starts.length - 2;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (starts[middle]! <= place) low = middle;
+    if ((starts[middle] ?? 0) <= place) low = middle;
     else high = middle - 1;
   }
   return Math.max(0, low);

@@ -55,7 +55,7 @@ export class Replay {
       this.title ??= titleOf(task.history?.[0]?.parts ?? []);
     } else if (message) this.#answer = readable(message);
     else if (statusUpdate || artifactUpdate) {
-      const { taskId: id, contextId } = (statusUpdate ?? artifactUpdate)!;
+      const { taskId: id = '', contextId = '' } = statusUpdate ?? artifactUpdate ?? {};
       this.task ??= { id, contextId, status: { state: 'TASK_STATE_UNSPECIFIED' } };
       if (statusUpdate) this.#setStatus(this.task, statusUpdate.status);
       else if (artifactUpdate) addArtifact(this.task, artifactUpdate.artifact, artifactUpdate.append);

@@ -28,13 +28,12 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
   const [shown, setShown] = useState<Kinds>('all');
   const count = timeline.rows.length;
   const rows = useMemo(
-    () => [...timeline.rows.keys()].filter((index) => isShown(timeline.rows[index]!, shown)),
+    () => timeline.rows.map((row, index) => ({ row, index })).filter(({ row }) => isShown(row, shown)),
     [timeline, version, shown],
   );
-  const rowAt = (index: number) => timeline.rows[index]!;
   const isLive = position === undefined;
   const current = isLive ? count : position;
-  const selected = rows.findLastIndex((index) => index < current);
+  const selected = rows.findLastIndex(({ index }) => index < current);
   return (
     <div class="timeline">
       <div class="timeline-tools">
@@ -58,11 +57,11 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
         label="Timeline"
         selected={selected}
         isFollowing={isLive}
-        onSelect={(place) => onPosition(rows[place]! + 1)}
-        rowClass={(index) =>
-          `entry tone-${rowAt(index).described.tone} ${index >= current ? 'is-later' : ''}`
+        onSelect={(place) => onPosition((rows[place]?.index ?? 0) + 1)}
+        rowClass={({ row, index }) =>
+          `entry tone-${row.described.tone} ${index >= current ? 'is-later' : ''}`
         }
-        row={(index) => <EntryRow row={rowAt(index)} />}
+        row={({ row }) => <EntryRow row={row} />}
       />
       <Scrub count={count} position={position} onPosition={onPosition} />
     </div>

@@ -98,8 +98,8 @@ export class Timeline {
     const row = new TimelineRow(entry, isUnreadable, gapMs);
     if (place < this.rows.length) this.#saved = this.#saved.filter(({ count }) => count <= place);
     this.rows.splice(place, 0, row);
-    const after = this.rows[place + 1]?.entry.at;
-    if (after !== undefined && at !== undefined) this.rows[place + 1]!.gapMs = Date.parse(after) - at;
+    const after = this.rows[place + 1];
+    if (after?.entry.at !== undefined && at !== undefined) after.gapMs = Date.parse(after.entry.at) - at;
     this.#save();
     if (isUnreadable || at === undefined) return;
     this.#lastAt = Math.max(at, this.#lastAt ?? 0);
@@ -122,8 +122,8 @@ export class Timeline {
     let place = this.rows.length;
     if (notice || at === undefined) return place;
     while (place > 0) {
-      const { entry } = this.rows[place - 1]!;
-      if (!entry.notice || entry.at === undefined || Date.parse(entry.at) <= at) break;
+      const before = this.rows[place - 1]?.entry;
+      if (!before?.notice || before.at === undefined || Date.parse(before.at) <= at) break;
       place -= 1;
     }
     return place;

@@ -7,7 +7,7 @@ import { Timeline } from './timeline.ts';
 /** The state of a timeline's feed. */
 export type TimelineState = 'loading' | 'live' | 'lost';
 
-/** What is drawn of a timeline. */
+/** A timeline as the page draws it. */
 interface Drawn {
   /** That of the timeline: it grows in place. */
   readonly version: number;
