@@ -93,7 +93,7 @@ export const outcomeResult = ({ reply, refusal, input }: Outcome): CallToolResul
   input ?? (refusal ? { ...resultOf(reply), ...textResult(refusal, true) } : resultOf(reply));
 
 /** The arguments that do not fit, each with the rule that it breaks. */
-function invalid({ issues }: z.ZodError): CallToolResult {
+export function invalid({ issues }: z.ZodError): CallToolResult {
   const lines = issues.map(({ path, message }) => [...path.map(String), message].join(': '));
   return textResult(`The arguments do not fit the tool\n${lines.join('\n')}`, true);
 }

@@ -1,0 +1,58 @@
+import { type AgentClient, answer, type MessageInput, type SendOptions } from '@batonjs/client';
+import type { Json, Part } from '@batonjs/protocol';
+import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import { type Call, follow } from '../server/follow.ts';
+import { textResult } from '../server/results.ts';
+import type { Development } from './development-mcp.ts';
+import { shownReply } from './shown-reply.ts';
+import type { Arguments } from './tools.ts';
+
+/** Sends a message that starts a task, and waits for its end or its question. */
+export async function send(
+  development: Development,
+  { message, data, contextId, waitSeconds }: Arguments<'send'>,
+  context: ServerContext,
+): Promise<CallToolResult> {
+  if (message === undefined && data === undefined) return textResult('Give a message, data, or both', true);
+  const parts: Part[] = [
+    ...(message === undefined ? [] : [{ text: message }]),
+    ...(data ? [{ data: data as Json }] : []),
+  ];
+  const options = contextId === undefined ? {} : { contextId };
+  return converse(await development.agent(), parts, options, callOf(development, context, waitSeconds));
+}
+
+/** Answers the question of a task, and waits as above. */
+export async function answerTask(
+  development: Development,
+  { taskId, answer: text, values, waitSeconds }: Arguments<'answer'>,
+  context: ServerContext,
+): Promise<CallToolResult> {
+  if ((text === undefined) === (values === undefined))
+    return textResult('Give an answer in words, or values', true);
+  const agent = await development.agent();
+  const message = answer(await agent.task(taskId).get(), (text ?? values) as Json);
+  return converse(agent, message, {}, callOf(development, context, waitSeconds));
+}
+
+type Waiting = Omit<Call, 'agent' | 'extensions'>;
+
+const callOf = ({ onError = () => {} }: Development, context: ServerContext, waitSeconds: number): Waiting => ({
+  context,
+  // 0 would wait without an end.
+  waitMs: Math.max(1, waitSeconds * 1_000),
+  cancelsTask: false,
+  onError,
+  notify: async () => {},
+});
+
+async function converse(
+  agent: AgentClient,
+  input: MessageInput,
+  options: SendOptions,
+  waiting: Waiting,
+): Promise<CallToolResult> {
+  const extensions = extensionsOf(agent);
+  const start = (signal: AbortSignal) => agent.stream(input, { ...options, extensions, signal });
+  return shownReply(await follow({ ...waiting, agent, extensions }, start, true));
+}
