@@ -48,6 +48,7 @@ export const groups: readonly Group[] = [
       'agents/mcp.md',
       'agents/extensions.md',
       'agents/testing.md',
+      'agents/assistants.md',
       'agents/conformance-kits.md',
     ],
   },

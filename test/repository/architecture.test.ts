@@ -47,6 +47,8 @@ const arrows: Record<string, readonly string[]> = {
     'bindings-v0-3',
     'client',
     'extensions',
+    // `dev --mcp` serves tools for an assistant.
+    'mcp',
     'oauth',
     'protocol',
     'server',

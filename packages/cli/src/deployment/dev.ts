@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { AgentProcess } from '../development/agent-process.ts';
 import { usage } from '../errors/cli-error.ts';
 import { addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { toCount } from '../flags/key-values.ts';
@@ -15,6 +14,7 @@ interface DevFlags extends CommonOptions {
   readonly port: number;
   readonly data: string;
   readonly inspect?: boolean;
+  readonly mcp?: boolean;
 }
 
 export function addDev(program: Command, run: Run): void {
@@ -24,7 +24,8 @@ export function addDev(program: Command, run: Run): void {
     .argument('<file>', 'a module whose default export is an agent, or { agent, card }')
     .option('--port <port>', 'listen on this port of loopback', toCount(0), 4000)
     .option('--data <file>', 'keeps the tasks over reloads', '.data/dev.db')
-    .option('--no-inspect', 'do not open the inspector');
+    .option('--no-inspect', 'do not open the inspector')
+    .option('--mcp', 'serve tools for a coding assistant over standard input and output (MCP)');
   addOutputFlags(command)
     .addHelpText('after', '\nExample:\n  $ baton dev agent.ts --port 4000\n')
     .action(run<DevFlags>(develop));
@@ -37,7 +38,9 @@ export function addDev(program: Command, run: Run): void {
   addOutputFlags(inner).action(
     run(async ({ output }: RunContext<CommonOptions>, file: string, port: string, data: string) => {
       const { serveFile } = await import('./serve-file.ts');
-      output.field('URL', await serveFile(file, Number(port), data));
+      const { url, name } = await serveFile(file, Number(port), data);
+      output.field('Name', name);
+      output.field('URL', url);
       // It ends by a signal.
       await new Promise(() => {});
     }),
@@ -47,47 +50,35 @@ export function addDev(program: Command, run: Run): void {
 async function develop({ options, output, io }: RunContext<DevFlags>, file: string): Promise<void> {
   const path = resolve(io.cwd, file);
   if (!existsSync(path)) throw usage(`There is no file ${path}`);
-  const isSource = import.meta.url.endsWith('.ts');
-  const program = fileURLToPath(new URL(isSource ? '../main.ts' : './main.js', import.meta.url));
-  const data = resolve(io.cwd, options.data);
-  const child = spawn(
-    process.execPath,
-    [
-      ...process.execArgv,
-      '--watch',
-      '--watch-preserve-output',
-      program,
-      'serve-file',
-      path,
-      String(options.port),
-      data,
-    ],
-    { cwd: io.cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...io.env } },
-  );
-  const ended = once(child, 'exit');
-  const stop = () => child.kill('SIGTERM');
-  io.signal.addEventListener('abort', stop);
-  let isInspected = options.inspect === false;
+  const { port, mcp: isForAssistant = false } = options;
+  const served = { path, port, data: resolve(io.cwd, options.data), cwd: io.cwd, env: io.env };
+  // An assistant owns standard output.
+  let isInspected = options.inspect === false || isForAssistant;
   let inspector: ChildProcess | undefined;
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    for (const line of text.split('\n').filter(Boolean)) {
-      const url = /^URL: (\S+)/.exec(line)?.[1];
-      if (url === undefined) output.note(line);
+  const agentProcess = new AgentProcess(served, {
+    onLine: (line) => output.note(line),
+    onUrl(url) {
+      if (isForAssistant) output.note(`URL: ${url}`);
       else if (output.isJson) output.json({ url });
       else output.field('URL', url);
-      if (url !== undefined && !isInspected) {
-        isInspected = true;
-        inspector = inspect(url, io.cwd, output);
-      }
-    }
+      if (isInspected) return;
+      isInspected = true;
+      inspector = inspect(url, io.cwd, output);
+    },
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    for (const line of text.split('\n').filter(Boolean)) output.note(line);
-  });
+  const stop = () => agentProcess.stop();
+  io.signal.addEventListener('abort', stop);
   try {
-    await ended;
+    if (isForAssistant) {
+      const { serveAssistant } = await import('../development/serve-assistant.ts');
+      const onError = (error: unknown) => output.note(error instanceof Error ? error.message : String(error));
+      await serveAssistant(agentProcess, served, io, onError);
+      stop();
+    }
+    await agentProcess.ended;
   } finally {
     io.signal.removeEventListener('abort', stop);
+    stop();
     inspector?.kill();
   }
 }

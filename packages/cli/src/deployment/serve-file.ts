@@ -6,8 +6,12 @@ import { listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { usage } from '../errors/cli-error.ts';
 
-/** Serves the agent in a file, with its tasks in another one, until the process is told to end. Resolves to the URL. */
-export async function serveFile(file: string, port: number, data: string): Promise<string> {
+/** Serves the agent in a file, with its tasks in another one, until the process is told to end. Resolves to the URL and the agent's name in the store. */
+export async function serveFile(
+  file: string,
+  port: number,
+  data: string,
+): Promise<{ url: string; name: string }> {
   const module = (await import(pathToFileURL(file).href)) as Partial<AgentServerOptions> & {
     default?: unknown;
   };
@@ -30,5 +34,5 @@ export async function serveFile(file: string, port: number, data: string): Promi
   const { url, close } = await listen(server, { port });
   const stop = () => void close().then(() => process.exit());
   process.on('SIGTERM', stop).on('SIGINT', stop);
-  return url;
+  return { url, name: exported.name ?? 'agent' };
 }

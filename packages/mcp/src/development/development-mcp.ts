@@ -17,7 +17,7 @@ import { describeAgent, listTasks, showTimeline } from './look.ts';
 import { NotRunning } from './not-running.ts';
 import { readDocs, searchDocs } from './read-docs.ts';
 import { shownReply } from './shown-reply.ts';
-import { answerTask, send } from './talk.ts';
+import { answerTask, forkTask, send } from './talk.ts';
 import type { LogEntry } from './timeline.ts';
 import { type Arguments, descriptions, schemas, type ToolName } from './tools.ts';
 
@@ -27,10 +27,12 @@ export type { LogEntry } from './timeline.ts';
 export interface Development {
   /** A client of the agent as it runs now. Rejects with a {@link NotRunning} that says why it does not run. */
   agent(): Promise<AgentClient>;
-  /** The lines that its process printed, oldest first. */
+  /** The lines that its process printed since its start, oldest first. */
   printed(): readonly string[];
   /** Facts of the log of a task after a position; undefined if there is no such task. */
   entries(taskId: string, after: number, limit: number): Promise<readonly LogEntry[] | undefined>;
+  /** Forks a task from a point. Resolves to the id of the new one. */
+  fork(taskId: string, options: { readonly from: string; readonly message?: string }): Promise<string>;
   /** The folder with the pages of the installed version; undefined if they are not installed. */
   docs(): string | undefined;
   /** Sees the errors that the assistant is not shown. */
@@ -97,7 +99,9 @@ function performers(development: Development): Performers {
     answer: (args, context) => answerTask(development, args, context),
     list_tasks: (args) => listTasks(development, args),
     timeline: (args) => showTimeline(development, args),
-    cancel: async ({ taskId }) => shownReply({ task: await (await development.agent()).task(taskId).cancel() }),
+    fork: (args, context) => forkTask(development, args, context),
+    cancel: async ({ taskId }) =>
+      shownReply({ task: await (await development.agent()).task(taskId).cancel() }),
     search_docs: (args) => searchDocs(docs(), args),
     read_docs: (args) => readDocs(docs(), args),
   };

@@ -1,5 +1,5 @@
 import { textOf } from '@batonjs/client';
-import type { Task, TaskState } from '@batonjs/protocol';
+import type { Task } from '@batonjs/protocol';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { textResult } from '../server/results.ts';
 import type { Development } from './development-mcp.ts';
@@ -27,17 +27,18 @@ export async function listTasks(
   { state, contextId, limit }: Arguments<'list_tasks'>,
 ): Promise<CallToolResult> {
   const agent = await development.agent();
-  const status = state && (`TASK_STATE_${state.replaceAll('-', '_').toUpperCase()}` as TaskState);
   const { tasks, totalSize } = await agent.listTasks({
     pageSize: limit,
-    ...(status && { status }),
+    ...(state && { status: state }),
     ...(contextId !== undefined && { contextId }),
   });
   return textResult([`${tasks.length} of ${totalSize} tasks`, ...tasks.map(rowOf)].join('\n'));
 }
 
 const rowOf = ({ id, contextId, status }: Task): string =>
-  [id, status.state, status.timestamp, `context ${contextId}`, JSON.stringify(textOf(status.message))].join(' ');
+  [id, status.state, status.timestamp, `context ${contextId}`, JSON.stringify(textOf(status.message))].join(
+    ' ',
+  );
 
 /** The log of a task, a line for each entry. */
 export async function showTimeline(

@@ -4,7 +4,10 @@ import type { Docs } from './docs.ts';
 import type { Arguments } from './tools.ts';
 
 /** The sections of the documentation that fit a query. */
-export function searchDocs(docs: Docs | undefined, { query, limit }: Arguments<'search_docs'>): CallToolResult {
+export function searchDocs(
+  docs: Docs | undefined,
+  { query, limit }: Arguments<'search_docs'>,
+): CallToolResult {
   if (!docs) return missing;
   const found = docs.search(query, limit);
   if (found.length === 0)

@@ -1,8 +1,15 @@
-import { type AgentClient, answer, type MessageInput, type SendOptions } from '@batonjs/client';
+import {
+  type AgentClient,
+  answer,
+  isInterrupted,
+  type MessageInput,
+  type SendOptions,
+} from '@batonjs/client';
 import type { Json, Part } from '@batonjs/protocol';
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
-import { type Call, follow } from '../server/follow.ts';
+import { type Call, follow, signalOf } from '../server/follow.ts';
 import { textResult } from '../server/results.ts';
+import { extensionsOf } from '../server/to-mcp.ts';
 import type { Development } from './development-mcp.ts';
 import { shownReply } from './shown-reply.ts';
 import type { Arguments } from './tools.ts';
@@ -35,9 +42,37 @@ export async function answerTask(
   return converse(agent, message, {}, callOf(development, context, waitSeconds));
 }
 
+/** Forks a task, and waits for the end or the question of the new one. */
+export async function forkTask(
+  development: Development,
+  { taskId, from, message, waitSeconds }: Arguments<'fork'>,
+  context: ServerContext,
+): Promise<CallToolResult> {
+  const agent = await development.agent();
+  const forked = await development.fork(taskId, { from, ...(message !== undefined && { message }) });
+  const late = AbortSignal.timeout(Math.max(1, waitSeconds * 1_000));
+  const signal = AbortSignal.any([late, signalOf(context)]);
+  const stream = agent.follow(forked, { extensions: extensionsOf(agent), signal });
+  try {
+    let isFirst = true;
+    for await (const _event of stream) {
+      // It begins in the state that the origin had at the point: a question there is answered already.
+      if (!isFirst && stream.task && isInterrupted(stream.task)) break;
+      isFirst = false;
+    }
+  } catch (error) {
+    if (!late.aborted) throw error;
+  }
+  return shownReply({ task: stream.task ?? (await agent.task(forked).get()) });
+}
+
 type Waiting = Omit<Call, 'agent' | 'extensions'>;
 
-const callOf = ({ onError = () => {} }: Development, context: ServerContext, waitSeconds: number): Waiting => ({
+const callOf = (
+  { onError = () => {} }: Development,
+  context: ServerContext,
+  waitSeconds: number,
+): Waiting => ({
   context,
   // 0 would wait without an end.
   waitMs: Math.max(1, waitSeconds * 1_000),

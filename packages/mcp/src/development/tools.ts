@@ -2,14 +2,14 @@ import { z } from 'zod';
 
 const state = z
   .enum([
-    'submitted',
-    'working',
-    'input-required',
-    'auth-required',
-    'completed',
-    'failed',
-    'canceled',
-    'rejected',
+    'TASK_STATE_SUBMITTED',
+    'TASK_STATE_WORKING',
+    'TASK_STATE_INPUT_REQUIRED',
+    'TASK_STATE_AUTH_REQUIRED',
+    'TASK_STATE_COMPLETED',
+    'TASK_STATE_FAILED',
+    'TASK_STATE_CANCELED',
+    'TASK_STATE_REJECTED',
   ])
   .describe('Only tasks in this state');
 const taskId = z.string().min(1);
@@ -48,6 +48,19 @@ export const schemas = {
     after: z.number().int().min(0).default(0).describe('Only entries after this position'),
     limit: z.number().int().min(1).max(500).default(100),
   }),
+  fork: z.strictObject({
+    taskId,
+    from: z
+      .string()
+      .min(1)
+      .default('start')
+      .describe('start, the name of a step, or a position of the log: what comes before is reused'),
+    message: z
+      .string()
+      .optional()
+      .describe('From the start: what it says instead; otherwise the next message'),
+    waitSeconds,
+  }),
   cancel: z.strictObject({ taskId }),
   search_docs: z.strictObject({
     query: z.string().min(1).max(400).describe('Words, such as "ask a question", or names of the API'),
@@ -71,6 +84,7 @@ export const descriptions: Readonly<Record<ToolName, string>> = {
   list_tasks: 'Lists the tasks of the agent, those that changed last first.',
   timeline:
     'Shows the log of a task: messages, turns, steps, memory, updates, and the errors that the agent threw, with their stacks. Clients never see these errors.',
+  fork: 'Makes a task that goes on from a point of another one, which stays as it is: to try a changed agent again.',
   cancel: 'Cancels a task.',
   search_docs: 'Searches the documentation of the installed version of Baton.',
   read_docs: 'Reads a page of that documentation.',
