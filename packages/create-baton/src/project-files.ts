@@ -12,8 +12,10 @@ const renamed: Readonly<Record<string, string>> = {
   gitignore: '.gitignore',
   dockerignore: '.dockerignore',
   'env.example': '.env.example',
-  'github/workflows/ci.yml': '.github/workflows/ci.yml',
 };
+
+/** Folders whose names begin with a dot in a project. */
+const hiddenFolder = /^(agents|github)(?=\/)/;
 
 /** Services that the compose file starts beside the agent. */
 const services: Readonly<Record<Project['store'], string>> = {
@@ -83,7 +85,7 @@ export function projectFiles(
     for (const path of filesBelow(root)) {
       const text = readFileSync(join(root, path), 'utf8');
       files.set(
-        renamed[path] ?? path,
+        renamed[path] ?? path.replace(hiddenFolder, '.$1'),
         text.replaceAll(/\{\{(\w+)\}\}/g, (_, key) => values[key] ?? ''),
       );
     }

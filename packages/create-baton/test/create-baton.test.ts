@@ -54,14 +54,18 @@ describe('the program', () => {
         ...['.dockerignore', '.gitignore', 'Dockerfile', 'README.md', 'compose.yaml', 'package.json', 'src'],
         ...['src/agent.ts', 'src/client.ts', 'src/main.ts', 'src/store.ts', 'test', 'test/agent.test.ts'],
         ...['pnpm-workspace.yaml', 'tsconfig.json', '.env.example', 'AGENTS.md'],
-        ...['.github', '.github/workflows', '.github/workflows/ci.yml'],
+        ...['.github', '.github/workflows', '.github/workflows/ci.yml', '.agents', '.agents/skills'],
+        ...['write-a-baton-agent', 'operate-a-baton-agent'].flatMap((skill) => [
+          `.agents/skills/${skill}`,
+          `.agents/skills/${skill}/SKILL.md`,
+        ]),
       ].sort(),
     );
     const again = await create(folder, 'my-agent', '--yes');
     expect(again).toEqual({
       code: 2,
       output: expect.stringContaining(
-        'The folder "my-agent" is not empty: .dockerignore, .env.example, .github and 10 more',
+        'The folder "my-agent" is not empty: .agents, .dockerignore, .env.example and 11 more',
       ),
     });
   });

@@ -1,4 +1,3 @@
-import type { AgentClient } from '@batonjs/client';
 import {
   type CallToolResult,
   ProtocolError,
@@ -8,36 +7,18 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { failedResult, type OnError } from '../server/failures.ts';
+import { failedResult } from '../server/failures.ts';
 import { textResult } from '../server/results.ts';
 import type { McpFactory } from '../server/to-mcp.ts';
 import { invalid } from '../server/tool-call.ts';
+import type { Development } from './development.ts';
 import { Docs } from './docs.ts';
 import { describeAgent, listTasks, showTimeline } from './look.ts';
 import { NotRunning } from './not-running.ts';
 import { readDocs, searchDocs } from './read-docs.ts';
 import { shownReply } from './shown-reply.ts';
 import { answerTask, forkTask, send } from './talk.ts';
-import type { LogEntry } from './timeline.ts';
 import { type Arguments, descriptions, schemas, type ToolName } from './tools.ts';
-
-export type { LogEntry } from './timeline.ts';
-
-/** An agent that is being written, as an assistant may see it. */
-export interface Development {
-  /** A client of the agent as it runs now. Rejects with a {@link NotRunning} that says why it does not run. */
-  agent(): Promise<AgentClient>;
-  /** The lines that its process printed since its start, oldest first. */
-  printed(): readonly string[];
-  /** Facts of the log of a task after a position; undefined if there is no such task. */
-  entries(taskId: string, after: number, limit: number): Promise<readonly LogEntry[] | undefined>;
-  /** Forks a task from a point. Resolves to the id of the new one. */
-  fork(taskId: string, options: { readonly from: string; readonly message?: string }): Promise<string>;
-  /** The folder with the pages of the installed version; undefined if they are not installed. */
-  docs(): string | undefined;
-  /** Sees the errors that the assistant is not shown. */
-  onError?: OnError;
-}
 
 const instructions =
   'For writing and debugging an agent on Baton. Search the documentation before you use a feature: do not guess ' +

@@ -10,7 +10,7 @@ import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server
 import { type Call, follow, signalOf } from '../server/follow.ts';
 import { textResult } from '../server/results.ts';
 import { extensionsOf } from '../server/to-mcp.ts';
-import type { Development } from './development-mcp.ts';
+import type { Development } from './development.ts';
 import { shownReply } from './shown-reply.ts';
 import type { Arguments } from './tools.ts';
 
