@@ -7,10 +7,10 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { failedResult } from '../server/failures.ts';
-import { textResult } from '../server/results.ts';
 import type { McpFactory } from '../server/to-mcp.ts';
 import { invalid } from '../server/tool-call.ts';
+import { failedResult } from '../translation/failures.ts';
+import { textResult } from '../translation/results.ts';
 import type { Development } from './development.ts';
 import { Docs } from './docs.ts';
 import { describeAgent, listTasks, showTimeline } from './look.ts';

@@ -1,5 +1,5 @@
 import type { AgentClient } from '@batonjs/client';
-import type { OnError } from '../server/failures.ts';
+import type { OnError } from '../translation/failures.ts';
 import type { LogEntry } from './timeline.ts';
 
 /** An agent that is being written, as an assistant may see it. */

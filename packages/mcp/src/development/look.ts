@@ -1,7 +1,7 @@
 import { textOf } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { textResult } from '../server/results.ts';
+import { textResult } from '../translation/results.ts';
 import type { Development } from './development.ts';
 import { timelineOf } from './timeline.ts';
 import type { Arguments } from './tools.ts';

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { textResult } from '../server/results.ts';
+import { textResult } from '../translation/results.ts';
 import type { Docs } from './docs.ts';
 import type { Arguments } from './tools.ts';
 

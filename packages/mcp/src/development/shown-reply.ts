@@ -2,7 +2,7 @@ import { type AgentReply, textOf } from '@batonjs/client';
 import { errorOf, formOf } from '@batonjs/extensions/client';
 import type { Task, TaskState } from '@batonjs/protocol';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { contentOf, contentOfArtifacts } from '../server/content.ts';
+import { contentOf, contentOfArtifacts } from '../translation/content.ts';
 
 /** A reply as the developer of its agent reads it: state, words, the question and how to answer it, and the artifacts. */
 export function shownReply({ task, message }: AgentReply): CallToolResult {

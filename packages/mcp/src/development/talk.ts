@@ -8,8 +8,8 @@ import {
 import type { Json, Part } from '@batonjs/protocol';
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
 import { type Call, follow, signalOf } from '../server/follow.ts';
-import { textResult } from '../server/results.ts';
-import { extensionsOf } from '../server/to-mcp.ts';
+import { extensionsOf } from '../translation/extensions-of.ts';
+import { textResult } from '../translation/results.ts';
 import type { Development } from './development.ts';
 import { shownReply } from './shown-reply.ts';
 import type { Arguments } from './tools.ts';
