@@ -76,6 +76,7 @@ export const groups: readonly Group[] = [
       'operating/troubleshooting.md',
       'operating/deploy.md',
       'operating/versions.md',
+      'operating/replay.md',
       'operating/hosts.md',
       'operating/durable-objects.md',
       'operating/containers.md',

@@ -54,6 +54,7 @@ const arrows: Record<string, readonly string[]> = {
     'server',
     'server-node',
     'store',
+    'store-etcd',
     'store-memory',
     'store-postgres',
     'store-redis',

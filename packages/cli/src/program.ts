@@ -20,6 +20,7 @@ import { addSchedules } from './deployment/schedules.ts';
 import { addTasks } from './deployment/tasks.ts';
 import { toDuration } from './flags/duration.ts';
 import type { Io } from './io.ts';
+import { addReplay } from './replay/replay.ts';
 import type { Run } from './run.ts';
 import { isSettable, Settings } from './settings/settings.ts';
 import { variableOf } from './settings/variable-of.ts';
@@ -51,6 +52,7 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   addFork(tasks, run);
   addBulk(tasks, run);
   addErase(tasks, run);
+  addReplay(program, run);
   addSchedules(program, run);
   addDoctor(program, run);
   for (const command of allOf(program)) command.copyInheritedSettings(program);

@@ -109,7 +109,7 @@ it.each<[line: string, error: string]>([
   ],
   [
     'tasks --store mysql://a',
-    'Error: A store is sqlite:<path>, redis://… or postgres://…\nCode: A2ACLI_ERR_USAGE\n',
+    'Error: A store is sqlite:<path>, redis://…, postgres://… or etcd://…\nCode: A2ACLI_ERR_USAGE\n',
   ],
   [
     'tasks --store sqlite:/dev/null/such',

@@ -8,7 +8,11 @@ import type { TaskStore } from './port/task-store.ts';
  * The present state of a task, or undefined if it does not exist. Throws `UnknownFactError` for a log of a newer
  * release.
  */
-export async function loadTask(store: TaskStore, scope: Scope, taskId: string): Promise<State | undefined> {
+export async function loadTask(
+  store: Pick<TaskStore, 'load'>,
+  scope: Scope,
+  taskId: string,
+): Promise<State | undefined> {
   const log = await store.load(scope, taskId);
   return log && foldLog(log);
 }

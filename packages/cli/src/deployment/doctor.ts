@@ -17,7 +17,7 @@ export function addDoctor(program: Command, run: Run): void {
   const command = program
     .command('doctor')
     .description('check a store, an agent, or both; the exit code is 1 if there is a problem')
-    .option('--store <url>', 'sqlite:<path>, redis://… or postgres://…')
+    .option('--store <url>', 'sqlite:<path>, redis://…, postgres://… or etcd://…')
     .option(
       '--stuck-after <duration>',
       'a task at work is stuck after so long without a change',

@@ -6,12 +6,15 @@ import { CliError, usage } from '../errors/cli-error.ts';
 /** A store that another process uses, and where it is. */
 export interface OpenedStore {
   readonly store: TaskStore & PushConfigStore;
-  readonly kind: 'sqlite' | 'redis' | 'postgres';
+  readonly kind: 'sqlite' | 'redis' | 'postgres' | 'etcd';
   /** The path of a file, or the URL of a server. */
   readonly address: string;
 }
 
-/** Opens the store that `sqlite:<path>`, a path, `redis://…` or `postgres://…` names. Makes no file where there is none. */
+/**
+ * Opens the store that `sqlite:<path>`, a path, `redis://…`, `postgres://…` or `etcd://host:2379,host:2379` names. Makes
+ * no file where there is none.
+ */
 export async function openStore(url: string, cwd: string): Promise<OpenedStore> {
   const unreachable = (cause: unknown) =>
     new CliError(
@@ -32,11 +35,17 @@ export async function openStore(url: string, cwd: string): Promise<OpenedStore> 
       const store = postgresStore(url);
       return await reached({ store, kind: 'postgres', address: url });
     }
+    if (/^etcds?:\/\//.test(url)) {
+      const { etcdStore } = await import('@batonjs/store-etcd');
+      const [, protocol, members = ''] = /^etcd(s?):\/\/(.*)$/.exec(url) ?? [];
+      const store = etcdStore(members.split(',').map((member) => `http${protocol}://${member}`));
+      return await reached({ store, kind: 'etcd', address: url });
+    }
   } catch (cause) {
     throw unreachable(cause);
   }
   // The rest of a URL may hold a password.
-  if (/^[a-z]+:\/\//i.test(url)) throw usage('A store is sqlite:<path>, redis://… or postgres://…');
+  if (/^[a-z]+:\/\//i.test(url)) throw usage('A store is sqlite:<path>, redis://…, postgres://… or etcd://…');
   const path = resolve(cwd, url.replace(/^sqlite:/, ''));
   if (!existsSync(path)) throw new CliError('A2ACLI_ERR_UNREACHABLE', `There is no file ${path}`);
   try {

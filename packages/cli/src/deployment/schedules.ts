@@ -14,7 +14,7 @@ export function addSchedules(program: Command, run: Run): void {
   const command = program
     .command('schedules')
     .description('the recurring tasks of an agent, as its store knows them')
-    .requiredOption('--store <url>', 'sqlite:<path>, redis://… or postgres://…')
+    .requiredOption('--store <url>', 'sqlite:<path>, redis://…, postgres://… or etcd://…')
     .option('--agent <name>', 'the name of the agent in the store', 'agent');
   addOutputFlags(command)
     .addHelpText('after', '\nExample:\n  $ baton schedules --store sqlite:.data/expense.db --agent expense\n')

@@ -71,8 +71,8 @@ export async function checkStore(opened: OpenedStore, options: StoreCheckOptions
 const list = (ids: readonly string[]): string => ids.slice(0, 5).join(', ') + (ids.length > 5 ? ' …' : '');
 
 async function clockOf({ kind, address }: OpenedStore) {
-  // A file is on the clock of this machine.
-  if (kind === 'sqlite') return undefined;
+  // A file is on the clock of this machine, and etcd does not tell its own.
+  if (kind === 'sqlite' || kind === 'etcd') return undefined;
   const before = Date.now();
   const theirs = kind === 'redis' ? await redisTime(address) : await postgresTime(address);
   return clockSkew(theirs, before, Date.now());
@@ -86,7 +86,7 @@ async function evictionOf({ kind, address }: OpenedStore) {
 }
 
 async function indexesOf({ kind, address }: OpenedStore) {
-  if (kind === 'redis') return undefined;
+  if (kind === 'redis' || kind === 'etcd') return undefined;
   const wanted = kind === 'sqlite' ? await freshIndexes() : postgresIndexes;
   const there = new Set(kind === 'sqlite' ? sqliteIndexes(address) : await readPostgresIndexes(address));
   const missing = wanted.filter((name) => !there.has(name));

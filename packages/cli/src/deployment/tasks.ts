@@ -30,7 +30,7 @@ export function addTasks(program: Command, run: Run): Command {
   const command = program
     .command('tasks')
     .description('look into a store: the tasks of an agent, those that changed last first')
-    .requiredOption('--store <url>', 'sqlite:<path>, redis://… or postgres://…')
+    .requiredOption('--store <url>', 'sqlite:<path>, redis://…, postgres://… or etcd://…')
     .addOption(
       new Option('--state <state>', 'only those in this state').choices([
         'submitted',

@@ -278,7 +278,7 @@ export function turnStart(
 }
 
 /** The latest of the messages that the first attempt started with. If there was none, that of the turn before. */
-function startedWith(state: State): MessageReceived {
+export function startedWith(state: State): MessageReceived {
   const { taken, untaken } = state;
   const latest = taken.findLast((received) => !isTakenLater(state, received)) ?? untaken.at(-1);
   if (!latest) throw new TypeError('A turn needs a message');
@@ -289,8 +289,8 @@ function startedWith(state: State): MessageReceived {
 const isTakenLater = ({ openTurn }: State, { message }: MessageReceived): boolean =>
   openTurn?.takenLater?.includes(message.messageId) === true;
 
-const takenLater = (state: State): MessageReceived[] =>
+export const takenLater = (state: State): MessageReceived[] =>
   state.taken.filter((received) => isTakenLater(state, received));
 
-const isWithoutMessage = (turn: OpenTurn): boolean =>
+export const isWithoutMessage = (turn: OpenTurn): boolean =>
   turn.messageIds.length === (turn.takenLater?.length ?? 0);

@@ -8,7 +8,7 @@ const most = 100;
 
 /** The context to read, and how many bytes of it are read at once. */
 export interface ContextSource {
-  readonly store: TaskStore;
+  readonly store: Pick<TaskStore, 'list' | 'load'>;
   readonly scope: Scope;
   readonly contextId: string;
   readonly taskId: string;

@@ -12,7 +12,7 @@ const most = 100;
  * tasks that weigh `bytes` together. The others count as missing. Spec: §3.4.3.
  */
 export async function referencesOf(
-  store: TaskStore,
+  store: Pick<TaskStore, 'load'>,
   scope: Scope,
   message: Message,
   bytes: number,

@@ -2,6 +2,7 @@ import type { JsonOf, Turn } from '../../agent/agent.ts';
 import { asJson } from '../../agent/as-json.ts';
 import type { StepFunction, StepOptions } from '../../agent/retries/retry.ts';
 import { isCounted, stepPolicy } from '../retries/retry-policy.ts';
+import { describeThrown } from '../retries/thrown.ts';
 import type { StepRecord } from './step-record.ts';
 import { StepWaits } from './step-waits.ts';
 import { TurnTry, tryStep } from './try-step.ts';
@@ -37,7 +38,13 @@ export function createSteps(record: StepRecord): Turn['step'] {
         const entering = record.enter();
         if (entering) await entering;
         const attempt = new TurnTry(record.abort, 1);
-        value = await (span ? span.step(name, () => fn(attempt)) : fn(attempt));
+        try {
+          value = await (span ? span.step(name, () => fn(attempt)) : fn(attempt));
+        } catch (error) {
+          // A replay needs to know that it failed, although no later attempt does.
+          if (!record.abort.aborted) await record.fail(name, describeThrown(error).message, undefined);
+          throw error;
+        }
       }
       // This attempt gets the same value as a later one would: JSON.
       const result = asJson(`The result of the step "${name}"`, value);
