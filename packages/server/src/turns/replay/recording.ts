@@ -1,4 +1,4 @@
-import { evolve, headOf, type State } from '@batonjs/lifecycle';
+import { headOf } from '@batonjs/lifecycle';
 import type { Scope, StoredFact, StoredLog, TaskStore } from '@batonjs/store';
 
 /** The log of a task, as JSON: what `replayTask` takes. It holds all that the log holds, what no client sees too. */
@@ -75,7 +75,3 @@ function logAt(all: readonly StoredFact[], at: string): StoredLog | undefined {
   );
   return head && { head, version: facts.length, facts };
 }
-
-/** The state that facts fold to. */
-export const foldAll = (state: State | undefined, facts: readonly StoredFact[]): State | undefined =>
-  facts.reduce<State | undefined>((next, { fact }) => evolve(next, fact), state);
