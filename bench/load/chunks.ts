@@ -10,10 +10,12 @@ export interface Chunks {
 
 let ids = 0;
 
+type Status = RpcTask['status'];
+
 interface StreamEvent {
   readonly result?: {
     readonly task?: RpcTask;
-    readonly statusUpdate?: { readonly status: { readonly state: string } };
+    readonly statusUpdate?: { readonly status: Status };
     readonly artifactUpdate?: {
       readonly artifact: { readonly parts: readonly { readonly text?: string }[] };
     };
@@ -27,13 +29,13 @@ export async function chunks({ url, count, mode }: Chunks): Promise<number> {
   const id = ++ids;
   const params = message(`chunks-${id}`, `chunks ${count}`);
   const start = performance.now();
-  const { state, texts } =
+  const { status, texts } =
     mode === 'blocking'
       ? blocking(await connection.request(rpc(host, id, 'SendMessage', params)))
       : await streaming(connection, rpc(host, id, 'SendStreamingMessage', params));
   const ms = performance.now() - start;
   connection.close();
-  if (state !== 'TASK_STATE_COMPLETED') throw new Error(`The task is ${state}`);
+  if (status?.state !== 'TASK_STATE_COMPLETED') throw new Error(`The task is ${JSON.stringify(status)}`);
   if (texts.length !== count) throw new Error(`${texts.length} of ${count} chunks`);
   for (const [n, text] of texts.entries())
     if (text !== chunkText(n)) throw new Error(`Chunk ${n} is ${text}`);
@@ -41,24 +43,24 @@ export async function chunks({ url, count, mode }: Chunks): Promise<number> {
 }
 
 interface Seen {
-  readonly state: string | undefined;
+  readonly status: Status | undefined;
   readonly texts: readonly (string | undefined)[];
 }
 
 function blocking({ body }: { body: string }): Seen {
   const { result } = JSON.parse(body) as StreamEvent;
   const parts = result?.task?.artifacts?.[0]?.parts ?? [];
-  return { state: result?.task?.status.state, texts: parts.map(({ text }) => text) };
+  return { status: result?.task?.status, texts: parts.map(({ text }) => text) };
 }
 
 async function streaming(connection: Connection, request: string): Promise<Seen> {
   const texts: (string | undefined)[] = [];
-  let state: string | undefined;
+  let status: Status | undefined;
   const read = eventReader((data) => {
     const { result } = JSON.parse(data) as StreamEvent;
     if (result?.artifactUpdate) texts.push(result.artifactUpdate.artifact.parts[0]?.text);
-    state = result?.statusUpdate?.status.state ?? state;
+    status = result?.statusUpdate?.status ?? status;
   });
   await connection.stream(request, read);
-  return { state, texts };
+  return { status, texts };
 }
