@@ -215,6 +215,24 @@ export const parts: Readonly<Record<string, Part>> = {
       '!test/protocol/tasks/*.property.test.ts',
     ],
   },
+  // What an agent's own work is kept by: memory, steps, retries, callbacks.
+  'server-durable': {
+    warm: true,
+    mutate: serverFiles(
+      ['turns/{outside,retries,steps}', 'agent/retries', 'operations/callbacks'],
+      ['front/http/callbacks'],
+    ),
+    tests: [
+      ...serverTests(['turns/retries/{memory,retry-policy,step-retries,turn-retries}']),
+      ...serverTests(['turns/agent-turn/{idempotency-keys,steps}', 'turns/claim/attempts']),
+      ...serverTests([
+        'wrong-options',
+        'callbacks/{callbacks,statuses}',
+        'turns/testing/*',
+        'log/write/task-limits',
+      ]),
+    ],
+  },
   'server-turns': {
     warm: true,
     soFar: 90,

@@ -7,6 +7,7 @@ import { rpc, say, stream } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
+import type { CallbackSchema } from '../../src/agent/callback.ts';
 import { type Agent, completed, createAgentServer, working } from '../../src/index.ts';
 import { runTurn, testClock } from '../../src/turns/testing/testing.ts';
 import { createWorker } from '../../src/worker.ts';
@@ -330,6 +331,20 @@ describe('turn.callback', () => {
       await callback(request);
     }, 'go');
     await expect(turn).rejects.toThrow(kind);
+  });
+
+  it('asks a schema library for the JSON Schema of its input, in the version that it reads', async () => {
+    const asked: unknown[] = [];
+    const input = (options: unknown) => {
+      asked.push(options);
+      return { type: 'number' };
+    };
+    const schema = { '~standard': { version: 1, vendor: 'test', jsonSchema: { input, output: input } } };
+    const { agent, url } = waitingAgent({ schema: schema as unknown as CallbackSchema });
+    const { server } = serveCallbacks(agent);
+    await begin(server);
+    expect(await statusOf(server, await url, [])).toBe(422);
+    expect(asked).toEqual([{ target: 'draft-2020-12' }]);
   });
 
   it('keeps an earlier wake of the turn, and replaces a later one', async () => {

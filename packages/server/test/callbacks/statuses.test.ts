@@ -175,6 +175,8 @@ describe('a request to a callback', () => {
     const refused = await post(server, address, 1);
     expect(refused).toMatchObject({ status: 503, error: 'Temporarily unavailable' });
     expect(refused.headers.get('retry-after')).toBe('1');
+    const about = { requestId: expect.any(String), method: 'POST', path: '/callbacks/…' };
+    expect(logged).toContainEqual([expect.any(String), expect.any(String), expect.objectContaining(about)]);
     expect(JSON.stringify(logged)).not.toContain(address.slice(-40));
     isAway = false;
     expect(await statusOf(server, address, 1)).toBe(202);

@@ -90,6 +90,6 @@ function outcomeOf(
 
 function callbackIn({ kept }: State, { id, secret }: CallbackToken, queue: string): Callback | undefined {
   const callback = kept && Object.hasOwn(kept.callbacks, id) ? kept.callbacks[id] : undefined;
-  const { secretHash = '' } = callback ?? {};
-  return isSameText(hashOf(queue, secret), secretHash) ? callback : undefined;
+  const secretHash = callback?.secretHash;
+  return secretHash !== undefined && isSameText(hashOf(queue, secret), secretHash) ? callback : undefined;
 }

@@ -36,14 +36,12 @@ function headerMs(headers: unknown, now: number): number | undefined {
 function headerOf(headers: unknown, name: string): unknown {
   const members = membersOf(headers);
   if (typeof members.get === 'function') return members.get(name) ?? undefined;
-  const key = Object.keys(members).find((one) => one.toLowerCase() === name);
-  const value = key === undefined ? undefined : members[key];
+  const value = Object.entries(members).find(([key]) => key.toLowerCase() === name)?.[1];
   return Array.isArray(value) ? value[0] : value;
 }
 
 function waitOf(value: unknown, unitMs: number): number | undefined {
-  const isNumeric =
-    typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value));
+  const isNumeric = typeof value === 'number' || (typeof value === 'string' && /^\s*\d/.test(value));
   const ms = isNumeric ? Number(value) * unitMs : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
 }
