@@ -128,6 +128,7 @@ describe('a callback is used once', () => {
     expect(await statusOf(server, address, { a: 2, b: [2] })).toBe(409);
     await clock.advance(2 * hour);
     expect(await stateOf(server, id)).toBe('TASK_STATE_COMPLETED');
+    expect(server.load.tasks).toBe(0);
     expect(await statusOf(server, address, value)).toBe(202);
     expect(await post(server, address, 7)).toMatchObject({
       status: 409,
@@ -157,6 +158,22 @@ describe('a callback is used once', () => {
 });
 
 describe('a callback takes no value', () => {
+  it('that comes as its task ends', async () => {
+    const { agent, url } = waitingAgent();
+    let end = async () => {};
+    const store = change(memoryStore(), {
+      commit: (commit) => async (given) => {
+        if (given.facts.some(({ type }) => type === 'callback-received')) await end();
+        return commit(given);
+      },
+    });
+    const { server } = serveCallbacks(agent, { store });
+    const id = await begin(server);
+    const address = await url;
+    end = async () => void (await rpc(server, 'CancelTask', { id }));
+    expect(await post(server, address, 1)).toMatchObject({ status: 410, error: 'The task has ended' });
+  });
+
   it('after its time, at which the agent is called without one', async () => {
     const { agent, seen, url } = waitingAgent({ expiresMs: 60_000 });
     const { server, clock } = serveCallbacks(agent);
@@ -317,20 +334,23 @@ describe('turn.callback', () => {
   });
 
   it.each([
-    [{ expiresMs: 0 }, RangeError],
+    [{ expiresMs: 0 }, new RangeError('`expiresMs` of a callback must be more than 0')],
     [{ expiresMs: -1 }, RangeError],
     [{ expiresMs: Number.NaN }, RangeError],
     [{ expiresMs: Number.POSITIVE_INFINITY }, RangeError],
     [{ expiresMs: 1, name: '' }, TypeError],
     [{ expiresMs: 1, name: 7 as never }, TypeError],
-    [{ expiresMs: 1, schema: { type: 'wrong' } }, TypeError],
+    [
+      { expiresMs: 1, schema: { type: 'wrong' } },
+      new TypeError('The schema of a callback cannot be read', { cause: expect.any(Error) }),
+    ],
     [{ expiresMs: 1, schema: { $ref: 'http://elsewhere.example' } }, TypeError],
   ])('refuses %j', async (request, kind) => {
     const turn = runTurn(async function* ({ callback }) {
       yield working();
       await callback(request);
     }, 'go');
-    await expect(turn).rejects.toThrow(kind);
+    await expect(turn).rejects.toEqual(kind instanceof Error ? kind : expect.any(kind));
   });
 
   it('asks a schema library for the JSON Schema of its input, in the version that it reads', async () => {

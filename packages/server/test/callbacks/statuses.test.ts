@@ -45,7 +45,10 @@ describe('a request to a callback', () => {
   ])('with the content type %j is answered %i', async (type, status) => {
     const { server, address } = await waiting();
     expect(await statusOf(server, address, { a: 1 }, { headers: { 'content-type': type } })).toBe(status);
-    if (status !== 202) expect(await statusOf(server, address, 1)).toBe(202);
+    if (status === 202) return;
+    const refused = await post(server, address, 1, { headers: { 'content-type': type } });
+    expect(refused.error).toBe('A callback takes application/json');
+    expect(await statusOf(server, address, 1)).toBe(202);
   });
 
   it.each([
@@ -94,6 +97,14 @@ describe('a request to a callback', () => {
     expect(refused.headers.get('retry-after')).toBe('30');
     await clock.advance(30_000);
     expect(await statusOf(server, address, 1)).toBe(202);
+  });
+
+  it('is refused while the server closes, and may be sent again', async () => {
+    const { server, address } = await waiting();
+    await server.close({ graceMs: 0 });
+    const refused = await post(server, address, 1);
+    expect(refused).toMatchObject({ status: 503, error: 'The server is closing' });
+    expect(refused.headers.get('retry-after')).toBe('1');
   });
 
   it('needs no login, where all else does, and counts for no caller', async () => {

@@ -89,7 +89,7 @@ function outcomeOf(
 }
 
 function callbackIn({ kept }: State, { id, secret }: CallbackToken, queue: string): Callback | undefined {
-  const callback = kept && Object.hasOwn(kept.callbacks, id) ? kept.callbacks[id] : undefined;
+  const callback = kept?.callbacks[id];
   const secretHash = callback?.secretHash;
   return secretHash !== undefined && isSameText(hashOf(queue, secret), secretHash) ? callback : undefined;
 }

@@ -59,7 +59,9 @@ describe('an idempotency key', () => {
   });
 
   it.each(['', undefined, 7])('needs a name, which %j is not', async (name) => {
-    await expect(keys().key(name as string)).rejects.toThrow(TypeError);
+    await expect(keys().key(name as string)).rejects.toEqual(
+      new TypeError('An idempotency key needs a name'),
+    );
   });
 
   it.each(['toString', '__proto__', 'charge"]'])('may be called %s', async (name) => {

@@ -2,6 +2,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import { NonRetryableError, type TurnRetry } from '../../../src/agent/retries/retry.ts';
 import { retryAfterMs } from '../../../src/turns/retries/retry-after.ts';
+import { unknownRetryOptions } from '../../../src/turns/retries/retry-options.ts';
 import {
   completeRetry,
   guardRetry,
@@ -18,6 +19,21 @@ const waitAfter = (attempt: number, given: TurnRetry, random?: number, error: un
   const at = nextTryAt(error, attempt, policy(given), clock(random));
   return at === undefined ? undefined : at - now;
 };
+
+describe('options of `retry` that do not exist', () => {
+  it('are named, at every level, and those that exist are not', () => {
+    const backoff = { initialMs: 1, factor: 1, maxMs: 1, jitter: 0 };
+    const step = { retries: 1, backoff, retryIf: () => true };
+    expect(unknownRetryOptions({ ...step, steps: { ...step, timeoutMs: 1 } })).toEqual([]);
+    expect(unknownRetryOptions(undefined)).toEqual([]);
+    const wrong = { wrong: 1 };
+    const all = { ...wrong, backoff: wrong, steps: { ...wrong, backoff: wrong } };
+    const places = ['retry', 'retry.backoff', 'retry.steps', 'retry.steps.backoff'];
+    expect(unknownRetryOptions(all as TurnRetry)).toEqual(
+      places.map((place) => expect.stringContaining(`${place}.wrong`)),
+    );
+  });
+});
 
 describe('the wait before the next try', () => {
   it('grows from try to try up to a longest one', () => {
@@ -51,6 +67,7 @@ describe('there is no next try', () => {
 
   it('for an error that says so, also one of another copy of the package, whatever `retryIf` says', () => {
     const retryIf = () => true;
+    expect(new NonRetryableError('No').name).toBe('NonRetryableError');
     for (const error of [new NonRetryableError('No'), Object.assign(new Error(), { code: 'NON_RETRYABLE' })])
       expect(waitAfter(1, { retries: 5, retryIf }, 0, error)).toBeUndefined();
     for (const other of [null, 'NON_RETRYABLE', Object.assign(new Error(), { code: 'OTHER' })])
