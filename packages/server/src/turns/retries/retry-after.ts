@@ -28,8 +28,7 @@ function headerMs(headers: unknown, now: number): number | undefined {
   const ms = waitOf(headerOf(headers, 'retry-after-ms'), 1);
   if (ms !== undefined) return ms;
   const value = headerOf(headers, 'retry-after');
-  const date = typeof value === 'string' ? Date.parse(value) - now : undefined;
-  return waitOf(value, 1_000) ?? waitOf(date, 1);
+  return waitOf(value, 1_000) ?? waitOf(Date.parse(String(value)) - now, 1);
 }
 
 /** The header of a `Headers` object, or of an object with the names as members in any case. */

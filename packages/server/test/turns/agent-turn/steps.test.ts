@@ -5,7 +5,10 @@ import { completeRetry } from '../../../src/turns/retries/retry-policy.ts';
 import { createSteps } from '../../../src/turns/steps/steps.ts';
 
 /** The steps of an attempt after one that completed these, and what they did with their record. */
-function steps(done: Readonly<Record<string, unknown>> = {}) {
+function steps(
+  done: Readonly<Record<string, unknown>> = {},
+  enter: (calls: unknown[]) => Promise<void> | undefined = (calls) => void calls.push('enter'),
+) {
   const calls: unknown[] = [];
   const step = createSteps({
     clock: systemClock,
@@ -15,7 +18,7 @@ function steps(done: Readonly<Record<string, unknown>> = {}) {
     failed: () => undefined,
     fail: async () => void calls.push('fail'),
     known: (name) => (Object.hasOwn(done, name) ? done : undefined),
-    enter: () => void calls.push('enter'),
+    enter: () => enter(calls),
     complete: async (name, result) => void calls.push([name, result]),
   });
   return { step, calls };
@@ -26,6 +29,20 @@ describe('a step', () => {
     const { step, calls } = steps();
     expect(await step('sum', () => calls.push('run'))).toBe(2);
     expect(calls).toEqual(['enter', 'run', ['sum', 2]]);
+  });
+
+  it.each([
+    ['without options', undefined],
+    ['with retries', { retries: 1 }],
+  ])('%s runs once it may: what comes before it in the log is stored', async (_, options) => {
+    const stored = Promise.withResolvers<void>();
+    const { step, calls } = steps({}, () => stored.promise);
+    const run = () => calls.push('run');
+    const running = options ? step('sum', options, run) : step('sum', run);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(calls).toEqual([]);
+    stored.resolve();
+    expect(await running).toBe(1);
   });
 
   it('gives what an earlier attempt kept, without running', async () => {
