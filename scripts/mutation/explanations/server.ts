@@ -48,35 +48,6 @@ export const explanationsOfServer: readonly Explanation[] = [
     why: 'The same: the last branch says so for a fact that no case names. The compiler wants each named.',
   },
   {
-    file: 'packages/server/src/turns/steps/steps.ts',
-    line: "const options = typeof first === 'function' ? undefined : first;",
-    replacements: ['false'],
-    why: 'The same: no options are given, whether that is undefined or false.',
-  },
-  {
-    file: 'packages/server/src/turns/outside/open-callback.ts',
-    line: '...(state.wakeAt !== undefined && state.wakeAt <= expiresAt ? [] : [wakeCommand(state, expiresAt, now)]),',
-    replacements: ['true'],
-    why: 'The same: no comparison with undefined holds.',
-  },
-  {
-    file: 'packages/server/src/turns/outside/callback-token.ts',
-    line: 'for (let index = 0; index < one.length; index++)',
-    replacements: ['index <= one.length'],
-    why: 'The same: a character that neither text has makes no difference.',
-  },
-  {
-    file: 'packages/server/src/turns/outside/callback-token.ts',
-    line: '} catch {',
-    why: 'The same: a function that returns nothing returns undefined.',
-  },
-  {
-    file: 'packages/server/src/operations/callbacks/receive-callback.ts',
-    line: "if (!repeated) return 'accepted';",
-    replacements: ['false'],
-    why: 'Slower, but the same: the log says that the value was taken.',
-  },
-  {
     file: 'packages/server/src/turns/steps/try-step.ts',
     line: 'if (outer.aborted) follow();',
     why: 'No test has it: the turn would have to end between the check before a try and the try.',
