@@ -16,6 +16,7 @@ export const groups: readonly Group[] = [
     pages: [
       'index.md',
       'start/tutorial.md',
+      'start/project.md',
       'start/chat.md',
       'start/concepts.md',
       'start/recipes.md',

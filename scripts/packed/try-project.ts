@@ -45,7 +45,7 @@ export async function tryProject(project: InstalledProject): Promise<string> {
     const { status } = await fetch(`http://127.0.0.1:${port}${path}`);
     if (status !== 200) throw new Error(`${path} answers ${status}`);
   }
-  const message = template === 'plain' ? '3 boxes' : 'hello';
+  const message = ['plain', 'express'].includes(template) ? '3 boxes' : 'hello';
   const url = `http://127.0.0.1:${port}`;
   await using client = run(node, [...argumentsOf('client'), message], {
     cwd: folder,

@@ -22,6 +22,8 @@ export const templates = {
   plain: 'asks, works, gives an artifact',
   streaming: 'streams the answer of a language model',
   chat: 'the same, with a page in React to talk with it',
+  'ai-sdk': 'a model and its tools, with the AI SDK',
+  express: 'the plain one in an app of Express, with API keys and webhooks',
 } as const;
 export type Template = keyof typeof templates;
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,11 +41,18 @@ const ofAgent: Readonly<Record<Project['template'], string>> = {
   plain: '',
   streaming: ofModel,
   chat: ofModel,
+  'ai-sdk': ofModel,
+  express: `# Who may call: caller:key, separated by commas. A key is the output of "openssl rand -hex 24".
+API_KEYS=
+# The key that the client uses, one of those.
+API_KEY=
+# Hosts inside of this network that webhooks may lead to: for trying it, not for production.
+# WEBHOOK_HOSTS=localhost:*`,
 };
 
 /** What the README says of the model. */
 const model = `- \`MODEL_URL\` is the API of the model, such as \`http://127.0.0.1:11434/v1\` of Ollama, with \`MODEL_NAME\` and
-  \`MODEL_API_KEY\`. Without it, an echo answers. In a container, they go under \`environment\` of \`compose.yaml\`.
+  \`MODEL_API_KEY\`. Without it, an echo answers.
 `;
 
 /** What the README says of the settings of an agent. */
@@ -53,6 +61,49 @@ const settings: Readonly<Record<Project['template'], string>> = {
   streaming: model,
   chat: `${model}- \`page\` is the page, in React: build it with the script \`page\`, before a container too. It is at \`/chat\`.
 `,
+  'ai-sdk': model,
+  express: `- \`src/app.ts\` is the app of Express: who may call, where webhooks may lead, and your own routes.
+- \`API_KEYS\` has the callers and their keys. \`.env\` has one for trying it, which was made for this project.
+- The script \`receiver\` sends a message and gets the updates by a webhook.
+`,
+};
+
+/** What a kind of agent needs besides what all have. */
+interface Needs {
+  readonly dependencies?: readonly string[];
+  readonly devDependencies?: readonly string[];
+  readonly scripts?: Readonly<Record<string, string>>;
+  /** Its own app takes the place of `@batonjs/server-node`. */
+  readonly hasOwnApp?: true;
+}
+
+const needs: Readonly<Record<Project['template'], Needs>> = {
+  plain: {},
+  streaming: {},
+  chat: {
+    dependencies: ['@batonjs/react', 'react', 'react-dom'],
+    devDependencies: ['@types/react', '@types/react-dom', 'vite'],
+    scripts: { page: 'vite build' },
+  },
+  'ai-sdk': { dependencies: ['@ai-sdk/openai-compatible', '@batonjs/ai-sdk', 'ai', 'zod'] },
+  express: {
+    dependencies: ['@batonjs/auth', '@batonjs/server-express', 'express'],
+    devDependencies: ['@types/express'],
+    scripts: {
+      receiver: 'node --env-file-if-exists=.env --import tsx src/receiver.ts',
+      test: 'node --import tsx --test test/agent.test.ts test/server.test.ts',
+    },
+    hasOwnApp: true,
+  },
+};
+
+/** The folders of a kind of agent. Later ones replace files of earlier ones. */
+const foldersOf: Readonly<Record<Project['template'], readonly string[]>> = {
+  plain: ['plain'],
+  streaming: ['streaming'],
+  chat: ['streaming', 'chat'],
+  'ai-sdk': ['ai-sdk'],
+  express: ['plain', 'express'],
 };
 
 /** The files of a project by their path in it, with `/`. Its README runs scripts as the installer does. */
@@ -74,10 +125,10 @@ export function projectFiles(
       .map((line) => `${line}\n`)
       .join(''),
   };
-  // The chat is the streaming agent with a page. Later folders replace files of earlier ones.
-  const agents = template === 'chat' ? ['agents/streaming', 'agents/chat'] : [`agents/${template}`];
-  const folders = ['shared', ...agents, `stores/${store}`];
+  const folders = ['shared', ...foldersOf[template].map((folder) => `agents/${folder}`), `stores/${store}`];
   const files = new Map<string, string>([['package.json', manifest(name, { store, template })]]);
+  // A key of its own, so that it starts at once and is open to no one else.
+  if (template === 'express') files.set('.env', ownKey(randomBytes(24).toString('hex')));
   // pnpm refuses packages with an install script that it was not told about: tsx brings esbuild.
   if (installer.name === 'pnpm') files.set('pnpm-workspace.yaml', 'allowBuilds:\n  esbuild: true\n');
   for (const folder of folders) {
@@ -92,6 +143,9 @@ export function projectFiles(
   }
   return files;
 }
+
+const ownKey = (key: string): string =>
+  `API_KEYS=me:${key}\nAPI_KEY=${key}\n# For trying webhooks on one machine.\nWEBHOOK_HOSTS=localhost:*\n`;
 
 function filesBelow(root: string, folder = ''): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -109,10 +163,9 @@ function manifest(name: string, { store, template }: Pick<Project, 'store' | 'te
   const versions = (...names: readonly string[]) =>
     Object.fromEntries([...new Set(names)].sort().map((each) => [each, own.devDependencies[each]]));
   const kept = `@batonjs/store-${store}`;
-  const isChat = template === 'chat';
-  const ofPage = isChat ? ['@batonjs/react', 'react', 'react-dom'] : [];
-  const forPage = isChat ? ['@types/react', '@types/react-dom', 'vite'] : [];
-  const forTests = ['@batonjs/store-memory', '@types/node', 'tsx', 'typescript', ...forPage].filter(
+  const { dependencies = [], devDependencies = [], scripts, hasOwnApp } = needs[template];
+  const served = hasOwnApp ? [] : ['@batonjs/server-node'];
+  const forTests = ['@batonjs/store-memory', '@types/node', 'tsx', 'typescript', ...devDependencies].filter(
     (each) => each !== kept,
   );
   return `${JSON.stringify(
@@ -126,12 +179,12 @@ function manifest(name: string, { store, template }: Pick<Project, 'store' | 'te
         // The process itself gets the signals.
         start: 'node --env-file-if-exists=.env --import tsx src/main.ts',
         dev: 'node --env-file-if-exists=.env --import tsx --watch src/main.ts',
-        client: 'node --import tsx src/client.ts',
+        client: 'node --env-file-if-exists=.env --import tsx src/client.ts',
         test: 'node --import tsx --test test/agent.test.ts',
         check: 'tsc',
-        ...(isChat && { page: 'vite build' }),
+        ...scripts,
       },
-      dependencies: versions('@batonjs/client', '@batonjs/server', '@batonjs/server-node', kept, ...ofPage),
+      dependencies: versions('@batonjs/client', '@batonjs/server', ...served, kept, ...dependencies),
       devDependencies: versions(...forTests),
     },
     undefined,

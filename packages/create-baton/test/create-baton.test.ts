@@ -84,7 +84,7 @@ describe('the arguments', () => {
     [['a', 'b'], 'One folder is enough: b'],
     [['a', '--store', 'mongo'], '--store is one of sqlite, memory, redis, postgres, not "mongo"'],
     [['a', '--store', 'toString'], 'not "toString"'],
-    [['a', '--template', 'shop'], '--template is one of plain, streaming, chat, not "shop"'],
+    [['a', '--template', 'shop'], '--template is one of plain, streaming, chat, ai-sdk, express, not "shop"'],
     [['--colour'], "Unknown option '--colour'"],
     [['', '--yes'], 'The folder has no name. "." is this one'],
   ])('%j are refused', (args, message) => {
@@ -141,6 +141,18 @@ describe('the arguments', () => {
       /\n# REDIS_URL=.*\n# MODEL_URL=.*\n# MODEL_NAME=.*\n# MODEL_API_KEY=\n$/,
     );
     expect(settings('memory', 'plain')).toMatch(/\n# PUBLIC_URL=.*\n$/);
+  });
+
+  it('give a project with API keys one of its own, which stays out of the repository', () => {
+    const project = () => projectFiles('a', { store: 'sqlite', template: 'express' }, installerOf());
+    const keyOf = (files: ReadonlyMap<string, string>) =>
+      /^API_KEYS=me:([\da-f]{48})\nAPI_KEY=\1\n/.exec(files.get('.env')!)?.[1];
+    const files = project();
+    const key = keyOf(files)!;
+    expect(keyOf(project())).not.toBe(key);
+    expect([...files].filter(([, text]) => text.includes(key)).map(([path]) => path)).toEqual(['.env']);
+    expect(files.get('.gitignore')).toContain('.env\n');
+    expect(files.get('.env.example')).toContain('\nAPI_KEYS=\n');
   });
 
   it.each([

@@ -1,0 +1,22 @@
+import { stdin, stdout } from 'node:process';
+import { createInterface } from 'node:readline/promises';
+import { answer, connect, textOf } from '@batonjs/client';
+
+const { AGENT_URL = 'http://127.0.0.1:4000', API_KEY = '' } = process.env;
+const agent = await connect(AGENT_URL, { headers: { 'X-API-Key': API_KEY } });
+let stream = agent.stream(process.argv.slice(2).join(' ') || 'Hello');
+for (;;) {
+  for await (const { statusUpdate, artifactUpdate } of stream) {
+    const said = textOf(statusUpdate?.status.message ?? artifactUpdate?.artifact);
+    if (said) stdout.write(`${said}\n`);
+  }
+  const { task } = stream;
+  if (task?.status.state !== 'TASK_STATE_INPUT_REQUIRED') break;
+  stdout.write('> ');
+  const terminal = createInterface({ input: stdin });
+  const { value: line } = await terminal[Symbol.asyncIterator]().next();
+  terminal.close();
+  // The input is at its end: the task waits for its answer.
+  if (line === undefined) break;
+  stream = agent.stream(answer(task, line));
+}

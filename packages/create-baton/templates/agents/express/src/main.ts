@@ -1,0 +1,38 @@
+import { createServer } from 'node:http';
+import { card } from './agent.ts';
+import { createApp, keysFrom } from './app.ts';
+import { closeStore, store } from './store.ts';
+
+const { HOST = '127.0.0.1', PORT = '4000', PUBLIC_URL, API_KEYS, WEBHOOK_HOSTS = '' } = process.env;
+
+const { app, server } = createApp({
+  keys: keys(),
+  webhookHosts: WEBHOOK_HOSTS.split(',').filter(Boolean),
+  store,
+  logger: (level, message, { err }) => console.error(level, message, err ?? ''),
+  ...(PUBLIC_URL && { publicUrl: PUBLIC_URL }),
+});
+
+const http = createServer(app);
+http.once('error', (error) => {
+  const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+  console.error(isTaken ? `Another program listens on port ${PORT}: end it, or set PORT` : error);
+  process.exit(1);
+});
+http.listen(Number(PORT), HOST, () => console.log(`${card.name} is at http://${HOST}:${PORT}`));
+
+/** Accepts no more requests and lets running turns finish before the process ends. */
+const stop = async () => {
+  await server.close({ graceMs: 20_000 });
+  http.close(closeStore);
+};
+process.once('SIGINT', stop).once('SIGTERM', stop);
+
+function keys(): Map<string, string> {
+  try {
+    return keysFrom(API_KEYS);
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exit(1);
+  }
+}
