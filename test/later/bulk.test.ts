@@ -40,10 +40,10 @@ it.each(places.kinds)(
     for await (last of server.bulk({ resume })) expect(last.done).toBeLessThanOrEqual(tasks);
     expect(last?.isOver).toBe(true);
     await vi.waitFor(async () => expect(await totalOf(server, 'CANCELED')).toBe(tasks), {
-      timeout: 300_000,
+      timeout: 900_000,
       interval: 200,
     });
     expect(await totalOf(server, 'INPUT_REQUIRED')).toBe(3);
   },
-  600_000,
+  1_800_000,
 );

@@ -81,6 +81,7 @@ export function pageQuery(
   return {
     state,
     limit: pageSize,
+    totalAtMost: 1,
     ...(contextId !== undefined && { contextId }),
     ...(labels && labels.length > 0 && { labels }),
     ...(skill !== undefined && { skill }),
