@@ -39,7 +39,10 @@ const optionTables: Readonly<Record<string, readonly [path: string, type: string
     ['base/caller-rate.ts', 'CallerRate', 'callerLimits.requests.'],
   ],
   callbacks: [['turns/outside/callback-options.ts', 'CallbackOptions', 'callbacks.']],
-  retention: [['base/store/retention.ts', 'RetentionOptions', 'retention.']],
+  retention: [
+    ['base/store/retention.ts', 'RetentionOptions', 'retention.'],
+    ['base/store/retention-rules.ts', 'RetentionRule', 'retention.rules[].'],
+  ],
   push: [
     ['webhooks/push-options.ts', 'PushOptions', 'push.'],
     ['webhooks/push-options.ts', 'PushRetry', 'push.retry.'],

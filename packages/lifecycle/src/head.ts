@@ -28,6 +28,8 @@ export interface Head {
   readonly skills?: readonly string[];
   /** The code with which it failed. Absent without one. */
   readonly code?: string;
+  /** How many milliseconds longer than others it is kept after its end; negative: shorter. Absent: as long. */
+  readonly keepMs?: number;
 }
 
 type Draft = { -readonly [Name in keyof Head]: Head[Name] };
@@ -116,7 +118,7 @@ const begin = ({ at }: Fact): Head => ({
 
 /** Whether a head agrees with a state in each of its members. */
 const agreements: {
-  readonly [Name in Exclude<keyof Head, 'dueAt'>]: (head: Head, state: State) => boolean;
+  readonly [Name in Exclude<keyof Head, 'dueAt' | 'keepMs'>]: (head: Head, state: State) => boolean;
 } = {
   version: (head, state) => head.version === state.version,
   state: (head, state) => head.state === state.task?.status.state,
@@ -133,6 +135,6 @@ const agreements: {
     head.statusAt === (task?.status.timestamp ?? (answer ? at : createdAt)),
 };
 
-/** Whether a head is that of the state, apart from `dueAt`, which the server chooses. */
+/** Whether a head is that of the state, apart from `dueAt` and `keepMs`, which the server chooses. */
 export const agrees = (head: Head, state: State): boolean =>
   Object.values(agreements).every((agreesIn) => agreesIn(head, state));

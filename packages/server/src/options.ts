@@ -8,7 +8,7 @@ import type { SkillOf } from './agent/skill-of.ts';
 import type { Logger, LoggerMethods } from './base/hooks/logger.ts';
 import type { Telemetry } from './base/hooks/telemetry.ts';
 import type { Limits } from './base/limits.ts';
-import type { RetentionOptions } from './base/store/retention.ts';
+import { type RetentionOptions, unknownRetentionOptions } from './base/store/retention.ts';
 import type { Deploys } from './base/store/versions.ts';
 import type { Clock } from './base/timing/clock.ts';
 import type { Authenticate } from './front/calls/authenticate.ts';
@@ -270,7 +270,6 @@ const ofSchedule: OptionNames<ScheduleOptions> = {
   priority: true,
 };
 const ofClocks: OptionNames<TaskClocks> = { totalMs: true, inactivityMs: true, interruptedMs: true };
-const ofRetention: OptionNames<RetentionOptions> = { closedAfterMs: true, everyMs: true, batch: true };
 const ofCallbacks: OptionNames<CallbackOptions> = { url: true, bytes: true, rate: true };
 const ofCallerLimits: OptionNames<CallerLimits> = {
   requests: true,
@@ -289,7 +288,7 @@ export function unknownServerOptions(given: WorkerOptions & Partial<AgentServerO
     ...unknownRetryOptions(retry),
     ...unknownOptions(schedule, ofSchedule, 'schedule'),
     ...unknownOptions(clocks, ofClocks, 'clocks'),
-    ...unknownOptions(retention, ofRetention, 'retention'),
+    ...unknownRetentionOptions(retention),
     ...unknownOptions(callbacks, ofCallbacks, 'callbacks'),
     ...unknownOptions(callerLimits, ofCallerLimits, 'callerLimits'),
   ];

@@ -1,3 +1,4 @@
+import type { Head } from '@batonjs/lifecycle';
 import { isLabel } from '@batonjs/lifecycle/internals';
 import { guardHook, guardLogger } from './base/hooks/call-hook.ts';
 import { consoleLogger, type Logger, toLogger } from './base/hooks/logger.ts';
@@ -7,6 +8,7 @@ import { boundedStore } from './base/store/bounded-store.ts';
 import { QueueOwners } from './base/store/queue-owners.ts';
 import { createReadiness, type Readiness } from './base/store/readiness.ts';
 import { Retention, type RetentionOptions } from './base/store/retention.ts';
+import { keptLonger } from './base/store/retention-rules.ts';
 import { StoreOutage } from './base/store/store-outage.ts';
 import { timedStore } from './base/store/timed-store.ts';
 import { Versions } from './base/store/versions.ts';
@@ -51,7 +53,15 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
   const { sweepEveryMs = 1_000 } = options;
   mustBePositive({ sweepEveryMs });
   const retention = options.retention && createRetention(options.retention, dependencies);
-  const tasks = new LiveTasks({ store, clock, logger, report, storeTimeoutMs, sweepEveryMs });
+  const tasks = new LiveTasks({
+    store,
+    clock,
+    logger,
+    report,
+    storeTimeoutMs,
+    sweepEveryMs,
+    keptLonger: rulesOf(options.retention),
+  });
   const runner = new Runner(dependencies, tasks);
   const claimer = new Claimer(dependencies, tasks, runner);
   const push = createWebhooks(store, options.push, options.compatibility);
@@ -102,6 +112,21 @@ function observed(
     stranded: async () => (versions ? (await versions.stranded()).length : undefined),
     readiness,
   };
+}
+
+/** Undefined without rules: a task that ends asks for none then. Throws `TypeError` for rules that cannot work. */
+function rulesOf(
+  { closedAfterMs, rules }: RetentionOptions = { closedAfterMs: 0 },
+): ((head: Head) => number | undefined) | undefined {
+  if (rules === undefined) return undefined;
+  if (!Array.isArray(rules)) throw new TypeError('`retention.rules` must be an array');
+  for (const [n, rule] of rules.entries()) {
+    const name = `retention.rules[${n}]`;
+    mustBePositive({ [`${name}.closedAfterMs`]: Object(rule).closedAfterMs });
+    if (rule.label === undefined && rule.skill === undefined)
+      throw new TypeError(`\`${name}\` needs \`label\` or \`skill\``);
+  }
+  return rules.length === 0 ? undefined : (head) => keptLonger(closedAfterMs, rules, head);
 }
 
 /** Throws `TypeError` for values that cannot work. */

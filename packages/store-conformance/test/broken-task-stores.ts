@@ -930,6 +930,9 @@ const notifications = [
       prune: ({ closedBefore, limit }) =>
         store.prune({ closedBefore: new Date(Date.parse(closedBefore) + 1).toISOString(), limit }),
     }),
+    'keeps every log as long as others': onCommit(({ head }) => ({
+      head: head && { ...head, keepMs: undefined },
+    })),
     'remembers the keys of pruned logs': (store) => {
       const used = new Set<string>();
       return {

@@ -12,9 +12,18 @@ import { Lists, olderFirst, type Place, type StateList } from './logs/lists.ts';
 import type { Log } from './logs/log.ts';
 import { SortedList } from './order/sorted-list.ts';
 
-/** Older first too, where there are tasks of all scopes. */
-const olderFirstAnywhere = (a: Log, b: Log): number =>
-  olderFirst(a, b) || (a.scope < b.scope ? -1 : a.scope > b.scope ? 1 : 0);
+/** When a closed log counts as having ended: ISO 8601. */
+const endOf = ({ statusAt, row }: Log): string => {
+  const keepMs = row.head?.keepMs;
+  return keepMs === undefined ? statusAt : new Date(Date.parse(statusAt) + keepMs).toISOString();
+};
+
+/** Those that ended earlier first, of the tasks of all scopes. */
+const endedFirst = (a: Log, b: Log): number => {
+  const [one, other] = [endOf(a), endOf(b)];
+  if (one !== other) return one < other ? -1 : 1;
+  return olderFirst(a, b) || (a.scope < b.scope ? -1 : a.scope > b.scope ? 1 : 0);
+};
 
 /** How many logs may wait to be put in place: more would make the next page slow. */
 const mostWaiting = 256;
@@ -27,7 +36,7 @@ export class TaskIndex {
   readonly #scopes = new Lists();
   readonly #contexts = new Lists();
   readonly #terms = new Lists();
-  readonly #closed = new SortedList<Log>(olderFirstAnywhere);
+  readonly #closed = new SortedList<Log>(endedFirst);
   /** Those that wait to be put in place, and some that do not any more. */
   #moved: Log[] = [];
 
@@ -90,11 +99,11 @@ export class TaskIndex {
     return cutPage(found, { limit, bytes }, total);
   }
 
-  /** Closed logs of all scopes, the oldest first. Do not change the index while iterating. */
+  /** Closed logs of all scopes that count as ended before a time, the oldest first. Do not change the index while iterating. */
   *closedBefore(time: string): Generator<Log> {
     this.#settle();
     for (const log of this.#closed.ascending()) {
-      if (log.statusAt >= time) return;
+      if (endOf(log) >= time) return;
       yield log;
     }
   }

@@ -47,6 +47,27 @@ export const pruneChecks = section('prune', {
     assert.equal(await store.prune({ closedBefore: at(20), limit: 100 }), 0);
   },
 
+  async 'deletes a log so much later or earlier as its head says'({ store, second }) {
+    for (const [taskId, keepMs] of [
+      ['plain', undefined],
+      ['longer', 1_000],
+      ['shorter', -1_000],
+    ] as const) {
+      const log = logOf(store, { taskId });
+      await log.create();
+      const facts = [completed(at(5_000))];
+      await log.commit(facts, { head: { ...log.headAfter(facts), ...(keepMs !== undefined && { keepMs }) } });
+    }
+    const left = async () => (await second.list('s', { limit: 9 })).tasks.map(({ taskId }) => taskId);
+    assert.equal(await store.prune({ closedBefore: at(4_001), limit: 9 }), 1);
+    assert.deepEqual(await left(), ['plain', 'longer']);
+    assert.equal(await second.prune({ closedBefore: at(5_001), limit: 9 }), 1);
+    assert.deepEqual(await left(), ['longer']);
+    assert.equal(await store.prune({ closedBefore: at(6_000), limit: 9 }), 0);
+    assert.equal(await store.prune({ closedBefore: at(6_001), limit: 9 }), 1);
+    assert.deepEqual(await left(), []);
+  },
+
   async 'never deletes an open log, however old'({ store }) {
     const states = ['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const;
     for (const state of states) {

@@ -96,8 +96,8 @@ export interface TaskStore {
   measure?(queue: string): Promise<QueueReading>;
 
   /**
-   * Deletes up to `limit` closed logs whose `statusAt` is before `closedBefore` and that have nothing undelivered,
-   * with everything that belongs to them. Resolves to the number deleted.
+   * Deletes up to `limit` closed logs whose `statusAt`, plus the `keepMs` of the head, is before `closedBefore` and that
+   * have nothing undelivered, with everything that belongs to them. Resolves to the number deleted.
    */
   prune(options: { readonly closedBefore: string; readonly limit: number }): Promise<number>;
 

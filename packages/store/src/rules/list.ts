@@ -82,6 +82,7 @@ const decidesPlace: Readonly<Record<keyof Head, boolean>> = {
   labels: true,
   skills: true,
   code: true,
+  keepMs: false,
 };
 const deciding = (Object.keys(decidesPlace) as (keyof Head)[]).filter((name) => decidesPlace[name]);
 

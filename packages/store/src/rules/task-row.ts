@@ -43,7 +43,7 @@ export interface TaskRow extends TaskName {
   readonly leasedAt: number | undefined;
   /** The place of a free task in the order of a schedule, the smallest first. Searched by (queue, scope, turnAt). */
   readonly turnAt: number | undefined;
-  /** When a log ended that may be deleted: nothing is undelivered. Searched by it alone. */
+  /** When a log ended that may be deleted, with the `keepMs` of its head: nothing is undelivered. Searched by it alone. */
   readonly endedAt: number | undefined;
 }
 
@@ -83,9 +83,12 @@ export function placed(
     leaseUntil: facts.leaseUntil,
     leasedAt: facts.leasedAt,
     turnAt: from === undefined || aheadMs === undefined ? undefined : from - aheadMs,
-    endedAt: head?.closed && !isUndelivered ? Date.parse(head.statusAt) : undefined,
+    endedAt: head?.closed && !isUndelivered ? endOf(head) : undefined,
   };
 }
+
+/** When a closed log counts as having ended, in milliseconds since 1970. */
+export const endOf = ({ statusAt, keepMs = 0 }: Head): number => Date.parse(statusAt) + keepMs;
 
 /** The state that a log is listed and counted under: `''` while it is no task. */
 export const stateOf = ({ head }: TaskRow): string => head?.state ?? '';

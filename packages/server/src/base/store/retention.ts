@@ -1,8 +1,10 @@
 import { FACT_FORMAT, type Fact, headOf } from '@batonjs/lifecycle';
+import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
 import { type Lease, retentionLog, StoreError, type TaskStore } from '@batonjs/store';
 import type { Logger, ReportFailure } from '../hooks/logger.ts';
 import { newId } from '../system/new-id.ts';
 import { type Clock, isoTime } from '../timing/clock.ts';
+import type { RetentionRule } from './retention-rules.ts';
 
 /** How long tasks are kept that have ended. All times in milliseconds. */
 export interface RetentionOptions {
@@ -11,11 +13,28 @@ export interface RetentionOptions {
    * notified. It goes for the tasks of all agents on the store.
    */
   readonly closedAfterMs: number;
+  /**
+   * Other times for tasks with a label or a skill: the first rule that fits counts. Goes for tasks that end from then on,
+   * by the rules of the process that ends them. Default none.
+   */
+  readonly rules?: readonly RetentionRule[];
   /** How often the store is searched for such tasks, by one process at a time. Default 60,000. */
   readonly everyMs?: number;
   /** How many tasks are deleted at once. A pause follows each time: four times as long as it took,
    * and a second at most. Default 50. */
   readonly batch?: number;
+}
+
+const known: OptionNames<RetentionOptions> = { closedAfterMs: true, rules: true, everyMs: true, batch: true };
+const ofRule: OptionNames<RetentionRule> = { label: true, skill: true, closedAfterMs: true };
+
+/** A sentence for each option that does not exist. */
+export function unknownRetentionOptions(given: RetentionOptions | undefined): string[] {
+  const rules = Array.isArray(given?.rules) ? given.rules : [];
+  return [
+    ...unknownOptions(given, known, 'retention'),
+    ...rules.flatMap((rule, n) => unknownOptions(rule, ofRule, `retention.rules[${n}]`)),
+  ];
 }
 
 /** The parts of a process that its retention depends on. */
@@ -41,7 +60,7 @@ const pauseMs = { least: 5, most: 1_000 };
  */
 export class Retention {
   readonly #source: RetentionSource;
-  readonly #options: Required<RetentionOptions>;
+  readonly #options: Required<Omit<RetentionOptions, 'rules'>>;
   readonly #stop = new AbortController();
   #over: Promise<void> | undefined;
 

@@ -165,10 +165,16 @@ function toCommit(
 
 /** The head after these facts. Undefined if there are none and the task is due when it was. */
 function headAfter(live: LiveTask, facts: readonly Fact[], due: number | undefined): Head | undefined {
-  const head = live.headAfter(facts);
+  const head = keptAs(live, live.headAfter(facts));
   if (!head || (due === undefined && head.dueAt === undefined)) return facts.length > 0 ? head : undefined;
   const dueAt = due === undefined ? undefined : new Date(due).toISOString();
   return facts.length > 0 || dueAt !== head.dueAt ? { ...head, dueAt } : undefined;
+}
+
+/** The head of a task that ends, with how long it is kept if that differs. */
+function keptAs({ dependencies: { keptLonger } }: LiveTask, head: Head | undefined): Head | undefined {
+  const keepMs = head?.closed && keptLonger ? keptLonger(head) : undefined;
+  return head && keepMs !== undefined ? { ...head, keepMs } : head;
 }
 
 const commitUntil = ({ dependencies }: LiveTask, commit: Commit, deadline: number): Promise<Committed> =>

@@ -91,6 +91,80 @@ describe('retention', () => {
     expect((await rpc(server, 'ListTasks', {})).totalSize).toBe(2);
   });
 
+  it.each(stores)('keeps tasks with a label or a skill longer or shorter (%s)', async (_, open) => {
+    const store = open();
+    onTestFinished(() => store.close());
+    let later = 0;
+    const clock = { now: () => Date.now() + later };
+    const server = serve(
+      async function* ({ text }) {
+        yield { ...completed(), labels: text === '' ? [] : text.split(' ') };
+      },
+      {
+        store,
+        clock,
+        // Earlier tests left tasks of theirs.
+        name: 'kept',
+        card: {
+          name: 'Test',
+          description: 'For tests',
+          skills: [{ id: 'chat', name: 'Chat', description: 'Chats', tags: [] }],
+        },
+        skillOf: ({ message: { metadata } }) => metadata?.skill as string | undefined,
+        retention: {
+          closedAfterMs: 2 * day,
+          everyMs: 20,
+          rules: [
+            { label: 'invoice', closedAfterMs: Number.POSITIVE_INFINITY },
+            { skill: 'chat', label: 'person', closedAfterMs: day / 2 },
+            { label: 'person', closedAfterMs: day },
+          ],
+        },
+      },
+    );
+    const begin = async (text: string, skill?: string): Promise<string> => {
+      const message = say(text || [{ data: {} }], skill ? { metadata: { skill } } : {});
+      return (await rpc(server, 'SendMessage', { message })).task.id;
+    };
+    const ids = [
+      await begin('plain'),
+      await begin('person'),
+      await begin('person', 'chat'),
+      await begin('person invoice'),
+    ];
+    const left = async () => {
+      const { tasks } = await rpc(server, 'ListTasks', {});
+      return ids.map((id) => tasks.some((task: { id: string }) => task.id === id));
+    };
+    for (const [ms, kept] of [
+      [day / 2 + 60_000, [true, true, false, true]],
+      [day + 60_000, [true, false, false, true]],
+      [2 * day + 60_000, [false, false, false, true]],
+    ] as const) {
+      later = ms;
+      await eventually(async () => expect(await left()).toEqual(kept));
+    }
+    later = 5_000 * day;
+    const [last] = await Promise.all([begin('plain'), begin('plain')]);
+    later += 3 * day;
+    await eventually(() => expect(rpc(server, 'GetTask', { id: last })).rejects.toThrow());
+    expect(await left()).toEqual([false, false, false, true]);
+  });
+
+  it('refuses rules that cannot work', () => {
+    const wrong = (rules: unknown) => () =>
+      serve(agent, { retention: { closedAfterMs: 1, rules: rules as never } });
+    expect(wrong({})).toThrow('`retention.rules` must be an array');
+    expect(wrong([{ label: 'eu' }])).toThrow('`retention.rules[0].closedAfterMs` must be more than 0');
+    expect(wrong([{ closedAfterMs: 1 }])).toThrow('`retention.rules[0]` needs `label` or `skill`');
+    const lines: string[] = [];
+    serve(agent, {
+      retention: { closedAfterMs: 1, rules: [{ label: 'eu', closedAfterMs: 1, lable: 'us' } as never] },
+      logger: (_, line) => void lines.push(line),
+    });
+    expect(lines.join()).toContain('retention.rules[0].lable');
+  });
+
   it('is of one process at a time, and goes on when that one is gone', async () => {
     let time = 0;
     const { store, deletions, asked } = observed(memoryStore({ monotonic: () => time }));
