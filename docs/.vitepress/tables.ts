@@ -41,7 +41,7 @@ const optionTables: Readonly<Record<string, readonly [path: string, type: string
   callbacks: [['turns/outside/callback-options.ts', 'CallbackOptions', 'callbacks.']],
   retention: [
     ['base/store/retention.ts', 'RetentionOptions', 'retention.'],
-    ['base/store/retention-rules.ts', 'RetentionRule', 'retention.rules[].'],
+    ['base/store/retention-rules.ts', 'RetentionRule', 'retention.rules.'],
   ],
   push: [
     ['webhooks/push-options.ts', 'PushOptions', 'push.'],
