@@ -108,7 +108,11 @@ class BulkWork {
   async #count(): Promise<void> {
     const { store } = this.#run.source;
     for (const state of this.#states) {
-      const { after: _, totalAtMost: __, ...query } = pageQuery(this.#run.request, state, firstPlace, this.#startedAt);
+      const {
+        after: _,
+        totalAtMost: __,
+        ...query
+      } = pageQuery(this.#run.request, state, firstPlace, this.#startedAt);
       this.#total += (await store.list(this.#scope, { ...query, limit: 1 })).total;
     }
   }
