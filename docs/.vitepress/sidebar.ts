@@ -47,6 +47,7 @@ export const groups: readonly Group[] = [
       'agents/ai-sdk.md',
       'agents/language-models.md',
       'agents/mcp.md',
+      'agents/mcp-tasks.md',
       'agents/extensions.md',
       'agents/testing.md',
       'agents/assistants.md',

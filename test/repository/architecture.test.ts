@@ -47,8 +47,9 @@ const arrows: Record<string, readonly string[]> = {
     'bindings-v0-3',
     'client',
     'extensions',
-    // `dev --mcp` serves tools for an assistant.
+    // `dev --mcp` serves tools for an assistant, and `baton mcp` is an agent of its own that calls the other one.
     'mcp',
+    'nested-tasks',
     'oauth',
     'protocol',
     'server',

@@ -20,8 +20,8 @@ const places: Plugin = {
 };
 
 /** What programs of CommonJS in the file need. */
-const commonJs = `import { createRequire } from 'node:module';
-const require = createRequire(${JSON.stringify(join(root, 'package.json'))});`;
+const commonJs = `import { createRequire as requireFrom } from 'node:module';
+const require = requireFrom(${JSON.stringify(join(root, 'package.json'))});`;
 
 /** What a file was made of: each source, and when it was written. Names of packages lead where their manifests say. */
 function stampsOf(sources: readonly string[]): Readonly<Record<string, number>> {

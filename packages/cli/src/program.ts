@@ -1,4 +1,5 @@
 import { Command, type Option } from 'commander';
+import { addMcp } from './bridge/mcp.ts';
 import { addAuth } from './commands/auth.ts';
 import { addCard } from './commands/card.ts';
 import { addChat } from './commands/chat.ts';
@@ -47,6 +48,7 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   addCompletion(program, run);
   addDemoServer(program, run);
   addDev(program, run);
+  addMcp(program, run);
   const tasks = addTasks(program, run);
   addRelease(tasks, run);
   addFork(tasks, run);

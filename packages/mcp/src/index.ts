@@ -1,5 +1,4 @@
 export { type McpCaller, type McpHandler, type McpHandlerOptions, mcpHandler } from './http/mcp-handler.ts';
 export { type McpFactory, type McpOptions, toMcp } from './server/to-mcp.ts';
-export { type McpStdioOptions, serveMcpStdio } from './stdio/serve-mcp-stdio.ts';
 export type { McpTaskOptions, TaskSupport } from './tasks/task-options.ts';
 export { TASK_META } from './translation/results.ts';

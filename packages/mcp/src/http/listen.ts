@@ -9,20 +9,20 @@ import {
 } from '@modelcontextprotocol/server';
 import type { McpHandler } from './mcp-handler.ts';
 
-/** Where to listen, and the host names that requests may have besides those of this machine. */
-interface Address {
+/** Where `listenMcp` listens, and the host names that requests may have besides those of this machine. */
+export interface McpAddress {
   readonly port: number;
   readonly host: string;
   readonly allowedHosts: readonly string[];
 }
 
 /**
- * Listens at `/mcp`. Requests with another `Host` or `Origin` are refused: a web page could otherwise reach the server
- * under a name of its own. Resolves to the URL and a function that ends it.
+ * Listens at `/mcp` with `node:http`. Requests with another `Host` or `Origin` are refused: a web page could otherwise
+ * reach the server under a name of its own. Resolves to the URL and a function that ends it.
  */
 export async function listen(
   handler: McpHandler,
-  { port, host, allowedHosts }: Address,
+  { port, host, allowedHosts }: McpAddress,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const allowed = [...localhostAllowedHostnames(), ...allowedHosts];
   const answer = async (request: Request): Promise<Response> => {

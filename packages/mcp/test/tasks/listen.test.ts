@@ -2,9 +2,9 @@ import { A2AError, type AgentClient, connect } from '@batonjs/client';
 import { completed, createAgentServer, inputRequired, working } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { rawClient } from '../../../../test/kit/http/raw-mcp-client.ts';
 import { mcpHandler } from '../../src/index.ts';
 import { closedGate, serveAgent, serveMcp, serveSkills } from '../clients.ts';
-import { rawClient } from './raw-client.ts';
 
 const card = { name: 'Test', description: 'For tests', version: '1.0.0' };
 const subscriptionId = 'io.modelcontextprotocol/subscriptionId';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { rawClient } from '../../../../test/kit/http/raw-mcp-client.ts';
 import { closedGate, mcpClient, serveSkills } from '../clients.ts';
 import { officialHost } from './official-client.ts';
-import { rawClient } from './raw-client.ts';
 
 it('[R-MT-76] the plain client of the SDK, with the extension declared, refuses a handle', async () => {
   const { url } = await serveSkills(closedGate());

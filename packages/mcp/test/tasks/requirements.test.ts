@@ -14,9 +14,9 @@ import {
 } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { declared, rawClient } from '../../../../test/kit/http/raw-mcp-client.ts';
 import { mcpHandler } from '../../src/index.ts';
 import { closedGate, serveAgent, serveMcp, serveSkills } from '../clients.ts';
-import { declared, rawClient } from './raw-client.ts';
 
 const extension = 'io.modelcontextprotocol/tasks';
 const card = { name: 'Test', description: 'For tests', version: '1.0.0' };

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { rawClient } from '../../../../../test/kit/http/raw-mcp-client.ts';
 import { repetitions } from '../../../../../test/kit/repetitions.ts';
 import { temporaryFolder } from '../../../../../test/kit/temporary-folder.ts';
 import { officialHost } from '../official-client.ts';
-import { rawClient } from '../raw-client.ts';
 import { startServer } from './served-process.ts';
 
 const open = (folder: string, gate: string) => writeFileSync(join(folder, gate), '');
