@@ -4,18 +4,25 @@ import { createAgentServer } from '@batonjs/server';
 import { afterAll, expect, it, vi } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { node, run } from '../kit/processes.ts';
+import { repetitions } from '../kit/repetitions.ts';
 import { rpc, say } from '../kit/rpc.ts';
 import { scope } from '../kit/scope.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { until } from '../kit/until.ts';
+import { canStartEtcd, startEtcd } from '../support/etcd.ts';
 import { asOneFile } from '../support/one-file.ts';
 import { postgresForTests } from '../support/postgres.ts';
 import { redisForTests } from '../support/redis.ts';
 import { openStore, type StoreAddress } from './open-store.ts';
 import { versioned } from './versioned-agent.ts';
 
-const [redis, postgres] = await Promise.all([redisForTests(), postgresForTests()]);
-afterAll(() => Promise.all([redis?.stop(), postgres?.stop()]));
+const isLong = repetitions(0, 1) === 1;
+const [redis, postgres, etcd] = await Promise.all([
+  redisForTests(),
+  postgresForTests(),
+  isLong && (await canStartEtcd()) ? startEtcd({ members: 1, inMemory: true }) : undefined,
+]);
+afterAll(() => Promise.all([redis?.stop(), postgres?.stop(), etcd?.stop()]));
 
 const beginThenDie = await asOneFile(new URL('./begin-then-die.ts', import.meta.url));
 
@@ -23,6 +30,7 @@ const places: readonly [StoreAddress['kind'], string | undefined][] = [
   ['sqlite', 'tasks.db'],
   ['redis', redis?.url],
   ['postgres', postgres?.url],
+  ['etcd', etcd?.urls.join(',')],
 ];
 
 it.each(places.filter(([, url]) => url !== undefined))(

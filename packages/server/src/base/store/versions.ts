@@ -103,13 +103,10 @@ export class Versions {
   }
 
   async #look(): Promise<readonly Stranded[]> {
-    const { store, logger } = this.#source;
-    if (!store.pinned) return [];
-    const others = (await this.#all()).filter((version) => !this.#accepts(version));
+    const { logger } = this.#source;
     const waiting = new Set<string>();
     const stranded: Stranded[] = [];
-    for (const version of others) {
-      const tasks = await store.pinned(this.#queue, version, mostCounted);
+    for (const { version, tasks } of await this.elsewhere()) {
       const old = tasks.filter((task) => this.#waiting.has(keyOf(task)));
       for (const task of tasks) waiting.add(keyOf(task));
       if (old.length > 0) stranded.push({ version, tasks: old });
@@ -119,6 +116,18 @@ export class Versions {
     if (text !== '' && text !== this.#logged) logger('warn', text, { queue: this.#queue });
     this.#logged = text;
     return stranded;
+  }
+
+  /** The tasks that only processes of other versions may take now, at most 100 of each. */
+  async elsewhere(): Promise<readonly Stranded[]> {
+    const { store } = this.#source;
+    const others = (await this.#all()).filter((version) => !this.#accepts(version));
+    const found: Stranded[] = [];
+    for (const version of others) {
+      const tasks = await store.pinned?.(this.#queue, version, mostCounted);
+      if (tasks && tasks.length > 0) found.push({ version, tasks });
+    }
+    return found;
   }
 
   async #all(): Promise<readonly string[]> {

@@ -6,6 +6,7 @@ import type { LiveTasks } from '../../log/live-tasks.ts';
 import type { Reserved, Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';
 import { ClockSteps } from './clock-steps.ts';
+import { OverdueElsewhere } from './overdue-elsewhere.ts';
 import { Recovery } from './recovery.ts';
 import { UnreadableTasks } from './unreadable-tasks.ts';
 
@@ -22,6 +23,7 @@ export class Claimer {
   readonly #runner: Runner;
   readonly #unreadable: UnreadableTasks;
   readonly #recovery: Recovery;
+  readonly #overdue: OverdueElsewhere;
   readonly #stop = new AbortController();
   /** Claims of single tasks that are under way. */
   readonly #now = new Set<Promise<unknown>>();
@@ -38,6 +40,7 @@ export class Claimer {
     this.#runner = runner;
     this.#unreadable = new UnreadableTasks(dependencies);
     this.#recovery = new Recovery(dependencies, tasks, runner, this.#unreadable);
+    this.#overdue = new OverdueElsewhere(dependencies, tasks, runner);
   }
 
   start(): void {
@@ -91,6 +94,7 @@ export class Claimer {
       let more = false;
       try {
         more = await this.#claim(this.#runner.reserve(batch));
+        if (!more) await this.#overdue.look();
       } catch (error) {
         report('Could not claim tasks', { error });
       }
