@@ -1,8 +1,19 @@
 import { progress, TASK_PROGRESS } from '@batonjs/extensions';
 import { type TaskUpdate, type Turn, working } from '@batonjs/server';
 import { type McpClient, mustBeClient2, type ToolResult } from './mcp-client.ts';
+import { type OpenTask, openTaskOf, remember } from './open-tasks.ts';
 import { ask, openRequest, type PendingCall, pendingIn, pendingOf } from './pending-call.ts';
 import { ToolError, throwIfError } from './tool-error.ts';
+import {
+  cancelTask,
+  handleIn,
+  isUnknownTask,
+  receiveHandles,
+  serverOf,
+  type ToolTask,
+  updateTask,
+} from './tool-task.ts';
+import { waitForTask } from './wait-for-task.ts';
 
 /** Options of `callTool`. */
 export interface CallToolOptions {
@@ -10,6 +21,13 @@ export interface CallToolOptions {
   readonly step?: string;
   /** Milliseconds without progress after which the call fails. Default 300,000. */
   readonly timeoutMs?: number;
+  /**
+   * The longest pause in milliseconds between two reads of a task that the tool answered with: they become rarer, and
+   * never more frequent than its server advises. Default 30,000.
+   */
+  readonly longestPauseMs?: number;
+  /** Milliseconds that the server of such a task may be out of reach before the call fails. Default 600,000. */
+  readonly unreachableMs?: number;
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -21,6 +39,11 @@ type Arguments = Readonly<Record<string, unknown>>;
  * tool becomes updates of the task, and a task that is canceled cancels the call. A question of the server (protocol
  * 2026-07-28) ends the turn; in the turn of the answer, the same call of the agent goes on with it. Throws a
  * `ToolError` if the tool failed, and a `TypeError` for a client of the SDK 1.
+ *
+ * A client that declares the extension `io.modelcontextprotocol/tasks` may get the handle of a task instead of a result.
+ * It is recorded as the result of the step. Then the call waits for the task, without a process where that takes long
+ * (`restart: 'rerun'`). Throws an `A2AError` if the server forgot the task (`TASK_NOT_FOUND`), or is out of reach
+ * (`UNAVAILABLE`): an agent that does not catch it fails with that code and a sentence.
  */
 export async function* callTool(
   turn: Turn,
@@ -30,6 +53,7 @@ export async function* callTool(
   options: CallToolOptions = {},
 ): AsyncGenerator<TaskUpdate, ToolResult, void> {
   mustBeClient2(client);
+  receiveHandles(client);
   const step = options.step ?? nextStep(turn, name);
   let pending = pendingOf(turn, step, args);
   let postponed = 0;
@@ -41,9 +65,18 @@ export async function* callTool(
       return { content: [], isError: true };
     }
     const round: number = pending ? pending.round + 1 : 0;
-    const result = yield* request(turn, client, { name, args, step, round, pending, options });
-    pending = pendingIn(name, { step, args, round }, result);
-    if (!pending) return throwIfError(name, result);
+    const call = { name, args, step, round, pending, options };
+    const asking = pending?.ofTask ? openTaskOf(turn, step) : undefined;
+    const result = asking ? undefined : yield* request(turn, client, call);
+    const task = asking ? await answerTask(turn, client, call, asking) : startedTask(result, client);
+    if (task) {
+      const ended = yield* awaitTask(turn, client, call, task);
+      if ('result' in ended) return throwIfError(name, ended.result);
+      pending = pendingIn(name, { step, args, round, ofTask: true }, ended.asks);
+      continue;
+    }
+    pending = result && pendingIn(name, { step, args, round }, result);
+    if (!pending) return throwIfError(name, result ?? { content: [] });
     if (openRequest(pending) !== undefined) continue;
     // A server that asks nothing wants to be called again later.
     if (++postponed > mostPostponed)
@@ -57,6 +90,7 @@ export async function* callTool(
 const mostPostponed = 10;
 const postponedMs = 250;
 
+/** One request of a call. */
 interface Request {
   readonly name: string;
   readonly args: Arguments;
@@ -77,8 +111,7 @@ async function* request(
     inputResponses: pending.responses,
     ...(pending.requestState !== undefined && { requestState: pending.requestState }),
   };
-  const stepName = round === 0 ? step : `${step} after answer ${round}`;
-  const calling = turn.step(stepName, () =>
+  const calling = turn.step(nameOfRound(step, round), () =>
     client.callTool(
       { name, arguments: { ...args }, ...answered },
       {
@@ -91,9 +124,93 @@ async function* request(
       },
     ),
   );
-  calling.catch(() => {}).finally(() => updates.end());
+  return (yield* updatesUntil(updates, calling)) as ToolResult;
+}
+
+/** The step of a request: the first, or the one after an answer. */
+const nameOfRound = (step: string, round: number): string =>
+  round === 0 ? step : `${step} after answer ${round}`;
+
+/** Yields updates while something is under way, and returns what it gives. */
+async function* updatesUntil<T>(
+  updates: LatestUpdate,
+  underWay: Promise<T>,
+): AsyncGenerator<TaskUpdate, T, void> {
+  underWay.catch(() => {}).finally(() => updates.end());
   for (let update = await updates.next(); update; update = await updates.next()) yield update;
-  return (await calling) as ToolResult;
+  return await underWay;
+}
+
+/** The task that a server answered with. */
+function startedTask(result: ToolResult | undefined, client: McpClient): OpenTask | undefined {
+  const handle = result && handleIn(result);
+  if (!handle) return undefined;
+  const { taskId, pollIntervalMs } = handle;
+  return { taskId, server: serverOf(client), ...(pollIntervalMs !== undefined && { pollIntervalMs }) };
+}
+
+/** Gives a task the answers of the user. They count once, however often they are sent. */
+async function answerTask(
+  turn: Turn,
+  client: McpClient,
+  { step, round, pending }: Request,
+  task: OpenTask,
+): Promise<OpenTask> {
+  const responses = pending?.responses ?? {};
+  await turn.step(nameOfRound(step, round), async () => {
+    await updateTask(client, task.taskId, responses, turn.signal).catch((error: unknown) => {
+      // The wait finds out that the server forgot it.
+      if (!isUnknownTask(error)) throw error;
+    });
+  });
+  const answered = [...new Set([...(task.answered ?? []), ...Object.keys(responses)])];
+  return { ...task, answered };
+}
+
+/** Waits for a task at the server, with what it says of itself as updates. */
+async function* awaitTask(
+  turn: Turn,
+  client: McpClient,
+  { name, step, round, options }: Request,
+  task: OpenTask,
+): AsyncGenerator<TaskUpdate, { readonly result: ToolResult } | { readonly asks: object }, void> {
+  const known = openTaskOf(turn, step);
+  await remember(turn, step, known?.taskId === task.taskId ? { ...known, ...task } : task);
+  const updates = new LatestUpdate();
+  let last: string | undefined;
+  const waiting = waitForTask(turn, client, {
+    tool: name,
+    step,
+    waitStep: `${nameOfRound(step, round)} task`,
+    task,
+    longestPauseMs: options.longestPauseMs ?? 30_000,
+    unreachableMs: options.unreachableMs ?? 600_000,
+    onStatus: (text) => {
+      if (text === last) return;
+      last = text;
+      updates.set(working(text));
+    },
+  });
+  let ended: ToolTask;
+  try {
+    ended = yield* updatesUntil(updates, waiting);
+  } catch (error) {
+    const { code } = Object(turn.signal.reason) as { code?: unknown };
+    // A turn that another process goes on with waits on.
+    if (turn.signal.aborted && (code === 'CANCELED' || code === 'DEADLINE'))
+      await cancelTask(client, task.taskId).catch(() => {});
+    throw error;
+  }
+  const { status, inputRequests = {}, result, error } = ended;
+  if (status === 'input_required') {
+    const open = Object.entries(inputRequests).filter(([key]) => !task.answered?.includes(key));
+    return { asks: { resultType: 'input_required', inputRequests: Object.fromEntries(open) } };
+  }
+  await remember(turn, step, undefined);
+  if (status === 'completed') return { result: (result ?? { content: [] }) as ToolResult };
+  const what =
+    status === 'failed' ? `failed: ${error?.message ?? 'no reason given'}` : 'was cancelled by its server';
+  throw new ToolError(name, `The tool "${name}" ${what}`);
 }
 
 function progressMetadata({ extensions }: Turn, done: number, total: number | undefined) {

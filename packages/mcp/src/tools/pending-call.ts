@@ -2,7 +2,6 @@ import { FORM_INPUT, inputRequired as formRequired } from '@batonjs/extensions';
 import type { Json, Message } from '@batonjs/protocol';
 import { inputRequired, type TaskUpdate, type Turn } from '@batonjs/server';
 import { type Elicitation, fieldsOf, formOf, isObject } from './elicitation.ts';
-import type { ToolResult } from './mcp-client.ts';
 import { responseOf } from './response-of.ts';
 import { ToolError } from './tool-error.ts';
 
@@ -19,6 +18,8 @@ export interface PendingCall {
   readonly requestState?: string;
   readonly requests: Readonly<Record<string, Elicitation>>;
   readonly responses: Readonly<Record<string, unknown>>;
+  /** Whether a task at the server asks, whose id is in the memory: clients see what is here. */
+  readonly ofTask?: true;
 }
 
 /** What a server sent, before it is checked. */
@@ -27,8 +28,8 @@ type Members = Readonly<Record<string, unknown>>;
 /** The questions of an MCP server in a result; undefined if it is a result of the tool. */
 export function pendingIn(
   tool: string,
-  call: Pick<PendingCall, 'step' | 'args' | 'round'>,
-  result: ToolResult,
+  call: Pick<PendingCall, 'step' | 'args' | 'round' | 'ofTask'>,
+  result: object,
 ): PendingCall | undefined {
   const { resultType, inputRequests, requestState }: Members = Object(result);
   if (resultType !== 'input_required') return undefined;

@@ -1,0 +1,120 @@
+import { A2AError } from '@batonjs/client';
+import type { Turn } from '@batonjs/server';
+import type { McpClient } from './mcp-client.ts';
+import { type OpenTask, openTaskOf, remember } from './open-tasks.ts';
+import { getTask, isUnknownTask, type ToolTask } from './tool-task.ts';
+
+/** A wait for a task at an MCP server. Times in milliseconds. */
+export interface TaskWait {
+  readonly tool: string;
+  /** The step of the call. */
+  readonly step: string;
+  /** The step of this wait. */
+  readonly waitStep: string;
+  readonly task: OpenTask;
+  readonly longestPauseMs: number;
+  readonly unreachableMs: number;
+  /** Sees what the task says of itself. */
+  readonly onStatus: (text: string) => void;
+}
+
+/** Milliseconds that a wait keeps its process. A longer one gives it back, where the agent may run again. */
+const staysMs = 5_000;
+
+/** Milliseconds of the first pause. Each further one is half as long again. */
+const firstPauseMs = 6_000;
+
+/** The next read of the task is due later. */
+class NotYet extends Error {
+  override readonly name = 'NotYet';
+  readonly retryAfterMs: number;
+
+  constructor(tool: string, retryAfterMs: number) {
+    super(`The tool "${tool}" works on its task`);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/**
+ * Waits until a task of a tool ends, or asks something. The wait is a step: it keeps the process for five seconds, then
+ * the turn is paused until the next read, and any process goes on with it. Throws an `A2AError` that the client of the
+ * agent may read: `TASK_NOT_FOUND` if the server forgot the task, `UNAVAILABLE` if it was out of reach for too long.
+ */
+export async function waitForTask(turn: Turn, client: McpClient, wait: TaskWait): Promise<ToolTask> {
+  const { tool, step } = wait;
+  const { taskId } = wait.task;
+  const options = { retries: Number.POSITIVE_INFINITY, retryIf: (error: unknown) => error instanceof NotYet };
+  const outcome = await turn.step(wait.waitStep, options, ({ signal, attempt }) =>
+    readUntilNews(turn, client, wait, { signal, attempt }),
+  );
+  if ('task' in outcome) return outcome.task as ToolTask;
+  await remember(turn, step, undefined);
+  if (outcome.lost === 'forgotten')
+    throw new A2AError(
+      'TASK_NOT_FOUND',
+      `The MCP server of the tool "${tool}" has no task ${taskId} any more`,
+    );
+  const seconds = wait.unreachableMs / 1_000;
+  throw new A2AError('UNAVAILABLE', `The MCP server of the tool "${tool}" was out of reach for ${seconds} s`);
+}
+
+type Outcome = { readonly task: ToolTask } | { readonly lost: 'forgotten' | 'unreachable' };
+
+/** One try: reads the task for some seconds, as often as the server advises. Throws when another try is due. */
+async function readUntilNews(
+  turn: Turn,
+  client: McpClient,
+  { tool, step, task: started, longestPauseMs, unreachableMs, onStatus }: TaskWait,
+  { signal, attempt }: { readonly signal: AbortSignal; readonly attempt: number },
+): Promise<Outcome> {
+  const end = Date.now() + staysMs;
+  const { taskId, answered = [] } = started;
+  let intervalMs = started.pollIntervalMs ?? 1_000;
+  // The handle is new in the first try; a later one comes from a pause.
+  if (attempt === 1 && turn.attempt === 1) {
+    if (intervalMs > staysMs) throw new NotYet(tool, intervalMs);
+    await pause(intervalMs, signal);
+  }
+  for (;;) {
+    const { unreachableSince, ...reached } = openTaskOf(turn, step) ?? started;
+    try {
+      const task = await getTask(client, taskId, signal);
+      await remember(turn, step, reached);
+      if (hasNews(task, answered)) return { task };
+      if (task.statusMessage) onStatus(task.statusMessage);
+      intervalMs = task.pollIntervalMs ?? intervalMs;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isUnknownTask(error)) return { lost: 'forgotten' };
+      const since = unreachableSince ?? Date.now();
+      if (Date.now() - since >= unreachableMs) return { lost: 'unreachable' };
+      await remember(turn, step, { ...reached, unreachableSince: since });
+    }
+    if (Date.now() + intervalMs > end) {
+      const ms = Math.min(longestPauseMs, firstPauseMs * 1.5 ** Math.min(attempt - 1, 20));
+      throw new NotYet(tool, Math.max(intervalMs, ms));
+    }
+    await pause(intervalMs, signal);
+  }
+}
+
+const hasNews = ({ status, inputRequests = {} }: ToolTask, answered: readonly string[]): boolean => {
+  if (status === 'input_required') return Object.keys(inputRequests).some((key) => !answered.includes(key));
+  return status !== 'working';
+};
+
+/** Resolves after the time. Rejects with the reason of the signal. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
