@@ -18,7 +18,7 @@ export interface PendingCall {
   readonly requestState?: string;
   readonly requests: Readonly<Record<string, Elicitation>>;
   readonly responses: Readonly<Record<string, unknown>>;
-  /** Whether a task at the server asks, whose id is in the memory: clients see what is here. */
+  /** Whether a task at the server asks, whose id is in the memory: clients see these members. */
   readonly ofTask?: true;
 }
 
