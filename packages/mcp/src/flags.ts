@@ -5,6 +5,8 @@ export interface Flags {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly waitMs: number;
+  /** Whether the model of the host may approve. */
+  readonly modelApproves: boolean;
   /** Addresses that are not public, which the card of the agent may lead to, as in the `allow` of an address policy. */
   readonly allow: readonly string[];
   /** Undefined serves stdio. */
@@ -23,6 +25,7 @@ Serves the agent as an MCP server over stdio: each of its skills is a tool.
   --host <address>            the address to listen on, with --allow-host if it is not of this machine alone
   --allow-host <name>         a host name that requests may have; may be repeated
   --allow <host:port>         an address inside of this network that the agent's card may lead to; may be repeated
+  --model-approves            the model of the host may approve what the agent asks an approval for
   --wait <seconds>            return after so long, with the id of the task; 0, the default, waits for its end
   --help, --version
 `;
@@ -59,6 +62,7 @@ export function readFlags(args: readonly string[], environment: Environment): Fl
       ...(values['header-env'] ?? []).map((each) => readHeaderVariable(each, environment)),
     ]),
     allow: values.allow ?? [],
+    modelApproves: values['model-approves'] ?? false,
     waitMs: 1_000 * readNumber('--wait', values.wait ?? '0', 2_147_483),
     http:
       values.http === undefined
@@ -80,6 +84,7 @@ function parse(args: readonly string[]) {
         'allow-host': { type: 'string', multiple: true },
         allow: { type: 'string', multiple: true },
         wait: { type: 'string' },
+        'model-approves': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean' },
       },

@@ -46,19 +46,19 @@ export async function runProgram(host: Host): Promise<number | Serving> {
 }
 
 async function serve(
-  { url, headers, waitMs, allow, http }: Flags,
+  { url, headers, waitMs, modelApproves, allow, http }: Flags,
   { stdin, stdout }: Host,
   say: (text: string) => void,
   onError: (error: unknown) => void,
 ): Promise<Serving> {
   const agent = await connect(url, { headers, fetch: checkedFetch(url, { allow }) });
   if (http) {
-    const listening = await listen(mcpHandler(agent, { waitMs, onError }), http);
+    const listening = await listen(mcpHandler(agent, { waitMs, modelApproves, onError }), http);
     say(`Serving ${agent.card.name} at ${listening.url}`);
     return listening;
   }
   const transport = new StdioServerTransport(stdin, stdout);
-  return serveMcpStdio(agent, { waitMs, onError, transport });
+  return serveMcpStdio(agent, { waitMs, modelApproves, onError, transport });
 }
 
 /** Takes the credentials in headers out of a text: an agent may repeat them in its errors, and hosts keep these in files. */

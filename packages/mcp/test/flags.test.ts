@@ -22,10 +22,12 @@ describe('the flags of the program', () => {
       url,
       headers: { Authorization: 'Bearer a:b' },
       waitMs: 50_000,
+      modelApproves: false,
       allow: ['a:1'],
       http: { port: 8080, host: '127.0.0.1', allowedHosts: [] },
     });
-    expect(readFlags([url])).toMatchObject({ http: undefined, waitMs: 0 });
+    expect(readFlags([url])).toMatchObject({ http: undefined, waitMs: 0, modelApproves: false });
+    expect(readFlags([url, '--model-approves'])).toMatchObject({ modelApproves: true });
     expect(readFlags(['--help'])).toBe('help');
     expect(readFlags(['--version'])).toBe('version');
   });

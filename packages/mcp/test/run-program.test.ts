@@ -62,7 +62,9 @@ describe('the program', () => {
       written: { stdout: `${version}\n`, stderr: '' },
     });
     expect(usage).toMatch(/^Usage: baton-mcp <url of an A2A agent> \[options\]\n/);
-    for (const flag of 'header header-env http host allow-host allow wait help version'.split(' '))
+    for (const flag of 'header header-env http host allow-host allow model-approves wait help version'.split(
+      ' ',
+    ))
       expect(usage).toContain(`--${flag}`);
   });
 

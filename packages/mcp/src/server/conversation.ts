@@ -38,6 +38,11 @@ export class Conversation {
     this.#asks = asks;
   }
 
+  /** Whether the client asks its user. */
+  get asksUser(): boolean {
+    return this.#asks;
+  }
+
   /** Sends a message, or goes on where the answer of the user belongs if the request carries one. */
   async send(input: MessageInput, options: SendOptions = {}): Promise<Outcome> {
     const asked = readAsked(this.#call.context.mcpReq.requestState());

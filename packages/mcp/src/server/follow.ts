@@ -14,6 +14,8 @@ export interface Call {
   readonly waitMs: number;
   /** Whether a client that cancels its request cancels the task. */
   readonly cancelsTask: boolean;
+  /** Whether the model of the host may answer a question that asks for an approval. Default false. */
+  readonly modelApproves?: boolean;
   readonly onError: OnError;
   readonly notify: (event: AgentEvent) => Promise<void>;
 }

@@ -40,12 +40,22 @@ export interface McpOptions {
   readonly waitMs?: number;
   /** How calls become tasks for clients that declare the extension for tasks of MCP 2026-07-28. */
   readonly tasks?: McpTaskOptions;
+  /**
+   * Whether the model of a host may approve with `continue_task` what the agent asks an approval for, such as a call of a
+   * tool. Default false: only a user approves, whom the host asks (elicitation).
+   */
+  readonly modelApproves?: boolean;
   /** Sees the errors that clients are not shown. Default: they are dropped. */
   readonly onError?: OnError;
 }
 
 /** The options of every MCP server, by which an unknown one is found. */
-export const ofMcp: OptionNames<McpOptions> = { waitMs: true, tasks: true, onError: true };
+export const ofMcp: OptionNames<McpOptions> = {
+  waitMs: true,
+  tasks: true,
+  modelApproves: true,
+  onError: true,
+};
 
 /** Makes an MCP server for one connection. `serveStdio` and `createMcpHandler` of the SDK take it. */
 export type McpFactory = (connection: Pick<McpRequestContext, 'era'>) => Server;
@@ -76,7 +86,12 @@ export interface ServerFactory {
 }
 
 /** Makes MCP servers with the same options. Throws `RangeError` for an option out of bounds. */
-export function serverFactory({ waitMs = 0, tasks = {}, onError = () => {} }: McpOptions): ServerFactory {
+export function serverFactory({
+  waitMs = 0,
+  tasks = {},
+  modelApproves = false,
+  onError = () => {},
+}: McpOptions): ServerFactory {
   if (!(waitMs >= 0 && waitMs < 2 ** 31))
     throw new RangeError(`waitMs is from 0 to 2147483647, not ${waitMs}`);
   const requests: TaskRequests = {
@@ -85,16 +100,22 @@ export function serverFactory({ waitMs = 0, tasks = {}, onError = () => {} }: Mc
     onError,
   };
   return {
-    createServer: (era, card, agentOf) => createServer(era, card, agentOf, { waitMs, tasks: requests }),
+    createServer: (era, card, agentOf) =>
+      createServer(era, card, agentOf, { waitMs, modelApproves, tasks: requests }),
     tasks: requests,
   };
+}
+
+/** What all servers of a handler have. */
+interface Settings extends Required<Pick<McpOptions, 'waitMs' | 'modelApproves'>> {
+  readonly tasks: TaskRequests;
 }
 
 function createServer(
   era: McpRequestContext['era'],
   { name, description, version }: AgentCard,
   agentOf: (context: ServerContext) => AgentClient,
-  { waitMs, tasks }: { readonly waitMs: number; readonly tasks: TaskRequests },
+  { waitMs, modelApproves, tasks }: Settings,
 ): Server {
   const isLegacy = era === 'legacy';
   const capabilities = {
@@ -115,6 +136,7 @@ function createServer(
       extensions: extensionsOf(agent),
       waitMs,
       cancelsTask: true,
+      modelApproves,
       onError,
       notify: progressNotifier(context, agent.card),
     };

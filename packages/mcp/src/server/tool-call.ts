@@ -3,7 +3,7 @@ import { callSkill } from '@batonjs/extensions/client';
 import type { Json } from '@batonjs/protocol';
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { resultOf, textResult } from '../translation/results.ts';
+import { asksApproval, resultOf, textResult } from '../translation/results.ts';
 import type { SkillTool } from '../translation/tool-list.ts';
 import type { Conversation, Outcome } from './conversation.ts';
 import type { Call } from './follow.ts';
@@ -84,9 +84,18 @@ export async function continueTask(
   const isResumed = call.context.mcpReq.requestState() !== undefined;
   if (isResumed || (text === undefined && values === undefined))
     return outcomeResult(await (isResumed ? conversation.send('') : conversation.wait(taskId)));
-  const message = answer(await handle.get(), (text ?? values) as Json);
+  const task = await handle.get();
+  if (asksApproval(task) && !call.modelApproves)
+    return conversation.asksUser ? outcomeResult(await conversation.wait(taskId)) : notTheModels;
+  const message = answer(task, (text ?? values) as Json);
   return outcomeResult(await conversation.send(message));
 }
+
+const notTheModels = textResult(
+  "The agent asks for an approval, which is not the model's to give: the user gives it where the agent is used otherwise. " +
+    'continue_task with the taskId alone waits for it.',
+  true,
+);
 
 /** What a client gets for the end of a call. */
 export const outcomeResult = ({ reply, refusal, input }: Outcome): CallToolResult | InputRequiredResult =>

@@ -1,4 +1,5 @@
 import { type AgentReply, textOf } from '@batonjs/client';
+import { awaitedCalls } from '@batonjs/client/answers';
 import { errorOf, formOf } from '@batonjs/extensions/client';
 import type { Task } from '@batonjs/protocol';
 import type { CallToolResult } from '@modelcontextprotocol/server';
@@ -68,8 +69,17 @@ function completedResult({ id, artifacts = [], status: { message } }: Task): Cal
   };
 }
 
+/** Whether a task waits until calls of tools are approved. */
+export const asksApproval = (task: Task): boolean =>
+  awaitedCalls(task).some(({ needs }) => needs === 'approval');
+
 /** The question of a task for a client that cannot elicit, and how to answer it. */
 function waitingResult(task: Task): CallToolResult {
+  if (asksApproval(task))
+    return textResult(
+      `${questionText(task)}\n\nThe agent waits until the user approves. Only if this server lets the model pass that on: ` +
+        `${howToContinue(task)} and the user's "answer". Alone, ${CONTINUE_TASK} waits.`,
+    );
   const schema = formOf(task)?.schema;
   const how = schema
     ? `"values" that fit this JSON Schema: ${JSON.stringify(schema)}`
