@@ -37,6 +37,10 @@ class ChunkEncoder {
   readonly #open = new Map<string, string>();
   /** The tool calls that the page shows. */
   readonly #calls: Set<string>;
+  /** The text that the page shows of each artifact, in its last part. */
+  readonly #shown = new Map<string, string>();
+  /** The new texts of artifacts that began anew, while they are only what the page shows already. */
+  readonly #anew = new Map<string, string>();
   #replaced = 0;
   #task: Task | undefined;
 
@@ -56,13 +60,13 @@ class ChunkEncoder {
       case 'text':
         return yield* this.#text(part.artifactId, part.delta);
       case 'replaced':
-        // What was shown stays: a text cannot be taken back, and the new one stands below it.
-        yield* this.#close(part.artifactId);
-        this.#replaced += 1;
+        this.#anew.set(part.artifactId, '');
         return yield* this.#text(part.artifactId, part.text);
       case 'content':
         return yield contentChunk(part.artifact, part.part);
       case 'end':
+        for (const [artifactId, text] of this.#anew)
+          if (text !== this.#shown.get(artifactId)) yield* this.#below(artifactId, text);
         for (const artifactId of [...this.#open.keys()]) yield* this.#close(artifactId);
         if (part.message) yield* textChunks(part.message.messageId, textOf(part.message));
         yield* this.#end(part.task);
@@ -74,7 +78,29 @@ class ChunkEncoder {
     return { type: 'data-task', id: task.id, data: taskData(task, doing) };
   }
 
+  /** A turn that is run again mostly says the same: the page gets what it does not show yet. */
   *#text(artifactId: string, delta: string): Generator<UIMessageChunk, void, void> {
+    const anew = this.#anew.get(artifactId);
+    if (anew === undefined) return yield* this.#more(artifactId, delta);
+    const text = anew + delta;
+    const shown = this.#shown.get(artifactId) ?? '';
+    if (shown.startsWith(text)) return void this.#anew.set(artifactId, text);
+    if (!text.startsWith(shown)) return yield* this.#below(artifactId, text);
+    this.#anew.delete(artifactId);
+    yield* this.#more(artifactId, text.slice(shown.length));
+  }
+
+  /** What was shown stays: a text cannot be taken back, and another one stands below it. */
+  *#below(artifactId: string, text: string): Generator<UIMessageChunk, void, void> {
+    yield* this.#close(artifactId);
+    this.#anew.delete(artifactId);
+    this.#shown.delete(artifactId);
+    this.#replaced += 1;
+    yield* this.#more(artifactId, text);
+  }
+
+  *#more(artifactId: string, delta: string): Generator<UIMessageChunk, void, void> {
+    this.#shown.set(artifactId, (this.#shown.get(artifactId) ?? '') + delta);
     const kind = artifactId === REASONING ? 'reasoning' : 'text';
     const known = this.#open.get(artifactId);
     const id = known ?? (this.#replaced > 0 ? `${artifactId}-${this.#replaced}` : artifactId);
