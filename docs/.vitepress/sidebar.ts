@@ -82,6 +82,7 @@ export const groups: readonly Group[] = [
       'operating/hosts.md',
       'operating/durable-objects.md',
       'operating/containers.md',
+      'operating/kubernetes.md',
       'operating/scaling.md',
       'operating/caller-limits.md',
       'operating/health.md',

@@ -3,7 +3,7 @@ import type { WorkerOptions } from '@batonjs/server/worker';
 import { telemetry } from '@batonjs/telemetry';
 import { counting } from './agent.ts';
 
-const { BATON_STORE = 'redis://127.0.0.1:6379', AGENT = 'counter', NAME = 'unnamed' } = process.env;
+const { BATON_STORE = 'redis://127.0.0.1:6379', AGENT = 'counter', NAME = 'unnamed', TURNS } = process.env;
 
 /** The options of servers and workers. The store is the only thing that the processes share. */
 export const agentOptions = {
@@ -13,6 +13,7 @@ export const agentOptions = {
   restart: 'rerun',
   // Short, so that a worker that was killed is noticed soon.
   leaseMs: 2_000,
+  ...(TURNS && { limits: { turns: Number(TURNS) } }),
   telemetry: telemetry({ expose: true }),
   logger(level, message, { attempt, maxAttempts, err }) {
     const which = attempt === undefined ? '' : ` (attempt ${attempt} of ${maxAttempts})`;
