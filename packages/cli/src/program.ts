@@ -21,6 +21,7 @@ import { addSchedules } from './deployment/schedules.ts';
 import { addTasks } from './deployment/tasks.ts';
 import { toDuration } from './flags/duration.ts';
 import type { Io } from './io.ts';
+import { addLoad } from './load/load.ts';
 import { addReplay } from './replay/replay.ts';
 import type { Run } from './run.ts';
 import { isSettable, Settings } from './settings/settings.ts';
@@ -57,6 +58,7 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   addReplay(program, run);
   addSchedules(program, run);
   addDoctor(program, run);
+  addLoad(program, run);
   for (const command of allOf(program)) command.copyInheritedSettings(program);
   return program;
 }
@@ -84,6 +86,7 @@ const plain = ({ defaultValue, long, parseArg }: Option): string | undefined => 
 /** Defaults that are not a value of the flag. */
 const defaults: Readonly<Record<string, string>> = {
   '--transport': 'the order of the card',
+  '--mix': 'send=1',
   '--async': 'off, send waits',
   '--a2a-version': 'the highest that both know, 1.0 or later',
   '--insecure': 'off, certificates are verified',
