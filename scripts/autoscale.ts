@@ -24,12 +24,12 @@ const options = {
 };
 
 let isWrong = false;
-for (const workers of values.workers.split(',').map(Number)) {
+for (const workers of values.workers.split(',').filter(Boolean).map(Number)) {
   const outcome = await drain({ ...options, workers });
   isWrong ||= outcome.lost > 0 || outcome.doubled > 0;
   console.log(JSON.stringify({ workers, ...outcome }));
 }
-const scaled = await autoscale({ ...options, long: 0.02, most: 4, everyMs: 1_000 });
+const scaled = await autoscale({ ...options, long: 0.02, most: 4, everyMs: 200 });
 isWrong ||= scaled.lost > 0 || scaled.doubled > 0 || scaled.exitCodes.some((code) => code !== 0);
 console.log(JSON.stringify({ autoscaled: true, ...scaled }));
 process.exitCode = isWrong ? 1 : 0;

@@ -84,6 +84,8 @@ export const groups: readonly Group[] = [
       'operating/containers.md',
       'operating/kubernetes.md',
       'operating/scaling.md',
+      'operating/capacity.md',
+      'operating/very-large.md',
       'operating/caller-limits.md',
       'operating/health.md',
       'operating/telemetry.md',
