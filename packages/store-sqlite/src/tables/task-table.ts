@@ -115,7 +115,8 @@ export class TaskTable {
     if (
       waitsIn(before) !== waitsIn(after) ||
       countedState(before) !== countedState(after) ||
-      tallyOf(before) !== tallyOf(after)
+      // Most commits are of a turn that goes on.
+      ((before?.holder === undefined || after?.holder === undefined) && tallyOf(before) !== tallyOf(after))
     ) {
       if (before) this.#add(before, -1);
       if (after) this.#add(after, 1);
@@ -127,7 +128,7 @@ export class TaskTable {
     const [queue, state] = [waitsIn(row), countedState(row)];
     if (queue !== undefined) this.#counts.addWaiting(queue, tasks);
     if (state !== undefined) this.#counts.add(row.scope, state, tasks);
-    const tally = tallyOf(row);
+    const tally = row.holder === undefined ? tallyOf(row) : undefined;
     if (tally !== undefined && row.queue !== undefined) this.#counts.addTally(row.queue, tally, tasks);
   }
 

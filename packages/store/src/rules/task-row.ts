@@ -107,20 +107,24 @@ export const leaseReading = ({ fence, holder, wanted }: TaskRow): LeaseReading =
 export const askingStates: readonly TaskState[] = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'];
 
 /** Whether a task waits for an answer of its client: no process has it, and it wants none. */
-export const isAsking = ({ head, queue, wanted, holder }: TaskRow): boolean =>
-  head?.state !== undefined &&
-  askingStates.includes(head.state) &&
-  !wanted &&
-  holder === undefined &&
-  queue !== undefined;
+export const isAsking = (row: TaskRow): boolean => {
+  const name = tallyOf(row);
+  return name !== undefined && name !== putOff;
+};
 
 /** Whether a turn of the task begins or goes on at a later time. */
-export const isPutOff = (row: TaskRow): boolean => row.dueAt !== undefined && !isAsking(row);
+export const isPutOff = (row: TaskRow): boolean => tallyOf(row) === putOff;
 
-/** The name under which a queue counts a row beside those that wait: a state, `put-off`, or none. */
+/**
+ * The name under which a queue counts a row beside those that wait: the state in which it asks, `put-off`, or none. A row
+ * with a holder has none: callers on the way of each commit look at that first.
+ */
 export function tallyOf(row: TaskRow | undefined): string | undefined {
-  if (!row) return undefined;
-  return isAsking(row) ? stateOf(row) : row.dueAt === undefined ? undefined : putOff;
+  if (row?.head === undefined || row.holder !== undefined || row.wanted || row.queue === undefined)
+    return undefined;
+  const { state } = row.head;
+  if (state !== undefined && askingStates.includes(state)) return state;
+  return row.dueAt === undefined ? undefined : putOff;
 }
 
 /** The `tallyOf` of turns that are put off. */

@@ -35,8 +35,10 @@ export function reportTransitions(
           ? fact.status.state
           : undefined;
     if (!to || to === from) continue;
-    const code = fact.type === 'status-changed' ? failureCodeOf(fact.status) : undefined;
-    report({ taskId, contextId, from, to, ...(code !== undefined && { code }), at: fact.at });
+    const transition = { taskId, contextId, from, to, at: fact.at };
+    const code =
+      to === 'TASK_STATE_FAILED' && fact.type === 'status-changed' ? failureCodeOf(fact.status) : undefined;
+    report(code === undefined ? transition : { ...transition, code });
     from = to;
   }
 }
