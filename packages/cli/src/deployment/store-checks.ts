@@ -135,6 +135,7 @@ export const postgresIndexes: readonly string[] = [
   'webhooks_ready',
   'webhooks_dead',
   'callers_turns',
+  'tasks_asking',
 ];
 
 async function withRedis<T>(
