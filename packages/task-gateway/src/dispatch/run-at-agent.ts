@@ -30,16 +30,17 @@ export async function runAtAgent(run: Run, data: Json, metadata: Struct): Promis
   const over = new AbortController();
   const signal = AbortSignal.any([turn.signal, over.signal]);
   let stream: TaskStream | undefined;
-  const sent = await turn.step('send', async (): Promise<unknown> => {
+  const send = async (): Promise<unknown> => {
     const lost = await streamOfLostAttempt(run);
-    const send = async () => {
+    const begin = async () => {
       stream = lost ?? firstStream(run, data, metadata, signal);
       return firstEvent(stream, run);
     };
     // A stream repeats by itself what may be repeated. A message that is repeated here did not arrive.
-    const first = await reach(send, { forMs: run.unreachableMs, signal: turn.signal, repeatable: false });
+    const first = await reach(begin, { forMs: run.unreachableMs, signal: turn.signal, repeatable: false });
     return first.message ? { message: first.message } : { taskId: stream!.task!.id };
-  });
+  };
+  const sent = await stepWithoutWords(turn, 'send', send);
   const started = sent as Started;
   if ('message' in started) return { message: started.message };
   const failed = Promise.withResolvers<never>();
@@ -48,6 +49,21 @@ export async function runAtAgent(run: Run, data: Json, metadata: Struct): Promis
     return await Promise.race([followToEnd(stream, started.taskId, run, signal), failed.promise]);
   } finally {
     over.abort();
+  }
+}
+
+/** A step whose failure is in the log without the words of the agent, which may repeat the credentials that it got. */
+async function stepWithoutWords(turn: Turn, name: string, fn: () => Promise<unknown>): Promise<unknown> {
+  let failure: unknown;
+  try {
+    return await turn.step(name, () =>
+      fn().catch((error: unknown) => {
+        failure = error;
+        throw new Error('The agent did not take the task');
+      }),
+    );
+  } catch (error) {
+    throw failure ?? error;
   }
 }
 

@@ -6,8 +6,10 @@ import { type Clock, systemClock } from '../../../src/base/timing/clock.ts';
 
 type Method = keyof (TaskStore & PushConfigStore);
 
+/** Those without a time limit, and members that are no methods. */
+const others = ['prune', 'close', 'schedules', 'system'];
 const methods = Object.keys({ ...memoryStore(), probe: true }).filter(
-  (name) => name !== 'prune' && name !== 'close' && name !== 'schedules',
+  (name) => !others.includes(name),
 ) as Method[];
 
 /** A store whose methods all do the same. */
@@ -42,6 +44,7 @@ describe('A bounded store', () => {
         claim: 1,
         renew: 2,
         waiting: 2,
+        measure: 1,
         erase: 2,
         lease: 2,
         pinned: 3,
