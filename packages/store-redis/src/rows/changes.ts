@@ -37,12 +37,19 @@ interface Decided<T> {
   readonly wanted: Wanted;
 }
 
+/** Tasks whose changes wait, until it ends. */
+interface Hold {
+  end(): void;
+}
+
 /** Decides changes, and writes each in one command. */
 export class Changes {
   readonly #database: Database;
   readonly #reader: Reader;
   readonly #clock: RedisClock;
   readonly #known = new KnownTasks();
+  /** Tasks whose renewal lost against a write of this process: their other changes wait until it is written. */
+  readonly #renewals = new Map<string, Promise<void>>();
 
   constructor(database: Database, reader: Reader, clock: RedisClock) {
     this.#database = database;
@@ -51,6 +58,8 @@ export class Changes {
   }
 
   async run<T>(step: Step<T>): Promise<T> {
+    if (this.#renewals.size > 0 && step.wanted.tasks)
+      await Promise.all(step.wanted.tasks.map((task) => this.#renewals.get(nameOf(task))));
     const guessed = this.#guess(step);
     if (guessed) {
       const [isWritten] = await this.#write(guessed, [groupOf(guessed)]);
@@ -78,28 +87,60 @@ export class Changes {
 
   async #decided<T>(step: Step<T>): Promise<T> {
     const renewed = new Set<string>();
-    for (let round = 1; ; round++) {
-      const decided = await this.#decide(step);
-      const { change } = decided;
-      if (isIdle(change)) return change.result;
-      const { partly, tasks = [] } = change;
-      if (!partly) {
-        const [isWritten] = await this.#write(decided, [groupOf(decided)]);
-        if (isWritten) return this.#written(decided);
-        continue;
+    let hold: Hold | undefined;
+    try {
+      for (let round = 1; ; round++) {
+        const decided = await this.#decide(step);
+        const { change } = decided;
+        if (isIdle(change)) return change.result;
+        const { partly, tasks = [] } = change;
+        if (!partly) {
+          const [isWritten] = await this.#write(decided, [groupOf(decided)]);
+          if (isWritten) return this.#written(decided);
+          continue;
+        }
+        const isWritten = (task: Replaced<TaskRow>) => renewed.has(nameOf(changedRow(task)));
+        const done = await this.#writeEach(decided, tasks, renewed);
+        // A claim leaves to others what they wrote. A lease that is renewed must not be lost to its own process.
+        const isEnough = step.wanted.tasks ? done.length === tasks.length : done.length > 0;
+        if (isEnough || round === mostRounds) return partly(done);
+        if (!step.wanted.tasks || round > 1) continue;
+        // A turn that writes all the time would write between each look and the write after it.
+        hold = this.#hold(tasks.filter((task) => !isWritten(task)));
       }
-      const isWritten = (task: Replaced<TaskRow>) => renewed.has(nameOf(changedRow(task)));
-      const left = tasks.filter((task) => !isWritten(task));
-      const groups = left.map((task) => groupOf({ ...decided, change: { ...change, tasks: [task] } }));
-      const written = await this.#write(decided, groups);
-      for (const [n, task] of left.entries()) if (written[n]) renewed.add(nameOf(changedRow(task)));
-      const done = tasks.filter(isWritten);
-      for (const { after } of done)
-        if (after) this.#known.remember(after, { row: after, webhooks: [], once: undefined });
-      // A claim leaves to others what they wrote. A lease that is renewed must not be lost to its own process.
-      const isEnough = step.wanted.tasks ? done.length === tasks.length : done.length > 0;
-      if (isEnough || round === mostRounds) return partly(done);
+    } finally {
+      hold?.end();
     }
+  }
+
+  /** Lets other changes of these tasks wait. */
+  #hold(tasks: readonly Replaced<TaskRow>[]): Hold {
+    const over = Promise.withResolvers<void>();
+    const names = tasks.map((task) => nameOf(changedRow(task)));
+    for (const name of names) this.#renewals.set(name, over.promise);
+    return {
+      end: () => {
+        for (const name of names) this.#renewals.delete(name);
+        over.resolve();
+      },
+    };
+  }
+
+  /** Writes those of independent tasks that are not written yet. Resolves to all that are. */
+  async #writeEach<T>(
+    decided: Decided<T>,
+    tasks: readonly Replaced<TaskRow>[],
+    renewed: Set<string>,
+  ): Promise<readonly Replaced<TaskRow>[]> {
+    const isWritten = (task: Replaced<TaskRow>) => renewed.has(nameOf(changedRow(task)));
+    const left = tasks.filter((task) => !isWritten(task));
+    const groups = left.map((task) => groupOf({ ...decided, change: { ...decided.change, tasks: [task] } }));
+    const written = await this.#write(decided, groups);
+    for (const [n, task] of left.entries()) if (written[n]) renewed.add(nameOf(changedRow(task)));
+    const done = tasks.filter(isWritten);
+    for (const { after } of done)
+      if (after) this.#known.remember(after, { row: after, webhooks: [], once: undefined });
+    return done;
   }
 
   async #decide<T>(step: Step<T>): Promise<Decided<T>> {
