@@ -15,6 +15,8 @@ export interface EtcdMember {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
+  /** The folder of its data. */
+  readonly dir: string;
   /** Kills it without a warning; what it has written stays. */
   kill(): Promise<void>;
   /** Starts it again on the same port and folder, unless it runs. Wait for `healthy` afterwards. */
@@ -141,6 +143,7 @@ export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdC
     return {
       url,
       port,
+      dir: join(dir, name),
       get pid() {
         return child?.pid ?? 0;
       },
