@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createAgentServer } from '@batonjs/server';
+import { completed, createAgentServer, failed } from '@batonjs/server';
 import { afterAll, expect, it } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { node, run } from '../kit/processes.ts';
+import { repetitions } from '../kit/repetitions.ts';
 import { rpc, say } from '../kit/rpc.ts';
 import { scope } from '../kit/scope.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
@@ -40,3 +41,32 @@ it.each(places.kinds)(
     expect(tasks.map(({ taskId }) => taskId).sort()).toEqual([id, task.id].sort());
   },
 );
+
+it.each(places.kinds)('a fork of a task with many steps takes all of them over: %s', async (kind) => {
+  const steps = repetitions(300, 1_000);
+  const store = closedAfterTest(openStore(places.address(kind)));
+  let isBroken = true;
+  let runs = 0;
+  const server = closedAfterTest(
+    createAgentServer({
+      card: { name: 'Test', description: 'For tests' },
+      store,
+      logger: () => {},
+      async *agent({ step }) {
+        for (let n = 0; n < steps; n++)
+          await step(`step ${n}`, () => {
+            runs++;
+            return 'x'.repeat(500);
+          });
+        yield isBroken ? failed('Broken') : completed('done');
+      },
+    }),
+  );
+  const { task } = await rpc(server, 'SendMessage', { message: say('go') });
+  const broken = await until(server, task.id, 'FAILED');
+  expect(broken.status.message?.parts).toEqual([{ text: 'Broken' }]);
+  isBroken = false;
+  const fork = await server.fork(task.id, { from: `step ${steps - 1}` });
+  await until(server, fork.id, 'COMPLETED');
+  expect(runs).toBe(steps);
+});

@@ -11,8 +11,8 @@ import { BulkRecord } from './bulk-record.ts';
 
 /** How many tasks are worked on at once. */
 const atOnce = 8;
-/** How long a task is tried while the store does not answer, in milliseconds. */
-const tryForMs = 10_000;
+/** How long a call is tried while the store does not answer, or the queue is full, in milliseconds. */
+const tryForMs = 60_000;
 /** More passes than this meet only tasks that change faster than they can be read. */
 const mostPasses = 20;
 
@@ -113,7 +113,8 @@ class BulkWork {
         totalAtMost: __,
         ...query
       } = pageQuery(this.#run.request, state, firstPlace, this.#startedAt);
-      this.#total += (await store.list(this.#scope, { ...query, limit: 1 })).total;
+      const page = await this.#tried(() => store.list(this.#scope, { ...query, limit: 1 }));
+      this.#total += page.total;
     }
   }
 
@@ -129,7 +130,7 @@ class BulkWork {
         continue;
       }
       const query = pageQuery(this.#run.request, state, this.#place, this.#startedAt);
-      const { tasks, isCut } = await store.list(this.#scope, query);
+      const { tasks, isCut } = await this.#tried(() => store.list(this.#scope, query));
       yield* this.#page(tasks);
       if (this.#isAborted) return;
       const last = tasks.at(-1);
@@ -180,22 +181,33 @@ class BulkWork {
 
   /** What became of a task; undefined for one that is not of this run. Rejects while the store does not answer. */
   async #act(task: ListedTask): Promise<BulkOutcome | undefined> {
-    const { request, source } = this.#run;
     const { taskId } = task;
-    const deadline = source.clock.monotonic() + tryForMs;
+    const isFurther = this.#place.pass > 1;
+    try {
+      const acted = await this.#tried(async () => {
+        if (isFurther && (this.#met.has(taskId) || (await this.#isNewer(taskId)))) return undefined;
+        return actions[this.#run.request.action]({ scope: this.#scope, ...task }, this.#run);
+      });
+      if (!task.head.closed) this.#met.add(taskId);
+      // Before the run was resumed, it was met.
+      if (!acted || (isFurther && acted.outcome === 'skipped')) return undefined;
+      return { taskId, ...acted };
+    } catch (error) {
+      if (isBusy(error)) throw error;
+      return { taskId, outcome: 'failed', reason: reasonOf(error) };
+    }
+  }
+
+  /** Calls again while the store does not answer, or the queue is full. */
+  async #tried<T>(call: () => Promise<T>): Promise<T> {
+    const { clock } = this.#run.source;
+    const deadline = clock.monotonic() + tryForMs;
     for (;;) {
       try {
-        if (this.#place.pass > 1 && (this.#met.has(taskId) || (await this.#isNewer(taskId))))
-          return undefined;
-        const acted = await actions[request.action]({ scope: this.#scope, ...task }, this.#run);
-        if (!task.head.closed) this.#met.add(taskId);
-        // Before the run was resumed, it was met.
-        if (this.#place.pass > 1 && acted.outcome === 'skipped') return undefined;
-        return { taskId, ...acted };
+        return await call();
       } catch (error) {
-        if (!isBusy(error)) return { taskId, outcome: 'failed', reason: reasonOf(error) };
-        if (source.clock.monotonic() >= deadline || this.#isAborted) throw error;
-        await source.clock.sleep(50 + source.clock.random() * 100, this.#pace.signal);
+        if (!isBusy(error) || clock.monotonic() >= deadline || this.#isAborted) throw error;
+        await clock.sleep(50 + clock.random() * 100, this.#pace.signal);
       }
     }
   }

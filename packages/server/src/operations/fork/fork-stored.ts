@@ -7,6 +7,7 @@ import { type Commit, StoreError, type TaskName, type TaskStore } from '@batonjs
 import type { Limits } from '../../base/limits.ts';
 import { newId } from '../../base/system/new-id.ts';
 import { type Clock, isoTime, systemClock } from '../../base/timing/clock.ts';
+import { nextSnapshot } from '../../log/snapshot-policy.ts';
 import { checkDecided } from '../../log/write/task-limits.ts';
 import { orderFor, type Schedule } from '../../turns/order/schedule.ts';
 import { dueAt, type TaskClocks } from '../../turns/order/task-deadlines.ts';
@@ -67,6 +68,7 @@ export async function forkStored(
   const forked = forkLog(taskId, facts, fork);
   if (limits) checkDecided(forked, limits);
   const { state } = forked;
+  const snapshot = nextSnapshot(forked, { version: 0, weight: 0, ownWeight: 0 }, state);
   const due = dueAt(state, clocks);
   const head = forked.facts.reduce<ReturnType<typeof headOf> | undefined>(headOf, undefined);
   const first = state.untaken[0] ?? state.taken.at(-1);
@@ -77,6 +79,8 @@ export async function forkStored(
     commitId: newId(clock),
     expectedVersion: 0,
     facts: forked.facts,
+    // Without it, each process that opens the task folds all of the log.
+    ...(snapshot && { snapshot }),
     head: head && { ...head, ...(due !== undefined && { dueAt: isoTime(due) }) },
     turn: {
       queue,
