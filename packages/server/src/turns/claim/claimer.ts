@@ -23,7 +23,8 @@ export class Claimer {
   readonly #runner: Runner;
   readonly #unreadable: UnreadableTasks;
   readonly #recovery: Recovery;
-  readonly #overdue: OverdueElsewhere;
+  /** Undefined without versions, or where tasks may take any time. */
+  readonly #overdue: OverdueElsewhere | undefined;
   readonly #stop = new AbortController();
   /** Claims of single tasks that are under way. */
   readonly #now = new Set<Promise<unknown>>();
@@ -40,7 +41,9 @@ export class Claimer {
     this.#runner = runner;
     this.#unreadable = new UnreadableTasks(dependencies);
     this.#recovery = new Recovery(dependencies, tasks, runner, this.#unreadable);
-    this.#overdue = new OverdueElsewhere(dependencies, tasks, runner);
+    const { versions, options } = dependencies;
+    const hasDeadlines = (options.clocks.totalMs ?? options.clocks.interruptedMs) !== undefined;
+    this.#overdue = versions && hasDeadlines ? new OverdueElsewhere(dependencies, tasks, runner) : undefined;
   }
 
   start(): void {
@@ -94,7 +97,7 @@ export class Claimer {
       let more = false;
       try {
         more = await this.#claim(this.#runner.reserve(batch));
-        if (!more) await this.#overdue.look();
+        if (!more && this.#overdue) await this.#overdue.look();
       } catch (error) {
         report('Could not claim tasks', { error });
       }

@@ -26,10 +26,9 @@ export class OverdueElsewhere {
   }
 
   async look(): Promise<void> {
-    const { versions, clock, options } = this.#dependencies;
-    const { totalMs, interruptedMs } = options.clocks;
+    const { versions, clock } = this.#dependencies;
     const now = clock.monotonic();
-    if (!versions || (totalMs ?? interruptedMs) === undefined || now - this.#lookedAt < everyMs) return;
+    if (!versions || now - this.#lookedAt < everyMs) return;
     this.#lookedAt = now;
     for (const { tasks } of await versions.elsewhere()) for (const task of tasks) await this.#end(task);
   }
