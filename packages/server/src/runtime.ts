@@ -109,7 +109,11 @@ function observed(
     turnLimit: run === 'workers' ? 0 : limits.turns,
     load: () => ({ turns: runner.running, tasks: tasks.size }),
     measure: async () => (store.measure ? store.measure(queue) : { waiting: await store.waiting(queue) }),
-    stranded: async () => (versions ? (await versions.stranded()).length : undefined),
+    async stranded() {
+      const stranded = await versions?.stranded();
+      const tasks = stranded?.reduce((sum, { tasks }) => sum + tasks.length, 0) ?? 0;
+      return stranded && { versions: stranded.length, tasks };
+    },
     readiness,
   };
 }

@@ -70,6 +70,7 @@ export const gaugeNames = {
   webhookAge: 'baton.webhooks.waiting.age',
   deadWebhooks: 'baton.webhooks.dead',
   strandedVersions: 'baton.versions.stranded',
+  strandedTasks: 'baton.tasks.stranded',
   runningTurns: 'baton.turns.running',
   turnLimit: 'baton.turns.limit',
   loadedTasks: 'baton.tasks.loaded',

@@ -39,6 +39,35 @@ async function* told({ text }: { text: string }) {
 }
 
 describe('metrics without an SDK', () => {
+  it('count the tasks whose turn waits for a version that no process runs', async () => {
+    const store = memoryStore();
+    const begin = (version: string, options: object = {}) =>
+      serve(
+        async function* () {
+          yield working();
+          await new Promise(() => {});
+        },
+        { store, version, deploys: 'pinned', restart: 'rerun', ...options },
+      );
+    const old = begin('v1');
+    const configuration = { returnImmediately: true };
+    await Promise.all(
+      ['one', 'two'].map((text) => rpc(old, 'SendMessage', { message: say(text), configuration })),
+    );
+    await vi.waitFor(() => expect(old.load.turns).toBe(2));
+    await old.close({ graceMs: 0 });
+    const server = begin('v2', { telemetry: telemetry({ expose: true }) });
+    const handler = metricsHandler(server, { token });
+    await vi.waitFor(
+      async () => {
+        const text = await read(handler);
+        expect(samples(text, 'baton_tasks_stranded')).toEqual({ '{baton_queue="agent"}': 2 });
+        expect(samples(text, 'baton_versions_stranded')).toEqual({ '{baton_queue="agent"}': 1 });
+      },
+      { timeout: 30_000, interval: 250 },
+    );
+  });
+
   it('count what the process did, and begin at zero', async () => {
     const server = serve(told, { name: 'a"b\\c', telemetry: telemetry({ expose: true }) });
     const handler = metricsHandler(server, { token });

@@ -130,8 +130,11 @@ export interface ObservedProcess {
   load(): { readonly turns: number; readonly tasks: number };
   /** How much lies in its queue, in all processes. Rejects if the store does not answer. */
   measure(): Promise<QueueReading>;
-  /** How many versions have turns that wait for a process of theirs; undefined if turns are pinned to none. */
-  stranded(): Promise<number | undefined>;
+  /**
+   * How many versions have turns that wait for a process of theirs, and of how many tasks, of each version at most 100;
+   * undefined if turns are pinned to none.
+   */
+  stranded(): Promise<{ readonly versions: number; readonly tasks: number } | undefined>;
   /** Whether it can work, and the reason if it cannot. */
   readiness(): Promise<{ readonly isReady: boolean; readonly reason?: string }>;
 }
