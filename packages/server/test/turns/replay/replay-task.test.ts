@@ -231,6 +231,20 @@ describe('a task that did not go straight', () => {
     }
   });
 
+  it('because it is a fork, which took over what its origin had recorded', async () => {
+    const { clock, server, send, recording }: ReturnType<typeof recorder> = recorder(
+      orderAgent('nothing', () => clock.now()),
+    );
+    const origin = await send('tea');
+    await clock.advance(10);
+    const forked = server.fork(origin, { from: 'charge' });
+    await clock.advance(2_000);
+    const recorded = await recording((await forked).id);
+    expect(await replayTask(orderAgent(), recorded)).toMatchObject({ attempts: 2, differences: [] });
+    const { differences } = await replayTask(orderAgent('fails at the end'), recorded);
+    expect(differences).toMatchObject([{ kind: 'other-update', attempt: 2 }]);
+  });
+
   it('because it was answered with a message', async () => {
     const { store, server } = recorder(() => reply('Hello'));
     const { message } = await rpc(server, 'SendMessage', { message: say('Hi', { contextId: 'c' }) });
