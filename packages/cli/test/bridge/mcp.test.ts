@@ -20,11 +20,12 @@ import {
   working,
 } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { rawClient } from '../../../../test/kit/http/raw-mcp-client.ts';
 import { listen } from '../../../../test/kit/listen.ts';
 import { freePort } from '../../../../test/kit/processes.ts';
+import { repetitions } from '../../../../test/kit/repetitions.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { cli } from '../cli.ts';
@@ -40,6 +41,22 @@ const serveFar = (agent: Agent, options: Parameters<typeof serve>[1] = {}) =>
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };
+}
+
+/** `baton mcp` over HTTP in this process, until the test ends. Resolves to its URL. */
+async function bridgeHere(flags: readonly string[]): Promise<string> {
+  const stop = new AbortController();
+  const written = Promise.withResolvers<string>();
+  const running = cli(['mcp', ...flags, '--http', '0', '-o', 'json'], {
+    home: temporaryFolder(),
+    signal: stop.signal,
+    onWrite: (stream, text) => stream === 'stdout' && written.resolve(text),
+  });
+  onTestFinished(async () => {
+    stop.abort();
+    expect((await running).code).toBe(0);
+  });
+  return JSON.parse(await written.promise).url;
 }
 
 const until = async (client: ReturnType<typeof rawClient>, taskId: string, status: string) => {
@@ -78,7 +95,7 @@ describe('baton mcp over HTTP', () => {
     expect(await second.ended).toBe(0);
   });
 
-  it('[R-MT-51] follows a task of the agent once, and passes the question and its answer on, over two deaths of the bridge', async () => {
+  it('[R-MT-51] follows a task of the agent once, and passes the question and its answer on, over deaths of the bridge', async () => {
     const [first, second] = [gate(), gate()];
     const turns: string[] = [];
     const book = skill({
@@ -122,9 +139,11 @@ describe('baton mcp over HTTP', () => {
       message: 'Which city?',
       requestedSchema: { properties: { city: { type: 'string', minLength: 2 } } },
     });
-    await bridge.kill();
-    bridge = startBridge(args, home);
-    await bridge.url();
+    if (repetitions(1, 2) > 1) {
+      await bridge.kill();
+      bridge = startBridge(args, home);
+      await bridge.url();
+    }
     const answer = { [key]: { action: 'accept', content: { city: 'Rome' } } };
     await Promise.all([client.update(taskId, answer), client.update(taskId, answer)]);
     await expect.poll(() => turns).toEqual(['undefined', 'string']);
@@ -143,15 +162,7 @@ describe('baton mcp over HTTP', () => {
       canceled = true;
     };
     const far = await listen(nodeHandler(serve(agent, extend({ card, agent }, taskError))));
-    const stop = new AbortController();
-    const written = Promise.withResolvers<string>();
-    const home = temporaryFolder();
-    const running = cli(['mcp', '-a', far, '--http', '0', '--retention', '1h', '-o', 'json'], {
-      home,
-      signal: stop.signal,
-      onWrite: (stream, text) => stream === 'stdout' && written.resolve(text),
-    });
-    const client = rawClient(JSON.parse(await written.promise).url);
+    const client = rawClient(await bridgeHere(['-a', far, '--retention', '1h']));
     const { taskId } = (await client.tool('Far', { message: 'fail' })).result;
     const done = await until(client, taskId, 'completed');
     expect(done.result).toMatchObject({
@@ -164,8 +175,6 @@ describe('baton mcp over HTTP', () => {
     await client.cancel(other.taskId);
     await until(client, other.taskId, 'cancelled');
     await expect.poll(() => canceled).toBe(true);
-    stop.abort();
-    expect((await running).code).toBe(0);
   });
 
   it('says clearly that the agent forgot a task', async () => {
@@ -178,9 +187,7 @@ describe('baton mcp over HTTP', () => {
     let served = serve(agent, { card });
     const listener = createServer((request, response) => nodeHandler(served)(request, response));
     const far = await listen(listener);
-    const [home, port] = [temporaryFolder(), await freePort()];
-    const bridge = startBridge(['-a', far, '--http', String(port)], home);
-    const client = rawClient(await bridge.url());
+    const client = rawClient(await bridgeHere(['-a', far]));
     const { taskId } = (await client.tool('Far', { message: 'Go' })).result;
     await started.opened;
     await expect.poll(async () => (await client.get(taskId)).result.statusMessage).toBe('On it');

@@ -70,7 +70,7 @@ describe('the core around tasks', () => {
     }
   });
 
-  it('[R-MT-03, R-MT-20] every result has a resultType, and a handle is flat: task, without wrapper and without requestState', async () => {
+  it('[R-MT-03, R-MT-20, R-MT-70] every result has a resultType, and a handle is flat: task, without wrapper and without requestState', async () => {
     const gate = closedGate();
     const { url } = await serveSkills(gate);
     const client = rawClient(url);
@@ -197,7 +197,7 @@ describe('what is agreed on', () => {
     }
   });
 
-  it('[R-MT-12, R-MT-13] a tool that needs a handle, every request for a task, and a subscription are refused with 400 and -32021 without the extension', async () => {
+  it('[R-MT-12, R-MT-13, R-MT-71, R-MT-72] a tool that needs a handle, every request for a task, and a subscription are refused with 400 and -32021 without the extension', async () => {
     const gate = closedGate();
     const { url } = await serveSkills(gate, { tasks: { tools: { slow: 'required' } } });
     const client = rawClient(url);
@@ -419,7 +419,7 @@ describe('the life of a task', () => {
       expect([status, error]).toEqual([200, { code: -32602, message: 'Task not found' }]);
   });
 
-  it('[R-MT-40] params that do not fit are -32602, each with a sentence', async () => {
+  it('[R-MT-40, R-MT-73] params that do not fit are -32602, each with a sentence', async () => {
     const { client, start } = await serve(async function* () {
       yield inputRequired('Who?');
     });
