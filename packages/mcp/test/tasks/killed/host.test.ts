@@ -57,7 +57,7 @@ describe('the official client of a server that is killed', () => {
     const folder = temporaryFolder();
     let server = await startServer(folder);
     const { port } = server;
-    for (let n = 0; n < repetitions(1, 40); n += 1) {
+    for (let n = 0; n < repetitions(1, 12); n += 1) {
       const client = rawClient(server.url);
       const calls = Promise.all(
         Array.from({ length: 5 }, () => client.tool('soon', { number: n }).catch(() => undefined)),

@@ -45,7 +45,7 @@ it('an agent that is killed in the middle of a task of a tool goes on with it, a
   const agent = await connect(`http://127.0.0.1:${port}`, { retry: { firstMs: 10, longestMs: 200 } });
   const { task } = await agent.send('Go', { returnImmediately: true });
   const id = task?.id ?? '';
-  for (let kills = 0; kills < repetitions(1, 10); kills += 1) {
+  for (let kills = 0; kills < repetitions(1, 5); kills += 1) {
     const reads = methods.filter((method) => method === 'tasks/get').length;
     await expect.poll(() => methods.filter((method) => method === 'tasks/get').length).toBeGreaterThan(reads);
     command.signal('SIGKILL');
