@@ -1,4 +1,4 @@
-import { connect } from '@batonjs/client';
+import { connect, textOf } from '@batonjs/client';
 import { extend, formInput } from '@batonjs/extensions';
 import {
   type Agent,
@@ -344,6 +344,41 @@ describe('the life of a task', () => {
     await client.update(taskId, { [first[0]!]: answer });
     expect(Object.keys((await client.get(taskId)).result.inputRequests)).toEqual(second);
     expect(turns).toBe(2);
+  });
+
+  it('[R-MT-35, R-MT-51] an answer that two servers send at the same moment arrives once', async () => {
+    const { server, agent } = await serveAgent({
+      card,
+      async *agent({ messages }) {
+        const answers = messages.filter(({ role }) => role === 'ROLE_USER').length - 1;
+        if (answers === 0) return yield inputRequired('Who?');
+        yield inputRequired(`${answers} answers`);
+      },
+    });
+    const both = Promise.withResolvers<void>();
+    let sends = 0;
+    const holding = await connect('http://localhost', {
+      async fetch(request) {
+        const text = request.method === 'POST' ? await request.clone().text() : '';
+        if (text.includes('"messageId":"answer-')) {
+          sends += 1;
+          if (sends === 2) both.resolve();
+          await both.promise;
+        }
+        return server.fetch(request);
+      },
+    });
+    const clients = [rawClient((await serveMcp(holding)).url), rawClient((await serveMcp(holding)).url)];
+    const [{ task }] = [await agent.send('Go')];
+    const taskId = task?.id ?? '';
+    const key = task?.status.message?.messageId ?? '';
+    const answer = { [key]: { action: 'accept', content: { answer: 'Me' } } };
+    await Promise.all(clients.map((client) => client.update(taskId, answer)));
+    await expect
+      .poll(async () => textOf((await agent.getTask({ id: taskId })).status.message))
+      .toBe('1 answers');
+    const { history = [] } = await agent.getTask({ id: taskId });
+    expect([sends, history.filter(({ role }) => role === 'ROLE_USER').length]).toEqual([2, 2]);
   });
 
   it('[R-MT-37, R-MT-55] tasks/cancel ends a task that runs and one that asks as cancelled', async () => {
