@@ -1,6 +1,6 @@
 /**
  * `pnpm test:recipes`: installs the frameworks that are too large for every clone, compiles their recipes of
- * docs/agents/language-models.md and docs/serving/frameworks.md and runs them.
+ * docs/agents/language-models.md and docs/serving/frameworks.md and runs them; and the runtime of CopilotKit on AG-UI.
  */
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
@@ -16,6 +16,7 @@ run(languageModels, join(bin, 'vitest'), ['run']);
 
 // The build of Next.js takes packages as they are installed, and compiles the app itself.
 install(join(frameworks, 'next'));
+install(join(frameworks, 'copilotkit'));
 const packages = ['server', 'store-memory'].map((name) => `--filter=@batonjs/${name}`);
 run(root, process.execPath, [join(root, 'scripts/turbo.ts'), 'build', ...packages]);
 run(frameworks, join(bin, 'vitest'), ['run']);
