@@ -2,7 +2,7 @@
  * `pnpm mutate [part …]`: mutates the sources of these parts (all of `scripts/mutation/parts.ts` by default), runs their
  * tests and writes scores and survivors into `docs/reports/mutation.md`. Takes minutes to hours. `--page` writes only the page,
  * from what was measured before; `--changed` runs only what may have another outcome than in the last run; `--concurrency`
- * is how many mutations are tried at once, 2 by default; `--survivors` tries only the lines again where a mutation
+ * is how many mutations are tried at once, 2 by default; `--survivors` tries only the places again where a mutation
  * survived; `--today` tries one part, another one each day; `--sample 150 --seed 1` tries 150 mutations of each part,
  * chosen at random, the same for the same seed. Exits with 1 if a part has less than 90 % or a survivor that nothing
  * explains, or less than its `soFar`.

@@ -6,7 +6,7 @@ import type { Part } from './parts.ts';
 import { type Report, type Result, resultOf, type Sample } from './result.ts';
 
 export interface RunOptions {
-  /** Only these lines are mutated: `packages/x/src/y.ts:3-5`. All of the part if it is left out. */
+  /** Only these places are mutated: `packages/x/src/y.ts:3:8-5:1`. All of the part if it is left out. */
   readonly lines?: readonly string[] | undefined;
   /** What the run before found is taken over where neither the mutated code nor a test that noticed has changed. */
   readonly changed: boolean;

@@ -1,8 +1,8 @@
-import { onOneLine, type Result, type Survivor } from './result.ts';
+import type { Result, Survivor } from './result.ts';
 
 /**
- * Where survivors are in the sources as they are now, for Stryker: `packages/x/src/y.ts:3-5`, each once. `found` are those
- * that are still there. `sourceOf` reads a file.
+ * Where survivors are in the sources as they are now, for Stryker: `packages/x/src/y.ts:3:8-5:1`, each once, with columns
+ * that begin at 0. `found` are those that are still there. `sourceOf` reads a file.
  */
 export function linesOf(survivors: readonly Survivor[], sourceOf: (file: string) => string) {
   const lines = new Set<string>();
@@ -17,13 +17,17 @@ export function linesOf(survivors: readonly Survivor[], sourceOf: (file: string)
 
 /** All places of a mutation: the line where it begins may stand in the file more than once. */
 function rangesOf({ line, original }: Survivor, source: readonly string[]): string[] {
+  const words = original.split(' ').map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return source.flatMap((text, first) => {
     if (text.trim() !== line) return [];
-    for (let end = first; end < source.length; end++) {
-      const whole = onOneLine(source.slice(first, end + 1).join(' '));
-      if (whole.includes(original)) return [`${first + 1}-${end + 1}`];
-    }
-    return [];
+    const rest = source.slice(first).join('\n');
+    const places = [...rest.matchAll(new RegExp(words.join('\\s+'), 'g'))].filter(
+      ({ index }) => index < text.length,
+    );
+    return places.map(({ 0: found, index }) => {
+      const before = rest.slice(0, index + found.length).split('\n');
+      return `${first + 1}:${index}-${first + before.length}:${before.at(-1)!.length}`;
+    });
   });
 }
 

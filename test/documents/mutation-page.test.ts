@@ -103,14 +103,14 @@ it('a score is rounded down', () => {
   expect(scoreOf({ date: 'today', killed: 2, timeout: 0, survivors: [] })).toBe(100);
 });
 
-it('survivors are tried again on the lines where they are, with the whole of what was changed', () => {
+it('survivors are tried again where they are, with the whole of what was changed, and nothing beside it', () => {
   const line = 'if (a) {';
   const block = { file, line, original: '{ b(); }', replacement: '{}' };
   const short = { file, line, original: 'a', replacement: 'true' };
   const gone = { file, line: 'c();', original: 'c()', replacement: '' };
   const text = 'a();\n  if (a) {\n    b();\n  }\nif (a) {\n  d();\n}\n';
   expect(linesOf([block, short, gone], () => text)).toEqual({
-    lines: [`${file}:2-4`, `${file}:2-2`, `${file}:5-5`],
+    lines: [`${file}:2:9-4:3`, `${file}:2:6-2:7`, `${file}:5:4-5:5`],
     found: [block, short],
   });
   const before = { date: 'then', killed: 10, timeout: 1, survivors: [block, short, gone] };

@@ -29,10 +29,12 @@ function begin(session: ClientHttp2Session, announced: number, sent: number, pat
     te: 'trailers',
     'a2a-version': '1.0',
   });
-  const answer = { status: undefined as number | undefined, isClosed: false };
+  const answer = { status: undefined as number | undefined, isClosed: false, message: '' };
   for (const event of ['response', 'trailers'])
     stream.on(event, (headers) => {
-      if (headers['grpc-status'] !== undefined) answer.status = Number(headers['grpc-status']);
+      if (headers['grpc-status'] === undefined) return;
+      answer.status = Number(headers['grpc-status']);
+      answer.message = decodeURIComponent(String(headers['grpc-message'] ?? ''));
     });
   stream.on('error', () => {});
   stream.on('close', () => {
@@ -68,7 +70,10 @@ describe('requests that do not arrive as a whole', () => {
     const { stream, answer } = begin(session, 1_000_000, 1);
     const dripping = setInterval(() => stream.writable && stream.write('x'), 10);
     onTestFinished(() => clearInterval(dripping));
-    await vi.waitFor(() => expect(answer).toEqual({ status: status.DEADLINE_EXCEEDED, isClosed: true }));
+    const message = 'The request took longer than 50 ms to arrive';
+    await vi.waitFor(() =>
+      expect(answer).toEqual({ status: status.DEADLINE_EXCEEDED, isClosed: true, message }),
+    );
   });
 
   it('do not count once the caller is known: a stream may last, and a message may wait for its task', async () => {
@@ -126,5 +131,8 @@ describe('reflection', () => {
       unsent = stream.writableLength;
     }
     expect(unsent).toBeGreaterThan(0);
+    // And reads on when the client does.
+    stream.resume();
+    await vi.waitFor(() => expect(stream.writableLength).toBeLessThan(unsent));
   });
 });

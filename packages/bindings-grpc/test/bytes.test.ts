@@ -37,8 +37,8 @@ describe('a value', () => {
     [
       'a number as text (R-GRPC-88)',
       GetTaskRequest,
-      { id: 't', historyLength: '5' },
-      { id: 't', historyLength: 5 },
+      { id: 't', historyLength: '50' },
+      { id: 't', historyLength: 50 },
     ],
     ['an integer beyond 2^53 (R-GRPC-85)', Part, { data: 2 ** 53 + 2 }, { data: 2 ** 53 + 2 }],
     ['base64 for URLs (R-GRPC-86)', Part, { raw: '-_8' }, { raw: '+/8=' }],

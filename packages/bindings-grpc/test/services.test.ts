@@ -1,5 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import type { AnswerCall } from '@batonjs/bindings';
+import { v03Grpc } from '@batonjs/bindings-v0-3';
 import { connect } from '@batonjs/client';
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -110,6 +111,35 @@ describe('a call', () => {
     await readAll(following);
     expect((await metadata)[0].get('a2a-extensions')).toEqual(['a, b']);
     expect(closed).toBe(1);
+  });
+
+  it('that is a stream keeps no listener of the times that its client read slowly', async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error) => void warnings.push(name);
+    process.on('warning', onWarning);
+    onTestFinished(() => void process.off('warning', onWarning));
+    const event = { artifactUpdate: { taskId: 't', artifact: { parts: [{ text: 'x'.repeat(100_000) }] } } };
+    let left = 20;
+    const { address } = await serveTarget({
+      answerCall: async () =>
+        ({
+          extensions: [],
+          events: {
+            async next() {
+              left -= 1;
+              if (left < 0) return undefined;
+              return {
+                events: Array.from({ length: 20 }, (_, id) => ({ id: `${id}`, event: { value: event } })),
+              };
+            },
+            close() {},
+          },
+        }) as never,
+    });
+    const { events } = await readAll(rawClient(address).stream('SubscribeToTask', { id: 't' }));
+    expect(events).toHaveLength(400);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toEqual([]);
   });
 
   it('with too many values is refused', async () => {
@@ -390,6 +420,14 @@ describe('a client', () => {
     await expect(agent.getTask({ id: 'x'.repeat(20) })).rejects.toMatchObject({
       reason: 'RESOURCE_EXHAUSTED',
     });
+  });
+
+  it('speaks no operation that its version does not have', async () => {
+    const transport = grpcClient({ version: v03Grpc() });
+    const request = { url: 'localhost:1', headers: {}, signal: new AbortController().signal, maxBytes: 1e6 };
+    await expect(
+      transport.call({ operation: 'ListTasks', params: {} } as never, request as never),
+    ).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION', message: 'A2A 0.3 has no ListTasks' });
   });
 
   it('speaks one version, at an address in one form', () => {

@@ -74,6 +74,12 @@ describe('a message', () => {
     expect(through('All', value)).toBe(': must be an object');
   });
 
+  it('has no bytes of zeros that mean nothing, and the tag of a map whatever its values are', () => {
+    expect(encodeMessage(types.All, { small: 0, large: 0, mode: 'NONE' })).toHaveLength(0);
+    const [low, high] = encodeMessage(types.All, { largeMap: { a: 1 } });
+    expect([low, high]).toEqual([...new BinaryWriter().tag(17, 2).finish()]);
+  });
+
   it('has what is required though it was not written', () => {
     expect(through('Required', {})).toEqual({
       text: '',
@@ -116,7 +122,7 @@ describe('a message', () => {
     ['a value twice', written((to) => to.uint32(66).fork().uint32(26).string('a').uint32(32).bool(true).join()), { any: true }],
     ['a value with more than its kinds', written((to) => to.uint32(66).fork().uint32(800).int32(1).uint32(8).int32(0).join()), { any: null }],
     ['a list with more than its values', written((to) => to.uint32(66).fork().uint32(50).fork().uint32(16).int32(1).join().join()), { any: [] }],
-    ['a Struct with more than its entries', written((to) => to.uint32(74).fork().uint32(16).int32(1).join()), { some: {} }],
+    ['a Struct with more than its entries', written((to) => to.uint32(74).fork().uint32(16).int32(10).join()), { some: {} }],
     ['a time with more than its parts', written((to) => to.uint32(58).fork().uint32(24).int32(1).uint32(8).int64(1).uint32(16).int32(1_999_999).join()), { at: '1970-01-01T00:00:01.001Z' }],
     ['no UTF-8', Uint8Array.from([10, 1, 0xff]), 'text: cannot be read'],
     ['no UTF-8 in a key', Uint8Array.from([98, 3, 10, 1, 0xff]), 'map: cannot be read'],

@@ -27,7 +27,8 @@ async function begin(more: WebSocketClientOptions = {}) {
   );
   const client = webSocketClient({ ...options, ...more });
   onTestFinished(() => client.close());
-  const call = (): Promise<unknown> => client.call({ operation: 'ListTasks', params: {} } as Call, request);
+  const call = (signal = request.signal): Promise<unknown> =>
+    client.call({ operation: 'ListTasks', params: {} } as Call, { ...request, signal });
   const request = {
     url,
     headers: {},
@@ -61,6 +62,17 @@ it('one timer looks after a connection, and keeps no process alive', async () =>
   expect(timers.open()).toEqual(['50000']);
   send({ id: 3, result: {} });
   await third;
+});
+
+it('a call that was left is not waited for', async () => {
+  const { timers, call, arrived } = await begin();
+  const leaving = new AbortController();
+  const left = failureOf(call(leaving.signal));
+  await arrived(1);
+  expect(timers.open()).toEqual(['50000']);
+  leaving.abort('enough');
+  expect(await left).toBe('enough');
+  expect(timers.open()).toEqual(['70000']);
 });
 
 it('an agent is asked whether it is there once it has said nothing for so long', async () => {

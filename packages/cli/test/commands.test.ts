@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -475,6 +475,13 @@ describe('a deployment', () => {
         },
       ],
     });
+  });
+
+  it('leaves the file of its store as it was', async () => {
+    const file = join(temporaryFolder(), 'tasks.db');
+    await sqliteStore(file).close();
+    expect((await cli(`tasks --store ${file} --agent shown`)).stdout).toBe('Tasks: 0\nWaiting: 0\n');
+    expect(existsSync(`${file}-wal`)).toBe(false);
   });
 
   it('has a card that may not fit its schema', async () => {

@@ -23,6 +23,25 @@ describe('the progress line', () => {
     expect((await cli(`send -a ${await serveMany()} hello`, terminal)).stderr).toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
   });
 
+  it.each(['task subscribe', 'task get --wait --poll-interval 20ms'])(
+    'has the state of a task that is followed by `%s` [R-CLI-110]',
+    async (command) => {
+      const url = await serveMany();
+      const id = (await cli(`send -a ${url} -o json --async endless`)).json.task.id;
+      let isCanceled = false;
+      const { code, stderr } = await cli(`${command} -a ${url} ${id}`, {
+        ...terminal,
+        onWrite(stream, text) {
+          if (isCanceled || stream !== 'stderr' || !/TASK_STATE_(SUBMITTED|WORKING)/.test(text)) return;
+          isCanceled = true;
+          void cli(`task cancel -a ${url} ${id}`);
+        },
+      });
+      expect([code, isCanceled]).toEqual([0, true]);
+      expect(stderr).toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
+    },
+  );
+
   it('changes no byte of standard output [R-CLI-110]', async () => {
     const url = await steps();
     const ids = /[\da-f]{8}-[\da-f-]{27}/g;

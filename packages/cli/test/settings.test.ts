@@ -56,6 +56,10 @@ describe('settings', () => {
     expect((await cli('config show', around)).stderr).toContain('can be read by other users');
   });
 
+  it('that nobody wrote yet are nothing to be warned of', async () => {
+    expect((await cli('config show', {})).stderr).toBe('');
+  });
+
   it('may belong to one agent [A2ACLI_CONFIG_002, R-CLI-43]', async () => {
     const around = project('A2ACLI_BEARER=for-all\nA2ACLI_BEARER@one.example=for-one', '');
     const env = { A2ACLI_TIMEOUT: '1s' };

@@ -38,8 +38,9 @@ async function run(argv: readonly string[], isTTY = false) {
 async function sessionOf(stdout: string) {
   const [, address, token] =
     /^The inspector is at (http:\/\/127\.0\.0\.1:\d+\/)#token=([\w-]+)\nCtrl-C stops it\.\n$/.exec(stdout)!;
-  const response = await fetch(`${address}api/session`, { headers: { authorization: `Bearer ${token}` } });
-  return { address: address!, session: await response.json() };
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${address}api/session`, { headers });
+  return { address: address!, headers, session: await response.json() };
 }
 
 describe('the program', () => {
@@ -92,6 +93,32 @@ describe('the program', () => {
     expect([new Set(seen), opened, written.stderr]).toEqual([new Set(['a:b']), [], '']);
     (running as Serving).close();
     await expect(fetch(address)).rejects.toThrow('fetch failed');
+  });
+
+  it('asks the key sets that are trusted for the keys of cards', async () => {
+    const url = await listen((_, response) => {
+      response.setHeader('content-type', 'application/json');
+      const protectedHeader = Buffer.from('{"alg":"ES256","kid":"k"}').toString('base64url');
+      const card = {
+        name: 'Signed',
+        description: 'Has a signature',
+        version: '1',
+        capabilities: {},
+        defaultInputModes: [],
+        defaultOutputModes: [],
+        skills: [],
+        supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+        signatures: [{ protected: protectedHeader, signature: 'x' }],
+      };
+      response.end(JSON.stringify(card));
+    });
+    const { written } = await run([url, '--trust', 'https://127.0.0.1:1/keys']);
+    const { address, headers, session } = await sessionOf(written.stdout);
+    const response = await fetch(`${address}api/agents/${session.agents[0].id}/card`, { headers });
+    expect((await response.json()).signature).toEqual({
+      state: 'unverifiable',
+      why: 'The trusted keys cannot be fetched',
+    });
   });
 
   it.each([

@@ -70,6 +70,8 @@ interface Playing {
   readonly options?: Partial<CallOptions>;
   readonly signal?: AbortSignal;
   readonly inbox?: readonly Message[];
+  /** What comes to the inbox while the first message of it is passed on, which then never arrives. */
+  readonly meanwhile?: readonly Message[];
   /** Other calls of the turn whose children wait for an authorization. */
   readonly authorizing?: readonly string[];
   readonly sending?: Error;
@@ -90,6 +92,7 @@ async function played({
   options = {},
   signal = new AbortController().signal,
   inbox = [],
+  meanwhile = [],
   authorizing = [],
   sending,
 }: Playing) {
@@ -119,6 +122,8 @@ async function played({
       calls.push(['send', input, more]);
       if (mail.length === 0) forwarded.resolve();
       if (sending) throw sending;
+      mail.push(...meanwhile);
+      if (meanwhile.length > 0) await new Promise<never>(() => {});
     },
     async listTasks() {
       calls.push(['listTasks']);
@@ -570,7 +575,7 @@ describe('a question of a child', () => {
   });
 
   it.each<[string, Task]>([
-    ['has it', { ...question, history: [user(sent('yes'))] }],
+    ['has it', { ...question, history: [user('m'), user(sent('yes'))] }],
     ['works again', at('WORKING')],
   ])('is not answered twice: the child %s', async (_, task) => {
     const playing = answered([user('yes')]);
@@ -607,6 +612,9 @@ describe('a question of a child', () => {
       own: { to: 'q', message: { parts: [text('mine')] } },
       asked: 'q',
     });
+    expect(written.find(({ child }) => child?.record.answered !== undefined)?.child?.record.answered).toBe(
+      'q',
+    );
   });
 
   it('is answered with what the agent said before, without asking it again', async () => {
@@ -645,6 +653,13 @@ describe('a question of a child', () => {
     });
     expect(calls[1]).toMatchObject(['stream', { messageId: derivedId('parent', 'a', 'answer', '') }, {}]);
     expect(end).toEqual({ task: reply });
+    const record = { questions: 1, question: idOf(1), asked: 'q', answered: 'm1' };
+    const next = await played({
+      known: { taskId: 'there', record },
+      signal: over,
+      streams: [[{ task: bare }]],
+    });
+    expect(next.written.at(-1)?.child?.record).toMatchObject({ questions: 2, question: idOf(2) });
   });
 });
 
@@ -739,6 +754,25 @@ describe('an authorization that a child waits for', () => {
       streams: [[{ task: waiting }, { task: done }]],
     });
     expect(sends(calls)).toEqual(['one', 'two'].map((id) => [{ parts: [text(id)] }, sent(id)]));
+  });
+
+  it('takes what the user said before it was asked for', async () => {
+    const { calls } = await played({
+      messages: [user('m1'), user('one')],
+      inbox: [user('one')],
+      streams: [[{ task: waiting }, { task: done }]],
+    });
+    expect(sends(calls).map(([, id]) => id)).toEqual([sent('one')]);
+  });
+
+  it('and another one of the same child take one message after the other', async () => {
+    const { calls } = await played({
+      inbox: [user('one')],
+      meanwhile: [user('two')],
+      streams: [[{ task: waiting }, became('AUTH_REQUIRED', said('r')), became('AUTH_REQUIRED', said('s'))]],
+    });
+    for (let n = 0; n < 20; n += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(sends(calls).map(([, id]) => id)).toEqual([sent('one')]);
   });
 
   it('takes nothing that an attempt before took, and what it did not pass on', async () => {

@@ -91,6 +91,37 @@ describe('the error of a call', () => {
     expect(causes).toContain(error);
   });
 
+  it.each<[ClientError]>([[new ClientError('TIMEOUT', 'secret')], [new ClientError('NETWORK', 'secret')]])(
+    'is UNREACHABLE where a stream that began breaks and is not taken up again: %s',
+    async (error) => {
+      const stream = () => {
+        const events = [{ task: { id: 'there', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } } }];
+        const next = async () => {
+          if (events.length === 0) throw error;
+          return { value: events.shift() };
+        };
+        return { [Symbol.asyncIterator]: () => ({ next }) };
+      };
+      const child = await playing({ stream });
+      let found: unknown;
+      const parent = serveParent(
+        async function* ({ call }) {
+          await call('child', 'Hi', { name: 'a' }).catch((problem) => {
+            found = problem;
+          });
+          yield completed();
+        },
+        { agents: { child } },
+      );
+      await (await clientOf(parent)).send('Go');
+      expect(found).toMatchObject({
+        code: 'UNREACHABLE',
+        message: `The call "a" failed: ${away}`,
+        cause: error,
+      });
+    },
+  );
+
   it('is TIMEOUT also while an update of it waits to be written', async () => {
     const child = await playing({});
     const agents = new Agents({ agents: { child }, connect: () => expect.unreachable() });

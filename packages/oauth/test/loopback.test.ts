@@ -50,18 +50,21 @@ describe('a program that listens for the redirect', () => {
   });
 
   it('is reached from this machine only, and closes what is open at the end', async () => {
-    const idle = Promise.withResolvers<unknown>();
+    const closed: Promise<unknown>[] = [];
     let elsewhere: unknown;
     const visit = async (url: URL) => {
       const port = Number(new URL(redirectOf(url)).port);
-      const socket = connect(port, '127.0.0.1');
-      socket.on('close', idle.resolve).on('error', () => {});
-      await once(socket, 'connect');
+      for (const begun of ['', 'GET /callback HTTP/1.1\r\n']) {
+        const socket = connect(port, '127.0.0.1').on('error', () => {});
+        await once(socket, 'connect');
+        closed.push(new Promise((resolve) => socket.on('close', resolve)));
+        if (begun) await new Promise<void>((resolve) => socket.write(begun, () => resolve()));
+      }
       elsewhere = await once(connect(port, otherAddress), 'connect').catch(({ code }) => code);
       await fetch(`${redirectOf(url)}?state=right`);
     };
     await loopback({ open: (url) => visit(url) })(begin);
-    await idle.promise;
+    await Promise.all(closed);
     expect(elsewhere).toMatch(/^E/);
   });
 

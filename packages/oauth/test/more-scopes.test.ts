@@ -155,6 +155,16 @@ describe('a skill that needs a scope which the token lacks', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('gets a better token where it has only some of the scopes that are missed', async () => {
+    const { card } = await ledger({ scopes: ['read', 'write'] }).connect({});
+    const credentials = oauth({ clients: clients() });
+    const request = { url: 'http://localhost/', isTrusted: true, card };
+    const refused = await credentials(request);
+    const challenge = 'Bearer realm="machine", error="insufficient_scope", scope="write admin"';
+    const wider = await credentials({ ...request, challenge, refused });
+    expect(claimsIn(wider)).toMatchObject({ scope: 'read write admin' });
+  });
+
   it('gets a better token of the scheme whose token was refused, wherever that stands in the challenge', async () => {
     const { machine, login } = schemes(id.issuer);
     const { card } = await ledger({

@@ -4,7 +4,7 @@ import { completed, type HttpExchange, reply } from '@batonjs/server';
 import { StoreError } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { createTaskGateway, type TaskGatewayOptions } from '@batonjs/task-gateway';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { change } from '../../../test/kit/faulty-store.ts';
 import { listen } from '../../../test/kit/listen.ts';
@@ -206,6 +206,25 @@ describe('a failure of the gateway', () => {
       body: { error: { code: 'INTERNAL_ERROR', message: 'Internal error' } },
     });
     expect(logged).toEqual([['error', 'A request failed', { method: 'GET', path: '/task', err: failure }]]);
+  });
+
+  it('is printed where there is no `logger`, as a warning is', async () => {
+    const printed: unknown[][] = [];
+    const spy = vi.spyOn(console, 'error').mockImplementation((...line) => void printed.push(line));
+    onTestFinished(() => spy.mockRestore());
+    const failure = new Error('secret');
+    const options = { types: {}, wrong: 1, authenticate: () => Promise.reject(failure) };
+    const gateway = closedAfterTest(createTaskGateway(options));
+    await gateway.handle({
+      method: 'GET',
+      path: '/task',
+      query: new URLSearchParams(),
+      headers: {},
+    } as never);
+    expect(printed).toEqual([
+      [expect.stringMatching(/^warn: .*wrong/), {}],
+      ['error: A request failed', { method: 'GET', path: '/task', err: failure }],
+    ]);
   });
 
   it('of its store is 503, and a task that is not there after it was sent too', async () => {

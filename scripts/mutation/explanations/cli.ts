@@ -2,6 +2,12 @@ import type { Explanation } from './explanation.ts';
 
 export const explanationsOfCli: readonly Explanation[] = [
   {
+    file: 'packages/cli/src/settings/tokens.ts',
+    line: 'writeFileSync(next, `${JSON.stringify({ ...readAll(home), [origin]: token }, undefined, 2)}\\n`, {',
+    replacements: ['{}'],
+    why: 'The mode is set once more before the file has its name: it only keeps others out in between.',
+  },
+  {
     file: 'packages/cli/src/commands/card.ts',
     line: ": { keys: JSON.parse(readFileSync(resolve(io.cwd, jwks), 'utf8')).keys };",
     replacements: ['""'],

@@ -1,4 +1,6 @@
+import { explanationsOfAiSdk } from './ai-sdk.ts';
 import { explanationsOfAuth } from './auth.ts';
+import { explanationsOfBindings } from './bindings.ts';
 import { explanationsOfCli } from './cli.ts';
 import type { Explanation } from './explanation.ts';
 import { explanationsOfInspector } from './inspector.ts';
@@ -32,7 +34,9 @@ export const explanations: readonly Explanation[] = [
     replacements: ['true'],
     why: 'Slower, but the same: a transaction without a statement changes nothing.',
   },
+  ...explanationsOfAiSdk,
   ...explanationsOfAuth,
+  ...explanationsOfBindings,
   ...explanationsOfCli,
   ...explanationsOfInspector,
   ...explanationsOfMcp,

@@ -2,6 +2,12 @@ import type { Explanation } from './explanation.ts';
 
 export const explanationsOfServer: readonly Explanation[] = [
   {
+    file: 'packages/server/src/turns/task-run.ts',
+    line: 'if (state.cancelRequested) return this.#task.cancel();',
+    replacements: ['false'],
+    why: 'The same in the end: a task with a cancel request is canceled when its agent fails the check, or when it is claimed again.',
+  },
+  {
     file: 'packages/server/src/front/calls/answer-call.ts',
     line: ': [];',
     why: 'The same: where the card declares no extensions, none that is asked for is active.',

@@ -10,12 +10,6 @@ export const explanationsOfTaskGateway: readonly Explanation[] = [
     why: 'The same: no difference to an unknown time is larger than anything.',
   },
   {
-    file: updateSocket,
-    line: 'if (this.#changed.size > 0 && this.#socket.bufferedAmount < highWater) this.#schedule();',
-    replacements: ['true', 'this.#changed.size > 0 || this.#socket.bufferedAmount < highWater'],
-    why: 'Slower, but the same: without a change nothing is sent, and nothing to a client that does not read.',
-  },
-  {
     file: 'packages/task-gateway/src/tasks/wait-for-update.ts',
     line: 'if (!read || read.task.sequence > after || isFinal(read.task) || leftMs <= 0 || signal.aborted)',
     replacements: ['leftMs < 0'],

@@ -53,6 +53,22 @@ it.each<[string, () => Model | Promise<Model>, boolean]>([
   expect(errors).toHaveLength(1);
 });
 
+it('an answer that breaks off completes no task', async () => {
+  const errors: unknown[] = [];
+  const broken = new Error('secret');
+  async function* parts() {
+    yield { type: 'text-start', id: 'text' } as const;
+    yield { type: 'text-delta', id: 'text', text: 'Half' } as const;
+    yield { type: 'finish', finishReason: 'stop', totalUsage: {} } as never;
+    throw broken;
+  }
+  const agent = streamedAgent(() => ({ stream: parts() }), { onError: (error) => errors.push(error) });
+  const client = await connect('http://localhost', { fetch: serve(agent).fetch });
+  const { task } = await client.send('hello');
+  expect(task?.status.state).toBe('TASK_STATE_FAILED');
+  expect(errors).toEqual([broken]);
+});
+
 it('an answer of empty pieces completes no task', async () => {
   async function* parts() {
     yield { type: 'text-start', id: 'text' } as const;

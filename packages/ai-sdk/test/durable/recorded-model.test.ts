@@ -1,6 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Turn } from '@batonjs/server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { RecordedCalls } from '../../src/durable/recorded-calls.ts';
 import { recordedModel, type StoredCall } from '../../src/durable/recorded-model.ts';
 import { streamOf } from '../../src/durable/stream-of.ts';
@@ -236,6 +236,19 @@ describe('calls of one name', () => {
       calls.close();
     });
     expect(steps).toEqual({ 'x 1': 'one', 'x 2': 'two', 'x 3': 'three' });
+  });
+
+  it('reject to nobody where the turn ends while one is made', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    onTestFinished(() => void process.off('unhandledRejection', note));
+    const over = Promise.withResolvers<never>();
+    const calls = new RecordedCalls<string>({ step: () => over.promise } as never, 'x');
+    calls.begin();
+    over.reject(new Error('The turn is over'));
+    for (let n = 0; n < 3; n += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
   });
 
   it('that are not made again end their steps', async () => {

@@ -74,7 +74,7 @@ export class AgentLink {
 /** Requests for the agent's URL are answered by its server, if it runs in this process. */
 function sendTo(server: AgentServer | undefined, base: string): (request: Request) => Promise<Response> {
   const { origin, pathname } = new URL(base);
-  const mount = pathname.replace(/(?<!\/)\/+$/, '');
+  const mount = pathname.replace(/\/$/, '');
   return (request) => {
     const url = new URL(request.url);
     const isOwn = url.origin === origin && `${url.pathname}/`.startsWith(`${mount}/`);

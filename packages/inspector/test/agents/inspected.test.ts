@@ -187,7 +187,12 @@ describe('the connection to an agent', () => {
   it('stays in this process for what is below its address, and nothing else', async () => {
     const server = serverOf();
     const far = await listen((_, response) => void response.end('far'));
-    for (const url of ['http://a.localhost', 'http://a.localhost/x', 'http://a.localhost/x/']) {
+    for (const url of [
+      'http://a.localhost',
+      'http://a.localhost/x',
+      'http://a.localhost/x/',
+      'http://a.localhost/x//',
+    ]) {
       const link = new AgentLink(url, { server });
       const { card } = await link.client();
       expect([card.name, (link.raw as AgentCard).name]).toEqual(['My Agent!', 'My Agent!']);

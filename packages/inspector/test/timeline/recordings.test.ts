@@ -31,14 +31,17 @@ describe('the recordings of an agent', () => {
   };
 
   it('follow a task by its id, and list what they saw, newest first', async () => {
-    const [one, two, three] = [stream(), stream(), stream()];
-    const { recordings, asked } = follow(one, two, three);
+    const [zero, one, two, three] = [stream(), stream(), stream(), stream()];
+    const { recordings, asked } = follow(zero, one, two, three);
+    recordings.open('t0');
+    await settled();
     const first = recordings.open('t1');
     expect(recordings.open('t1')).toBe(first);
     await settled();
     recordings.open('t2');
     await settled();
     recordings.open('t3');
+    zero.send({ task: { id: 't0', contextId: 'c', status: status('WORKING') } } as never);
     one.send({
       task: { id: 't1', contextId: 'c', status: status('WORKING', '2026-01-01T00:00:00.000Z') },
     } as never);
@@ -46,8 +49,8 @@ describe('the recordings of an agent', () => {
       task: { id: 't2', contextId: 'c', status: status('WORKING', '2026-01-02T00:00:00.000Z') },
     } as never);
     three.send({ task: { id: 't3', contextId: 'c', status: status('WORKING') } } as never);
-    await expect.poll(() => recordings.rows().map(({ id }) => id)).toEqual(['t2', 't1', 't3']);
-    expect(asked).toEqual(['t1', 't2', 't3'].map((id) => [id, { pollMs: 500 }]));
+    await expect.poll(() => recordings.rows().map(({ id }) => id)).toEqual(['t2', 't1', 't0', 't3']);
+    expect(asked).toEqual(['t0', 't1', 't2', 't3'].map((id) => [id, { pollMs: 500 }]));
     recordings.close();
     await settled();
     expect([one, two, three].map(({ opened }) => opened[0]!.signal.aborted)).toEqual([true, true, true]);

@@ -246,6 +246,19 @@ describe('a cursor', () => {
     expect([versions, ends]).toEqual([[], []]);
   });
 
+  it('says nothing of a read that fails after it was closed', async () => {
+    const failure = Promise.withResolvers<never>();
+    const store = change(memoryStore(), { readFacts: () => () => failure.promise });
+    const { live } = await begun(store);
+    await append(live, working, 600);
+    const { cursor, ends } = follow(live);
+    cursor.read();
+    cursor.close();
+    failure.reject(new StoreError('UNAVAILABLE', 'It is away'));
+    await new Promise(setImmediate);
+    expect(ends).toEqual([]);
+  });
+
   it('ends with LOG_GAP when the facts that follow were pruned, even if it outlasts outages', async () => {
     const store = change(memoryStore(), {
       readFacts: () => async () => {
@@ -334,5 +347,30 @@ describe('a wait for a fact', () => {
     const waiting = waitForFact(live, isEnd, { after: 0, signal: never });
     tasks.close();
     await waiting;
+  });
+});
+
+describe('a task that is in use', () => {
+  it('is not opened while the store cannot be read', async () => {
+    const state = switchable(memoryStore());
+    const { tasks } = await begun(state.store);
+    state.isDown = true;
+    await expect(tasks.open('s', 't')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('is opened anew where the store lost facts that are known', async () => {
+    const memory = memoryStore();
+    let isLost = false;
+    const store = change(memory, {
+      readFacts:
+        (readFacts) =>
+        (...args) =>
+          isLost ? Promise.reject(new StoreError('LOG_DIVERGED', 'They are gone')) : readFacts(...args),
+    });
+    const { tasks, live } = await begun(store);
+    isLost = true;
+    const anew = await tasks.open('s', 't');
+    expect(anew === live).toBe(false);
+    expect([live.isDiverged, anew?.version]).toEqual([true, 3]);
   });
 });

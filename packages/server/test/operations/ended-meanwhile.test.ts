@@ -105,6 +105,7 @@ it('a wake-up of a task that ended meanwhile is refused as that, and a store tha
   const ended = await waiting(cancel);
   await expect(ended.server.wake(wakeKey(ended.id))).rejects.toMatchObject({
     reason: 'UNSUPPORTED_OPERATION',
+    message: 'The task is finished',
   });
   const error = new StoreError('UNUSABLE', 'broken');
   const broken = await waiting(() => Promise.reject(error));

@@ -75,7 +75,9 @@ describe('the labels of a task', () => {
   it('are refused in lists where the extension is not active, and if no task can have them', async () => {
     const server = serve(agent, { card: card() });
     for (const params of [{ labels: ['eu'] }, { skill: 'pay' }, { code: 'NO_FUNDS' }])
-      await expect(rpc(server, 'ListTasks', params)).rejects.toThrow(Object.keys(params)[0]!);
+      await expect(rpc(server, 'ListTasks', params)).rejects.toThrow(
+        `${Object.keys(params)[0]} needs the extension ${LABELS}`,
+      );
     await expect(rpc(server, 'ListTasks', { labels: ['eu', 'a\nb'] }, active)).rejects.toThrow('"a\\nb"');
   });
 

@@ -48,6 +48,7 @@ describe('a full log', () => {
     ['the end of a turn', [fact('turn-ended')]],
     ['the taking of a message', [fact('message-taken')]],
     ['a cancel request', [fact('cancel-requested')]],
+    ['a cancel request that says much', [fact('cancel-requested', { metadata: { why: tooLong } })]],
     ['the pause of a turn', [fact('turn-paused')]],
     ['why a turn failed', [fact('turn-failed')]],
     ['a short last status', [status('CANCELED', 'Done')]],

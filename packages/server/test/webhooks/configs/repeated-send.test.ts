@@ -48,7 +48,7 @@ it('a repeated send leaves its webhook as it is, however its members are ordered
   await send({ token: 'one', url });
   await send();
   expect(puts).toEqual([url]);
-  expect(await held()).toMatchObject([{ url, token: 'one' }]);
+  expect(await held()).toMatchObject([{ url, token: 'one', id: expect.stringMatching(/^[\w-]{22}$/) }]);
 });
 
 it.each([

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../src/base/timing/clock.ts';
+import { Runner } from '../../src/turns/runner.ts';
+
+/** A runner with this many places. */
+const runnerOf = (turns: number) =>
+  new Runner(
+    {
+      clock: systemClock,
+      options: { limits: { turns }, leaseMs: 10_000 },
+    } as unknown as ConstructorParameters<typeof Runner>[0],
+    undefined as never,
+  );
+
+it('places that are kept for some turns are not given to others', () => {
+  const runner = runnerOf(4);
+  const first = runner.reserve(3);
+  const second = runner.reserve(3);
+  expect([first.turns, second.turns, runner.reserve(1).turns]).toEqual([3, 1, 0]);
+  first.release();
+  expect(runner.reserve(9).turns).toBe(3);
+});
+
+it('a place that becomes free is told to the one that got none, once', () => {
+  const runner = runnerOf(1);
+  let free = 0;
+  runner.onFree(() => {
+    free += 1;
+  });
+  const first = runner.reserve(1);
+  expect(runner.reserve(1).turns).toBe(0);
+  first.release();
+  runner.reserve(1).release();
+  expect(free).toBe(1);
+});
