@@ -17,10 +17,10 @@ const browser = await startChromium(executablePath);
 try {
   await using gallery = run('node', ['scripts/start.mjs'], { env: { PORT: '0', BATON_DATA: data } });
   const output = await gallery.until(/Ctrl-C stops/);
-  const url = /^Agents at (http:\S+):/m.exec(output)![1]!;
+  const url = /^ *Agents +(http:\S+)\/agents\//m.exec(output)![1]!;
   const page = await browser.context.newPage();
   await page.setViewportSize({ width: 1440, height: 900 });
-  await page.goto(/^See and drive them: (\S+)$/m.exec(output)![1]!);
+  await page.goto(/^ *Inspector +(\S+)$/m.exec(output)![1]!);
 
   const expenses = await connect(`${url}/agents/expense`);
   for (const text of ['100 USD', '12.50 EUR', 'A taxi', '2000 EUR', '80 USD']) await expenses.send(text);

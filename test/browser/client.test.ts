@@ -37,7 +37,7 @@ describe.skipIf(!executablePath)('the client in Chromium', { timeout: 300_000 },
     await page.goto(served.url);
     await page.waitForFunction(() => 'baton' in globalThis);
     await gallery.until(/Ctrl-C/);
-    galleryUrl = `${gallery.output.match(/^Agents at (http:\S+):/m)![1]!}/agents/expense`;
+    galleryUrl = `${gallery.output.match(/^ *Agents +(http:\S+)\/agents\//m)![1]!}/agents/expense`;
     galleryPage = await browser.context.newPage();
     await galleryPage.goto(`${galleryUrl}/.well-known/agent-card.json`);
     await galleryPage.addScriptTag({ content: script, type: 'module' });

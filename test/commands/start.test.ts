@@ -27,7 +27,7 @@ async function megabytesIn(folder: string): Promise<number> {
   return Number.parseInt(stdout, 10) / 1024;
 }
 
-const urlIn = (output: string) => output.match(/^Agents at (http:\S+):/m)![1]!;
+const urlIn = (output: string) => output.match(/^ *Agents +(http:\S+)\/agents\//m)![1]!;
 const json = async (url: string) => (await fetch(url, { headers: { 'a2a-version': '1.0' } })).json();
 
 describe('the start command', { timeout: 300_000 }, () => {

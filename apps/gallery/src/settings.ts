@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Logger } from '@batonjs/server';
 import { StartError } from './start-error.ts';
 
 /** Where the gallery is served and where its tasks are kept. */
@@ -20,6 +21,8 @@ export interface Settings {
   readonly perMinute?: number;
   /** The token of the inspector, at least 16 characters. Default: a random one. */
   readonly inspectorToken?: string | undefined;
+  /** Receives what clients do not see. Default: that of the server. */
+  readonly logger?: Logger | undefined;
   /** Kills this process, which its parent starts again. */
   readonly kill?: (() => void) | undefined;
 }

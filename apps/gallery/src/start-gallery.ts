@@ -1,6 +1,8 @@
-import { converse } from './converse.ts';
-import { curlLine, exampleOf } from './curl-line.ts';
+import { exampleOf } from './curl-line.ts';
 import { type Gallery, type GalleryAgents, openGallery } from './gallery.ts';
+import { converse } from './introduction/converse.ts';
+import { fitted, introduction } from './introduction/introduction.ts';
+import { lateLog } from './introduction/late-log.ts';
 import { readSettings } from './settings.ts';
 import { StartError } from './start-error.ts';
 
@@ -21,39 +23,37 @@ export async function startGallery(
   env: Readonly<Record<string, string | undefined>>,
   { isAgain = false, onUrl, kill }: StartOptions = {},
 ): Promise<void> {
+  const log = lateLog();
   try {
-    const gallery = await openGallery(agents, { ...readSettings(env), kill });
+    const gallery = await openGallery(agents, { ...readSettings(env), kill, logger: log.logger });
     closeOnSignal(gallery);
     onUrl?.(gallery.localUrl);
     if (isAgain) say(`Started again at ${gallery.localUrl}`);
     else await introduce(gallery);
+    log.open();
   } catch (error) {
+    log.open();
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;
   }
 }
 
-async function introduce({ localUrl, inspectorUrl, exhibits }: Gallery): Promise<void> {
+/** Says where everything is, and has a conversation with the first agent. */
+async function introduce(gallery: Gallery): Promise<void> {
+  const { localUrl, exhibits } = gallery;
   const [first] = exhibits;
+  const isColoured = process.stdout.isTTY === true && !process.env.NO_COLOR;
+  for (const line of introduction(gallery, isColoured)) say(line);
   say();
-  say(`Agents at ${localUrl}: ${exhibits.map(({ name }) => name).join(', ')}`);
-  say(`The card: ${localUrl}/.well-known/agent-card.json`);
-  say(`See and drive them: ${inspectorUrl}`);
-  if (exhibits.some(({ name }) => name === 'chat'))
-    say(`Chat, and kill the server meanwhile: ${localUrl}/chat`);
-  say();
-  say('Try it:');
-  say(curlLine(first));
-  say();
-  say('A conversation with it, over HTTP:');
+  say('  A conversation with it, over HTTP:');
   try {
-    for await (const line of converse(localUrl, exampleOf(first))) say(`  ${line}`);
+    for await (const line of converse(localUrl, exampleOf(first))) say(fitted(line));
   } catch (error) {
     say(`  It could not be had at ${first.url}: ${error instanceof Error ? error.message : error}`);
   }
   say();
-  say('Ctrl-C stops the server.');
+  say('  Ctrl-C stops the server.');
 }
 
 /** Closes the gallery on the first signal. The process ends when running turns have finished. */

@@ -42,7 +42,7 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_
     page = await browser.context.newPage();
     await page.setViewportSize({ width: 1440, height: 900 });
     const output = await gallery.until(/Ctrl-C stops/);
-    await page.goto(/^See and drive them: (\S+)$/m.exec(output)![1]!);
+    await page.goto(/^ *Inspector +(\S+)$/m.exec(output)![1]!);
   }, 300_000);
   afterAll(async () => {
     for (const close of closing.reverse()) await close();
@@ -61,6 +61,7 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_
     await page.getByRole('link', { name: 'Send', exact: true }).click();
     await page.getByRole('textbox', { name: 'Your message' }).fill('Count to 12');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByRole('combobox', { name: 'Entries' }).selectOption('Everything');
     await entry('Step count 3').waitFor();
     const trace = page.getByRole('link', { name: 'Trace' });
     expect(await trace.getAttribute('href')).toMatch(
@@ -92,14 +93,14 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_
 
   it('keeps its port and its token for the address that was printed', async () => {
     const other = await page.context().newPage();
-    await other.goto(/^See and drive them: (\S+)$/m.exec(gallery.output)![1]!);
+    await other.goto(/^ *Inspector +(\S+)$/m.exec(gallery.output)![1]!);
     await other.getByRole('link', { name: 'Counter', exact: true }).waitFor();
     await other.close();
   });
 
   it('opens in a second tab without asking for its token', async () => {
     const other = await page.context().newPage();
-    await other.goto(`${/^Agents at (http:\S+):/m.exec(gallery.output)![1]!}/inspector/`);
+    await other.goto(`${/^ *Agents +(http:\S+)\/agents\//m.exec(gallery.output)![1]!}/inspector/`);
     await other.getByRole('link', { name: 'Counter', exact: true }).waitFor();
     await other.close();
   });
@@ -112,14 +113,14 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_
     await expect.poll(starts).toBe(before + 1);
     expect(gallery.output).toContain('The server was ended by SIGKILL. It is started again …');
     const token = readFileSync(join(data, 'inspector-token'), 'utf8').trim();
-    expect(/^See and drive them: \S+#token=(\S+)$/m.exec(gallery.output)![1]).toBe(token);
+    expect(/^ *Inspector +\S+#token=(\S+)$/m.exec(gallery.output)![1]).toBe(token);
     expect(statSync(join(data, 'inspector-token')).mode & 0o777).toBe(0o600);
   });
 
   it('has no button to kill where the gallery serves other machines too', async () => {
     await using open = start({ HOST: '0.0.0.0', BATON_DATA: join(data, 'open') });
     const output = await open.until(/Ctrl-C stops/);
-    const [, address, token] = /^See and drive them: (http:\S+)#token=(\S+)$/m.exec(output)!;
+    const [, address, token] = /^ *Inspector +(http:\S+)#token=(\S+)$/m.exec(output)!;
     const session = await fetch(`${address}api/session`, { headers: { authorization: `Bearer ${token}` } });
     expect((await session.json()).may).not.toContain('kill');
     open.signal('SIGTERM');
@@ -129,7 +130,7 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_
   it('ends with its parent, whatever ends that', async () => {
     await using ended = start({ BATON_DATA: join(data, 'ended') });
     await ended.until(/Ctrl-C stops/);
-    const url = /^Agents at (http:\S+):/m.exec(ended.output)![1]!;
+    const url = /^ *Agents +(http:\S+)\/agents\//m.exec(ended.output)![1]!;
     process.kill(ended.pid, 'SIGKILL');
     await ended.ended;
     await expect

@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const program = await asOneFile(new URL('./slow-gallery.ts', import.meta.url));
 const start = () => run(node, [program], { env: { PORT: '0', BATON_DATA: join(folder, 'data') } });
-const urlIn = (output: string) => output.match(/^Agents at (http:\S+):/m)![1]!;
+const urlIn = (output: string) => output.match(/^ *Agents +(http:\S+)\/agents\//m)![1]!;
 
 it.each(['SIGINT', 'SIGTERM'] as const)(
   'lets a running task finish on %s, then exits with 0',

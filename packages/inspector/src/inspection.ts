@@ -99,6 +99,7 @@ export const allActions: readonly Action[] = [
   'send',
   'cancel',
   'wake',
+  'fork',
   'redeliver',
   'prune',
   'fetch-file',

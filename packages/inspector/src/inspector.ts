@@ -1,14 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { isLoopbackAddress } from '@batonjs/bindings';
+import { Activity } from './activity.ts';
+import type { Action } from './api/agent.ts';
 import { accessToken } from './guard/access-token.ts';
 import { checkRequest } from './guard/check-request.ts';
 import { readJson } from './http/read-json.ts';
-import { RequestError, sendJson, sendProblem } from './http/reply.ts';
+import { problemOf, RequestError, sendJson, sendProblem } from './http/reply.ts';
 import { router } from './http/router.ts';
 import { serveApp } from './http/serve-app.ts';
 import { Inspection, isAllowed } from './inspection.ts';
-import type { InspectorOptions, Viewer } from './options.ts';
+import type { InspectorOptions, Target, Viewer } from './options.ts';
 import { actRoutes } from './routes/act-routes.ts';
 import { lookRoutes } from './routes/look-routes.ts';
 import { ANSWERED, type Route } from './routes/route.ts';
@@ -20,6 +22,12 @@ export interface Inspector {
   addressAt(url: string): string;
   /** Stops following tasks. Stores and servers stay open. */
   close(): void;
+}
+
+/** An action that a route asked leave for. */
+interface Asked {
+  readonly action: Action;
+  readonly target: Target;
 }
 
 /** What an adapter in front may have left on a request. */
@@ -36,6 +44,7 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
   const files = serveApp(appFolder);
   const routes = router<Route>({ ...lookRoutes, ...actRoutes });
   const process = crypto.randomUUID();
+  const activity = new Activity(options.onAction);
 
   async function viewerOf(
     request: IncomingMessage,
@@ -50,6 +59,30 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
       ]),
     );
     return authenticate!({ method: request.method ?? 'GET', path, query, headers });
+  }
+
+  /** Notes what was done, and how it ended. */
+  async function recorded<T>(asked: Promise<T>, done: Partial<Asked>, { name }: Viewer): Promise<T> {
+    const note = (problem?: string) => {
+      if (!done.action) return;
+      const { action, target: { agent, taskId } = {} } = done;
+      activity.add({
+        at: new Date().toISOString(),
+        ...(name !== undefined && { by: name }),
+        action,
+        ...(agent !== undefined && { agent }),
+        ...(taskId !== undefined && { taskId }),
+        ...(problem !== undefined && { problem }),
+      });
+    };
+    try {
+      const result = await asked;
+      note();
+      return result;
+    } catch (error) {
+      note(problemOf(error).message);
+      throw error;
+    }
   }
 
   async function answer(request: Incoming, response: ServerResponse): Promise<void> {
@@ -72,22 +105,26 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
       throw new RequestError(401, token ? 'The token is missing or wrong' : 'You may not use the inspector');
     const found = routes.find(request.method ?? 'GET', pathname.slice('/api'.length));
     if (!found) throw new RequestError(404, `There is nothing at ${request.method} ${pathname}`);
-    const result = await found.target({
+    const done: Partial<Asked> = {};
+    const asked = found.target({
       request,
       response,
       params: { agent: '', task: '', ...found.params },
       query,
       viewer,
       inspection,
+      activity,
       process,
       traceUrl,
       kill: isLoopbackAddress(request.socket.remoteAddress) ? kill : undefined,
       body: async () => Object(await readJson(request)) as Readonly<Record<string, unknown>>,
       async permit(action, target = {}) {
+        Object.assign(done, { action, target });
         if (await isAllowed(viewer, action, target)) return;
         throw new RequestError(403, `This inspector does not allow you to ${words[action]}`);
       },
     });
+    const result = await recorded(asked, done, viewer);
     if (result !== ANSWERED) sendJson(response, 200, result, inspection.hide);
   }
 
@@ -110,6 +147,7 @@ const words = {
   send: 'send messages',
   cancel: 'cancel tasks',
   wake: 'wake tasks',
+  fork: 'run tasks again',
   redeliver: 'redeliver webhooks',
   prune: 'delete tasks',
   'fetch-file': 'load files from other servers',

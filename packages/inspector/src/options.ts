@@ -2,6 +2,7 @@ import type { CardTrust } from '@batonjs/auth';
 import type { ConnectOptions } from '@batonjs/client';
 import type { AgentServer, Authenticate } from '@batonjs/server';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import type { ActionRecord } from './api/activity.ts';
 import type { Action } from './api/agent.ts';
 
 /** Tasks in a store belong to an agent, a tenant and a caller. */
@@ -68,6 +69,8 @@ export interface InspectorOptions extends InspectedAgent {
    * task whose messages were traced has a link there; it needs the store of the agent. `http` or `https`.
    */
   readonly traceUrl?: string;
+  /** Called after each action and each attempt of one, to keep who did what. The inspector itself keeps the last 1,000. */
+  readonly onAction?: (record: ActionRecord) => void;
   /** Kills this process, which a parent starts again. The app then has a button for it, on loopback only. */
   readonly kill?: () => void;
 }

@@ -33,7 +33,9 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     // A second tab of the same browser has the token. Without it, it is asked for.
     await other.goto(`${served.url}/inspector`);
     await other.getByRole('link', { name: 'Show', exact: true }).waitFor();
-    await other.evaluate(() => localStorage.clear());
+    await other.evaluate(() => {
+      for (const key of Object.keys(localStorage)) if (key.includes('token')) localStorage.removeItem(key);
+    });
     await other.reload();
     await other.getByText('The token is missing or wrong').waitFor();
     await other.getByRole('textbox').fill(served.address);

@@ -55,6 +55,8 @@ export async function openApp(executablePath: string, allow: readonly Action[]):
     if (protocol !== 'blob:') hosts.add(host);
   });
   await page.goto(served.address);
+  // Most tests look for entries that clients do not see.
+  await page.evaluate(() => localStorage.setItem('baton-inspector-entries', 'all'));
   await page.getByRole('link', { name: 'Show', exact: true }).waitFor();
   return {
     served,

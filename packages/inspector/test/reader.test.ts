@@ -229,6 +229,131 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await expect.poll(async () => Number(await asking.textContent())).toBe(before + 1);
   });
 
+  it('sees why a task failed, with the stack and its cause, which no client gets', async () => {
+    const { page, go, start, served, checkAccess, picture } = app;
+    const task = await until(served.show, await start('throw it'), 'FAILED');
+    expect(JSON.stringify(task)).not.toMatch(/oven|gas|show-agent/i);
+    await go(`#/agents/show/tasks/${task.id}`);
+    await page.getByText('The oven is cold', { exact: true }).waitFor();
+    const stack = await state().locator('.failure pre').textContent();
+    expect(stack).toMatch(/The oven is cold[\s\S]*show-agent[\s\S]*Caused by: Error: No gas/);
+    await state().getByText('OVEN', { exact: true }).waitFor();
+    await checkAccess();
+    await picture('reader-failure');
+    await state().getByRole('button', { name: 'Turn 1', exact: true }).click();
+    await page.getByText(/The task as it was at entry \d+/).waitFor();
+    expect(await app.rows('Timeline').and(page.locator('[aria-selected=true]')).textContent()).toContain(
+      'Turn 1 failed',
+    );
+  });
+
+  it('sees turns, steps and waits as bars, and looks closer', async () => {
+    const { page, go, start, served, checkAccess, picture } = app;
+    const id = await start('steps');
+    await until(served.show, id, 'COMPLETED');
+    await go(`#/agents/show/tasks/${id}`);
+    const bars = page.getByRole('region', { name: 'Waterfall' }).locator('.bar');
+    const names = () => bars.evaluateAll((all) => all.map((bar) => bar.getAttribute('aria-label')!));
+    await expect
+      .poll(names)
+      .toEqual([
+        expect.stringMatching(/^Turn 1, \d/),
+        expect.stringMatching(/^measure, \d/),
+        expect.stringMatching(/^cut, \d/),
+      ]);
+    const [turn, step] = await Promise.all([bars.nth(0).boundingBox(), bars.nth(2).boundingBox()]);
+    expect(step!.x).toBeGreaterThanOrEqual(turn!.x);
+    await page.getByRole('button', { name: 'Show more of the details' }).click();
+    expect((await bars.nth(0).boundingBox())!.width).toBeGreaterThan(turn!.width * 1.5);
+    await checkAccess();
+    await picture('reader-waterfall');
+    await bars.nth(0).click();
+    await page.getByText(/The task as it was at entry \d+/).waitFor();
+  });
+
+  it('answers the open questions of all agents in one place, the oldest first', async () => {
+    const { page, go, start, served, rows, checkAccess, picture } = app;
+    const before = (
+      await (await connect(`${served.url}/show`)).listTasks({ status: 'TASK_STATE_INPUT_REQUIRED' })
+    ).totalSize!;
+    const [one, two] = [await start('ask one'), await start('ask two')];
+    for (const id of [one, two]) await until(served.show, id, 'INPUT_REQUIRED');
+    await go('#/inbox');
+    await expect.poll(() => rows('Questions').count()).toBe(before + 2);
+    const titles = await rows('Questions').locator('.cell-title').allTextContents();
+    expect(titles.indexOf('ask one')).toBeLessThan(titles.indexOf('ask two'));
+    await rows('Questions').filter({ hasText: 'ask one' }).click();
+    const question = page.getByRole('region', { name: 'The question' });
+    await question.getByText('Which colour?').waitFor();
+    await expect.poll(() => page.url()).toContain(one);
+    for (const width of [1440, 390]) {
+      await size(width, 844);
+      await checkAccess();
+      await picture(`reader-inbox-${width}`);
+    }
+    await size(1440, 900);
+    await question.getByRole('textbox', { name: 'Your answer' }).fill('green');
+    await question.getByRole('button', { name: 'Send', exact: true }).click();
+    await until(served.show, one, 'COMPLETED');
+    await expect.poll(() => rows('Questions').count()).toBe(before + 1);
+    await page.getByRole('link', { name: /^Inbox/ }).waitFor();
+  });
+
+  it('runs a task again, from its beginning and from a position of it, and sees who did what', async () => {
+    const { page, go, start, served, checkAccess } = app;
+    const id = await start('steps');
+    await until(served.show, id, 'COMPLETED');
+    await go(`#/agents/show/tasks/${id}`);
+    const newTask = async () => {
+      await expect.poll(() => /tasks\/([\w-]+)/.exec(page.url())?.[1]).not.toBe(id);
+      return /tasks\/([\w-]+)/.exec(page.url())![1]!;
+    };
+    await page.getByRole('button', { name: 'Run again' }).click();
+    const again = await until(served.show, await newTask(), 'COMPLETED');
+    expect(again.history?.[0]?.referenceTaskIds).toContain(id);
+    await go(`#/agents/show/tasks/${id}`);
+    await entry('Step measure').click();
+    await page.getByRole('button', { name: /^Fork from entry \d+$/ }).click();
+    const forked = await newTask();
+    await until(served.show, forked, 'COMPLETED');
+    await entry('Step cut').waitFor();
+    await go('#/activity');
+    const row = page.getByRole('row', { name: 'Ran again' });
+    await expect.poll(() => row.count()).toBe(2);
+    expect(await row.first().textContent()).toContain('holder of the token');
+    await checkAccess();
+  });
+
+  it('cancels all tasks of a list after it was told how many, and stops in the middle', async () => {
+    const { page, go, start, served, checkAccess, picture } = app;
+    const ids = await Promise.all(Array.from({ length: 6 }, () => start('ask for many')));
+    await go('#/agents/show/tasks?q=ask+for+many&state=input-required');
+    await page.getByText('6 tasks', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Act on all …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Cancel: 6 tasks of 6 that are listed.').waitFor();
+    await checkAccess();
+    await picture('reader-many');
+    // The first four are held at the inspector; no other begins after the stop.
+    const held = Promise.withResolvers<void>();
+    await page.route('**/cancel', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await dialog.getByRole('button', { name: 'Cancel (6)' }).click();
+    await dialog.getByRole('button', { name: 'Stop' }).click();
+    held.resolve();
+    await dialog.getByText('4 done, 0 failed, of 6').waitFor();
+    await page.unroute('**/cancel');
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('2 tasks', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Act on all …' }).click();
+    await dialog.getByRole('button', { name: 'Cancel (2)' }).click();
+    await dialog.getByText('2 done, 0 failed, of 2').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    for (const id of ids) await until(served.show, id, 'CANCELED');
+  });
+
   it('on a phone sees the filter, the chosen agent, and the form before the history', async () => {
     const { page, go, served, checkAccess, picture } = app;
     for (const name of ['one', 'two', 'three']) {

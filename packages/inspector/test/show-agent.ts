@@ -124,6 +124,10 @@ const shows: Readonly<Record<string, Show>> = {
     yield labels(['vip', 'title:Journey of Ada']);
     yield completed('Done');
   },
+  async *throw() {
+    yield working('Heating');
+    throw Object.assign(new Error('The oven is cold', { cause: new Error('No gas') }), { code: 'OVEN' });
+  },
   async *fail() {
     yield working('Trying');
     yield failed('The printer is on fire');

@@ -14,7 +14,7 @@ export function keptToken(folder: string): string {
   } catch {
     // There is none yet.
   }
-  const token = randomBytes(24).toString('base64url');
+  const token = randomBytes(18).toString('base64url');
   try {
     mkdirSync(folder, { recursive: true });
     writeFileSync(file, `${token}\n`, { mode: 0o600 });

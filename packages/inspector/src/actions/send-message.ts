@@ -1,7 +1,7 @@
 import { FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from '@batonjs/extensions/client';
 import type { Message } from '@batonjs/protocol';
 import type { AgentLink } from '../agents/agent-link.ts';
-import type { SendCommand, Sent } from '../api/command.ts';
+import { INSPECTOR, type SendCommand, type Sent } from '../api/command.ts';
 import { Recording } from '../timeline/recording.ts';
 import type { Recordings } from '../timeline/recordings.ts';
 
@@ -20,7 +20,7 @@ export async function sendMessage(
   recordings: Recordings | undefined,
   command: SendCommand,
 ): Promise<Sent> {
-  const { parts, taskId, contextId, references = [], metadata } = command;
+  const { parts, taskId, contextId, references = [], metadata, sentBy } = command;
   const client = await link.client();
   const offered = client.card.capabilities?.extensions?.map(({ uri }) => uri) ?? [];
   const message: Message = {
@@ -30,6 +30,7 @@ export async function sendMessage(
     ...(taskId && { taskId }),
     ...(contextId && { contextId }),
     ...(references.length > 0 && { referenceTaskIds: [...references] }),
+    ...(sentBy !== undefined && { metadata: { [INSPECTOR]: { sentBy } } }),
   };
   const options = { extensions: offered.filter((uri) => shown.includes(uri)), ...(metadata && { metadata }) };
   if (taskId || !recordings) {

@@ -2,8 +2,14 @@ import type { AgentServer } from '@batonjs/server';
 import { insideOf, scopeOf } from '@batonjs/server/internals';
 import type { PushConfigStore, Scope, TaskStore } from '@batonjs/store';
 import type { AgentSummary } from '../api/agent.ts';
-import type { InspectedAgent } from '../options.ts';
+import type { InspectedAgent, InspectedScope } from '../options.ts';
 import { AgentLink } from './agent-link.ts';
+
+/** Whose tasks are shown, and what they are called in the store. */
+export interface StoreScope extends Pick<InspectedScope, 'tenant' | 'caller'> {
+  readonly label: string;
+  readonly scope: Scope;
+}
 
 /** The tasks of an agent in its store. */
 export interface AgentStore {
@@ -12,7 +18,7 @@ export interface AgentStore {
   readonly webhooks: PushConfigStore | undefined;
   /** The name of the agent in the store. */
   readonly queue: string;
-  readonly scopes: readonly { readonly label: string; readonly scope: Scope }[];
+  readonly scopes: readonly StoreScope[];
 }
 
 /** An agent that the inspector shows. */
@@ -86,6 +92,8 @@ function storeOf(
     scopes: scopes.map(({ label, tenant, caller }) => ({
       label: label ?? ([caller, tenant].filter(Boolean).join(' at ') || 'anonymous callers'),
       scope: scopeOf(queue, tenant, caller === undefined ? undefined : { scope: caller }),
+      ...(tenant !== undefined && { tenant }),
+      ...(caller !== undefined && { caller }),
     })),
   };
 }

@@ -1,7 +1,16 @@
 import type { AgentCard } from '@batonjs/protocol';
 
 /** The things that a viewer may be allowed to do besides looking. */
-export type Action = 'send' | 'cancel' | 'wake' | 'redeliver' | 'prune' | 'fetch-file' | 'add-agent' | 'kill';
+export type Action =
+  | 'send'
+  | 'cancel'
+  | 'wake'
+  | 'fork'
+  | 'redeliver'
+  | 'prune'
+  | 'fetch-file'
+  | 'add-agent'
+  | 'kill';
 
 /** What the app needs to know before it shows anything. */
 export interface SessionInfo {

@@ -6,8 +6,14 @@ export interface SendCommand {
   readonly taskId?: string;
   readonly contextId?: string;
   readonly references?: readonly string[];
+  /** That of the request. */
   readonly metadata?: Struct;
+  /** The name of the viewer, in the metadata of the message. */
+  readonly sentBy?: string;
 }
+
+/** The member of a message's metadata in which the inspector says who sent it: `{ sentBy }`, the name of the viewer. */
+export const INSPECTOR = 'https://batonjs.dev/inspector/v1';
 
 /** What a sent message led to. */
 export interface Sent {

@@ -14,6 +14,8 @@ export interface TaskRow {
   readonly title?: string;
   /** When its first message came: ISO 8601. Absent if the agent does not say. */
   readonly startedAt?: string;
+  /** When it is due without a message: ISO 8601; known from a store only. */
+  readonly dueAt?: string;
   /** Without the one that is its title. */
   readonly labels?: readonly string[];
   /** The code with which it failed. */

@@ -2,9 +2,11 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { AgentSummary, SessionInfo } from '../api/agent.ts';
 import { type ApiError, get } from './data/api.ts';
 import type { FeedState } from './data/feed.ts';
-import { placeHref, type Route, useRoute } from './data/route.ts';
+import { placeHref, placeNames, type Route, useRoute } from './data/route.ts';
 import { SessionContext, useAgent } from './data/session.ts';
+import { InboxPage } from './inbox/inbox-page.tsx';
 import { TasksPage } from './list/tasks-page.tsx';
+import { ActivityPage } from './pages/activity-page.tsx';
 import { CardPage } from './pages/card-page.tsx';
 import { GraphPage } from './pages/graph-page.tsx';
 import { SendPage } from './pages/send-page.tsx';
@@ -114,15 +116,17 @@ function useConnection(refresh: () => void) {
 
 function Page({ route: { place, agent, tab, task, query } }: { readonly route: Route }) {
   const summary = useAgent(agent ?? '');
-  const where = place === 'tasks' ? 'All tasks' : summary?.name;
+  const where = place ? placeNames[place] : summary?.name;
   const title = [task, where, 'Baton inspector'].filter(Boolean).join(' · ');
   useEffect(() => {
     document.title = title;
   }, [title]);
-  if (place === 'tasks')
+  if (place)
     return (
       <Guarded key={place}>
-        <TasksPage agent={undefined} query={query} />
+        {place === 'tasks' && <TasksPage agent={undefined} query={query} />}
+        {place === 'inbox' && <InboxPage query={query} />}
+        {place === 'activity' && <ActivityPage />}
       </Guarded>
     );
   if (!agent)

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type AgentSummary, mostCounted, type OpenCounts } from '../api/agent.ts';
 import { ApiError, post } from './data/api.ts';
-import { hrefOf, placeHref, type Route, type Tab } from './data/route.ts';
+import { hrefOf, type Place, placeHref, placeNames, type Route, type Tab } from './data/route.ts';
 import { useAgent, useMay, useSession } from './data/session.ts';
 import { useOverview } from './data/use-overview.ts';
 import { ActButton } from './forms/act-button.tsx';
@@ -16,6 +16,12 @@ const tabs: readonly (readonly [Tab, string, IconName])[] = [
   ['webhooks', 'Webhooks', 'webhooks'],
   ['wire', 'Wire', 'wire'],
   ['card', 'Card', 'card'],
+];
+
+const places: readonly (readonly [Place, IconName])[] = [
+  ['tasks', 'tasks'],
+  ['inbox', 'inbox'],
+  ['activity', 'status'],
 ];
 
 interface ShellProps {
@@ -48,6 +54,7 @@ export function Shell({ route, backAfterMs, children }: ShellProps) {
 function SideBar({ route }: { readonly route: Route }) {
   const { agents, may, viewer } = useSession();
   const overview = useOverview();
+  const asking = Object.values(overview).reduce((sum, each) => sum + each.asking, 0);
   const isReadOnly = !may.some((action) => action !== 'fetch-file' && action !== 'add-agent');
   return (
     <aside class="side-bar">
@@ -56,14 +63,18 @@ function SideBar({ route }: { readonly route: Route }) {
         <span>Baton inspector</span>
       </div>
       <nav aria-label="All agents" class="places">
-        <a
-          class="agent-link"
-          href={placeHref('tasks')}
-          aria-current={route.place === 'tasks' ? 'page' : undefined}
-        >
-          <Icon name="tasks" />
-          <span class="agent-name">All tasks</span>
-        </a>
+        {places.map(([place, icon]) => (
+          <a
+            key={place}
+            class="agent-link"
+            href={placeHref(place)}
+            aria-current={route.place === place ? 'page' : undefined}
+          >
+            <Icon name={icon} />
+            <span class="agent-name">{placeNames[place]}</span>
+            {place === 'inbox' && asking > 0 && <span class="open-count is-asking">{asking}</span>}
+          </a>
+        ))}
       </nav>
       <nav aria-label="Agents">
         <h2 class="side-title">Agents</h2>

@@ -1,12 +1,16 @@
 import { namesThisMachine } from '@batonjs/bindings';
 import type { Part, Struct } from '@batonjs/protocol';
 import { wakeKeyOf } from '@batonjs/server/internals';
+import type { PushConfigStore, Scope } from '@batonjs/store';
 import { fetchFile } from '../actions/fetch-file.ts';
 import { sendMessage } from '../actions/send-message.ts';
-import { summaryOf } from '../agents/inspected.ts';
+import { type StoreScope, summaryOf } from '../agents/inspected.ts';
 import { RequestError } from '../http/reply.ts';
 import type { Exhibit } from '../inspection.ts';
 import type { Route } from './route.ts';
+
+/** The most webhooks of one task that are tried again. */
+const mostWebhooks = 100;
 
 /** What can be done. Each route asks first whether this viewer may do it. */
 export const actRoutes: Readonly<Record<string, Route>> = {
@@ -33,7 +37,7 @@ export const actRoutes: Readonly<Record<string, Route>> = {
     return {};
   },
 
-  async 'POST /agents/:agent/messages'({ inspection, params, body, permit }) {
+  async 'POST /agents/:agent/messages'({ inspection, params, body, permit, viewer }) {
     const given = await body();
     const taskId = optionalText(given, 'taskId');
     await permit('send', { agent: params.agent, ...(taskId !== undefined && { taskId }) });
@@ -48,6 +52,7 @@ export const actRoutes: Readonly<Record<string, Route>> = {
       ...(contextId !== undefined && { contextId }),
       ...(Array.isArray(references) && { references: references.map(String) }),
       ...(typeof metadata === 'object' && metadata !== null && { metadata: metadata as Struct }),
+      ...(viewer.name !== undefined && { sentBy: viewer.name }),
     });
   },
 
@@ -61,9 +66,33 @@ export const actRoutes: Readonly<Record<string, Route>> = {
   async 'POST /agents/:agent/tasks/:task/wake'({ inspection, params, body, permit }) {
     await permit('wake', { agent: params.agent, taskId: params.task });
     const agent = inspection.agent(params.agent);
-    const scope = scopeIn(agent, await body());
+    const { scope } = placeIn(agent, await body());
     await serverOf(agent).wake(wakeKeyOf(scope, params.task));
     return {};
+  },
+
+  async 'POST /agents/:agent/tasks/:task/fork'({ inspection, params, body, permit, viewer }) {
+    await permit('fork', { agent: params.agent, taskId: params.task });
+    const given = await body();
+    const agent = inspection.agent(params.agent);
+    const { tenant, caller } = placeIn(agent, given);
+    const { position } = given;
+    if (position !== undefined && !Number.isSafeInteger(position))
+      throw new RequestError(400, 'position must be a whole number');
+    const task = await serverOf(agent).fork(params.task, {
+      by: viewer.name ?? 'inspector',
+      ...(tenant !== undefined && { tenant }),
+      ...(caller !== undefined && { caller }),
+      ...(typeof position === 'number' && { from: position }),
+    });
+    return { taskId: task.id };
+  },
+
+  async 'POST /agents/:agent/tasks/:task/redeliver'({ inspection, params, body, permit }) {
+    await permit('redeliver', { agent: params.agent, taskId: params.task });
+    const agent = inspection.agent(params.agent);
+    const { scope } = placeIn(agent, await body());
+    return { revived: await reviveAll(webhooksOf(agent), scope, params.task) };
   },
 
   async 'POST /agents/:agent/prune'({ inspection, params, body, permit }) {
@@ -80,9 +109,8 @@ export const actRoutes: Readonly<Record<string, Route>> = {
     const taskId = textIn(given, 'taskId');
     await permit('redeliver', { agent: params.agent, taskId });
     const agent = inspection.agent(params.agent);
-    const { store } = agent;
-    if (!store?.webhooks) throw new RequestError(404, 'The store of this agent keeps no webhooks');
-    const isRevived = await store.webhooks.revive(scopeIn(agent, given), taskId, textIn(given, 'id'));
+    const webhooks = webhooksOf(agent);
+    const isRevived = await webhooks.revive(placeIn(agent, given).scope, taskId, textIn(given, 'id'));
     if (!isRevived) throw new RequestError(409, 'This webhook does not exist any more, or was not given up');
     return {};
   },
@@ -134,8 +162,21 @@ function serverOf({ server, name }: Exhibit) {
   return server;
 }
 
-function scopeIn({ store }: Exhibit, { scope = 0 }: Body): string {
+function webhooksOf({ store }: Exhibit): PushConfigStore {
+  if (store?.webhooks) return store.webhooks;
+  throw new RequestError(404, 'The store of this agent keeps no webhooks');
+}
+
+/** Gives all webhooks of a task another try that were given up. Resolves to how many. */
+async function reviveAll(webhooks: PushConfigStore, scope: Scope, taskId: string): Promise<number> {
+  let revived = 0;
+  for (const { id, dead } of await webhooks.listPushConfigs(scope, taskId, { limit: mostWebhooks }))
+    if (dead !== undefined && (await webhooks.revive(scope, taskId, id))) revived += 1;
+  return revived;
+}
+
+function placeIn({ store }: Exhibit, { scope = 0 }: Body): StoreScope {
   const found = store?.scopes[Number(scope)];
   if (!found) throw new RequestError(404, 'The inspector does not have this scope of the store');
-  return found.scope;
+  return found;
 }

@@ -31,6 +31,10 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     };
   },
 
+  async 'GET /activity'({ activity }) {
+    return { records: activity.records };
+  },
+
   async 'GET /overview'({ inspection }): Promise<Overview> {
     const counts = await Promise.all(
       inspection.agents.map(async ({ id, store }) => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Activity } from '../activity.ts';
 import type { Action } from '../api/agent.ts';
 import type { Inspection } from '../inspection.ts';
 import type { Target, Viewer } from '../options.ts';
@@ -12,6 +13,8 @@ export interface Ask {
   readonly query: URLSearchParams;
   readonly viewer: Viewer;
   readonly inspection: Inspection;
+  /** What was done so far. */
+  readonly activity: Activity;
   /** The body as JSON. */
   body(): Promise<Readonly<Record<string, unknown>>>;
   /** Rejects with a `RequestError` unless the viewer may do this. */

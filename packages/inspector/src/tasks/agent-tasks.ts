@@ -11,23 +11,38 @@ import { hasText, titleOf } from './title.ts';
 /** The tasks of an agent as it lists them; those that the inspector has `seen`, if it lists none. */
 export function agentTasks(link: AgentLink, seen: () => readonly TaskRow[]): TaskSource {
   let canList = true;
-  const listed = async <T>(read: (client: AgentClient) => Promise<T>, otherwise: () => T): Promise<T> => {
+  /** `isPlain`: each agent with a list can be asked for this. */
+  const listed = async <T>(
+    read: (client: AgentClient) => Promise<T>,
+    otherwise: () => T,
+    isPlain = true,
+  ): Promise<T> => {
     if (!canList) return otherwise();
     try {
       return await read(await link.client());
     } catch (error) {
-      if (!A2AError.is(error) || !unlistable.has(error.reason)) throw error;
+      if (!isPlain || !A2AError.is(error) || !unlistable.has(error.reason)) throw error;
       canList = false;
       return otherwise();
     }
   };
   return {
     everyMs: 2_000,
-    list: (filter, after) =>
-      listed(
-        (client) => read(client, filter, after),
-        () => ({ tasks: seen().filter(isIn(filter)), source: 'seen' as const }),
-      ),
+    async list(filter, after) {
+      const { labels, skill, code } = filter;
+      const isPlain = !labels && !skill && !code;
+      try {
+        return await listed(
+          (client) => read(client, filter, after),
+          () => ({ tasks: seen().filter(isIn(filter)), source: 'seen' as const }),
+          isPlain,
+        );
+      } catch (error) {
+        if (isPlain || !A2AError.is(error)) throw error;
+        // An agent that cannot be asked for labels has no task with one.
+        return { tasks: [], source: 'polled' };
+      }
+    },
     counts: () =>
       listed(
         async (client) => {

@@ -65,6 +65,7 @@ export function toRow({ taskId, head, fact }: ListedTask): TaskRow {
     turn: head.turn,
     attempt: head.attempt,
     ...readLabels(head.labels),
+    ...(head.dueAt !== undefined && { dueAt: head.dueAt }),
     ...(head.code !== undefined && { code: head.code }),
     ...(status?.message && { text: shortText(textOf(status.message)) }),
   };

@@ -165,6 +165,7 @@ describe('all agents', () => {
       'send',
       'cancel',
       'wake',
+      'fork',
       'redeliver',
       'prune',
       'fetch-file',

@@ -5,7 +5,17 @@ import { inspector } from '../../src/index.ts';
 import { token } from '../inspected-servers.ts';
 import { type Json, serve } from './inspector-api.ts';
 
-const all = ['send', 'cancel', 'wake', 'redeliver', 'prune', 'fetch-file', 'add-agent', 'kill'] as const;
+const all = [
+  'send',
+  'cancel',
+  'wake',
+  'fork',
+  'redeliver',
+  'prune',
+  'fetch-file',
+  'add-agent',
+  'kill',
+] as const;
 
 describe('the session', () => {
   it('says who may do what, and which agents there are', async () => {
@@ -60,7 +70,6 @@ describe('the session', () => {
     const asked: unknown[] = [];
     const seen: Json[] = [];
     const { call } = await serve({
-      token: undefined,
       kill() {},
       authenticate(request: { headers: Record<string, string | undefined> }) {
         seen.push(request as never);
@@ -130,6 +139,42 @@ describe('the session', () => {
       message: 'This inspector cannot kill its process',
     });
   });
+});
+
+it('a message says who sent it, where the program knows', async () => {
+  const { call, near } = await serve({
+    authenticate: () => ({ name: 'Ada', may: ['send'] }),
+  });
+  const { json } = await call('/agents/show/messages', { parts: [{ text: 'ask' }], metadata: { a: 1 } });
+  const task = await near.getTask({ id: String(json.taskId) });
+  expect(task.history?.[0]?.metadata).toEqual({ 'https://batonjs.dev/inspector/v1': { sentBy: 'Ada' } });
+});
+
+it('who did what is kept, with what failed, and told to the program', async () => {
+  const told: unknown[] = [];
+  const { call, near } = await serve({
+    authenticate: () => ({ name: 'Ada', may: ['cancel', 'fork'] }),
+    onAction(record) {
+      told.push(record);
+      throw new Error('The program fails');
+    },
+  });
+  const { task } = await near.send('steps');
+  const at = `/agents/show/tasks/${task!.id}`;
+  const { json } = await call(`${at}/fork`, {});
+  expect(json.taskId).not.toBe(task!.id);
+  expect(await call(`${at}/fork`, { position: 1.5 })).toMatchObject({ status: 400 });
+  expect(await call(`${at}/cancel`, {})).toMatchObject({ message: expect.any(String) });
+  expect(await call(`${at}/wake`, {})).toMatchObject({ status: 403 });
+  const { records } = (await call('/activity')).json as unknown as { records: object[] };
+  const said = { at: expect.stringMatching(/^20/), by: 'Ada', agent: 'show', taskId: task!.id };
+  expect(records).toEqual([
+    { ...said, action: 'wake', problem: 'This inspector does not allow you to wake tasks' },
+    { ...said, action: 'cancel', problem: expect.any(String) },
+    { ...said, action: 'fork', problem: 'position must be a whole number' },
+    { ...said, action: 'fork' },
+  ]);
+  expect(told).toEqual(records.toReversed());
 });
 
 describe('an agent', () => {

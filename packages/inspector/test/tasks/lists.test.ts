@@ -141,6 +141,14 @@ describe('the tasks that an agent lists', () => {
     },
   );
 
+  it('of a label are none where the agent cannot be asked for it, and all are there afterwards', async () => {
+    const { source } = listing([new A2AError('UNSUPPORTED_OPERATION'), { tasks: [task('a')] }]);
+    expect(await source.list({ labels: ['vip'] })).toEqual({ tasks: [], source: 'polled' });
+    expect(await source.list({})).toMatchObject({ tasks: [{ id: 'a' }], source: 'polled' });
+    const { source: broken } = listing([new Error('Broken')]);
+    await expect(broken.list({ labels: ['vip'] })).rejects.toThrow('Broken');
+  });
+
   it.each([new A2AError('UNAVAILABLE'), new Error('Broken')])(
     'are not shown where the agent fails with %s',
     async (error) => {

@@ -4,7 +4,14 @@ import { useEffect, useState } from 'preact/hooks';
 export type Tab = 'card' | 'tasks' | 'send' | 'graph' | 'webhooks' | 'wire';
 
 /** The pages of all agents. */
-export type Place = 'tasks' | 'inbox';
+export type Place = 'tasks' | 'inbox' | 'activity';
+
+/** What the pages of all agents are called. */
+export const placeNames: Readonly<Record<Place, string>> = {
+  tasks: 'All tasks',
+  inbox: 'Inbox',
+  activity: 'Activity',
+};
 
 /** Where the app is: `#/agents/<agent>/<tab>/<task>?…`, or `#/<place>?…`. */
 export interface Route {
@@ -16,7 +23,7 @@ export interface Route {
 }
 
 const tabs: readonly string[] = ['card', 'tasks', 'send', 'graph', 'webhooks', 'wire'];
-const places: readonly string[] = ['tasks', 'inbox'];
+const places: readonly string[] = ['tasks', 'inbox', 'activity'];
 
 /** Reads an address of the app. */
 export function readRoute(hash: string): Route {

@@ -6,6 +6,7 @@ import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { plural, shortId } from '../parts/words.ts';
+import { ManyDialog } from './many-dialog.tsx';
 import { PruneButton } from './prune-button.tsx';
 import { SavedFilters } from './saved-filters.tsx';
 import { filterOf } from './search.ts';
@@ -42,6 +43,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
         <h1>{agent === undefined ? 'All tasks' : 'Tasks'}</h1>
         {list.source && agent !== undefined && <span class="muted source-note">{sources[list.source]}</span>}
         <span class="spacer" />
+        <ManyDialog agent={agent} filter={filter} isEmpty={list.rows.length === 0} />
         {agent !== undefined && mayPrune && summary?.hasServer && <PruneButton agent={agent} />}
       </header>
       <StateTabs chosen={filter.state} counts={list.counts} />

@@ -1,54 +1,107 @@
 import type { Task } from '@batonjs/protocol';
 import { useState } from 'preact/hooks';
+import type { Sent } from '../../api/command.ts';
 import { ApiError, post } from '../data/api.ts';
+import { hrefOf } from '../data/route.ts';
 import { useAgent, useMay } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
 import { ProblemNote } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { isTerminalState } from '../parts/words.ts';
 
-/** Cancels a task, or wakes it: as far as the viewer may and the inspector can. */
-export function TaskActions({
-  agent,
-  task,
-  scope,
-}: {
+interface TaskActionsProps {
   readonly agent: string;
   readonly task: Task;
   readonly scope: number;
-}) {
-  const mayCancel = useMay('cancel');
-  const mayWake = useMay('wake');
-  const summary = useAgent(agent);
+}
+
+/** Does something to a task, and keeps how that went. */
+export function useTaskAction(agent: string, taskId: string, scope: number) {
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState<string>();
-  const act = async (name: string, body: object = {}) => {
+  const attempt = async (name: string, ask: () => Promise<Sent>) => {
     setBusy(name);
     setError(undefined);
     try {
-      await post(`/agents/${encodeURIComponent(agent)}/tasks/${encodeURIComponent(task.id)}/${name}`, body);
+      const { taskId: made } = await ask();
+      // A task that was made is the one to look at now.
+      if (made) location.hash = hrefOf(agent, 'tasks', made, scope > 0 ? { scope: String(scope) } : {});
     } catch (failure) {
       setError(failure instanceof ApiError ? failure : new ApiError(0, { message: String(failure) }));
     } finally {
       setBusy(undefined);
     }
   };
-  if (isTerminalState(task.status.state)) return null;
+  const base = `/agents/${encodeURIComponent(agent)}`;
+  const act = (name: string, body: object = {}) =>
+    attempt(name, () => post(`${base}/tasks/${encodeURIComponent(taskId)}/${name}`, { scope, ...body }));
+  const send = (body: object) => attempt('send', () => post(`${base}/messages`, body));
+  return { act, send, busy, error };
+}
+
+/** Runs a task again, cancels it, or starts its next turn: as far as the viewer may and the inspector can. */
+export function TaskActions({ agent, task, scope }: TaskActionsProps) {
+  const may = { cancel: useMay('cancel'), wake: useMay('wake'), fork: useMay('fork'), send: useMay('send') };
+  const summary = useAgent(agent);
+  const { act, send, busy, error } = useTaskAction(agent, task.id, scope);
+  const isOver = isTerminalState(task.status.state);
+  const isBusy = busy !== undefined;
+  const first = task.history?.find(({ role }) => role === 'ROLE_USER');
+  const canFork = may.fork && summary?.hasServer;
+  // Without the server, its first message is sent anew.
+  const canSend = !canFork && may.send && summary?.canCall && first !== undefined;
+  const again = () =>
+    canFork ? act('fork') : send({ parts: first?.parts, contextId: task.contextId, references: [task.id] });
   return (
     <>
       {error && <ProblemNote problem={error.problem} />}
-      {mayWake && summary?.hasServer && (
-        <ActButton disabled={busy !== undefined} onClick={() => void act('wake', { scope })}>
+      {(canFork || canSend) && (
+        <ActButton
+          disabled={isBusy}
+          title="Makes a new task of the first message"
+          onClick={() => void again()}
+        >
           <Icon name="turn" />
+          Run again
+        </ActButton>
+      )}
+      {!isOver && may.wake && summary?.hasServer && (
+        <ActButton disabled={isBusy} title="Starts the next turn" onClick={() => void act('wake')}>
+          <Icon name="live" />
           Run now
         </ActButton>
       )}
-      {mayCancel && summary?.canCall && (
-        <ActButton kind="danger" disabled={busy !== undefined} onClick={() => void act('cancel')}>
+      {!isOver && may.cancel && summary?.canCall && (
+        <ActButton kind="danger" disabled={isBusy} onClick={() => void act('cancel')}>
           <Icon name="cancel" />
           {busy === 'cancel' ? 'Canceling …' : 'Cancel task'}
         </ActButton>
       )}
+    </>
+  );
+}
+
+interface ForkButtonProps {
+  readonly agent: string;
+  readonly task: string;
+  readonly scope: number;
+  /** The position of the log from which the new task goes on. */
+  readonly seq: number;
+}
+
+/** Makes a task that goes on from a position of another one. */
+export function ForkButton({ agent, task, scope, seq }: ForkButtonProps) {
+  const mayFork = useMay('fork');
+  const summary = useAgent(agent);
+  const { act, busy, error } = useTaskAction(agent, task, scope);
+  if (!mayFork || !summary?.hasServer) return null;
+  return (
+    <>
+      <ActButton disabled={busy !== undefined} onClick={() => void act('fork', { position: seq })}>
+        <Icon name="graph" />
+        {`Fork from entry ${seq}`}
+      </ActButton>
+      {error && <ProblemNote problem={error.problem} />}
     </>
   );
 }

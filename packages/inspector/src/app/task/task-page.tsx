@@ -1,14 +1,14 @@
-import type { Artifact, Task } from '@batonjs/protocol';
+import type { Artifact } from '@batonjs/protocol';
 import { useMemo, useState } from 'preact/hooks';
 import { noteQuery } from '../data/route.ts';
-import { useAgent, useMay } from '../data/session.ts';
 import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
-import { Icon } from '../parts/icon.tsx';
 import { isTerminalState } from '../parts/words.ts';
 import { TaskState } from '../timeline/task-state.tsx';
 import { TimelinePane } from '../timeline/timeline-pane.tsx';
 import { useTimeline } from '../timeline/use-timeline.ts';
-import { AnswerPanel } from './answer-panel.tsx';
+import { Waterfall } from '../timeline/waterfall.tsx';
+import { NextStep } from './next-step.tsx';
+import { ForkButton } from './task-actions.tsx';
 import { TaskHead } from './task-head.tsx';
 import { Versions } from './versions.tsx';
 
@@ -51,6 +51,12 @@ export function TaskPage({ agent, task, scope, at }: TaskPageProps) {
       ) : (
         <div class="panes">
           <section class="pane pane-timeline" aria-label="Timeline of the task">
+            <Waterfall
+              timeline={timeline}
+              version={version}
+              isOver={present !== undefined && isTerminalState(present.status.state)}
+              onRow={(row) => goTo(row + 1)}
+            />
             <TimelinePane timeline={timeline} version={version} position={position} onPosition={goTo} />
           </section>
           <section class="pane pane-state" aria-label="The task">
@@ -60,9 +66,13 @@ export function TaskPage({ agent, task, scope, at }: TaskPageProps) {
               row={row}
               beside={position === undefined ? beside : undefined}
               isLive={position === undefined}
+              onSeq={(seq) => goTo(timeline.rows.findIndex(({ entry }) => entry.seq === seq) + 1)}
               onVersions={setVersions}
             >
               {position === undefined && present && <NextStep agent={agent} task={present} />}
+              {position !== undefined && row && (
+                <ForkButton agent={agent} task={task} scope={scope} seq={row.entry.seq} />
+              )}
             </TaskState>
           </section>
         </div>
@@ -76,37 +86,6 @@ export function TaskPage({ agent, task, scope, at }: TaskPageProps) {
           onClose={() => setVersions(undefined)}
         />
       )}
-    </div>
-  );
-}
-
-/** What can be done for a task that has not ended. */
-function NextStep({ agent, task }: { readonly agent: string; readonly task: Task }) {
-  const maySend = useMay('send');
-  const summary = useAgent(agent);
-  if (isTerminalState(task.status.state)) return null;
-  return (
-    <>
-      <AuthNote task={task} />
-      {maySend && summary?.canCall && <AnswerPanel agent={agent} task={task} />}
-    </>
-  );
-}
-
-/** What to do while an agent waits for an authorization. */
-function AuthNote({ task }: { readonly task: Task }) {
-  if (task.status.state !== 'TASK_STATE_AUTH_REQUIRED') return null;
-  return (
-    <div class="auth-note" role="note">
-      <Icon name="lock" />
-      <div>
-        <p class="auth-title">The agent waits for an authorization</p>
-        <p>
-          Follow its message above, at the service that it names: the permission is given there and not here.
-          Most agents go on by themselves once it is given. If this one does not, send it a message.
-        </p>
-        <p>Never send a password or a token as a message: messages are kept with the task.</p>
-      </div>
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import type { Message } from '@batonjs/protocol';
+import { INSPECTOR } from '../../api/command.ts';
 import { Content } from '../parts/content.tsx';
 import { VirtualFlow } from '../parts/virtual-flow.tsx';
 import type { Replay } from './replay.ts';
@@ -26,6 +27,12 @@ function messagesOf({ task, messages }: Replay): readonly Message[] {
   return status.message && !isRepeated ? [...history, status.message] : history;
 }
 
+/** The person who sent it with the inspector, if that is known. */
+function sentBy({ metadata }: Message): string | undefined {
+  const { sentBy: name } = Object(metadata?.[INSPECTOR]) as { sentBy?: unknown };
+  return typeof name === 'string' ? name : undefined;
+}
+
 function MessageView({ message, agent }: { readonly message: Message; readonly agent: string }) {
   const isAgent = message.role === 'ROLE_AGENT';
   // The form of a question is shown where it is answered.
@@ -34,7 +41,7 @@ function MessageView({ message, agent }: { readonly message: Message; readonly a
     : message.parts;
   return (
     <div class={`message ${isAgent ? 'message-agent' : 'message-user'}`}>
-      <span class="message-role">{isAgent ? 'Agent' : 'Client'}</span>
+      <span class="message-role">{isAgent ? 'Agent' : (sentBy(message) ?? 'Client')}</span>
       <Content parts={parts} agent={agent} />
     </div>
   );

@@ -1,8 +1,26 @@
 import type { AgentEvent } from '@batonjs/client';
+import type { StepFailed, TurnFailed } from '@batonjs/lifecycle';
 import type { Artifact, Message, Task, TaskStatus } from '@batonjs/protocol';
 import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry } from '../../api/timeline.ts';
 import { oneLine } from '../parts/words.ts';
+
+/** One thing that the agent threw, as those who run it see it. */
+export interface Failure {
+  /** The position of its entry. */
+  readonly seq: number;
+  readonly at: string | undefined;
+  /** The turn or the step, and which attempt. */
+  readonly where: string;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  readonly code?: string | undefined;
+  /** When it was, or is, tried again. */
+  readonly retryAt?: string | undefined;
+}
+
+/** The most failures that are kept: the last ones. */
+const mostFailures = 50;
 
 /** A task as it was after some of the entries of its timeline. */
 export class Replay {
@@ -23,6 +41,8 @@ export class Replay {
   title: string | undefined;
   /** Without the one that is the title. */
   labels: readonly string[] = [];
+  /** What the agent threw, the last one last. Another list after each. */
+  failures: readonly Failure[] = [];
   /** Who sent the first message, as far as the server knows. */
   caller: string | undefined;
 
@@ -33,19 +53,19 @@ export class Replay {
 
   /** A state that later entries of this one do not change. */
   copy(): Replay {
-    const { task, turn, traceId, attempt, attempts, title, labels, caller } = this;
+    const { task, turn, traceId, attempt, attempts, title, labels, caller, failures } = this;
     const copy = new Replay();
     copy.task = task && copyOf(task);
     copy.#early = [...this.#early];
     copy.#answer = this.#answer;
-    return Object.assign(copy, { turn, traceId, attempt, attempts, title, labels, caller });
+    return Object.assign(copy, { turn, traceId, attempt, attempts, title, labels, caller, failures });
   }
 
   /** Throws for an entry that has another shape than its type says. */
-  apply({ fact, event, message, at }: Entry): void {
+  apply({ seq, fact, event, message, at }: Entry): void {
     if (event) this.#receive(event as AgentEvent);
     else if (message) this.#say(message);
-    else this.#fold(fact, at);
+    else this.#fold(seq, fact, at);
   }
 
   #receive({ task, message, statusUpdate, artifactUpdate }: AgentEvent): void {
@@ -63,7 +83,7 @@ export class Replay {
     this.#settle();
   }
 
-  #fold(fact: Entry['fact'], at: Entry['at']): void {
+  #fold(seq: number, fact: Entry['fact'], at: Entry['at']): void {
     switch (fact?.type) {
       case 'message-received':
         this.#say(fact.message);
@@ -98,14 +118,16 @@ export class Replay {
       case 'labels-set':
         this.#label(fact.labels);
         return;
+      case 'step-failed':
+      case 'turn-failed':
+        this.#fail(seq, fact);
+        return;
       case 'message-taken':
       case 'turn-ended':
       case 'woken':
       case 'wake-set':
       case 'cancel-requested':
       case 'step-completed':
-      case 'step-failed':
-      case 'turn-failed':
       case 'turn-paused':
       case 'memory-changed':
       case 'callback-opened':
@@ -135,6 +157,20 @@ export class Replay {
     const title = labels.find((label) => label.startsWith(titlePrefix));
     if (title) this.title = title.slice(titlePrefix.length).trim();
     this.labels = labels.filter((label) => label !== title);
+  }
+
+  #fail(seq: number, fact: StepFailed | TurnFailed): void {
+    const { at, attempt, message, retryAt } = fact;
+    const where = fact.type === 'step-failed' ? `Step ${fact.name}` : `Turn ${fact.turn}`;
+    const failure: Failure = {
+      seq,
+      at,
+      where: attempt > 1 || retryAt ? `${where}, attempt ${attempt}` : where,
+      message,
+      retryAt,
+      ...(fact.type === 'turn-failed' && { stack: fact.stack, code: fact.code }),
+    };
+    this.failures = [...this.failures.slice(1 - mostFailures), failure];
   }
 
   #setStatus(task: Task, status: TaskStatus): void {

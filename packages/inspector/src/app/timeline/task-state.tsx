@@ -11,6 +11,7 @@ import { JsonView } from '../parts/json-view.tsx';
 import { clockTime, plural } from '../parts/words.ts';
 import { BesideChips } from './beside-chips.tsx';
 import { Conversation } from './conversation.tsx';
+import { Failures } from './failures.tsx';
 import type { Replay } from './replay.ts';
 import type { TimelineRow } from './timeline.ts';
 
@@ -22,6 +23,8 @@ interface TaskStateProps {
   /** What stands beside the log; undefined for a position in the past, and for an agent without a store. */
   readonly beside: Beside | undefined;
   readonly isLive: boolean;
+  /** Goes to the entry at a position of the log. */
+  readonly onSeq: (seq: number) => void;
   /** Opens the versions of an artifact in the task's context. */
   readonly onVersions: (artifact: Artifact) => void;
   /** What can be done next: after the conversation if the agent asks, else at the end. */
@@ -30,7 +33,7 @@ interface TaskStateProps {
 
 /** A task as it was at a position: its status, its conversation, its artifacts, and the entry itself. */
 export function TaskState(props: TaskStateProps) {
-  const { replay, agent, row, beside, isLive, onVersions, children } = props;
+  const { replay, agent, row, beside, isLive, onSeq, onVersions, children } = props;
   const { task } = replay;
   const [isRawOpen, setRawOpen] = useState(false);
   const isAsked = /_(INPUT|AUTH)_REQUIRED$/.test(task?.status.state ?? '');
@@ -55,6 +58,7 @@ export function TaskState(props: TaskStateProps) {
         {beside && <BesideChips beside={beside} />}
         <TaskProgress task={task} />
       </div>
+      <Failures failures={replay.failures} onSeq={onSeq} />
       <Section title="Conversation">
         <Conversation replay={replay} agent={agent} />
       </Section>

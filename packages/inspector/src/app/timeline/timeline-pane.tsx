@@ -7,10 +7,16 @@ import type { Timeline, TimelineRow } from './timeline.ts';
 type Kinds = 'all' | 'client' | 'inside';
 
 const kinds: readonly (readonly [Kinds, string])[] = [
-  ['all', 'Everything'],
   ['client', 'What clients see'],
+  ['all', 'Everything'],
   ['inside', 'Turns, steps, memory'],
 ];
+
+const key = 'baton-inspector-entries';
+
+/** The entries that this browser showed last. */
+const chosenKinds = (): Kinds => kindOf(localStorage.getItem(key));
+const kindOf = (text: string | null): Kinds => kinds.find(([kind]) => kind === text)?.[0] ?? 'client';
 
 interface TimelinePaneProps {
   readonly timeline: Timeline;
@@ -25,12 +31,16 @@ const longGapMs = 1_000;
 
 /** The rows of a timeline, and a slider that goes back to any of them. */
 export function TimelinePane({ timeline, version, position, onPosition }: TimelinePaneProps) {
-  const [shown, setShown] = useState<Kinds>('all');
+  const [shown, setShown] = useState(chosenKinds);
   const count = timeline.rows.length;
   const rows = useMemo(
     () => timeline.rows.map((row, index) => ({ row, index })).filter(({ row }) => isShown(row, shown)),
     [timeline, version, shown],
   );
+  const choose = (kind: string) => {
+    localStorage.setItem(key, kind);
+    setShown(kindOf(kind));
+  };
   const isLive = position === undefined;
   const current = isLive ? count : position;
   const selected = rows.findLastIndex(({ index }) => index < current);
@@ -39,7 +49,7 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
       <div class="timeline-tools">
         <label class="select">
           <span class="visually-hidden">Entries</span>
-          <select value={shown} onChange={(event) => setShown(event.currentTarget.value as Kinds)}>
+          <select value={shown} onChange={(event) => choose(event.currentTarget.value)}>
             {kinds.map(([kind, name]) => (
               <option key={kind} value={kind}>
                 {name}

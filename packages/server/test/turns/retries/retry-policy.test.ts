@@ -205,6 +205,16 @@ describe('what operators are told of a thrown value', () => {
       code: `${'c'.repeat(99)}…`,
     });
     expect(describeThrown({ message: 'm'.repeat(1_000) }).message).toBe('m'.repeat(1_000));
+    const caused = (cause: unknown) =>
+      describeThrown({ message: 'x', stack: 's'.repeat(5_000), cause }).stack!;
+    expect(caused('no gas')).toMatch(/^s{1987}…\nCaused by: no gas$/);
+    expect(caused({ stack: 'two', cause: { stack: 'three', cause: null } })).toMatch(
+      /^s+…\nCaused by: two\nCaused by: three$/,
+    );
+    expect(caused({ a: 1 })).toMatch(/Caused by: an object without a stack$/);
+    const circle: { stack: string; cause?: unknown } = { stack: 'round' };
+    circle.cause = circle;
+    expect(describeThrown(circle).stack!.match(/round/g)).toHaveLength(4);
     const pair = describeThrown(`${'m'.repeat(998)}😀xx`).message;
     expect(pair.isWellFormed()).toBe(true);
   });

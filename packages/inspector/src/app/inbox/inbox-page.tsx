@@ -1,0 +1,100 @@
+import { useEffect, useState } from 'preact/hooks';
+import { noteQuery } from '../data/route.ts';
+import { useAgent } from '../data/session.ts';
+import { useNow } from '../data/use-now.ts';
+import type { ListedRow } from '../list/task-lists.ts';
+import { useTaskList } from '../list/use-task-list.ts';
+import { Empty, Loading, ProblemNote, StateBadge } from '../parts/bits.tsx';
+import { VirtualList } from '../parts/virtual-list.tsx';
+import { ago, dateTime, plural, shortId } from '../parts/words.ts';
+import { OpenQuestion } from '../task/open-question.tsx';
+
+/** The most open questions that are listed. */
+const most = 2_000;
+
+/** The open questions of all agents, the oldest first, and the chosen one with its conversation and its form. */
+export function InboxPage({ query }: { readonly query: URLSearchParams }) {
+  const input = useTaskList(undefined, { state: 'TASK_STATE_INPUT_REQUIRED' });
+  const auth = useTaskList(undefined, { state: 'TASK_STATE_AUTH_REQUIRED' });
+  const rows = [...input.rows, ...auth.rows].sort((one, other) =>
+    (one.statusAt ?? '').localeCompare(other.statusAt ?? ''),
+  );
+  // The oldest stand at the end of the lists that stores give.
+  useEffect(() => {
+    if (rows.length < most) input.more();
+    if (rows.length < most) auth.more();
+  }, [input.rows.length, auth.rows.length]);
+  const [chosen, setChosen] = useState(() => query.get('task'));
+  const open = rows.find(({ id }) => id === chosen) ?? rows[0];
+  const choose = (row: ListedRow | undefined) => {
+    setChosen(row?.id ?? null);
+    noteQuery({ task: row?.id ?? '' });
+  };
+  const isLoading = input.isLoading || auth.isLoading;
+  const problem = input.problem ?? auth.problem;
+  return (
+    <div class="inbox-page">
+      <header class="page-head">
+        <h1>Inbox</h1>
+        <span class="muted">{!isLoading && `${plural(rows.length, 'open question')}, the oldest first`}</span>
+      </header>
+      {problem && <ProblemNote problem={{ message: problem }} />}
+      {isLoading && !problem && <Loading what="Reading the open questions" />}
+      {!isLoading && rows.length === 0 && (
+        <Empty icon="check" title="Nothing waits for an answer">
+          Questions of all agents appear here as they are asked.
+        </Empty>
+      )}
+      {open && (
+        <div class="panes">
+          <section class="pane pane-inbox" aria-label="Open questions">
+            <Questions rows={rows} open={open} onChoose={choose} />
+          </section>
+          <section class="pane pane-question" aria-label="The question">
+            <OpenQuestion key={`${open.agent} ${open.id}`} agent={open.agent} task={open.id} />
+          </section>
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface QuestionsProps {
+  readonly rows: readonly ListedRow[];
+  readonly open: ListedRow;
+  readonly onChoose: (row: ListedRow | undefined) => void;
+}
+
+function Questions({ rows, open, onChoose }: QuestionsProps) {
+  const now = useNow();
+  return (
+    <VirtualList
+      items={rows}
+      rowHeight={72}
+      label="Questions"
+      selected={rows.indexOf(open)}
+      onSelect={(index) => onChoose(rows[index])}
+      rowClass={() => 'question-row'}
+      row={(row) => <QuestionCells row={row} now={now} />}
+    />
+  );
+}
+
+function QuestionCells({ row, now }: { readonly row: ListedRow; readonly now: number }) {
+  const agent = useAgent(row.agent);
+  const { title, id, text, statusAt, dueAt, state } = row;
+  return (
+    <>
+      <span class="cell-title">{title ?? shortId(id)}</span>
+      <span class="cell-text">{text}</span>
+      <span class="cell-sub">
+        <span class="cell-agent">{agent?.name ?? row.agent}</span>
+        {statusAt && <span>{ago(statusAt, now)}</span>}
+        {dueAt && (
+          <span class={Date.parse(dueAt) - now < 3_600_000 ? 'is-due' : ''}>due {dateTime(dueAt)}</span>
+        )}
+        {state !== 'TASK_STATE_INPUT_REQUIRED' && <StateBadge state={state} />}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+import { useRef, useState } from 'preact/hooks';
+import type { AgentSummary } from '../../api/agent.ts';
+import type { TaskFilter, TaskList, TaskRow } from '../../api/task.ts';
+import { get, post, queryOf } from '../data/api.ts';
+import { isTerminalState } from '../parts/words.ts';
+import type { ListedRow } from './task-lists.ts';
+
+/** The things that can be done to many tasks. */
+export type ManyAction = 'cancel' | 'fork' | 'redeliver';
+
+/** What each is called, and which tasks it can be done to. */
+export const manyActions: Readonly<
+  Record<ManyAction, { readonly name: string; readonly fits: (task: TaskRow) => boolean }>
+> = {
+  cancel: { name: 'Cancel', fits: ({ state }) => !isTerminalState(state) },
+  fork: { name: 'Run again', fits: ({ state }) => isTerminalState(state) },
+  redeliver: { name: 'Retry webhooks', fits: () => true },
+};
+
+/** The most tasks that are acted on. */
+const most = 10_000;
+/** How many requests are open at once. */
+const atOnce = 4;
+
+interface Failed {
+  readonly id: string;
+  readonly message: string;
+}
+
+/** How far it is. */
+interface Progress {
+  readonly all: number;
+  readonly done: number;
+  readonly failed: readonly Failed[];
+  readonly isRunning: boolean;
+}
+
+const idle: Progress = { all: 0, done: 0, failed: [], isRunning: false };
+const base = (agent: string) => `/agents/${encodeURIComponent(agent)}/tasks`;
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Reads all tasks of a filter, and does the same to each. One that fails does not keep the others from it. */
+export function useMany(agent: string | undefined, filter: TaskFilter, agents: readonly AgentSummary[]) {
+  const [tasks, setTasks] = useState<readonly ListedRow[]>();
+  const [isReading, setReading] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const [progress, setProgress] = useState(idle);
+  const running = useRef<AbortController>(undefined);
+
+  const read = async () => {
+    setReading(true);
+    setProblem(undefined);
+    setProgress(idle);
+    try {
+      const ids = agent === undefined ? agents.map(({ id }) => id) : [agent];
+      setTasks((await Promise.all(ids.map((id) => readAll(id, filter)))).flat());
+    } catch (error) {
+      setProblem(messageOf(error));
+    } finally {
+      setReading(false);
+    }
+  };
+
+  const run = async (action: ManyAction, chosen: readonly ListedRow[]) => {
+    const controller = new AbortController();
+    running.current = controller;
+    let done = 0;
+    const failed: Failed[] = [];
+    const show = (isRunning: boolean) =>
+      setProgress({ all: chosen.length, done, failed: [...failed], isRunning });
+    show(true);
+    const open = [...chosen];
+    const work = async () => {
+      for (let task = open.shift(); task && !controller.signal.aborted; task = open.shift()) {
+        const path = `${base(task.agent)}/${encodeURIComponent(task.id)}/${action}`;
+        try {
+          await post(path, { scope: filter.scope ?? 0 });
+          done += 1;
+        } catch (error) {
+          failed.push({ id: task.id, message: messageOf(error) });
+        }
+        show(true);
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+    show(false);
+  };
+
+  return {
+    tasks,
+    isReading,
+    problem,
+    ...progress,
+    read,
+    run,
+    /** Those that were begun are finished. */
+    abort: () => running.current?.abort(),
+  };
+}
+
+async function readAll(agent: string, filter: TaskFilter): Promise<readonly ListedRow[]> {
+  const rows: ListedRow[] = [];
+  let after: string | undefined;
+  do {
+    const page: TaskList = await get(base(agent) + queryOf({ ...filter, after }));
+    rows.push(...page.tasks.map((task) => ({ ...task, agent })));
+    after = page.next;
+  } while (after !== undefined && rows.length < most);
+  return rows;
+}

@@ -1,0 +1,129 @@
+import type { AgentEvent } from '@batonjs/client';
+import type { Fact } from '@batonjs/lifecycle';
+import { isTerminalState, stateName } from '../parts/words.ts';
+import type { TimelineRow } from './timeline.ts';
+
+/** Something that lasted: a bar of the waterfall. */
+export interface Span {
+  readonly kind: 'turn' | 'step' | 'wait' | 'child';
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  /** Undefined while it lasts. */
+  until: number | undefined;
+  isFailed?: boolean;
+  /** The index of the row where it began. */
+  readonly row: number;
+}
+
+/** The most bars that are drawn: of a task with more, the last ones. */
+const most = 400;
+
+/** What lasted in a task, in the order in which it began: attempts of turns, steps, waits, children. */
+export function spansOf(rows: readonly TimelineRow[]): readonly Span[] {
+  const reader = new SpanReader();
+  for (const [index, row] of rows.entries()) reader.read(row, index);
+  return reader.spans.slice(-most).sort((one, other) => one.from - other.from || one.row - other.row);
+}
+
+/** Reads the rows of a task one after the other. */
+class SpanReader {
+  readonly spans: Span[] = [];
+  readonly #children = new Map<string, Span>();
+  #turn: Span | undefined;
+  #wait: Span | undefined;
+  /** When the step that ends next may have begun: the log says only when steps end. */
+  #stepFrom = 0;
+  #stepRow = 0;
+
+  read({ entry, isUnreadable }: TimelineRow, index: number): void {
+    if (isUnreadable || entry.at === undefined) return;
+    const at = Date.parse(entry.at);
+    if (entry.message) this.#endWait(at);
+    const status = (entry.event as AgentEvent | undefined)?.statusUpdate?.status;
+    if (status) this.#status(status.state, at, index);
+    if (entry.fact) this.#fact(entry.fact, at, index);
+  }
+
+  #fact(fact: Fact, at: number, row: number): void {
+    switch (fact.type) {
+      case 'message-received':
+      case 'woken':
+        this.#endWait(at);
+        return;
+      case 'turn-started':
+        this.#endWait(at);
+        this.#endTurn(at, this.#turn !== undefined);
+        this.#turn = this.#begin('turn', turnName(fact.turn, fact.attempt), at, row);
+        this.#anchor(at, row);
+        return;
+      case 'turn-ended':
+        this.#endTurn(at);
+        return;
+      case 'turn-failed':
+        this.#endTurn(at, true);
+        if (fact.retryAt) this.#wait = this.#begin('wait', 'Until the next attempt', at, row);
+        return;
+      case 'turn-paused':
+        this.#endTurn(at);
+        this.#wait = this.#begin('wait', 'Paused', at, row);
+        return;
+      case 'step-completed':
+      case 'step-failed': {
+        const step = this.#begin('step', fact.name, this.#stepFrom || at, this.#stepRow);
+        step.until = at;
+        if (fact.type === 'step-failed') step.isFailed = true;
+        this.#anchor(at, row);
+        return;
+      }
+      case 'child-updated':
+        this.#child(fact.name, fact.child.state, at, row);
+        return;
+      case 'status-changed':
+        this.#status(fact.status.state, at, row);
+        this.#anchor(at, row);
+    }
+  }
+
+  #status(state: string, at: number, row: number): void {
+    this.#endWait(at);
+    if (/_(INPUT|AUTH)_REQUIRED$/.test(state)) this.#wait = this.#begin('wait', stateName(state), at, row);
+    if (!isTerminalState(state)) return;
+    this.#endTurn(at, /_(FAILED|REJECTED)$/.test(state));
+    for (const child of this.#children.values()) child.until ??= at;
+  }
+
+  #child(name: string, state: string | undefined, at: number, row: number): void {
+    const child = this.#children.get(name) ?? this.#begin('child', name, at, row);
+    this.#children.set(name, child);
+    if (state === undefined || !isTerminalState(state)) return;
+    child.until = at;
+    if (!state.endsWith('_COMPLETED')) child.isFailed = true;
+  }
+
+  #begin(kind: Span['kind'], name: string, from: number, row: number): Span {
+    const span: Span = { kind, name, from, until: undefined, row };
+    this.spans.push(span);
+    return span;
+  }
+
+  #endTurn(at: number, isFailed = false): void {
+    if (!this.#turn) return;
+    this.#turn.until = at;
+    if (isFailed) this.#turn.isFailed = true;
+    this.#turn = undefined;
+  }
+
+  #endWait(at: number): void {
+    if (this.#wait) this.#wait.until = at;
+    this.#wait = undefined;
+  }
+
+  #anchor(at: number, row: number): void {
+    this.#stepFrom = at;
+    this.#stepRow = row;
+  }
+}
+
+const turnName = (turn: number, attempt: number): string =>
+  attempt > 1 ? `Turn ${turn}, attempt ${attempt}` : `Turn ${turn}`;

@@ -1,0 +1,117 @@
+import { useMemo, useState } from 'preact/hooks';
+import { useNow } from '../data/use-now.ts';
+import { duration } from '../parts/words.ts';
+import { type Span, spansOf } from './spans.ts';
+import type { Timeline } from './timeline.ts';
+
+interface WaterfallProps {
+  readonly timeline: Timeline;
+  readonly version: number;
+  readonly isOver: boolean;
+  /** Goes to the row where a bar begins. */
+  readonly onRow: (row: number) => void;
+}
+
+/** How far a waterfall can be stretched. */
+const mostZoom = 64;
+/** About how many marks of time there are across the visible part. */
+const marks = 4;
+
+/** Where the marks of time stand, in milliseconds: at 1, 2 or 5 of a power of ten. */
+function marksOf(whole: number, count: number): readonly number[] {
+  const least = whole / count;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = ([1, 2, 5].find((factor) => factor * power >= least) ?? 10) * power;
+  return Array.from({ length: Math.ceil(whole / step) }, (_, mark) => mark * step);
+}
+
+/** What lasted how long: attempts of turns, steps, waits and children as bars over time. */
+export function Waterfall({ timeline, version, isOver, onRow }: WaterfallProps) {
+  const [zoom, setZoom] = useState(1);
+  const now = useNow(1_000);
+  const spans = useMemo(() => spansOf(timeline.rows), [timeline, version]);
+  if (spans.length === 0) return null;
+  const from = spans[0]!.from;
+  const ends = spans.map(({ until }) => until ?? 0);
+  const last = spans.some(({ until }) => until === undefined) && !isOver ? now : 0;
+  const whole = Math.max(1, Math.max(last, ...ends) - from);
+  return (
+    <section class="waterfall" aria-label="Waterfall">
+      <header class="waterfall-tools">
+        <h2>{duration(whole)} in all</h2>
+        <span class="spacer" />
+        <button
+          type="button"
+          class="button button-quiet"
+          aria-label="Show less of the details"
+          disabled={zoom === 1}
+          onClick={() => setZoom(zoom / 2)}
+        >
+          −
+        </button>
+        <button
+          type="button"
+          class="button button-quiet"
+          aria-label="Show more of the details"
+          disabled={zoom >= mostZoom}
+          onClick={() => setZoom(zoom * 2)}
+        >
+          +
+        </button>
+      </header>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard. */}
+      <section class="waterfall-frame" tabIndex={0} aria-label="Bars over time">
+        <div class="waterfall-inner" style={{ width: `${zoom * 100}%` }}>
+          <div class="waterfall-scale" aria-hidden="true">
+            {marksOf(whole, marks * zoom).map((ms) => (
+              <span key={ms} style={{ left: `${(100 * ms) / whole}%` }}>
+                {duration(ms)}
+              </span>
+            ))}
+          </div>
+          <ul class="waterfall-bars">
+            {spans.map((span, index) => (
+              <Bar key={index} span={span} from={from} whole={whole} onRow={onRow} />
+            ))}
+          </ul>
+        </div>
+      </section>
+    </section>
+  );
+}
+
+interface BarProps {
+  readonly span: Span;
+  readonly from: number;
+  readonly whole: number;
+  readonly onRow: (row: number) => void;
+}
+
+function Bar({ span, from, whole, onRow }: BarProps) {
+  const { kind, name, isFailed, row } = span;
+  const end = span.until ?? from + whole;
+  const took = duration(Math.max(0, end - span.from));
+  const left = (100 * (span.from - from)) / whole;
+  const width = (100 * (end - span.from)) / whole;
+  // Beside the bar where there is more room, in it if it takes most of the line.
+  const isInside = width > 60;
+  const isBefore = !isInside && left > 60;
+  const start = isInside ? left : left + width;
+  const place = isBefore ? { right: `${100 - left}%` } : { left: `${Math.min(100, start)}%` };
+  const words = `${name}, ${took}${isFailed ? ', failed' : ''}${span.until === undefined ? ', still open' : ''}`;
+  return (
+    <li class="waterfall-row">
+      <button
+        type="button"
+        class={`bar bar-${kind} ${isFailed ? 'is-failed' : ''} ${span.until === undefined ? 'is-open' : ''}`}
+        style={{ left: `${left}%`, width: `${width}%` }}
+        aria-label={words}
+        title={words}
+        onClick={() => onRow(row)}
+      />
+      <span class={`bar-name ${isInside ? 'is-inside' : ''}`} style={place} aria-hidden="true">
+        {name} <span class="bar-took">{took}</span>
+      </span>
+    </li>
+  );
+}
