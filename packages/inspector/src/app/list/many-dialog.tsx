@@ -4,7 +4,11 @@ import { useMay, useSession } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
 import { ProblemNote } from '../parts/bits.tsx';
 import { plural, shortId } from '../parts/words.ts';
-import { type ManyAction, manyActions, useMany } from './use-many.ts';
+import type { ListedRow } from './task-lists.ts';
+import { type ManyAction, type ManyProgress, manyActions, useMany } from './use-many.ts';
+
+/** How many tasks are named. */
+const mostNamed = 5;
 
 interface ManyDialogProps {
   readonly agent: string | undefined;
@@ -35,44 +39,17 @@ export function ManyDialog({ agent, filter, isEmpty }: ManyDialogProps) {
       </ActButton>
       <dialog ref={dialog} class="question" aria-label="Act on all listed tasks" onClose={many.abort}>
         <h2>Act on all listed tasks</h2>
-        <label class="field">
-          Do
-          <select
-            value={action}
-            disabled={isRunning}
-            onChange={(event) => setAction(event.currentTarget.value as ManyAction)}
-          >
-            {offered.map((each) => (
-              <option key={each} value={each}>
-                {manyActions[each].name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice offered={offered} chosen={action} isRunning={isRunning} onChoose={setAction} />
         <p role="status">
           {isReading || !tasks
             ? 'Counting …'
             : `${manyActions[action].name}: ${plural(fitting.length, 'task')} of ${tasks.length.toLocaleString('en')} that are listed.`}
         </p>
-        {fitting.length > 0 && done + failed.length === 0 && (
-          <ul class="many-first">
-            {fitting.slice(0, 5).map(({ id, title }) => (
-              <li key={id}>{title ?? shortId(id)}</li>
-            ))}
-            {fitting.length > 5 && (
-              <li class="muted">and {(fitting.length - 5).toLocaleString('en')} more</li>
-            )}
-          </ul>
+        {done + failed.length === 0 && !isRunning ? (
+          <First tasks={fitting} />
+        ) : (
+          <Progress all={many.all} done={done} failed={failed} />
         )}
-        {(isRunning || done + failed.length > 0) && (
-          <p role="status" class="many-progress">
-            <progress max={many.all} value={done + failed.length} aria-label="Progress" />
-            {`${done} done, ${failed.length} failed, of ${many.all}`}
-          </p>
-        )}
-        {failed.slice(0, 5).map(({ id, message }) => (
-          <p key={id} class="field-problem">{`${shortId(id)}: ${message}`}</p>
-        ))}
         {problem && <ProblemNote problem={{ message: problem }} />}
         <div class="composer-tools">
           <span class="spacer" />
@@ -97,5 +74,60 @@ export function ManyDialog({ agent, filter, isEmpty }: ManyDialogProps) {
         </div>
       </dialog>
     </>
+  );
+}
+
+/** The first tasks that are meant, and how many more there are. */
+function First({ tasks }: { readonly tasks: readonly ListedRow[] }) {
+  if (tasks.length === 0) return null;
+  const more = tasks.length - mostNamed;
+  return (
+    <ul class="many-first">
+      {tasks.slice(0, mostNamed).map(({ id, title }) => (
+        <li key={id}>{title ?? shortId(id)}</li>
+      ))}
+      {more > 0 && <li class="muted">and {more.toLocaleString('en')} more</li>}
+    </ul>
+  );
+}
+
+/** How far it is, and the first tasks that failed. */
+function Progress({ all, done, failed }: Pick<ManyProgress, 'all' | 'done' | 'failed'>) {
+  return (
+    <>
+      <p role="status" class="many-progress">
+        <progress max={all} value={done + failed.length} aria-label="Progress" />
+        {`${done} done, ${failed.length} failed, of ${all}`}
+      </p>
+      {failed.slice(0, mostNamed).map(({ id, message }) => (
+        <p key={id} class="field-problem">{`${shortId(id)}: ${message}`}</p>
+      ))}
+    </>
+  );
+}
+
+interface ChoiceProps {
+  readonly offered: readonly ManyAction[];
+  readonly chosen: ManyAction;
+  readonly isRunning: boolean;
+  readonly onChoose: (action: ManyAction) => void;
+}
+
+function Choice({ offered, chosen, isRunning, onChoose }: ChoiceProps) {
+  return (
+    <label class="field">
+      Do
+      <select
+        value={chosen}
+        disabled={isRunning}
+        onChange={(event) => onChoose(offered[event.currentTarget.selectedIndex] ?? chosen)}
+      >
+        {offered.map((each) => (
+          <option key={each} value={each}>
+            {manyActions[each].name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

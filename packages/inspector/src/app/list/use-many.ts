@@ -28,14 +28,14 @@ interface Failed {
 }
 
 /** How far it is. */
-interface Progress {
+export interface ManyProgress {
   readonly all: number;
   readonly done: number;
   readonly failed: readonly Failed[];
   readonly isRunning: boolean;
 }
 
-const idle: Progress = { all: 0, done: 0, failed: [], isRunning: false };
+const idle: ManyProgress = { all: 0, done: 0, failed: [], isRunning: false };
 const base = (agent: string) => `/agents/${encodeURIComponent(agent)}/tasks`;
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -2,7 +2,6 @@ import type { Artifact } from '@batonjs/protocol';
 import { useMemo, useState } from 'preact/hooks';
 import { noteQuery } from '../data/route.ts';
 import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
-import { isTerminalState } from '../parts/words.ts';
 import { TaskState } from '../timeline/task-state.tsx';
 import { TimelinePane } from '../timeline/timeline-pane.tsx';
 import { useTimeline } from '../timeline/use-timeline.ts';
@@ -51,12 +50,7 @@ export function TaskPage({ agent, task, scope, at }: TaskPageProps) {
       ) : (
         <div class="panes">
           <section class="pane pane-timeline" aria-label="Timeline of the task">
-            <Waterfall
-              timeline={timeline}
-              version={version}
-              isOver={present !== undefined && isTerminalState(present.status.state)}
-              onRow={(row) => goTo(row + 1)}
-            />
+            <Waterfall timeline={timeline} version={version} onRow={(row) => goTo(row + 1)} />
             <TimelinePane timeline={timeline} version={version} position={position} onPosition={goTo} />
           </section>
           <section class="pane pane-state" aria-label="The task">

@@ -1,13 +1,12 @@
 import { useMemo, useState } from 'preact/hooks';
 import { useNow } from '../data/use-now.ts';
-import { duration } from '../parts/words.ts';
+import { duration, isTerminalState } from '../parts/words.ts';
 import { type Span, spansOf } from './spans.ts';
 import type { Timeline } from './timeline.ts';
 
 interface WaterfallProps {
   readonly timeline: Timeline;
   readonly version: number;
-  readonly isOver: boolean;
   /** Goes to the row where a bar begins. */
   readonly onRow: (row: number) => void;
 }
@@ -26,11 +25,12 @@ function marksOf(whole: number, count: number): readonly number[] {
 }
 
 /** What lasted how long: attempts of turns, steps, waits and children as bars over time. */
-export function Waterfall({ timeline, version, isOver, onRow }: WaterfallProps) {
+export function Waterfall({ timeline, version, onRow }: WaterfallProps) {
   const [zoom, setZoom] = useState(1);
   const now = useNow(1_000);
   const spans = useMemo(() => spansOf(timeline.rows), [timeline, version]);
   if (spans.length === 0) return null;
+  const isOver = isTerminalState(timeline.live.task?.status.state ?? '');
   const from = spans[0]!.from;
   const ends = spans.map(({ until }) => until ?? 0);
   const last = spans.some(({ until }) => until === undefined) && !isOver ? now : 0;
