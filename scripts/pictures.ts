@@ -1,47 +1,76 @@
 /**
- * `pnpm pictures`: takes the pictures of the inspector in `docs/images` anew, from a gallery of its own: its tasks, and a
- * task that went on after its process was killed. Needs Chromium, as the tests do.
+ * `pnpm pictures`: takes the pictures of the inspector in `docs/images` anew, light and dark, from a gallery of its own: the
+ * tasks of its agents, and a task that asked, was answered, and went on after its process was killed. Needs Chromium, as
+ * the tests do.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '@batonjs/client';
+import type { Page } from 'playwright-core';
 import { run } from '../test/kit/processes.ts';
 import { chromiumForTests, startChromium } from '../test/support/chromium.ts';
 
 const images = join(import.meta.dirname, '../docs/images');
+const size = { width: 1200, height: 760 };
 const executablePath = await chromiumForTests();
 if (!executablePath) process.exit(1);
 const data = mkdtempSync(join(tmpdir(), 'baton-pictures-'));
 const browser = await startChromium(executablePath);
+
+/** One picture for each colour scheme, with two pixels for one. */
+async function take(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    const ending = colorScheme === 'dark' ? '-dark' : '';
+    await page.screenshot({ path: join(images, `${name}${ending}.png`), scale: 'device' });
+  }
+}
+
+async function openPage(): Promise<Page> {
+  const page = await browser.context.newPage();
+  await page.setViewportSize(size);
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setDeviceMetricsOverride', { ...size, deviceScaleFactor: 2, mobile: false });
+  return page;
+}
+
 try {
   await using gallery = run('node', ['scripts/start.mjs'], { env: { PORT: '0', BATON_DATA: data } });
   const output = await gallery.until(/Ctrl-C stops/);
   const url = /^ *Agents +(http:\S+)\/agents\//m.exec(output)![1]!;
-  const page = await browser.context.newPage();
-  await page.setViewportSize({ width: 1440, height: 900 });
+  const page = await openPage();
   await page.goto(/^ *Inspector +(\S+)$/m.exec(output)![1]!);
 
-  const expenses = await connect(`${url}/agents/expense`);
-  for (const text of ['100 USD', '12.50 EUR', 'A taxi', '2000 EUR', '80 USD']) await expenses.send(text);
-  await page.getByRole('link', { name: 'Expense agent', exact: true }).click();
-  await page.getByRole('listbox', { name: 'Tasks' }).getByRole('option').nth(4).waitFor();
-  await page.screenshot({ path: join(images, 'inspector-tasks.png') });
+  const asked = async (agent: string, ...texts: string[]) => {
+    const client = await connect(`${url}/agents/${agent}`);
+    for (const text of texts) await client.send(text);
+  };
+  await asked(
+    'expense',
+    'Taxi to the airport, 42 EUR',
+    'Dinner with the team',
+    '12.50 EUR for stamps',
+    '-5 USD',
+  );
+  await asked('boat-designer', 'Draw a red boat');
+  await asked('currency', 'How much is 100 USD in EUR?');
+  const tasks = page.getByRole('listbox', { name: 'Tasks' }).getByRole('option');
+  await tasks.nth(5).waitFor();
+  await take(page, 'inspector-tasks');
 
   await page.getByRole('link', { name: 'Counter', exact: true }).click();
   await page.getByRole('link', { name: 'Send', exact: true }).click();
-  await page.getByRole('textbox', { name: 'Your message' }).fill('Count to 12');
+  await page.getByRole('textbox', { name: 'Your message' }).fill('Count for me');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
-  const timeline = page.getByRole('listbox', { name: 'Timeline' }).getByRole('option');
-  await timeline.filter({ hasText: 'Step count 3' }).first().waitFor();
+  await page.getByRole('textbox', { name: 'Your answer' }).fill('To 12');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  const bar = (name: RegExp) => page.getByRole('region', { name: 'Waterfall' }).getByRole('button', { name });
+  await bar(/^count 3, /).waitFor();
   await page.getByRole('button', { name: 'Kill the process' }).click();
   await page.getByText(/Back after [\d.]+ s/).waitFor();
-  await timeline
-    .filter({ hasText: /Turn 1 again/ })
-    .first()
-    .waitFor();
-  await timeline.filter({ hasText: 'Step count 4' }).first().waitFor();
-  await page.screenshot({ path: join(images, 'inspector-kill-and-resume.png') });
+  await bar(/^count 6, /).waitFor();
+  await take(page, 'inspector-kill-and-resume');
 } finally {
   await browser.close();
   rmSync(data, { recursive: true, force: true });

@@ -12,7 +12,9 @@ interface Line {
 
 const pane = { width: 470, gap: 10, top: 34, line: 20, left: 14 };
 const secondsPerLine = 0.45;
-const secondsAtTheEnd = 4;
+/** The whole picture stands this long before it begins anew: a page that is opened, or printed, shows all of it. */
+const secondsAtTheStart = 2.5;
+const secondsAtTheEnd = 2.5;
 
 /** Draws scenes as two terminals, one line after the other, again and again. The same scenes give the same text. */
 export function draw(scenes: readonly Scene[]): string {
@@ -21,8 +23,10 @@ export function draw(scenes: readonly Scene[]): string {
   const height = pane.top + pane.line * (Math.max(...lines.map(({ row }) => row)) + 1) + 12;
   const width = pane.width * 2 + pane.gap;
   const frames = lines.map(({ at }, n) => {
-    const percent = ((100 * at) / seconds).toFixed(2);
-    return `@keyframes l${n}{0%,${percent}%{opacity:0}${(Number(percent) + 0.01).toFixed(2)}%,to{opacity:1}}`;
+    const percent = (time: number) => `${((100 * time) / seconds).toFixed(2)}%`;
+    const soon = 0.001 * seconds;
+    const hidden = `${percent(secondsAtTheStart + soon)},${percent(at)}{opacity:0}`;
+    return `@keyframes l${n}{0%,${percent(secondsAtTheStart)}{opacity:1}${hidden}${percent(at + soon)},to{opacity:1}}`;
   });
   const texts = lines.map(({ pane: where, row, text }, n) => {
     const x = left(where) + pane.left;
@@ -56,7 +60,12 @@ function timed(scenes: readonly Scene[]): Line[] {
       ranked(scene[where]).map((ranked) => ({ ...ranked, pane: where })),
     );
     for (const { pane: where, text } of all.toSorted((a, b) => a.rank - b.rank))
-      lines.push({ pane: where, text, row: rows[where]++, at: lines.length * secondsPerLine });
+      lines.push({
+        pane: where,
+        text,
+        row: rows[where]++,
+        at: secondsAtTheStart + 0.5 + lines.length * secondsPerLine,
+      });
   }
   return lines;
 }

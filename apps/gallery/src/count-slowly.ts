@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Agent, artifact, type CardInput, completed, working } from '@batonjs/server';
+import { type Agent, artifact, type CardInput, completed, inputRequired, working } from '@batonjs/server';
 
 /** How long the agent counts for each number, in milliseconds. */
 const eachMs = 500;
@@ -20,9 +20,11 @@ export const counterCard: CardInput = {
   ],
 };
 
-/** Counts to the number in the message. Each number is a step: an attempt after a kill has them all and goes on. */
+/** Counts to the number in the message, and asks for one where there is none. Each number is a step: an attempt after a kill has them all and goes on. */
 export const countSlowly: Agent = async function* ({ text, step, signal, attempt }) {
-  const last = Math.min(Number(/\d{1,4}/.exec(text)?.[0] ?? 20), most);
+  const wanted = /\d{1,4}/.exec(text)?.[0];
+  if (wanted === undefined) return yield inputRequired('To which number?');
+  const last = Math.min(Number(wanted), most);
   yield working(attempt > 1 ? `Counting on, attempt ${attempt}` : `Counting to ${last}`);
   const numbers: number[] = [];
   for (let number = 1; number <= last; number += 1) {

@@ -1,6 +1,7 @@
 /** What a command reads and writes besides the agent: of this process, or of a test. */
 export interface Io {
-  readonly stdout: { write(text: string): unknown };
+  /** Where it is a terminal, lists are written for a person. */
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
   readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -5,6 +5,7 @@ import { LABELS } from '@batonjs/protocol/headers';
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { eventually } from '../../../test/kit/until.ts';
+import { taskLines } from '../src/output/task-lines.ts';
 import { manyCard, serveMany, serveSteps } from './agents.ts';
 import { cli, fieldOf } from './cli.ts';
 
@@ -173,6 +174,41 @@ describe('task list', () => {
     expect((await cli(`task list -a ${url} -o json --stream`)).lines.map(({ id }) => id)).toHaveLength(3);
     expect((await cli(`task list -a ${url}`)).stdout.match(/^Task ID: /gm)).toHaveLength(3);
     expect((await cli(`task list -a ${url} --state done`)).code).toBe(2);
+  });
+
+  it('lists one a line at a terminal, no wider than it', async () => {
+    const url = await serveMany();
+    await cli(`send -a ${url} hello`);
+    await cli(`send -a ${url} ask`);
+    const { stdout, stderr } = await cli(`task list -a ${url} --page-size 1`, { isTTY: true });
+    expect(stdout).toMatch(/^input-required {2}\d+s {2}[\w-]{36} {2}\S.*\n$/);
+    expect(stderr).toMatch(/^1 task, more with --page-token \S+\n$/);
+    const all = (await cli(`task list -a ${url}`, { isTTY: true })).stdout.trimEnd().split('\n');
+    expect(all.map((line) => line.split('  ')[0])).toEqual(['input-required', 'completed']);
+    expect(Math.max(...all.map((line) => line.length))).toBeLessThanOrEqual(80);
+    const row = (status: object) => ({ id: 't', contextId: 'c', status }) as never;
+    const said = (text: string) => ({ messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }] });
+    const long = 'x'.repeat(90);
+    expect(
+      taskLines(
+        [
+          row({ state: 'TASK_STATE_WORKING', timestamp: '2026-01-01T00:00:00Z', message: said(long) }),
+          row({
+            state: 'TASK_STATE_AUTH_REQUIRED',
+            timestamp: '2026-01-02T23:00:00Z',
+            message: said('a\nb\u001b'),
+          }),
+          row({ state: 'TASK_STATE_FAILED' }),
+        ],
+        40,
+        Date.parse('2026-01-03T00:00:00Z'),
+      ).split('\n'),
+    ).toEqual([
+      `working        2d  t  ${'x'.repeat(17)}…`,
+      'auth-required  1h  t  a b\u{fffd}',
+      'failed             t',
+      '',
+    ]);
   });
 
   it('lists by labels, and fails where the agent lists none by them', async () => {

@@ -354,6 +354,39 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     for (const id of ids) await until(served.show, id, 'CANCELED');
   });
 
+  it('goes anywhere by a few letters, and by two keys', async () => {
+    const { page, go, start, served, checkAccess, picture } = app;
+    const id = await start('draw a yellow submarine');
+    await until(served.show, id, 'COMPLETED');
+    await go('#/activity');
+    await page.keyboard.press('Control+k');
+    const search = page.getByRole('combobox', { name: 'Page, agent or task' });
+    await search.fill('show f');
+    const choices = page.getByRole('listbox', { name: 'Choices' }).getByRole('option');
+    await expect.poll(() => choices.allTextContents()).toEqual(['Show fartasks', 'Send to Show farmessage']);
+    await checkAccess();
+    await picture('reader-palette');
+    await search.press('ArrowDown');
+    await search.press('Enter');
+    await expect.poll(() => page.url()).toContain('#/agents/far/send');
+    await page.getByRole('heading', { name: 'Send a message' }).click();
+    await page.keyboard.press('Control+k');
+    await search.fill('yellow subm');
+    await choices.filter({ hasText: 'draw a yellow submarine' }).click();
+    await expect.poll(() => page.url()).toContain(id);
+    await page.getByRole('heading', { name: 'draw a yellow submarine' }).click();
+    await page.keyboard.press('g');
+    await page.keyboard.press('i');
+    await expect.poll(() => page.url()).toContain('#/inbox');
+    await page.keyboard.press('g');
+    await page.keyboard.press('t');
+    await expect.poll(() => page.url()).toContain('#/tasks');
+    await page.keyboard.press('/');
+    await expect
+      .poll(() => page.getByRole('searchbox').evaluate((box) => box === document.activeElement))
+      .toBe(true);
+  });
+
   it('on a phone sees the filter, the chosen agent, and the form before the history', async () => {
     const { page, go, served, checkAccess, picture } = app;
     for (const name of ['one', 'two', 'three']) {

@@ -5,6 +5,7 @@ import { addAgentFlags, addStreamFlag, addWaitFlags, type CommonOptions } from '
 import { toCount, toTexts } from '../flags/key-values.ts';
 import { poll, subscribeAndWait } from '../following/wait.ts';
 import { showEvent, showIds, showTask } from '../output/render.ts';
+import { taskLines } from '../output/task-lines.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
 
@@ -137,7 +138,7 @@ async function cancelTask(context: RunContext<TaskFlags>, id: string): Promise<v
 }
 
 async function listTasks(context: RunContext<TaskFlags>): Promise<void> {
-  const { options, output } = context;
+  const { options, output, io } = context;
   const { contextId, state, label, skill, code, pageSize, pageToken } = options;
   const agent = await context.agent();
   const page = await context.waiting((signal) =>
@@ -155,6 +156,11 @@ async function listTasks(context: RunContext<TaskFlags>): Promise<void> {
     ),
   );
   if (output.isJson && !options.stream) return output.json(page);
+  if (!output.isJson && io.stdout.isTTY) {
+    output.raw(taskLines(page.tasks, io.stdout.columns ?? 80, Date.now()));
+    const rest = page.nextPageToken ? `, more with --page-token ${page.nextPageToken}` : '';
+    return output.note(`${page.tasks.length === 1 ? '1 task' : `${page.tasks.length} tasks`}${rest}`);
+  }
   for (const task of page.tasks) {
     if (output.isJson) output.json(task);
     else showIds(output, task);

@@ -6,6 +6,8 @@ import { hrefOf, type Place, placeHref, placeNames, type Route, type Tab } from 
 import { useAgent, useMay, useSession } from './data/session.ts';
 import { useOverview } from './data/use-overview.ts';
 import { ActButton } from './forms/act-button.tsx';
+import { Palette } from './palette/palette.tsx';
+import { AgentMark } from './parts/agent-mark.tsx';
 import { Icon, type IconName } from './parts/icon.tsx';
 import { ThemeButton } from './theme-button.tsx';
 
@@ -40,6 +42,7 @@ export function Shell({ route, backAfterMs, children }: ShellProps) {
         Skip to the page
       </button>
       <SideBar route={route} />
+      <Palette />
       <div class="main-column">
         {agent && <Tabs agent={agent} tab={route.tab} />}
         <Banner backAfterMs={backAfterMs} />
@@ -61,6 +64,9 @@ function SideBar({ route }: { readonly route: Route }) {
       <div class="brand">
         <span class="brand-mark" aria-hidden="true" />
         <span>Baton inspector</span>
+        <kbd class="palette-key" title="Ctrl-K goes to any page, agent or task">
+          Ctrl K
+        </kbd>
       </div>
       <nav aria-label="All agents" class="places">
         {places.map(([place, icon]) => (
@@ -123,7 +129,7 @@ function AgentItem({ agent: { id, name, problem, isAdded }, route, counts }: Age
   return (
     <li ref={item} class="agent-item">
       <a class="agent-link" href={hrefOf(id, route.tab)} aria-current={isCurrent ? 'page' : undefined}>
-        <Icon name="agent" />
+        <AgentMark id={id} name={name} />
         <span class="agent-name">{name}</span>
         {problem && <Icon name="warning" />}
       </a>

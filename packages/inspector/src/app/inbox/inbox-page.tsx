@@ -4,6 +4,7 @@ import { useAgent } from '../data/session.ts';
 import { useNow } from '../data/use-now.ts';
 import type { ListedRow } from '../list/task-lists.ts';
 import { useTaskList } from '../list/use-task-list.ts';
+import { AgentMark } from '../parts/agent-mark.tsx';
 import { Empty, Loading, ProblemNote, StateBadge } from '../parts/bits.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { ago, dateTime, plural, shortId } from '../parts/words.ts';
@@ -88,7 +89,10 @@ function QuestionCells({ row, now }: { readonly row: ListedRow; readonly now: nu
       <span class="cell-title">{title ?? shortId(id)}</span>
       <span class="cell-text">{text}</span>
       <span class="cell-sub">
-        <span class="cell-agent">{agent?.name ?? row.agent}</span>
+        <span class="cell-agent">
+          <AgentMark id={row.agent} name={agent?.name ?? row.agent} />
+          {agent?.name ?? row.agent}
+        </span>
         {statusAt && <span>{ago(statusAt, now)}</span>}
         {dueAt && (
           <span class={Date.parse(dueAt) - now < 3_600_000 ? 'is-due' : ''}>due {dateTime(dueAt)}</span>

@@ -1,4 +1,6 @@
+import { useRef } from 'preact/hooks';
 import { useAgent } from '../data/session.ts';
+import { AgentMark } from '../parts/agent-mark.tsx';
 import { StateBadge } from '../parts/bits.tsx';
 import { ago, duration, isTerminalState, oneLine, shortId } from '../parts/words.ts';
 import type { ListedRow } from './task-lists.ts';
@@ -14,13 +16,21 @@ interface TaskCellsProps {
 export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
   const agent = useAgent(task.agent);
   const { id, title, labels = [], code, attempt = 0, turn = 0, statusAt, startedAt, state } = task;
+  const changes = useChanges(id, state);
   return (
     <>
-      <StateBadge state={state} />
+      <span key={changes} class={changes > 0 ? 'is-changed' : ''}>
+        <StateBadge state={state} />
+      </span>
       <span class="cell-task">
         <span class="cell-title">{title ?? shortId(id)}</span>
         <span class="cell-sub">
-          {hasAgent && <span class="cell-agent">{agent?.name ?? task.agent}</span>}
+          {hasAgent && (
+            <span class="cell-agent">
+              <AgentMark id={task.agent} name={agent?.name ?? task.agent} />
+              {agent?.name ?? task.agent}
+            </span>
+          )}
           <span class="mono">{shortId(id)}</span>
           {turn > 1 && <span>{turn} turns</span>}
           {attempt > 1 && <span class="chip chip-again">attempt {attempt}</span>}
@@ -43,6 +53,15 @@ export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
       </span>
     </>
   );
+}
+
+/** How often the state of a task changed while its row was shown. A row that is used for another task begins anew. */
+function useChanges(id: string, state: string): number {
+  const shown = useRef({ id, state, changes: 0 });
+  const { current } = shown;
+  if (current.id !== id) shown.current = { id, state, changes: 0 };
+  else if (current.state !== state) shown.current = { id, state, changes: current.changes + 1 };
+  return shown.current.changes;
 }
 
 /** What the status says, unless that is only its name again. */
