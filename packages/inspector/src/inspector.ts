@@ -63,9 +63,9 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
 
   /** Notes what was done, and how it ended. */
   async function recorded<T>(asked: Promise<T>, done: Partial<Asked>, { name }: Viewer): Promise<T> {
-    const note = (problem?: string) => {
+    const note = (made?: string, problem?: string) => {
       if (!done.action) return;
-      const { action, target: { agent, taskId } = {} } = done;
+      const { action, target: { agent, taskId = made } = {} } = done;
       activity.add({
         at: new Date().toISOString(),
         ...(name !== undefined && { by: name }),
@@ -77,10 +77,11 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
     };
     try {
       const result = await asked;
-      note();
+      const { taskId: made } = Object(result) as { taskId?: string };
+      note(made);
       return result;
     } catch (error) {
-      note(problemOf(error).message);
+      note(undefined, problemOf(error).message);
       throw error;
     }
   }
