@@ -65,7 +65,7 @@ describe('the start command', { timeout: 300_000 }, () => {
     });
     expect(await json(`${url}/agents/expense/.well-known/agent-card.json`)).toEqual(await json(card));
 
-    const line = output.match(/^curl .*$/m)![0];
+    const line = output.match(/curl [\s\S]*?\}\}'/)![0];
     const { stdout } = await promisify(execFile)('sh', ['-c', line]);
     expect(JSON.parse(stdout)).toMatchObject({
       task: {
