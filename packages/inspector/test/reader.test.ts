@@ -324,6 +324,24 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await checkAccess();
   });
 
+  it('compares two tasks: how long each part took, and what was said', async () => {
+    const { page, go, start, served, checkAccess, picture } = app;
+    const ids = [await start('steps'), await start('throw it')];
+    await until(served.show, ids[0]!, 'COMPLETED');
+    await until(served.show, ids[1]!, 'FAILED');
+    await go(`#/agents/show/tasks/${ids[0]}`);
+    await page.getByRole('button', { name: 'Compare', exact: true }).click();
+    await go(`#/agents/show/tasks/${ids[1]}`);
+    await page.getByRole('link', { name: 'Compare with the kept one' }).click();
+    const [left, right] = ['Left task', 'Right task'].map((name) => page.getByRole('region', { name }));
+    await left!.getByRole('button', { name: /^measure, / }).waitFor();
+    await right!.getByText('The oven is cold', { exact: true }).waitFor();
+    await checkAccess();
+    await picture('reader-compare');
+    await left!.getByRole('link', { name: 'steps' }).click();
+    await expect.poll(() => page.url()).toContain(ids[0]);
+  });
+
   it('cancels all tasks of a list after it was told how many, and stops in the middle', async () => {
     const { page, go, start, served, checkAccess, picture } = app;
     const ids = await Promise.all(Array.from({ length: 6 }, () => start('ask for many')));

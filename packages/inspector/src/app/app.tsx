@@ -18,6 +18,7 @@ import { Empty, Loading, ProblemNote } from './parts/bits.tsx';
 import { Guarded } from './parts/guarded.tsx';
 import { ScopeChoice } from './parts/scope-choice.tsx';
 import { Shell } from './shell.tsx';
+import { ComparePage } from './task/compare-page.tsx';
 import { TaskPage } from './task/task-page.tsx';
 
 /** How long until the cards that were not read yet are asked for again, in milliseconds. */
@@ -127,6 +128,7 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
         {place === 'tasks' && <TasksPage agent={undefined} query={query} />}
         {place === 'inbox' && <InboxPage query={query} />}
         {place === 'activity' && <ActivityPage />}
+        {place === 'compare' && <ComparePage query={query} />}
       </Guarded>
     );
   if (!agent)

@@ -4,13 +4,14 @@ import { useEffect, useState } from 'preact/hooks';
 export type Tab = 'card' | 'tasks' | 'send' | 'graph' | 'webhooks' | 'wire';
 
 /** The pages of all agents. */
-export type Place = 'tasks' | 'inbox' | 'activity';
+export type Place = 'tasks' | 'inbox' | 'activity' | 'compare';
 
 /** What the pages of all agents are called. */
 export const placeNames: Readonly<Record<Place, string>> = {
   tasks: 'All tasks',
   inbox: 'Inbox',
   activity: 'Activity',
+  compare: 'Compare',
 };
 
 /** Where the app is: `#/agents/<agent>/<tab>/<task>?…`, or `#/<place>?…`. */
@@ -23,7 +24,7 @@ export interface Route {
 }
 
 const tabs: readonly string[] = ['card', 'tasks', 'send', 'graph', 'webhooks', 'wire'];
-const places: readonly string[] = ['tasks', 'inbox', 'activity'];
+const places: readonly string[] = ['tasks', 'inbox', 'activity', 'compare'];
 
 /** Reads an address of the app. */
 export function readRoute(hash: string): Route {

@@ -12,9 +12,9 @@ export interface PaletteChoice {
 }
 
 /** The key after `g` that goes to a page. */
-const keys: Readonly<Record<Place, string>> = { tasks: 't', inbox: 'i', activity: 'a' };
+const keys: Readonly<Record<Exclude<Place, 'compare'>, string>> = { tasks: 't', inbox: 'i', activity: 'a' };
 
-const places = Object.keys(keys) as readonly Place[];
+const places = ['tasks', 'inbox', 'activity'] as const;
 
 /** The address that keys go to; undefined if they go nowhere. */
 export function shortcutOf(pressed: string): string | undefined {

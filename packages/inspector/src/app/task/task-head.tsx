@@ -1,5 +1,6 @@
 import type { Task } from '@batonjs/protocol';
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { hrefOf, listBefore } from '../data/route.ts';
 import { useAgent } from '../data/session.ts';
 import { useNow } from '../data/use-now.ts';
@@ -8,6 +9,7 @@ import { Icon } from '../parts/icon.tsx';
 import { dateTime, duration, isTerminalState, plural, shortId } from '../parts/words.ts';
 import type { Timeline } from '../timeline/timeline.ts';
 import type { TimelineState } from '../timeline/use-timeline.ts';
+import { type Compared, compareHref, keepCompared } from './compared.ts';
 import { TaskActions } from './task-actions.tsx';
 
 interface TaskHeadProps {
@@ -22,6 +24,7 @@ interface TaskHeadProps {
 /** What a task is about, who began it and when, how long it took, and what can be done with it. */
 export function TaskHead({ agent, task, scope, timeline, state }: TaskHeadProps) {
   const { task: present, title } = timeline.live;
+  const name = useAgent(agent)?.name ?? agent;
   return (
     <header class="task-head">
       <div class="task-head-row">
@@ -39,12 +42,13 @@ export function TaskHead({ agent, task, scope, timeline, state }: TaskHeadProps)
             Context
           </a>
         )}
+        {present && <CompareLink agent={agent} task={task} />}
         {present && <TaskActions agent={agent} task={present} scope={scope} />}
       </div>
       <h1 class="task-title">{title ?? `Task ${shortId(task)}`}</h1>
       <div class="task-facts">
         {present && <StateBadge state={present.status.state} />}
-        <TaskFacts timeline={timeline} present={present} agent={agent} />
+        <TaskFacts timeline={timeline} present={present} agent={agent} name={name} />
         <span class="mono muted" title={task}>
           {shortId(task)}
         </span>
@@ -59,11 +63,13 @@ interface TaskFactsProps {
   readonly timeline: Timeline;
   readonly present: Task | undefined;
   readonly agent: string;
+  /** The name of the agent. */
+  readonly name: string;
 }
 
-function TaskFacts({ timeline, present, agent }: TaskFactsProps) {
+/** Who began a task and when, how long it took, and how often the agent was started. */
+export function TaskFacts({ timeline, present, agent, name }: TaskFactsProps) {
   const { turn, attempts, labels, caller } = timeline.live;
-  const name = useAgent(agent)?.name ?? agent;
   const started = timeline.rows.find(({ entry }) => entry.at)?.entry.at;
   const facts: ComponentChildren[] = [
     name,
@@ -85,6 +91,33 @@ function TaskFacts({ timeline, present, agent }: TaskFactsProps) {
           {label}
         </a>
       ))}
+    </>
+  );
+}
+
+/** Keeps a task to compare it with another one, or compares it with the kept one. */
+function CompareLink(compared: Compared) {
+  const [, setKept] = useState(0);
+  const href = compareHref(compared);
+  const keep = () => {
+    keepCompared(compared);
+    setKept((count) => count + 1);
+  };
+  return (
+    <>
+      {href && (
+        <a class="button button-quiet" href={href}>
+          Compare with the kept one
+        </a>
+      )}
+      <button
+        type="button"
+        class="button button-quiet"
+        title="Keeps this task, to compare another one with it"
+        onClick={keep}
+      >
+        Compare
+      </button>
     </>
   );
 }

@@ -7,6 +7,8 @@ import type { Timeline } from './timeline.ts';
 interface WaterfallProps {
   readonly timeline: Timeline;
   readonly version: number;
+  /** How a screen reader calls it: a page may have two. */
+  readonly label?: string;
   /** Goes to the row where a bar begins. */
   readonly onRow: (row: number) => void;
 }
@@ -25,7 +27,7 @@ function marksOf(whole: number, count: number): readonly number[] {
 }
 
 /** What lasted how long: attempts of turns, steps, waits and children as bars over time. */
-export function Waterfall({ timeline, version, onRow }: WaterfallProps) {
+export function Waterfall({ timeline, version, onRow, label = 'Waterfall' }: WaterfallProps) {
   const [zoom, setZoom] = useState(1);
   const now = useNow(1_000);
   const spans = useMemo(() => spansOf(timeline.rows), [timeline, version]);
@@ -36,7 +38,7 @@ export function Waterfall({ timeline, version, onRow }: WaterfallProps) {
   const last = spans.some(({ until }) => until === undefined) && !isOver ? now : 0;
   const whole = Math.max(1, Math.max(last, ...ends) - from);
   return (
-    <section class="waterfall" aria-label="Waterfall">
+    <section class="waterfall" aria-label={label}>
       <header class="waterfall-tools">
         <h2>{duration(whole)} in all</h2>
         <span class="spacer" />
@@ -60,7 +62,8 @@ export function Waterfall({ timeline, version, onRow }: WaterfallProps) {
         </button>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard. */}
-      <section class="waterfall-frame" tabIndex={0} aria-label="Bars over time">
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in. */}
+      <div class="waterfall-frame" role="group" tabIndex={0} aria-label="Bars over time">
         <div class="waterfall-inner" style={{ width: `${zoom * 100}%` }}>
           <div class="waterfall-scale" aria-hidden="true">
             {marksOf(whole, marks * zoom).map((ms) => (
@@ -75,7 +78,7 @@ export function Waterfall({ timeline, version, onRow }: WaterfallProps) {
             ))}
           </ul>
         </div>
-      </section>
+      </div>
     </section>
   );
 }
@@ -109,7 +112,11 @@ function Bar({ span, from, whole, onRow }: BarProps) {
         title={words}
         onClick={() => onRow(row)}
       />
-      <span class={`bar-name ${isInside ? 'is-inside' : ''}`} style={place} aria-hidden="true">
+      <span
+        class={`bar-name ${isInside && kind !== 'wait' ? 'is-inside' : ''}`}
+        style={place}
+        aria-hidden="true"
+      >
         {name} <span class="bar-took">{took}</span>
       </span>
     </li>
