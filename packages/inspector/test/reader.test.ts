@@ -330,7 +330,7 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await until(served.show, ids[0]!, 'COMPLETED');
     await until(served.show, ids[1]!, 'FAILED');
     await go(`#/agents/show/tasks/${ids[0]}`);
-    await page.getByRole('button', { name: 'Compare', exact: true }).click();
+    await page.getByRole('button', { name: 'Keep to compare' }).click();
     await go(`#/agents/show/tasks/${ids[1]}`);
     await page.getByRole('link', { name: 'Compare with the kept one' }).click();
     const [left, right] = ['Left task', 'Right task'].map((name) => page.getByRole('region', { name }));

@@ -26,7 +26,7 @@ export function ComparePage({ query }: { readonly query: URLSearchParams }) {
             />
           ) : (
             <Empty key={index} icon="tasks" title="No task to compare">
-              Open a task and press Compare, then open another one.
+              Open a task and keep it to compare, then open another one.
             </Empty>
           ),
         )}

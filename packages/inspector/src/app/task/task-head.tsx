@@ -106,17 +106,17 @@ function CompareLink(compared: Compared) {
   return (
     <>
       {href && (
-        <a class="button button-quiet" href={href}>
+        <a class="button button-quiet compare-link" href={href}>
           Compare with the kept one
         </a>
       )}
       <button
         type="button"
-        class="button button-quiet"
+        class="button button-quiet compare-link"
         title="Keeps this task, to compare another one with it"
         onClick={keep}
       >
-        Compare
+        Keep to compare
       </button>
     </>
   );

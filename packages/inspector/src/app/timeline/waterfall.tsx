@@ -62,7 +62,7 @@ export function Waterfall({ timeline, version, onRow, label = 'Waterfall' }: Wat
         </button>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard. */}
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in. */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset groups the fields of a form. */}
       <div class="waterfall-frame" role="group" tabIndex={0} aria-label="Bars over time">
         <div class="waterfall-inner" style={{ width: `${zoom * 100}%` }}>
           <div class="waterfall-scale" aria-hidden="true">
