@@ -17,7 +17,7 @@ export interface Span {
 }
 
 /** The most bars that are drawn: of a task with more, the last ones. */
-const most = 400;
+const most = 100;
 
 /** What lasted in a task, in the order in which it began: attempts of turns, steps, waits, children. */
 export function spansOf(rows: readonly TimelineRow[]): readonly Span[] {

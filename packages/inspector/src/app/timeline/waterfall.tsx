@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { useNow } from '../data/use-now.ts';
 import { duration, isTerminalState } from '../parts/words.ts';
 import { type Span, spansOf } from './spans.ts';
@@ -31,12 +31,19 @@ export function Waterfall({ timeline, version, onRow, label = 'Waterfall' }: Wat
   const [zoom, setZoom] = useState(1);
   const now = useNow(1_000);
   const spans = useMemo(() => spansOf(timeline.rows), [timeline, version]);
-  if (spans.length === 0) return null;
   const isOver = isTerminalState(timeline.live.task?.status.state ?? '');
-  const from = spans[0]!.from;
+  const from = spans[0]?.from ?? 0;
   const ends = spans.map(({ until }) => until ?? 0);
   const last = spans.some(({ until }) => until === undefined) && !isOver ? now : 0;
   const whole = Math.max(1, Math.max(last, ...ends) - from);
+  const go = useRef(onRow);
+  go.current = onRow;
+  // The same bars stay as they are: a step back in the task does not draw them again.
+  const bars = useMemo(
+    () => <Bars spans={spans} from={from} whole={whole} zoom={zoom} onRow={(row) => go.current(row)} />,
+    [spans, from, whole, zoom],
+  );
+  if (spans.length === 0) return null;
   return (
     <section class="waterfall" aria-label={label}>
       <header class="waterfall-tools">
@@ -65,21 +72,34 @@ export function Waterfall({ timeline, version, onRow, label = 'Waterfall' }: Wat
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset groups the fields of a form. */}
       <div class="waterfall-frame" role="group" tabIndex={0} aria-label="Bars over time">
         <div class="waterfall-inner" style={{ width: `${zoom * 100}%` }}>
-          <div class="waterfall-scale" aria-hidden="true">
-            {marksOf(whole, marks * zoom).map((ms) => (
-              <span key={ms} style={{ left: `${(100 * ms) / whole}%` }}>
-                {duration(ms)}
-              </span>
-            ))}
-          </div>
-          <ul class="waterfall-bars">
-            {spans.map((span, index) => (
-              <Bar key={index} span={span} from={from} whole={whole} onRow={onRow} />
-            ))}
-          </ul>
+          {bars}
         </div>
       </div>
     </section>
+  );
+}
+
+interface BarsProps extends Omit<BarProps, 'span'> {
+  readonly spans: readonly Span[];
+  readonly zoom: number;
+}
+
+function Bars({ spans, from, whole, zoom, onRow }: BarsProps) {
+  return (
+    <>
+      <div class="waterfall-scale" aria-hidden="true">
+        {marksOf(whole, marks * zoom).map((ms) => (
+          <span key={ms} style={{ left: `${(100 * ms) / whole}%` }}>
+            {duration(ms)}
+          </span>
+        ))}
+      </div>
+      <ul class="waterfall-bars">
+        {spans.map((span, index) => (
+          <Bar key={index} span={span} from={from} whole={whole} onRow={onRow} />
+        ))}
+      </ul>
+    </>
   );
 }
 
