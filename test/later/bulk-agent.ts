@@ -5,6 +5,8 @@ import { frequentPolls } from '../kit/frequent-polls.ts';
 export const asking: Omit<AgentServerOptions, 'store'> = {
   card: { name: 'Test', description: 'For tests' },
   leaseMs: 10_000,
+  // A busy machine gets its time.
+  storeTimeoutMs: 60_000,
   clock: frequentPolls(100),
   logger: () => {},
   async *agent(_: Turn) {
