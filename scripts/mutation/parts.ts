@@ -152,14 +152,15 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   // Without the page, which needs a browser.
   'ai-sdk-chat': {
-    ...warm('ai-sdk', ['chat/{chat,chat-handler}']),
+    ...warm('ai-sdk', ['chat/{chat,chat-handler,chunks,history}']),
     mutate: ['packages/ai-sdk/src/chat/*.ts'],
   },
-  'ag-ui': warm('ag-ui', ['*']),
+  'ag-ui': { ...warm('ag-ui', ['*'], ['killed']), soFar: 88 },
   // Without the hooks, which need a browser.
   react: {
-    ...warm('react', ['{conversation-feed,task-feed,json-schema}']),
+    ...warm('react', ['{conversation-feed,task-feed,list-feed,json-schema}']),
     mutate: ['packages/react/src/{feeds,form}/*.ts'],
+    soFar: 77,
   },
   // Without what runs in a process of its own.
   cli: {
@@ -205,7 +206,7 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   'server-tasks': {
     warm: true,
-    soFar: 83,
+    soFar: 98,
     // It fills the heap of a process of its own, which takes seconds.
     leftOut: `${otherSettings}|larger together than the heap`,
     mutate: [

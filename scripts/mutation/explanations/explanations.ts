@@ -1,3 +1,4 @@
+import { explanationsOfAgUi } from './ag-ui.ts';
 import { explanationsOfAiSdk } from './ai-sdk.ts';
 import { explanationsOfAuth } from './auth.ts';
 import { explanationsOfBindings } from './bindings.ts';
@@ -34,6 +35,7 @@ export const explanations: readonly Explanation[] = [
     replacements: ['true'],
     why: 'Slower, but the same: a transaction without a statement changes nothing.',
   },
+  ...explanationsOfAgUi,
   ...explanationsOfAiSdk,
   ...explanationsOfAuth,
   ...explanationsOfBindings,

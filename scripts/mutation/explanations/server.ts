@@ -2,6 +2,12 @@ import type { Explanation } from './explanation.ts';
 
 export const explanationsOfServer: readonly Explanation[] = [
   {
+    file: 'packages/server/src/log/write/write.ts',
+    line: 'return facts.length > 0 || dueAt !== head.dueAt ? { ...head, dueAt } : undefined;',
+    replacements: ['true'],
+    why: 'The same: a head that is as it was is written once more.',
+  },
+  {
     file: 'packages/server/src/turns/task-run.ts',
     line: 'if (state.cancelRequested) return this.#task.cancel();',
     replacements: ['false'],
@@ -23,24 +29,6 @@ export const explanationsOfServer: readonly Explanation[] = [
     line: 'const letGo = () => void iterator.return?.();',
     replacements: ['iterator.return()'],
     why: 'No reply has it: the body of a stream can be left.',
-  },
-  {
-    file: 'packages/server/src/log/generation/generation-at.ts',
-    line: 'for (let at = version; at < end; ) {',
-    replacements: ['at <= end'],
-    why: 'Slower, but the same: what is read after the last fact does not count.',
-  },
-  {
-    file: 'packages/server/src/log/snapshot-policy.ts',
-    line: 'if (2 * state.weight <= largest || weigh(snapshot.state) <= largest) return snapshot;',
-    replacements: ['2 * state.weight < largest'],
-    why: 'Slower, but the same: a state that is weighed is no heavier than it was estimated.',
-  },
-  {
-    file: 'packages/server/src/operations/create-task-push-notification-config.ts',
-    line: 'const known = request.id === undefined ? undefined : await push.store.getPushConfig(scope, taskId, id);',
-    replacements: ['false'],
-    why: 'Slower, but the same: no webhook has a fresh id.',
   },
   {
     file: 'packages/server/src/operations/callbacks/receive-callback.ts',

@@ -86,6 +86,7 @@ describe('a full log', () => {
     const memory = (value: string) => fact('memory-changed', { changes: { value } });
     expect(refusal([memory('x'), ...last], closed)).toBeUndefined();
     expect(refusal([memory(tooLong), ...last], closed)).toBe('RESOURCE_EXHAUSTED');
+    expect(refusal([fact('labels-set', { labels: ['x'] }), ...last], closed)).toBeUndefined();
     const half = 'x'.repeat(33 * 1024);
     expect(refusal([memory(half), news(half), ...last], closed)).toBe('RESOURCE_EXHAUSTED');
     expect(refusal([news(half), ...last], closed)).toBeUndefined();

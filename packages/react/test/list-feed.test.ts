@@ -1,0 +1,249 @@
+import { A2AError, type AgentClient, ClientError } from '@batonjs/client';
+import type { Task } from '@batonjs/protocol';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { AgentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
+import { Backoff, isTransient } from '../src/feeds/connection.ts';
+import { newMessage } from '../src/feeds/new-message.ts';
+import { pause } from '../src/feeds/pause.ts';
+import { Shared } from '../src/feeds/shared.ts';
+import { type ListOptions, TaskListFeed } from '../src/feeds/task-list-feed.ts';
+import { watch } from './watch.ts';
+
+const taskOf = (id: string, state = 'WORKING', more: object = {}) =>
+  ({ id, contextId: 'c', status: { state: `TASK_STATE_${state}`, timestamp: 'then' }, ...more }) as Task;
+
+/** A list of an agent whose tasks the test changes, and the requests that it got. */
+function listOf(ids: readonly string[], options: ListOptions = {}) {
+  const state = { tasks: ids.map((id) => taskOf(id)), failure: undefined as Error | undefined };
+  const asked: object[] = [];
+  const agent = {
+    async listTasks(request: { pageSize: number; pageToken?: string }, { signal }: { signal: AbortSignal }) {
+      asked.push({ ...request, hasSignal: signal instanceof AbortSignal });
+      if (state.failure) throw state.failure;
+      const from = Number(request.pageToken ?? 0);
+      const to = from + request.pageSize;
+      return {
+        tasks: structuredClone(state.tasks.slice(from, to)),
+        nextPageToken: to < state.tasks.length ? String(to) : '',
+      };
+    },
+  } as unknown as AgentClient;
+  const feed = new TaskListFeed(agent, { pollMs: 60_000, ...options });
+  return { feed, state, asked, agent };
+}
+
+const ids = ({ tasks }: { tasks: readonly Task[] }) => tasks.map(({ id }) => id);
+const count = (n: number) => Array.from({ length: n }, (_, index) => `t${index}`);
+
+describe('a list of tasks', () => {
+  it('asks nothing before it is shown, and is read with its filter', async () => {
+    const { feed, asked } = listOf(['a', 'b'], { contextId: 'c', historyLength: 1 });
+    expect(feed.get()).toEqual({ tasks: [], hasMore: false, connection: 'idle', error: undefined });
+    expect(asked).toEqual([]);
+    const watched = watch(feed);
+    const read = await watched.until(({ connection }) => connection === 'connected');
+    expect([ids(read), read.hasMore, read.error]).toEqual([['a', 'b'], false, undefined]);
+    expect(asked).toEqual([{ contextId: 'c', historyLength: 1, pageSize: 50, hasSignal: true }]);
+    expect(watched.values.map(({ connection }) => connection)).toEqual(['idle', 'connecting', 'connected']);
+  });
+
+  it('has as many as were asked for, in pages of 100, and more on demand', async () => {
+    const { feed, asked } = listOf(count(400), { pageSize: 150 });
+    const watched = watch(feed);
+    const first = await watched.until(({ tasks }) => tasks.length > 0);
+    expect([ids(first), first.hasMore]).toEqual([count(150), true]);
+    feed.more();
+    const second = await watched.until(({ tasks }) => tasks.length > 150);
+    expect([ids(second), second.hasMore]).toEqual([count(300), true]);
+    feed.more();
+    const all = await watched.until(({ tasks }) => tasks.length > 300);
+    expect([ids(all), all.hasMore]).toEqual([count(400), false]);
+    expect(asked.slice(0, 5)).toMatchObject([
+      { pageSize: 100 },
+      { pageSize: 50, pageToken: '100' },
+      { pageSize: 100 },
+      { pageSize: 100, pageToken: '100' },
+      { pageSize: 100, pageToken: '200' },
+    ]);
+  });
+
+  it('keeps the objects of tasks that are as they were, and itself without a change', async () => {
+    const { feed, state, asked } = listOf(['a', 'b']);
+    const watched = watch(feed);
+    const first = await watched.until(({ connection }) => connection === 'connected');
+    feed.refresh();
+    await expect.poll(() => asked.length).toBe(2);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(feed.get()).toBe(first);
+    state.tasks = [taskOf('a'), taskOf('b', 'COMPLETED'), taskOf('d')];
+    feed.refresh();
+    const second = await watched.until(({ tasks }) => tasks.length === 3);
+    expect(second.tasks[0]).toBe(first.tasks[0]);
+    expect(second.tasks[1]).not.toBe(first.tasks[1]);
+    state.tasks = [taskOf('a'), taskOf('b', 'COMPLETED')];
+    feed.refresh();
+    expect(ids(await watched.until(({ tasks }) => tasks.length === 2))).toEqual(['a', 'b']);
+  });
+
+  it('shows at once what is known of a task elsewhere, and is read again', async () => {
+    const { feed, state, asked } = listOf(['a', 'b']);
+    const watched = watch(feed);
+    const first = await watched.until(({ connection }) => connection === 'connected');
+    state.tasks = [taskOf('a'), taskOf('b', 'COMPLETED')];
+    feed.update(taskOf('b', 'COMPLETED', { history: [] }));
+    expect(feed.get().tasks[1]).toEqual({ ...first.tasks[1], status: taskOf('b', 'COMPLETED').status });
+    expect(feed.get().tasks[0]).toBe(first.tasks[0]);
+    await expect.poll(() => asked.length).toBe(2);
+    feed.update(taskOf('new'));
+    expect(ids(feed.get())).toEqual(['a', 'b']);
+    await expect.poll(() => asked.length).toBe(3);
+  });
+
+  it('says that it is made again, or that it ended, and keeps what it had', async () => {
+    const { feed, state } = listOf(['a']);
+    const watched = watch(feed);
+    await watched.until(({ connection }) => connection === 'connected');
+    state.failure = new ClientError('NETWORK', 'Away');
+    feed.refresh();
+    const away = await watched.until(({ connection }) => connection === 'reconnecting');
+    expect([ids(away), away.error]).toEqual([['a'], state.failure]);
+    state.failure = undefined;
+    const back = await watched.until(({ connection }) => connection === 'connected');
+    expect(back.error).toBeUndefined();
+    state.failure = new A2AError('PERMISSION_DENIED');
+    feed.refresh();
+    const ended = await watched.until(({ connection }) => connection === 'closed');
+    expect([ids(ended), ended.error]).toEqual([['a'], state.failure]);
+  });
+
+  it('is read no more once nothing shows it', async () => {
+    const { feed, asked } = listOf(['a'], { pollMs: 5 });
+    const watched = watch(feed);
+    await expect.poll(() => asked.length).toBeGreaterThan(2);
+    watched.stop();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const { length } = asked;
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    expect(asked.length).toBe(length);
+    // Unsubscribed and subscribed at once, as strict mode does, it goes on.
+    const again = watch(feed);
+    again.stop();
+    watch(feed);
+    await expect.poll(() => asked.length).toBeGreaterThan(length + 2);
+  });
+});
+
+describe('the feeds of an agent', () => {
+  it('are shared by all that show the same', () => {
+    const { agent } = listOf([]);
+    const feeds = feedsOf(agent);
+    expect(feedsOf(agent)).toBe(feeds);
+    expect(feeds.task('a')).toBe(feeds.task('a'));
+    expect(feeds.task('b')).not.toBe(feeds.task('a'));
+    const one = feeds.list({ contextId: 'c', pageSize: 5 });
+    expect(feeds.list({ pageSize: 5, contextId: 'c' })).toBe(one);
+    expect(feeds.list({ pageSize: 6, contextId: 'c' })).not.toBe(one);
+    expect(feeds.conversation(undefined)).not.toBe(feeds.conversation(undefined));
+    const conversation = feeds.conversation(undefined);
+    feeds.adopt('c', conversation);
+    expect(feeds.conversation('c')).toBe(conversation);
+  });
+
+  it('tell lists of what becomes of a task', async () => {
+    const { agent } = listOf(['a']);
+    const feeds = new AgentFeeds(agent);
+    const list = feeds.list({ pollMs: 60_000 });
+    const watched = watch(list);
+    await watched.until(({ connection }) => connection === 'connected');
+    feeds.onChange(taskOf('a', 'COMPLETED'));
+    expect(list.get().tasks[0]?.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('are made again where nothing holds them, and are all that are there', () => {
+    const shared = new Shared<{ n: number }>();
+    const values = Array.from({ length: 150 }, (_, n) => shared.get(`k${n}`, () => ({ n })));
+    expect(shared.all()).toEqual(values);
+    expect(shared.get('k7', () => ({ n: -1 }))).toBe(values[7]);
+  });
+});
+
+it.each<[unknown, boolean]>([
+  [new ClientError('NETWORK', ''), true],
+  [new ClientError('TIMEOUT', ''), true],
+  [new A2AError('UNAVAILABLE'), true],
+  [new A2AError('RESOURCE_EXHAUSTED'), true],
+  [new ClientError('INVALID_CARD', ''), false],
+  [new A2AError('TASK_NOT_FOUND'), false],
+  [new Error('x'), false],
+])('%s may pass: %s', (error, expected) => {
+  expect(isTransient(error)).toBe(expected);
+});
+
+it('pauses grow twice as long up to ten seconds, with jitter, and are short again after a success', () => {
+  const backoff = new Backoff();
+  for (const ms of [250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]) {
+    const next = backoff.next();
+    expect(next).toBeGreaterThanOrEqual(ms / 2);
+    expect(next).toBeLessThanOrEqual(ms);
+  }
+  backoff.reset();
+  expect(backoff.next()).toBeLessThanOrEqual(250);
+});
+
+describe('a message that is new', () => {
+  it.each<[Parameters<typeof newMessage>[0], object]>([
+    ['Hi', { parts: [{ text: 'Hi' }] }],
+    [{ text: 'Hi' }, { parts: [{ text: 'Hi' }] }],
+    [[{ data: 1 }], { parts: [{ data: 1 }] }],
+    [
+      { parts: [{ text: 'Hi' }], metadata: { a: 1 } } as never,
+      { parts: [{ text: 'Hi' }], metadata: { a: 1 } },
+    ],
+  ])('has an id and its place: %j', (input, content) => {
+    expect(newMessage(input, { taskId: 't', contextId: 'c' })).toEqual({
+      messageId: expect.stringMatching(/^[\da-f]{32}$/),
+      role: 'ROLE_USER',
+      taskId: 't',
+      contextId: 'c',
+      ...content,
+    });
+    expect(newMessage(input)).not.toHaveProperty('taskId');
+    expect(newMessage(input)).not.toHaveProperty('contextId');
+  });
+
+  it('and was made before is as it was', () => {
+    const given = { messageId: 'm', role: 'ROLE_USER' as const, parts: [{ text: 'Hi' }] };
+    expect(newMessage(given, { taskId: 't', contextId: 'c' })).toEqual(given);
+  });
+});
+
+it('a pause ends with its time, with its signal, and when the page is back', async () => {
+  const page = Object.assign(new EventTarget(), { hidden: true });
+  const network = new EventTarget();
+  vi.stubGlobal('document', page);
+  vi.stubGlobal('addEventListener', network.addEventListener.bind(network));
+  vi.stubGlobal('removeEventListener', network.removeEventListener.bind(network));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  await pause(1, new AbortController().signal);
+  await pause(60_000, AbortSignal.abort());
+  const leaving = new AbortController();
+  const left = pause(60_000, leaving.signal);
+  leaving.abort();
+  await left;
+  for (const [target, name] of [
+    [page, 'visibilitychange'],
+    [network, 'online'],
+  ] as const) {
+    let isOver = false;
+    const waiting = pause(60_000, new AbortController().signal).then(() => {
+      isOver = true;
+    });
+    page.hidden = true;
+    target.dispatchEvent(new Event(name));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isOver).toBe(false);
+    page.hidden = false;
+    target.dispatchEvent(new Event(name));
+    await waiting;
+  }
+});
