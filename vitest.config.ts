@@ -15,6 +15,8 @@ const alone = [
   'packages/bindings-grpc/test/leaving.test.ts',
   'packages/bindings-websocket/test/{client-timers,timers}.test.ts',
   'packages/bindings/test/json-body.test.ts',
+  'packages/inspector/test/timeline/idle-recording.test.ts',
+  'packages/react/test/pause.test.ts',
   'packages/server-node/test/die-young.test.ts',
   'packages/server/test/webhooks/address-policy/**/*.test.ts',
   'packages/server/test/webhooks/configs/hostile-webhooks.test.ts',

@@ -155,10 +155,10 @@ export const parts: Readonly<Record<string, Part>> = {
     ...warm('ai-sdk', ['chat/{chat,chat-handler,chunks,history}']),
     mutate: ['packages/ai-sdk/src/chat/*.ts'],
   },
-  'ag-ui': { ...warm('ag-ui', ['*'], ['killed']), soFar: 88 },
+  'ag-ui': { ...warm('ag-ui', ['*'], ['killed']), soFar: 97 },
   // Without the hooks, which need a browser.
   react: {
-    ...warm('react', ['{conversation-feed,task-feed,list-feed,json-schema}']),
+    ...warm('react', ['{conversation-feed,task-feed,list-feed,pause,json-schema}']),
     mutate: ['packages/react/src/{feeds,form}/*.ts'],
     soFar: 77,
   },

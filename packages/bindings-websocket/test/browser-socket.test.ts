@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { listen } from '../../../test/kit/listen.ts';
 import { openSocket } from '../src/client/open-socket-browser.ts';
@@ -80,27 +80,6 @@ it('says with which code the server closed it', async () => {
 it('does not say why it was not opened', async () => {
   const { opening } = await open({ url: 'ws://127.0.0.1:1' });
   await expect(opening).rejects.toThrow(new Error('The WebSocket was not opened'));
-});
-
-it('is not closed where it was not opened', async () => {
-  const Own = WebSocket;
-  const made: WebSocket[] = [];
-  vi.stubGlobal(
-    'WebSocket',
-    class extends Own {
-      constructor(...given: ConstructorParameters<typeof WebSocket>) {
-        super(...given);
-        made.push(this);
-      }
-    },
-  );
-  onTestFinished(() => void vi.unstubAllGlobals());
-  const codes: number[] = [];
-  const { opening } = await open({ url: 'ws://127.0.0.1:1', onClose: (code: number) => codes.push(code) });
-  await expect(opening).rejects.toThrow('The WebSocket was not opened');
-  await expect.poll(() => made[0]?.readyState).toBe(Own.CLOSED);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(codes).toEqual([]);
 });
 
 it('has no credentials but cookies', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createTcpServer } from 'node:net';
 import type { Call, TransportRequest } from '@batonjs/bindings';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { type HeldTimers, holdTimers } from '../../../test/kit/held-timers.ts';
 import { openSocket } from '../src/client/open-socket-browser.ts';
 import { type WebSocketClientOptions, webSocketClient } from '../src/client.ts';
@@ -161,4 +161,33 @@ it('a WebSocket of a browser may take so long to open', async () => {
   socket.terminate();
   await failureOf(openSocket({ ...request, url: 'ws://127.0.0.1:1' }));
   expect(timers.open()).toEqual([]);
+});
+
+it('a WebSocket of a browser that was not opened is not closed either', async () => {
+  const Own = WebSocket;
+  const made: WebSocket[] = [];
+  vi.stubGlobal(
+    'WebSocket',
+    class extends Own {
+      constructor(...given: ConstructorParameters<typeof WebSocket>) {
+        super(...given);
+        made.push(this);
+      }
+    },
+  );
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const codes: number[] = [];
+  const opening = openSocket({
+    url: 'ws://127.0.0.1:1',
+    headers: {},
+    maxBytes: 1e6,
+    tls: undefined,
+    openMs: 20_000,
+    onText: () => {},
+    onClose: (code) => void codes.push(code),
+  });
+  await expect(opening).rejects.toThrow('The WebSocket was not opened');
+  await expect.poll(() => made[0]?.readyState).toBe(Own.CLOSED);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(codes).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Entry, TimelineUpdate } from '../../src/api/timeline.ts';
 import { Recording } from '../../src/timeline/recording.ts';
 import { at, isLive, message, read, settled, statusEvent, stream, taskEvent } from './written-stream.ts';
@@ -75,33 +75,6 @@ describe('the recording of a task', () => {
     expect([first.opened[0]!.lastEventId, second.opened[0]!.lastEventId]).toEqual([undefined, '1']);
     recording.stop();
     expect(second.opened[0]!.signal.aborted).toBe(true);
-  });
-
-  it('that nothing shows is left after half a minute, and has no timer once it is over', async () => {
-    const open = new Set<unknown>();
-    const { setTimeout, clearTimeout } = globalThis;
-    const begun = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((act: () => void, ms?: number) => {
-      const timer = setTimeout(act, ms);
-      if (ms === 30_000) open.add(timer);
-      return timer;
-    }) as never);
-    const ended = vi.spyOn(globalThis, 'clearTimeout').mockImplementation(((timer: NodeJS.Timeout) => {
-      open.delete(timer);
-      clearTimeout(timer);
-    }) as never);
-    onTestFinished(() => {
-      begun.mockRestore();
-      ended.mockRestore();
-    });
-    const recording = new Recording();
-    const one = stream();
-    recording.follow(one.open);
-    one.send(taskEvent('WORKING'));
-    await settled();
-    expect(open.size).toBe(1);
-    one.end();
-    await settled();
-    expect(open.size).toBe(0);
   });
 
   it('does not go on after it failed or was stopped, and says why', async () => {
