@@ -26,6 +26,9 @@ const services: Readonly<Record<Project['store'], string>> = {
   postgres: ', and PostgreSQL',
 };
 
+/** Every test of a project; one that waits for ever fails. */
+const runTests = 'node --import tsx --test --test-timeout=30000 "test/*.test.ts"';
+
 /** The settings of a store in `.env.example`. */
 const variables: Readonly<Record<Project['store'], string>> = {
   memory: '',
@@ -91,7 +94,7 @@ const needs: Readonly<Record<Project['template'], Needs>> = {
     devDependencies: ['@types/express'],
     scripts: {
       receiver: 'node --env-file-if-exists=.env --import tsx src/receiver.ts',
-      test: 'node --import tsx --test test/agent.test.ts test/server.test.ts',
+      test: runTests,
     },
     hasOwnApp: true,
   },
@@ -180,7 +183,7 @@ function manifest(name: string, { store, template }: Pick<Project, 'store' | 'te
         start: 'node --env-file-if-exists=.env --import tsx src/main.ts',
         dev: 'node --env-file-if-exists=.env --import tsx --watch src/main.ts',
         client: 'node --env-file-if-exists=.env --import tsx src/client.ts',
-        test: 'node --import tsx --test test/agent.test.ts',
+        test: runTests,
         check: 'tsc',
         ...scripts,
       },

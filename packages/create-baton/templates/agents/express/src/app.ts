@@ -55,6 +55,6 @@ export function keysFrom(text = ''): Map<string, string> {
     keys.set(key, caller);
   }
   if (keys.size === 0)
-    throw new Error('API_KEYS is not set: copy .env.example to .env, and give each caller a key');
+    throw new Error('API_KEYS is not set: give each caller a key in .env, as .env.example shows');
   return keys;
 }

@@ -9,7 +9,7 @@ const { app, server } = createApp({
   keys: keys(),
   webhookHosts: WEBHOOK_HOSTS.split(',').filter(Boolean),
   store,
-  logger: (level, message, { err }) => console.error(level, message, err ?? ''),
+  logger: (level, message, details) => console.error(level, message, details),
   ...(PUBLIC_URL && { publicUrl: PUBLIC_URL }),
 });
 

@@ -45,16 +45,16 @@ test('a task does not exist for another caller', async (context) => {
   await assert.rejects(bob.task(task!.id).get(), (error) => A2AError.is(error, 'TASK_NOT_FOUND'));
 });
 
-test('a webhook gets the end of the task', async (context) => {
-  let completed = () => {};
-  const ended = new Promise<void>((resolve) => {
-    completed = resolve;
+test('a webhook is told how the task goes on', async (context) => {
+  let hear = () => {};
+  const heard = new Promise<void>((resolve) => {
+    hear = resolve;
   });
   const receiver = webhookReceiver({
     token: 'a token of the test',
     expects: () => true,
     onEvent({ statusUpdate }) {
-      if (statusUpdate?.status.state === 'TASK_STATE_COMPLETED') completed();
+      if (statusUpdate && statusUpdate.status.state !== 'TASK_STATE_WORKING') hear();
     },
   });
   const hook = await listen(context, (request, response) => void receiver.handle(request, response));
@@ -62,7 +62,7 @@ test('a webhook gets the end of the task', async (context) => {
   await agent.send('3 boxes', {
     configuration: { taskPushNotificationConfig: { url: `${hook}/hook`, token: 'a token of the test' } },
   });
-  await ended;
+  await heard;
 });
 
 test('keys are checked when they are read', () => {
