@@ -78,6 +78,8 @@ export async function serveAgent(): Promise<BrowserAgent> {
       cors: true,
       push: { allow: ['127.0.0.1:*'] },
       logger: () => {},
+      // A page that is slow may have read nothing of a stream that broke: the client sends its message again.
+      ...(place === '/broken' && { idempotency: true }),
       ...(place === '/closed' && {
         authenticate: apiKey({ header: 'X-API-Key', keys: new Map([[key, { scope: 'page' }]]) }),
         extendedCard: { description: 'Counts for those it knows' },

@@ -399,6 +399,7 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await page.keyboard.press('g');
     await page.keyboard.press('t');
     await expect.poll(() => page.url()).toContain('#/tasks');
+    await page.getByRole('searchbox').waitFor();
     await page.keyboard.press('/');
     await expect
       .poll(() => page.getByRole('searchbox').evaluate((box) => box === document.activeElement))
