@@ -29,8 +29,20 @@ export interface TaskRow {
   readonly attempt?: number;
 }
 
+/** The states that tasks can be listed by. */
+export const states = [
+  'TASK_STATE_SUBMITTED',
+  'TASK_STATE_WORKING',
+  'TASK_STATE_INPUT_REQUIRED',
+  'TASK_STATE_AUTH_REQUIRED',
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_REJECTED',
+] as const satisfies readonly TaskState[];
+
 /** A state that tasks can be listed by. */
-export type ListedState = Exclude<TaskState, 'TASK_STATE_UNSPECIFIED'>;
+export type ListedState = (typeof states)[number];
 
 /** Which tasks are listed. All conditions must hold. */
 export interface TaskFilter {

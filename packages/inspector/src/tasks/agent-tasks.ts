@@ -3,9 +3,9 @@ import type { Message, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { textOf } from '@batonjs/protocol/parts';
 import type { AgentLink } from '../agents/agent-link.ts';
-import type { StateCounts, TaskFilter, TaskList, TaskRow } from '../api/task.ts';
+import { type StateCounts, states, type TaskFilter, type TaskList, type TaskRow } from '../api/task.ts';
 import { isIn, requestOf } from './filters.ts';
-import { pageSize, searchedAtOnce, shortText, states, type TaskSource } from './task-source.ts';
+import { pageSize, searchedAtOnce, shortText, type TaskSource } from './task-source.ts';
 import { hasText, titleOf } from './title.ts';
 
 /** The tasks of an agent as it lists them; those that the inspector has `seen`, if it lists none. */

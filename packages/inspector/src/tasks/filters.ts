@@ -1,10 +1,9 @@
 import { labelProblem } from '@batonjs/lifecycle';
 import type { ListTasksRequest } from '@batonjs/protocol';
 import type { TaskQuery } from '@batonjs/store';
-import type { ListedState, TaskFilter, TaskRow } from '../api/task.ts';
+import { type ListedState, states, type TaskFilter, type TaskRow } from '../api/task.ts';
 import { readNumber } from '../http/read-number.ts';
 import { RequestError } from '../http/reply.ts';
-import { states } from './task-source.ts';
 import { hasText } from './title.ts';
 
 /** What one member of a filter means. */

@@ -1,11 +1,11 @@
 import { textOf } from '@batonjs/protocol/parts';
 import type { ListedTask, TaskPage, TaskQuery } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
-import type { StateCounts, TaskRow } from '../api/task.ts';
+import { type StateCounts, states, type TaskRow } from '../api/task.ts';
 import { RequestError } from '../http/reply.ts';
 import { Briefs } from './briefs.ts';
 import { queryOf } from './filters.ts';
-import { searchedAtOnce, shortText, states, type TaskSource } from './task-source.ts';
+import { searchedAtOnce, shortText, type TaskSource } from './task-source.ts';
 import { hasText, readLabels } from './title.ts';
 
 /** Tasks on a page. A store answers faster than an agent. */

@@ -10,18 +10,6 @@ export interface TaskSource {
   readonly everyMs: number;
 }
 
-/** The states that tasks can be in. */
-export const states = [
-  'TASK_STATE_SUBMITTED',
-  'TASK_STATE_WORKING',
-  'TASK_STATE_INPUT_REQUIRED',
-  'TASK_STATE_AUTH_REQUIRED',
-  'TASK_STATE_COMPLETED',
-  'TASK_STATE_FAILED',
-  'TASK_STATE_CANCELED',
-  'TASK_STATE_REJECTED',
-] as const;
-
 /** Tasks on a page. */
 export const pageSize = 100;
 

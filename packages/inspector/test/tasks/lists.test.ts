@@ -14,6 +14,7 @@ import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import type { AgentLink } from '../../src/agents/agent-link.ts';
 import type { TaskListUpdate, TaskRow } from '../../src/api/task.ts';
+import { states } from '../../src/api/task.ts';
 import { readNumber } from '../../src/http/read-number.ts';
 import { RequestError } from '../../src/http/reply.ts';
 import { Inspection } from '../../src/inspection.ts';
@@ -21,7 +22,7 @@ import { agentTasks, rowOf } from '../../src/tasks/agent-tasks.ts';
 import { readFilter } from '../../src/tasks/filters.ts';
 import { toRow } from '../../src/tasks/store-tasks.ts';
 import { taskFeed, taskFeeds } from '../../src/tasks/task-feed.ts';
-import { shortText, states } from '../../src/tasks/task-source.ts';
+import { shortText } from '../../src/tasks/task-source.ts';
 import { titleOf } from '../../src/tasks/title.ts';
 
 const old = '2020-01-01T00:00:00.000Z';

@@ -1,20 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ListedState, StateCounts } from '../../api/task.ts';
+import { type ListedState, type StateCounts, states } from '../../api/task.ts';
 import { changeQuery } from '../data/route.ts';
 import { AgeOptions } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { stateClass, stateName } from '../parts/words.ts';
-
-const states: readonly ListedState[] = [
-  'TASK_STATE_SUBMITTED',
-  'TASK_STATE_WORKING',
-  'TASK_STATE_INPUT_REQUIRED',
-  'TASK_STATE_AUTH_REQUIRED',
-  'TASK_STATE_COMPLETED',
-  'TASK_STATE_FAILED',
-  'TASK_STATE_CANCELED',
-  'TASK_STATE_REJECTED',
-];
 
 const ages: readonly (readonly [number, string])[] = [
   [0, 'Any age'],
