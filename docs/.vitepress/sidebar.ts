@@ -43,6 +43,7 @@ export const groups: readonly Group[] = [
       'agents/scheduling.md',
       'agents/recurring.md',
       'agents/callbacks.md',
+      'agents/answer-links.md',
       'agents/nested-tasks.md',
       'agents/ai-sdk.md',
       'agents/language-models.md',

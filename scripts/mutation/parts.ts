@@ -237,7 +237,7 @@ export const parts: Readonly<Record<string, Part>> = {
     warm: true,
     mutate: serverFiles(
       ['turns/{outside,retries,steps}', 'agent/retries', 'operations/callbacks'],
-      ['front/http/callbacks'],
+      ['front/callbacks/callbacks'],
     ),
     tests: [
       ...serverTests(['turns/retries/{memory,retry-policy,step-retries,turn-retries}']),

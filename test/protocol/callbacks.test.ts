@@ -1,6 +1,12 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
-import { hour, serveCallbacks, waitingAgent } from '../../packages/server/test/callbacks/serve-callbacks.ts';
+import { askingAgent } from '../../packages/server/test/callbacks/asking-agent.ts';
+import {
+  begin,
+  hour,
+  serveCallbacks,
+  waitingAgent,
+} from '../../packages/server/test/callbacks/serve-callbacks.ts';
 import { abandon, exchange } from '../kit/http/exchange.ts';
 import { type Mount, roads } from '../kit/http/mounts.ts';
 import { listen } from '../kit/listen.ts';
@@ -55,5 +61,33 @@ describe.each(roads)('a callback on %s', (_, mount) => {
     }
     await abandon(origin, path, JSON.stringify({ paid: 'x'.repeat(100) }));
     expect(await ask({ body: '1' })).toMatchObject({ status: 202 });
+  });
+});
+
+describe.each(roads)('a link to a question on %s', (_, mount) => {
+  it('shows the form to a browser, and takes one answer', async () => {
+    const { agent, seen, links } = askingAgent({ form: true });
+    const publicUrl = 'https://agent.example/agent';
+    const { server } = serveCallbacks(agent, { store: memoryStore(), clock: {}, publicUrl });
+    const origin = await listen(await mount(server));
+    const id = await begin(server);
+    const [url = ''] = await links;
+    await until(server, id, 'INPUT_REQUIRED');
+    const { pathname: path } = new URL(url);
+    const accept = 'text/html';
+    const shown = await exchange(origin, { method: 'GET', path, headers: { accept } });
+    expect(shown).toMatchObject({ status: 200, text: expect.stringContaining('<h1>Payment</h1>') });
+    const question = /name="question" value="([^"]*)"/.exec(shown.text)?.[1] ?? '';
+    const send = (fields: Record<string, string>) => {
+      const body = new URLSearchParams({ question, ...fields }).toString();
+      const headers = { accept, 'content-type': 'application/x-www-form-urlencoded', origin: 'null' };
+      return exchange(origin, { method: 'POST', path, headers, body });
+    };
+    expect(await send({ 'field-1': '7' })).toMatchObject({ status: 422 });
+    await abandon(origin, path, `question=${question}&field-0=0&field-1=7`);
+    const thanks = { status: 200, text: expect.stringContaining('Thank you') };
+    expect(await send({ 'field-0': '0', 'field-1': '7' })).toMatchObject(thanks);
+    await until(server, id, 'COMPLETED');
+    expect(seen.at(-1)?.values).toMatchObject({ values: { approved: true, cents: 7 } });
   });
 });

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { v03 } from '@batonjs/bindings-v0-3';
 import { inspector } from '@batonjs/inspector';
-import { type Agent, completed, working } from '@batonjs/server';
+import { type Agent, completed, inputRequired, working } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { sqliteStore } from '@batonjs/store-sqlite';
@@ -21,7 +21,7 @@ import { eventually, until } from '../kit/until.ts';
 
 const immediately = { returnImmediately: true };
 
-it('the URL of a callback, and the secret in it, stand in no log, span, metric, answer, webhook, page or file', async () => {
+it('the URL of a callback or of a link to a question, and the secret in it, stand in no log, span, metric, answer, webhook, page or file', async () => {
   const left = new Map<string, string>();
   const leave = (where: string, what: unknown) => {
     const text = typeof what === 'string' ? what : JSON.stringify(what, membersOf);
@@ -31,8 +31,12 @@ it('the URL of a callback, and the secret in it, stand in no log, span, metric, 
   const folder = temporaryFolder();
   const hook = await webhook();
   const urls: string[] = [];
-  const agent: Agent = async function* ({ callback, callbacks, idempotencyKey }) {
-    if (callbacks.callback) return yield completed('Paid');
+  const agent: Agent = async function* ({ callback, callbacks, idempotencyKey, caller }) {
+    if (caller.answeredBy) return yield completed('Paid');
+    if (callbacks.callback) {
+      urls.push((await callback({ expiresMs: 60_000, answeredBy: 'Ana' })).url);
+      return yield inputRequired('Sure?');
+    }
     yield working('Wait');
     urls.push((await callback({ expiresMs: 60_000 })).url);
     urls.push(`http://localhost/${await idempotencyKey('charge')}`);
@@ -82,6 +86,19 @@ it('the URL of a callback, and the secret in it, stand in no log, span, metric, 
   expect(await ask(`${origin}${path}`, { body: '1' })).toBe(202);
   expect(await ask(`${origin}${path}`, { body: '2' })).toBe(409);
 
+  await until(server, task.id, 'INPUT_REQUIRED');
+  const link = `${origin}${new URL(urls[2] ?? '').pathname}`;
+  const accept = 'text/html';
+  const form = { accept, 'content-type': 'application/x-www-form-urlencoded' };
+  const page = await (await fetch(link, { headers: { accept } })).text();
+  leave('a page', page);
+  const body = `question=${/name="question" value="([^"]*)"/.exec(page)?.[1]}&text=`;
+  expect(await ask(`${link}x`, { method: 'GET', headers: { accept } })).toBe(404);
+  expect(await ask(link, { headers: form, body })).toBe(422);
+  failing.is = true;
+  await ask(link, { method: 'GET', headers: { accept } });
+  failing.is = false;
+  expect(await ask(link, { headers: form, body: `${body}Yes` })).toBe(200);
   leave('a task', await until(server, task.id, 'COMPLETED'));
   leave('a list', await rpc(server, 'ListTasks', { includeArtifacts: true }));
   const events: unknown[] = [];

@@ -1,4 +1,4 @@
-export { FORM_TYPE, type Form } from './form-input/form.ts';
+export { FORM_TYPE, type Form } from '@batonjs/protocol/forms';
 export { formOf } from './form-input/form-of.ts';
 export { inGenerationOrder } from './generation/in-generation-order.ts';
 export { type InteractionMode, MODE_OFFER_TYPE, type ModeOffer } from './interaction-mode/mode-offer.ts';

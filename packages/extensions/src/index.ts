@@ -1,5 +1,5 @@
+export { FORM_TYPE, type Form } from '@batonjs/protocol/forms';
 export { type Extendable, type Extension, extend } from './extension.ts';
-export { FORM_TYPE, type Form } from './form-input/form.ts';
 export { formInput } from './form-input/form-input.ts';
 export { type FormQuestion, inputRequired } from './form-input/input-required.ts';
 export {

@@ -1,9 +1,9 @@
+/** Questions with forms. */
+export { FORM_INPUT } from '@batonjs/protocol/forms';
 export { TASK_TREE } from '@batonjs/protocol/headers';
 
 /** Skills with schemas for their input and output. */
 export const TYPED_SKILLS = 'https://batonjs.dev/extensions/typed-skills/v1';
-/** Questions with forms. */
-export const FORM_INPUT = 'https://batonjs.dev/extensions/form-input/v1';
 /** The progress of a task. */
 export const TASK_PROGRESS = 'https://batonjs.dev/extensions/task-progress/v1';
 /** The reason why a task failed, in a form that programs can read. */

@@ -64,7 +64,7 @@ export type Command =
   | { readonly type: 'pause-turn'; readonly until: string }
   /** The agent remembers values, and forgets those that are undefined. */
   | { readonly type: 'change-memory'; readonly memory: MemoryUpdate }
-  /** The running turn asks for a value from outside. */
+  /** The running turn asks for a value from outside; or a link to a question is made, also without a turn. */
   | ({ readonly type: 'open-callback' } & Omit<CallbackOpened, 'type' | 'format' | 'at' | 'turn'>)
   /** The value comes. Refused if it came before, or after its time. */
   | { readonly type: 'receive-callback'; readonly id: string; readonly value: unknown }

@@ -50,7 +50,8 @@ function happen(state: State | undefined, command: Command, at: string): Happeni
       return changeMemory(open(state), command.memory);
     case 'open-callback': {
       const { type: _, ...opened } = command;
-      return openCallback(state, { ...opened, turn: turnOf(state).number });
+      // A link may be asked for while the question waits, and no turn runs.
+      return openCallback(state, { ...opened, turn: opened.answers ? state.turns : turnOf(state).number });
     }
     case 'receive-callback':
       return receiveCallback(state, command.id, command.value, at);

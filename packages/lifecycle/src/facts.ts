@@ -1,4 +1,5 @@
 import type { Artifact, Message, SendMessageConfiguration, TaskState, TaskStatus } from '@batonjs/protocol';
+import type { QuestionLink } from './kept/question-link.ts';
 
 /** Format of the facts this release writes. A log with a higher number is refused, never misread. */
 export const FACT_FORMAT = 1;
@@ -180,6 +181,7 @@ export interface CallbackOpened extends Written {
   readonly expiresAt: string;
   /** The JSON Schema of the value. */
   readonly schema?: unknown;
+  readonly answers?: QuestionLink;
 }
 
 /** The value came. It asks for another turn, as a wake does. */

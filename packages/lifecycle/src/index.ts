@@ -34,6 +34,7 @@ export {
 } from './facts.ts';
 export { type Head, headOf } from './head.ts';
 export type { Callback, Kept } from './kept/kept.ts';
+export type { QuestionLink } from './kept/question-link.ts';
 export { labelProblem } from './labels.ts';
 export { fromSnapshot, type PlainState, type Snapshot, toSnapshot } from './snapshot.ts';
 export type { ArtifactRecord, OpenTurn, State, StepFailures, TaskRecord } from './state.ts';

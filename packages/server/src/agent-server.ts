@@ -8,15 +8,16 @@ import {
 import type { AgentCard, AgentInterface, Task } from '@batonjs/protocol';
 import { PREVIEW_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import { isTaskAgent } from './agent/agent.ts';
+import type { OpenedCallback } from './agent/callback.ts';
 import { keepWatched } from './base/hooks/watched.ts';
 import type { Limits } from './base/limits.ts';
 import type { Readiness } from './base/store/readiness.ts';
 import { isoTime } from './base/timing/clock.ts';
+import { withCallbacks } from './front/callbacks/callbacks.ts';
 import type { AnsweringParts } from './front/calls/answer-call.ts';
 import { createAnswerCall, createCheckCaller } from './front/calls/call-target.ts';
 import { createCallerLimiter } from './front/calls/caller-limits.ts';
 import { withRequiredScopes } from './front/calls/required-scopes.ts';
-import { withCallbacks } from './front/http/callbacks.ts';
 import { completeCors, withCors } from './front/http/cors.ts';
 import { createFetch } from './front/http/fetch.ts';
 import { createHandler, type HttpOptions } from './front/http/handler.ts';
@@ -27,6 +28,7 @@ import type { BulkProgress } from './operations/bulk/bulk.ts';
 import { type BulkOptions, bulkOperation } from './operations/bulk/bulk-operation.ts';
 import type { Dependencies } from './operations/call/dependencies.ts';
 import { keepInside } from './operations/call/inside-of.ts';
+import { type AnswerLinkOptions, openAnswerLink } from './operations/callbacks/open-answer-link.ts';
 import { type CardInput, completeCard, mustBeNamed } from './operations/card/complete-card.ts';
 import { derivedMembers } from './operations/card/derived-members.ts';
 import { takeName } from './operations/card/names-on-store.ts';
@@ -92,6 +94,11 @@ export interface AgentServer {
    * for a point from which no task can go on, `RESOURCE_EXHAUSTED` at a limit.
    */
   fork(taskId: string, options?: ForkOptions): Promise<Task>;
+  /**
+   * A link to a page with the question that a task waits with, on which one person answers it without a login. Needs
+   * `callbacks`. Rejects with an `A2AError`: `TASK_NOT_FOUND`, or `UNSUPPORTED_OPERATION` if the task asks nothing.
+   */
+  answerLink(taskId: string, options: AnswerLinkOptions): Promise<OpenedCallback>;
   /**
    * Cancels, forks or deletes many tasks, or tries their webhooks again, and yields how far it is. Tasks that begin
    * meanwhile are left alone. The run is recorded in the store: `{ resume: id }` goes on with one that did not end. Throws
@@ -165,6 +172,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     prune: ({ closedBefore, limit = 1_000 }) => store.prune({ closedBefore: isoTime(closedBefore), limit }),
     erase: (options) => eraseTasks(options, dependencies),
     fork: (taskId, options = {}) => forkTask(taskId, options, dependencies),
+    answerLink: (taskId, options) => openAnswerLink(taskId, options, dependencies),
     bulk: (options) => bulkOperation(options, dependencies, closing.signal),
     async close({ graceMs = 10_000 } = {}) {
       closing.abort();

@@ -86,8 +86,8 @@ export interface WorkerOptions {
    */
   readonly schedule?: ScheduleOptions;
   /**
-   * Whether other systems may send values to tasks: `turn.callback` opens a URL for one, below `publicUrl`. Then no tenant
-   * can be called `callbacks`. Default false.
+   * Whether other systems may send values to tasks, and people answer questions by links: `turn.callback` opens a URL for
+   * one, below `publicUrl`. Then no tenant can be called `callbacks`. Default false.
    */
   readonly callbacks?: CallbackOptions | boolean;
   /** How long tasks may take. */

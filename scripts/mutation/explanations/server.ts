@@ -47,7 +47,7 @@ export const explanationsOfServer: readonly Explanation[] = [
     why: 'No test has it: the turn would have to end between the check before a try and the try.',
   },
   {
-    file: 'packages/server/src/front/http/callbacks.ts',
+    file: 'packages/server/src/front/callbacks/callbacks.ts',
     line: 'callbacks?.rate && (await store.take?.(`callbacks ${queue} ${remoteAddress}`, callbacks.rate));',
     replacements: ['store.take(`callbacks ${queue} ${remoteAddress}`, callbacks.rate)'],
     why: 'The same: a server whose callbacks have a rate has a store that counts.',
@@ -59,13 +59,13 @@ export const explanationsOfServer: readonly Explanation[] = [
     why: 'Nothing says which of two values of one name and one millisecond is the latest.',
   },
   {
-    file: 'packages/server/src/front/http/callbacks.ts',
+    file: 'packages/server/src/front/callbacks/callbacks.ts',
     line: "if (!/^application\\/(json|[\\w.+-]+\\+json)\\s*(;|$)/i.test(exchange.headers['content-type'] ?? ''))",
     replacements: ['"Stryker was here!"'],
     why: 'The same: neither text is a type of JSON.',
   },
   {
-    file: 'packages/server/src/front/http/callbacks.ts',
+    file: 'packages/server/src/front/callbacks/callbacks.ts',
     line: 'callbacks?.rate && (await store.take?.(`callbacks ${queue} ${remoteAddress}`, callbacks.rate));',
     replacements: ['callbacks.rate'],
     why: 'The same: callbacks are answered only by a server that has the option.',

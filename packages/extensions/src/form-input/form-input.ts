@@ -1,4 +1,5 @@
 import type { Json, Message } from '@batonjs/protocol';
+import { answerIn, FORM_TYPE, type Form, type FormAnswer, formIn, isOwnForm } from '@batonjs/protocol/forms';
 import type { TaskUpdate } from '@batonjs/server';
 import {
   answerFor,
@@ -11,9 +12,8 @@ import {
 } from '../extension.ts';
 import { describeIssues, type Issue } from '../schema.ts';
 import { FORM_INPUT } from '../uris.ts';
-import { answerIn, FORM_TYPE, type Form, type FormAnswer, formIn } from './form.ts';
 import { askWith } from './input-required.ts';
-import { asOwn, checkValues, isOwnForm, markOwn } from './own-forms.ts';
+import { asOwn, checkValues, markOwn } from './own-forms.ts';
 
 /**
  * Lets the agent ask questions with forms. The extension checks each answer before the agent runs: it repeats the

@@ -1,5 +1,5 @@
 import type { Task } from '@batonjs/protocol';
-import { type Form, formIn } from './form.ts';
+import { type Form, formIn } from '@batonjs/protocol/forms';
 
 /** The form that a task waits for; undefined without one. Show it, then send `answer(task, values)` of the client. */
 export const formOf = ({ status }: Task): Form | undefined =>

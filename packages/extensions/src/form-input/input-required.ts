@@ -1,9 +1,9 @@
 import type { Json } from '@batonjs/protocol';
+import { FORM_TYPE, type Form } from '@batonjs/protocol/forms';
 import { data, inputRequired as plainInputRequired, type TaskUpdate, text } from '@batonjs/server';
 import type { z } from 'zod';
 import { jsonSchemaOf } from '../schema.ts';
 import { FORM_INPUT } from '../uris.ts';
-import { FORM_TYPE, type Form } from './form.ts';
 import { asOwn } from './own-forms.ts';
 
 /** The form of a question. */

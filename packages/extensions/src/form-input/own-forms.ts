@@ -1,9 +1,8 @@
 import type { Message } from '@batonjs/protocol';
+import { FORM_INPUT, FORM_TYPE, type Form, isOwnForm } from '@batonjs/protocol/forms';
 import { type Issue, readOwnSchema } from '@batonjs/protocol/json-schema';
 import type { TaskUpdate } from '@batonjs/server';
 import { readJsonSchema } from '../json-schema/read-json-schema.ts';
-import { FORM_INPUT } from '../uris.ts';
-import { FORM_TYPE, type Form } from './form.ts';
 
 /** Forms that `inputRequired` made in this process: from a schema in the agent's code. */
 const made = new WeakSet<object>();
@@ -27,10 +26,6 @@ export function markOwn(update: TaskUpdate): TaskUpdate {
   const marked = isOwn ? { ...others, [FORM_INPUT]: { isOwn } } : others;
   return { ...update, status: { ...update.status, message: { ...message, metadata: marked } } };
 }
-
-/** Whether the form of a question in the log is the agent's own. */
-export const isOwnForm = (question: Message | undefined): boolean =>
-  Object(question?.metadata?.[FORM_INPUT]).isOwn === true;
 
 const isForm = (part: Message['parts'][number]): part is typeof part & { data: unknown } =>
   part.mediaType === FORM_TYPE && 'data' in part;

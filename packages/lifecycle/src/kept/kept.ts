@@ -1,5 +1,6 @@
 import type { CallbackOpened, CallbackReceived, MemoryChanged } from '../facts.ts';
 import { weigh } from '../values/weigh.ts';
+import type { QuestionLink } from './question-link.ts';
 
 /** A value that the agent waits for, or got, from outside. */
 export interface Callback {
@@ -10,6 +11,7 @@ export interface Callback {
   /** ISO 8601, UTC, milliseconds. */
   readonly expiresAt: string;
   readonly schema?: unknown;
+  readonly answers?: QuestionLink;
   /** When the value came. Absent: it did not come yet. */
   readonly receivedAt?: string;
   readonly value?: unknown;

@@ -131,7 +131,7 @@ export interface Turn {
   references(): Promise<References>;
   /**
    * The caller as `authenticate` returned it: its `scope`, and its claims. Empty without `authenticate`. A claim that is
-   * called `scope` is hidden by the scope.
+   * called `scope` is hidden by the scope. Of an answer by a link, the scope, and `answeredBy`: the name of the person.
    */
   readonly caller: Claims & { readonly scope?: string };
   /** Request metadata sent with `message`. */
@@ -216,6 +216,7 @@ export interface Turn {
    * waits, otherwise after the turn that runs. That turn, and later ones, have the value in `callbacks`. Asks for a turn at
    * `expiresAt` too, as `wakeAt` does, unless one was asked for before that time: so the agent may end its turn without
    * having ended the task. Resolves when it is recorded. Needs the option `callbacks` of the server or worker.
+   * With `answeredBy`, the URL is a page on which that person answers the question of the turn, and no turn is asked for.
    */
   callback(request: CallbackRequest): Promise<OpenedCallback>;
   /** The values that were posted to the callbacks of this task, by name. Look up with `Object.hasOwn`. */

@@ -9,6 +9,11 @@ export interface CallbackRequest {
    * so that any process can check it. Default: any JSON.
    */
   readonly schema?: CallbackSchema;
+  /**
+   * Who answers. The URL then takes no value: it is a page with the question of the task and its form, without a login,
+   * for this person. The answer is a message of the task, and `turn.caller` has the name as `answeredBy`.
+   */
+  readonly answeredBy?: string;
 }
 
 /** A JSON Schema, or an object that has one: https://standardschema.dev/json-schema. */

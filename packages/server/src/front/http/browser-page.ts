@@ -2,6 +2,7 @@ import type { HttpReply } from '@batonjs/bindings';
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { AGENT_CARD_PATH } from '@batonjs/protocol/headers';
 import type { HttpExchange } from './http-exchange.ts';
+import { escaped, pageReply } from './page.ts';
 
 /** Whether a person opened the address of the agent in a browser. No client of A2A asks for `text/html`. */
 export const isForBrowser = ({ method, path, headers }: HttpExchange): boolean =>
@@ -10,18 +11,10 @@ export const isForBrowser = ({ method, path, headers }: HttpExchange): boolean =
   (headers.accept?.toLowerCase().includes('text/html') ?? false);
 
 /** A page that describes the agent at this address, and how to call it. Nothing on it runs or is loaded. */
-export const browserPage = (card: AgentCard, { method }: HttpExchange): HttpReply => ({
-  status: 200,
-  headers: {
-    'content-type': 'text/html; charset=utf-8',
-    vary: 'Accept',
-    'content-security-policy':
-      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
-  },
-  ...(method === 'GET' && { body: pageOf(card) }),
-});
+export function browserPage(card: AgentCard, { method }: HttpExchange): HttpReply {
+  const { body, headers, ...reply } = pageReply(pageOf(card));
+  return { ...reply, headers: { ...headers, vary: 'Accept' }, ...(method === 'GET' && { body }) };
+}
 
 /** How many characters of each part of a card are shown, and how many skills. */
 const most = { line: 200, text: 2_000, card: 20_000, skills: 20 };
@@ -57,15 +50,20 @@ function waysIn(card: AgentCard, { url, protocolBinding, tenant }: AgentInterfac
   const address = url.replaceAll("'", '%27').replace(/\/$/, '');
   const schemes = Object.keys(card.securitySchemes ?? {});
   const needs =
-    schemes.length > 0 ? `<p>It may ask for credentials: ${escaped(schemes.join(', '))}.</p>\n` : '';
+    schemes.length > 0
+      ? `<p>It may ask for credentials: ${escaped(schemes.join(', '), most.text)}.</p>\n`
+      : '';
   const send = bodies[protocolBinding]?.(tenant);
   return `<h2>Send it a message</h2>
-${needs}<pre>${escaped(`curl -s '${address}${send?.path ?? ''}' -H 'A2A-Version: 1.0' -H 'Content-Type: application/json' \\
-  -d '${send?.body ?? ''}'`)}</pre>
+${needs}<pre>${escaped(
+    `curl -s '${address}${send?.path ?? ''}' -H 'A2A-Version: 1.0' -H 'Content-Type: application/json' \\
+  -d '${send?.body ?? ''}'`,
+    most.text,
+  )}</pre>
 <h2>Watch its tasks</h2>
 <p>The inspector shows tasks as they change, and sends messages from a browser:</p>
-<pre>${escaped(`npx @batonjs/inspector '${address}' --allow send`)}</pre>
-<p><a href="${escaped(address + AGENT_CARD_PATH)}">The card as JSON</a></p>
+<pre>${escaped(`npx @batonjs/inspector '${address}' --allow send`, most.text)}</pre>
+<p><a href="${escaped(address + AGENT_CARD_PATH, most.text)}">The card as JSON</a></p>
 `;
 }
 
@@ -89,17 +87,3 @@ const bodies: Readonly<
     }),
   }),
 };
-
-const marks: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** A text that is no markup, of at most so many characters. */
-function escaped(text: string, length = most.text): string {
-  const shown = text.length > length ? `${text.slice(0, length)} …` : text;
-  return shown.replaceAll(/[&<>"']/g, (mark) => marks[mark] ?? '');
-}

@@ -19,12 +19,18 @@ export interface BodyOptions {
  * does not declare its length. Throws what `ask` throws, `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` if it is
  * compressed, or `PARSE_ERROR` if it is not UTF-8 or ends too early.
  */
-export async function readBody(
+export async function readBody(exchange: HttpExchange, options: BodyOptions): Promise<JsonBody | undefined> {
+  if (exchange.method !== 'POST') return undefined;
+  const { jsonDepth: maxDepth, jsonValues: maxValues } = options.options.limits;
+  return jsonBody(await readContent(exchange, options), { maxDepth, maxValues });
+}
+
+/** The body as its text or, if a framework has parsed it, as its value. Throws as `readBody`, not for its syntax. */
+export async function readContent(
   { method, path, headers, readBody }: HttpExchange,
   { options, logger, requestId, ask }: BodyOptions,
-): Promise<JsonBody | undefined> {
-  if (method !== 'POST') return undefined;
-  const { bodyBytes, jsonDepth: maxDepth, jsonValues: maxValues } = options.limits;
+): Promise<{ readonly text: string } | { readonly value: unknown }> {
+  const { bodyBytes } = options.limits;
   const declared = Number(headers['content-length']);
   const read = declared > bodyBytes ? undefined : readBody(bodyBytes, ask);
   const body = (await read?.catch((error) => lost(error, logger, { requestId, method, path }))) ?? {
@@ -39,10 +45,7 @@ export async function readBody(
     const whose = body.longerThan < bodyBytes ? ', the limit of the parser in front of the agent' : '';
     throw new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${body.longerThan} bytes${whose}`);
   }
-  return jsonBody('bytes' in body ? { text: toText(body.bytes) } : body, {
-    maxDepth,
-    maxValues,
-  });
+  return 'bytes' in body ? { text: toText(body.bytes) } : body;
 }
 
 const small = 65_536;

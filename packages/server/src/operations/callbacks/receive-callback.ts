@@ -18,9 +18,16 @@ import type { Dependencies } from '../call/dependencies.ts';
 
 /**
  * What became of a value: it is in the log (now, or since the same value came before), or why not. `issues`: of a value
- * that does not fit the schema, which may be sent again with another one.
+ * that does not fit the schema, which may be sent again with another one. `link`: it takes a person's answer, and no value.
  */
-export type CallbackOutcome = 'accepted' | 'unknown' | 'used' | 'expired' | 'ended' | readonly Issue[];
+export type CallbackOutcome =
+  | 'accepted'
+  | 'unknown'
+  | 'used'
+  | 'expired'
+  | 'ended'
+  | 'link'
+  | readonly Issue[];
 
 type CallbackDependencies = Pick<Dependencies, 'tasks' | 'clock' | 'options'>;
 
@@ -81,6 +88,7 @@ function outcomeOf(
   now: string,
 ): CallbackOutcome | undefined {
   if (!callback) return 'unknown';
+  if (callback.answers) return 'link';
   // First: an answer of 2xx may have been lost, and the task may have gone on since.
   if (callback.receivedAt !== undefined) return isSameJson(callback.value, value) ? 'accepted' : 'used';
   if (isClosed) return 'ended';
@@ -88,7 +96,12 @@ function outcomeOf(
   return callback.schema === undefined ? undefined : readOwnSchema(callback.schema)(value);
 }
 
-function callbackIn({ kept }: State, { id, secret }: CallbackToken, queue: string): Callback | undefined {
+/** The callback of a token, if its secret is the right one. */
+export function callbackIn(
+  { kept }: State,
+  { id, secret }: CallbackToken,
+  queue: string,
+): Callback | undefined {
   const callback = kept?.callbacks[id];
   const secretHash = callback?.secretHash;
   return secretHash !== undefined && isSameText(hashOf(queue, secret), secretHash) ? callback : undefined;

@@ -1,4 +1,4 @@
-import type { Command, Kept, State } from '@batonjs/lifecycle';
+import type { Command, Kept, QuestionLink, State } from '@batonjs/lifecycle';
 import { readOwnSchema } from '@batonjs/protocol/json-schema';
 import type { Answer, Scope } from '@batonjs/store';
 import type {
@@ -25,19 +25,20 @@ export interface CallbackTask {
 }
 
 /**
- * Records that the task takes a value, and asks for a turn when its time is over. Rejects with `TypeError` or
- * `RangeError` for a request that cannot work, or without the option `callbacks`.
+ * Records that the task takes a value, and asks for a turn when its time is over; or that it takes a person's answer to
+ * its question, which asks for none. Rejects with `TypeError` or `RangeError` for a request that cannot work, or without
+ * the option `callbacks`.
  */
 export async function openCallback(
   { scope, taskId, queue, url, clock, write }: CallbackTask,
-  { name = 'callback', expiresMs, schema }: CallbackRequest,
+  request: CallbackRequest & Pick<QuestionLink, 'assignedBy'>,
 ): Promise<OpenedCallback> {
+  const { name = 'callback', expiresMs, schema, answeredBy, assignedBy } = request;
   if (url === undefined)
     throw new TypeError(
       '`turn.callback` needs the option `callbacks` of the server or worker that runs the agent',
     );
-  if (typeof name !== 'string' || name === '') throw new TypeError('The name of a callback is a text');
-  if (!(expiresMs > 0)) throw new RangeError('`expiresMs` of a callback must be more than 0');
+  mustWork(request);
   const now = clock.now();
   const expiresAt = momentOf(Math.ceil(now + expiresMs));
   const readable = schema && toJsonSchema(schema);
@@ -51,13 +52,34 @@ export async function openCallback(
       secretHash: hashOf(queue, secret),
       expiresAt,
       ...(readable && { schema: readable }),
+      ...(answeredBy !== undefined && {
+        answers: { by: answeredBy, after: latestMessageOf(state), ...(assignedBy && { assignedBy }) },
+      }),
     },
     // The agent may end its turn now, and is called at the latest when no value came.
-    ...(state.wakeAt !== undefined && state.wakeAt <= expiresAt ? [] : [wakeCommand(state, expiresAt, now)]),
+    ...(answeredBy !== undefined || (state.wakeAt !== undefined && state.wakeAt <= expiresAt)
+      ? []
+      : [wakeCommand(state, expiresAt, now)]),
   ]);
   const token = writeCallbackToken({ scope, taskId, id, secret });
   return { url: `${url}/callbacks/${token}`, expiresAt: new Date(expiresAt) };
 }
+
+/** The id of the latest message of a client. */
+export const latestMessageOf = ({ conversation: { messages } }: State): string =>
+  messages.items.findLast(({ role }, index) => index < messages.length && role === 'ROLE_USER')?.messageId ??
+  '';
+
+function mustWork({ name = 'callback', expiresMs, schema, answeredBy }: CallbackRequest): void {
+  if (typeof name !== 'string' || name === '') throw new TypeError('The name of a callback is a text');
+  if (!(expiresMs > 0)) throw new RangeError('`expiresMs` of a callback must be more than 0');
+  if (answeredBy === undefined) return;
+  if (typeof answeredBy !== 'string' || answeredBy === '' || answeredBy.length > mostOfName)
+    throw new TypeError(`\`answeredBy\` of a callback is a text of 1 to ${mostOfName} characters`);
+  if (schema) throw new TypeError('A callback with `answeredBy` takes the form of the question: no `schema`');
+}
+
+const mostOfName = 200;
 
 /** The values that came, by the names that were asked for; of several of one name the latest. */
 export function receivedIn(kept: Kept | undefined): Readonly<Record<string, ReceivedCallback>> {

@@ -6,11 +6,13 @@ import type { Dependencies } from '../../operations/call/dependencies.ts';
 import { toWireError } from '../../operations/call/wire-error.ts';
 import { type CallbackOutcome, receiveCallback } from '../../operations/callbacks/receive-callback.ts';
 import { REQUEST_ID, requestIdOf } from '../calls/request-id.ts';
-import type { Handle, HttpExchange } from './http-exchange.ts';
-import { readBody } from './request-body.ts';
+import type { Handle, HttpExchange } from '../http/http-exchange.ts';
+import { readBody } from '../http/request-body.ts';
+import { isForm, showLink, takeAnswer } from './answer-links.ts';
+import { messagePage, settledPage } from './answer-page.ts';
 
 /**
- * Takes the values of callbacks, at any path that ends in `/callbacks/` and a token. The token is the credential: it is
+ * Takes the values of callbacks, and the answers of people to questions, at any path that ends in `/callbacks/` and a token. The token is the credential: it is
  * looked at before any other part of the server, and stands in no log, span or answer.
  */
 export function withCallbacks(handle: Handle, dependencies: Dependencies): Handle {
@@ -39,22 +41,42 @@ async function answer(
   dependencies: Dependencies,
 ): Promise<HttpReply> {
   const { method, path } = exchange;
-  if (method !== 'POST') return { ...refusal(405, 'A callback takes a POST'), headers: { allow: 'POST' } };
+  const isPage = isForPerson(exchange);
+  const { name } = dependencies.card;
   try {
+    if (method !== 'POST' && !isPage) return notAllowed;
     if (exchange.refusal) throw exchange.refusal;
     if (!dependencies.isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
     await count(exchange, dependencies);
+    if (isPage) {
+      const page =
+        (await (method === 'POST'
+          ? takeAnswer(token, exchange, requestId, dependencies)
+          : showLink(token, dependencies))) ?? noLink(exchange, name);
+      return method === 'HEAD' ? withoutBody(page) : page;
+    }
     const value = await readValue(exchange, requestId, dependencies);
     return replyOf(await receiveCallback(token, value, dependencies));
   } catch (error) {
     const wire = toWireError(error, dependencies.logger, { requestId, method, path });
     const { retryAfter } = wire;
-    const reply = refusal(errorTable[wire.reason].http, wire.message);
+    const code = errorTable[wire.reason].http;
+    const reply = isPage
+      ? messagePage('That did not work', `${wire.message}.`, { status: code, agent: name })
+      : refusal(code, wire.message);
     return retryAfter === undefined
       ? reply
       : { ...reply, headers: { ...reply.headers, 'retry-after': String(retryAfter) } };
   }
 }
+
+/** Whether a browser asks for the page of a link, or posts its form. */
+const isForPerson = (exchange: HttpExchange): boolean =>
+  exchange.method === 'POST'
+    ? isForm(exchange)
+    : (exchange.method === 'GET' || exchange.method === 'HEAD') && takesPages(exchange);
+
+const takesPages = ({ headers }: HttpExchange): boolean => /\btext\/html\b/i.test(headers.accept ?? '');
 
 /** Counts the value for its address. Throws `RESOURCE_EXHAUSTED`. */
 async function count(
@@ -89,6 +111,8 @@ function replyOf(outcome: CallbackOutcome): HttpReply {
       return refusal(404, 'There is no such callback');
     case 'used':
       return refusal(409, 'The callback was used with another value');
+    case 'link':
+      return refusal(415, 'A person answers here, on the page of this address');
     case 'expired':
       return refusal(410, 'The callback has expired');
     case 'ended':
@@ -98,8 +122,20 @@ function replyOf(outcome: CallbackOutcome): HttpReply {
   }
 }
 
+const noLink = (exchange: HttpExchange, agent: string): HttpReply =>
+  exchange.method === 'POST' && !takesPages(exchange)
+    ? refusal(415, `A callback takes ${JSON_TYPE}`)
+    : settledPage('unknown', agent);
+
+const withoutBody = ({ status, headers }: HttpReply): HttpReply => ({ status, headers });
+
 const refusal = (code: number, message: string): HttpReply => ({
   status: code,
   headers: { 'content-type': JSON_TYPE },
   body: JSON.stringify({ error: { code, message } }),
 });
+
+const notAllowed: HttpReply = {
+  ...refusal(405, 'A callback takes a POST'),
+  headers: { 'content-type': JSON_TYPE, allow: 'POST' },
+};

@@ -1,4 +1,8 @@
-import type { Json, Message, Part } from '@batonjs/protocol';
+import type { Json } from './model/json.ts';
+import type { Message, Part } from './model/messages.ts';
+
+/** URI of the extension of an agent that asks questions with forms. */
+export const FORM_INPUT = 'https://batonjs.dev/extensions/form-input/v1';
 
 /** The media type of forms and of their answers. */
 export const FORM_TYPE = 'application/vnd.batonjs.form+json';
@@ -37,6 +41,10 @@ export function formIn(message: Message | undefined): Form | undefined {
   }
   return undefined;
 }
+
+/** Whether the form of a question in the log is the agent's own, and not one that another agent handed up. */
+export const isOwnForm = (question: Message | undefined): boolean =>
+  Object(question?.metadata?.[FORM_INPUT]).isOwn === true;
 
 const isTexts = (value: unknown): value is Record<string, string> =>
   typeof value === 'object' &&

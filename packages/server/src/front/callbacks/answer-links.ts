@@ -1,0 +1,97 @@
+import type { HttpReply } from '@batonjs/bindings';
+import type { Message, Part } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { FORM_TYPE, formIn, isOwnForm } from '@batonjs/protocol/forms';
+import { type Issue, readOwnSchema } from '@batonjs/protocol/json-schema';
+import type { Dependencies } from '../../operations/call/dependencies.ts';
+import {
+  type AnswerErrors,
+  answerQuestion,
+  readAnswerLink,
+  type WaitingQuestion,
+} from '../../operations/callbacks/answer-question.ts';
+import type { HttpExchange } from '../http/http-exchange.ts';
+import { readContent } from '../http/request-body.ts';
+import { fieldsOf, readFields } from './answer-fields.ts';
+import { questionPage, settledPage } from './answer-page.ts';
+
+/** The type of the body that a page without a program posts. */
+export const isForm = ({ headers }: HttpExchange): boolean =>
+  /^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers['content-type'] ?? '');
+
+/** The page of a link. Undefined if the token is that of no link. */
+export async function showLink(token: string, dependencies: Dependencies): Promise<HttpReply | undefined> {
+  const standing = await readAnswerLink(token, dependencies);
+  if (standing === 'unknown') return undefined;
+  const { name } = dependencies.card;
+  return typeof standing === 'object' ? questionPage(standing, name) : settledPage(standing, name);
+}
+
+/** Takes what was posted from the page of a link. Undefined if the token is that of no link. */
+export async function takeAnswer(
+  token: string,
+  exchange: HttpExchange,
+  requestId: string,
+  dependencies: Dependencies,
+): Promise<HttpReply | undefined> {
+  const { name } = dependencies.card;
+  const posted = await readPosted(exchange, requestId, dependencies);
+  const questionId = posted.get('question') ?? '';
+  const read = (question: Message) => answerIn(posted, question);
+  const standing = await answerQuestion(token, { questionId, read }, dependencies);
+  if (standing === 'unknown') return undefined;
+  if (typeof standing === 'string') return settledPage(standing, name);
+  if (!('errors' in standing)) return changedPage(standing, name);
+  return questionPage(standing, name, { refused: { posted, errors: standing.errors } });
+}
+
+const changedPage = (waiting: WaitingQuestion, agent: string): HttpReply =>
+  questionPage(waiting, agent, {
+    note: 'The question has changed since this page was loaded. Look at it again.',
+  });
+
+async function readPosted(
+  exchange: HttpExchange,
+  requestId: string,
+  { logger, options: { limits, callbacks } }: Dependencies,
+): Promise<URLSearchParams> {
+  const options = { limits: { ...limits, bodyBytes: callbacks?.bytes ?? 0 } };
+  const content = await readContent(exchange, { options, logger, requestId, ask: async () => {} });
+  if ('text' in content) return new URLSearchParams(content.text);
+  // A parser of the framework was there first.
+  const texts = Object.entries(Object(content.value)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  if (texts.length === 0) throw new A2AError('PARSE_ERROR', 'The form is empty');
+  return new URLSearchParams(texts);
+}
+
+/** The parts of the answer, or its faults by member. */
+function answerIn(
+  posted: URLSearchParams,
+  question: Message,
+): { readonly parts: readonly Part[] } | AnswerErrors {
+  const form = formIn(question);
+  if (!form) {
+    const text = (posted.get('text') ?? '').replaceAll('\r\n', '\n');
+    return text.trim() === '' ? { errors: { text: 'Write an answer first' } } : { parts: [{ text }] };
+  }
+  const fields = fieldsOf(form.schema);
+  const { values, errors } = readFields(fields, posted);
+  if (Object.keys(errors).length > 0) return { errors };
+  // The form of another agent is checked by the agent that asks, with care for its schema.
+  const issues = isOwnForm(question) ? readOwnSchema(form.schema)(values) : undefined;
+  if (issues) return { errors: errorsOf(issues, new Set(fields.map(({ member }) => member))) };
+  return { parts: [{ data: { formId: form.formId, values }, mediaType: FORM_TYPE }] };
+}
+
+/** Issues by the member whose field shows them; those of no field stand above all. */
+function errorsOf(issues: readonly Issue[], members: ReadonlySet<string>): Record<string, string> {
+  const errors = new Map<string, string>();
+  for (const { path, message } of issues) {
+    const [member = ''] = path.split('.');
+    const at = members.has(path) ? path : members.has(member) ? member : '';
+    errors.set(at, errors.get(at) ?? (at === '' && path !== '' ? `${path}: ${message}` : message));
+  }
+  return Object.fromEntries(errors);
+}

@@ -1,0 +1,183 @@
+import type { Callback, QuestionLink, State } from '@batonjs/lifecycle';
+import type { Message, Part } from '@batonjs/protocol';
+import { StoreError } from '@batonjs/store';
+import { isSameJson } from '../../base/same-json.ts';
+import { isoTime } from '../../base/timing/clock.ts';
+import type { LiveTask } from '../../log/live-task.ts';
+import { decideAll } from '../../log/write/decision.ts';
+import { reserveSize } from '../../log/write/task-limits.ts';
+import { write } from '../../log/write/write.ts';
+import { orderFor } from '../../turns/order/schedule.ts';
+import { dueAt } from '../../turns/order/task-deadlines.ts';
+import { type CallbackToken, readCallbackToken } from '../../turns/outside/callback-token.ts';
+import { latestMessageOf } from '../../turns/outside/open-callback.ts';
+import { onceOf, type Receive } from '../accept/receive.ts';
+import type { Dependencies } from '../call/dependencies.ts';
+import { callbackIn } from './receive-callback.ts';
+
+/** A question that waits for the answer of one person. */
+export interface WaitingQuestion {
+  readonly question: Message;
+  /** Who is asked. */
+  readonly by: string;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly expiresAt: string;
+}
+
+/**
+ * Where a link stands. `early`: the agent has not asked yet. `answered`: by this link. `elsewhere`: another answer came.
+ */
+export type LinkStanding =
+  | WaitingQuestion
+  | 'unknown'
+  | 'early'
+  | 'answered'
+  | 'elsewhere'
+  | 'expired'
+  | 'ended';
+
+type LinkDependencies = Pick<Dependencies, 'tasks' | 'clock' | 'options'>;
+
+/** Where the link of a token stands. */
+export const readAnswerLink = (text: string, dependencies: LinkDependencies): Promise<LinkStanding> =>
+  withLink(text, dependencies, async (live, token, link) =>
+    standingOf(live.state, token, link, dependencies),
+  );
+
+/** An answer as it was posted, to the question with this id. */
+export interface PostedAnswer {
+  readonly questionId: string;
+  /** The parts of the answer, or its faults by the member of the form. */
+  read(question: Message): { readonly parts: readonly Part[] } | AnswerErrors;
+}
+
+export interface AnswerErrors {
+  readonly errors: Readonly<Record<string, string>>;
+}
+
+/**
+ * Answers a question, once, and starts the next turn. Resolves to `answered` if the answer is in the log, now or since
+ * the same one came before; to the question with errors, if the answer does not fit it; to the question that the task
+ * asks by now, if that is another one; else to why not. Rejects with `RESOURCE_EXHAUSTED` if the log of the task or the
+ * queue is full.
+ */
+export const answerQuestion = (
+  text: string,
+  { questionId, read }: PostedAnswer,
+  dependencies: LinkDependencies,
+): Promise<LinkStanding | (WaitingQuestion & AnswerErrors)> =>
+  withLink(text, dependencies, async (live, token, link) => {
+    const standing = () => standingOf(live.state, token, link, dependencies);
+    const waiting = standing();
+    if (typeof waiting !== 'object') {
+      const question = waiting === 'answered' ? messageIn(live.state, questionId) : undefined;
+      const again = question?.role === 'ROLE_AGENT' ? read(question) : undefined;
+      return again && 'parts' in again ? settled(live.state, token, again.parts, waiting) : waiting;
+    }
+    if (waiting.question.messageId !== questionId) return waiting;
+    const answer = read(waiting.question);
+    if ('errors' in answer) return { ...waiting, ...answer };
+    const message: Message = { messageId: idOf(token), role: 'ROLE_USER', parts: [...answer.parts] };
+    await commitAnswer(live, receiveFor(live.state, message, link), dependencies, (state) => {
+      const found = standingOf(state, token, link, dependencies);
+      return typeof found === 'object' && found.question.messageId === questionId;
+    });
+    return settled(live.state, token, answer.parts, standing());
+  });
+
+/** Writes the answer while the question is open, and reads what the log has then. */
+async function commitAnswer(
+  live: LiveTask,
+  receive: Receive,
+  { clock, options }: LinkDependencies,
+  isOpen: (state: State) => boolean,
+): Promise<void> {
+  const decided = (state: State) => decideAll(state, [receive], isoTime(clock.now()));
+  const giveBack = reserveSize(live, decided(live.state).facts, options.limits);
+  try {
+    // Not an open append: an answer that came at the same moment must be seen.
+    await write(live, (state) => (state && isOpen(state) ? decided(state) : { facts: [], state }), {
+      turn: { queue: options.queue, want: true, ...orderFor(options.schedule, receive) },
+      once: onceOf(receive.message.messageId),
+      dueAt: (state) => dueAt(state, options.clocks),
+    });
+  } catch (error) {
+    if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
+  } finally {
+    giveBack();
+  }
+  await live.refresh();
+}
+
+interface AnswerableLink extends Pick<Callback, 'expiresAt'> {
+  readonly answers: QuestionLink;
+}
+
+async function withLink<R>(
+  text: string,
+  { tasks, options: { queue } }: LinkDependencies,
+  use: (live: LiveTask, token: CallbackToken, link: AnswerableLink) => R | Promise<R>,
+): Promise<R | 'unknown'> {
+  const token = readCallbackToken(text);
+  const live = token && (await tasks.open(token.scope, token.taskId));
+  if (!live) return 'unknown';
+  try {
+    const link = callbackIn(live.state, token, queue);
+    if (!link?.answers) return 'unknown';
+    return await use(live, token, { ...link, answers: link.answers });
+  } finally {
+    tasks.release(live);
+  }
+}
+
+const idOf = ({ id }: CallbackToken): string => `answer-${id}`;
+
+function standingOf(
+  state: State,
+  token: CallbackToken,
+  { answers: { by, after }, expiresAt }: AnswerableLink,
+  { clock }: LinkDependencies,
+): LinkStanding {
+  if (messageIn(state, idOf(token))) return 'answered';
+  if (latestMessageOf(state) !== after) return 'elsewhere';
+  if (state.closed) return 'ended';
+  const now = isoTime(clock.now());
+  if (expiresAt <= (now < state.at ? state.at : now)) return 'expired';
+  const status = state.task?.status;
+  const question = status?.state === 'TASK_STATE_INPUT_REQUIRED' ? status.message : undefined;
+  return question ? { question, by, expiresAt } : 'early';
+}
+
+const messageIn = ({ conversation: { messages } }: State, id: string): Message | undefined =>
+  messages.items.find(({ messageId }, index) => index < messages.length && messageId === id);
+
+/** One link has one answer: another one is not taken for it. */
+const settled = <S>(
+  state: State,
+  token: CallbackToken,
+  parts: readonly Part[],
+  standing: S,
+): S | 'elsewhere' =>
+  standing === 'answered' && !isSameJson(messageIn(state, idOf(token))?.parts, parts)
+    ? 'elsewhere'
+    : standing;
+
+/**
+ * The answer, as the client would send it that started the task: with the extensions of its latest message, and in its
+ * scope, but with no other claims of it.
+ */
+function receiveFor(
+  { taken, contextId, task }: State,
+  message: Message,
+  { answers }: AnswerableLink,
+): Receive {
+  const { extensions, configuration, caller } = taken.at(-1) ?? {};
+  const scope = caller?.scope;
+  return {
+    type: 'receive',
+    message: { ...message, contextId, ...(task && { taskId: task.id }) },
+    ...(configuration && { configuration }),
+    ...(extensions && { extensions }),
+    caller: { ...(scope !== undefined && { scope }), answeredBy: answers.by },
+  };
+}

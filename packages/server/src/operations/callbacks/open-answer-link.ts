@@ -1,0 +1,55 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import type { CallbackRequest, OpenedCallback } from '../../agent/callback.ts';
+import { isoTime } from '../../base/timing/clock.ts';
+import { decideAll } from '../../log/write/decision.ts';
+import { write } from '../../log/write/write.ts';
+import { dueAt } from '../../turns/order/task-deadlines.ts';
+import { openCallback } from '../../turns/outside/open-callback.ts';
+import { scopeOf } from '../call/call-context.ts';
+import type { Dependencies } from '../call/dependencies.ts';
+import { taskNotFound } from '../call/task-webhooks.ts';
+
+/** Who answers until when, and whose task it is. */
+export interface AnswerLinkOptions extends Required<Pick<CallbackRequest, 'answeredBy' | 'expiresMs'>> {
+  /** The `scope` that `authenticate` returned for the caller of the task; without it, callers that are not authenticated. */
+  readonly caller?: string;
+  readonly tenant?: string;
+  /** The operator who chose the person, for the log. */
+  readonly assignedBy?: string;
+}
+
+/** Makes a link to the question of a task. Not an operation of the protocol. Rejects with an `A2AError`, or with `TypeError` for options that cannot work. */
+export async function openAnswerLink(
+  taskId: string,
+  { answeredBy, expiresMs, caller = '', tenant, assignedBy }: AnswerLinkOptions,
+  { tasks, clock, isOpen, options: { queue, callbacks, clocks } }: Dependencies,
+): Promise<OpenedCallback> {
+  if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
+  if (!callbacks) throw new TypeError('`answerLink` needs the option `callbacks`');
+  if (answeredBy === undefined) throw new TypeError('A link needs `answeredBy`');
+  const scope = scopeOf(queue, tenant, { scope: caller });
+  const live = await tasks.open(scope, taskId);
+  if (!live) throw taskNotFound(taskId);
+  try {
+    const task = {
+      scope,
+      taskId,
+      queue,
+      url: callbacks.url,
+      clock,
+      write: (commands: Parameters<Parameters<typeof openCallback>[0]['write']>[0]) =>
+        write(
+          live,
+          (state) => {
+            if (state?.task?.status.state !== 'TASK_STATE_INPUT_REQUIRED')
+              throw new A2AError('UNSUPPORTED_OPERATION', 'The task waits for no answer');
+            return decideAll(state, commands(state), isoTime(clock.now()));
+          },
+          { dueAt: (state) => dueAt(state, clocks) },
+        ),
+    };
+    return await openCallback(task, { name: 'answer', answeredBy, expiresMs, assignedBy });
+  } finally {
+    tasks.release(live);
+  }
+}
