@@ -58,7 +58,7 @@ function samples(url?: string, telemetry?: ClientTelemetry): readonly [GalleryAg
     { name: 'expense', agent: approveExpense, card: expenseCard },
     { name: 'currency', agent: convertMoney, card: currencyCard, currentStatusInHistory: true },
     { name: 'boat-designer', agent: designBoat, card: boatCard },
-    { name: 'trip-planner', ...planner, idempotency: true, callbacks: true },
+    { name: 'trip-planner', ...planner, idempotency: true },
     { name: 'assistant', agent: assistant(modelFrom(process.env)), card: assistantCard, restart: 'rerun' },
   ];
 }

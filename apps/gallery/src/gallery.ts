@@ -55,6 +55,7 @@ const actions: readonly Action[] = [
   'cancel',
   'wake',
   'fork',
+  'assign',
   'redeliver',
   'prune',
   'fetch-file',
@@ -82,6 +83,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
   const serve = ({ name, ...options }: GalleryAgent): Exhibit => {
     const url = `${settings.publicUrl ?? localUrl}/agents/${name}`;
     const server = createAgentServer({
+      callbacks: true,
       compatibility,
       clocks,
       retention,

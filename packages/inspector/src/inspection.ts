@@ -100,6 +100,7 @@ export const allActions: readonly Action[] = [
   'cancel',
   'wake',
   'fork',
+  'assign',
   'redeliver',
   'prune',
   'fetch-file',

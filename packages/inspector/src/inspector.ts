@@ -149,6 +149,7 @@ const words = {
   cancel: 'cancel tasks',
   wake: 'wake tasks',
   fork: 'run tasks again',
+  assign: 'give questions to people',
   redeliver: 'redeliver webhooks',
   prune: 'delete tasks',
   'fetch-file': 'load files from other servers',

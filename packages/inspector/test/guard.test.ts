@@ -150,6 +150,7 @@ describe('the inspector', () => {
       ['send', '/api/agents/show/interface', { binding: 'JSONRPC', version: '1.0' }],
       ['cancel', '/api/agents/show/tasks/t/cancel', {}],
       ['wake', '/api/agents/show/tasks/t/wake', {}],
+      ['assign', '/api/agents/show/tasks/t/assign', { to: 'Ana', expiresMs: 60_000 }],
       ['prune', '/api/agents/show/prune', { olderThanMs: 0 }],
       ['redeliver', '/api/agents/show/redeliver', { taskId: 't', id: 'w' }],
       ['fetch-file', '/api/file', { agent: 'show', url: 'https://example.com/' }],

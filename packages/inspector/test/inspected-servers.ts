@@ -62,7 +62,7 @@ export async function serveInspected(
   const http = createServer(app).listen(0, '127.0.0.1');
   await once(http, 'listening');
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  const show = agentServer('show', { publicUrl: `${url}/show` });
+  const show = agentServer('show', { publicUrl: `${url}/show`, callbacks: true });
   const far = agentServer('far', { publicUrl: `${url}/far` });
   const old = agentServer('old', {
     publicUrl: `${url}/old`,

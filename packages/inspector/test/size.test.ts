@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { builtApp } from './built-app.ts';
@@ -26,12 +26,22 @@ it('the app is at most 60 kB of scripts and styles, gzip, and what renders Markd
   expect(bytes(later!)).toBeLessThan(30_000);
 });
 
+it('the font is at most 27 kB, and no other file is large', () => {
+  const others = readdirSync(join(app.folder, 'assets')).filter((name) => !/\.(js|css)$/.test(name));
+  const sizes = others.map(
+    (name) => [extname(name), statSync(join(app.folder, 'assets', name)).size] as const,
+  );
+  expect(sizes.filter(([ending]) => ending === '.woff2')).toEqual([['.woff2', expect.any(Number)]]);
+  for (const [ending, size] of sizes)
+    expect([ending, size < (ending === '.woff2' ? 27_000 : 3_000)]).toEqual([ending, true]);
+});
+
 it('the page has no script, style or handler of its own, and loads nothing from elsewhere', () => {
   const page = text('index.html');
   expect(page).not.toMatch(/<script(?![^>]*src=)|<style|\son\w+=|style=/i);
   expect(page).not.toMatch(/(src|href)="(?!\.\/)/);
   for (const name of readdirSync(join(app.folder, 'assets')).filter((name) => name.endsWith('.css')))
-    expect(text('assets', name)).not.toMatch(/@import|url\(/);
+    expect(text('assets', name)).not.toMatch(/@import|url\((?!\.\/inter-[\w-]+\.woff2\))/);
 });
 
 it('neither zod nor the Markdown renderer is in the script of the first page', () => {

@@ -2,6 +2,8 @@ import { FACT_FORMAT, type Fact } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../src/api/timeline.ts';
 import { dateTime } from '../src/app/parts/words.ts';
+import { foldChunks } from '../src/app/timeline/fold-chunks.ts';
+import { spansOf } from '../src/app/timeline/spans.ts';
 import { Timeline } from '../src/app/timeline/timeline.ts';
 
 const at = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString();
@@ -190,4 +192,62 @@ it('says in words what the agent keeps, why it failed and when it is tried again
     `Callback paid: until ${again}`,
     'Callback paid received: {"paid":true}',
   ]);
+});
+
+const chunks = [1, 2, 3].map((n) =>
+  fact(4 + n, 30 * n, {
+    type: 'artifact-updated',
+    artifact: { artifactId: 'a', name: 'Report', parts: [{ text: `${n}` }] },
+    append: n > 1,
+  }),
+);
+
+it('folds chunks of one artifact that follow each other, and draws them as one bar', () => {
+  const { rows } = timelineOf(entries.slice(0, 3), chunks, [status(8, 200, 'TASK_STATE_COMPLETED')]);
+  const listed = rows.map((row, index) => ({ row, index }));
+  expect(foldChunks(listed).map(({ index, chunks, first }) => [index, chunks, first?.entry.seq])).toEqual([
+    [0, undefined, undefined],
+    [1, undefined, undefined],
+    [2, undefined, undefined],
+    [5, 3, 5],
+    [6, undefined, undefined],
+  ]);
+  expect(spansOf(rows).filter(({ kind }) => kind === 'chunks')).toEqual([
+    { kind: 'chunks', name: 'Report, 3 chunks', from: Date.parse(at(30)), until: Date.parse(at(90)), row: 3 },
+  ]);
+  const other = fact(7, 60, {
+    type: 'artifact-updated',
+    artifact: { artifactId: 'b', parts: [{ text: 'x' }] },
+    append: false,
+  });
+  const mixed = timelineOf(entries.slice(0, 3), [chunks[0]!, other, chunks[1]!]);
+  expect(foldChunks(mixed.rows.map((row, index) => ({ row, index })))).toHaveLength(6);
+});
+
+it('says who was asked by a link, by whom, and who answered', () => {
+  const link = (seq: number, more: object) =>
+    fact(seq, 0, {
+      type: 'callback-opened',
+      name: 'answer',
+      id: String(seq),
+      turn: 1,
+      expiresAt: at(60_000),
+      answers: { by: 'Ana', after: 'm', ...more },
+    });
+  const answer = fact(6, 0, {
+    type: 'message-received',
+    message: { messageId: 'answer-4', role: 'ROLE_USER', parts: [{ text: 'Yes' }] },
+    caller: { answeredBy: 'Ana' },
+  });
+  const timeline = timelineOf([entries[0]!, link(4, {}), link(5, { by: 'Bo', assignedBy: 'Cy' }), answer]);
+  expect(timeline.rows.slice(1).map(({ described: { label, text } }) => `${label}: ${text}`)).toEqual([
+    `Answer link for Ana: until ${dateTime(at(60_000))}`,
+    `Answer link for Bo: chosen by Cy, until ${dateTime(at(60_000))}`,
+    'Answer of Ana: Yes',
+  ]);
+  expect(timeline.at(3).asked).toEqual([
+    { by: 'Ana', assignedBy: undefined, expiresAt: at(60_000) },
+    { by: 'Bo', assignedBy: 'Cy', expiresAt: at(60_000) },
+  ]);
+  expect([timeline.live.asked, timeline.live.answeredBy]).toEqual([[], { 'answer-4': 'Ana' }]);
 });

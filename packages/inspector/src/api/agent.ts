@@ -6,6 +6,7 @@ export type Action =
   | 'cancel'
   | 'wake'
   | 'fork'
+  | 'assign'
   | 'redeliver'
   | 'prune'
   | 'fetch-file'

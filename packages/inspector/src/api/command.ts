@@ -15,6 +15,13 @@ export interface SendCommand {
 /** The member of a message's metadata in which the inspector says who sent it: `{ sentBy }`, the name of the viewer. */
 export const INSPECTOR = 'https://batonjs.dev/inspector/v1';
 
+/** The address at which one person answers a question, without the inspector. */
+export interface AnswerLink {
+  readonly url: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+}
+
 /** What a sent message led to. */
 export interface Sent {
   readonly taskId?: string;

@@ -1,5 +1,5 @@
 /**
- * The headers of every response. Scripts, styles and requests come from the inspector alone; pictures and sounds are
+ * The headers of every response. Scripts, styles, fonts and requests come from the inspector alone; pictures and sounds are
  * made in the page from what the inspector sent. No script and no style stands in the page itself.
  */
 export const responseHeaders: Readonly<Record<string, string>> = {
@@ -8,6 +8,7 @@ export const responseHeaders: Readonly<Record<string, string>> = {
     "script-src 'self'",
     "style-src 'self'",
     "connect-src 'self'",
+    "font-src 'self'",
     "img-src 'self' blob:",
     'media-src blob:',
     "base-uri 'none'",

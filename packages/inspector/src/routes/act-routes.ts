@@ -5,9 +5,13 @@ import type { PushConfigStore, Scope } from '@batonjs/store';
 import { fetchFile } from '../actions/fetch-file.ts';
 import { sendMessage } from '../actions/send-message.ts';
 import { type StoreScope, summaryOf } from '../agents/inspected.ts';
+import type { AnswerLink } from '../api/command.ts';
 import { RequestError } from '../http/reply.ts';
 import type { Exhibit } from '../inspection.ts';
 import type { Route } from './route.ts';
+
+/** For how long a link may take an answer, in milliseconds. */
+const longestLinkMs = 366 * 86_400_000;
 
 /** The most webhooks of one task that are tried again. */
 const mostWebhooks = 100;
@@ -86,6 +90,26 @@ export const actRoutes: Readonly<Record<string, Route>> = {
       ...(typeof position === 'number' && { from: position }),
     });
     return { taskId: task.id };
+  },
+
+  async 'POST /agents/:agent/tasks/:task/assign'({ inspection, params, body, permit, viewer }) {
+    await permit('assign', { agent: params.agent, taskId: params.task });
+    const given = await body();
+    const agent = inspection.agent(params.agent);
+    const { tenant, caller } = placeIn(agent, given);
+    const { expiresMs } = given;
+    if (typeof expiresMs !== 'number' || !(expiresMs > 0 && expiresMs <= longestLinkMs))
+      throw new RequestError(400, 'expiresMs must be a number of milliseconds, at most a year');
+    const to = textIn(given, 'to').trim();
+    if (to === '' || to.length > 200) throw new RequestError(400, 'to must be a text of 1 to 200 characters');
+    const { url, expiresAt } = await serverOf(agent).answerLink(params.task, {
+      answeredBy: to,
+      expiresMs,
+      assignedBy: viewer.name ?? 'inspector',
+      ...(tenant !== undefined && { tenant }),
+      ...(caller !== undefined && { caller }),
+    });
+    return { url, expiresAt: expiresAt.toISOString() } satisfies AnswerLink;
   },
 
   async 'POST /agents/:agent/tasks/:task/redeliver'({ inspection, params, body, permit }) {

@@ -166,6 +166,7 @@ describe('all agents', () => {
       'cancel',
       'wake',
       'fork',
+      'assign',
       'redeliver',
       'prune',
       'fetch-file',

@@ -34,7 +34,10 @@ export async function serve(options: Partial<InspectorOptions> = {}) {
     hooks.push(request.url!);
     response.writeHead(request.url === '/file' ? 200 : 500, { 'content-type': 'text/csv' }).end('a,b');
   });
-  const [show, far] = [started('show'), started('far')];
+  const [show, far] = [
+    started('show', { publicUrl: 'http://show.localhost', callbacks: true }),
+    started('far'),
+  ];
   const farUrl = await listen(nodeHandler(far));
   const handler = inspector({
     agents: [{ server: show }, { name: 'far', url: farUrl }, { name: 'kept', store: memoryStore() }],

@@ -10,6 +10,7 @@ const all = [
   'cancel',
   'wake',
   'fork',
+  'assign',
   'redeliver',
   'prune',
   'fetch-file',

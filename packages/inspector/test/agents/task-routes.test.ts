@@ -117,6 +117,30 @@ describe('a task', () => {
       expect(await call(path, body)).toMatchObject({ status: 404, message });
   });
 
+  it('that asks is given to a person, whose link answers it once, and the log says who chose the person', async () => {
+    const { call, feed, near, show } = await serve({ allow: ['assign'] });
+    const { task } = await near.send('ask');
+    const path = `/agents/show/tasks/${task!.id}/assign`;
+    const assigned = await call(path, { to: ' Ana ', expiresMs: 60_000 });
+    const { url } = assigned.json as unknown as { url: string };
+    expect(assigned).toMatchObject({ status: 200, json: { expiresAt: expect.stringMatching(/Z$/) } });
+    const lines = await feed(`/agents/show/tasks/${task!.id}/timeline`, ({ type }) => type === 'live');
+    expect(JSON.stringify(lines)).toContain('"by":"Ana"');
+    expect(JSON.stringify(lines)).toContain('"assignedBy":"inspector"');
+    expect(JSON.stringify(lines)).not.toContain(url.split('/').at(-1));
+    const page = await show.fetch(new Request(url, { headers: { accept: 'text/html' } }));
+    expect(await page.text()).toContain('asks Ana');
+    for (const [body, message] of [
+      [{ to: '', expiresMs: 1 }, 'to is missing'],
+      [{ to: 'x'.repeat(201), expiresMs: 1 }, 'to must be a text of 1 to 200 characters'],
+      [{ to: 'Ana', expiresMs: 0 }, 'expiresMs must be a number of milliseconds, at most a year'],
+    ] as const)
+      expect(await call(path, body)).toMatchObject({ status: 400, message });
+    expect(await call('/agents/far/tasks/t/assign', { to: 'Ana', expiresMs: 1 })).toMatchObject({
+      status: 404,
+    });
+  });
+
   it('that has ended is deleted after some time', async () => {
     const { call, near } = await serve({ allow: ['prune'] });
     const { task } = await near.send('steps');

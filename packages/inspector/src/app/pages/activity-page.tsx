@@ -14,6 +14,7 @@ const words: Readonly<Record<Action, string>> = {
   cancel: 'Canceled',
   wake: 'Ran now',
   fork: 'Ran again',
+  assign: 'Gave a question to a person',
   redeliver: 'Retried webhooks',
   prune: 'Deleted old tasks',
   'fetch-file': 'Loaded a file',

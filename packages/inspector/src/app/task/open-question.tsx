@@ -3,6 +3,7 @@ import { Loading, ProblemNote } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Conversation } from '../timeline/conversation.tsx';
 import { useTimeline } from '../timeline/use-timeline.ts';
+import { AssignPanel } from './assign-panel.tsx';
 import { NextStep } from './next-step.tsx';
 
 /** A task that waits: what it is about, its conversation, and its form. */
@@ -22,6 +23,9 @@ export function OpenQuestion({ agent, task }: { readonly agent: string; readonly
       </header>
       <Conversation replay={timeline.live} agent={agent} />
       <NextStep agent={agent} task={present} />
+      {present.status.state === 'TASK_STATE_INPUT_REQUIRED' && (
+        <AssignPanel agent={agent} task={task} asked={timeline.live.asked} />
+      )}
     </div>
   );
 }

@@ -13,7 +13,9 @@ export function Conversation({ replay, agent }: { readonly replay: Replay; reado
       items={messages}
       keyOf={({ messageId }) => messageId}
       label="Messages"
-      row={(message) => <MessageView message={message} agent={agent} />}
+      row={(message) => (
+        <MessageView message={message} agent={agent} by={replay.answeredBy[message.messageId]} />
+      )}
     />
   );
 }
@@ -33,7 +35,14 @@ function sentBy({ metadata }: Message): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-function MessageView({ message, agent }: { readonly message: Message; readonly agent: string }) {
+interface MessageViewProps {
+  readonly message: Message;
+  readonly agent: string;
+  /** Who answered by a link. */
+  readonly by: string | undefined;
+}
+
+function MessageView({ message, agent, by }: MessageViewProps) {
   const isAgent = message.role === 'ROLE_AGENT';
   // The form of a question is shown where it is answered.
   const parts = isAgent
@@ -41,7 +50,9 @@ function MessageView({ message, agent }: { readonly message: Message; readonly a
     : message.parts;
   return (
     <div class={`message ${isAgent ? 'message-agent' : 'message-user'}`}>
-      <span class="message-role">{isAgent ? 'Agent' : (sentBy(message) ?? 'Client')}</span>
+      <span class="message-role">
+        {isAgent ? 'Agent' : by ? `${by}, by link` : (sentBy(message) ?? 'Client')}
+      </span>
       <Content parts={parts} agent={agent} />
     </div>
   );

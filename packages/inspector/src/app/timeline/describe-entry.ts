@@ -25,7 +25,9 @@ export function describeEntry({ fact, event, message, notice }: Entry): Describe
 function describeFact(fact: Fact): Described {
   switch (fact.type) {
     case 'message-received': {
-      const label = fact.forked ? `Fork of ${shortId(fact.forked.taskId)}` : 'Message';
+      const { answeredBy } = fact.caller ?? {};
+      const from = typeof answeredBy === 'string' ? `Answer of ${answeredBy}` : 'Message';
+      const label = fact.forked ? `Fork of ${shortId(fact.forked.taskId)}` : from;
       return said(label, fact.message.parts, 'ROLE_USER');
     }
     case 'task-created':
@@ -127,7 +129,10 @@ function describeInside(fact: Inside): Described {
     case 'labels-set':
       return { icon: 'step', label: 'Labels', text: oneLine(fact.labels.join(', ')), tone: 'turn' };
     case 'callback-opened': {
-      const text = `until ${dateTime(fact.expiresAt)}`;
+      const { answers, expiresAt } = fact;
+      const chosen = answers?.assignedBy ? `chosen by ${answers.assignedBy}, ` : '';
+      const text = `${chosen}until ${dateTime(expiresAt)}`;
+      if (answers) return { icon: 'lock', label: `Answer link for ${answers.by}`, text, tone: 'turn' };
       return { icon: 'connection', label: `Callback ${fact.name}`, text, tone: 'turn' };
     }
     case 'callback-received': {

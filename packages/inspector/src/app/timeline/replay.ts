@@ -1,5 +1,5 @@
 import type { AgentEvent } from '@batonjs/client';
-import type { StepFailed, TurnFailed } from '@batonjs/lifecycle';
+import type { MessageReceived, QuestionLink, StepFailed, TurnFailed } from '@batonjs/lifecycle';
 import type { Artifact, Message, Task, TaskStatus } from '@batonjs/protocol';
 import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry } from '../../api/timeline.ts';
@@ -17,6 +17,15 @@ export interface Failure {
   readonly code?: string | undefined;
   /** When it was, or is, tried again. */
   readonly retryAt?: string | undefined;
+}
+
+/** A person who was asked by a link. */
+export interface Asked {
+  readonly by: string;
+  /** The operator who chose the person; undefined: the agent did. */
+  readonly assignedBy: string | undefined;
+  /** ISO 8601. */
+  readonly expiresAt: string;
 }
 
 /** The most failures that are kept: the last ones. */
@@ -43,6 +52,10 @@ export class Replay {
   labels: readonly string[] = [];
   /** What the agent threw, the last one last. Another list after each. */
   failures: readonly Failure[] = [];
+  /** Who was asked by links since the latest message of a client. Another list after each. */
+  asked: readonly Asked[] = [];
+  /** Who answered by a link, by the id of the message. Another record after each. */
+  answeredBy: Readonly<Record<string, string>> = {};
   /** Who sent the first message, as far as the server knows. */
   caller: string | undefined;
 
@@ -54,11 +67,23 @@ export class Replay {
   /** A state that later entries of this one do not change. */
   copy(): Replay {
     const { task, turn, traceId, attempt, attempts, title, labels, caller, failures } = this;
+    const { asked, answeredBy } = this;
     const copy = new Replay();
     copy.task = task && copyOf(task);
     copy.#early = [...this.#early];
     copy.#answer = this.#answer;
-    return Object.assign(copy, { turn, traceId, attempt, attempts, title, labels, caller, failures });
+    return Object.assign(copy, {
+      turn,
+      traceId,
+      attempt,
+      attempts,
+      title,
+      labels,
+      caller,
+      failures,
+      asked,
+      answeredBy,
+    });
   }
 
   /** Throws for an entry that has another shape than its type says. */
@@ -87,6 +112,7 @@ export class Replay {
     switch (fact?.type) {
       case 'message-received':
         this.#say(fact.message);
+        this.#answered(fact);
         this.caller ??= nameIn(fact.caller);
         if (fact.labels) this.#label(fact.labels);
         this.traceId = /^00-([\da-f]{32})-/.exec(fact.traceparent ?? '')?.[1];
@@ -122,6 +148,9 @@ export class Replay {
       case 'turn-failed':
         this.#fail(seq, fact);
         return;
+      case 'callback-opened':
+        if (fact.answers) this.#ask(fact.answers, fact.expiresAt);
+        return;
       case 'message-taken':
       case 'turn-ended':
       case 'woken':
@@ -130,7 +159,6 @@ export class Replay {
       case 'step-completed':
       case 'turn-paused':
       case 'memory-changed':
-      case 'callback-opened':
       case 'callback-received':
       case 'child-updated':
       case undefined:
@@ -151,6 +179,17 @@ export class Replay {
     }
     if (task.status.message) this.#remember(task, task.status.message);
     this.#remember(task, message);
+  }
+
+  #ask({ by, assignedBy }: QuestionLink, expiresAt: string): void {
+    this.asked = [...this.asked, { by, assignedBy, expiresAt }];
+  }
+
+  #answered({ caller, message }: MessageReceived): void {
+    this.asked = [];
+    const { answeredBy } = caller ?? {};
+    if (typeof answeredBy === 'string')
+      this.answeredBy = { ...this.answeredBy, [message.messageId]: answeredBy };
   }
 
   #label(labels: readonly string[]): void {

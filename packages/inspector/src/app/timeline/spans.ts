@@ -1,11 +1,12 @@
 import type { AgentEvent } from '@batonjs/client';
 import type { Fact } from '@batonjs/lifecycle';
 import { isTerminalState, stateName } from '../parts/words.ts';
+import { chunkOf } from './fold-chunks.ts';
 import type { TimelineRow } from './timeline.ts';
 
 /** Something that lasted: a bar of the waterfall. */
 export interface Span {
-  readonly kind: 'turn' | 'step' | 'wait' | 'child';
+  readonly kind: 'turn' | 'step' | 'wait' | 'child' | 'chunks';
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly from: number;
@@ -16,13 +17,23 @@ export interface Span {
   readonly row: number;
 }
 
+/** An artifact that was sent in chunks. */
+interface Sent {
+  readonly name: string;
+  chunks: number;
+  readonly from: number;
+  until: number;
+  readonly row: number;
+}
+
 /** The most bars that are drawn: of a task with more, the last ones. */
 const most = 100;
 
-/** What lasted in a task, in the order in which it began: attempts of turns, steps, waits, children. */
+/** What lasted in a task, in the order in which it began: attempts of turns, steps, waits, children, artifacts in chunks. */
 export function spansOf(rows: readonly TimelineRow[]): readonly Span[] {
   const reader = new SpanReader();
   for (const [index, row] of rows.entries()) reader.read(row, index);
+  reader.addArtifacts();
   return reader.spans.slice(-most).sort((one, other) => one.from - other.from || one.row - other.row);
 }
 
@@ -30,19 +41,42 @@ export function spansOf(rows: readonly TimelineRow[]): readonly Span[] {
 class SpanReader {
   readonly spans: Span[] = [];
   readonly #children = new Map<string, Span>();
+  readonly #artifacts = new Map<string, Sent>();
   #turn: Span | undefined;
   #wait: Span | undefined;
   /** When the step that ends next may have begun: the log says only when steps end. */
   #stepFrom = 0;
   #stepRow = 0;
 
-  read({ entry, isUnreadable }: TimelineRow, index: number): void {
+  read(timelineRow: TimelineRow, index: number): void {
+    const { entry, isUnreadable } = timelineRow;
     if (isUnreadable || entry.at === undefined) return;
     const at = Date.parse(entry.at);
+    const artifact = chunkOf(timelineRow);
+    if (artifact !== undefined) this.#chunk(artifact, timelineRow, at, index);
     if (entry.message) this.#endWait(at);
     const status = (entry.event as AgentEvent | undefined)?.statusUpdate?.status;
     if (status) this.#status(status.state, at, index);
     if (entry.fact) this.#fact(entry.fact, at, index);
+  }
+
+  /** One bar for each artifact that came in several chunks. */
+  addArtifacts(): void {
+    for (const { name, chunks, from, until, row } of this.#artifacts.values())
+      if (chunks > 1)
+        this.spans.push({ kind: 'chunks', name: `${name}, ${chunks} chunks`, from, until, row });
+  }
+
+  #chunk(id: string, { entry: { fact, event } }: TimelineRow, at: number, row: number): void {
+    const known = this.#artifacts.get(id);
+    if (known) {
+      known.chunks += 1;
+      known.until = at;
+      return;
+    }
+    const artifact =
+      fact?.type === 'artifact-updated' ? fact.artifact : (event as AgentEvent).artifactUpdate?.artifact;
+    this.#artifacts.set(id, { name: artifact?.name || id, chunks: 1, from: at, until: at, row });
   }
 
   #fact(fact: Fact, at: number, row: number): void {

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Icon } from '../parts/icon.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { clockTime, duration } from '../parts/words.ts';
+import { foldChunks, type ListedRow } from './fold-chunks.ts';
 import type { Timeline, TimelineRow } from './timeline.ts';
 
 type Kinds = 'all' | 'client' | 'inside';
@@ -13,6 +14,7 @@ const kinds: readonly (readonly [Kinds, string])[] = [
 ];
 
 const key = 'baton-inspector-entries';
+const foldKey = 'baton-inspector-fold';
 
 /** The entries that this browser showed last. */
 const chosenKinds = (): Kinds => kindOf(localStorage.getItem(key));
@@ -33,10 +35,15 @@ const longGapMs = 1_000;
 export function TimelinePane({ timeline, version, position, onPosition }: TimelinePaneProps) {
   const [shown, setShown] = useState(chosenKinds);
   const count = timeline.rows.length;
-  const rows = useMemo(
-    () => timeline.rows.map((row, index) => ({ row, index })).filter(({ row }) => isShown(row, shown)),
-    [timeline, version, shown],
-  );
+  const [isFolded, setFolded] = useState(() => localStorage.getItem(foldKey) !== 'no');
+  const rows = useMemo<readonly ListedRow[]>(() => {
+    const all = timeline.rows.map((row, index) => ({ row, index })).filter(({ row }) => isShown(row, shown));
+    return isFolded ? foldChunks(all) : all;
+  }, [timeline, version, shown, isFolded]);
+  const fold = (folds: boolean) => {
+    localStorage.setItem(foldKey, folds ? 'yes' : 'no');
+    setFolded(folds);
+  };
   const choose = (kind: string) => {
     localStorage.setItem(key, kind);
     setShown(kindOf(kind));
@@ -57,6 +64,11 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
             ))}
           </select>
         </label>
+        <label class="fold">
+          <input type="checkbox" checked={isFolded} onChange={(event) => fold(event.currentTarget.checked)} />
+          Fold chunks
+        </label>
+        <span class="spacer" />
         <span class="muted timeline-count">
           {count === 1 ? '1 entry' : `${count.toLocaleString('en')} entries`}
         </span>
@@ -71,7 +83,7 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
         rowClass={({ row, index }) =>
           `entry tone-${row.described.tone} ${index >= current ? 'is-later' : ''}`
         }
-        row={({ row }) => <EntryRow row={row} />}
+        row={(listed) => <EntryRow {...listed} />}
       />
       <Scrub count={count} position={position} onPosition={onPosition} />
     </div>
@@ -114,8 +126,11 @@ function Scrub({ count, position, onPosition }: ScrubProps) {
   );
 }
 
-function EntryRow({ row: { entry, described, gapMs, durationMs } }: { readonly row: TimelineRow }) {
+function EntryRow({ row, first = row, chunks }: ListedRow) {
+  const { entry, described } = row;
+  const { gapMs } = first;
   const isLong = gapMs !== undefined && gapMs >= longGapMs;
+  const durationMs = chunks ? lengthOf(first, row) : row.durationMs;
   return (
     <>
       <span class="entry-seq">{entry.notice ? '·' : entry.seq}</span>
@@ -123,13 +138,19 @@ function EntryRow({ row: { entry, described, gapMs, durationMs } }: { readonly r
       <span class={`entry-gap ${isLong ? 'is-long' : ''}`}>{gapMs ? `+${duration(gapMs)}` : ''}</span>
       <Icon name={described.icon} />
       <span class="entry-label">{described.label}</span>
-      <span class="entry-text">{described.text}</span>
+      <span class="entry-text">
+        {chunks ? `${chunks} chunks, at last ${described.text}` : described.text}
+      </span>
       {durationMs !== undefined && durationMs > 0 && (
         <span class="entry-duration">{duration(durationMs)}</span>
       )}
     </>
   );
 }
+
+/** From the first chunk to the last one, in milliseconds. */
+const lengthOf = ({ entry: { at: from } }: TimelineRow, { entry: { at: to } }: TimelineRow) =>
+  from === undefined || to === undefined ? undefined : Date.parse(to) - Date.parse(from);
 
 function isShown({ entry: { fact, event, message, notice } }: TimelineRow, shown: Kinds): boolean {
   if (shown === 'all') return true;
