@@ -25,8 +25,7 @@ export function a2aExpress(
       await answer(server, req, res, {
         target: req.url,
         readBody: read,
-        ...mountOfRequest(req),
-        remoteAddress: req.ip,
+        ...whereFrom(req),
         refusal,
       });
     } catch (error) {
@@ -44,10 +43,15 @@ export function a2aExpress(
   ];
 }
 
-const mountOfRequest = (req: Request): ReturnType<typeof mountOf> =>
-  mountOf(req.socket, {
-    protocol: req.protocol,
-    host: req.get('host'),
-    path: req.baseUrl,
-    trusted: req.app.get('trust proxy') !== false,
-  });
+/** Express parses what proxies say at each read of `ip` and `protocol`, also where it trusts none. */
+function whereFrom(req: Request): ReturnType<typeof mountOf> & Pick<HttpExchange, 'remoteAddress'> {
+  const { socket, baseUrl: path } = req;
+  const host = req.get('host');
+  if (req.app.get('trust proxy') !== false) {
+    const mount = mountOf(socket, { protocol: req.protocol, host, path, trusted: true });
+    return { ...mount, remoteAddress: req.ip };
+  }
+  const protocol = 'encrypted' in socket && socket.encrypted ? 'https' : 'http';
+  const mount = mountOf(socket, { protocol, host, path, trusted: false });
+  return { ...mount, remoteAddress: socket.remoteAddress };
+}

@@ -1,6 +1,13 @@
 import { request as httpRequest, Agent as Sockets } from 'node:http';
 import { getHeapSpaceStatistics } from 'node:v8';
-import { type Agent, artifact, completed, createAgentServer, working } from '@batonjs/server';
+import {
+  type Agent,
+  type AgentServer,
+  artifact,
+  completed,
+  createAgentServer,
+  working,
+} from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { collect } from '../../../test/kit/collect.ts';
@@ -18,8 +25,7 @@ const agent: Agent = async function* ({ step, inbox }) {
 };
 
 /** How many bytes of garbage of one request outlive two young collections. */
-async function promotedBy(send: () => Promise<void>): Promise<number> {
-  const each = 10;
+async function promotedBy(send: () => Promise<void>, each = 10): Promise<number> {
   const rounds = 40;
   for (let n = 0; n < 200; n++) await send();
   collect({ type: 'major' });
@@ -44,6 +50,11 @@ const request = () => ({
   params: { message: { messageId: `m-${ids}`, role: 'ROLE_USER', parts: [{ text: 'quote' }] } },
 });
 const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+async function answered(server: AgentServer): Promise<void> {
+  const body = JSON.stringify(request());
+  const response = await server.fetch(new Request('http://localhost/', { method: 'POST', headers, body }));
+  await response.text();
+}
 const serve = () => createAgentServer({ card: { name: 'A', description: 'B' }, agent, store: memoryStore() });
 
 it('little of a request, its response and its task outlives a young collection besides what the store keeps', async () => {
@@ -65,13 +76,23 @@ it('little of a request, its response and its task outlives a young collection b
   }
 });
 
+it('nor does more of tasks that are open at the same time: no table keeps those that ended', async () => {
+  const server = serve();
+  const atOnce = 16;
+  const sendAll = async () => {
+    await Promise.all(Array.from({ length: atOnce }, () => answered(server)));
+  };
+  try {
+    // 1,000, and 5,300 where a hash table keeps what was in it.
+    expect((await promotedBy(sendAll, 2)) / atOnce).toBeLessThan(3_000);
+  } finally {
+    await server.close();
+  }
+});
+
 it('nor does much of a `Request` that `server.fetch` answered', async () => {
   const server = serve();
-  const send = async () => {
-    const body = JSON.stringify(request());
-    const response = await server.fetch(new Request('http://localhost/', { method: 'POST', headers, body }));
-    await response.text();
-  };
+  const send = () => answered(server);
   try {
     // 2,500, and 8,400 with such a line.
     expect(await promotedBy(send)).toBeLessThan(5_000);

@@ -1,8 +1,12 @@
 import type { Message } from '@batonjs/protocol';
 
 /** The text parts of a message, joined by newlines. */
-export const linesOf = ({ parts }: Message): string =>
-  parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
+export function linesOf({ parts }: Message): string {
+  let lines: string | undefined;
+  for (const part of parts)
+    if ('text' in part) lines = lines === undefined ? part.text : `${lines}\n${part.text}`;
+  return lines ?? '';
+}
 
 /** The members of all data parts that clients sent; later ones win. */
 export function valuesOf(messages: readonly Message[]): Record<string, unknown> {

@@ -152,8 +152,9 @@ export class TaskRun {
     try {
       const turn = new AgentTurn(task, this.#dependencies, this.#signal, span, this.#pauser);
       task.enterAgent();
-      const called = new Promise<Answer>((resolve) => resolve(runIn(span, () => agent(turn))));
-      const answer = await this.#orHalt(called);
+      const called: Answer | Promise<Answer> = runIn(span, () => agent(turn));
+      // A generator is there at once: most agents are one.
+      const answer = isUpdates(called) ? called : await this.#orHalt(Promise.resolve(called));
       if (answer === halted) return await this.#stop();
       if (isUpdates(answer)) await this.#consume(span ? span.iterate(answer) : answer, waitingIn(answer));
       else await this.#answer(answer);

@@ -4,6 +4,12 @@ import { callSubscriber } from './call-subscriber.ts';
 
 type Notify = (version?: number) => void;
 
+/** Emptied when it is removed: an outgrown hash table keeps what was in it until the next full collection. */
+interface Subscriber {
+  readonly topic: Topic;
+  notify: Notify | undefined;
+}
+
 /**
  * The number of a topic, 32 bits, under which processes tell each other of changes. Two topics may have the same number:
  * their subscribers are then notified too often, which the port allows.
@@ -33,7 +39,7 @@ const taskStart = hashed(0x811c9dc5, 'task ');
 /** The subscribers of this process, by the numbers of their topics. Nothing is left of one that unsubscribed. */
 export class Subscribers {
   /** Mostly one, for which a set would be large. */
-  readonly #byNumber = new Map<number, readonly { readonly notify: Notify; readonly topic: Topic }[]>();
+  readonly #byNumber = new Map<number, readonly Subscriber[]>();
 
   get isEmpty(): boolean {
     return this.#byNumber.size === 0;
@@ -46,9 +52,10 @@ export class Subscribers {
 
   add(topic: Topic, notify: Notify): Unsubscribe {
     const number = topicNumber(topic);
-    const subscriber = { notify, topic };
+    const subscriber: Subscriber = { topic, notify };
     this.#byNumber.set(number, [...this.#of(number), subscriber]);
     return () => {
+      subscriber.notify = undefined;
       const left = this.#of(number).filter((one) => one !== subscriber);
       if (left.length === 0) this.#byNumber.delete(number);
       else this.#byNumber.set(number, left);
@@ -57,7 +64,7 @@ export class Subscribers {
 
   /** `version`: how long the log of the task is, at least. */
   notify(number: number, version?: number): void {
-    for (const { notify } of this.#of(number)) callSubscriber(notify, version);
+    for (const { notify } of this.#of(number)) if (notify) callSubscriber(notify, version);
   }
 
   /** Notifies of a change that is stored. */
@@ -79,7 +86,7 @@ export class Subscribers {
     this.#byNumber.clear();
   }
 
-  #of(number: number): readonly { readonly notify: Notify; readonly topic: Topic }[] {
+  #of(number: number): readonly Subscriber[] {
     return this.#byNumber.get(number) ?? [];
   }
 }

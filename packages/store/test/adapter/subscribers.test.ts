@@ -34,6 +34,20 @@ it('subscribers are notified of their topic only, and nothing is left of one tha
   expect(subscribers.topics.length).toBe(0);
 });
 
+it('a subscriber that another one ends is not notified any more', () => {
+  const subscribers = new Subscribers();
+  const seen: string[] = [];
+  const topic = { scope: 's', taskId: 't' };
+  let end = () => {};
+  subscribers.add(topic, () => {
+    seen.push('first');
+    end();
+  });
+  end = subscribers.add(topic, () => void seen.push('second')) as () => void;
+  subscribers.notify(topicNumber(topic));
+  expect(seen).toEqual(['first']);
+});
+
 it('subscribers are notified of what another process has told, with its versions', () => {
   const subscribers = new Subscribers();
   const seen: unknown[] = [];

@@ -42,6 +42,7 @@ export interface HttpOptions extends AnsweringParts {
 /** Answers requests: picks the binding, which decodes them and encodes their answers. Spec: §5, §3.3. */
 export function createHandler(http: HttpOptions): Handle {
   const { bindings, admission, dependencies } = http;
+  const { logger } = dependencies;
   const servedVersions = bindings.map(({ version }) => version);
   return async (exchange) => {
     const mount = cardMountOf(exchange, http);
@@ -60,7 +61,7 @@ export function createHandler(http: HttpOptions): Handle {
       if (isLarge(exchange)) await ask();
       request = {
         ...request,
-        body: await readBody(exchange, { ...dependencies, requestId, ask }),
+        body: await readBody(exchange, { options: dependencies.options, logger, requestId, ask }),
       };
       const stated = statedVersion(request) ?? impliedVersion(request, http);
       const wanted = dependencies.options.preview && stated === PREVIEW_VERSION ? PROTOCOL_VERSION : stated;

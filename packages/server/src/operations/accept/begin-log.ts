@@ -1,6 +1,6 @@
 import type { Command } from '@batonjs/lifecycle';
 import { A2AError } from '@batonjs/protocol/errors';
-import { type Commit, StoreError } from '@batonjs/store';
+import { type Commit, isPending, StoreError } from '@batonjs/store';
 import { newId } from '../../base/system/new-id.ts';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
@@ -46,13 +46,15 @@ export async function beginLog(
       if (!live.known) throw tooManyTasks();
       return await join(live, receive, dependencies);
     }
-    await live.subscribe();
+    const subscribed = live.subscribe();
+    if (isPending(subscribed)) await subscribed;
     const since = clock.monotonic();
-    const written = await write(live, (known) => (known ? overtaken : decideFirst(commands, dependencies)), {
+    const writing = write(live, (known) => (known ? overtaken : decideFirst(commands, dependencies)), {
       turn: firstTurn(receive, here, dependencies),
       once: onceOf(messageId),
       dueAt: (state) => dueAt(state, clocks),
     });
+    const written = isPending(writing) ? await writing : writing;
     if (written.facts.length === 0) {
       await live.refresh();
       return await join(live, receive, dependencies);
