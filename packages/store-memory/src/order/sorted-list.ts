@@ -83,16 +83,8 @@ export class SortedList<T extends Key, Key = T> {
     }
   }
 
-  /** The first chunk that does not end before the item. Mostly the last one: items come nearly in order. */
+  /** The first chunk that does not end before the item. */
   #chunkOf(item: Key): number {
-    const newest = this.#chunks.length - 1;
-    const first = this.#chunks[newest]?.[0];
-    if (
-      first !== undefined &&
-      this.#compare(first, item) < 0 &&
-      this.#compare(this.#chunks[newest]!.at(-1)!, item) >= 0
-    )
-      return newest;
     return firstIndex(this.#chunks, (chunk) => {
       const last = chunk.at(-1);
       return last !== undefined && this.#compare(last, item) >= 0;
