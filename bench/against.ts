@@ -3,6 +3,7 @@
  * and 13, or those that are named. It prints the CPU time per operation of both, database included, and how many times as
  * much this checkout takes: the median of the pairs, the least and the most. `--pairs <n>`: instead of seven.
  */
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Checkout, checkOut } from './against/checkout.ts';
 import { type Row, rows } from './against/rows.ts';
@@ -48,12 +49,7 @@ async function measure({ store, http, ask, warmUp, count }: Row, bench: URL): Pr
   const less = values.short ? 20 : 1;
   let cpu = 0;
   await places[store](async (choice, databaseCpu) => {
-    const server = await Worker.start<Baton>(
-      'contenders/baton/baton.ts',
-      { ...choice, http },
-      ['--expose-gc'],
-      bench,
-    );
+    const server = await Worker.start<Baton>(programIn(bench), { ...choice, http }, ['--expose-gc'], bench);
     await ask(server, warmUp / less);
     const before = (await server.ask('cpu')) + databaseCpu();
     const operations = await ask(server, count / less);
@@ -61,4 +57,10 @@ async function measure({ store, http, ask, warmUp, count }: Row, bench: URL): Pr
     await server.stop();
   });
   return cpu;
+}
+
+/** Older checkouts have it in the folder above. */
+function programIn(bench: URL): string {
+  const program = 'contenders/baton/baton.ts';
+  return existsSync(new URL(program, bench)) ? program : 'contenders/baton.ts';
 }
