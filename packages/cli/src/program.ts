@@ -72,7 +72,8 @@ function describe(option: Option, io: Io): string {
   const variable = variableOf(option.long!);
   const setting = new Settings(io).find(option.long!);
   const shown = setting ? (isSecret(option) ? 'set' : setting.value) : plain(option);
-  const effective = shown === undefined ? '' : `; default: ${shown}${setting ? ` (${setting.source})` : ''}`;
+  const effective =
+    shown === undefined || shown === '' ? '' : `; default: ${shown}${setting ? ` (${setting.source})` : ''}`;
   return `${option.description} [${variable}${effective}]`;
 }
 

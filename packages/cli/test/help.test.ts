@@ -113,7 +113,7 @@ it.each<[line: string, error: string]>([
   ],
   [
     'tasks --store sqlite:/dev/null/such',
-    'Error: There is no file /dev/null/such\nCode: A2ACLI_ERR_UNREACHABLE\nHint: Check the address, and that the agent runs\n',
+    'Error: There is no file /dev/null/such\nCode: A2ACLI_ERR_UNREACHABLE\nHint: Check the path, and that the agent has run with it once\n',
   ],
   ['auth login -a a.example', 'Error: --client-id is missing\nCode: A2ACLI_ERR_USAGE\n'],
   [

@@ -47,7 +47,12 @@ export async function openStore(url: string, cwd: string): Promise<OpenedStore> 
   // The rest of a URL may hold a password.
   if (/^[a-z]+:\/\//i.test(url)) throw usage('A store is sqlite:<path>, redis://…, postgres://… or etcd://…');
   const path = resolve(cwd, url.replace(/^sqlite:/, ''));
-  if (!existsSync(path)) throw new CliError('A2ACLI_ERR_UNREACHABLE', `There is no file ${path}`);
+  if (!existsSync(path))
+    throw new CliError(
+      'A2ACLI_ERR_UNREACHABLE',
+      `There is no file ${path}`,
+      'Check the path, and that the agent has run with it once',
+    );
   try {
     const { sqliteStore } = await import('@batonjs/store-sqlite');
     const store = sqliteStore(path);
