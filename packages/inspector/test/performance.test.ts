@@ -76,6 +76,8 @@ describe.skipIf(!executablePath)('long lists', { timeout: 300_000 }, () => {
       location.hash = '#/agents/many/tasks/long';
     });
     const list = page.getByRole('listbox', { name: 'Timeline' });
+    const folds = page.getByRole('checkbox', { name: 'Fold chunks' });
+    await folds.uncheck();
     await page.getByText(`${(manyEvents + 3).toLocaleString('en')} entries`).waitFor();
     await list.locator(`[aria-posinset="${manyEvents + 3}"]`).waitFor();
     await page.getByRole('slider').fill('100');
@@ -83,6 +85,8 @@ describe.skipIf(!executablePath)('long lists', { timeout: 300_000 }, () => {
     const scrolled = await scrollThrough(page, list);
     expect(scrolled.most).toBeLessThan(mostRows);
     process.stdout.write(`5,000 events: ${report(scrolled)}\n`);
+    await folds.check();
+    await expect.poll(() => list.getByRole('option').count()).toBe(4);
   });
 
   it('opens a task of 10,000 entries, and goes back in it, in a blink and with few nodes', async () => {

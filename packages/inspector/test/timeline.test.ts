@@ -2,7 +2,7 @@ import { FACT_FORMAT, type Fact } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../src/api/timeline.ts';
 import { dateTime } from '../src/app/parts/words.ts';
-import { foldChunks } from '../src/app/timeline/fold-chunks.ts';
+import { listRows } from '../src/app/timeline/fold-chunks.ts';
 import { spansOf } from '../src/app/timeline/spans.ts';
 import { Timeline } from '../src/app/timeline/timeline.ts';
 
@@ -204,8 +204,8 @@ const chunks = [1, 2, 3].map((n) =>
 
 it('folds chunks of one artifact that follow each other, and draws them as one bar', () => {
   const { rows } = timelineOf(entries.slice(0, 3), chunks, [status(8, 200, 'TASK_STATE_COMPLETED')]);
-  const listed = rows.map((row, index) => ({ row, index }));
-  expect(foldChunks(listed).map(({ index, chunks, first }) => [index, chunks, first?.entry.seq])).toEqual([
+  const listed = listRows(rows, () => true, true);
+  expect(listed.map(({ index, chunks, first }) => [index, chunks, first?.entry.seq])).toEqual([
     [0, undefined, undefined],
     [1, undefined, undefined],
     [2, undefined, undefined],
@@ -221,7 +221,9 @@ it('folds chunks of one artifact that follow each other, and draws them as one b
     append: false,
   });
   const mixed = timelineOf(entries.slice(0, 3), [chunks[0]!, other, chunks[1]!]);
-  expect(foldChunks(mixed.rows.map((row, index) => ({ row, index })))).toHaveLength(6);
+  expect(listRows(mixed.rows, () => true, true)).toHaveLength(6);
+  expect(listRows(rows, () => true, false)).toHaveLength(7);
+  expect(listRows(rows, ({ entry }) => entry.seq !== 6, true).at(-2)).toMatchObject({ chunks: 2 });
 });
 
 it('says who was asked by a link, by whom, and who answered', () => {

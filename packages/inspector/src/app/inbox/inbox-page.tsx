@@ -47,7 +47,7 @@ export function InboxPage({ query }: { readonly query: URLSearchParams }) {
         </Empty>
       )}
       {open && (
-        <div class="panes">
+        <div class="panes" style={{ '--questions': String(rows.length) }}>
           <section class="pane pane-inbox" aria-label="Open questions">
             <Questions rows={rows} open={open} onChoose={choose} />
           </section>

@@ -7,29 +7,32 @@ export interface ListedRow {
   /** The index of the entry; of several the last one. */
   readonly index: number;
   /** The first of several chunks. */
-  first?: TimelineRow;
+  readonly first?: TimelineRow;
   /** How many chunks it stands for, if several. */
-  chunks?: number;
+  readonly chunks?: number;
 }
 
-/** The rows with chunks of one artifact that follow each other as one row, which shows the last of them. */
-export function foldChunks(rows: readonly ListedRow[]): readonly ListedRow[] {
-  const folded: ListedRow[] = [];
+/**
+ * The rows of the entries that are shown. With `folds`, chunks of one artifact that follow each other are one row, which
+ * shows the last of them.
+ */
+export function listRows(
+  rows: readonly TimelineRow[],
+  isShown: (row: TimelineRow) => boolean,
+  folds: boolean,
+): readonly ListedRow[] {
+  const listed: ListedRow[] = [];
   let latest: string | undefined;
-  for (const { row, index } of rows) {
-    const artifact = chunkOf(row);
-    const before = folded.at(-1);
-    if (artifact === undefined || artifact !== latest || !before) folded.push({ row, index });
-    else
-      folded[folded.length - 1] = {
-        row,
-        index,
-        first: before.first ?? before.row,
-        chunks: (before.chunks ?? 1) + 1,
-      };
+  for (let index = 0; index < rows.length; index++) {
+    const row = rows[index]!;
+    if (!isShown(row)) continue;
+    const artifact = folds ? chunkOf(row) : undefined;
+    const before = artifact !== undefined && artifact === latest ? listed.pop() : undefined;
+    const folded = before && { first: before.first ?? before.row, chunks: (before.chunks ?? 1) + 1 };
+    listed.push({ row, index, ...folded });
     latest = artifact;
   }
-  return folded;
+  return listed;
 }
 
 /** The id of the artifact that an entry sends, or adds to. */

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Icon } from '../parts/icon.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { clockTime, duration } from '../parts/words.ts';
-import { foldChunks, type ListedRow } from './fold-chunks.ts';
+import { type ListedRow, listRows } from './fold-chunks.ts';
 import type { Timeline, TimelineRow } from './timeline.ts';
 
 type Kinds = 'all' | 'client' | 'inside';
@@ -36,10 +36,10 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
   const [shown, setShown] = useState(chosenKinds);
   const count = timeline.rows.length;
   const [isFolded, setFolded] = useState(() => localStorage.getItem(foldKey) !== 'no');
-  const rows = useMemo<readonly ListedRow[]>(() => {
-    const all = timeline.rows.map((row, index) => ({ row, index })).filter(({ row }) => isShown(row, shown));
-    return isFolded ? foldChunks(all) : all;
-  }, [timeline, version, shown, isFolded]);
+  const rows = useMemo(
+    () => listRows(timeline.rows, (row) => isShown(row, shown), isFolded),
+    [timeline, version, shown, isFolded],
+  );
   const fold = (folds: boolean) => {
     localStorage.setItem(foldKey, folds ? 'yes' : 'no');
     setFolded(folds);
@@ -138,9 +138,7 @@ function EntryRow({ row, first = row, chunks }: ListedRow) {
       <span class={`entry-gap ${isLong ? 'is-long' : ''}`}>{gapMs ? `+${duration(gapMs)}` : ''}</span>
       <Icon name={described.icon} />
       <span class="entry-label">{described.label}</span>
-      <span class="entry-text">
-        {chunks ? `${chunks} chunks, at last ${described.text}` : described.text}
-      </span>
+      <span class="entry-text">{chunks ? `${chunks} chunks · ${described.text}` : described.text}</span>
       {durationMs !== undefined && durationMs > 0 && (
         <span class="entry-duration">{duration(durationMs)}</span>
       )}

@@ -90,7 +90,7 @@ function Bars({ spans, from, whole, zoom, onRow }: BarsProps) {
       <div class="waterfall-scale" aria-hidden="true">
         {marksOf(whole, marks * zoom).map((ms) => (
           <span key={ms} style={{ left: `${(100 * ms) / whole}%` }}>
-            {duration(ms)}
+            {ms / whole < 1 - 0.12 / zoom && duration(ms)}
           </span>
         ))}
       </div>
