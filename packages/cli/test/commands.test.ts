@@ -447,8 +447,12 @@ describe('a deployment', () => {
     expect((await cli(`tasks --store ${file} --agent shown --state input-required`)).stdout).toBe(
       'Tasks: 0\nWaiting: 0\n',
     );
-    expect((await cli(`tasks --store ${file} --agent shown --caller ada`)).stdout).toBe(
-      'Tasks: 0\nWaiting: 0\n',
+    expect(await cli(`tasks --store ${file} --agent shown --caller ada`)).toMatchObject({
+      stdout: 'Tasks: 0\nWaiting: 0\n',
+      stderr: 'The agent "shown" has no tasks of callers of this scope\n',
+    });
+    expect((await cli(`tasks --store ${file}`)).stderr).toBe(
+      'No agent called "agent" has worked on this store: --agent takes the `name` of its server\n',
     );
     expect((await cli(`tasks --store ${file} --agent shown --tenant a`)).stdout).toBe(
       'Tasks: 0\nWaiting: 0\n',

@@ -2,6 +2,7 @@
 
 export type { TransactionDatabase, TransactionKey } from './agent/transaction.ts';
 export { telemetryOf } from './base/hooks/watched.ts';
+export { isKnownQueue } from './base/store/queue-owners.ts';
 export { type Stranded, versionsOf } from './base/store/versions.ts';
 export { derivedTaskId } from './operations/accept/derived-task-id.ts';
 export type {

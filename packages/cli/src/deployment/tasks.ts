@@ -82,9 +82,19 @@ async function listStored({ options, output, io }: RunContext<TasksFlags>): Prom
     if (output.isJson) return;
     output.field('Tasks', total);
     output.field('Waiting', waiting);
+    if (total === 0 && !options.state) output.note(await reasonForNone(store, options));
   } finally {
     await store.close();
   }
+}
+
+/** Why a list is empty that no state narrows: most often another agent or caller was meant. */
+async function reasonForNone(store: TaskStore, { agent, caller }: TasksFlags): Promise<string> {
+  const { isKnownQueue } = await import('@batonjs/server/internals');
+  if (!(await isKnownQueue(store, agent)))
+    return `No agent called "${agent}" has worked on this store: --agent takes the \`name\` of its server`;
+  const whose = caller === '' ? 'without authentication: those of others need --caller' : 'of this scope';
+  return `The agent "${agent}" has no tasks of callers ${whose}`;
 }
 
 async function read(

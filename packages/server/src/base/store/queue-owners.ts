@@ -128,6 +128,10 @@ export class QueueOwners {
   }
 }
 
+/** Whether an agent of this name has ever worked on the store. */
+export const isKnownQueue = async (store: Pick<TaskStore, 'load'>, queue: string): Promise<boolean> =>
+  (await store.load(ownersScope, queue)) !== undefined;
+
 function ownerIn(fact: Fact): Owner {
   const [part] = fact.type === 'message-received' ? fact.message.parts : [];
   const { card, url } = Object(part && 'data' in part ? part.data : undefined) as Partial<Owner>;
