@@ -30,8 +30,8 @@ export interface OpenedApp {
   /** The rows of the list of that name, as far as they exist in the page. */
   rows(name: string): Locator;
   picture(name: string): Promise<void>;
-  /** Fails if axe finds something that hinders people. */
-  checkAccess(): Promise<void>;
+  /** Fails if axe finds something that hinders people, on the page of the app unless another one is given. */
+  checkAccess(other?: Page): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -77,9 +77,9 @@ export async function openApp(executablePath: string, allow: readonly Action[]):
     async picture(name) {
       await page.screenshot({ path: join(pictures, `${name}.png`) });
     },
-    async checkAccess() {
-      await page.evaluate(axe.source);
-      const found = await page.evaluate(async () => {
+    async checkAccess(other = page) {
+      await other.evaluate(axe.source);
+      const found = await other.evaluate(async () => {
         const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(document);
         return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
       });

@@ -306,6 +306,7 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     const person = await page.context().newPage();
     await person.goto(link);
     await person.getByText('Which colour?').waitFor();
+    await checkAccess(person);
     await person.getByRole('textbox', { name: 'Your answer' }).fill('blue');
     await person.getByRole('button', { name: 'Send the answer' }).click();
     await person.getByRole('heading', { name: 'Thank you' }).waitFor();
