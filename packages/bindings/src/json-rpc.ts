@@ -1,5 +1,5 @@
 import { A2AError, type FieldViolation, invalidParams, invalidRequest } from '@batonjs/protocol/errors';
-import { EVENT_STREAM, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import { AGENT_CARD_PATH, EVENT_STREAM, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isOperationName, operations } from '@batonjs/protocol/operations';
 import type { ClientBinding, ServerBinding, StreamEncoder } from './binding.ts';
 import { fromStatus, fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
@@ -26,7 +26,13 @@ export const jsonRpcServer: ServerBinding = {
   decodeCall(request) {
     if (!isMount(request)) throw new A2AError('METHOD_NOT_FOUND');
     if (request.method !== 'POST')
-      throw new A2AError('METHOD_NOT_ALLOWED', undefined, { metadata: { allow: 'POST' } });
+      throw new A2AError(
+        'METHOD_NOT_ALLOWED',
+        `This address takes JSON-RPC by POST; the card of the agent is at ${AGENT_CARD_PATH} below it`,
+        {
+          metadata: { allow: 'POST' },
+        },
+      );
     requireJson(request);
     if (!request.body) throw new A2AError('PARSE_ERROR');
     const { id, method, params } = envelopeOf(request.body.json());

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { append, artifact, inputRequired, working } from '@batonjs/server';
+import { append, artifact, inputRequired, reply, working } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
 import { expect, it, onTestFinished } from 'vitest';
 import { node, run } from '../../../test/kit/processes.ts';
@@ -29,6 +29,21 @@ it('the client of a project writes a text that streams in one line, and leaves w
   expect(command.output).toBe('Thinking\nThe quick fox\nhello\nEnough?\n> ');
   expect(code).toBe(0);
 });
+
+it.each(['shared', 'agents/express'])(
+  'the client in %s says in a sentence why the agent refused it',
+  async (template) => {
+    const server = serve(() => reply('Found'), { authenticate: () => undefined });
+    const { url, close } = await listen(server, { port: 0 });
+    onTestFinished(() => close({ graceMs: 0 }));
+    const program = join(root, `packages/create-baton/templates/${template}/src/client.ts`);
+    await using command = run(node, ['--conditions=@batonjs/source', program, 'hello'], {
+      env: { AGENT_URL: url },
+    });
+    expect(await command.ended).toBe(1);
+    expect(command.output).toMatch(/^[A-Z][^\n]*\n$/);
+  },
+);
 
 it.each([
   ['streaming', true],

@@ -60,7 +60,10 @@ export function apiKey({ keys, name = 'apiKey', description, ...location }: ApiK
 function mustBeKeys(keys: ReadonlyMap<unknown, AuthenticatedCaller>): void {
   for (const [key, { scope }] of keys)
     if (typeof key !== 'string' || key === '')
-      throw new TypeError(`The API key of "${scope}" is missing: is its environment variable set?`);
+      // Of several that are missing, a map keeps the last.
+      throw new TypeError(
+        `The API key of "${scope}" is missing, perhaps others too: are their environment variables set?`,
+      );
 }
 
 /** Where requests carry the key, and how to read it. */

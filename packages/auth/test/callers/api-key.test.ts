@@ -77,6 +77,8 @@ it.each([
   const given = new Map([['a', { scope: 'first' }]]);
   given.set(key as string, { scope: 'partner' });
   expect(() => apiKey({ header: 'X-API-Key', keys: given })).toThrow(
-    new TypeError('The API key of "partner" is missing: is its environment variable set?'),
+    new TypeError(
+      'The API key of "partner" is missing, perhaps others too: are their environment variables set?',
+    ),
   );
 });

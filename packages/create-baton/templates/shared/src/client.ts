@@ -2,6 +2,12 @@ import { stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { answer, connect, textOf } from '@batonjs/client';
 
+// What went wrong fits a sentence: a stack says nothing about the agent.
+process.once('uncaughtException', ({ message }) => {
+  console.error(message);
+  process.exit(1);
+});
+
 const agent = await connect(process.env.AGENT_URL ?? 'http://127.0.0.1:4000');
 let stream = agent.stream(process.argv.slice(2).join(' ') || 'Hello');
 for (;;) {

@@ -33,7 +33,13 @@ http.once('error', (error) => {
   console.error(isTaken ? `Another program listens on port ${PORT}: end it, or set PORT` : error);
   process.exit(1);
 });
-http.listen(Number(PORT), HOST, () => console.log(`${card.name} is at http://${HOST}:${PORT}`));
+http.listen(Number(PORT), HOST, async () => {
+  const state = await server.readiness();
+  if (state.isReady) console.log(`${card.name} is at http://${HOST}:${PORT}`);
+  else console.error(`${card.name} takes no messages yet: the log says why`);
+  // The tasks of this name are those of another agent.
+  if (!state.isReady && state.reason === 'refused') process.exit(1);
+});
 
 /** Accepts no more requests and lets running turns finish before the process ends. */
 const stop = async () => {

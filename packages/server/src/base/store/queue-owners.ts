@@ -140,8 +140,8 @@ function ownerIn(fact: Fact): Owner {
 
 const refusalOf = (queue: string, own: Owner, { card, url }: Owner): string =>
   `In this store the tasks named "${queue}" are those of the agent "${card}"${url ? ` at ${url}` : ''}: give "${own.card}" ` +
-  'a `name` of its own. If it is the same agent with another card, or both should share their tasks, ' +
-  'set `sharesQueue: true`; once is enough after a change of the card';
+  'a `name` of its own. If the same agent has a new card, start it once with `sharesQueue: true`. ' +
+  'If both agents should share their tasks, leave that set';
 
 /** A URL by which an agent is known elsewhere than on this machine, where programs take each other's ports. */
 function publicUrl(url: string | undefined): { readonly url?: string } {

@@ -1,6 +1,7 @@
 import type { HttpReply } from '@batonjs/bindings';
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { AGENT_CARD_PATH } from '@batonjs/protocol/headers';
+import { credentialsOf } from './credentials-of-card.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { escaped, pageReply } from './page.ts';
 
@@ -48,21 +49,19 @@ ${reached ? waysIn(card, reached) : ''}<h2>Its card</h2>
 
 function waysIn(card: AgentCard, { url, protocolBinding, tenant }: AgentInterface): string {
   const address = url.replaceAll("'", '%27').replace(/\/$/, '');
-  const schemes = Object.keys(card.securitySchemes ?? {});
-  const needs =
-    schemes.length > 0
-      ? `<p>It may ask for credentials: ${escaped(schemes.join(', '), most.text)}.</p>\n`
-      : '';
+  const { sentence, headers } = credentialsOf(card);
+  const needs = sentence && `<p>${escaped(sentence, most.text)}</p>\n`;
   const send = bodies[protocolBinding]?.(tenant);
+  const optionsOf = (option: string) => headers.map((header) => ` ${option} '${header}'`).join('');
   return `<h2>Send it a message</h2>
 ${needs}<pre>${escaped(
-    `curl -s '${address}${send?.path ?? ''}' -H 'A2A-Version: 1.0' -H 'Content-Type: application/json' \\
+    `curl -s '${address}${send?.path ?? ''}' -H 'A2A-Version: 1.0' -H 'Content-Type: application/json'${optionsOf('-H')} \\
   -d '${send?.body ?? ''}'`,
     most.text,
   )}</pre>
 <h2>Watch its tasks</h2>
 <p>The inspector shows tasks as they change, and sends messages from a browser:</p>
-<pre>${escaped(`npx @batonjs/inspector '${address}' --allow send`, most.text)}</pre>
+<pre>${escaped(`npx @batonjs/inspector '${address}' --allow send${optionsOf('--header')}`, most.text)}</pre>
 <p><a href="${escaped(address + AGENT_CARD_PATH, most.text)}">The card as JSON</a></p>
 `;
 }

@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { apiKey } from '@batonjs/auth';
+import type { AgentCard } from '@batonjs/protocol';
 import { listen } from '@batonjs/server-node';
 import { expect, it, onTestFinished } from 'vitest';
 import { serve } from '../../../../../test/kit/serve.ts';
+import { credentialsOf } from '../../../src/front/http/credentials-of-card.ts';
 import { type AgentServerOptions, reply } from '../../../src/index.ts';
 
 const execute = promisify(execFile);
@@ -110,6 +113,82 @@ it('the page says which credentials the agent may ask for, and needs none itself
   });
   expect(response.status).toBe(200);
   expect(page).toContain('It may ask for credentials: key.');
+});
+
+const weather = { name: 'Weather', description: 'Says how it will be' };
+const key = { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } };
+
+it('its curl line has a place for the key that the agent asks for, and works with it', async () => {
+  const agent = server({
+    authenticate: apiKey({ header: 'X-Key', keys: new Map([['a-key-of-mine', { scope: 'me' }]]) }),
+  });
+  const listening = await listen(agent, { port: 0 });
+  onTestFinished(() => listening.close());
+  const response = await fetch(listening.url, { headers: { accept } });
+  const page = (await response.text()).replaceAll('&#39;', "'").replaceAll('&quot;', '"');
+  expect(page).toMatch(/<p>It asks for credentials: \w+; put yours where a word stands in capitals\.<\/p>/);
+  expect(page).toContain(`--allow send --header 'X-Key: YOUR_KEY'`);
+  const line = /<pre>(curl [\s\S]*?)<\/pre>/.exec(page)?.[1] ?? '';
+  const { stdout } = await execute('sh', ['-c', line.replace('YOUR_KEY', 'a-key-of-mine')]);
+  expect(stdout).toContain('Found');
+});
+
+it.each([
+  ['a token', { httpAuthSecurityScheme: { scheme: 'Bearer' } }, 'Authorization: Bearer YOUR_TOKEN'],
+  [
+    'a password',
+    { httpAuthSecurityScheme: { scheme: 'basic' } },
+    'Authorization: Basic YOUR_USER_AND_PASSWORD_IN_BASE64',
+  ],
+  [
+    'OpenID',
+    { openIdConnectSecurityScheme: { openIdConnectUrl: 'https://a.example' } },
+    'Authorization: Bearer YOUR_TOKEN',
+  ],
+  ['OAuth', { oauth2SecurityScheme: { flows: {} } }, 'Authorization: Bearer YOUR_TOKEN'],
+])('its lines have a place for %s', (_, scheme, header) => {
+  const card = { securitySchemes: { it: scheme }, securityRequirements: [{ schemes: { it: {} } }] };
+  expect(credentialsOf(card as unknown as AgentCard).headers).toEqual([header]);
+});
+
+it.each([
+  ['in the query', { apiKeySecurityScheme: { location: 'query', name: 'key' } }],
+  [
+    'under a name that a shell would read',
+    { apiKeySecurityScheme: { location: 'header', name: "X'; rm -r ~; '" } },
+  ],
+  ['of a client certificate', { mtlsSecurityScheme: {} }],
+])('its lines have no place for a credential %s', async (_, scheme) => {
+  const { page } = await opened({
+    authenticate: () => undefined,
+    card: { ...weather, securitySchemes: { it: scheme }, securityRequirements: [{ schemes: { it: {} } }] },
+  } as Partial<AgentServerOptions>);
+  expect(page).toContain('It asks for credentials: it.</p>');
+  expect(page).not.toContain('YOUR');
+});
+
+it('credentials that may be left out are only named, and ways in are told apart', async () => {
+  const card = {
+    ...weather,
+    securitySchemes: {
+      key,
+      token: { httpAuthSecurityScheme: { scheme: 'Bearer' } },
+      other: { mtlsSecurityScheme: {} },
+    },
+  };
+  const pageFor = async (...ways: string[][]) => {
+    const securityRequirements = ways.map((way) => ({
+      schemes: Object.fromEntries(way.map((name) => [name, {}])),
+    }));
+    const options = { authenticate: () => undefined, card: { ...card, securityRequirements } };
+    return (await opened(options as Partial<AgentServerOptions>)).page;
+  };
+  const both = await pageFor(['key', 'token'], ['other']);
+  expect(both).toContain('It asks for credentials: key and token, or other; put yours');
+  expect(both).toContain('-H &#39;X-Key: YOUR_KEY&#39; -H &#39;Authorization: Bearer YOUR_TOKEN&#39;');
+  const none = await pageFor(['key'], []);
+  expect(none).toContain('It may ask for credentials: key, token, other.');
+  expect(none).not.toContain('YOUR');
 });
 
 it('an agent that is reached only in other ways is described without a command', async () => {
