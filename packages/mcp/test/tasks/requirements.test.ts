@@ -523,10 +523,14 @@ describe('A2A and the extension', () => {
   });
 
   it('[R-MT-53] an authorization without an address, or for a client that opens none, is a result with isError', async () => {
+    // An agent that asks before the handle is sent gets the result at once instead.
+    const gate = closedGate();
     const { client, start } = await serve(async function* () {
+      await gate.open;
       yield authRequired('Ask your admin');
     });
     const { taskId } = await start();
+    gate.release();
     for (const capabilities of [
       { ...declared.tasks, ...declared.urls },
       { ...declared.tasks, ...declared.forms },
