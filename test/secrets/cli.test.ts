@@ -48,6 +48,7 @@ describe('no secret of a user leaves the command line', () => {
         const timeout = fail === 'breaks' ? '--timeout 1s' : '--timeout 20s';
         await run(`send -a ${agent.url} ${output} ${timeout} hello`);
       }
+      await run(`load -a ${agent.url} ${output} --callers 2 --duration 20ms --mix send=1,stream=1,list=1`);
       await run(`task get -a ${agent.url} ${output} t1`);
       await run(
         `task push-config create -a ${agent.url} ${output} t1 --url http://hook.example`,

@@ -7,9 +7,9 @@ import { v03, v03Client, v03Grpc } from '@batonjs/bindings-v0-3';
 import { attachWebSocket, webSocketClient } from '@batonjs/bindings-websocket';
 import type { OperationName } from '@batonjs/protocol/operations';
 import { artifact, completed, inputRequired, working } from '@batonjs/server';
-import { nodeHandler } from '@batonjs/server-node';
+import { listenProbes, nodeHandler } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
-import { telemetry } from '@batonjs/telemetry';
+import { metricsHandler, telemetry } from '@batonjs/telemetry';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { webhook } from '../../packages/server/test/webhooks/kit/webhook.ts';
 import { observed } from '../../packages/telemetry/test/observed.ts';
@@ -65,7 +65,7 @@ async function serveSecrets() {
     {
       store: closedAfterTest(sqliteStore(join(folder, 'tasks.db'))),
       retry: { retries: 1, backoff: { initialMs: 0 } },
-      telemetry: telemetry(providers),
+      telemetry: telemetry({ ...providers, expose: true }),
       logger: (level, message, details) => secrets.leave('the log', [level, message, details]),
       compatibility: [v03()],
       push: { allow: ['127.0.0.1'], updates: 'all', retry: { baseDelayMs: 1, maxAttempts: 3 } },
@@ -76,6 +76,21 @@ async function serveSecrets() {
       },
     },
   );
+  const token = secrets.plant('token of the metrics');
+  const probes = await listenProbes(server, { metrics: metricsHandler(server, { token }) });
+  onTestFinished(() => probes.close());
+  /** What the monitoring reads, and who has no token, or that of another. */
+  const monitored = async () => {
+    for (const given of [token, `${token}x`])
+      for (const path of ['/metrics', '/readyz', '/startupz', '/livez', '/none']) {
+        const authorization = `Bearer ${given}`;
+        const response = await fetch(`${probes.url}${path}?token=${encodeURIComponent(given)}`, {
+          headers: { authorization },
+        });
+        if (path === '/metrics' && response.ok) secrets.arrive(authorization);
+        secrets.leave('the port of probes', [Object.fromEntries(response.headers), await response.text()]);
+      }
+  };
   /** Notes what was sent to webhooks and exported. */
   const collect = async () => {
     for (const { headers, text, path } of hook.received) {
@@ -85,6 +100,7 @@ async function serveSecrets() {
     for (const { name, attributes, events, links, status } of spans())
       secrets.leave('a span', { name, attributes, events, links, status });
     secrets.leave('metrics', await metrics());
+    await monitored();
     secrets.leave('the card', server.card);
     for (const file of readdirSync(folder)) secrets.leave('a file', readFileSync(join(folder, file)));
   };
