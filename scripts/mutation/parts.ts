@@ -139,6 +139,22 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: [...sourcesOf('mcp'), '!packages/mcp/src/main.ts'],
     soFar: 95,
   },
+  // What the extension for tasks is made of, on the side of a server and in agents.
+  'mcp-tasks': {
+    ...warm(
+      'mcp',
+      ['*', '{http,server,stdio,tools,translation}/*', 'tasks/{deferred,handle,listen,requirements}'],
+      ['program'],
+    ),
+    // On a clock that stands still, it goes by when the pause began.
+    leftOut: 'gives its process back',
+    mutate: [
+      'packages/mcp/src/{tasks,stdio}/*.ts',
+      'packages/mcp/src/http/{refusal,request-body,task-streams}.ts',
+      'packages/mcp/src/server/{start-task,tool-call}.ts',
+      'packages/mcp/src/tools/{call-tool,open-tasks,pending-call,response-of,tool-task,wait-for-task}.ts',
+    ],
+  },
   'task-gateway': warm('task-gateway', ['**/*'], ['browser']),
   'bindings-websocket': {
     ...warm('bindings-websocket', ['*'], ['browser', 'processes', 'load']),
@@ -167,6 +183,16 @@ export const parts: Readonly<Record<string, Part>> = {
     ...warm('cli', ['*'], ['dev', 'process']),
     mutate: [...sourcesOf('cli'), '!packages/cli/src/{main,deployment/{dev,serve-file}}.ts'],
     soFar: 90,
+  },
+  // What operators see and measure: metrics, probes, and a load on an agent.
+  telemetry: {
+    warm: true,
+    mutate: [...sourcesOf('telemetry'), 'packages/server-node/src/listen-probes.ts'],
+    tests: [testsOf('telemetry'), 'packages/server-node/test/probes.test.ts'],
+  },
+  'cli-load': {
+    ...warm('cli', ['load']),
+    mutate: ['packages/cli/src/load/*.ts'],
   },
   // Without the page, which needs a browser, and `cli.ts`, which only starts the program.
   inspector: {

@@ -67,6 +67,7 @@ export class TaskTransport implements Transport {
     if (method === 'notifications/cancelled' && params?.requestId !== undefined) {
       this.#asked.delete(params.requestId);
       this.#running.get(params.requestId)?.abort();
+      this.#running.delete(params.requestId);
     }
     try {
       const listen = method === 'subscriptions/listen' ? readListen(message) : undefined;
@@ -102,8 +103,8 @@ export class TaskTransport implements Transport {
         },
       )
       .then((end) => {
-        this.#running.delete(id);
         if (!end || signal.aborted) return;
+        this.#running.delete(id);
         this.#write({ jsonrpc: '2.0', id, ...end } as JSONRPCMessage);
         // The SDK would end it once more when the server ends.
         this.onmessage?.({
