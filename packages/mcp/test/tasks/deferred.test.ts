@@ -1,5 +1,5 @@
 import { type AgentClient, connect } from '@batonjs/client';
-import { completed, inputRequired, type Turn, working } from '@batonjs/server';
+import { completed, inputRequired, type TaskUpdate, type Turn, working } from '@batonjs/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { declared, rawClient } from '../../../../test/kit/http/raw-mcp-client.ts';
 import { type McpHandlerOptions, mcpHandler } from '../../src/index.ts';
@@ -13,7 +13,7 @@ const both = { ...declared.tasks, ...declared.forms };
 function told() {
   const gate = closedGate();
   const canceled = Promise.withResolvers<void>();
-  async function* agent({ text, messages, signal }: Turn) {
+  async function* agent({ text, messages, signal }: Turn): AsyncGenerator<TaskUpdate, void, void> {
     signal.addEventListener('abort', () => canceled.resolve());
     if (text === 'quick') return yield completed('Quick');
     if (text === 'ask') return yield inputRequired('Who?');
@@ -54,27 +54,29 @@ describe('with waitMs, a client that takes handles', () => {
     });
   });
 
-  it('[R-MT-33] is asked before it has a handle, answers with the call, and gets the handle of what goes on then', async () => {
-    const { agent, call, gate } = await serve({ waitMs: long });
-    const { result: asked } = await call('ask');
-    expect(asked).toMatchObject({
-      resultType: 'input_required',
-      inputRequests: { answer: { params: { message: 'Who?' } } },
-    });
-    const params = {
-      name: 'plain',
-      arguments: { message: 'ask' },
-      inputResponses: { answer: { action: 'accept', content: { answer: 'Ann' } } },
-      requestState: asked.requestState,
-    };
-    // Any server takes the answer; this one waits for nothing.
-    const client = rawClient((await serveMcp(agent, { waitMs: 1 })).url);
-    const { result } = await client.call('tools/call', params, { capabilities: both });
-    expect(result.resultType).toBe('task');
-    gate.release();
-    await expect.poll(async () => (await client.get(result.taskId)).result.status).toBe('completed');
-    expect((await client.get(result.taskId)).result.result.content[0].text).toBe('Done: 3');
-  });
+  it.each([[{ waitMs: 1 }], [{}]])(
+    '[R-MT-33] is asked before it has a handle, answers any server with the call, as one with %j, and gets the handle of what goes on',
+    async (options) => {
+      const { agent, call, gate } = await serve({ waitMs: long });
+      const { result: asked } = await call('ask');
+      expect(asked).toMatchObject({
+        resultType: 'input_required',
+        inputRequests: { answer: { params: { message: 'Who?' } } },
+      });
+      const params = {
+        name: 'plain',
+        arguments: { message: 'ask' },
+        inputResponses: { answer: { action: 'accept', content: { answer: 'Ann' } } },
+        requestState: asked.requestState,
+      };
+      const client = rawClient((await serveMcp(agent, options)).url);
+      const { result } = await client.call('tools/call', params, { capabilities: both });
+      expect(result.resultType).toBe('task');
+      gate.release();
+      await expect.poll(async () => (await client.get(result.taskId)).result.status).toBe('completed');
+      expect((await client.get(result.taskId)).result.result.content[0].text).toBe('Done: 3');
+    },
+  );
 
   it('[R-MT-57] that declines the question of a call has canceled its task', async () => {
     const { client, call, agent } = await serve({ waitMs: long });
