@@ -143,11 +143,12 @@ export const parts: Readonly<Record<string, Part>> = {
   'mcp-tasks': {
     ...warm(
       'mcp',
-      ['*', '{http,server,stdio,tools,translation}/*', 'tasks/{deferred,handle,listen,requirements}'],
+      ['*', '{http,server,stdio,tools,translation}/*', 'tasks/{deferred,failure,handle,listen,listen-request,requirements}'],
       ['program'],
     ),
     // On a clock that stands still, it goes by when the pause began.
     leftOut: 'gives its process back',
+    soFar: 83,
     mutate: [
       'packages/mcp/src/{tasks,stdio}/*.ts',
       'packages/mcp/src/http/{refusal,request-body,task-streams}.ts',
@@ -187,11 +188,13 @@ export const parts: Readonly<Record<string, Part>> = {
   // What operators see and measure: metrics, probes, and a load on an agent.
   telemetry: {
     warm: true,
+    soFar: 68,
     mutate: [...sourcesOf('telemetry'), 'packages/server-node/src/listen-probes.ts'],
     tests: [testsOf('telemetry'), 'packages/server-node/test/probes.test.ts'],
   },
   'cli-load': {
-    ...warm('cli', ['load']),
+    ...warm('cli', ['load', 'load/*']),
+    soFar: 59,
     mutate: ['packages/cli/src/load/*.ts'],
   },
   // Without the page, which needs a browser, and `cli.ts`, which only starts the program.
@@ -279,6 +282,7 @@ export const parts: Readonly<Record<string, Part>> = {
   // What operators and programs have done to tasks.
   'server-operators': {
     warm: true,
+    soFar: 63,
     leftOut: otherSettings,
     mutate: serverFiles(['bulk', 'erase', 'fork', 'recurring'].map((folder) => `operations/${folder}`)),
     tests: serverTests(['operations/{bulk,erase,fork}', 'operations/recurring/*']),

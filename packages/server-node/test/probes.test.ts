@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { completed, working } from '@batonjs/server';
 import { createWorker } from '@batonjs/server/worker';
 import { listenProbes } from '@batonjs/server-node';
@@ -78,6 +79,72 @@ describe('probes', () => {
     expect(await get('/metrics')).toEqual([200, 'numbers']);
     // @ts-expect-error: misspelt.
     await expect(listenProbes(serve(agent), { prot: 1 })).rejects.toThrow(TypeError);
+  });
+
+  it('answer 500 where the metrics cannot be read, and break off an answer that has begun', async () => {
+    let hasBegun = false;
+    const node = async (_: unknown, response: ServerResponse) => {
+      if (hasBegun) response.writeHead(200).write('half');
+      throw new Error('secret of the store');
+    };
+    const probes = await listenProbes(serve(agent), { metrics: { node } });
+    onTestFinished(() => probes.close());
+    const response = await fetch(`${probes.url}/metrics`);
+    expect([response.status, await response.text()]).toEqual([500, '']);
+    hasBegun = true;
+    const broken = fetch(`${probes.url}/metrics`).then((answer) => answer.text());
+    await expect(broken).rejects.toThrow(/terminated|fetch failed/);
+    // The port goes on.
+    expect((await fetch(`${probes.url}/livez`)).status).toBe(200);
+  });
+
+  it('leave nothing behind of a client that leaves while its metrics are read', async () => {
+    const asked = Promise.withResolvers<ServerResponse>();
+    const left = Promise.withResolvers<void>();
+    const node = async (_: unknown, response: ServerResponse) => {
+      response.on('close', () => left.resolve());
+      asked.resolve(response);
+      await left.promise;
+      response.end('too late');
+    };
+    const probes = await listenProbes(serve(agent), { metrics: { node } });
+    onTestFinished(() => probes.close());
+    const leave = new AbortController();
+    const reading = fetch(`${probes.url}/metrics`, { signal: leave.signal }).catch(
+      (error: Error) => error.name,
+    );
+    await asked.promise;
+    leave.abort();
+    expect(await reading).toBe('AbortError');
+    await left.promise;
+    expect((await fetch(`${probes.url}/livez`)).status).toBe(200);
+  });
+
+  it('are kept by nobody: what they say is of this moment', async () => {
+    const probes = await listenProbes(serve(agent), { host: '127.0.0.1', port: 0 });
+    onTestFinished(() => probes.close());
+    const { headers } = await fetch(`${probes.url}/readyz`);
+    expect([headers.get('cache-control'), headers.get('content-type')]).toEqual([
+      'no-store',
+      'text/plain; charset=utf-8',
+    ]);
+  });
+
+  it('tell where this machine reaches them, whatever they listen on', async () => {
+    for (const [host, name] of [
+      ['127.0.0.1', '127.0.0.1'],
+      ['0.0.0.0', '127.0.0.1'],
+      ['localhost', 'localhost'],
+    ] as const) {
+      const probes = await listenProbes(serve(agent), { host });
+      onTestFinished(() => probes.close());
+      expect(new URL(probes.url).hostname).toBe(name);
+      expect((await fetch(`${probes.url}/livez`)).status).toBe(200);
+    }
+    const taken = await listenProbes(serve(agent));
+    onTestFinished(() => taken.close());
+    const port = Number(new URL(taken.url).port);
+    await expect(listenProbes(serve(agent), { port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
   it('leave the port once they are closed, with a client that holds its connection', async () => {

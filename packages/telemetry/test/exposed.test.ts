@@ -189,14 +189,38 @@ describe('the handler of metrics', () => {
     const server = serve(told, { telemetry: telemetry({ expose: true }) });
     const handler = metricsHandler(server, { token });
     const ask = (init: RequestInit) => handler.fetch(new Request('http://127.0.0.1/metrics', init));
-    for (const authorization of ['', 'Bearer', `Bearer ${token}x`, `Basic ${token}`]) {
+    for (const authorization of [
+      '',
+      'Bearer',
+      `Bearer ${token}x`,
+      `Basic ${token}`,
+      `Bearer ${token.slice(0, -1)}x`,
+      `Bearer x${token.slice(1)}`,
+    ]) {
       const response = await ask({ headers: { authorization } });
       expect(response.status).toBe(401);
       expect(await response.text()).not.toContain('baton_');
     }
     const headers = { authorization: `Bearer ${token}` };
-    expect((await ask({ method: 'POST', headers })).status).toBe(405);
-    expect(await (await ask({ method: 'HEAD', headers })).text()).toBe('');
+    const without = await ask({ method: 'POST' });
+    expect([without.status, without.headers.get('www-authenticate'), await without.text()]).toEqual([
+      401,
+      'Bearer',
+      'The token is missing or wrong\n',
+    ]);
+    const posted = await ask({ method: 'POST', headers });
+    expect([posted.status, posted.headers.get('allow'), await posted.text()]).toEqual([
+      405,
+      'GET, HEAD',
+      'Use GET\n',
+    ]);
+    expect(posted.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const head = await ask({ method: 'HEAD', headers });
+    expect([head.status, head.headers.get('cache-control'), await head.text()]).toEqual([
+      200,
+      'no-store',
+      '',
+    ]);
   });
 
   it('serves both formats on node:http, without a token where null says so', async () => {
@@ -220,7 +244,8 @@ describe('the handler of metrics', () => {
     const silent = serve(told, { telemetry: telemetry() });
     expect(() => metricsHandler(silent, { token })).toThrow(/telemetry\(\{ expose: true \}\)/);
     const server = serve(told, { telemetry: telemetry({ expose: true }) });
-    expect(() => metricsHandler(server, { token: 'short' })).toThrow(/16 characters/);
+    expect(() => metricsHandler(server, { token: 'x'.repeat(15) })).toThrow(/16 characters/);
+    expect(() => metricsHandler(server, { token: 'x'.repeat(16) })).not.toThrow();
     // @ts-expect-error: it must be said.
     expect(() => metricsHandler(server, {})).toThrow(/or null/);
   });

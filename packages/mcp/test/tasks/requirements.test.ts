@@ -489,17 +489,21 @@ describe('A2A and the extension', () => {
   });
 
   it('[R-MT-52] an authorization with an address is an elicitation to open it, for clients that do', async () => {
-    const { url } = await serveSkills();
+    const { url, agent } = await serveSkills();
     const client = rawClient(url, fetch, { capabilities: { ...declared.tasks, ...declared.urls } });
     const { taskId } = (await client.tool('sign')).result;
+    const messages = async () => (await agent.getTask({ id: taskId, historyLength: 100 })).history?.length;
     const { inputRequests } = await until(client, taskId, 'input_required');
     const [key = ''] = Object.keys(inputRequests);
     expect(inputRequests[key]).toEqual({
       method: 'elicitation/create',
       params: { mode: 'url', message: 'Open https://example.com/sign', url: 'https://example.com/sign' },
     });
+    const before = await messages();
     await client.update(taskId, { [key]: { action: 'accept' } });
     expect((await client.get(taskId)).result.status).toBe('input_required');
+    // The authorization happens elsewhere: the agent is told nothing.
+    expect(await messages()).toBe(before);
     await client.update(taskId, { [key]: { action: 'decline' } });
     await until(client, taskId, 'cancelled');
   });
