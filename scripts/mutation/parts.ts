@@ -143,7 +143,11 @@ export const parts: Readonly<Record<string, Part>> = {
   'mcp-tasks': {
     ...warm(
       'mcp',
-      ['*', '{http,server,stdio,tools,translation}/*', 'tasks/{deferred,failure,handle,listen,listen-request,requirements}'],
+      [
+        '*',
+        '{http,server,stdio,tools,translation}/*',
+        'tasks/{deferred,failure,handle,listen,listen-request,requirements}',
+      ],
       ['program'],
     ),
     // On a clock that stands still, it goes by when the pause began.
