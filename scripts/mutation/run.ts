@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
 import { startRedis } from '../../test/support/redis.ts';
-import type { Part } from './parts.ts';
+import type { Part } from './part.ts';
 import { type Report, type Result, resultOf, type Sample } from './result.ts';
 
 export interface RunOptions {

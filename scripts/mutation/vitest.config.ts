@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import type { Part } from './parts.ts';
+import type { Part } from './part.ts';
 import { sourcesByName } from './sources.ts';
 
 const root = resolve(import.meta.dirname, '../..');

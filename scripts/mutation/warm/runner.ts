@@ -6,7 +6,7 @@ import { globSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Part } from '../parts.ts';
+import type { Part } from '../part.ts';
 import { sourcesByName } from '../sources.ts';
 import { collect, end, leaveOut, runTest, type Test, tests } from './vitest.ts';
 

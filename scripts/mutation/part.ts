@@ -1,0 +1,16 @@
+/** The files mutated in one run, and the tests that have to fail. Paths begin at the root of the repository. */
+export interface Part {
+  readonly mutate: readonly string[];
+  readonly tests: readonly string[];
+  /**
+   * Whether the tests run in one process for all mutations, which is several times faster. Only for tests that leave
+   * nothing behind, and use no more of vitest than `warm/vitest.ts` has.
+   */
+  readonly warm?: boolean;
+  /** Tests of a warm part whose names match this regular expression are left out. */
+  readonly leftOut?: string;
+  /** Whether the tests use Redis. */
+  readonly redis?: boolean;
+  /** The score that the tests reach so far, where that is below 90 % or survivors are not explained yet. */
+  readonly soFar?: number;
+}

@@ -1,0 +1,118 @@
+import type { Part } from './part.ts';
+
+/** Sources of the server: these folders, and these files beside them. */
+const serverFiles = (folders: readonly string[], files: readonly string[] = []): readonly string[] => [
+  ...files.map((file) => `packages/server/src/${file}.ts`),
+  ...folders.map((folder) => `packages/server/src/${folder}/**/*.ts`),
+  '!packages/server/src/**/{index,internals}.ts',
+  // For browsers and edge runtimes, where other tests run.
+  '!packages/server/src/**/*-web.ts',
+];
+
+const serverTests = (names: readonly string[]): readonly string[] =>
+  names.map((name) => `packages/server/test/${name}.test.ts`);
+
+/** One setting of those that a test of the protocol is run in is enough: in process, over JSON-RPC or HTTP+JSON. */
+const otherSettings =
+  '(GRPC|(?<!WebSocket, )Express|Fastify|Hono|(?<!`)server\\.fetch|SQLite|Redis|PostgreSQL|etcd|a store that takes 10 ms|event loop stood still)';
+
+/** The parts of the server besides its webhooks. */
+export const partsOfServer: Readonly<Record<string, Part>> = {
+  // The rest of the server, by folder. What needs other processes, or takes seconds, is left out.
+  'server-http': {
+    warm: true,
+    soFar: 91,
+    leftOut: otherSettings,
+    mutate: serverFiles(
+      ['front', 'operations/card', 'base/{hooks,system}', 'webhooks/address-policy'],
+      ['*'],
+    ),
+    tests: [
+      ...serverTests([
+        '{front/{http,calls},operations/card,base/{hooks,system},webhooks/address-policy}/*',
+        'agent-server',
+        'worker',
+      ]),
+      ...serverTests(['wrong-options', 'scenarios/queue-owners', 'base/{store/store-outage,timing/times}']),
+      ...serverTests([
+        'limits/{caller-limits,caller-rates,limits,overrun}',
+        'callbacks/{callbacks,statuses}',
+      ]),
+      'test/protocol/{cors,headers,http-json,json-rpc,wire}.test.ts',
+      'test/protocol/{callers,cards}/*.test.ts',
+      'packages/telemetry/test/{log,requests,shared-work}.test.ts',
+      '!packages/server/test/front/http/body-limit.test.ts',
+      '!packages/server/test/webhooks/address-policy/{long-urls,ip-version}.test.ts',
+    ],
+  },
+  'server-tasks': {
+    warm: true,
+    soFar: 98,
+    // It fills the heap of a process of its own, which takes seconds.
+    leftOut: `${otherSettings}|larger together than the heap`,
+    mutate: [
+      ...serverFiles(['operations', 'log'], ['base/{limits,same-json}']),
+      '!packages/server/src/operations/{bulk,callbacks,card,erase,fork,recurring}/*.ts',
+    ],
+    tests: [
+      ...serverTests(['operations/{,call/,accept/}*', 'log/**/*', 'base/same-json']),
+      ...serverTests([
+        'limits/{caller-limits,limits,overrun,reply-bytes,task-size}',
+        'base/hooks/*',
+        'worker',
+      ]),
+      ...serverTests(['turns/{cancel-hook,closing,end-of-turn,hasty-turns,later,leases,rerun}']),
+      ...serverTests(['turns/{claim/unreadable-tasks,context/*,order/*}', 'scenarios/*', 'agent-server']),
+      ...serverTests(['webhooks/{configs/{push-config-operations,repeated-send},delivery,generation}']),
+      ...serverTests(['front/calls/*', 'callbacks/{callbacks,statuses}']),
+      'test/protocol/{callers/skill-security,cards/cards,headers,wire}.test.ts',
+      'test/protocol/tasks/*.test.ts',
+      'packages/extensions/test/{scheduling,typed-skills}/*.test.ts',
+      'packages/telemetry/test/{requests,shared-work,turns}.test.ts',
+      'packages/extensions/test/{generation,state-history}/*.test.ts',
+      '!test/protocol/tasks/*.property.test.ts',
+    ],
+  },
+  // What an agent's own work is kept by: memory, steps, retries, callbacks.
+  'server-durable': {
+    warm: true,
+    mutate: serverFiles(
+      ['turns/{outside,retries,steps}', 'agent/retries', 'operations/callbacks'],
+      ['front/callbacks/callbacks'],
+    ),
+    tests: [
+      ...serverTests(['turns/retries/{memory,retry-policy,step-retries,turn-retries}']),
+      ...serverTests(['turns/agent-turn/{idempotency-keys,steps}', 'turns/claim/attempts']),
+      ...serverTests([
+        'wrong-options',
+        'callbacks/{callbacks,statuses}',
+        'turns/testing/*',
+        'log/write/task-limits',
+      ]),
+    ],
+  },
+  // What operators and programs have done to tasks.
+  'server-operators': {
+    warm: true,
+    soFar: 63,
+    leftOut: otherSettings,
+    mutate: serverFiles(['bulk', 'erase', 'fork', 'recurring'].map((folder) => `operations/${folder}`)),
+    tests: serverTests(['operations/{bulk,erase,fork}', 'operations/recurring/*']),
+  },
+  'server-turns': {
+    warm: true,
+    soFar: 90,
+    leftOut: otherSettings,
+    mutate: serverFiles(['turns', 'agent', 'base/{store,timing}'], ['base/linked-list']),
+    tests: [
+      ...serverTests(['{turns,agent,base/{store,timing}}/**/*', 'scenarios/{later,loss,queue-owners}']),
+      ...serverTests(['callbacks/{callbacks,statuses}']),
+      'packages/server/test/operations/call/view-for.test.ts',
+      'test/protocol/tasks/context.test.ts',
+      'packages/telemetry/test/{steps,turns}.test.ts',
+      // On a busy machine they see that the event loop was blocked.
+      '!packages/server/test/turns/{claim/recovery,stale,turn-event}.test.ts',
+      '!packages/server/test/agent/misbehaving-agents.test.ts',
+    ],
+  },
+};
