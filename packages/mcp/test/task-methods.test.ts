@@ -91,3 +91,22 @@ it('tasks/result tells of a question that was declined, and of its task', async 
   });
   await expect(tasks.cancelTask(taskId)).rejects.toThrow('The task has ended already: cancelled');
 });
+
+it('a task that is asked for with arguments that do not fit is refused as the call is', async () => {
+  const { url, agent } = await serveSkills();
+  const { client } = await open(url);
+  const result = await client.callTool({ name: 'Skills', arguments: {} }).catch((error: unknown) => error);
+  expect(String(result)).toMatch(/Unknown tool/);
+  const plain = await serveAgent({
+    card: { name: 'Plain', description: 'Takes a message' },
+    async *agent() {},
+  });
+  const other = await open((await serveMcp(plain.agent)).url);
+  const params = { name: 'Plain', arguments: { words: 'x' }, task: { ttl: 60_000 } };
+  const refused = await other.client.request({ method: 'tools/call', params }, CallToolResultSchema);
+  expect(refused).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('The arguments do not fit the tool') }],
+  });
+  for (const one of [agent, plain.agent]) expect((await one.listTasks({})).tasks).toEqual([]);
+});

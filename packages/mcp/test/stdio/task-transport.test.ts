@@ -46,7 +46,7 @@ async function host(transport: Transport) {
   const told = (id: number, status: string) =>
     expect.poll(() => of(id).map(({ params }) => params.status)).toContain(status);
   const leave = (id: number) => send({ method: 'notifications/cancelled', params: { requestId: id } });
-  return { received, call, ask, answerTo, listen, of, told, leave };
+  return { received, send, call, ask, answerTo, listen, of, told, leave };
 }
 
 /** An agent over a pipe, which works until the gate opens, or asks. */
@@ -86,7 +86,7 @@ async function served() {
 
 describe('a host over standard input', () => {
   it('[R-MT-25, R-MT-41] is told of a task as tasks/get shows it, first which tasks those are and last that they ended', async () => {
-    const { gate, start, call, listen, of, told, answerTo } = await served();
+    const { gate, start, call, listen, of, told, answerTo, mcp, received } = await served();
     const taskId = await start();
     const id = await listen([taskId, 'unknown', taskId]);
     await told(id, 'working');
@@ -110,6 +110,18 @@ describe('a host over standard input', () => {
       result: { resultType: 'complete', _meta: { [subscriptionId]: id } },
     });
     expect(of(id).at(-1)).toMatchObject({ params: { status: 'completed' } });
+    // The SDK knows that it has ended, and does not end it once more.
+    await mcp.close();
+    expect(received.filter((one) => one.id === id)).toHaveLength(1);
+  });
+
+  it('may cancel what it does not name, or what has not begun', async () => {
+    const { send, leave, start, listen, told } = await served();
+    const taskId = await start();
+    await send({ method: 'notifications/cancelled' });
+    await send({ method: 'notifications/cancelled', params: {} });
+    await leave(4_711);
+    await told(await listen([taskId]), 'working');
   });
 
   it('[R-MT-41] that ends a subscription is told nothing more, and the task goes on', async () => {
@@ -160,8 +172,12 @@ describe('a host over standard input', () => {
     const { start, listen, answerTo } = await served();
     const taskId = await start();
     const without = { 'io.modelcontextprotocol/clientCapabilities': declared.forms };
-    expect(await answerTo(await listen([taskId], without))).toMatchObject({
+    const id = await listen([taskId], without);
+    expect(await answerTo(id)).toEqual({
+      jsonrpc: '2.0',
+      id,
       error: {
+        message: expect.stringContaining('io.modelcontextprotocol/tasks'),
         code: -32021,
         data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } },
       },
