@@ -97,7 +97,7 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
     soFar: 63,
     leftOut: otherSettings,
     mutate: serverFiles(['bulk', 'erase', 'fork', 'recurring'].map((folder) => `operations/${folder}`)),
-    tests: serverTests(['operations/{bulk,erase,fork}', 'operations/recurring/*']),
+    tests: serverTests(['operations/{bulk,erase,fork}', 'operations/{operators,recurring}/*']),
   },
   'server-turns': {
     warm: true,

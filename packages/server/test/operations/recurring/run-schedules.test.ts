@@ -1,0 +1,386 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import { StoreError, type TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { change } from '../../../../../test/kit/faulty-store.ts';
+import { systemClock } from '../../../src/base/timing/clock.ts';
+import type {
+  DueTask,
+  RecurringTask,
+  ScheduleSource,
+} from '../../../src/operations/recurring/recurring-task.ts';
+import { ScheduleRecord } from '../../../src/operations/recurring/schedule-record.ts';
+import { recurring, schedulesIn } from '../../../src/operations/recurring/schedules.ts';
+import { testClock } from '../../../src/turns/testing/testing.ts';
+
+const start = Date.parse('2026-01-01T00:00:30Z');
+const minute = 60_000;
+const tick: RecurringTask = { name: 'tick', cron: '* * * * *', message: 'Tick' };
+
+/** Schedules in one process, whose server takes each message as `submit` says. */
+function running(
+  tasks: readonly RecurringTask[],
+  {
+    store = memoryStore(),
+    clock = testClock(start),
+    submit = async () => {},
+  }: {
+    store?: TaskStore;
+    clock?: ReturnType<typeof testClock>;
+    submit?: (due: DueTask) => Promise<void>;
+  } = {},
+) {
+  const due: DueTask[] = [];
+  const logged: unknown[] = [];
+  const reported: unknown[] = [];
+  const source: ScheduleSource = {
+    queue: 'q',
+    store,
+    clock: { ...systemClock, ...clock },
+    logger: (level, message, details) => void logged.push([level, message, details]),
+    report: (message, details) => void reported.push([message, details]),
+    async submit(task) {
+      due.push(task);
+      await submit(task);
+    },
+  };
+  const schedules = recurring(tasks).start(source);
+  const close = async () => {
+    const closed = schedules.close();
+    await clock.advance(0);
+    await closed;
+  };
+  onTestFinished(close);
+  const times = () => due.map(({ metadata }) => metadata.schedule.dueAt.slice(11, 19));
+  return { store, clock, due, logged, reported, times, close };
+}
+
+describe('a task that recurs', () => {
+  it('is told its message, its due time and whose it is, under an id that is the same in each process', async () => {
+    const parts = [{ data: { n: 1 } }];
+    const caller = { scope: 'ada' };
+    const { clock, due } = running([tick, { ...tick, name: 'other', message: parts, caller, tenant: 'eu' }]);
+    await clock.advance(minute);
+    expect(due.toSorted((a, b) => (a.label < b.label ? -1 : 1))).toEqual([
+      {
+        messageId: 'schedule:other:2026-01-01T00:01:00.000Z',
+        parts,
+        metadata: { schedule: { name: 'other', dueAt: '2026-01-01T00:01:00.000Z' } },
+        label: 'schedule:other',
+        caller,
+        tenant: 'eu',
+      },
+      {
+        messageId: 'schedule:tick:2026-01-01T00:01:00.000Z',
+        parts: [{ text: 'Tick' }],
+        metadata: { schedule: { name: 'tick', dueAt: '2026-01-01T00:01:00.000Z' } },
+        label: 'schedule:tick',
+        caller: undefined,
+        tenant: undefined,
+      },
+    ]);
+  });
+
+  it('is tried again after pauses that double, up to a minute, while the server fails, which is reported', async () => {
+    const failure = new Error('Broken');
+    const at: number[] = [];
+    const { clock, reported, logged, close } = running([tick], {
+      submit: async () => {
+        at.push(clock.now());
+        throw failure;
+      },
+    });
+    await clock.advance(30_000 + 4 * minute);
+    await close();
+    const pauses = at.slice(1).map((time, n) => time - at[n]!);
+    expect(pauses).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+    expect(reported[0]).toEqual([
+      'A recurring task could not be started, and is tried again',
+      { schedule: 'tick', error: failure },
+    ]);
+    expect([reported.length, logged]).toEqual([at.length, []]);
+  });
+
+  it.each(['RESOURCE_EXHAUSTED', 'INTERNAL_ERROR'] as const)(
+    'is tried again where it is refused with %s, which is reported',
+    async (reason) => {
+      let left = 1;
+      const { clock, times, reported } = running([tick], {
+        submit: async () => {
+          if (left-- > 0) throw new A2AError(reason, 'x');
+        },
+      });
+      await clock.advance(minute);
+      expect([times(), reported.length]).toEqual([['00:01:00', '00:01:00'], 1]);
+    },
+  );
+
+  it('is tried again where the server is not available, which is nothing to report', async () => {
+    let left = 2;
+    const { clock, times, reported } = running([tick], {
+      submit: async () => {
+        if (left-- > 0) throw new A2AError('UNAVAILABLE', 'x');
+      },
+    });
+    await clock.advance(minute);
+    expect([times().length, reported]).toEqual([3, []]);
+  });
+
+  it('is passed over where it is refused for good, which is logged, and no task is remembered', async () => {
+    const { clock, times, logged, store, reported } = running([tick], {
+      submit: async () => {
+        throw new A2AError('INVALID_PARAMS', 'x');
+      },
+    });
+    await clock.advance(2 * minute);
+    expect(times()).toEqual(['00:01:00', '00:02:00']);
+    expect(logged[0]).toEqual([
+      'error',
+      'A recurring task was refused',
+      { schedule: 'tick', dueAt: '2026-01-01T00:01:00.000Z', error: expect.any(A2AError) },
+    ]);
+    expect(reported).toEqual([]);
+    const [known] = await schedulesIn(store, 'q', clock.now());
+    expect([known?.latest, known?.nextAt]).toEqual([undefined, '2026-01-01T00:03:00.000Z']);
+  });
+
+  it('that another process started with other words counts as started', async () => {
+    const { clock, times, logged, store } = running([tick], {
+      submit: async () => {
+        throw new A2AError('MESSAGE_ID_CONFLICT', 'x');
+      },
+    });
+    await clock.advance(minute);
+    expect([times(), logged]).toEqual([['00:01:00'], []]);
+    const [known] = await schedulesIn(store, 'q', clock.now());
+    expect(known?.latest).toEqual({ dueAt: '2026-01-01T00:01:00.000Z', taskId: expect.any(String) });
+  });
+
+  it.each([
+    ['skip', 'all are passed over'],
+    ['last', 'all but the last one are passed over'],
+  ] as const)('that was missed is logged with its times: %s', async (missed, words) => {
+    const tasks = [{ ...tick, missed }];
+    const first = running(tasks);
+    await first.clock.advance(minute);
+    await first.close();
+    await first.clock.advance(10 * minute);
+    const second = running(tasks, { store: first.store, clock: first.clock });
+    await first.clock.advance(1_000);
+    expect(second.logged).toEqual([
+      [
+        'warn',
+        `Times of a recurring task were missed: ${words}`,
+        {
+          schedule: 'tick',
+          from: '2026-01-01T00:02:00.000Z',
+          to: '2026-01-01T00:10:00.000Z',
+        },
+      ],
+    ]);
+    expect(second.times()).toEqual(missed === 'skip' ? ['00:11:00'] : ['00:10:00', '00:11:00']);
+  });
+
+  it('is started once although its record could not be written at first', async () => {
+    let isDown = false;
+    const store = change(memoryStore(), {
+      commit: (commit) => (one) =>
+        isDown ? Promise.reject(new StoreError('UNAVAILABLE', 'away')) : commit(one),
+    });
+    const { clock, due } = running([tick], {
+      store,
+      submit: async () => {
+        isDown = true;
+      },
+    });
+    await clock.advance(minute);
+    isDown = false;
+    await clock.advance(500);
+    const ids = new Set(due.map(({ messageId }) => messageId));
+    expect([...ids]).toEqual(['schedule:tick:2026-01-01T00:01:00.000Z']);
+  });
+
+  it('sleeps for 20 seconds at most: the wall clock may be set meanwhile', async () => {
+    const clock = testClock(start);
+    const sleeps: number[] = [];
+    const noting = {
+      ...clock,
+      sleep(ms: number, signal?: AbortSignal) {
+        sleeps.push(ms);
+        return clock.sleep(ms, signal);
+      },
+    };
+    running([{ ...tick, cron: '@yearly' }], { clock: noting });
+    await clock.advance(45_000);
+    expect(sleeps).toEqual([20_000, 20_000, 20_000]);
+    const near = testClock(start);
+    const short: number[] = [];
+    running([tick], {
+      clock: {
+        ...near,
+        async sleep(ms: number, signal?: AbortSignal) {
+          short.push(ms);
+          await near.sleep(ms, signal);
+        },
+      },
+    });
+    await near.advance(30_000);
+    expect(short.slice(0, 2)).toEqual([20_000, 10_000]);
+  });
+});
+
+describe('the times of a name', () => {
+  it('are forgotten a week after it got others, and those that it has are not', async () => {
+    const first = running([tick]);
+    await first.clock.advance(minute);
+    await first.close();
+    const hourly = { ...tick, cron: '@hourly' };
+    const names = async () =>
+      (await new ScheduleRecord({ queue: 'q', store: first.store, clock: systemClock }).read()).map(
+        ({ cron }) => cron,
+      );
+    const second = running([hourly], { store: first.store, clock: first.clock });
+    await first.clock.advance(1_000);
+    await second.close();
+    expect((await names()).sort()).toEqual(['* * * * *', '@hourly']);
+    await first.clock.advance(8 * 86_400_000);
+    const third = running([hourly], { store: first.store, clock: first.clock });
+    await first.clock.advance(1_000);
+    await third.close();
+    expect(await names()).toEqual(['@hourly']);
+  });
+
+  it('are written anew where what becomes of missed ones changes, and not where nothing does', async () => {
+    const writes: unknown[] = [];
+    const store = change(memoryStore(), {
+      commit: (commit) => (one) => {
+        writes.push(one);
+        return commit(one);
+      },
+    });
+    const clock = testClock(start);
+    for (const [missed, expected] of [
+      ['last', 1],
+      ['last', 1],
+      ['skip', 2],
+    ] as const) {
+      const one = running([{ ...tick, missed }], { store, clock });
+      await clock.advance(1);
+      await one.close();
+      expect(writes).toHaveLength(expected);
+    }
+    const [known] = await schedulesIn(store, 'q', clock.now());
+    expect(known).toMatchObject({ missed: 'skip', since: expect.any(String) });
+  });
+});
+
+describe('the record of schedules', () => {
+  const schedule = (name: string, more: object = {}) => ({
+    name,
+    cron: '* * * * *',
+    timezone: 'UTC',
+    missed: 'last' as const,
+    since: '2026-01-01T00:00:00.000Z',
+    through: '2026-01-01T00:00:00.000Z',
+    ...more,
+  });
+  const recordOf = (store: TaskStore, at = start) =>
+    new ScheduleRecord({ queue: 'q', store, clock: { ...systemClock, now: () => at } });
+
+  it('has each schedule as it was set last, and none that was removed', async () => {
+    const record = recordOf(memoryStore());
+    expect(await record.read()).toEqual([]);
+    await record.change(() => ({ set: schedule('a') }));
+    await record.change(() => ({ set: schedule('b') }));
+    await record.change(() => ({ set: schedule('a', { missed: 'all' }) }));
+    await record.change(() => ({ remove: schedule('b') }));
+    await record.change(() => ({ set: schedule('a', { cron: '@daily' }) }));
+    await record.change(() => undefined);
+    expect(await record.read()).toEqual([
+      schedule('a', { missed: 'all' }),
+      schedule('a', { cron: '@daily' }),
+    ]);
+  });
+
+  it('is decided anew where another process wrote meanwhile', async () => {
+    const store = memoryStore();
+    const seen: number[] = [];
+    await recordOf(store).change((schedules) => {
+      seen.push(schedules.length);
+      if (seen.length > 1) return { set: schedule('a') };
+      void recordOf(store).change(() => ({ set: schedule('b') }));
+      return { set: schedule('a') };
+    });
+    expect((await recordOf(store).read()).map(({ name }) => name).sort()).toEqual(['a', 'b']);
+    expect(seen.length).toBeGreaterThan(1);
+  });
+
+  it('fails with what else the store says', async () => {
+    const error = new StoreError('UNREADABLE', 'It is damaged');
+    const store = change(memoryStore(), { commit: () => () => Promise.reject(error) });
+    await expect(recordOf(store).change(() => ({ set: schedule('a') }))).rejects.toBe(error);
+  });
+
+  it('never goes back in time, whatever the clock of a process says', async () => {
+    const store = memoryStore();
+    await recordOf(store, start).change(() => ({ set: schedule('a') }));
+    await recordOf(store, start - 60_000).change(() => ({ set: schedule('b') }));
+    const log = await store.load('baton:schedules', 'q:1');
+    expect(log?.facts.map(({ fact }) => fact.at)).toEqual(Array(2).fill('2026-01-01T00:00:30.000Z'));
+    expect(log?.head.contextId).toBe('schedules');
+  });
+
+  it('goes on in the next log after 64 changes, which any process finishes, and the old one is erased', async () => {
+    const store = memoryStore();
+    const record = recordOf(store);
+    const logs = async () =>
+      Promise.all([0, 1].map(async (place) => (await store.load('baton:schedules', `q:${place}`))?.version));
+    for (let n = 0; n < 65; n += 1) await record.change(() => ({ set: schedule(`s${n % 3}`) }));
+    // The last change closes the log.
+    expect(await logs()).toEqual([undefined, 66]);
+    await recordOf(store).change(() => ({ set: schedule('s9') }));
+    expect(await logs()).toEqual([2, undefined]);
+    expect((await record.read()).map(({ name }) => name).sort()).toEqual(['s0', 's1', 's2', 's9']);
+    // What was remembered goes on by way of the other place.
+    for (let n = 0; n < 64; n += 1) await record.change(() => ({ set: schedule(`s${n % 3}`) }));
+    await record.change(() => ({ remove: schedule('s9') }));
+    expect(await logs()).toEqual([undefined, 2]);
+    expect((await record.read()).map(({ name }) => name).sort()).toEqual(['s0', 's1', 's2']);
+  });
+
+  it('stays in one log at a store that erases nothing', async () => {
+    const whole = memoryStore();
+    const store = methodsOf(whole) as unknown as TaskStore;
+    const record = recordOf(store);
+    for (let n = 0; n < 70; n += 1) await record.change(() => ({ set: schedule(`s${n % 3}`) }));
+    expect((await store.load('baton:schedules', 'q:1'))?.version).toBe(70);
+  });
+
+  it('has schedules by their names, the newest form of each', async () => {
+    const store = memoryStore();
+    const record = recordOf(store);
+    for (const one of [
+      schedule('b'),
+      schedule('a', { cron: '@hourly', since: '2026-01-01T02:00:00.000Z' }),
+      schedule('a', { since: '2026-01-01T01:00:00.000Z' }),
+      schedule('c', { timezone: 'Europe/Berlin', cron: '@daily' }),
+    ])
+      await record.change(() => ({ set: one }));
+    const at = Date.parse('2026-01-01T00:02:00.000Z');
+    const known = await schedulesIn(store, 'q', at);
+    expect(known.map(({ name, cron, nextAt, isOverdue }) => [name, cron, nextAt, isOverdue])).toEqual([
+      ['a', '@hourly', '2026-01-01T01:00:00.000Z', false],
+      // A minute late is not overdue.
+      ['b', '* * * * *', '2026-01-01T00:01:00.000Z', false],
+      ['c', '@daily', '2026-01-01T23:00:00.000Z', false],
+    ]);
+    expect((await schedulesIn(store, 'q', at + 1))[1]?.isOverdue).toBe(true);
+    expect(Object.keys(known[0]!)).not.toContain('through');
+  });
+});
+
+/** The methods of a store, without one that erases. */
+const methodsOf = (store: TaskStore) => {
+  const names = ['commit', 'load', 'readFacts', 'list'] as const;
+  return Object.fromEntries(names.map((name) => [name, store[name].bind(store)]));
+};
