@@ -9,7 +9,7 @@ import {
 } from '@batonjs/extensions/internals';
 import { encodeSse, mustKnowOptions, type OptionNames, sseHeaders } from '@batonjs/server/adapter';
 import type { AgUiEvent } from './events.ts';
-import { openRun, partsOfRun, type Run, RunRefused } from './run.ts';
+import { openRun, type Run, RunRefused, stepsOfRun } from './run.ts';
 import { RunEncoder } from './run-encoder.ts';
 import { type RunInput, readRunInput } from './run-input.ts';
 
@@ -57,8 +57,6 @@ async function* textsOf(
   asked: Asked,
   onError: (error: unknown) => void,
 ): AsyncGenerator<string, void, void> {
-  const text = (event: AgUiEvent) =>
-    encodeSse({ data: JSON.stringify(event), id: run instanceof RunRefused ? undefined : run.position() });
   if (run instanceof RunRefused) {
     const encoder = new RunEncoder({ input, messages: [], answerId: '' });
     yield text(encoder.start());
@@ -69,9 +67,15 @@ async function* textsOf(
   yield text(encoder.start());
   if (run.isFollowed) yield text(encoder.snapshot());
   try {
-    const parts = partsOfRun(run);
-    if (!parts) for (const event of encoder.encode({ type: 'end' })) yield text(event);
-    else for await (const part of parts) for (const event of encoder.encode(part)) yield text(event);
+    const steps = stepsOfRun(run);
+    if (!steps) for (const event of encoder.encode({ type: 'end' })) yield text(event);
+    else
+      for await (const parts of steps) {
+        const events = parts.flatMap((part) => [...encoder.encode(part)]);
+        // Only the last one names the position: after an earlier one, the rest would be lost.
+        for (const event of events.slice(0, -1)) yield text(event);
+        for (const event of events.slice(-1)) yield text(event, run.position());
+      }
   } catch (error) {
     // The client has left; the task goes on.
     if (asked.signal.aborted && !asked.isClosing()) return;
@@ -79,6 +83,8 @@ async function* textsOf(
     for (const event of encoder.fail(code, message)) yield text(event);
   }
 }
+
+const text = (event: AgUiEvent, id?: string): string => encodeSse({ data: JSON.stringify(event), id });
 
 /** What a front end reads of an error: nothing of one inside. */
 function failureOf(error: unknown, asked: Asked, onError: (error: unknown) => void) {

@@ -1,7 +1,7 @@
 import type { AgentClient, AgentEvent } from '@batonjs/client';
 import {
   type AnswerStart,
-  answerParts,
+  answerSteps,
   begun,
   latestNote,
   lengthsOf,
@@ -183,6 +183,6 @@ const nothing = (tasks: readonly Task[], { messages }: RunInput): Run => ({
   isFollowed: true,
 });
 
-/** The pieces of a run's answer. */
-export const partsOfRun = ({ events, start }: Run): ReturnType<typeof answerParts> | undefined =>
-  events && answerParts(events, start);
+/** The pieces of a run's answer, those of one event together. */
+export const stepsOfRun = ({ events, start }: Run): ReturnType<typeof answerSteps> | undefined =>
+  events && answerSteps(events, start);

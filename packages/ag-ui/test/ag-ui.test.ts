@@ -20,7 +20,6 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { listen } from '../../../test/kit/listen.ts';
 import { serve } from '../../../test/kit/serve.ts';
-import { until } from '../../../test/kit/until.ts';
 import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import { call, scriptedModel, text } from '../../ai-sdk/test/scripted-model.ts';
 import { agUiHandler } from '../src/ag-ui-handler.ts';
@@ -276,44 +275,5 @@ describe.each(versions)('a front end on AG-UI %s', (version, open) => {
     expect(results).toMatchObject([{ toolCallId: 'call-1' }, { toolCallId: 'call-2' }]);
     const starts = front.events.filter(({ type }) => type === 'TOOL_CALL_START');
     expect(starts.map(({ toolCallId }) => toolCallId)).toEqual(['call-1', 'call-2']);
-  });
-});
-
-describe('a run that was cut off', () => {
-  it('continues after the last event, without a piece twice or lost', async () => {
-    const gate = Promise.withResolvers<void>();
-    const server = talking(gate.promise);
-    const handler = agUiHandler(server);
-    const body = {
-      threadId: 'thread-1',
-      runId: 'run-1',
-      messages: [{ id: 'm-1', role: 'user', content: 'Hello' }],
-      tools: [],
-      context: [],
-    };
-    const post = (headers: Record<string, string> = {}) =>
-      handler.fetch(
-        new Request('http://localhost', {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', ...headers },
-          body: JSON.stringify(body),
-        }),
-      );
-    const reader = (await post()).body!.pipeThrough(new TextDecoderStream()).getReader();
-    let first = '';
-    while (!first.includes('Half ')) first += (await reader.read()).value;
-    await reader.cancel();
-    const [, position] = first.match(/id: (\S+)\ndata: [^\n]*Half /)!;
-    gate.resolve();
-    const second = await (await post({ 'last-event-id': position! })).text();
-    expect(second).not.toContain('Half');
-    expect(second).not.toContain('MESSAGES_SNAPSHOT');
-    expect(second).toContain('"delta":"."');
-    expect(second).toContain('"outcome":{"type":"success"}');
-    await until(
-      server,
-      JSON.parse(second.match(/\{"type":"ACTIVITY_SNAPSHOT".*\}/)![0]).content.taskId,
-      'COMPLETED',
-    );
   });
 });

@@ -2,6 +2,7 @@ export {
   type AnswerPart,
   type AnswerStart,
   answerParts,
+  answerSteps,
   begun,
   lengthsOf,
   type ShownToolCall,

@@ -52,13 +52,28 @@ export async function* answerParts(
   events: AsyncIterable<AgentEvent>,
   start: AnswerStart = {},
 ): AsyncGenerator<AnswerPart, void, void> {
+  for await (const parts of answerSteps(events, start)) yield* parts;
+}
+
+/**
+ * The same, with the pieces that one event gives together: a reader of all of them may continue after that event. The
+ * event with which a task ends or waits is given with the end of the answer.
+ */
+export async function* answerSteps(
+  events: AsyncIterable<AgentEvent>,
+  start: AnswerStart = {},
+): AsyncGenerator<readonly AnswerPart[], void, void> {
   const answer = new Answer(start);
+  let parts: AnswerPart[] = [];
   for await (const event of events) {
-    yield* answer.apply(event);
+    parts.push(...answer.apply(event));
     if (answer.hasEnded) break;
+    if (answer.isAtRest) continue;
+    yield parts;
+    parts = [];
   }
   const { task, message } = answer.view;
-  yield { type: 'end', ...(task && { task }), ...(!task && message && { message }) };
+  yield [...parts, { type: 'end', ...(task && { task }), ...(!task && message && { message }) }];
 }
 
 /** The events of a followed task until it ends or waits. A stream of `agent.follow` would go on waiting. */
@@ -108,6 +123,12 @@ class Answer {
   /** Whether the task needs the user to authorize something, for which a stream does not end. */
   get hasEnded(): boolean {
     return this.view.task?.status.state === 'TASK_STATE_AUTH_REQUIRED';
+  }
+
+  /** Whether the task has ended or waits: its stream ends. */
+  get isAtRest(): boolean {
+    const { task } = this.view;
+    return task !== undefined && (isTerminal(task) || isInterrupted(task));
   }
 
   *apply(event: AgentEvent): Generator<AnswerPart, void, void> {
