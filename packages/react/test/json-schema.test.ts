@@ -18,6 +18,10 @@ const schema: Schema = {
     mixed: { type: ['string', 'number'] },
     list: { type: 'array', items: { type: 'string' } },
     any: { type: 'object' },
+    untyped: { properties: { a: { type: 'string' } } },
+    nothing: { type: 'null' },
+    row: { type: 'array' },
+    title: { type: 'string', enum: ['a', 'b'] },
   },
 };
 
@@ -45,6 +49,10 @@ describe('a form for a JSON schema', () => {
       mixed: 'json',
       list: 'json',
       any: 'json',
+      untyped: 'json',
+      nothing: 'json',
+      row: 'json',
+      title: 'choice',
     });
   });
 
@@ -85,6 +93,22 @@ describe('a form for a JSON schema', () => {
     expect(valuesOf({}, entered([]))).toEqual({});
   });
 
+  it('takes a choice that is not there for none, and what was left empty for no problem', () => {
+    const values = valuesOf(
+      schema,
+      entered([
+        ['size', '9'],
+        ['tags', '9'],
+        ['count', '0'],
+        ['maybe', '0'],
+      ]),
+    );
+    expect(values).toEqual({ count: 0, fast: false, tags: [null], maybe: '0', place: {} });
+    expect(problemsOf(schema, entered([['mixed', '']]))).toEqual({});
+    expect(problemsOf({}, entered([]))).toEqual({});
+    expect(problemsOf(schema, entered([['name', '{']]))).toEqual({});
+  });
+
   it('says which JSON cannot be read, at any depth', () => {
     expect(
       problemsOf(
@@ -105,6 +129,13 @@ describe('a form for a JSON schema', () => {
       entered([['__proto__', 'x']]),
     );
     expect(Object.keys(values as object)).toEqual(['__proto__']);
+    // They are members as any others: whoever gets the values may change them.
+    expect(Object.getOwnPropertyDescriptor(values, '__proto__')).toEqual({
+      value: 'x',
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
     expect(Object.getPrototypeOf(values)).toBe(Object.prototype);
   });
 });

@@ -82,6 +82,12 @@ describe('a list of tasks', () => {
     state.tasks = [taskOf('a'), taskOf('b', 'COMPLETED')];
     feed.refresh();
     expect(ids(await watched.until(({ tasks }) => tasks.length === 2))).toEqual(['a', 'b']);
+    state.tasks = [taskOf('a'), taskOf('b', 'FAILED')];
+    feed.refresh();
+    await watched.until(({ tasks }) => tasks[1]?.status.state === 'TASK_STATE_FAILED');
+    state.tasks = [taskOf('b', 'FAILED'), taskOf('a')];
+    feed.refresh();
+    expect(ids(await watched.until(({ tasks }) => tasks[0]?.id === 'b'))).toEqual(['b', 'a']);
   });
 
   it('shows at once what is known of a task elsewhere, and is read again', async () => {

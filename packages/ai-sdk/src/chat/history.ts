@@ -46,11 +46,11 @@ async function foldedInto(chunks: AsyncIterable<UIMessageChunk>): Promise<UIMess
   let message: UIMessage | undefined;
   const stream = new ReadableStream<UIMessageChunk>({
     async start(controller) {
-      // A task that failed has no answer, but what it gave before.
-      for await (const chunk of chunks) if (chunk.type !== 'error') controller.enqueue(chunk);
+      for await (const chunk of chunks) controller.enqueue(chunk);
       controller.close();
     },
   });
+  // A task that failed has what it gave before: an error is no part of a message.
   for await (const state of readUIMessageStream({ stream })) message = state;
   return message;
 }

@@ -85,11 +85,29 @@ describe('the handler of chats', () => {
     expect(await statusOf(post({ id: 'c', messages: [{ ...userMessage(''), parts: [] }] }))).toBe(400);
     expect(await statusOf(post({ id: 'c', messages: [userMessage('x'.repeat(300))] }))).toBe(413);
     expect(await statusOf(post('{}', { 'content-type': 'text/plain' }))).toBe(415);
-    expect(await statusOf(new Request('http://localhost/chat-1'))).toBe(404);
+    for (const path of ['', 'chat-1', 'chat-1/other', 'chat-1/stream/more', 'chat-1/messages/more'])
+      expect(await statusOf(new Request(`http://localhost/${path}`)), path).toBe(404);
+    for (const path of ['', 'chat-1/stream', 'chat-1/messages'])
+      expect(await statusOf(new Request(`http://localhost/${path}`, { method: 'DELETE' })), path).toBe(404);
+    expect(await statusOf(new Request('http://localhost/chat-1', { method: 'PUT' }))).toBe(404);
+    expect(await statusOf(post([]))).toBe(400);
+    expect(await statusOf(post({ id: '', messages: [userMessage('Hello')] }))).toBe(400);
+    expect(await statusOf(post({ id: 1, messages: [userMessage('Hello')] }))).toBe(400);
     expect(await statusOf(new Request('http://localhost/%ff/stream'))).toBe(400);
     expect(await statusOf(new Request('http://localhost/chat-1/stream'))).toBe(204);
     expect(() => chatHandler(serve(agent), { bodyBytes: 0 })).toThrow(RangeError);
     expect(() => chatHandler(serve(agent), { bodyByte: 1 } as object)).toThrow('bodyBytes');
+  });
+
+  it('answers as `useChat` knows it, for any trigger, until the end', async () => {
+    const handler = chatHandler(serve(agent));
+    for (const trigger of ['submit-message', 7]) {
+      const response = await handler.fetch(post({ id: 'chat-1', messages: [userMessage('Hello')], trigger }));
+      expect([response.status, response.headers.get('x-vercel-ai-ui-message-stream')]).toEqual([200, 'v1']);
+      expect(response.headers.get('content-type')).toContain('text/event-stream');
+      const events = (await response.text()).split('\n\n').filter((event) => event.startsWith('data: '));
+      expect(events.slice(-2)).toEqual(['data: {"type":"finish","finishReason":"stop"}', 'data: [DONE]']);
+    }
   });
 
   it('refuses a page of another name that leads to this machine', async () => {

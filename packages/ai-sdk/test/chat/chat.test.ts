@@ -149,6 +149,42 @@ describe.each(ways)('a chat over %s', (_, transportFor) => {
     expect((await client.listTasks({ contextId: 'chat-1' })).tasks).toHaveLength(1);
   });
 
+  it('shows a task that another program began, and answers its question', async () => {
+    const { chat, client } = await chatWith(talking());
+    const { task } = await client.send('ask', { contextId: 'chat-1' });
+    await chat.resumeStream();
+    expect(chat.lastMessage).toMatchObject({ role: 'assistant', id: task!.id });
+    expect(chat.text).toBe('First. Which one?');
+    await chat.sendMessage({ text: 'this' });
+    expect(chat.text).toBe('Then this.');
+    const [message] = (await client.getTask({ id: task!.id })).history ?? [];
+    expect((await chatMessages(client, 'chat-1')).map(({ id }) => id)).toEqual([
+      message!.messageId,
+      `answer-${message!.messageId}`,
+      chat.messages.at(-2)!.id,
+      chat.lastMessage!.id,
+    ]);
+  });
+
+  it('goes on with what it was asked where the message of the assistant answers nothing', async () => {
+    const { chat, transport, client } = await chatWith(talking());
+    await chat.sendMessage({ text: 'ask' });
+    const again = await transport.sendMessages({
+      trigger: 'submit-message',
+      chatId: 'chat-1',
+      messageId: undefined,
+      messages: chat.messages,
+      abortSignal: undefined,
+    });
+    const chunks = [];
+    for await (const chunk of again) chunks.push(chunk);
+    expect(chunks[0]).toEqual({ type: 'start', messageId: chat.lastMessage!.id });
+    expect(chunks).toContainEqual(expect.objectContaining({ type: 'data-question' }));
+    const [task] = (await client.listTasks({ contextId: 'chat-1' })).tasks;
+    const { history } = await client.getTask({ id: task!.id });
+    expect(history?.filter(({ role }) => role === 'ROLE_USER')).toHaveLength(1);
+  });
+
   it('asks again with `regenerate`, as a new task', async () => {
     const { chat, client } = await chatWith(talking());
     await chat.sendMessage({ text: 'Hello' });

@@ -91,7 +91,9 @@ describe('a chat', () => {
     const { agent, signals } = agentWith();
     const { signal } = new AbortController();
     expect(await resumeChat(agent, 'c', { signal })).toBeUndefined();
-    expect(signals).toEqual([signal]);
+    const messages = [{ id: 'm', role: 'user' as const, parts: [] }];
+    await expect(sendChat(agent, { chatId: 'c', messages }, { signal })).rejects.toThrow('has no content');
+    expect(signals).toEqual([signal, signal]);
   });
 
   it('connects when it is first needed, once', async () => {

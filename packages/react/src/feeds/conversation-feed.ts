@@ -148,7 +148,7 @@ export class ConversationFeed extends Feed<Conversed> {
       this.#show();
     };
     const stop = list.subscribe(read);
-    signal.addEventListener('abort', stop, { once: true });
+    signal.addEventListener('abort', stop);
     read();
   }
 
@@ -156,10 +156,13 @@ export class ConversationFeed extends Feed<Conversed> {
   async #load(tasks: readonly Task[], signal: AbortSignal): Promise<void> {
     const unknown = tasks.filter(({ id }) => !this.#tasks.has(id) && !this.#loading.has(id)).toReversed();
     for (const { id } of unknown) this.#loading.add(id);
-    const read = unknown.map(({ id }) => this.#agent.getTask({ id }, { signal }).catch(() => undefined));
-    for (const [index, reading] of read.entries()) {
-      const task = await reading;
-      this.#loading.delete(unknown[index]?.id ?? '');
+    const read = unknown.map(async ({ id }) => {
+      const task = await this.#agent.getTask({ id }, { signal }).catch(() => undefined);
+      return { id, task };
+    });
+    for (const reading of read) {
+      const { id, task } = await reading;
+      this.#loading.delete(id);
       // One that cannot be read is tried again with the next list.
       if (task) this.#add(task);
     }
@@ -176,7 +179,7 @@ export class ConversationFeed extends Feed<Conversed> {
 
   #follow(feed: TaskFeed, signal: AbortSignal): void {
     const stop = feed.subscribe(() => this.#show());
-    signal.addEventListener('abort', stop, { once: true });
+    signal.addEventListener('abort', stop);
   }
 
   #show(): void {

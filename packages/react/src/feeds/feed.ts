@@ -27,7 +27,6 @@ export abstract class Feed<Value> {
       // Not at once: strict mode, and a list that is sorted anew, unsubscribe and subscribe again.
       clearTimeout(this.#stopping);
       this.#stopping = setTimeout(() => {
-        if (this.#listeners.size > 0) return;
         this.#running?.abort();
         this.#running = undefined;
       }, 0);
