@@ -21,6 +21,7 @@ import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { listen } from '../kit/listen.ts';
 import type { Seen } from '../kit/rpc.ts';
 import { serve } from '../kit/serve.ts';
+import { seenOverAgUi } from './over-ag-ui.ts';
 
 /** Where a row of docs/reports/conformance.md is tested: each binding, adapter and store. */
 export interface Setting {
@@ -104,6 +105,8 @@ export async function open(
     ...(version && { compatibility: [v03()] }),
     ...options,
   });
+  if (name === 'JSONRPC' && adapter === 'in process' && kind === 'memory' && !version)
+    seenOverAgUi(server, options);
   app.use('/agent', a2aExpress(server));
   const send =
     adapter === 'Express'

@@ -20,20 +20,30 @@ export interface FrontEnd {
   ): Promise<void>;
 }
 
+/** Where a front end finds its agent. */
+export interface FrontEndOptions {
+  readonly headers?: Record<string, string>;
+  /** Answers requests in this process. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+}
+
 /** A front end of each version. `headers` go with every request. */
-export type Open = (url: string, threadId?: string, headers?: Record<string, string>) => FrontEnd;
+export type Open = (url: string, threadId?: string, options?: FrontEndOptions) => FrontEnd;
+
+const opened =
+  (Agent: typeof HttpAgent, isModern: boolean): Open =>
+  (url, threadId = 'thread-1', { headers = {}, fetch } = {}) => {
+    const agent = new Agent({ url, threadId, headers });
+    // The clients have no option for it.
+    if (fetch)
+      Object.assign(agent, { fetch: (to: string, init: RequestInit) => fetch(new Request(to, init)) });
+    return around(agent, isModern);
+  };
 
 /** The clients that must work: the one that CopilotKit has, and the newest. */
 export const versions: readonly (readonly [version: string, open: Open])[] = [
-  [
-    '0.0.59',
-    (url, threadId = 'thread-1', headers = {}) =>
-      around(new HttpAgent0({ url, threadId, headers }) as never, false),
-  ],
-  [
-    '1.0.0',
-    (url, threadId = 'thread-1', headers = {}) => around(new HttpAgent({ url, threadId, headers }), true),
-  ],
+  ['0.0.59', opened(HttpAgent0 as never, false)],
+  ['1.0.0', opened(HttpAgent, true)],
 ];
 
 let count = 0;
