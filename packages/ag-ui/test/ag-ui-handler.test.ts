@@ -83,6 +83,8 @@ describe('the handler of AG-UI', () => {
     expect(await statusOf(new Request('http://localhost/'))).toBe(405);
     expect(await statusOf(new Request('http://localhost/a/b', { method: 'DELETE' }))).toBe(404);
     expect(await statusOf(post(input('x'), { host: 'evil.example' }))).toBe(403);
+    // The faults of callers are none of the server.
+    expect(errors).toHaveLength(1);
     expect(() => agUiHandler(serve(agent), { bodyBytes: 1.5 })).toThrow(RangeError);
     expect(() => agUiHandler(serve(agent), { onErr: onError } as object)).toThrow('onError');
   });

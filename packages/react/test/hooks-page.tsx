@@ -7,6 +7,7 @@ import { QuestionForm, useConversation, useTask, useTasks } from '../src/index.t
 /** What the test calls in the page. */
 declare global {
   var mount: (url: string) => void;
+  var unmount: () => void;
   var hydrate: (url: string) => void;
 }
 

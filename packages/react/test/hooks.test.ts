@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page, Request, Route } from 'playwright-core';
 import { renderToString } from 'react-dom/server';
 import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -108,6 +108,42 @@ describe.skipIf(!executablePath)('the hooks in Chromium, in strict mode', { time
     await form.getByRole('spinbutton', { name: 'amount' }).fill('12.5');
     await form.getByRole('button', { name: 'Send' }).click();
     await page.getByText('{"data":{"amount":12.5,"fast":true}}').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('give up what is under way when they are gone, and ask for nothing more', async () => {
+    const gate = new Gate();
+    const served = await serveTalking(gate);
+    const { page, problems } = await open();
+    await page.evaluate((to) => mount(to), served.url);
+    await page.getByRole('button', { name: 'Slow' }).click();
+    await page.getByText('TASK_STATE_WORKING Half').waitFor();
+    const isStream = (request: Request) => request.headers().accept?.includes('event-stream') ?? false;
+    const streamLeft = page.waitForEvent('requestfailed', isStream);
+    await page.evaluate(() => unmount());
+    await streamLeft;
+    gate.open();
+    // The next page leaves while its list is read.
+    const held = Promise.withResolvers<Route>();
+    const isList = (request: Request) => request.postData()?.includes('"ListTasks"') ?? false;
+    await page.route('**', (route) => {
+      if (isList(route.request())) held.resolve(route);
+      else void route.continue();
+    });
+    await page.evaluate((to) => mount(to), served.url);
+    await held.promise;
+    const listLeft = page.waitForEvent('requestfailed', isList);
+    const after: string[] = [];
+    page.on('request', (request) => after.push(request.url()));
+    await page.evaluate(() => unmount());
+    await listLeft;
+    await (await held.promise).abort().catch(() => {});
+    // Two frames later, what the page would still do is done.
+    await page.evaluate(
+      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+    );
+    expect(after).toEqual([]);
+    expect(await page.locator('main').count()).toBe(0);
     expect(problems).toEqual([]);
   });
 

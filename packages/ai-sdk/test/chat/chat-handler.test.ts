@@ -77,7 +77,10 @@ describe('the handler of chats', () => {
     expect(failed.status).toBe(500);
     expect(await failed.text()).not.toContain('secret');
     expect(errors).toHaveLength(1);
-    const own = chatHandler(serve(agent), { bodyBytes: 300 });
+    const own = chatHandler(serve(agent), {
+      bodyBytes: 300,
+      onError: (error) => errors.push(error),
+    });
     const statusOf = async (request: Request) => (await own.fetch(request)).status;
     expect(await statusOf(post('{'))).toBe(400);
     expect(await statusOf(post({ id: 'chat-1' }))).toBe(400);
@@ -95,6 +98,8 @@ describe('the handler of chats', () => {
     expect(await statusOf(post({ id: 1, messages: [userMessage('Hello')] }))).toBe(400);
     expect(await statusOf(new Request('http://localhost/%ff/stream'))).toBe(400);
     expect(await statusOf(new Request('http://localhost/chat-1/stream'))).toBe(204);
+    // The faults of callers are none of the server.
+    expect(errors).toHaveLength(1);
     expect(() => chatHandler(serve(agent), { bodyBytes: 0 })).toThrow(RangeError);
     expect(() => chatHandler(serve(agent), { bodyByte: 1 } as object)).toThrow('bodyBytes');
   });
