@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Command, freePort, node, run } from '../../../test/kit/processes.ts';
@@ -10,6 +10,40 @@ import { chromiumForTests, startChromium } from '../../../test/support/chromium.
 import { asOneFile } from '../../../test/support/one-file.ts';
 
 const executablePath = await chromiumForTests();
+
+/** A task that takes longer delays what a person does. */
+const longTaskMs = 50;
+
+interface TraceEvent {
+  readonly name: string;
+  readonly pid: number;
+  readonly tid: number;
+  /** Microseconds of CPU time. */
+  readonly tdur?: number;
+  readonly args?: { readonly name?: string };
+}
+
+/** Records the tasks of the page's main thread. What it returns resolves to the milliseconds of CPU time of each. */
+async function traceTasks(devtools: CDPSession): Promise<() => Promise<number[]>> {
+  const events: TraceEvent[] = [];
+  devtools.on('Tracing.dataCollected', ({ value }) =>
+    events.push(...(value as readonly unknown[] as TraceEvent[])),
+  );
+  await devtools.send('Tracing.start', {
+    transferMode: 'ReportEvents',
+    traceConfig: { includedCategories: ['disabled-by-default-devtools.timeline', 'toplevel', '__metadata'] },
+  });
+  return async () => {
+    const complete = new Promise((resolve) => devtools.once('Tracing.tracingComplete', resolve));
+    await devtools.send('Tracing.end');
+    await complete;
+    const main = events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain');
+    const threads = new Set(main.map(({ pid, tid }) => `${pid} ${tid}`));
+    return events.flatMap(({ name, tdur, pid, tid }) =>
+      name === 'RunTask' && tdur !== undefined && threads.has(`${pid} ${tid}`) ? tdur / 1_000 : [],
+    );
+  };
+}
 
 const firstSentence = 'A small boat left the harbour at dawn.';
 const lastSentence = 'The letter arrived, and no line of it was missing.';
@@ -44,6 +78,9 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
       root: join(root, 'src/app'),
       logLevel: 'error',
       build: { outDir: FOLDER },
+      // As people get it: vitest's own environment would give React's development build.
+      define: { 'process.env.NODE_ENV': JSON.stringify('production') },
+      oxc: { jsx: { development: false } },
     });
     program = await asOneFile(new URL('./chat-process.ts', import.meta.url));
     const PORT = String(await freePort());
@@ -164,7 +201,7 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
     await page.getByRole('region', { name: 'Tool delete' }).getByText('done').waitFor();
   });
 
-  it('shows 5,000 chunks at a cost for each that does not grow with their number', async () => {
+  it('shows 5,000 chunks without a long task, at a cost for each that does not grow with their number', async () => {
     // Many commits of a file take longer than the page.
     const PORT = String(await freePort());
     await using fast = run(node, [program], { env: { ...env, PORT, DATABASE: '' } });
@@ -185,7 +222,11 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
     };
     await costOf(500);
     const few = (await costOf(1_000)) / 1_000;
+    const tasks = await traceTasks(devtools);
     const many = (await costOf(5_000)) / 5_000;
     expect(many).toBeLessThan(few * 3);
+    const cpuMs = await tasks();
+    expect(cpuMs.length).toBeGreaterThan(50);
+    expect(cpuMs.filter((ms) => ms > longTaskMs)).toEqual([]);
   });
 });

@@ -42,15 +42,17 @@ const ArtifactView = memo(function ArtifactView({ artifact }: { readonly artifac
   return (
     <>
       {textOf(artifact) && <p className="answer">{textOf(artifact)}</p>}
-      {artifact.parts.map((part, index) => (
+      {artifact.parts.filter(isPicture).map((part, index) => (
         <Picture key={String(index)} part={part} />
       ))}
     </>
   );
 });
 
+/** A text has a part for each chunk: no component for each of them. */
+const isPicture = (part: Part): boolean => part.mediaType?.startsWith('image/') ?? false;
+
 function Picture({ part }: { readonly part: Part }) {
-  if (!part.mediaType?.startsWith('image/')) return null;
   const src =
     'raw' in part ? `data:${part.mediaType};base64,${part.raw}` : 'url' in part ? part.url : undefined;
   return <img src={src} alt={part.filename ?? 'A picture'} />;
