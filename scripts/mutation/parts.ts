@@ -143,15 +143,16 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   // Without the page, which needs a browser.
   'ai-sdk-chat': {
-    ...warm('ai-sdk', ['chat/{chat,chat-handler,chunks,history}']),
+    ...warm('ai-sdk', ['chat/{chat,chat-handler,chunks,history,said-again}']),
     mutate: ['packages/ai-sdk/src/chat/*.ts'],
+    soFar: 86,
   },
   'ag-ui': { ...warm('ag-ui', ['*'], ['killed']), soFar: 97 },
   // Without the hooks, which need a browser.
   react: {
-    ...warm('react', ['{conversation-feed,task-feed,list-feed,pause,json-schema}']),
+    ...warm('react', ['{calls,conversation-feed,feed,json-schema,list-feed,pause,task-feed}']),
     mutate: ['packages/react/src/{feeds,form}/*.ts'],
-    soFar: 77,
+    soFar: 89,
   },
   // Without what runs in a process of its own.
   cli: {
