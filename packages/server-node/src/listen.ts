@@ -38,12 +38,16 @@ const known: OptionNames<ListenOptions> = {
 /** How long the last answers may take to be sent, in milliseconds. */
 const flushMs = 1_000;
 
+/** How long a start waits for the store to say whose tasks it has, in milliseconds. */
+const storeMs = 2_000;
+
 /**
- * Serves one agent on a port of its own. Rejects if the port is not available, with the `code` of Node.js (`EADDRINUSE`), and with
- * a `TypeError` for an option that it does not have.
+ * Serves one agent on a port of its own. Rejects if the port is not available, with the `code` of Node.js (`EADDRINUSE`), with
+ * a `TypeError` for an option that it does not have, and if the store says that the tasks of its `name` are those of another
+ * agent. A store that is away for a moment is no reason: requests are answered 503 until it is back.
  */
 export async function listen(
-  server: Pick<AgentServer, 'handle' | 'close'>,
+  server: Pick<AgentServer, 'handle' | 'close'> & Partial<Pick<AgentServer, 'readiness'>>,
   options: ListenOptions = {},
 ): Promise<Listening> {
   mustKnowOptions(options, known);
@@ -61,6 +65,10 @@ export async function listen(
   listener.listen(port, host);
   await once(listener, 'listening').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? inUse(host, port) : error;
+  });
+  await mustBeItsTasks(server).catch((error) => {
+    listener.close();
+    throw error;
   });
   const address = listener.address() as AddressInfo;
   const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
@@ -82,11 +90,26 @@ export async function listen(
   };
 }
 
-/** Without a stack and a cause: a program that does not catch it prints the sentence alone. */
 function inUse(host: string, port: number): NodeJS.ErrnoException {
   const name = host.includes(':') ? `[${host}]` : host;
   const remedy = 'end it, or choose another port with `listen(server, { port })`; 0 takes a free one';
-  const error = new Error(`Another program listens on ${name}:${port}: ${remedy}`);
-  error.stack = String(error);
+  const error = sentence(`Another program listens on ${name}:${port}: ${remedy}`);
   return Object.assign(error, { code: 'EADDRINUSE' });
+}
+
+/** An agent that must not touch the tasks of its name answers nothing: its program would seem to run. */
+async function mustBeItsTasks({ readiness }: Partial<Pick<AgentServer, 'readiness'>>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const waited = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), storeMs);
+  });
+  const state = await Promise.race([readiness?.(), waited]).finally(() => clearTimeout(timer));
+  if (state?.isReady === false && state.reason === 'refused') throw sentence(state.message);
+}
+
+/** Without a stack and a cause: a program that does not catch it prints the sentence alone. */
+function sentence(message: string): Error {
+  const error = new Error(message);
+  error.stack = String(error);
+  return error;
 }

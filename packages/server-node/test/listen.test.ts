@@ -6,6 +6,7 @@ import { listen } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
+import { freePort } from '../../../test/kit/processes.ts';
 
 const card = { name: 'Echo', description: 'Says it again' };
 const serverOf = (agent: Agent) =>
@@ -34,6 +35,37 @@ describe('listen', () => {
       stack: expect.stringMatching(/^Error: [^\n]*$/),
     });
     await first.close();
+  });
+
+  it('says that the tasks of its name are those of another agent, and frees the port', async () => {
+    const store = memoryStore();
+    const serve = (name: string) => {
+      const options = { card: { ...card, name }, agent: echo, store, logger: () => {} };
+      return closedAfterTest(createAgentServer(options));
+    };
+    const first = serve('Echo');
+    await (await listen(first)).close();
+    const renamed = serve('Parrot');
+    const port = await freePort();
+    const error = await listen(renamed, { port }).catch((failure: unknown) => failure);
+    expect(error).toMatchObject({
+      message: expect.stringContaining('are those of the agent "Echo"'),
+      stack: expect.stringMatching(/^Error: In this store [^\n]*$/),
+    });
+    await (await listen(serverOf(echo), { port })).close();
+  });
+
+  it('serves an agent whose store does not answer yet', async () => {
+    const away = () => Promise.reject(new Error('The store is away'));
+    const options = {
+      card,
+      agent: echo,
+      store: { ...memoryStore(), ping: away, load: away },
+      logger: () => {},
+    };
+    const { url, close } = await listen(closedAfterTest(createAgentServer(options)));
+    expect((await fetch(`${url}/.well-known/agent-card.json`)).status).toBe(200);
+    await close();
   });
 
   it('limits clients that reset their connections, by the name of those without an address', async () => {
