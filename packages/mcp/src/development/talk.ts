@@ -54,16 +54,28 @@ export async function forkTask(
   const signal = AbortSignal.any([late, signalOf(context)]);
   const stream = agent.follow(forked, { extensions: extensionsOf(agent), signal });
   try {
-    let isFirst = true;
     for await (const _event of stream) {
-      // It begins in the state that the origin had at the point: a question there is answered already.
-      if (!isFirst && stream.task && isInterrupted(stream.task)) break;
-      isFirst = false;
+      const isAsking = stream.task !== undefined && isInterrupted(stream.task);
+      if (isAsking && (await waitsForAnswer(development, forked))) break;
     }
   } catch (error) {
     if (!late.aborted) throw error;
   }
   return shownReply({ task: stream.task ?? (await agent.task(forked).get()) });
+}
+
+/** Whether nothing was said to a task since its latest status. A fork begins with questions that were answered. */
+async function waitsForAnswer(development: Development, taskId: string): Promise<boolean> {
+  let waits = false;
+  for (let after = 0; ; ) {
+    const page = (await development.entries(taskId, after, 500)) ?? [];
+    for (const { version, fact } of page) {
+      if (fact.type === 'status-changed') waits = true;
+      else if (fact.type === 'message-received') waits = false;
+      after = version;
+    }
+    if (page.length === 0) return waits;
+  }
 }
 
 type Waiting = Omit<Call, 'agent' | 'extensions'>;
