@@ -21,12 +21,25 @@ import { closedGate, serveAgent, serveMcp, serveSkills } from '../clients.ts';
 const extension = 'io.modelcontextprotocol/tasks';
 const card = { name: 'Test', description: 'For tests', version: '1.0.0' };
 
-/** An agent with one tool, `Test`, behind MCP. */
+/**
+ * An agent with one tool, `Test`, behind MCP. `start` calls it, and gets a handle: the agent waits for that, because a task
+ * that asks or ends before is no handle.
+ */
 async function serve(agent: Agent, options: Parameters<typeof serveMcp>[1] = {}) {
-  const served = await serveAgent({ card, agent });
+  let handed: ReturnType<typeof closedGate> | undefined;
+  const waiting: Agent = async (turn) => {
+    await handed?.open;
+    return agent(turn);
+  };
+  const served = await serveAgent({ card, agent: waiting });
   const { url, errors } = await serveMcp(served.agent, options);
   const client = rawClient(url);
-  const start = async () => (await client.tool('Test', { message: 'Go' })).result;
+  const start = async () => {
+    handed = closedGate();
+    const { result } = await client.tool('Test', { message: 'Go' });
+    handed.release();
+    return result;
+  };
   return { ...served, url, errors, client, start };
 }
 

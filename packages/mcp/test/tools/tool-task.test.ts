@@ -199,10 +199,10 @@ describe('a tool that answers with a handle', () => {
   });
 
   it('[R-MT-38] gives its process back while the server advises to ask rarely', async () => {
-    const { client, gate, requests } = await far({ tasks: { pollIntervalMs: 20_000 } });
+    const { client, gate, requests, agent: behind } = await far({ tasks: { pollIntervalMs: 20_000 } });
     const { clock, pass } = passableClock();
     const reasons: unknown[] = [];
-    const { agent } = await near(
+    const { agent, server } = await near(
       async function* (turn) {
         try {
           yield* callTool(turn, client, 'slow');
@@ -211,17 +211,21 @@ describe('a tool that answers with a handle', () => {
           if (turn.signal.aborted) reasons.push(turn.signal.reason.code);
         }
       },
-      { clock },
+      { clock, store: memoryStore({ now: clock.now }) },
     );
     const id = await start(agent);
     await eventually(() => expect(reasons).toEqual(['PAUSED']));
     expect(await state(agent, id)).toBe('TASK_STATE_WORKING');
     expect(requests).not.toContain('tasks/get');
     gate();
+    // The next attempt reads the task of the tool once: it has to be over by then.
     await eventually(async () => {
-      pass(20_000);
-      expect(await state(agent, id)).toBe('TASK_STATE_COMPLETED');
+      const { tasks } = await behind.listTasks({});
+      expect(tasks.map(({ status }) => status.state)).toEqual(['TASK_STATE_COMPLETED']);
     });
+    await eventually(() => expect(server.load.turns).toBe(0));
+    pass(20_000);
+    await eventually(async () => expect(await state(agent, id)).toBe('TASK_STATE_COMPLETED'));
     expect(await saidBy(agent, id)).toBe('attempt 2');
     expect(requests.filter((method) => method === 'tools/call')).toHaveLength(1);
   });
