@@ -10,6 +10,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../../packages/inspector/test/built-app.ts';
 import { type Command, node, run } from '../../../test/kit/processes.ts';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { chromiumForTests, startChromium } from '../../../test/support/chromium.ts';
 
 const executablePath = await chromiumForTests();
@@ -24,6 +25,11 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_
     run(node, ['--conditions=@batonjs/source', 'apps/gallery/src/main.ts'], {
       env: { PORT: '0', BATON_DATA: data, ...env },
     });
+
+  /** Long runs show what they saw. */
+  const picture = async (name: string) => {
+    if (repetitions(0, 1)) await page.screenshot({ path: join(pictures, `${name}.png`) });
+  };
 
   beforeAll(async () => {
     mkdirSync(pictures, { recursive: true });
@@ -76,10 +82,10 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_
     await entry(/Resumed.*after position \d+/).waitFor();
     await page.getByText(/Back after [\d.]+ s/).waitFor();
     await entry(/Turn 1 again\s*attempt 2/).waitFor();
-    await page.screenshot({ path: join(pictures, '9-killed.png') });
+    await picture('9-killed');
     await entry('Counted to 12').waitFor();
     await page.getByText('1 2 3 4 5 6 7 8 9 10 11 12', { exact: true }).waitFor();
-    await page.screenshot({ path: join(pictures, '9-resumed.png') });
+    await picture('9-resumed');
     expect(page.url()).toBe(address);
     // Each number was counted once: the steps of the first attempt were not run again.
     await page.getByRole('combobox', { name: 'Entries' }).selectOption('Turns, steps, memory');

@@ -5,12 +5,13 @@ import { connect } from '@batonjs/client';
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { startChromium } from '../../../test/support/chromium.ts';
 import type { Action } from '../src/api/agent.ts';
 import { builtApp } from './built-app.ts';
 import { type InspectedServers, serveInspected } from './inspected-servers.ts';
 
-/** Where the tests leave pictures of what they saw. */
+/** Where long runs leave pictures of what they saw. */
 const pictures = join(import.meta.dirname, '../../../.reports/inspector');
 
 /** The app in a browser, and the servers behind it. */
@@ -38,8 +39,8 @@ export interface OpenedApp {
 /** Builds the app, serves it and opens it. */
 export async function openApp(executablePath: string, allow: readonly Action[]): Promise<OpenedApp> {
   mkdirSync(pictures, { recursive: true });
-  const app = await builtApp();
-  const served = await serveInspected(app.folder, { allow });
+  const folder = await builtApp();
+  const served = await serveInspected(folder, { allow });
   const browser = await startChromium(executablePath);
   const page = await browser.context.newPage();
   await page.setViewportSize({ width: 1440, height: 900 });
@@ -61,7 +62,7 @@ export async function openApp(executablePath: string, allow: readonly Action[]):
   return {
     served,
     page,
-    folder: app.folder,
+    folder,
     problems,
     hosts,
     go: (hash) =>
@@ -75,10 +76,10 @@ export async function openApp(executablePath: string, allow: readonly Action[]):
     },
     rows: (name) => page.getByRole('listbox', { name }).getByRole('option'),
     async picture(name) {
-      await page.screenshot({ path: join(pictures, `${name}.png`) });
+      if (repetitions(0, 1)) await page.screenshot({ path: join(pictures, `${name}.png`) });
     },
     async checkAccess(other = page) {
-      await other.evaluate(axe.source);
+      if (!(await other.evaluate(() => 'axe' in globalThis))) await other.evaluate(axe.source);
       const found = await other.evaluate(async () => {
         const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(document);
         return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
@@ -88,7 +89,6 @@ export async function openApp(executablePath: string, allow: readonly Action[]):
     async close() {
       await browser.close();
       await served.close();
-      app.remove();
     },
   };
 }

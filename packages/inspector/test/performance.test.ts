@@ -14,7 +14,7 @@ import { builtApp } from './built-app.ts';
 import { closed, token } from './inspected-servers.ts';
 
 const executablePath = await chromiumForTests();
-const manyTasks = repetitions(10_000, 100_000);
+const manyTasks = repetitions(3_000, 100_000);
 const manyTasksText = manyTasks.toLocaleString('en');
 const manyEvents = 5_000;
 /** A screen has some 30 rows; a list draws a few more. */
@@ -24,11 +24,10 @@ describe.skipIf(!executablePath)('long lists', { timeout: 300_000 }, () => {
   const closing: (() => unknown)[] = [];
   let page: Page;
   beforeAll(async () => {
-    const app = await builtApp();
-    closing.push(app.remove);
+    const folder = await builtApp();
     const store = memoryStore({ closedBytes: Number.POSITIVE_INFINITY });
     await fill(store);
-    const inspector = createInspector({ store, name: 'many', token }, app.folder);
+    const inspector = createInspector({ store, name: 'many', token }, folder);
     const http = createServer(inspector).listen(0, '127.0.0.1');
     await once(http, 'listening');
     closing.push(

@@ -1,23 +1,22 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { builtApp } from './built-app.ts';
 
-let app: Awaited<ReturnType<typeof builtApp>>;
+let folder: string;
 beforeAll(async () => {
-  app = await builtApp();
+  folder = await builtApp();
 }, 300_000);
-afterAll(() => app.remove());
 
-const text = (...path: string[]) => readFileSync(join(app.folder, ...path), 'utf8');
+const text = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
 
 it('the app is at most 60 kB of scripts and styles, gzip, and what renders Markdown 30 kB more', () => {
   const bytes = (names: readonly string[]) =>
     names
       .map((name) => gzipSync(text('assets', name), { level: 9 }).length)
       .reduce((sum, each) => sum + each, 0);
-  const files = readdirSync(join(app.folder, 'assets')).filter((name) => /\.(js|css)$/.test(name));
+  const files = readdirSync(join(folder, 'assets')).filter((name) => /\.(js|css)$/.test(name));
   const [later, first] = [/^safe-html/, /^(?!safe-html)/].map((which) =>
     files.filter((name) => which.test(name)),
   );
@@ -27,10 +26,8 @@ it('the app is at most 60 kB of scripts and styles, gzip, and what renders Markd
 });
 
 it('the font is at most 27 kB, and no other file is large', () => {
-  const others = readdirSync(join(app.folder, 'assets')).filter((name) => !/\.(js|css)$/.test(name));
-  const sizes = others.map(
-    (name) => [extname(name), statSync(join(app.folder, 'assets', name)).size] as const,
-  );
+  const others = readdirSync(join(folder, 'assets')).filter((name) => !/\.(js|css)$/.test(name));
+  const sizes = others.map((name) => [extname(name), statSync(join(folder, 'assets', name)).size] as const);
   expect(sizes.filter(([ending]) => ending === '.woff2')).toEqual([['.woff2', expect.any(Number)]]);
   for (const [ending, size] of sizes)
     expect([ending, size < (ending === '.woff2' ? 27_000 : 3_000)]).toEqual([ending, true]);
@@ -40,7 +37,7 @@ it('the page has no script, style or handler of its own, and loads nothing from 
   const page = text('index.html');
   expect(page).not.toMatch(/<script(?![^>]*src=)|<style|\son\w+=|style=/i);
   expect(page).not.toMatch(/(src|href)="(?!\.\/)/);
-  for (const name of readdirSync(join(app.folder, 'assets')).filter((name) => name.endsWith('.css')))
+  for (const name of readdirSync(join(folder, 'assets')).filter((name) => name.endsWith('.css')))
     expect(text('assets', name)).not.toMatch(/@import|url\((?!\.\/inter-[\w-]+\.woff2\))/);
 });
 
