@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { type Fact, replay } from '@batonjs/lifecycle';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type MediumName, mediumOf } from '../../../../../scripts/chaos/medium.ts';
@@ -11,12 +10,13 @@ import { scope } from '../../../../../test/kit/scope.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
 import { eventually } from '../../../../../test/kit/until.ts';
 import { canStartEtcd } from '../../../../../test/support/etcd.ts';
+import { asOneFile } from '../../../../../test/support/one-file.ts';
 import { canStartPostgres } from '../../../../../test/support/postgres.ts';
 import { canStart } from '../../../../../test/support/redis.ts';
 import { stubbornAgent, stubbornly } from './stubborn-agent.ts';
 
-const script = fileURLToPath(new URL('./die-at-commit.ts', import.meta.url));
-const options = ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning', script];
+const program = await asOneFile(new URL('./die-at-commit.ts', import.meta.url));
+const options = ['--disable-warning=ExperimentalWarning', program];
 
 /** Runs a process until it is killed at a commit. Resolves whether it was; it has no such commit otherwise. */
 async function dies(...args: readonly string[]): Promise<boolean> {
