@@ -15,7 +15,7 @@ import { repetitions } from '../kit/repetitions.ts';
 
 const bindings = ['JSONRPC', 'HTTP+JSON'] as const;
 
-const requests = repetitions(120, 2_000);
+const requests = repetitions(60, 2_000);
 /** Counts that are expected of so many requests. */
 const oneOf = (share: number) => requests / share;
 

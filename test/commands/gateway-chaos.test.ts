@@ -3,8 +3,8 @@ import { node, run } from '../kit/processes.ts';
 import { repetitions } from '../kit/repetitions.ts';
 import { canStart } from '../support/redis.ts';
 
-const kills = String(repetitions(2, 6));
-const tasks = repetitions(20, 40);
+const kills = String(repetitions(1, 6));
+const tasks = repetitions(12, 40);
 /** What Redis adds is tested with the store; here it takes a third of the time. */
 const stores = ['sqlite-normal', 'redis'].slice(0, repetitions(1, 2));
 
