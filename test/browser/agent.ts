@@ -46,8 +46,17 @@ export interface BrowserAgent {
 
 export async function serveAgent(): Promise<BrowserAgent> {
   const cuts = { rpc: 0, http: 0 };
-  /** Every stream breaks off in the middle of its third event, four times on each binding. */
+  const seen = { rpc: Promise.withResolvers<void>(), http: Promise.withResolvers<void>() };
+  /**
+   * Every stream breaks off in the middle of its third event, four times on each binding, and not before the page has read an
+   * event: who has read none does not know which task to follow.
+   */
   const breakStreams: RequestHandler = (request, response, next) => {
+    const isSeen = /^\/seen\/(rpc|http)$/.exec(request.path)?.[1] as keyof typeof seen | undefined;
+    if (isSeen) {
+      seen[isSeen].resolve();
+      return void response.end();
+    }
     if (!request.headers.accept?.includes('text/event-stream')) return next();
     const binding = request.path === '/' ? 'rpc' : 'http';
     const { write } = response;
@@ -64,7 +73,7 @@ export async function serveAgent(): Promise<BrowserAgent> {
       cuts[binding]++;
       const whole = texts.slice(0, before).join('');
       write.call(response, whole + third.slice(0, third.length / 2), 'utf8');
-      setImmediate(() => response.socket?.destroy());
+      void seen[binding].promise.then(() => setImmediate(() => response.socket?.destroy()));
       return true;
     };
     next();
@@ -78,8 +87,6 @@ export async function serveAgent(): Promise<BrowserAgent> {
       cors: true,
       push: { allow: ['127.0.0.1:*'] },
       logger: () => {},
-      // A page that is slow may have read nothing of a stream that broke: the client sends its message again.
-      ...(place === '/broken' && { idempotency: true }),
       ...(place === '/closed' && {
         authenticate: apiKey({ header: 'X-API-Key', keys: new Map([[key, { scope: 'page' }]]) }),
         extendedCard: { description: 'Counts for those it knows' },

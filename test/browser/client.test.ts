@@ -117,8 +117,13 @@ describe.skipIf(!executablePath)('the client in Chromium', { timeout: 300_000 },
           const client = await baton.connect(url, { binding, retry: { firstMs: 1, longestMs: 5 } });
           const stream = client.stream('20');
           const texts: string[] = [];
-          for await (const event of stream)
+          let isFirst = true;
+          for await (const event of stream) {
+            if (isFirst)
+              await fetch(`${url}/seen/${binding === 'JSONRPC' ? 'rpc' : 'http'}`, { mode: 'no-cors' });
+            isFirst = false;
             if (event.artifactUpdate) texts.push(baton.textOf(event.artifactUpdate.artifact));
+          }
           return { texts, whole: stream.task?.artifacts?.[0]?.parts.length };
         },
         { url: `${agent.origin}/broken`, binding },
