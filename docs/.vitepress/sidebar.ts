@@ -40,6 +40,7 @@ export const groups: readonly Group[] = [
       'agents/exactly-once.md',
       'agents/retries.md',
       'agents/memory.md',
+      'agents/logging.md',
       'agents/scheduling.md',
       'agents/recurring.md',
       'agents/callbacks.md',

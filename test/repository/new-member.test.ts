@@ -31,7 +31,7 @@ const additions: Readonly<Record<string, Addition>> = {
     ],
   },
   'an update of an agent': {
-    file: 'packages/lifecycle/src/facts.ts',
+    file: 'packages/lifecycle/src/task-update.ts',
     edit: [
       /^export type TaskUpdate =$/m,
       '$&\n  | { readonly pinned: boolean; readonly metadata?: Metadata }',

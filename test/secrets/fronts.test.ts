@@ -19,9 +19,12 @@ function serveKeeping() {
     step: secrets.plant('step'),
     failure: secrets.plant('failure of a step'),
     thrown: secrets.plant('failure of the agent'),
+    logged: secrets.plant('logged line'),
+    field: secrets.plant('field of a logged line'),
   };
   const server = serve(
-    async function* ({ text, memory, step }) {
+    async function* ({ text, memory, step, log }) {
+      log.info(insides.logged, { field: insides.field });
       yield working('At it');
       await memory.set('kept', insides.memory);
       await step('kept', { keep: 'task' }, () => insides.kept);

@@ -46,9 +46,11 @@ async function serveSecrets() {
     kept: secrets.plant('kept step'),
     failure: secrets.plant('failure of a step'),
     thrown: secrets.plant('failure of the agent'),
+    logged: secrets.plant('logged line'),
   };
   const server = serve(
-    async function* ({ text, message, memory, step }) {
+    async function* ({ text, message, memory, step, log }) {
+      log.info('Line', { field: insides.logged });
       yield working('At it');
       await memory.set('kept', insides.memory);
       await step('kept', { keep: 'task' }, () => insides.kept);
@@ -238,11 +240,12 @@ describe('no secret leaves a server', () => {
         // The store keeps what it needs to notify the webhook.
         `${place} in a file`,
       ]),
-      // And what the agent remembers, and why it failed, for operators.
-      ...['memory', 'kept step', 'failure of a step', 'failure of the agent'].map(
+      // And what the agent remembers and logs, and why it failed, for operators.
+      ...['memory', 'kept step', 'failure of a step', 'failure of the agent', 'logged line'].map(
         (place) => `${place} in a file`,
       ),
       'failure of the agent in the log',
+      'logged line in the log',
     ]);
   });
 });

@@ -120,6 +120,16 @@ const shows: Readonly<Record<string, Show>> = {
     await step('cut', async () => 'sharp');
     yield completed('Built');
   },
+  async *log({ log, text: words }, release) {
+    yield working('Baking');
+    log.info('Oven on', { degrees: 220 });
+    log.warn('Door open');
+    log.error('Too hot', new Error('A sensor melted'));
+    await release();
+    const [, count = '1'] = words.split(' ');
+    for (let n = 1; n <= Number(count); n += 1) log.info(`Loaf ${n}`);
+    yield completed('Baked');
+  },
   async *label() {
     yield labels(['vip', 'title:Journey of Ada']);
     yield completed('Done');

@@ -163,6 +163,22 @@ describe('a timeline', () => {
   });
 });
 
+const line = (text: string) => ({ at: at(0), level: 'info' as const, text });
+
+it('has the lines that were logged up to an entry, each with its attempt', () => {
+  const log = (seq: number, attempt: number, ...lines: readonly string[]) =>
+    fact(seq, 0, { type: 'turn-logged', turn: 1, attempt, lines: lines.map(line) });
+  const timeline = timelineOf([...entries.slice(0, 3), log(4, 1, 'One', 'Two'), log(5, 2, 'Three')]);
+  const shown = (count: number) =>
+    timeline.at(count).logged.map(({ seq, where, lines }) => [seq, where, lines.map(({ text }) => text)]);
+  expect(shown(5)).toEqual([
+    [4, 'Turn 1', ['One', 'Two']],
+    [5, 'Turn 1, attempt 2', ['Three']],
+  ]);
+  expect(shown(4)).toEqual([[4, 'Turn 1', ['One', 'Two']]]);
+  expect(shown(3)).toEqual([]);
+});
+
 it('says in words what the agent keeps, why it failed and when it is tried again', () => {
   const until = at(60_000);
   const again = dateTime(until);
@@ -182,6 +198,13 @@ it('says in words what the agent keeps, why it failed and when it is tried again
     fact(5, 0, { type: 'memory-changed', changes: { cart: [1], name: 'x' }, removed: ['old'] }),
     fact(6, 0, { type: 'callback-opened', ...turn, name: 'paid', id: 'b', expiresAt: until }),
     fact(7, 0, { type: 'callback-received', name: 'paid', id: 'b', value: { paid: true } }),
+    fact(8, 0, {
+      type: 'turn-logged',
+      ...turn,
+      attempt: 1,
+      lines: [line('One'), line('Two'), line('Three')],
+    }),
+    fact(9, 0, { type: 'turn-logged', ...turn, attempt: 1, lines: [], full: true }),
   ]);
   expect(rows.map(({ described: { label, text } }) => `${label}: ${text}`)).toEqual([
     `Step s failed: attempt 1 · Busy · again at ${again}`,
@@ -191,6 +214,8 @@ it('says in words what the agent keeps, why it failed and when it is tried again
     'Memory: cart = [1], name = "x", old forgotten',
     `Callback paid: until ${again}`,
     'Callback paid received: {"paid":true}',
+    'Log: One · and 2 more lines',
+    'Log: no more lines are kept',
   ]);
 });
 

@@ -1,13 +1,6 @@
 import type { Message } from '@batonjs/protocol';
-import type {
-  CallbackOpened,
-  Fact,
-  MemoryUpdate,
-  MessageReceived,
-  Metadata,
-  TaskUpdate,
-  TurnFailed,
-} from './facts.ts';
+import type { CallbackOpened, Fact, MessageReceived, Metadata, TurnFailed, TurnLogged } from './facts.ts';
+import type { MemoryUpdate, TaskUpdate } from './task-update.ts';
 
 /** A request to change a task. */
 export type Command =
@@ -64,6 +57,8 @@ export type Command =
   | { readonly type: 'pause-turn'; readonly until: string }
   /** The agent remembers values, and forgets those that are undefined. */
   | { readonly type: 'change-memory'; readonly memory: MemoryUpdate }
+  /** The agent logged lines. `full`: no more are kept of this task. */
+  | ({ readonly type: 'log' } & Pick<TurnLogged, 'lines' | 'full'>)
   /** The running turn asks for a value from outside; or a link to a question is made, also without a turn. */
   | ({ readonly type: 'open-callback' } & Omit<CallbackOpened, 'type' | 'format' | 'at' | 'turn'>)
   /** The value comes. Refused if it came before, or after its time. */

@@ -2,11 +2,12 @@ import type { Message, TaskStatus } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Command, Happening } from './command.ts';
 import { messageOf } from './conversation.ts';
-import { type ChildUpdate, FACT_FORMAT, type Fact, type Metadata, type TaskUpdate } from './facts.ts';
-import { changeMemory, openCallback, receiveCallback } from './kept/decide-kept.ts';
+import { FACT_FORMAT, type Fact, type Metadata } from './facts.ts';
+import { changeMemory, keepLines, openCallback, receiveCallback } from './kept/decide-kept.ts';
 import { eachOnce, hasLabels } from './labels.ts';
 import type { State, TaskRecord } from './state.ts';
 import { canTransition, isTerminal } from './states.ts';
+import type { ChildUpdate, TaskUpdate } from './task-update.ts';
 import { completeStep, endTurn, failStep, failTurn, startTurn, take, turnOf } from './turns/decide-turn.ts';
 import { freezeMembers } from './values/frozen-json.ts';
 
@@ -48,6 +49,8 @@ function happen(state: State | undefined, command: Command, at: string): Happeni
       return [{ type: 'turn-paused', turn: turnOf(state).number, until: command.until }];
     case 'change-memory':
       return changeMemory(open(state), command.memory);
+    case 'log':
+      return keepLines(open(state), command);
     case 'open-callback': {
       const { type: _, ...opened } = command;
       // A link may be asked for while the question waits, and no turn runs.

@@ -15,9 +15,10 @@ import {
   type StepFailed,
   type TaskCreated,
   type TurnFailed,
+  type TurnLogged,
   type TurnPaused,
 } from './facts.ts';
-import { openCallback, receiveCallback, remember } from './kept/kept.ts';
+import { countLines, openCallback, receiveCallback, remember } from './kept/kept.ts';
 import type { ArtifactRecord, Draft, State, TaskRecord } from './state.ts';
 import { isTerminal } from './states.ts';
 import { completeStep, failStep, failTurn, pauseTurn, startTurn, takeMessage } from './turns/fold-turn.ts';
@@ -95,6 +96,7 @@ function fold(next: Draft, fact: Fact): void {
     case 'turn-failed':
     case 'turn-paused':
     case 'memory-changed':
+    case 'turn-logged':
     case 'labels-set':
     case 'callback-opened':
     case 'callback-received':
@@ -106,11 +108,9 @@ function fold(next: Draft, fact: Fact): void {
     case 'status-changed':
       changeStatus(next, fact);
       return;
-    case 'artifact-updated': {
-      const { id, status, artifacts } = taskOf(next, fact);
-      next.task = { id, status, artifacts: merge(artifacts, fact) };
+    case 'artifact-updated':
+      changeArtifact(next, fact);
       return;
-    }
     default:
       throw new UnknownFactError(
         `The log holds a fact of unknown type "${(fact satisfies never as { type: unknown }).type}"`,
@@ -124,6 +124,7 @@ type InsideFact =
   | TurnFailed
   | TurnPaused
   | MemoryChanged
+  | TurnLogged
   | LabelsSet
   | CallbackOpened
   | CallbackReceived;
@@ -145,6 +146,9 @@ function foldInside(next: Draft, fact: InsideFact): void {
       return;
     case 'memory-changed':
       next.kept = remember(next.kept, fact);
+      return;
+    case 'turn-logged':
+      next.kept = countLines(next.kept, fact);
       return;
     case 'labels-set':
       next.labels = fact.labels.length > 0 ? fact.labels : undefined;
@@ -185,6 +189,11 @@ function changeStatus(next: Draft, fact: StatusChanged): void {
   next.statusMessageAt = status.message ? spokenAt(next.conversation, status.message) : -1;
   next.closed = isTerminal(status.state);
   next.task = { id, status, artifacts };
+}
+
+function changeArtifact(next: Draft, fact: ArtifactUpdated): void {
+  const { id, status, artifacts } = taskOf(next, fact);
+  next.task = { id, status, artifacts: merge(artifacts, fact) };
 }
 
 /** The current status, as the latest fact set it. */

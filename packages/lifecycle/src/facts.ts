@@ -1,4 +1,5 @@
 import type { Artifact, Message, SendMessageConfiguration, TaskState, TaskStatus } from '@batonjs/protocol';
+import type { LogLine } from './kept/log-line.ts';
 import type { QuestionLink } from './kept/question-link.ts';
 
 /** Format of the facts this release writes. A log with a higher number is refused, never misread. */
@@ -163,6 +164,17 @@ export interface MemoryChanged extends Written {
   readonly removed?: readonly string[];
 }
 
+/** Lines that the agent logged in a turn. Written for those who run the agent: no client sees them. */
+export interface TurnLogged extends Written {
+  readonly type: 'turn-logged';
+  readonly turn: number;
+  readonly attempt: number;
+  /** Oldest first. */
+  readonly lines: readonly LogLine[];
+  /** No more are kept of this task: it has reached the limits. */
+  readonly full?: true;
+}
+
 /** The task has these labels from now on, in place of those before. */
 export interface LabelsSet extends Written {
   readonly type: 'labels-set';
@@ -229,45 +241,11 @@ export type Fact =
   | TurnFailed
   | TurnPaused
   | MemoryChanged
+  | TurnLogged
   | LabelsSet
   | CallbackOpened
   | CallbackReceived
   | ChildUpdated;
-
-/** What every update may record besides, in the same commit. */
-interface Recorded {
-  readonly metadata?: Metadata;
-  /** What the update shows of a child. */
-  readonly child?: ChildUpdate;
-  readonly memory?: MemoryUpdate;
-  /** The labels of the task from now on. */
-  readonly labels?: readonly string[];
-}
-
-/** An update of a task by its agent. `decide` adds ids and timestamps. */
-export type TaskUpdate =
-  | (Recorded & {
-      readonly status: Omit<TaskStatus, 'timestamp'>;
-      /** The work was finished before the agent noticed that a client asked to cancel: COMPLETED stays COMPLETED. */
-      readonly beforeCancel?: boolean;
-    })
-  | (Recorded & {
-      readonly artifact: Artifact;
-      /** Adds the parts to the artifact with the same id instead of replacing it. */
-      readonly append?: boolean;
-      readonly lastChunk?: boolean;
-    })
-  /** Only something about a child, or the labels: clients get no event, and no metadata. */
-  | (Recorded & { readonly child: ChildUpdate })
-  | (Recorded & { readonly labels: readonly string[] });
-
-/** What the agent remembers from now on, by key, as JSON; `undefined` forgets a key. In the commit of its update. */
-export type MemoryUpdate = Readonly<Record<string, unknown>>;
-
-/** A child as its parent knows it from now on. */
-export interface ChildUpdate extends Child {
-  readonly name: string;
-}
 
 /**
  * Whether a fact adds 1 to the generation of its task: those that clients see as a task or an event. Messages of clients
@@ -292,6 +270,7 @@ const isSeen: Readonly<Record<Fact['type'], boolean>> = {
   'turn-failed': false,
   'turn-paused': false,
   'memory-changed': false,
+  'turn-logged': false,
   'labels-set': false,
   'callback-opened': false,
   'callback-received': false,

@@ -81,6 +81,7 @@ export function headOf(head: Head | undefined, fact: Fact): Head {
     case 'turn-failed':
     case 'turn-paused':
     case 'memory-changed':
+    case 'turn-logged':
     case 'callback-opened':
     case 'callback-received':
     case 'child-updated':

@@ -9,14 +9,12 @@ export {
   type CallbackReceived,
   type CancelRequested,
   type Child,
-  type ChildUpdate,
   type ChildUpdated,
   changesGeneration,
   FACT_FORMAT,
   type Fact,
   type LabelsSet,
   type MemoryChanged,
-  type MemoryUpdate,
   type MessageReceived,
   type MessageTaken,
   type Metadata,
@@ -24,9 +22,9 @@ export {
   type StepCompleted,
   type StepFailed,
   type TaskCreated,
-  type TaskUpdate,
   type TurnEnded,
   type TurnFailed,
+  type TurnLogged,
   type TurnPaused,
   type TurnStarted,
   type WakeSet,
@@ -34,12 +32,14 @@ export {
 } from './facts.ts';
 export { type Head, headOf } from './head.ts';
 export type { Callback, Kept } from './kept/kept.ts';
+export type { LogLine } from './kept/log-line.ts';
 export type { QuestionLink } from './kept/question-link.ts';
 export { labelProblem } from './labels.ts';
 export { fromSnapshot, type PlainState, type Snapshot, toSnapshot } from './snapshot.ts';
 export type { ArtifactRecord, OpenTurn, State, StepFailures, TaskRecord } from './state.ts';
 export { isRipe, nextTurnAt } from './state.ts';
 export { canTransition, isInterrupted, isTerminal } from './states.ts';
+export type { ChildUpdate, MemoryUpdate, TaskUpdate } from './task-update.ts';
 export { frozenJson } from './values/frozen-json.ts';
 export type { List } from './values/list.ts';
 export { historyOf, type TaskView, toStreamResponse, viewArtifact, viewTask } from './view.ts';

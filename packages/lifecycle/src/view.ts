@@ -100,6 +100,7 @@ export function toStreamResponse(
     case 'turn-failed':
     case 'turn-paused':
     case 'memory-changed':
+    case 'turn-logged':
     case 'labels-set':
     case 'callback-opened':
     case 'callback-received':

@@ -11,6 +11,7 @@ import {
   failStep,
   failTurn,
   given,
+  logged,
   openCallback,
   pauseTurn,
   receive,
@@ -71,6 +72,7 @@ const commands: Record<string, Command> = {
   'fail the turn': failTurn(at(100)),
   'pause the turn': pauseTurn(at(100)),
   remember: remember({ k: 1 }),
+  'log a line': logged('Looking'),
   'open a callback': openCallback('b2', at(100)),
   'get a value': receiveCallback('b1', 1),
 };
@@ -93,6 +95,7 @@ const letters: Record<Fact['type'], string> = {
   'turn-failed': 'f',
   'turn-paused': 'p',
   'memory-changed': 'm',
+  'turn-logged': 'L',
   'callback-opened': 'o',
   'callback-received': 'v',
   'labels-set': 'l',
@@ -109,41 +112,41 @@ const reasons: Record<string, string> = {
 
 // What each command causes in each situation, in the order of `commands`: facts by letter, a reason by word, '-' for nothing.
 const outcomes: Record<string, string> = {
-  //                        message again context id   create start take WORK COMPL new  more answer mine step kid  end  wake cancel wakeAt fail fail paus mem  open get
+  //                        message again context id   create start take WORK COMPL new  more answer mine step kid  end  wake cancel wakeAt fail fail paus mem  log  open get
   nothing:
-    /*               */ 'M    M     M    M      lost lost lost lost lost lost lost lost lost lost lost lost lost lost   lost   lost lost lost lost lost lost',
+    /*               */ 'M    M     M    M      lost lost lost lost lost lost lost lost lost lost lost lost lost lost   lost   lost lost lost lost lost lost lost',
   received:
-    /*              */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  A    bad  bad  bad  -    W    lost   bad   bad  bad  bad  m    bad  lost',
+    /*              */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  A    bad  bad  bad  -    W    lost   bad   bad  bad  bad  m    L    bad  lost',
   running:
-    /*               */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  >A   bad  s    bad  >    W    lost   w   x    f    p    m    o    lost',
+    /*               */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  >A   bad  s    bad  >    W    lost   w   x    f    p    m    L    o    lost',
   answered:
-    /*              */ 'lost lost  lost lost   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over lost   bad   bad  bad  bad  bad  bad  lost',
+    /*              */ 'lost lost  lost lost   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over lost   bad   bad  bad  bad  bad  bad  bad  lost',
   submitted:
-    /*             */ 'M    -     fix  M      -    <    bad  S    S    P    bad  S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    bad  lost',
+    /*             */ 'M    -     fix  M      -    <    bad  S    S    P    bad  S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    L    bad  lost',
   working:
-    /*               */ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    C      w   x    f    p    m    o    lost',
+    /*               */ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    C      w   x    f    p    m    L    o    lost',
   'working, m2 waits':
-    /*   */ 'M    -     fix  same   -    <    t    S    >S   P    P    >S   bad  s    c    >    W    C      w   x    f    p    m    o    lost',
+    /*   */ 'M    -     fix  same   -    <    t    S    >S   P    P    >S   bad  s    c    >    W    C      w   x    f    p    m    L    o    lost',
   'working, cancel asked':
-    /**/ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    -      w   x    f    p    m    o    lost',
+    /**/ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    -      w   x    f    p    m    L    o    lost',
   'input required':
-    /*      */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    bad  lost',
+    /*      */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    L    bad  lost',
   'auth required':
-    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    bad  lost',
+    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    L    bad  lost',
   'auth required, running':
-    /**/ 'M    -     fix  same   -    <S   bad  S    >S   P    P    >S   bad  s    c    >    W    C      w   x    f    p    m    o    lost',
+    /**/ 'M    -     fix  same   -    <S   bad  S    >S   P    P    >S   bad  s    c    >    W    C      w   x    f    p    m    L    o    lost',
   paused:
-    /*                */ 'M    -     fix  same   -    bug  bad  S    >S   P    P    >S   bad  bad  c    >    W    C      bad   bad  bad  bad  m    bad  lost',
+    /*                */ 'M    -     fix  same   -    bug  bad  S    >S   P    P    >S   bad  bad  c    >    W    C      bad   bad  bad  bad  m    L    bad  lost',
   'callback open':
-    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    bad  v',
+    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    L    bad  v',
   completed:
-    /*             */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad   bad  bad  bad  bad  bad  lost',
+    /*             */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad   bad  bad  bad  bad  bad  bad  lost',
   failed:
-    /*                */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad   bad  bad  bad  bad  bad  lost',
+    /*                */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad   bad  bad  bad  bad  bad  bad  lost',
   canceled:
-    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over -      bad   bad  bad  bad  bad  bad  lost',
+    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over -      bad   bad  bad  bad  bad  bad  bad  lost',
   rejected:
-    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad   bad  bad  bad  bad  bad  lost',
+    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad   bad  bad  bad  bad  bad  bad  lost',
 };
 
 describe.each(Object.entries(situations))('when the log is: %s', (name, before) => {

@@ -21,6 +21,7 @@ import {
   endTurn,
   failTurn,
   given,
+  logged,
   openCallback,
   receive,
   receiveCallback,
@@ -103,6 +104,7 @@ describe('a fork', () => {
     artifact('a1', ['one'], {}),
     artifact('a1', ['two'], { append: true }),
     step('pay', 7),
+    logged('Paid'),
     step('secret', 8),
     failTurn(at(1)),
     startTurn,
@@ -125,6 +127,7 @@ describe('a fork', () => {
     expect(state.openTurn?.failures).toBeUndefined();
     expect(viewTask(state).artifacts).toEqual([{ artifactId: 'a1', parts: [text('one'), text('two')] }]);
     expect(forked.map(({ type }) => type)).not.toContain('turn-failed');
+    expect(forked.map(({ type }) => type)).not.toContain('turn-logged');
     expect(forked.filter(({ type }) => type === 'artifact-updated')).toHaveLength(1);
   });
 

@@ -19,6 +19,7 @@ const rule: Record<Fact['type'], readonly [merged: boolean, timeline: boolean]> 
   'turn-failed': [false, false],
   'turn-paused': [false, false],
   'memory-changed': [false, false],
+  'turn-logged': [false, false],
   'labels-set': [false, false],
   'callback-opened': [false, false],
   'callback-received': [false, false],

@@ -53,6 +53,11 @@ export const child = (name: string, more: object = {}): Command => ({
 export const step = (name: string, result?: unknown): Command => ({ type: 'complete-step', name, result });
 /** Stands in what only operators see, so that a test can search for it in what clients see. */
 export const inside = 'for operators only';
+/** A line that the agent logs. */
+export const logged = (text: string, fields?: Readonly<Record<string, unknown>>): Command => ({
+  type: 'log',
+  lines: [{ at: at(0), level: 'info', text, ...(fields && { fields }) }],
+});
 /** A step whose result the whole task keeps. */
 export const keptStep = (name: string, result?: unknown): Command => ({
   type: 'complete-step',

@@ -1,4 +1,5 @@
-import { evolve, type Fact, type State } from '@batonjs/lifecycle';
+import { type Command, evolve, type Fact, type State } from '@batonjs/lifecycle';
+import { weigh } from '@batonjs/lifecycle/internals';
 import { describe, expect, it } from 'vitest';
 import {
   artifact,
@@ -8,6 +9,7 @@ import {
   endTurn,
   given,
   keptStep,
+  logged,
   openCallback,
   reasonOf,
   receive,
@@ -108,6 +110,35 @@ describe('memory', () => {
     const facts = given(...running).when(remember({ list }));
     list.push(2);
     expect(facts).toMatchObject([{ changes: { list: [1] } }]);
+  });
+});
+
+describe('what an agent logs', () => {
+  it('stands in the log, at the attempt, and is counted', () => {
+    const log = given(...running, logged('Looking', { in: 'Rome' }));
+    expect(log.facts.at(-1)).toMatchObject({
+      type: 'turn-logged',
+      turn: 1,
+      attempt: 1,
+      lines: [{ level: 'info', text: 'Looking', fields: { in: 'Rome' } }],
+    });
+    const one = weigh({ at: at(0), level: 'info', text: 'Looking' });
+    const { now } = given(...running, logged('Looking'), ...asking, logged('Looking'));
+    expect(now.kept).toMatchObject({ logged: { lines: 2, bytes: 2 * one }, memory: {}, memoryBytes: 0 });
+  });
+
+  it('is of the latest turn where none runs', () => {
+    expect(given(...running, endTurn).when(logged('Over'))).toMatchObject([{ turn: 1, attempt: 1 }]);
+  });
+
+  it('says that no more is kept, from then on', () => {
+    const last: Command = { type: 'log', lines: [], full: true };
+    const { now } = given(...running, logged('One'), last, logged('Two'));
+    expect(now.kept?.logged).toMatchObject({ lines: 2, full: true });
+  });
+
+  it('is refused once the task is over', () => {
+    expect(given(...running, to('COMPLETED')).refuses(logged('Late'))).toBe('INVALID_AGENT_RESPONSE');
   });
 });
 

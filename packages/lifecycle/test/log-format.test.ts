@@ -116,6 +116,7 @@ it('there is a stored log with every kind of fact', () => {
     'turn-failed': true,
     'turn-paused': true,
     'memory-changed': true,
+    'turn-logged': true,
     'callback-opened': true,
     'callback-received': true,
     'labels-set': true,

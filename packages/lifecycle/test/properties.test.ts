@@ -299,6 +299,7 @@ const factTypes: Readonly<Record<Fact['type'], true>> = {
   'turn-failed': true,
   'turn-paused': true,
   'memory-changed': true,
+  'turn-logged': true,
   'callback-opened': true,
   'callback-received': true,
   'labels-set': true,

@@ -14,6 +14,7 @@ import {
   inside,
   keptStep,
   labelled,
+  logged,
   openCallback,
   pauseTurn,
   putOff,
@@ -52,6 +53,8 @@ const messageId = fc.constantFrom('m1', 'm2', 'm3', 'm4', 'w1', 'w2');
 const agentId = fc.constantFrom('w1', 'w2', 'w3', 'm2');
 const artifactId = fc.constantFrom('a1', 'a2', 'a3');
 const stepName = fc.constantFrom('s1', 's2', 'constructor', '__proto__');
+/** Few, and one that every object has: a value comes for a callback that is open. */
+const callbackId = fc.constantFrom('s1', '__proto__');
 const states = ['SUBMITTED', 'WORKING', 'INPUT_REQUIRED', 'AUTH_REQUIRED', 'UNSPECIFIED'];
 const ends = ['COMPLETED', 'FAILED', 'CANCELED', 'REJECTED'];
 const metadata = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 }) as fc.Arbitrary<
@@ -124,12 +127,18 @@ const commands: [number, fc.Arbitrary<Command>][] = [
       })
       .map((memory) => remember(memory)),
   ],
+  [2, fc.jsonValue().map((value) => logged(inside, { value }))],
   [3, fc.subarray(['eu', 'us', 'invoice:42']).map(labelled)],
   [2, fc.tuple(stepName, maybeTime).map(([name, retryAt]) => failStep(name, retryAt))],
   [2, maybeTime.map(failTurn)],
   [1, time.map(pauseTurn)],
-  [2, fc.tuple(stepName, time).map(([id, expiresAt]) => openCallback(id, expiresAt))],
-  [3, fc.tuple(stepName, fc.jsonValue()).map(([id, value]) => receiveCallback(id, [inside, value]))],
+  [
+    3,
+    fc
+      .tuple(callbackId, fc.oneof(time, fc.constant(at(200))))
+      .map(([id, expiresAt]) => openCallback(id, expiresAt)),
+  ],
+  [3, fc.tuple(callbackId, fc.jsonValue()).map(([id, value]) => receiveCallback(id, [inside, value]))],
   [3, just(endTurn)],
   [2, just(wake)],
   [2, maybeTime.map(wakeAt)],

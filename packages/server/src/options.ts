@@ -256,6 +256,8 @@ const ofLimits: OptionNames<Limits> = {
   factsPerTask: true,
   bytesPerTask: true,
   memoryBytes: true,
+  logLinesPerTask: true,
+  logBytesPerTask: true,
   followersPerTask: true,
   replyBytes: true,
   notBeforeMs: true,

@@ -63,6 +63,7 @@ function isReused(fact: Fact, { openTurn }: State, fork: Fork, { answered, ended
     case 'step-failed':
     case 'turn-failed':
     case 'turn-paused':
+    case 'turn-logged':
       return false;
     default:
       fact satisfies never;

@@ -1,6 +1,8 @@
 import { A2AError } from '@batonjs/protocol/errors';
-import type { CallbackOpened, CallbackReceived, MemoryChanged, MemoryUpdate } from '../facts.ts';
+import type { Command } from '../command.ts';
+import type { CallbackOpened, CallbackReceived, MemoryChanged, TurnLogged } from '../facts.ts';
 import type { State } from '../state.ts';
+import type { MemoryUpdate } from '../task-update.ts';
 import { callbackOf } from './kept.ts';
 
 type WithoutTime<F> = Omit<F, 'format' | 'at'>;
@@ -15,6 +17,15 @@ export function changeMemory({ kept }: State, update: MemoryUpdate): [] | [Witho
   const hasRemoved = removed.length > 0;
   if (!hasRemoved && Object.keys(changes).length === 0) return [];
   return [{ type: 'memory-changed', changes, ...(hasRemoved && { removed }) }];
+}
+
+/** Lines of the turn that runs, or of the latest one: a hook that is called for a task that waits may log too. */
+export function keepLines(
+  { openTurn, turns }: State,
+  { lines, full }: Command & { type: 'log' },
+): [WithoutTime<TurnLogged>] {
+  const { number: turn = turns, attempt = 1 } = openTurn ?? {};
+  return [{ type: 'turn-logged', turn, attempt, lines, ...(full && { full }) }];
 }
 
 /** The running turn asks for a value from outside. */

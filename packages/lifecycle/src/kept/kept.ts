@@ -1,4 +1,4 @@
-import type { CallbackOpened, CallbackReceived, MemoryChanged } from '../facts.ts';
+import type { CallbackOpened, CallbackReceived, MemoryChanged, TurnLogged } from '../facts.ts';
 import { weigh } from '../values/weigh.ts';
 import type { QuestionLink } from './question-link.ts';
 
@@ -26,6 +26,8 @@ export interface Kept {
   readonly memoryBytes: number;
   /** By id. */
   readonly callbacks: Readonly<Record<string, Callback>>;
+  /** How much its turns logged: the lines are in the log only. Absent if they logged nothing. */
+  readonly logged?: { readonly lines: number; readonly bytes: number; readonly full?: true };
 }
 
 const nothing: Kept = Object.freeze({
@@ -56,6 +58,17 @@ export function keepStep(kept: Kept = nothing, name: string, result: unknown): K
   const steps = { ...kept.steps, [name]: result };
   const memoryBytes = kept.memoryBytes + sizeOf(steps, name) - sizeOf(kept.steps, name);
   return { ...kept, steps, memoryBytes };
+}
+
+/** Counts lines that were logged. */
+export function countLines(kept: Kept = nothing, { lines, full }: TurnLogged): Kept {
+  const { logged } = kept;
+  const bytes = lines.reduce((sum, line) => sum + weigh(line), logged?.bytes ?? 0);
+  const isFull = full ?? logged?.full;
+  return {
+    ...kept,
+    logged: { lines: (logged?.lines ?? 0) + lines.length, bytes, ...(isFull && { full: isFull }) },
+  };
 }
 
 /** Keeps that the agent waits for a value from outside. */

@@ -83,6 +83,16 @@ export interface Memory {
   delete(key: string): Promise<void>;
 }
 
+/**
+ * Lines for those who run the agent: each goes to the `logger` of the server or worker, and is kept with the task, where
+ * the inspector shows it. No client sees them. `fields` are kept as JSON, an error with its stack. Never throws.
+ */
+export interface TurnLog {
+  info(text: string, fields?: object): void;
+  warn(text: string, fields?: object): void;
+  error(text: string, fields?: object): void;
+}
+
 type NoJson = undefined | symbol | ((...args: never[]) => unknown);
 
 /**
@@ -156,6 +166,13 @@ export interface Turn {
   step<T>(name: string, options: StepOptions, fn: StepFunction<T>): Promise<JsonOf<T>>;
   /** What the agent keeps for later turns of the task, and no client sees: `await turn.memory.set('page', 2)`. */
   readonly memory: Memory;
+  /**
+   * Lines for those who run the agent: `turn.log.info('Looked up', { hits: 3 })`. Each goes to the `logger` at once, and is
+   * kept with the task: in the next commit of the turn, half a second later at most in one of its own. A task keeps
+   * `limits.logLinesPerTask` lines, of `limits.logBytesPerTask` bytes together, each with at most 2,000 characters of text
+   * and 4,000 of fields.
+   */
+  readonly log: TurnLog;
   /**
    * Runs `fn` in a transaction of your database, and records its JSON result there and as that of a step of this name:
    * its effects are committed once, however often the turn runs. A later attempt gets the result. Rejects, with nothing

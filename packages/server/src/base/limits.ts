@@ -22,6 +22,10 @@ export interface Limits {
    * Bytes of what the agent of one task keeps in `turn.memory` and in steps for the whole task, estimated. Default 1 MiB.
    */
   readonly memoryBytes: number;
+  /** Lines of `turn.log` that are kept with one task; later ones go to the `logger` only. 0: none. Default 1,000. */
+  readonly logLinesPerTask: number;
+  /** Bytes of those lines, estimated. Default 256 KiB. */
+  readonly logBytesPerTask: number;
   /** Open streams on one task in this process, those of sends included. Default 10,000. */
   readonly followersPerTask: number;
   /**
@@ -49,6 +53,8 @@ export const defaultLimits: Limits = {
   factsPerTask: 100_000,
   bytesPerTask: 256 * 1024 * 1024,
   memoryBytes: 1024 * 1024,
+  logLinesPerTask: 1_000,
+  logBytesPerTask: 256 * 1024,
   followersPerTask: 10_000,
   replyBytes: 16 * 1024 * 1024,
   notBeforeMs: 366 * 24 * 3_600_000,

@@ -3,12 +3,11 @@ import {
   historyOf,
   type MessageReceived,
   type Metadata,
-  type OpenTurn,
   type State,
   viewTask,
 } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
-import type { Inbox, Memory, References, Turn, TurnContext } from '../agent/agent.ts';
+import type { Inbox, Memory, References, Turn, TurnContext, TurnLog } from '../agent/agent.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
 import type { TurnSpan, TurnStart } from '../base/hooks/telemetry.ts';
 import type { LazyAbort } from '../base/timing/lazy-abort.ts';
@@ -17,6 +16,8 @@ import { memoryErrorOf } from '../log/write/memory-limit.ts';
 import { contextOf } from './context/context-tasks.ts';
 import { referencesOf } from './context/references.ts';
 import { TurnInbox } from './inbox.ts';
+import { createTurnLog } from './lines/turn-log.ts';
+import { isWithoutMessage, startedWith, takenLater } from './order/turn-messages.ts';
 import { wakeKeyOf } from './order/wake-key.ts';
 import { createIdempotencyKeys } from './outside/idempotency-keys.ts';
 import { openCallback, receivedIn } from './outside/open-callback.ts';
@@ -163,6 +164,14 @@ export class AgentTurn implements Turn {
     });
   }
 
+  get log(): TurnLog {
+    const { writer, dependencies, state } = this[inner];
+    const { logger, clock } = dependencies;
+    const { taskId, attempt } = this;
+    const about = { taskId, turn: state.openTurn?.number ?? state.turns, attempt };
+    return createTurnLog({ logger, about, now: clock.now, keep: (line) => writer.lines.add(line) });
+  }
+
   get transaction(): Turn['transaction'] {
     const { writer, abort, state, started } = this[inner];
     const { taskId, fence } = this;
@@ -276,21 +285,3 @@ export function turnStart(
   const isImmediate = started === true || (cause === 'message' && message.messageId === arriving);
   return { taskId, contextId, turn: number, attempt, cause, traceparent, isImmediate, isWorker, waitedMs };
 }
-
-/** The latest of the messages that the first attempt started with. If there was none, that of the turn before. */
-export function startedWith(state: State): MessageReceived {
-  const { taken, untaken } = state;
-  const latest = taken.findLast((received) => !isTakenLater(state, received)) ?? untaken.at(-1);
-  if (!latest) throw new TypeError('A turn needs a message');
-  return latest;
-}
-
-/** Whether an attempt of the open turn took the message while it ran. */
-const isTakenLater = ({ openTurn }: State, { message }: MessageReceived): boolean =>
-  openTurn?.takenLater?.includes(message.messageId) === true;
-
-export const takenLater = (state: State): MessageReceived[] =>
-  state.taken.filter((received) => isTakenLater(state, received));
-
-export const isWithoutMessage = (turn: OpenTurn): boolean =>
-  turn.messageIds.length === (turn.takenLater?.length ?? 0);

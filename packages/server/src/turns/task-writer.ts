@@ -5,14 +5,14 @@ import { canceled, type Failure, failed } from '../agent/builders.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import type { LazyAbort } from '../base/timing/lazy-abort.ts';
 import type { LiveTask } from '../log/live-task.ts';
-import { type Decision, decideAll } from '../log/write/decision.ts';
-import { checkDecided } from '../log/write/task-limits.ts';
+import type { Decision } from '../log/write/decision.ts';
 import { reportTransitions } from '../log/write/transition.ts';
 import { type Written, write } from '../log/write/write.ts';
 import { endCommands, pauseCommands, questionCommands, reportCommands, unlessCanceled } from './commands.ts';
 import { type Heartbeat, type Held, isUnavailable } from './heartbeat.ts';
-import { orderFor, orderForAll } from './order/schedule.ts';
-import { dueAt, startsAt } from './order/task-deadlines.ts';
+import { decideWithin, PendingLines } from './lines/pending-lines.ts';
+import { giveBack, handOver } from './order/give-back.ts';
+import { dueAt } from './order/task-deadlines.ts';
 import { wakeCommand } from './order/wake-time.ts';
 import type { Thrown } from './retries/thrown.ts';
 import type { StallWatch } from './stall-watch.ts';
@@ -40,6 +40,7 @@ export class TaskWriter implements Held {
   #isClosing = false;
   #failures: WeakSet<object> | undefined;
   #writing = 0;
+  #lines: PendingLines | undefined;
   /** The latest of the writes that wait for the store, or for one another. */
   #latest: Promise<unknown> | undefined;
   readonly #dueAt = (state: State) => dueAt(state, this.#dependencies.options.clocks);
@@ -136,7 +137,7 @@ export class TaskWriter implements Held {
     if (!asks) return this.write((state) => reportCommands(state, this.live.taskId, update, more));
     return this.write(
       (state) => questionCommands(state, this.live.taskId, update),
-      (state) => (state.closed ? undefined : this.#giveBack(state)),
+      (state) => giveBack(state, this.#dependencies),
     );
   }
 
@@ -192,7 +193,7 @@ export class TaskWriter implements Held {
   async #release(commands: (state: State) => readonly Command[]): Promise<void> {
     await this.write(
       (state) => unlessCanceled(state, this.live.taskId, commands(state)),
-      (state) => (state.closed ? undefined : this.#giveBack(state)),
+      (state) => giveBack(state, this.#dependencies),
     );
   }
 
@@ -211,10 +212,10 @@ export class TaskWriter implements Held {
 
   /** Gives the task to another process in the middle of its turn: the process that claims it runs the turn again. */
   async handOver(): Promise<void> {
-    const { queue, schedule, pinnedTo: version } = this.#dependencies.options;
+    const turn = handOver(this.#dependencies.options);
     await this.write(
       () => [],
-      () => ({ queue, release: true, want: true, version, ...orderFor(schedule) }),
+      () => turn,
     );
   }
 
@@ -230,6 +231,12 @@ export class TaskWriter implements Held {
     return written;
   }
 
+  /** The lines that the agent logs: its writes carry them. */
+  get lines(): PendingLines {
+    this.#lines ??= new PendingLines(this, this.#dependencies);
+    return this.#lines;
+  }
+
   /** Resolves when no write waits any more, later ones included. Never rejects. */
   async idle(): Promise<void> {
     for (let seen: unknown; seen !== this.#latest; ) {
@@ -242,13 +249,14 @@ export class TaskWriter implements Held {
     commands: (state: State) => readonly Command[],
     turn?: (state: State) => Commit['turn'],
   ): Answer<Written> {
-    const { clock, onTransition } = this.#dependencies;
+    const { clock, onTransition, options } = this.#dependencies;
     let refusal: unknown;
     const decision = (state: State | undefined): Decision => {
       try {
-        const decided = decideAll(state, state ? commands(state) : [], isoTime(clock.now()));
-        checkDecided(decided, this.#dependencies.options.limits);
-        return decided;
+        const now = isoTime(clock.now());
+        if (!state || !this.#lines)
+          return decideWithin(state, state ? commands(state) : [], now, options.limits);
+        return this.#lines.decide(state, commands(state), now);
       } catch (error) {
         refusal = error;
         throw error;
@@ -260,7 +268,7 @@ export class TaskWriter implements Held {
       released = about?.release === true;
       return about;
     };
-    const options = {
+    const carried = {
       writer: this.lease,
       turn: turn && noted,
       dueAt: this.#dueAt,
@@ -268,6 +276,7 @@ export class TaskWriter implements Held {
     };
     const succeeded = (written: Written): Written => {
       this.#writing--;
+      this.#lines?.written(this.state);
       const isLast = written.facts.at(-1)?.version === this.live.version;
       this.hasEnded ||= released || (isLast && this.live.state.closed);
       reportTransitions(written.before, this.live.taskId, written.facts, onTransition);
@@ -280,21 +289,12 @@ export class TaskWriter implements Held {
     };
     const written: Answer<Written> = this.#lost
       ? Promise.reject(new StoreError('FENCED', 'The task belongs to another process'))
-      : write(this.live, decision, options);
+      : write(this.live, decision, carried);
     return isPending(written) ? written.then(succeeded, failed) : succeeded(written);
   }
 
   #asFailure(error: unknown): unknown {
     if (error instanceof Error) this.#failures = (this.#failures ?? new WeakSet()).add(error);
     return error;
-  }
-
-  #giveBack(state: State): Commit['turn'] {
-    const next = startsAt(state);
-    const { queue, schedule, pinnedTo } = this.#dependencies.options;
-    const now = this.#dependencies.clock.now();
-    const want = next !== undefined && next <= now;
-    const version = state.openTurn && pinnedTo;
-    return { queue, release: true, want, version, ...orderForAll(schedule, state.untaken, isoTime(now)) };
   }
 }

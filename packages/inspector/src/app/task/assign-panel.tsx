@@ -5,7 +5,7 @@ import { useAgent, useMay } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
 import { ProblemNote } from '../parts/bits.tsx';
 import { dateTime } from '../parts/words.ts';
-import type { Asked } from '../timeline/replay.ts';
+import type { Asked } from '../timeline/entry-details.ts';
 
 const hourMs = 3_600_000;
 const times: readonly (readonly [number, string])[] = [

@@ -3,7 +3,7 @@ import type { Fact } from '@batonjs/lifecycle';
 import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry, Notice } from '../../api/timeline.ts';
 import type { IconName } from '../parts/icon.tsx';
-import { dateTime, fileSize, oneLine, shortId, stateName } from '../parts/words.ts';
+import { dateTime, fileSize, oneLine, plural, shortId, stateName } from '../parts/words.ts';
 
 /** An entry as a row shows it. */
 export interface Described {
@@ -57,6 +57,7 @@ function describeFact(fact: Fact): Described {
     case 'turn-failed':
     case 'turn-paused':
     case 'memory-changed':
+    case 'turn-logged':
     case 'labels-set':
     case 'callback-opened':
     case 'callback-received':
@@ -89,6 +90,7 @@ type Inside = Extract<
       | 'turn-failed'
       | 'turn-paused'
       | 'memory-changed'
+      | 'turn-logged'
       | 'labels-set'
       | 'callback-opened'
       | 'callback-received';
@@ -125,6 +127,14 @@ function describeInside(fact: Inside): Described {
         text: oneLine([...set, ...forgotten].join(', ')),
         tone: 'turn',
       };
+    }
+    case 'turn-logged': {
+      const [first, ...more] = fact.lines;
+      const also = more.length > 0 ? `and ${plural(more.length, 'more line')}` : undefined;
+      const full = fact.full && 'no more lines are kept';
+      const text = oneLine([first?.text, also, full].filter(Boolean).join(' · '));
+      const tone = fact.lines.some(({ level }) => level === 'error') ? 'lost' : 'turn';
+      return { icon: 'message', label: 'Log', text, tone };
     }
     case 'labels-set':
       return { icon: 'step', label: 'Labels', text: oneLine(fact.labels.join(', ')), tone: 'turn' };

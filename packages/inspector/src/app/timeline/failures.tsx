@@ -1,6 +1,6 @@
 import { Section } from '../parts/bits.tsx';
 import { clockTime, dateTime } from '../parts/words.ts';
-import type { Failure } from './replay.ts';
+import type { Failure } from './entry-details.ts';
 
 interface FailuresProps {
   readonly failures: readonly Failure[];

@@ -1,32 +1,10 @@
 import type { AgentEvent } from '@batonjs/client';
-import type { MessageReceived, QuestionLink, StepFailed, TurnFailed } from '@batonjs/lifecycle';
+import type { MessageReceived, QuestionLink, TurnStarted } from '@batonjs/lifecycle';
 import type { Artifact, Message, Task, TaskStatus } from '@batonjs/protocol';
 import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry } from '../../api/timeline.ts';
 import { oneLine } from '../parts/words.ts';
-
-/** One thing that the agent threw, as those who run it see it. */
-export interface Failure {
-  /** The position of its entry. */
-  readonly seq: number;
-  readonly at: string | undefined;
-  /** The turn or the step, and which attempt. */
-  readonly where: string;
-  readonly message: string;
-  readonly stack?: string | undefined;
-  readonly code?: string | undefined;
-  /** When it was, or is, tried again. */
-  readonly retryAt?: string | undefined;
-}
-
-/** A person who was asked by a link. */
-export interface Asked {
-  readonly by: string;
-  /** The operator who chose the person; undefined: the agent did. */
-  readonly assignedBy: string | undefined;
-  /** ISO 8601. */
-  readonly expiresAt: string;
-}
+import { type Asked, type Failure, failureOf, type Logged, loggedOf } from './entry-details.ts';
 
 /** The most failures that are kept: the last ones. */
 const mostFailures = 50;
@@ -52,6 +30,8 @@ export class Replay {
   labels: readonly string[] = [];
   /** What the agent threw, the last one last. Another list after each. */
   failures: readonly Failure[] = [];
+  /** What the agent logged, the last lines last. Another list after each entry with lines. */
+  logged: readonly Logged[] = [];
   /** Who was asked by links since the latest message of a client. Another list after each. */
   asked: readonly Asked[] = [];
   /** Who answered by a link, by the id of the message. Another record after each. */
@@ -67,7 +47,7 @@ export class Replay {
   /** A state that later entries of this one do not change. */
   copy(): Replay {
     const { task, turn, traceId, attempt, attempts, title, labels, caller, failures } = this;
-    const { asked, answeredBy } = this;
+    const { asked, answeredBy, logged } = this;
     const copy = new Replay();
     copy.task = task && copyOf(task);
     copy.#early = [...this.#early];
@@ -81,6 +61,7 @@ export class Replay {
       labels,
       caller,
       failures,
+      logged,
       asked,
       answeredBy,
     });
@@ -137,16 +118,17 @@ export class Replay {
         this.#answer = readable(fact.message);
         return;
       case 'turn-started':
-        this.turn = fact.turn;
-        this.attempt = fact.attempt;
-        this.attempts += 1;
+        this.#start(fact);
         return;
       case 'labels-set':
         this.#label(fact.labels);
         return;
       case 'step-failed':
       case 'turn-failed':
-        this.#fail(seq, fact);
+        this.failures = [...this.failures.slice(1 - mostFailures), failureOf(seq, fact)];
+        return;
+      case 'turn-logged':
+        this.logged = [...this.logged, loggedOf(seq, fact)];
         return;
       case 'callback-opened':
         if (fact.answers) this.#ask(fact.answers, fact.expiresAt);
@@ -166,6 +148,12 @@ export class Replay {
       default:
         fact satisfies never;
     }
+  }
+
+  #start({ turn, attempt }: TurnStarted): void {
+    this.turn = turn;
+    this.attempt = attempt;
+    this.attempts += 1;
   }
 
   /** A client answers what the status says: the message of the status comes first, as in the history of the server. */
@@ -196,20 +184,6 @@ export class Replay {
     const title = labels.find((label) => label.startsWith(titlePrefix));
     if (title) this.title = title.slice(titlePrefix.length).trim();
     this.labels = labels.filter((label) => label !== title);
-  }
-
-  #fail(seq: number, fact: StepFailed | TurnFailed): void {
-    const { at, attempt, message, retryAt } = fact;
-    const where = fact.type === 'step-failed' ? `Step ${fact.name}` : `Turn ${fact.turn}`;
-    const failure: Failure = {
-      seq,
-      at,
-      where: attempt > 1 || retryAt ? `${where}, attempt ${attempt}` : where,
-      message,
-      retryAt,
-      ...(fact.type === 'turn-failed' && { stack: fact.stack, code: fact.code }),
-    };
-    this.failures = [...this.failures.slice(1 - mostFailures), failure];
   }
 
   #setStatus(task: Task, status: TaskStatus): void {

@@ -12,6 +12,7 @@ import { clockTime, plural } from '../parts/words.ts';
 import { BesideChips } from './beside-chips.tsx';
 import { Conversation } from './conversation.tsx';
 import { Failures } from './failures.tsx';
+import { LogLines } from './log-lines.tsx';
 import type { Replay } from './replay.ts';
 import type { TimelineRow } from './timeline.ts';
 
@@ -76,6 +77,7 @@ export function TaskState(props: TaskStateProps) {
         </Section>
       )}
       {!isAsked && children}
+      <LogLines logged={replay.logged} onSeq={onSeq} />
       {row && (
         <details
           class="raw-entry"

@@ -54,6 +54,7 @@ function isAllowedBeyond(fact: Fact): boolean {
     case 'step-completed':
     case 'step-failed':
     case 'memory-changed':
+    case 'turn-logged':
     case 'labels-set':
     case 'callback-opened':
     case 'callback-received':

@@ -1,13 +1,13 @@
 import { type Child, historyOf, viewTask } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
-import type { Inbox, Turn } from '../../agent/agent.ts';
+import type { Inbox, Turn, TurnLog } from '../../agent/agent.ts';
 import { linesOf, valuesOf } from '../../agent/message-content.ts';
 import { defaultLimits } from '../../base/limits.ts';
 import { momentOf } from '../../base/timing/moment.ts';
 import { memoryErrorOf } from '../../log/write/memory-limit.ts';
-import { isWithoutMessage, startedWith, takenLater } from '../agent-turn.ts';
 import { contextOf } from '../context/context-tasks.ts';
 import { referencesOf } from '../context/references.ts';
+import { isWithoutMessage, startedWith, takenLater } from '../order/turn-messages.ts';
 import { wakeCommand } from '../order/wake-time.ts';
 import { createIdempotencyKeys, secretStep } from '../outside/idempotency-keys.ts';
 import { openCallback, receivedIn } from '../outside/open-callback.ts';
@@ -50,6 +50,7 @@ export function replayTurn(replay: AttemptReplay, recording: TaskRecording, sign
         throw new ReplayOver();
       }),
     ...outside,
+    log: quiet,
     inbox: inboxOf(replay),
     children: childrenOf(replay),
     signal,
@@ -62,6 +63,9 @@ export function replayTurn(replay: AttemptReplay, recording: TaskRecording, sign
     replacedWake: openTurn?.replacedWake === undefined ? undefined : new Date(openTurn.replacedWake),
   };
 }
+
+/** A replay logs nothing: the turn that it repeats has logged its lines, and none is compared. */
+const quiet: TurnLog = { info() {}, warn() {}, error() {} };
 
 /** What a turn records beside its steps and updates. */
 function outsideOf(replay: AttemptReplay, taskId: string) {

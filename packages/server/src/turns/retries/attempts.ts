@@ -53,6 +53,7 @@ function isWrittenByAgent(fact: Fact): boolean {
     case 'step-completed':
     case 'step-failed':
     case 'memory-changed':
+    case 'turn-logged':
     case 'labels-set':
     case 'callback-opened':
     case 'child-updated':

@@ -1,4 +1,4 @@
-import type { Child, Metadata, TaskUpdate } from '@batonjs/lifecycle';
+import type { Child, LogLine, Metadata, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message, Part, Task } from '@batonjs/protocol';
 import type { Scope } from '@batonjs/store';
 import type { Agent, Claims, References, Turn } from '../../agent/agent.ts';
@@ -11,6 +11,7 @@ import { waitingIn } from '../../agent/waiting-updates.ts';
 import { type Clock, systemClock } from '../../base/timing/clock.ts';
 import { momentOf } from '../../base/timing/moment.ts';
 import { memoryErrorOf } from '../../log/write/memory-limit.ts';
+import { createTurnLog } from '../lines/turn-log.ts';
 import { createIdempotencyKeys } from '../outside/idempotency-keys.ts';
 import { type CallbackTask, openCallback } from '../outside/open-callback.ts';
 import { completeRetry, type StepPolicy } from '../retries/retry-policy.ts';
@@ -60,6 +61,8 @@ export interface TurnOutcome {
   readonly steps: Readonly<Record<string, unknown>>;
   /** What the agent remembers after the turn, by key. */
   readonly memory: Readonly<Record<string, unknown>>;
+  /** What it logged. */
+  readonly log: readonly LogLine[];
   /** When it asked for another turn: ISO 8601, UTC, milliseconds. */
   readonly wakeAt?: string;
   /** The callbacks that it opened, by name. */
@@ -83,16 +86,17 @@ export async function runTurn(
   const clock = { ...systemClock, ...options.clock };
   const log = new UnstoredLog({ message, taskId, task, attempt, steps, memory, children }, clock);
   const opened: Record<string, OpenedCallback> = {};
-  const turn = turnOf({ message, contextId, taskId, attempt }, options, { log, clock, opened });
+  const lines: LogLine[] = [];
+  const turn = turnOf({ message, contextId, taskId, attempt }, options, { log, clock, opened, lines });
   const answer = await agent(turn);
   if (isUpdates(answer)) {
     const updates = await consume(answer, log);
     const { wakeAt } = log.state;
-    return { updates, ...left(log, opened), ...(wakeAt !== undefined && { wakeAt }) };
+    return { updates, ...left(log, opened), log: lines, ...(wakeAt !== undefined && { wakeAt }) };
   }
   checkAnswer(answer);
   log.write({ type: 'answer', message: answer });
-  return { message: answer, updates: [], ...left(log, opened) };
+  return { message: answer, updates: [], ...left(log, opened), log: lines };
 }
 
 const left = ({ steps, memory }: UnstoredLog, callbacks: Readonly<Record<string, OpenedCallback>>) => ({
@@ -106,18 +110,20 @@ interface Recorded {
   readonly log: UnstoredLog;
   readonly clock: Clock;
   readonly opened: Record<string, OpenedCallback>;
+  readonly lines: LogLine[];
 }
 
 /** The turn that the agent is called with. */
 function turnOf(
   { message, contextId, taskId, attempt }: Pick<Turn, 'message' | 'contextId' | 'taskId' | 'attempt'>,
   options: RunTurnOptions,
-  { log, clock, opened }: Recorded,
+  recorded: Recorded,
 ): Turn {
+  const { log, clock, opened, lines } = recorded;
   const messages = [...(options.messages ?? []), message];
   const signal = options.signal ?? new AbortController().signal;
   const policy = completeRetry({ steps: options.retry }).steps;
-  const step = createSteps(stepsIn({ log, clock, opened }, signal, policy));
+  const step = createSteps(stepsIn(recorded, signal, policy));
   return {
     message,
     messages,
@@ -153,6 +159,7 @@ function turnOf(
         }
       },
     }),
+    log: createTurnLog({ logger() {}, about: {}, now: clock.now, keep: (line) => lines.push(line) }),
     transaction: createTransaction({ scope: '', taskId, turn: message.messageId, fence: 1 }, step, signal),
     idempotencyKey: createIdempotencyKeys({
       done: () => log.steps,

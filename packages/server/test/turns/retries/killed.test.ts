@@ -80,6 +80,10 @@ function check(log: readonly Fact[]): void {
     changes.attempts === undefined ? [] : [changes.attempts],
   );
   expect(counts).toEqual(counts.map((_, n) => n + 1));
+  // A line is in the commit that the agent made after it.
+  const lines = of('turn-logged').flatMap(({ attempt, lines: [line] }) => `${line?.text} in ${attempt}`);
+  expect(lines).toHaveLength(counts.length);
+  for (const line of lines) expect(line).toMatch(/^Attempt (\d+) in \1$/);
   expect(replay(log)?.kept).toMatchObject({
     memory: { attempts: counts.length, done: true },
     steps: { plan: 'made' },

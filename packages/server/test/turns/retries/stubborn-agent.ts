@@ -1,11 +1,12 @@
 import { type Agent, completed, working } from '../../../src/index.ts';
 
 /**
- * An agent that counts its attempts in its memory, keeps a step for the task, tries one step at once and one after a long
+ * An agent that counts its attempts in its memory and logs each, keeps a step for the task, tries one step at once and one after a long
  * wait, and throws once.
  */
-export const stubbornAgent: Agent = async function* ({ memory, step }) {
+export const stubbornAgent: Agent = async function* ({ memory, step, log, attempt }) {
   yield working();
+  log.info(`Attempt ${attempt}`);
   await memory.set('attempts', (memory.get<number>('attempts') ?? 0) + 1);
   await step('plan', { keep: 'task' }, () => 'made');
   await step('soon', { retries: 2, backoff: { initialMs: 50 } }, ({ attempt }) => {
