@@ -721,6 +721,9 @@ const lists = broken('list', {
   'ignores the context': (store) => ({
     list: (scope, query) => store.list(scope, { ...query, contextId: undefined }),
   }),
+  'lists everything by a text that it cannot search': (store) => ({
+    list: (scope, query) => store.list(scope, { ...query, text: undefined }),
+  }),
   'ignores labels': (store) => ({
     list: (scope, query) => store.list(scope, { ...query, labels: undefined }),
   }),

@@ -3,7 +3,7 @@ import { Buckets } from './changes/buckets.ts';
 import { GroupedChanges } from './changes/grouped-changes.ts';
 import { SearchedChanges } from './changes/searched-changes.ts';
 import { Writer } from './changes/writer.ts';
-import { createSchema } from './database/create-schema.ts';
+import { type CreatedSchema, createSchema } from './database/create-schema.ts';
 import type { Database } from './database/database.ts';
 import { translated } from './database/postgres-error.ts';
 import { probe } from './database/probe.ts';
@@ -15,28 +15,39 @@ import { TaskList } from './tables/task-list.ts';
 export interface PostgresRowsOptions {
   readonly schema: string;
   readonly notify: boolean;
+  readonly textSearch: boolean;
   readonly onGroup: ((size: number) => void) | undefined;
 }
 
 /** The rows of a database, whose tables are created at the first call. */
-export function postgresRows(database: Database, { schema, notify, onGroup }: PostgresRowsOptions): Rows {
+export function postgresRows(
+  database: Database,
+  { schema, notify, textSearch, onGroup }: PostgresRowsOptions,
+): Rows {
   const quoted = `"${schema.replaceAll('"', '""')}"`;
-  const transactions = new Transactions(database, created);
+  const transactions = new Transactions(database, async () => void (await created()));
   const wakeups = new Wakeups({ database, transactions, schema, quoted, notify });
-  const common = { schema: quoted, transactions, writer: new Writer(quoted), wakeups };
+  const writer = new Writer(quoted);
+  const common = { schema: quoted, transactions, writer, wakeups };
   const grouped = new GroupedChanges({ ...common, onGroup });
   const searched = new SearchedChanges(common);
   const buckets = new Buckets(quoted, transactions);
   const logs = new Logs(quoted, transactions);
   const tasks = new TaskList(quoted, transactions);
-  let creating: Promise<void> | undefined;
+  let creating: Promise<CreatedSchema> | undefined;
 
-  function created(): Promise<void> {
-    creating ??= createSchema(database, schema, quoted).catch((error: unknown) => {
-      // The next call tries again.
-      creating = undefined;
-      throw translated(database.name, error);
-    });
+  function created(): Promise<CreatedSchema> {
+    creating ??= createSchema(database, { schema, quoted, textSearch }).then(
+      (made) => {
+        writer.keepsTexts = made.texts;
+        return made;
+      },
+      (error: unknown) => {
+        // The next call tries again.
+        creating = undefined;
+        throw translated(database.name, error);
+      },
+    );
     return creating;
   }
 
@@ -56,7 +67,11 @@ export function postgresRows(database: Database, { schema, notify, onGroup }: Po
     read: (wanted) => searched.look(wanted),
     log: (scope, taskId) => logs.log(scope, taskId),
     facts: (scope, taskId, after, limit) => logs.facts(scope, taskId, after, limit),
-    page: (scope, query) => tasks.list(scope, query),
+    page: (scope, search) => tasks.list(scope, search),
+    texts: {
+      isOn: async () => (await created()).texts,
+      page: (scope, search, prefixes) => tasks.list(scope, search, prefixes),
+    },
     subscribe: async (topic, notifySubscriber) => {
       await created();
       return wakeups.subscribe(topic, notifySubscriber);

@@ -25,6 +25,12 @@ export interface PostgresStoreOptions {
   readonly timeoutMs?: number;
   /** Called after each transaction with its number of commits. If it is always 1, writers wait for each other. */
   readonly onGroup?: (size: number) => void;
+  /**
+   * Keeps an index of the words of first messages in the schema, so that tasks can be listed by `text`, from now on by every
+   * process that opens the schema after this. Tasks that are there already are not found by their text. Default: as the
+   * schema has it.
+   */
+  readonly textSearch?: boolean;
 }
 
 /**
@@ -39,10 +45,11 @@ export function postgresStore(
   given: PostgresStoreOptions = {},
 ): TaskStore & PushConfigStore {
   mustKnowOptions(given, known);
-  const { schema = 'baton', notify = true, connections = 8, timeoutMs = 10_000, onGroup } = given;
+  const { schema = 'baton', notify = true, connections = 8, timeoutMs = 10_000 } = given;
+  const { textSearch = false, onGroup } = given;
   if (schema === '' || schema.length > 48 || schema.includes('\0'))
     throw new StoreError('UNUSABLE', 'The name of a schema has 1 to 48 characters');
-  const options = { schema, notify, onGroup };
+  const options = { schema, notify, textSearch, onGroup };
   if (typeof database !== 'string') {
     if ('transaction' in database) return storeOn(pgliteDatabase(database), options);
     const { connectionString, host = 'localhost', port = 5432, database: name = '' } = database.options;
@@ -82,4 +89,5 @@ const known: Record<keyof PostgresStoreOptions, true> = {
   connections: true,
   timeoutMs: true,
   onGroup: true,
+  textSearch: true,
 };

@@ -30,7 +30,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   });
 
   async function open(options: PostgresStoreOptions) {
-    const store = postgresStore(pool!, { schema, ...options });
+    const store = postgresStore(pool!, { schema, textSearch: true, ...options });
     await store.identity();
     await admin!.query(emptied(quoted).join(';'));
     const reopen = async () => {

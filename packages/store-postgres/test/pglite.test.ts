@@ -10,7 +10,7 @@ import { emptied } from './empty.ts';
 let database: PGlite;
 beforeAll(async () => {
   database = await PGlite.create();
-  const store = postgresStore(database);
+  const store = postgresStore(database, { textSearch: true });
   await store.identity();
   await store.close();
 });
@@ -18,7 +18,7 @@ afterAll(() => database.close());
 
 async function twice() {
   await database.exec(emptied('baton').join(';'));
-  const store = postgresStore(database);
+  const store = postgresStore(database, { textSearch: true });
   const reopen = async () => {
     await store.close();
     return postgresStore(database);

@@ -19,7 +19,7 @@ export function rowsOnTables({
   subscribe,
   beforeClaim,
 }: RowsOnTablesOptions): Omit<Rows, 'identity' | 'probe' | 'close'> {
-  const logs = new Logs(tables.db, tables.tasks, tables.texts, transactions);
+  const logs = new Logs(tables.db, tables.tasks, tables.longTexts, transactions);
   const lists = new TaskList(tables.db, tables);
   const ping = tables.db.prepare('SELECT 1');
 
@@ -45,7 +45,11 @@ export function rowsOnTables({
 
     log: (scope, taskId) => logs.log(scope, taskId),
     facts: (scope, taskId, after, limit) => logs.facts(scope, taskId, after, limit),
-    page: (scope, query) => transactions.read(() => lists.list(scope, query)),
+    page: (scope, search) => transactions.read(() => lists.list(scope, search)),
+    texts: {
+      isOn: () => tables.texts.areKept,
+      page: (scope, search, prefixes) => transactions.read(() => lists.list(scope, search, prefixes)),
+    },
     subscribe: (topic, notify) => transactions.read(() => subscribe(topic, notify)),
     ping: () => transactions.read(() => void ping.get()),
   };

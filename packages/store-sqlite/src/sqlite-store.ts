@@ -26,6 +26,11 @@ export interface SqliteStoreOptions {
   readonly monotonic?: () => number;
   /** Called after each transaction with its number of writes. If it is always 1, writers wait for each other. */
   readonly onGroup?: (size: number) => void;
+  /**
+   * Keeps an index of the words of first messages in the file, so that tasks can be listed by `text`, from now on by every
+   * process that opens the file after this. Tasks that are there already are not found by their text. Default: as the file has it.
+   */
+  readonly textSearch?: boolean;
 }
 
 /**
@@ -36,10 +41,10 @@ export interface SqliteStoreOptions {
  */
 export function sqliteStore(path: string, options: SqliteStoreOptions = {}): TaskStore & PushConfigStore {
   mustKnowOptions(options, known);
-  const { durability = 'full', now, monotonic = hostMonotonic, onGroup, onWait, openTimeoutMs } = options;
+  const { durability = 'full', now, monotonic = hostMonotonic, onGroup, ...opening } = options;
   const shared = path !== ':memory:';
   const name = shared ? resolve(path) : path;
-  return storeOnDatabase(openDatabase(name, durability, { maxWaitMs: openTimeoutMs, onWait }), {
+  return storeOnDatabase(openDatabase(name, durability, { ...opening, maxWaitMs: opening.openTimeoutMs }), {
     name,
     shared,
     now,
@@ -55,4 +60,5 @@ const known: Record<keyof SqliteStoreOptions, true> = {
   onWait: true,
   monotonic: true,
   onGroup: true,
+  textSearch: true,
 };

@@ -18,7 +18,7 @@ function inMemory() {
 function onFile(durability: Durability = 'full') {
   const folder = newFolder();
   const path = join(folder, 'tasks.db');
-  const store = sqliteStore(path, { durability });
+  const store = sqliteStore(path, { durability, textSearch: true });
   const reopen = async () => {
     await store.close();
     return sqliteStore(path);

@@ -4,7 +4,7 @@ export { callSubscriber } from './adapter/call-subscriber.ts';
 export { createStore } from './adapter/create-store.ts';
 export { cutPage } from './adapter/cut-page.ts';
 export { listedFact, parseFact } from './adapter/parse-fact.ts';
-export type { KeptFacts, KeptLog, Parts, Rows } from './adapter/rows.ts';
+export type { KeptFacts, KeptLog, Parts, Rows, TextSearch } from './adapter/rows.ts';
 export { type AllRows, search } from './adapter/search.ts';
 export {
   type SqlColumn,
@@ -16,6 +16,7 @@ export {
 } from './adapter/sql-columns.ts';
 export { Subscribers, topicNumber } from './adapter/subscribers.ts';
 export { mustKnowOptions } from './adapter/unknown-options.ts';
+export { wordsOf } from './adapter/words.ts';
 export { foldLog, loadTask, mustFollow } from './load-task.ts';
 export { type Answer, isPending, whenAnswered } from './port/answer.ts';
 export type { Commit, Committed, StoredFact, StoredLog } from './port/commit.ts';

@@ -22,8 +22,8 @@ interface Shown {
   readonly total: number;
 }
 
-/** All of them: a member that is added is a row here, which an adapter that forgets it does not pass. */
-const rows: Readonly<Record<keyof TaskQuery, Shown>> = {
+/** All of them but `text`, which not every store has: a member that is added is a row here, which an adapter that forgets it does not pass. */
+const rows: Readonly<Record<Exclude<keyof TaskQuery, 'text'>, Shown>> = {
   contextId: { query: { contextId: 'c1' }, ids: 't2 t1', total: 2 },
   state: { query: { state: 'TASK_STATE_COMPLETED' }, ids: 't3 t1', total: 2 },
   statusSince: { query: { statusSince: at(3) }, ids: 't4 t3', total: 2 },

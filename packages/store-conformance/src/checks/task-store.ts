@@ -5,6 +5,7 @@ import { closeChecks, identityChecks, pingChecks } from './identity.ts';
 import { idChecks } from './ids.ts';
 import { listChecks } from './list.ts';
 import { listFilterChecks } from './list-filters.ts';
+import { listTextChecks } from './list-texts.ts';
 import { followChecks } from './notifications/follow.ts';
 import { subscribeChecks } from './notifications/subscribe.ts';
 import { onceChecks, openAppendChecks } from './open-append.ts';
@@ -40,6 +41,7 @@ export const taskStoreChecks: readonly Check[] = [
   ...readFactsChecks,
   ...listChecks,
   ...listFilterChecks,
+  ...listTextChecks,
   ...scopeChecks,
   ...idChecks,
   ...identityChecks,

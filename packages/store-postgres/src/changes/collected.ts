@@ -21,6 +21,7 @@ interface Pending<Row> {
 /** The writes of all changes of one transaction. */
 export class Collected {
   readonly facts: { key: string; version: number; commitId: string; fact: string }[] = [];
+  readonly texts: { key: string; scope: string; text: string }[] = [];
   readonly once: { key: string; onceKey: string; version: number }[] = [];
   readonly snapshots = new Map<string, { readonly version: number; readonly json: string }>();
   readonly queues: NonNullable<Change<unknown>['queue']>[] = [];
@@ -88,10 +89,11 @@ export class Collected {
   }
 
   #addTask(write: TaskWrite): void {
-    const { before, facts = [], commitId = '', snapshot, once } = write;
+    const { before, facts = [], commitId = '', snapshot, once, text } = write;
     const { scope, taskId } = changedRow(write);
     const key = keyOf(scope, taskId);
     pend(this.#tasks, key, write);
+    if (text !== undefined) this.texts.push({ key, scope, text });
     let version = before?.version ?? 0;
     if (once !== undefined) this.once.push({ key, onceKey: keyOf(once), version: version + 1 });
     for (const fact of facts) {

@@ -1,7 +1,7 @@
-import { changedRow, rememberedTurns } from '@batonjs/store';
+import { changedRow, rememberedTurns, wordsOf } from '@batonjs/store';
 import { taskColumns, upsert, valuesOf, webhookColumns } from '../database/columns.ts';
 import type { Session } from '../database/database.ts';
-import { keyOf } from '../database/keys.ts';
+import { keyOf, markOf } from '../database/keys.ts';
 import { Raced } from '../database/postgres-error.ts';
 import type { Collected } from './collected.ts';
 
@@ -11,11 +11,20 @@ const parts = 16;
 /** The part that deletions count in, which no commit waits for. */
 const partOfDeletions = parts;
 
+/** A statement, and the name of its plan: connections may be shared by stores on several schemas. */
+interface Planned {
+  readonly plan: string;
+  readonly text: string;
+}
+
+const planned = (text: string): Planned => ({ plan: `baton_${keyOf(text)}`, text });
+
 /** Writes what the changes of a transaction come to. */
 export class Writer {
-  readonly #tasks: string;
-  /** The name of its plan: connections may be shared by stores on several schemas. */
-  readonly #plan: string;
+  /** Whether the schema has a table of texts. */
+  keepsTexts = false;
+  readonly #tasks: Planned;
+  readonly #tasksWithTexts: Planned;
   readonly #webhooks: string;
   readonly #deleteWebhooks: string;
   readonly #delete: string;
@@ -33,7 +42,7 @@ export class Writer {
       FROM unnest(${keys}::text[], ${names}::text[], ${tasks}::bigint[]) AS u (key, name, tasks)
       ON CONFLICT (key, name, part) DO UPDATE SET tasks = c.tasks + excluded.tasks`;
     // One statement: each costs a round trip.
-    this.#tasks = `WITH written AS (${tasks.statement(1)}),
+    const statement = (more: string) => `WITH written AS (${tasks.statement(1)}),
       facts AS (
         INSERT INTO ${schema}.facts (key, version, commit_id, fact)
         SELECT * FROM unnest(${at(0)}::text[], ${at(1)}::bigint[], ${at(2)}::text[], ${at(3)}::text[])
@@ -47,9 +56,18 @@ export class Writer {
         SELECT * FROM unnest(${at(7)}::text[], ${at(8)}::bigint[], ${at(9)}::text[])
         ON CONFLICT (key) DO UPDATE SET version = excluded.version, snapshot = excluded.snapshot
       ),
+      ${more}
       counts AS (${counts(at(10), at(11), at(12), at(13))})
       SELECT count(*) AS written FROM written`;
-    this.#plan = `baton_${keyOf(this.#tasks)}`;
+    this.#tasks = planned(statement(''));
+    // A task that was deleted in the same transaction is not written, and has no words.
+    this.#tasksWithTexts = planned(
+      statement(`texts AS (
+        INSERT INTO ${schema}.task_texts (key, words)
+        SELECT u.key, array_to_tsvector(string_to_array(u.words, ' '))
+        FROM unnest(${at(14)}::text[], ${at(15)}::text[]) AS u (key, words) JOIN written ON written.key = u.key
+      ),`),
+    );
     this.#webhooks = upsert(`${schema}.webhooks`, 'key, config_key', webhookColumns).statement(1);
     this.#deleteWebhooks = `DELETE FROM ${schema}.webhooks
       WHERE (key, config_key) IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
@@ -72,8 +90,10 @@ export class Writer {
   async write(session: Session, collected: Collected): Promise<void> {
     const { tasks, webhooks, deletedTasks, deletedWebhooks, queues } = collected;
     if (tasks.length > 0) {
-      const values = [...valuesOf(taskColumns, tasks), ...this.#logsOf(collected)];
-      const [done] = await session.queryPlanned(this.#plan, this.#tasks, values);
+      const texts = this.keepsTexts && collected.texts.length > 0 ? wordedTexts(collected.texts) : undefined;
+      const { plan, text } = texts ? this.#tasksWithTexts : this.#tasks;
+      const values = [...valuesOf(taskColumns, tasks), ...this.#logsOf(collected), ...(texts ?? [])];
+      const [done] = await session.queryPlanned(plan, text, values);
       if (Number(done?.written) !== tasks.length) throw new Raced();
     }
     if (webhooks.length > 0) {
@@ -119,6 +139,12 @@ export class Writer {
     );
   }
 }
+
+/** The keys of tasks, and the words of each: they have no spaces. */
+const wordedTexts = (texts: Collected['texts']): string[][] => [
+  texts.map((one) => one.key),
+  texts.map(({ scope, text }) => [markOf(scope), ...wordsOf(text)].join(' ')),
+];
 
 const countsOf = (counts: Collected['counts']): unknown[][] => [
   counts.map((one) => one.key),

@@ -7,3 +7,6 @@ export function keyOf(...ids: readonly string[]): string {
   hash.update(ids.join('\0'));
   return hash.digest('base64url').slice(0, 24);
 }
+
+/** What stands among the words of tasks of a scope, so that an index of words looks there only. No word has its `=`. */
+export const markOf = (scope: string): string => `=${keyOf(scope)}`;

@@ -86,3 +86,16 @@ export const tables = (schema: string): readonly string[] => [
     content text NOT NULL
   )`,
 ];
+
+/**
+ * The statements that create the words of tasks, for searches by text: only where that was switched on. They keep no text.
+ * A lexeme that begins with `=` is the key of the scope.
+ */
+export const textTables = (schema: string): readonly string[] => [
+  `CREATE TABLE ${schema}.task_texts (
+    key text COLLATE "C" PRIMARY KEY REFERENCES ${schema}.tasks ON DELETE CASCADE,
+    id bigint GENERATED ALWAYS AS IDENTITY,
+    words tsvector NOT NULL
+  )`,
+  `CREATE INDEX task_texts_by_word ON ${schema}.task_texts USING gin (words)`,
+];

@@ -1,7 +1,7 @@
 import { type ListedTask, type ListSearch, listedFact, type Scope, type TaskPage } from '@batonjs/store';
 import { keysOfTerms, termsOfTask } from '../database/columns.ts';
 import type { DatabaseRow } from '../database/database.ts';
-import { keyOf } from '../database/keys.ts';
+import { keyOf, markOf } from '../database/keys.ts';
 import type { Transactions } from '../database/transactions.ts';
 import { toStoredFact } from './logs.ts';
 
@@ -9,7 +9,12 @@ import { toStoredFact } from './logs.ts';
 const unbounded = Number.MAX_SAFE_INTEGER;
 
 /** Which tasks a page is of. */
-type Filter = Omit<ListSearch, 'limit' | 'bytes' | 'after' | 'totalAtMost'>;
+type Filter = Omit<ListSearch, 'limit' | 'bytes' | 'after' | 'totalAtMost'> & {
+  readonly prefixes?: readonly string[] | undefined;
+};
+
+/** How many tasks with a text are looked at: those that began last. */
+const mostMatches = 10_000;
 
 /** Lists tasks by an ordered scan of the index for each state: a page costs the same however many tasks exist. */
 export class TaskList {
@@ -21,8 +26,10 @@ export class TaskList {
     this.#transactions = transactions;
   }
 
-  async list(scope: Scope, search: ListSearch): Promise<TaskPage> {
-    const { limit, bytes, after, totalAtMost, ...filter } = search;
+  /** `prefixes`: only tasks whose text has words with all of these. */
+  async list(scope: Scope, search: ListSearch, prefixes?: readonly string[]): Promise<TaskPage> {
+    const { limit, bytes, after, totalAtMost, ...others } = search;
+    const filter = { ...others, prefixes };
     const [rows, total] = await Promise.all([
       this.#page(scope, filter, { limit, bytes, after }),
       this.#total(scope, filter, totalAtMost),
@@ -69,8 +76,8 @@ export class TaskList {
   async #total(scope: Scope, filter: Filter, atMost: number | undefined): Promise<number> {
     if (atMost === 0) return 0;
     const { values, place, conditions, states } = this.#parts(scope, filter);
-    const { contextId, statusSince, terms } = filter;
-    const isCounted = contextId === undefined && statusSince === undefined && terms.length === 0;
+    const { contextId, statusSince, terms, prefixes } = filter;
+    const isCounted = contextId === undefined && statusSince === undefined && terms.length === 0 && !prefixes;
     const sql = isCounted
       ? `SELECT sum(tasks) AS total FROM ${this.#schema}.counts WHERE key = $1 AND name IN (${states})`
       : `SELECT count(*) AS total FROM (SELECT 1 FROM ${this.#schema}.tasks AS t
@@ -80,7 +87,7 @@ export class TaskList {
     return Number(row?.total ?? 0);
   }
 
-  #parts(scope: Scope, { contextId, state, statusSince, answered, terms, ...others }: Filter) {
+  #parts(scope: Scope, { contextId, state, statusSince, answered, terms, prefixes, ...others }: Filter) {
     others satisfies Record<string, never>;
     const inContext = contextId !== undefined;
     const place = inContext ? 'context_key' : 'scope_key';
@@ -94,6 +101,13 @@ export class TaskList {
     const states = `SELECT DISTINCT name AS state FROM ${this.#schema}.counts WHERE ${wanted.join(' AND ')}`;
     const conditions = statusSince === undefined ? [] : [`t.status_at >= ${bind(Date.parse(statusSince))}`];
     if (terms.length > 0) conditions.push(`${termsOfTask} @> ${bind(keysOfTerms(scope, terms))}::text[]`);
+    if (prefixes) {
+      const wanted = [`'${markOf(scope)}'`, ...prefixes.map((one) => `'${one}':*`)].join(' & ');
+      // Looked up once: a join may be planned as a look at the text of each task.
+      const matching = `SELECT x.key FROM ${this.#schema}.task_texts AS x
+        WHERE x.words @@ ${bind(wanted)}::tsquery ORDER BY x.id DESC LIMIT ${mostMatches}`;
+      conditions.push(`t.key = ANY(ARRAY(${matching}))`);
+    }
     return { values, place, conditions, states };
   }
 }

@@ -1,17 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@batonjs/store';
 import { applicationId, schema, schemaVersion } from '../sql/schema.ts';
+import { textSchema } from '../sql/text-schema.ts';
 
 /**
- * Creates the tables in an empty file, in one transaction. Throws a `StoreError` of code `UNUSABLE` for a file of
- * another release or of another program.
+ * Creates the tables in an empty file, in one transaction, and that of texts where it is missing and wanted. Throws a
+ * `StoreError` of code `UNUSABLE` for a file of another release or of another program.
  */
-export function createTables(db: DatabaseSync, path: string): void {
+export function createTables(db: DatabaseSync, path: string, textSearch = false): void {
   // Writes even where there is nothing to create, so that a file that cannot be written is noticed now.
   db.exec('BEGIN IMMEDIATE');
   try {
     if (isEmpty(db)) db.exec(schema);
     else mustBeOurs(db, path);
+    if (textSearch) db.exec(textSchema);
     db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`);
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');

@@ -15,6 +15,8 @@ export interface OpenOptions {
   readonly maxWaitMs?: number;
   /** Called once, after a second, with a message that names the other process. Default: standard error. */
   readonly onWait?: (message: string) => void;
+  /** See `SqliteStoreOptions`. */
+  readonly textSearch?: boolean;
 }
 
 /** How long a statement may block this process for another one's lock, in milliseconds. */
@@ -38,7 +40,7 @@ export function openDatabase(path: string, durability: Durability, options: Open
     whenFree(path, options, () => {
       useWriteAheadLog(opened, path);
       opened.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
-      createTables(opened, path);
+      createTables(opened, path, options.textSearch);
     });
     return db;
   } catch (error) {

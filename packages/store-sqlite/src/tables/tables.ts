@@ -22,6 +22,7 @@ import { Counts } from './counts.ts';
 import { LogTable } from './log-table.ts';
 import { TaskTable } from './task-table.ts';
 import { Terms } from './terms.ts';
+import { Texts } from './texts.ts';
 import { TurnQueues } from './turn-queues.ts';
 import { WebhookTable } from './webhook-table.ts';
 
@@ -42,7 +43,8 @@ export class Tables {
   readonly counts: Counts;
   readonly contexts: Contexts;
   readonly terms: Terms;
-  readonly texts: LongTexts;
+  readonly longTexts: LongTexts;
+  readonly texts: Texts;
   readonly tasks: TaskTable;
   readonly #moment: () => Moment;
   readonly #logs: LogTable;
@@ -58,9 +60,10 @@ export class Tables {
     this.counts = new Counts(db);
     this.contexts = new Contexts(db);
     this.terms = new Terms(db);
-    this.texts = new LongTexts(db, longestText);
+    this.longTexts = new LongTexts(db, longestText);
+    this.texts = new Texts(db);
     this.tasks = new TaskTable(db, this);
-    this.#logs = new LogTable(db, this.texts);
+    this.#logs = new LogTable(db, this.longTexts);
     this.#webhooks = new WebhookTable(db, this.tasks);
     this.#turns = new TurnQueues(db);
     this.#buckets = new Buckets(db);
@@ -102,8 +105,12 @@ export class Tables {
 
   #writeTask(write: TaskWrite): void {
     const before = write.before as KeptTask | undefined;
-    if (write.after) this.#logs.write(this.tasks.put(before, write.after), write);
-    else if (before) this.tasks.delete(before);
+    const { after, text } = write;
+    if (after) {
+      const task = this.tasks.put(before, after);
+      this.#logs.write(task, write);
+      if (text !== undefined) this.texts.keep(task, after.scope, text);
+    } else if (before) this.tasks.delete(before);
   }
 
   #task(name: WantedTask, withWebhooks: boolean): FoundTask {

@@ -11,19 +11,23 @@ import type { LongTexts } from '../sql/long-texts.ts';
 import type { Contexts } from './contexts.ts';
 import type { Counts } from './counts.ts';
 import type { Terms } from './terms.ts';
+import type { Texts } from './texts.ts';
 
 /** What a search reads beside tasks. */
 interface Searched {
   readonly counts: Counts;
   readonly contexts: Contexts;
   readonly terms: Terms;
-  readonly texts: LongTexts;
+  readonly longTexts: LongTexts;
+  readonly texts: Texts;
 }
 
 type Condition = readonly [condition: string, ...values: SqlValue[]];
 
-/** Where a search walks in the order of lists: along the tasks of a scope, of a context or of a term. */
+/** Where a search walks in the order of lists: along the tasks of a scope, of a context or of a term, or all with a text. */
 interface Walk {
+  /** What its statements begin with. */
+  readonly first: Condition;
   readonly from: string;
   /** The table whose columns `state`, `status_at` and `task_id` are walked along. */
   readonly table: 'tasks' | 'terms';
@@ -38,10 +42,43 @@ const hasTerm = (term: string): Condition => [
   term,
 ];
 
-/** A context has few tasks, so a search in one walks along it; others along their first term. */
-function walkOf(scope: Scope, context: number | undefined, terms: readonly string[], since?: string): Walk {
+/** How many tasks with a text are looked at: those that began last. */
+const mostMatches = 10_000;
+
+/** The tasks with a text, by their numbers. They have no order of lists, so that all of them are sorted. */
+const matched = `WITH matched (id) AS MATERIALIZED (
+  SELECT rowid FROM task_texts WHERE task_texts MATCH ? ORDER BY rowid DESC LIMIT ${mostMatches}
+) `;
+
+/** What a search walks by. */
+interface Sought {
+  readonly context: number | undefined;
+  readonly terms: readonly string[];
+  readonly since: string | undefined;
+  /** The expression that the words of a task have to match. */
+  readonly text: string | undefined;
+}
+
+/**
+ * A context has few tasks, so a search in one walks along it. Others walk along the tasks with the text, else along their
+ * first term.
+ */
+function walkOf(scope: Scope, { text, ...sought }: Sought): Walk {
+  const first: Condition = text === undefined ? [''] : [matched, text];
+  const walk = walkBy(scope, sought, text !== undefined);
+  if (text === undefined) return { ...walk, first };
+  return sought.context === undefined
+    ? { ...walk, first, from: 'matched CROSS JOIN tasks ON tasks.id = matched.id' }
+    : { ...walk, first, filter: [...walk.filter, ['tasks.id IN matched']] };
+}
+
+function walkBy(
+  scope: Scope,
+  { context, terms, since }: Omit<Sought, 'text'>,
+  byText: boolean,
+): Omit<Walk, 'first'> {
   const [first, ...others] = terms;
-  const byTerm = context === undefined && first !== undefined;
+  const byTerm = context === undefined && first !== undefined && !byText;
   const table = byTerm ? 'terms' : 'tasks';
   const filter: readonly Condition[] = [
     ...(since === undefined ? [] : [[`${table}.status_at >= ?`, Date.parse(since)] as const]),
@@ -51,7 +88,8 @@ function walkOf(scope: Scope, context: number | undefined, terms: readonly strin
     const from = 'terms CROSS JOIN tasks ON tasks.id = terms.task';
     return { from, table, place: [['terms.scope = ? AND terms.term = ?', scope, first]], filter };
   }
-  const place: Condition = context === undefined ? ['scope = ?', scope] : ['context = ?', context];
+  const place: Condition =
+    context === undefined ? ['tasks.scope = ?', scope] : ['tasks.context = ?', context];
   return { from: 'tasks', table, place: [place], filter };
 }
 
@@ -71,18 +109,21 @@ export class TaskList {
   readonly #counts: Counts;
   readonly #contexts: Contexts;
   readonly #terms: Terms;
-  readonly #texts: LongTexts;
+  readonly #longTexts: LongTexts;
+  readonly #texts: Texts;
   readonly #statements = new Map<string, Statement>();
 
-  constructor(db: Database, { counts, contexts, terms, texts }: Searched) {
+  constructor(db: Database, { counts, contexts, terms, longTexts, texts }: Searched) {
     this.#db = db;
     this.#counts = counts;
     this.#contexts = contexts;
     this.#terms = terms;
+    this.#longTexts = longTexts;
     this.#texts = texts;
   }
 
-  list(scope: Scope, search: ListSearch): TaskPage {
+  /** `prefixes`: only tasks whose text has words with all of these. */
+  list(scope: Scope, search: ListSearch, prefixes?: readonly string[]): TaskPage {
     const { contextId, state, statusSince, answered, terms, limit, bytes, after, totalAtMost, ...others } =
       search;
     others satisfies Record<string, never>;
@@ -93,13 +134,18 @@ export class TaskList {
     const names = states.map((one) => one.state);
     const context = contextId === undefined ? undefined : this.#contexts.find(scope, contextId);
     if (contextId !== undefined && !context) return { tasks: [], total: 0 };
-    const walk = walkOf(scope, context?.id, this.#terms.rarestFirst(scope, terms), statusSince);
+    const walk = walkOf(scope, {
+      context: context?.id,
+      terms: this.#terms.rarestFirst(scope, terms),
+      since: statusSince,
+      text: prefixes && this.#texts.matching(scope, prefixes),
+    });
     const page = this.#page(walk, names, { limit, bytes, after });
     return { ...page, total: this.#total(walk, states, search, context?.tasks) };
   }
 
   #page(
-    { from, table, place, filter }: Walk,
+    { first, from, table, place, filter }: Walk,
     states: readonly string[],
     { after, limit, bytes = Number.POSITIVE_INFINITY }: Pick<ListSearch, 'after' | 'limit' | 'bytes'>,
   ): Pick<TaskPage, 'tasks' | 'isCut'> {
@@ -119,7 +165,7 @@ export class TaskList {
     );
     const merged = groups.map((group) => merge(group.map(() => walk)));
     const all = merged.length === 1 ? merged[0] : merge(merged.map((one) => `SELECT * FROM (${one})`));
-    const sql = `SELECT found.task_id, found.head, facts.task, facts.version, facts.commit_id, facts.fact
+    const sql = `${first[0]}SELECT found.task_id, found.head, facts.task, facts.version, facts.commit_id, facts.fact
       FROM (${all}) AS found
       LEFT JOIN facts ON facts.task = found.id AND facts.version = found.head ->> 'statusVersion'
       ${order}`;
@@ -127,6 +173,7 @@ export class TaskList {
       ...group.flatMap((state) => [...valuesOf(place), state, ...valuesOf(rest)]),
       limit,
     ]);
+    values.unshift(...valuesOf([first]));
     if (groups.length > 1) values.push(limit);
     const tasks: ListedTask[] = [];
     let left = bytes;
@@ -134,7 +181,7 @@ export class TaskList {
       const version = Number(found.version);
       // A log that lacks the fact is damaged.
       const text =
-        found.fact === null ? '' : this.#texts.read(Number(found.task), version, String(found.fact));
+        found.fact === null ? '' : this.#longTexts.read(Number(found.task), version, String(found.fact));
       left -= text.length;
       if (left < 0 && tasks.length > 0) return { tasks, isCut: true };
       const fact = listedFact(() => {
@@ -148,21 +195,21 @@ export class TaskList {
 
   /** The total from a counter if there is one; otherwise counted on an index. */
   #total(
-    { from, table, place, filter }: Walk,
+    { first, from, table, place, filter }: Walk,
     states: readonly { state: string; tasks: number }[],
     { state, answered, totalAtMost = -1 }: ListSearch,
     ofContext: number | undefined,
   ): number {
-    if (filter.length === 0 && table === 'tasks') {
+    if (filter.length === 0 && table === 'tasks' && first.length === 1) {
       if (ofContext === undefined) return states.reduce((total, { tasks }) => total + tasks, 0);
       if (state === undefined && !answered) return ofContext;
     }
     const where = textOf([...place, [`${table}.state = ?`], ...filter]);
     const count = this.#prepare(
-      `SELECT count(*) AS tasks FROM (SELECT 1 FROM ${from} WHERE ${where} LIMIT ?)`,
+      `${first[0]}SELECT count(*) AS tasks FROM (SELECT 1 FROM ${from} WHERE ${where} LIMIT ?)`,
     );
     return states.reduce((total, one) => {
-      const values = [...valuesOf(place), one.state, ...valuesOf(filter), totalAtMost];
+      const values = [...valuesOf([first, ...place]), one.state, ...valuesOf(filter), totalAtMost];
       return total + Number(count.get(...values)?.tasks);
     }, 0);
   }

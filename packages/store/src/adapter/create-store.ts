@@ -1,7 +1,10 @@
 import { frozenJson } from '@batonjs/lifecycle';
 import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { Commit } from '../port/commit.ts';
+import type { TaskPage, TaskQuery } from '../port/list.ts';
+import type { Scope } from '../port/names.ts';
 import type { PushConfig, PushConfigStore } from '../port/push-config-store.ts';
+import { StoreError } from '../port/store-error.ts';
 import type { TaskStore } from '../port/task-store.ts';
 import { takeStep } from '../rules/bucket.ts';
 import { foundOf, foundTask } from '../rules/change.ts';
@@ -24,6 +27,7 @@ import { measure } from './measure.ts';
 import { OpenCalls } from './open-calls.ts';
 import { readFacts, storedLog } from './read-log.ts';
 import type { Rows } from './rows.ts';
+import { prefixesOf } from './words.ts';
 
 /** How many webhooks one change lets be tried again: a database takes so many tasks in one step. */
 const retriedAtOnce = 50;
@@ -46,7 +50,8 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
     load: (scope, taskId) => call(() => whenAnswered(rows.log(scope, taskId), (kept) => storedLog(kept))),
     readFacts: (scope, taskId, after, limit, lastCommitId) =>
       call(() => readFacts(rows, { scope, taskId }, after, limit, lastCommitId)),
-    list: (scope, query) => call(() => rows.page(scope, listSearch(query))),
+    list: (scope, query) => call(() => page(name, rows, scope, query)),
+    ...(rows.texts && { searchesText: () => call(() => rows.texts?.isOn() ?? false) }),
     subscribe: (topic, notify) => calls.pass(() => rows.subscribe(topic, notify)),
 
     claim: (request) => call(() => claim(rows, request)),
@@ -125,6 +130,20 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
       return closing;
     },
   };
+}
+
+/** Throws `UNUSABLE` for a search by text where there is none. */
+function page<Json>(name: string, rows: Rows<Json>, scope: Scope, query: TaskQuery): Answer<TaskPage> {
+  const search = listSearch(query);
+  const { text } = query;
+  if (text === undefined) return rows.page(scope, search);
+  const { texts } = rows;
+  return whenAnswered(texts?.isOn() ?? false, (isOn) => {
+    if (!texts || !isOn) throw new StoreError('UNUSABLE', `${name} does not search the texts of tasks`);
+    const prefixes = prefixesOf(text);
+    // Without a word, there is nothing that a text could have.
+    return prefixes.length === 0 ? { tasks: [], total: 0 } : texts.page(scope, search, prefixes);
+  });
 }
 
 /** The commit as it is now: its caller may change its facts, its head and its snapshot before it is decided. */

@@ -32,6 +32,16 @@ export interface Parts {
 }
 
 /**
+ * Finds tasks by their texts. While it is on, a change also keeps the `wordsOf` the `text` of each write; they go with the
+ * row of their task, whichever process deletes it.
+ */
+export interface TextSearch {
+  isOn(): Answer<boolean>;
+  /** One page, like `page`, of those tasks that have words with all of these prefixes. Called only while it is on. */
+  page(scope: Scope, search: ListSearch, prefixes: readonly string[]): Answer<TaskPage>;
+}
+
+/**
  * What a database brings to `createStore`: rows that are kept and found. It takes no decision and calculates no column.
  * Methods reject with a `StoreError` of code `UNAVAILABLE` if the database failed, with `UNUSABLE` if it cannot be used
  * at all. `Json`: what a fact or a snapshot is kept as, mostly text.
@@ -65,6 +75,9 @@ export interface Rows<Json = string> {
 
   /** One page of a scope's tasks; see `TaskPage`. */
   page(scope: Scope, search: ListSearch): Answer<TaskPage>;
+
+  /** Of a database that can keep the texts of tasks, and finds tasks by them. */
+  readonly texts?: TextSearch;
 
   /** Calls `notify` after each change of a topic, also of other processes; see `TaskStore.subscribe` and `Subscribers`. */
   subscribe(topic: Topic, notify: (version?: number) => void): Answer<Unsubscribe>;

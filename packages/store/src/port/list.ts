@@ -16,6 +16,11 @@ export interface TaskFilter {
   readonly skill?: string;
   /** Only tasks that failed with this code. */
   readonly code?: string;
+  /**
+   * Only tasks whose first message has words that begin with all words of this, whatever their case and accents; see
+   * `wordsOf`. Only at stores with `searchesText`: others refuse the list.
+   */
+  readonly text?: string;
 }
 
 /** Which part of the tasks that are listed a page shows. */

@@ -57,6 +57,12 @@ export interface TaskStore {
   list(scope: Scope, query: TaskQuery): Promise<TaskPage>;
 
   /**
+   * Whether tasks can be listed by `text`. A store that resolves false, or leaves it out, rejects such a list with
+   * `UNUSABLE`. Of more than 10,000 tasks with the words, a store may find those only that began last.
+   */
+  searchesText?(): Promise<boolean>;
+
+  /**
    * Calls `notify` after each change; for a task with the length of its log, if the store knows it. There may be too
    * many notifications, and some may be lost: a subscriber also reads the store from time to time. An error that
    * `notify` throws rejects no commit; see `callSubscriber`. Rejects, and never throws.

@@ -166,6 +166,8 @@ export interface TaskWrite<Json = string> extends Replaced<TaskRow> {
   readonly commitId?: string;
   /** Replaces the snapshot. */
   readonly snapshot?: { readonly version: number; readonly json: Json } | undefined;
+  /** What the task is found by in searches by text. Only with a first fact; the row may be there before. */
+  readonly text?: string | undefined;
   /** A new `once` key, to be kept with the position `before.version + 1`. */
   readonly once?: string | undefined;
 }

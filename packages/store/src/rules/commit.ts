@@ -33,7 +33,7 @@ function decideCommit<Json>(prepared: PreparedCommit<Json>, found: Found): Chang
   const { commit, snapshot } = prepared;
   const { row: before, webhooks, once: counted } = foundTask(found);
   if (counted !== undefined) return { result: { version: counted, repeated: true } };
-  const { once, commitId } = commit;
+  const { once, commitId, text } = commit;
   const facts = orderedFacts(prepared, before);
   const after = admit(before, commit, found, { webhooks, lastAt: facts.lastAt });
   mustHaveRoom(after, commit, found.waiting ?? 0);
@@ -42,7 +42,7 @@ function decideCommit<Json>(prepared: PreparedCommit<Json>, found: Found): Chang
   const grown = planned.length === 0 ? none : planned.filter((one) => one.after !== one.before);
   return {
     result: { version: after.version, lease: granted(after, commit) },
-    tasks: [{ before, after, facts: facts.json, commitId, snapshot, once }],
+    tasks: [{ before, after, facts: facts.json, commitId, snapshot, once, text }],
     webhooks: grown.length === 0 ? undefined : grown,
     notify: notificationsOf(before, after, commit, planned, found.now),
   };
@@ -198,11 +198,11 @@ export function granted({ fence, holder }: TaskRow, { scope, taskId, turn }: Com
 }
 
 /** Throws `INVALID_COMMIT` for a commit that contradicts itself. */
-export function mustMakeSense({ expectedVersion, facts, head, snapshot, once, turn }: Commit): void {
+export function mustMakeSense({ expectedVersion, facts, head, snapshot, once, text, turn }: Commit): void {
   const wrong =
     expectedVersion === 'open'
-      ? head || snapshot || turn?.acquire || turn?.release || !once || facts.length === 0
-        ? 'an open append carries facts and `once`, and no head, snapshot, acquire or release'
+      ? head || snapshot || text || turn?.acquire || turn?.release || !once || facts.length === 0
+        ? 'an open append carries facts and `once`, and no head, snapshot, text, acquire or release'
         : undefined
       : facts.length === 0 && !turn?.release
         ? 'a commit without facts can only release'
@@ -210,6 +210,8 @@ export function mustMakeSense({ expectedVersion, facts, head, snapshot, once, tu
           ? 'the head is not the one after these facts'
           : turn?.acquire && turn.release
             ? 'a lease is acquired or released, not both'
-            : undefined;
+            : text !== undefined && expectedVersion !== 0
+              ? 'a text is that of the first commit'
+              : undefined;
   if (wrong) throw new StoreError('INVALID_COMMIT', `Invalid commit: ${wrong}`);
 }

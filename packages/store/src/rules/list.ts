@@ -14,8 +14,11 @@ const tests: Tests<'contextId' | 'state' | 'statusSince' | 'answered'> = {
   answered: (head, answered) => answered === true || head.state !== undefined,
 };
 
-/** Every other filter: the member of a head whose words it names. No database needs to know them: it looks up terms. */
-const words: Readonly<Record<Exclude<keyof TaskFilter, keyof typeof tests>, WordsOf<Head>>> = {
+/**
+ * Every other filter but the text, which no head has: the member of a head whose words it names. No database needs to
+ * know them: it looks up terms.
+ */
+const words: Readonly<Record<Exclude<keyof TaskFilter, keyof typeof tests | 'text'>, WordsOf<Head>>> = {
   labels: 'labels',
   skill: 'skills',
   code: 'code',
@@ -42,13 +45,13 @@ const withWords = (terms: readonly string[], name: Worded, found: Words): readon
   found?.length ? [...new Set([...terms, ...[found].flat().map((word) => `${name}:${word}`)])] : terms;
 
 /** A query as a database gets it: filters by words are terms. */
-export type ListSearch = Omit<TaskQuery, Worded> & {
+export type ListSearch = Omit<TaskQuery, Worded | 'text'> & {
   /** Only logs that have all of these; see `termsOf`. */
   readonly terms: readonly string[];
 };
 
-/** The search of a query. */
-export function listSearch(query: TaskQuery): ListSearch {
+/** The search of a query, apart from its text. */
+export function listSearch({ text: _, ...query }: TaskQuery): ListSearch {
   const rest = { ...query };
   let terms = none;
   for (const name of worded) {
