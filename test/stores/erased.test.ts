@@ -47,7 +47,7 @@ const inRedis = (): Files => ({
 });
 
 const inPostgres = (): Files => ({
-  store: postgresStore(postgres!.url, { schema: 'erased' }),
+  store: postgresStore(postgres!.url, { schema: 'erased', textSearch: true }),
   async clean() {
     const sql = (text: string) => postgres!.run('psql', '-At', '-c', text, postgres!.url);
     const tables = await sql("SELECT tablename FROM pg_tables WHERE schemaname = 'erased'");
@@ -97,7 +97,7 @@ describe('an erased task', () => {
       },
       { store },
     );
-    const message = say('canary message', { metadata: { secret: 'canary metadata' } });
+    const message = say('canary message zyxword', { metadata: { secret: 'canary metadata' } });
     const { task } = await rpc(server, 'SendMessage', { message });
     const fork = await server.fork(task.id, { by: 'canary operator' });
     await eventually(async () =>
@@ -120,14 +120,23 @@ describe('an erased task', () => {
       return filesIn(folder).filter((file) => readFileSync(file).includes('canary message'));
     };
     expect((await found()).length).toBeGreaterThan(0);
+    // The index of words has them without the spaces between them.
+    const wordsIn = (folder: string) =>
+      filesIn(folder).filter((file) => readFileSync(file).includes('messagezyxword'));
+    expect(wordsIn(await clean()).length > 0).toBe((await store.searchesText?.()) ?? false);
     const { contextId } = task;
     expect(await server.erase({ contextId })).toMatchObject({ tasks: 2, webhooks: 1, left: [] });
     const folder = await clean();
     // The other task has words of the same agent, but not those of this message, nor of the webhook.
     const left = filesIn(folder).filter((file) =>
-      ['canary message', 'canary metadata', 'canary token', 'canary operator', 'canary.example'].some(
-        (text) => readFileSync(file).includes(text),
-      ),
+      [
+        'canary message',
+        'zyxword',
+        'canary metadata',
+        'canary token',
+        'canary operator',
+        'canary.example',
+      ].some((text) => readFileSync(file).includes(text)),
     );
     expect(left).toEqual([]);
   });

@@ -42,6 +42,7 @@ function boundedTasks(store: TaskStore, inTime: InTime, answerInTime: AnswerInTi
     readFacts: (scope, taskId, after, limit, lastCommitId) =>
       inTime(() => store.readFacts(scope, taskId, after, limit, lastCommitId)),
     list: (scope, query) => inTime(() => store.list(scope, query)),
+    ...(store.searchesText && { searchesText: () => inTime(() => store.searchesText!()) }),
     subscribe: (topic, notify) => answerInTime(() => store.subscribe(topic, notify), end),
     ...(store.system && { system: store.system }),
     ...(store.schedules && { schedules: true }),

@@ -14,6 +14,7 @@ import { nextSnapshot } from '../snapshot-policy.ts';
 import type { Decision } from './decision.ts';
 import { type Outcome, outcomeAfter, outcomeOfRepeated, type VersionedCommit } from './outcome.ts';
 import { backoffMs, writeDeadline } from './retry.ts';
+import { textOfFirst } from './text-of-first.ts';
 
 export interface WriteOptions {
   /** The lease whose fence the commit carries. */
@@ -160,6 +161,7 @@ function toCommit(
     writer,
     turn,
     once,
+    text: version === 0 ? textOfFirst(facts) : undefined,
   };
 }
 

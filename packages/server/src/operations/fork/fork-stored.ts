@@ -9,6 +9,7 @@ import { newId } from '../../base/system/new-id.ts';
 import { type Clock, isoTime, systemClock } from '../../base/timing/clock.ts';
 import { nextSnapshot } from '../../log/snapshot-policy.ts';
 import { checkDecided } from '../../log/write/task-limits.ts';
+import { textOfFirst } from '../../log/write/text-of-first.ts';
 import { orderFor, type Schedule } from '../../turns/order/schedule.ts';
 import { dueAt, type TaskClocks } from '../../turns/order/task-deadlines.ts';
 import { secretStep } from '../../turns/outside/idempotency-keys.ts';
@@ -81,6 +82,7 @@ export async function forkStored(
     facts: forked.facts,
     // Without it, each process that opens the task folds all of the log.
     ...(snapshot && { snapshot }),
+    text: textOfFirst(forked.facts),
     head: head && { ...head, ...(due !== undefined && { dueAt: isoTime(due) }) },
     turn: {
       queue,
