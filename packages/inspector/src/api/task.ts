@@ -54,7 +54,10 @@ export interface TaskFilter {
   readonly skill?: string;
   /** Only tasks that failed with this code. */
   readonly code?: string;
-  /** Part of a task's id, its title or the text of its status, in any case. */
+  /**
+   * Part of a task's id, its title or the text of its status, in any case; or beginnings of words of its first message, where
+   * the store searches those.
+   */
   readonly text?: string;
   /** Only tasks whose status is at most so many milliseconds old. */
   readonly maxAgeMs?: number;
@@ -71,6 +74,8 @@ export interface TaskList {
   readonly next?: string;
   /** `live`: changes are pushed; `polled`: the agent is asked; `seen`: the agent has no list, only tasks of this inspector. */
   readonly source: 'live' | 'polled' | 'seen';
+  /** A text was searched in the first messages of all tasks. Otherwise, only the newest tasks were looked at. */
+  readonly searchesTexts?: true;
 }
 
 /** How many tasks are in each state; states that are not known are absent. */

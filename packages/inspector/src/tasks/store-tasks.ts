@@ -1,7 +1,7 @@
 import { textOf } from '@batonjs/protocol/parts';
 import type { ListedTask, TaskPage, TaskQuery } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
-import { type StateCounts, states, type TaskRow } from '../api/task.ts';
+import { type StateCounts, states, type TaskList, type TaskRow } from '../api/task.ts';
 import { RequestError } from '../http/reply.ts';
 import { Briefs } from './briefs.ts';
 import { queryOf } from './filters.ts';
@@ -22,27 +22,26 @@ export function storeTasks({ tasks, scopes }: AgentStore): TaskSource {
   return {
     everyMs: 500,
     async list(filter, after) {
-      const { text = '', scope } = filter;
+      const { text = '' } = filter;
+      const scope = scopeAt(filter.scope);
       const query: TaskQuery = { limit: pageSize, ...queryOf(filter) };
-      const rows: TaskRow[] = [];
-      let place = readPlace(after);
-      for (let searched = 0; ; ) {
-        const page: TaskPage = await tasks.list(scopeAt(scope), { ...query, ...(place && { after: place }) });
-        const found = await briefs.addTo(scopeAt(scope), page.tasks.map(toRow));
-        rows.push(...(text ? found.filter(hasText(text)) : found));
-        searched += page.tasks.length;
-        const last = page.tasks.at(-1);
-        const isLast = !last || (page.tasks.length < query.limit && !page.isCut);
-        place = last && { statusAt: last.head.statusAt, taskId: last.taskId };
-        if (isLast) return { tasks: rows, ...(!text && { total: page.total }), source: 'live' };
-        if (!text || rows.length >= pageSize || searched >= searchedAtOnce)
-          return {
-            tasks: rows,
-            ...(!text && { total: page.total }),
-            next: JSON.stringify(place),
-            source: 'live',
-          };
-      }
+      const toRows = (page: TaskPage) => briefs.addTo(scope, page.tasks.map(toRow));
+      const read = (place: Place | undefined, more: Partial<TaskQuery> = {}) =>
+        tasks.list(scope, { ...query, ...more, ...(place && { after: place }) });
+      const place = readPlace(after);
+      if (!text || !(await tasks.searchesText?.())) return looked(read, toRows, text, place);
+      const byText = await read(place, { text });
+      const rows = await toRows(byText);
+      const end = endOf(byText, query);
+      // What else has the words, such as an id or an answer, is found among the newest tasks.
+      const newest = place ? [] : (await looked(read, toRows, text)).tasks;
+      const found = new Set(rows.map(({ id }) => id));
+      return {
+        tasks: [...rows, ...newest.filter(({ id }) => !found.has(id))].sort(newestFirst),
+        ...(end && { next: JSON.stringify(end) }),
+        source: 'live',
+        searchesTexts: true,
+      };
     },
     async counts(scope) {
       const counts: StateCounts = {};
@@ -52,6 +51,44 @@ export function storeTasks({ tasks, scopes }: AgentStore): TaskSource {
     },
   };
 }
+
+type Place = NonNullable<TaskQuery['after']>;
+
+/** The tasks of a page, those with the text only: then, several pages may be looked at. */
+async function looked(
+  read: (place: Place | undefined) => Promise<TaskPage>,
+  toRows: (page: TaskPage) => Promise<TaskRow[]>,
+  text: string,
+  after?: Place,
+): Promise<TaskList> {
+  const rows: TaskRow[] = [];
+  let place = after;
+  for (let searched = 0; ; ) {
+    const page = await read(place);
+    const found = await toRows(page);
+    rows.push(...(text ? found.filter(hasText(text)) : found));
+    searched += page.tasks.length;
+    place = endOf(page, { limit: pageSize });
+    const isEnough = !text || rows.length >= pageSize || searched >= searchedAtOnce;
+    if (place && !isEnough) continue;
+    return {
+      tasks: rows,
+      ...(!text && { total: page.total }),
+      ...(place && { next: JSON.stringify(place) }),
+      source: 'live',
+    };
+  }
+}
+
+/** Where a page ended; undefined if none follows. */
+function endOf({ tasks, isCut }: TaskPage, { limit }: Pick<TaskQuery, 'limit'>): Place | undefined {
+  const last = tasks.at(-1);
+  if (!last || (tasks.length < limit && !isCut)) return undefined;
+  return { statusAt: last.head.statusAt, taskId: last.taskId };
+}
+
+const newestFirst = ({ statusAt: one = '' }: TaskRow, { statusAt: other = '' }: TaskRow): number =>
+  one < other ? 1 : one > other ? -1 : 0;
 
 /** The row of a task in a store. */
 export function toRow({ taskId, head, fact }: ListedTask): TaskRow {
@@ -71,7 +108,7 @@ export function toRow({ taskId, head, fact }: ListedTask): TaskRow {
   };
 }
 
-function readPlace(text: string | undefined): TaskQuery['after'] {
+function readPlace(text: string | undefined): Place | undefined {
   if (text === undefined) return undefined;
   try {
     const { statusAt, taskId } = JSON.parse(text) as Record<string, unknown>;

@@ -13,6 +13,7 @@ interface AgentList {
   next: string | undefined;
   total: number | undefined;
   source: TaskList['source'];
+  searchesTexts: boolean;
 }
 
 /** The lists of one agent or of several, newest first. They grow in place. */
@@ -56,6 +57,11 @@ export class TaskLists {
     return others.length === 0 ? first?.source : undefined;
   }
 
+  /** Whether a text was searched in the first messages of all tasks. */
+  get searchesTexts(): boolean {
+    return [...this.#lists.values()].every((list) => list.searchesTexts);
+  }
+
   /** Why lists could not be read, by agent. */
   get problems(): ReadonlyMap<string, string> {
     return this.#problems;
@@ -95,7 +101,7 @@ export class TaskLists {
   }
 
   /** Takes the first page, which was read again. Rows that it has no more stay where further pages were read. */
-  #begin(agent: string, { tasks, next, total, source }: TaskList): void {
+  #begin(agent: string, { tasks, next, total, source, searchesTexts }: TaskList): void {
     const before = this.#lists.get(agent);
     const first = tasks.map((task) => ({ ...task, agent }));
     const ids = new Set(tasks.map(({ id }) => id));
@@ -109,6 +115,7 @@ export class TaskLists {
       next: before && !isWhole ? before.next : next,
       total,
       source,
+      searchesTexts: searchesTexts ?? false,
     });
     this.#rows = undefined;
   }

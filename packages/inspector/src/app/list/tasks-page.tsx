@@ -69,6 +69,12 @@ export function TasksPage({ agent, query }: TasksPageProps) {
           {countOf(list)}
         </span>
       </div>
+      {filter.text && !list.isLoading && !list.searchesTexts && (
+        <p class="muted">
+          Searched: ids, titles and answers of the newest tasks. First messages of all tasks are searched
+          where the store has textSearch.
+        </p>
+      )}
       {list.problem && <ProblemNote problem={{ message: list.problem }} />}
       <TaskRows agent={agent} list={list} isFiltered={isFiltered} scope={filter.scope ?? 0} />
     </div>

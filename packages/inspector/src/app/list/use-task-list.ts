@@ -10,6 +10,8 @@ export interface TaskListState {
   readonly total: number | undefined;
   readonly counts: StateCounts;
   readonly source: TaskList['source'] | undefined;
+  /** Whether a text was searched in the first messages of all tasks. */
+  readonly searchesTexts: boolean;
   /** Why the list could not be read, or a part of it. */
   readonly problem: string | undefined;
   readonly isLoading: boolean;
@@ -68,12 +70,12 @@ export function useTaskList(agent: string | undefined, filter: TaskFilter): Task
       });
   }, [key]);
 
-  const { rows, total, counts, source, isRead, problems } = lists.current;
+  const { rows, total, counts, source, searchesTexts, isRead, problems } = lists.current;
   const problem =
     refusal ??
     ([...problems]
       .map(([id, message]) => (agent === undefined ? `${id}: ${message}` : message))
       .join(' · ') ||
       undefined);
-  return { rows, total, counts, source, problem, isLoading: !isRead, more };
+  return { rows, total, counts, source, searchesTexts, problem, isLoading: !isRead, more };
 }
