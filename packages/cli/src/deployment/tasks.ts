@@ -1,6 +1,7 @@
 import type { TaskState } from '@batonjs/protocol';
 import type { ListedTask, TaskStore } from '@batonjs/store';
 import { type Command, Option } from 'commander';
+import { CliError, usage } from '../errors/cli-error.ts';
 import { addOutputFlags, addStreamFlag, type CommonOptions } from '../flags/agent-flags.ts';
 import { toCount } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
@@ -17,6 +18,7 @@ export interface ScopeFlags extends CommonOptions {
 
 interface TasksFlags extends ScopeFlags {
   readonly state?: string;
+  readonly text?: string;
   readonly limit: number;
 }
 
@@ -43,12 +45,15 @@ export function addTasks(program: Command, run: Run): Command {
         'rejected',
       ]),
     )
+    .option('--text <words>', 'only those whose first message has words that begin with these')
     .option('--limit <n>', 'so many at most', toCount(1), 50);
   addStreamFlag(addOutputFlags(addScopeFlags(command)))
     .addHelpText('after', '\nExample:\n  $ baton tasks --store sqlite:.data/expense.db --agent expense\n')
     .action(run<TasksFlags>(listStored));
   // A command below this one has its flags, too.
   command.hook('preAction', (_, below) => {
+    if (below !== command && command.opts<TasksFlags>().text !== undefined)
+      throw usage('--text is for the list alone', 'Choose many tasks by --label, --state or another filter');
     for (const [name, value] of Object.entries(command.opts()))
       if (below.getOptionValue(name) === undefined) below.setOptionValue(name, value);
   });
@@ -82,7 +87,8 @@ async function listStored({ options, output, io }: RunContext<TasksFlags>): Prom
     if (output.isJson) return;
     output.field('Tasks', total);
     output.field('Waiting', waiting);
-    if (total === 0 && !options.state) output.note(await reasonForNone(store, options));
+    if (total === 0 && !options.state && options.text === undefined)
+      output.note(await reasonForNone(store, options));
   } finally {
     await store.close();
   }
@@ -99,13 +105,19 @@ async function reasonForNone(store: TaskStore, { agent, caller }: TasksFlags): P
 
 async function read(
   store: TaskStore,
-  { agent, tenant, caller, state, limit }: TasksFlags,
+  { agent, tenant, caller, state, text, limit }: TasksFlags,
 ): Promise<{ tasks: readonly ListedTask[]; total: number; waiting: number }> {
   const { scopeOf } = await import('@batonjs/server/internals');
   const scope = scopeOf(agent, tenant, { scope: caller });
   const wanted = state && stateOf(state);
+  if (text !== undefined && !(await store.searchesText?.()))
+    throw new CliError(
+      'A2ACLI_ERR_USAGE',
+      'The store does not search the texts of tasks',
+      'Open it with `textSearch: true` in the server of the agent: sqliteStore and postgresStore have it',
+    );
   const [{ tasks, total }, waiting] = await Promise.all([
-    store.list(scope, { limit, ...(wanted && { state: wanted }) }),
+    store.list(scope, { limit, ...(wanted && { state: wanted }), ...(text !== undefined && { text }) }),
     store.waiting(agent),
   ]);
   return { tasks, total, waiting };

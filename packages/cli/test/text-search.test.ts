@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { completed, createAgentServer } from '@batonjs/server';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { expect, it, onTestFinished } from 'vitest';
+import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
+import { rpc, say } from '../../../test/kit/rpc.ts';
+import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
+import { cli, fieldOf } from './cli.ts';
+
+async function told(textSearch: boolean, ...texts: readonly string[]) {
+  const file = join(temporaryFolder(), 'tasks.db');
+  const store = sqliteStore(file, { textSearch });
+  onTestFinished(() => store.close());
+  const server = closedAfterTest(
+    createAgentServer({
+      card: { name: 'Used', description: 'Is used' },
+      name: 'used',
+      store,
+      logger: () => {},
+      agent: async function* () {
+        yield completed();
+      },
+    }),
+  );
+  for (const text of texts) await rpc(server, 'SendMessage', { message: say(text) });
+  return (line: string) => cli(`tasks --store ${file} --agent used ${line}`);
+}
+
+it('lists the tasks whose first message has the words, and none of many by them', async () => {
+  const tasks = await told(true, 'Refund invoice 42', 'Where is my invoice?');
+  expect(fieldOf((await tasks('--text invoice')).stdout, 'Tasks')).toBe('2');
+  expect((await tasks('--text refund --state completed -o json')).json.total).toBe(1);
+  expect((await tasks('--text refund --state failed -o json')).json.total).toBe(0);
+  const none = await tasks('--text nothing');
+  expect([none.code, none.stdout]).toEqual([0, expect.stringContaining('Tasks: 0')]);
+  expect(none.stderr).toBe('');
+  const many = await tasks('--text refund delete --all');
+  expect([many.code, many.stderr]).toEqual([2, expect.stringContaining('--text is for the list alone')]);
+  expect((await tasks('-o json')).json.total).toBe(2);
+});
+
+it('says what a store needs to be searched', async () => {
+  const tasks = await told(false, 'Refund');
+  const refused = await tasks('--text refund');
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('textSearch: true')]);
+});
