@@ -8,8 +8,8 @@ import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../test/kit/until.ts';
 import { cli } from './cli.ts';
 
-/** A file with tasks that ask and tasks that failed, of a server that runs. */
-async function shop(asking: number, failing: number) {
+/** A file with tasks that ask and tasks that failed, of each user, of a server that runs. */
+async function shop(asking: number, failing: number, users: readonly string[] = ['']) {
   const file = join(temporaryFolder(), 'tasks.db');
   const store = sqliteStore(file);
   onTestFinished(() => store.close());
@@ -19,6 +19,7 @@ async function shop(asking: number, failing: number) {
       name: 'used',
       store,
       logger: () => {},
+      ...(users[0] !== '' && { authenticate: ({ headers }) => ({ scope: headers.user ?? '' }) }),
       agent: async function* ({ text }: Turn) {
         yield { ...working(), labels: [text] };
         yield text === 'asks' ? inputRequired('What?') : failed({ code: 'NO_FUNDS', message: 'No funds' });
@@ -29,9 +30,10 @@ async function shop(asking: number, failing: number) {
     ...Array.from({ length: asking }, () => 'asks'),
     ...Array.from({ length: failing }, () => 'fails'),
   ];
-  for (const text of texts) await rpc(server, 'SendMessage', { message: say(text) });
-  const total = async (state: string) =>
-    (await rpc(server, 'ListTasks', { status: `TASK_STATE_${state}` })).totalSize as number;
+  for (const user of users)
+    for (const text of texts) await rpc(server, 'SendMessage', { message: say(text) }, { user });
+  const total = async (state: string, user = '') =>
+    (await rpc(server, 'ListTasks', { status: `TASK_STATE_${state}` }, { user })).totalSize as number;
   return { file, total, tasks: (line: string) => cli(`tasks --store ${file} --agent used ${line}`) };
 }
 
@@ -70,6 +72,22 @@ it('cancels, forks and deletes many tasks of a store, and remembers the runs', a
   ]);
   expect(json.runs.at(-1)).toMatchObject({ by: 'ada', labels: ['asks'], done: 12, isOver: true });
   expect((await tasks('runs')).stdout).toContain('Action: cancel, asked by ada');
+});
+
+it('does one thing to the tasks of several callers in one run', async () => {
+  const { tasks, total } = await shop(2, 0, ['ada', 'bob', 'eve']);
+  const canceled = await tasks('cancel --label asks --caller ada --caller bob -o json');
+  expect(canceled.json).toMatchObject({ total: 4, done: 4, isOver: true });
+  await eventually(async () =>
+    expect(await Promise.all(['ada', 'bob', 'eve'].map((user) => total('CANCELED', user)))).toEqual([
+      2, 2, 0,
+    ]),
+  );
+  expect((await tasks('runs -o json')).json.runs).toHaveLength(1);
+  for (const line of ['', 'fork x', 'erase --all']) {
+    const { code, stderr } = await tasks(`--caller ada --caller bob ${line}`);
+    expect([line, code, stderr]).toEqual([line, 2, expect.stringContaining('--caller may be repeated only')]);
+  }
 });
 
 it('goes on with a run that was interrupted', async () => {

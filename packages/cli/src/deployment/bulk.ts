@@ -29,13 +29,14 @@ export interface BulkFlags extends ScopeFlags {
 /** Adds the flags that say which tasks, and how fast. `--state` is that of the command above. */
 export const addBulkFlags = (command: Command): Command =>
   command
+    .option('--caller <scope>', 'the scope of a caller, as in the command above; may be repeated', toTexts)
     .option('--state <state>', 'only those in this state, as in the command above')
     .option('--code <code>', 'only those that failed with this code')
     .option('--label <label>', 'only those with this label; may be repeated', toTexts)
     .option('--skill <id>', 'only those with a message for this skill')
     .option('--context-id <id>', 'only those of this context')
     .option('--since <duration>', 'only those whose status changed within this time', toDuration)
-    .option('--all', 'all tasks of the caller, where no other flag says which')
+    .option('--all', 'all tasks of the callers, where no other flag says which')
     .option('--dry-run', 'say what would be done, and do nothing')
     .option('--rate <n/s>', 'so many a second at most, such as 20/s', toRate)
     .option('--resume <run>', 'go on with a run that did not end')
@@ -65,14 +66,14 @@ export function addBulk(tasks: Command, run: Run): void {
 /** Does one thing to the tasks that the flags name, and says how far it is. */
 export async function runBulk(action: BulkAction, context: RunContext<BulkFlags>): Promise<void> {
   const { options, output, io } = context;
-  const { agent, tenant, caller, dryRun, rate, resume } = options;
+  const { agent, tenant, caller = [''], dryRun, rate, resume } = options;
   const request = resume === undefined ? requestOf(action, options) : undefined;
   const { store } = await openStore(options.store, io.cwd);
   try {
     const { bulkTasks, scopeOf } = await import('@batonjs/server/internals');
-    const scope = scopeOf(agent, tenant, { scope: caller });
+    const [scope = '', ...others] = new Set(caller.map((one) => scopeOf(agent, tenant, { scope: one })));
     const pace = { signal: io.signal, ...(dryRun && { dryRun }), ...(rate && { perSecond: rate }) };
-    const asked = request ? { scope, request } : { resume: resume ?? '' };
+    const asked = request ? { scope, others, request } : { resume: resume ?? '' };
     const source = { store, webhooks: store, queue: agent };
     let last: BulkProgress | undefined;
     await context.withProgress(false, async (line) => {

@@ -4,7 +4,7 @@ import { toDuration } from '../flags/duration.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
 import { openStore } from './open-store.ts';
-import type { ScopeFlags } from './tasks.ts';
+import { callerOf, type ScopeFlags } from './tasks.ts';
 
 interface EraseFlags extends ScopeFlags {
   readonly contextId?: string;
@@ -30,13 +30,13 @@ export function addErase(tasks: Command, run: Run): void {
 
 async function eraseTasks(context: RunContext<EraseFlags>, taskId?: string): Promise<void> {
   const { options, output, io } = context;
-  const { agent, tenant, caller, contextId, all, wait: waitMs } = options;
+  const { agent, tenant, contextId, all, wait: waitMs } = options;
   if ([taskId, contextId, all].filter((named) => named !== undefined).length !== 1)
     throw usage('Say which tasks', 'Give the id of a task, --context-id or --all');
   const { store } = await openStore(options.store, io.cwd);
   try {
     const { eraseStored, scopeOf } = await import('@batonjs/server/internals');
-    const scope = scopeOf(agent, tenant, { scope: caller });
+    const scope = scopeOf(agent, tenant, { scope: callerOf(options) });
     const pace = { waitMs, signal: io.signal };
     const erased = await eraseStored(scope, { taskId, contextId }, pace, { store, queue: agent });
     const { tasks, facts, webhooks, left } = erased;

@@ -6,6 +6,7 @@ import type { RunContext } from '../run-context.ts';
 import { addBulkFlags, type BulkFlags, runBulk } from './bulk.ts';
 import { openStore } from './open-store.ts';
 import { operator } from './operator.ts';
+import { callerOf } from './tasks.ts';
 
 /** Flags that say what a fork begins with. */
 export interface ForkFlags extends BulkFlags {
@@ -49,11 +50,11 @@ async function forkTask(context: RunContext<ForkFlags>, taskId?: string): Promis
     )
   )
     throw usage('A task and flags that say which tasks contradict each other');
-  const { agent, tenant, caller } = options;
+  const { agent, tenant } = options;
   const { store } = await openStore(options.store, io.cwd);
   try {
     const { forkStored, scopeOf } = await import('@batonjs/server/internals');
-    const scope = scopeOf(agent, tenant, { scope: caller });
+    const scope = scopeOf(agent, tenant, { scope: callerOf(options) });
     const id = await forkStored({ scope, taskId }, forkRequest(options), { store, queue: agent });
     if (output.isJson) return output.json({ taskId: id, from: taskId });
     output.field('Task ID', id);

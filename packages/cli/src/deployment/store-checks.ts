@@ -6,7 +6,7 @@ import { scopeOf, versionsOf } from '@batonjs/server/internals';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { clockSkew, type Finding, find } from './finding.ts';
 import type { OpenedStore } from './open-store.ts';
-import type { ScopeFlags } from './tasks.ts';
+import { callerOf, type ScopeFlags } from './tasks.ts';
 
 /** What a check of a store needs to know besides the store. */
 export interface StoreCheckOptions extends Pick<ScopeFlags, 'agent' | 'tenant' | 'caller'> {
@@ -17,7 +17,7 @@ export interface StoreCheckOptions extends Pick<ScopeFlags, 'agent' | 'tenant' |
 /** Checks a store that a deployment uses. Changes nothing that a reader of tasks could see. */
 export async function checkStore(opened: OpenedStore, options: StoreCheckOptions): Promise<Finding[]> {
   const { store } = opened;
-  const scope = scopeOf(options.agent, options.tenant, { scope: options.caller });
+  const scope = scopeOf(options.agent, options.tenant, { scope: callerOf(options) });
   return Promise.all([
     find('store is reachable', async () => {
       const before = performance.now();

@@ -3,7 +3,7 @@ import type { ListedTask, TaskStore } from '@batonjs/store';
 import { type Command, Option } from 'commander';
 import { CliError, usage } from '../errors/cli-error.ts';
 import { addOutputFlags, addStreamFlag, type CommonOptions } from '../flags/agent-flags.ts';
-import { toCount } from '../flags/key-values.ts';
+import { toCount, toTexts } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
 import { openStore } from './open-store.ts';
@@ -13,7 +13,8 @@ export interface ScopeFlags extends CommonOptions {
   readonly store: string;
   readonly agent: string;
   readonly tenant?: string;
-  readonly caller: string;
+  /** Several only for many tasks. */
+  readonly caller?: readonly string[];
 }
 
 interface TasksFlags extends ScopeFlags {
@@ -26,7 +27,15 @@ export const addScopeFlags = (command: Command): Command =>
   command
     .option('--agent <name>', 'the name of the agent in the store', 'agent')
     .option('--tenant <name>', 'the tenant')
-    .option('--caller <scope>', 'the scope of the caller; none: those without authentication', '');
+    .option('--caller <scope>', 'the scope of the caller; none: those without authentication', toTexts);
+
+/** The caller of a command for the tasks of one. */
+export function callerOf({ caller = [''] }: Pick<ScopeFlags, 'caller'>): string {
+  const [one = '', ...others] = caller;
+  if (others.length > 0)
+    throw usage('--caller may be repeated only where many tasks are canceled, forked, deleted or sent again');
+  return one;
+}
 
 export function addTasks(program: Command, run: Run): Command {
   const command = program
@@ -95,20 +104,21 @@ async function listStored({ options, output, io }: RunContext<TasksFlags>): Prom
 }
 
 /** Why a list is empty that no state narrows: most often another agent or caller was meant. */
-async function reasonForNone(store: TaskStore, { agent, caller }: TasksFlags): Promise<string> {
+async function reasonForNone(store: TaskStore, { agent, ...flags }: TasksFlags): Promise<string> {
   const { isKnownQueue } = await import('@batonjs/server/internals');
   if (!(await isKnownQueue(store, agent)))
     return `No agent called "${agent}" has worked on this store: --agent takes the \`name\` of its server`;
-  const whose = caller === '' ? 'without authentication: those of others need --caller' : 'of this scope';
+  const whose =
+    callerOf(flags) === '' ? 'without authentication: those of others need --caller' : 'of this scope';
   return `The agent "${agent}" has no tasks of callers ${whose}`;
 }
 
 async function read(
   store: TaskStore,
-  { agent, tenant, caller, state, text, limit }: TasksFlags,
+  { agent, tenant, state, text, limit, ...flags }: TasksFlags,
 ): Promise<{ tasks: readonly ListedTask[]; total: number; waiting: number }> {
   const { scopeOf } = await import('@batonjs/server/internals');
-  const scope = scopeOf(agent, tenant, { scope: caller });
+  const scope = scopeOf(agent, tenant, { scope: callerOf(flags) });
   const wanted = state && stateOf(state);
   if (text !== undefined && !(await store.searchesText?.()))
     throw new CliError(

@@ -7,7 +7,15 @@ import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { eventually } from '../../../../test/kit/until.ts';
-import { type AgentServer, completed, failed, inputRequired, type Turn, working } from '../../src/index.ts';
+import {
+  type AgentServer,
+  type AgentServerOptions,
+  completed,
+  failed,
+  inputRequired,
+  type Turn,
+  working,
+} from '../../src/index.ts';
 import { type BulkProgress, bulkRuns, bulkTasks } from '../../src/internals.ts';
 
 /** An agent that asks, fails, works on or completes, as its message says. */
@@ -230,6 +238,60 @@ describe('a run that does not end', () => {
     await expect(broken()).rejects.toThrow('The store is away');
     isAway = false;
     expect(await all(bulkTasks({ resume: id }, {}, source))).toMatchObject({ done: 20, isOver: true });
+  });
+});
+
+describe('a run over several callers', () => {
+  const asCaller: Pick<AgentServerOptions, 'authenticate'> = {
+    authenticate: ({ headers }) => ({ scope: headers.user ?? '' }),
+  };
+  const texts = { ada: 3, bob: 250, eve: 2, ivy: 1 };
+  const begun = async (store: TaskStore) => {
+    const server = serve(agent, { store, ...asCaller });
+    for (const [user, count] of Object.entries(texts))
+      for (let n = 0; n < count; n++) await rpc(server, 'SendMessage', { message: say('ask') }, { user });
+    const canceled = async (user: string): Promise<number> =>
+      (await rpc(server, 'ListTasks', { status: 'TASK_STATE_CANCELED' }, { user })).totalSize;
+    return { server, canceled };
+  };
+
+  it('meets the tasks of each, and of no other', async () => {
+    const { server, canceled } = await begun(memoryStore());
+    const caller = ['ada', 'bob', 'ada', 'eve'];
+    const dry = await all(server.bulk({ action: 'cancel', caller, dryRun: true }));
+    expect(dry).toMatchObject({ total: 255, done: 255, isOver: true });
+    const { tasks, ...last } = await all(server.bulk({ action: 'cancel', caller, by: 'support' }));
+    expect(last).toMatchObject({ total: 255, done: 255, skipped: 0, failed: 0, isOver: true });
+    expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(255);
+    await eventually(async () =>
+      expect(await Promise.all(Object.keys(texts).map(canceled))).toEqual([3, 250, 2, 0]),
+    );
+    await expect(all(server.bulk({ action: 'cancel', caller: [] }))).rejects.toMatchObject({
+      reason: 'INVALID_PARAMS',
+    });
+  });
+
+  it('goes on in the middle of the tasks of one', async () => {
+    const store = memoryStore();
+    const { server, canceled } = await begun(store);
+    const stop = new AbortController();
+    let id = '';
+    for await (const progress of server.bulk({
+      action: 'cancel',
+      caller: ['ada', 'bob', 'eve'],
+      signal: stop.signal,
+    })) {
+      ({ id } = progress);
+      if (progress.done >= 120) stop.abort();
+    }
+    expect(await canceled('eve')).toBe(0);
+    const [run] = await bulkRuns(store, 'agent');
+    expect(run).toMatchObject({ id, isOver: false, place: { scope: 1 } });
+    const rest = await all(server.bulk({ resume: id }));
+    expect(rest).toMatchObject({ done: 255, isOver: true });
+    await eventually(async () =>
+      expect(await Promise.all(Object.keys(texts).map(canceled))).toEqual([3, 250, 2, 0]),
+    );
   });
 });
 

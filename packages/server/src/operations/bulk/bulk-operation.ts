@@ -1,4 +1,4 @@
-import { A2AError } from '@batonjs/protocol/errors';
+import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { scopeOf } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
 import type { BulkPace, BulkProgress, BulkRequest } from './bulk.ts';
@@ -8,8 +8,11 @@ import { bulkTasks } from './bulk-tasks.ts';
 export type BulkOptions = BulkPace &
   (
     | (BulkRequest & {
-        /** The `scope` that `authenticate` returned for the caller; without it, callers that are not authenticated. */
-        readonly caller?: string;
+        /**
+         * The `scope` that `authenticate` returned for the caller; without it, callers that are not authenticated. Of
+         * several: one run over the tasks of one after another.
+         */
+        readonly caller?: string | readonly string[];
         readonly tenant?: string;
         readonly resume?: undefined;
       })
@@ -33,6 +36,9 @@ export async function* bulkOperation(
   const source = { store, clock, queue, schedule, clocks, limits, webhooks: push?.store };
   if (asked.resume !== undefined) return yield* bulkTasks({ resume: asked.resume }, pace, source);
   const { caller = '', tenant, resume: _, ...request } = asked;
-  const scope = scopeOf(queue, tenant, { scope: caller });
-  yield* bulkTasks({ scope, request: { by: caller, ...request } }, pace, source);
+  const callers = typeof caller === 'string' ? [caller] : caller;
+  const [scope, ...others] = new Set(callers.map((one) => scopeOf(queue, tenant, { scope: one })));
+  if (scope === undefined) throw invalidParams([{ field: 'caller', description: 'names no caller' }]);
+  const by = others.length === 0 ? callers[0] : undefined;
+  yield* bulkTasks({ scope, others, request: { ...(by !== undefined && { by }), ...request } }, pace, source);
 }

@@ -6,6 +6,8 @@ import type { BulkAction, BulkRequest } from './bulk.ts';
 
 /** How far a run is: plain JSON. */
 export interface BulkPlace {
+  /** Which of the scopes; absent: the first one. */
+  readonly scope?: number;
   /**
    * The first pass meets all tasks whose status is older than the run. While it goes on, a task may change and so move to
    * the front of the list, behind which the pass is. Each further pass meets those that changed since the one before began.

@@ -14,6 +14,8 @@ export interface BulkRun {
   readonly id: string;
   /** The scope of its tasks. */
   readonly scope: Scope;
+  /** Those whose tasks come after it. */
+  readonly others?: readonly Scope[];
   readonly request: BulkRequest;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
@@ -27,7 +29,7 @@ export function bulkScope(queue: string): Scope {
   return scope.length <= 512 ? scope : sha256(scope, 'base64url');
 }
 
-type Began = Pick<BulkRun, 'scope' | 'request' | 'startedAt'>;
+type Began = Pick<BulkRun, 'scope' | 'others' | 'request' | 'startedAt'>;
 
 /**
  * The record of a run: a log in the store. Its first fact names the action and the tasks, each further one says how far it

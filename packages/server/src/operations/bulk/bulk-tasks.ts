@@ -7,7 +7,7 @@ import { isStoreId } from '../call/page-token.ts';
 import type { BulkOutcome, BulkPace, BulkProgress, BulkRequest, BulkSource } from './bulk.ts';
 import { type ActionRun, actions } from './bulk-actions.ts';
 import { type BulkPlace, firstPlace, isMoving, pageQuery, statesOf } from './bulk-place.ts';
-import { BulkRecord } from './bulk-record.ts';
+import { BulkRecord, type BulkRun } from './bulk-record.ts';
 
 /** How many tasks are worked on at once. */
 const atOnce = 8;
@@ -16,13 +16,18 @@ const tryForMs = 60_000;
 /** More passes than this meet only tasks that change faster than they can be read. */
 const mostPasses = 20;
 
+/** A new run over the tasks of a scope, then of others; or the one that goes on. */
+type Asked =
+  | { readonly scope: Scope; readonly others?: readonly Scope[]; readonly request: BulkRequest }
+  | { readonly resume: string };
+
 /**
- * Does one thing to many tasks of a scope, and yields how far it is. The run is recorded in the store: it goes on with
+ * Does one thing to many tasks, and yields how far it is. The run is recorded in the store: it goes on with
  * `{ resume: id }` after its process died, its consumer left or it was aborted. Tasks that begin after it are left alone.
  * Throws an `A2AError` for what cannot be done at all.
  */
 export async function* bulkTasks(
-  asked: { readonly scope: Scope; readonly request: BulkRequest } | { readonly resume: string },
+  asked: Asked,
   pace: BulkPace,
   given: BulkSource,
 ): AsyncGenerator<BulkProgress, void, undefined> {
@@ -38,7 +43,7 @@ export async function* bulkTasks(
 
 class BulkWork {
   readonly #record: BulkRecord | undefined;
-  readonly #scope: Scope;
+  readonly #scopes: readonly Scope[];
   readonly #run: ActionRun;
   readonly #pace: BulkPace;
   readonly #states: readonly TaskState[];
@@ -51,13 +56,13 @@ class BulkWork {
 
   private constructor(
     record: BulkRecord | undefined,
-    begun: { readonly scope: Scope; readonly request: BulkRequest; readonly startedAt: number },
+    begun: Pick<BulkRun, 'scope' | 'others' | 'request' | 'startedAt'>,
     pace: BulkPace,
     source: BulkSource & { readonly clock: Clock },
   ) {
-    const { scope, request, startedAt } = begun;
+    const { scope, others = [], request, startedAt } = begun;
     this.#record = record;
-    this.#scope = scope;
+    this.#scopes = [scope, ...others];
     this.#pace = pace;
     this.#states = statesOf(request);
     this.#startedAt = startedAt;
@@ -67,7 +72,7 @@ class BulkWork {
   }
 
   static async begin(
-    asked: { readonly scope: Scope; readonly request: BulkRequest } | { readonly resume: string },
+    asked: Asked,
     pace: BulkPace,
     source: BulkSource & { readonly clock: Clock },
   ): Promise<BulkWork> {
@@ -91,7 +96,7 @@ class BulkWork {
       while (!this.#isAborted && !isOver) {
         yield* this.#pass();
         if (this.#isAborted) break;
-        isOver = this.#nextPass();
+        isOver = this.#nextPass() && this.#nextScope();
       }
       if (isOver) await this.#record?.end(this.#place);
     } finally {
@@ -101,21 +106,26 @@ class BulkWork {
     yield this.#progress([], isOver);
   }
 
+  get #scope(): Scope {
+    return this.#scopes[this.#place.scope ?? 0] ?? '';
+  }
+
   get #isAborted(): boolean {
     return this.#pace.signal?.aborted ?? false;
   }
 
   async #count(): Promise<void> {
     const { store } = this.#run.source;
-    for (const state of this.#states) {
-      const {
-        after: _,
-        totalAtMost: __,
-        ...query
-      } = pageQuery(this.#run.request, state, firstPlace, this.#startedAt);
-      const page = await this.#tried(() => store.list(this.#scope, { ...query, limit: 1 }));
-      this.#total += page.total;
-    }
+    for (const scope of this.#scopes)
+      for (const state of this.#states) {
+        const {
+          after: _,
+          totalAtMost: __,
+          ...query
+        } = pageQuery(this.#run.request, state, firstPlace, this.#startedAt);
+        const page = await this.#tried(() => store.list(scope, { ...query, limit: 1 }));
+        this.#total += page.total;
+      }
   }
 
   /** Meets the tasks of one pass, in one state after another. */
@@ -221,6 +231,15 @@ class BulkWork {
   #nextState(): void {
     const { after: _, ...place } = this.#place;
     this.#place = { ...place, state: place.state + 1 };
+  }
+
+  /** Goes on to the tasks of the next scope. Returns true if there is none. */
+  #nextScope(): boolean {
+    const { scope = 0, done, skipped, failed } = this.#place;
+    if (scope + 1 >= this.#scopes.length) return true;
+    this.#place = { ...firstPlace, scope: scope + 1, done, skipped, failed };
+    this.#met.clear();
+    return false;
   }
 
   /** Goes on to the next pass. Returns true if there is none. */
