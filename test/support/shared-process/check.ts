@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, vi } from 'vitest';
 import { readGlobals, restoreGlobals } from './globals.ts';
 import { forgetHandles, openHandles, reportHandles } from './handles.ts';
@@ -25,6 +25,8 @@ afterAll(async () => {
   const changed = restoreGlobals(before);
   if (changed.length > 0 && sharesProcess())
     errors.push(new Error(`The file leaves changed: ${changed.join(', ')}.`));
+  // Node.js says only then of timers that were cleared that they are gone. To read where each was opened takes seconds.
+  await nextTurn();
   const deadline = performance.now() + patienceMs;
   while (openHandles().length > 0 && performance.now() < deadline) await sleep(20);
   errors.push(...reportHandles());
