@@ -1,7 +1,7 @@
 /**
  * `pnpm test:templates`: writes a project of create-baton for every template and store, installs it with npm from the
  * packed packages, as on a fresh machine, and runs its types, its test, its server and its client. Prints how long a
- * project takes from nothing to an answer.
+ * project takes from nothing to an answer. `pnpm test:templates chat` tries the projects of this template only.
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,15 +16,21 @@ import { runScript, tryProject } from './packed/try-project.ts';
 import { tool } from './release/tools.ts';
 
 const run = promisify(execFile);
+const named = process.argv.slice(2);
+const all = Object.keys(templates);
+const chosen = named.length > 0 ? named : all;
+const unknown = chosen.filter((template) => !all.includes(template));
+if (unknown.length > 0) throw new TypeError(`No template is called ${unknown.join(', ')}: ${all.join(', ')}`);
+
 const folder = mkdtempSync(join(tmpdir(), 'baton-templates-'));
 const redis = await redisForTests();
 const postgres = await postgresForTests();
 try {
   const tarballs = await packAll(folder);
   for (const store of Object.keys(stores))
-    for (const template of Object.keys(templates)) await tryOne(store, template, process.execPath, tarballs);
-  await tryOne('memory', 'plain', await tool('node22'), tarballs);
-  await tryOne('sqlite', 'plain', await tool('node22'), tarballs);
+    for (const template of chosen) await tryOne(store, template, process.execPath, tarballs);
+  if (chosen.includes('plain'))
+    for (const store of ['memory', 'sqlite']) await tryOne(store, 'plain', await tool('node22'), tarballs);
 } finally {
   await Promise.all([redis?.stop(), postgres?.stop()]);
   rmSync(folder, { recursive: true });
