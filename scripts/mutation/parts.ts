@@ -143,7 +143,7 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   // Without the page, which needs a browser.
   'ai-sdk-chat': {
-    ...warm('ai-sdk', ['chat/{chat,chat-handler,chunks,history,said-again}']),
+    ...warm('ai-sdk', ['chat/{chat,chat-handler,chunks,history,said-again,transport}']),
     mutate: ['packages/ai-sdk/src/chat/*.ts'],
     soFar: 86,
   },

@@ -142,6 +142,25 @@ describe('the handler of chats', () => {
     expect((await canceled()).status).toBe(204);
   });
 
+  it('asks the agent for nothing more when the page leaves', async () => {
+    const server = serve(agent);
+    const followed: Request[] = [];
+    const handler = chatHandler({
+      handle: server.handle,
+      fetch: (request) => {
+        followed.push(request);
+        return server.fetch(request);
+      },
+    });
+    const left = new AbortController();
+    const body = post({ id: 'chat-1', messages: [userMessage('hold')] });
+    const response = await handler.fetch(new Request(body, { signal: left.signal }));
+    await response.body!.getReader().read();
+    expect(followed.at(-1)!.signal.aborted).toBe(false);
+    left.abort();
+    await eventually(() => expect(followed.at(-1)!.signal.aborted).toBe(true));
+  });
+
   it.each(['handler', 'server'] as const)(
     'breaks off its streams when the %s closes, so that the page resumes',
     async (which) => {

@@ -26,6 +26,8 @@ describe('a turn that is run again while a page is connected', () => {
     expect(await shown(text('One, '), text('tw'), anew('One'), text(', two'), text(', three'))).toEqual([
       'One, two, three',
     ]);
+    expect(await shown(text('One'), anew('One'))).toEqual(['One']);
+    expect(await shown(text('One'), anew('O'), text('ne'))).toEqual(['One']);
   });
 
   it('shows another text below, once', async () => {
