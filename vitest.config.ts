@@ -17,7 +17,7 @@ const alone = [
   'packages/bindings/test/json-body.test.ts',
   'packages/inspector/test/timeline/idle-recording.test.ts',
   'packages/mcp/test/http/keep-alive.test.ts',
-  'packages/react/test/{feed,pause}.test.ts',
+  'packages/react/test/{feed,list-feed,pause}.test.ts',
   'packages/server-node/test/die-young.test.ts',
   'packages/server/test/webhooks/address-policy/**/*.test.ts',
   'packages/server/test/webhooks/configs/hostile-webhooks.test.ts',

@@ -318,11 +318,38 @@ describe('a conversation', () => {
     const talk = watch(feed);
     const broken = await talk.until(({ connection }) => connection === 'reconnecting');
     expect(broken.error).toMatchObject({ code: 'NETWORK' });
+    // The task that it began later is connected, and changes nothing of that.
+    const [stuck] = observed.of('SubscribeToTask');
+    observed.before = ({ params }) => {
+      if (params.id === stuck?.params.id) throw new TypeError('fetch failed');
+    };
+    const { task } = await feed.send('hold');
+    const later = watch(feeds.task(task!.id));
+    await later.until(({ connection }) => connection === 'connected');
+    expect(feed.get().connection).toBe('reconnecting');
+    await direct.cancelTask({ id: task!.id });
+    await later.until(({ connection }) => connection === 'closed');
     observed.before = () => {};
     const back = await talk.until(({ connection }) => connection === 'connected');
     expect(back.error).toBeUndefined();
     await feed.cancel();
-    await talk.until((value) => states(value) === 'COMPLETED,CANCELED');
+    await talk.until((value) => states(value) === 'COMPLETED,CANCELED,CANCELED');
+  });
+
+  it('is read as the list of its context, and has at once what another feed has seen', async () => {
+    const { observed, feeds, direct } = await open();
+    const { task } = await direct.send('One', { contextId: 'c' });
+    const letGo = held(observed, 'ListTasks');
+    const feed = feeds.conversation('c');
+    const talk = watch(feed);
+    await made(observed, 'ListTasks');
+    expect(observed.of('ListTasks')[0]?.params).toMatchObject({ contextId: 'c', pageSize: 100 });
+    feeds.onChange({ ...task!, contextId: 'other' });
+    expect(feed.get().tasks).toEqual([]);
+    feeds.onChange(task!);
+    expect(states(feed.get())).toBe('COMPLETED');
+    letGo();
+    await talk.until(({ connection }) => connection === 'connected');
   });
 
   it('is idle until it has a context', async () => {
@@ -333,5 +360,8 @@ describe('a conversation', () => {
     expect([feed.get().connection, observed.calls]).toEqual(['idle', []]);
     feed.update({ ...working('t'), contextId: undefined } as never);
     expect(feed.get().tasks).toEqual([]);
+    const sending = feed.send('One');
+    expect(feed.get()).toMatchObject({ connection: 'idle', sent: [{ state: 'sending' }] });
+    await sending;
   });
 });

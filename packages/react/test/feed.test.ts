@@ -94,6 +94,10 @@ describe('values that are shared', () => {
     for (const value of values.slice(10)) gone.add(value);
     expect(shared.all()).toEqual(values.slice(0, 10));
     expect(shared.get('k50', () => ({ n: -1 }))).toEqual({ n: -1 });
+    // Only a hundred of them are looked through.
+    asked = 0;
+    expect(shared.all()).toHaveLength(11);
+    expect(asked).toBe(99);
     make(99, 100);
     asked = 0;
     expect(shared.all()).toHaveLength(12);

@@ -51,7 +51,15 @@ export function App({ url }: { readonly url?: string }) {
 function useAgent(url: string | undefined): AgentClient | undefined {
   const [agent, setAgent] = useState<AgentClient>();
   useEffect(() => {
-    if (url !== undefined) void connect(url, { extensions: [FORM_INPUT] }).then(setAgent);
+    if (url === undefined) return;
+    let isWanted = true;
+    // Strict mode connects twice: one of them is enough.
+    void connect(url, { extensions: [FORM_INPUT] }).then((connected) => {
+      if (isWanted) setAgent(connected);
+    });
+    return () => {
+      isWanted = false;
+    };
   }, [url]);
   return agent;
 }

@@ -1,6 +1,6 @@
 import { A2AError, type AgentClient, ClientError } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
 import { Backoff, isTransient } from '../src/feeds/connection.ts';
 import { newMessage } from '../src/feeds/new-message.ts';
@@ -88,6 +88,60 @@ describe('a list of tasks', () => {
     state.tasks = [taskOf('b', 'FAILED'), taskOf('a')];
     feed.refresh();
     expect(ids(await watched.until(({ tasks }) => tasks[0]?.id === 'b'))).toEqual(['b', 'a']);
+  });
+
+  it('says that there is more, though what it shows is as it was', async () => {
+    const { feed, state } = listOf(['a', 'b'], { pageSize: 2 });
+    const watched = watch(feed);
+    const first = await watched.until(({ connection }) => connection === 'connected');
+    expect(first.hasMore).toBe(false);
+    state.tasks = ['a', 'b', 'c'].map((id) => taskOf(id));
+    feed.refresh();
+    const second = await watched.until(({ hasMore }) => hasMore);
+    expect(second.tasks).toBe(first.tasks);
+  });
+
+  it.each(['answers', 'fails'] as const)(
+    'shows nothing of a read that %s after nothing shows it any more',
+    async (how) => {
+      const { agent, feed } = listOf(['a']);
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const { listTasks } = agent;
+      let signal: AbortSignal | undefined;
+      const held: typeof listTasks = async (request, options) => {
+        signal = options?.signal;
+        await promise;
+        return listTasks(request, options);
+      };
+      Object.assign(agent, { listTasks: held });
+      const watched = watch(feed);
+      watched.stop();
+      await expect.poll(() => signal?.aborted).toBe(true);
+      if (how === 'answers') resolve();
+      else reject(new ClientError('NETWORK', 'Away'));
+      await new Promise((done) => setImmediate(done));
+      expect(feed.get()).toMatchObject({ tasks: [], connection: 'connecting', error: undefined });
+    },
+  );
+
+  it('waits only shortly after the first failure since it could be read', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { feed, state, asked } = listOf(['a']);
+    state.failure = new ClientError('NETWORK', 'Away');
+    const watched = watch(feed);
+    onTestFinished(watched.stop);
+    for (let failures = 1; failures < 7; failures += 1) await vi.advanceTimersToNextTimerAsync();
+    expect(asked).toHaveLength(7);
+    state.failure = undefined;
+    await vi.advanceTimersToNextTimerAsync();
+    expect(feed.get().connection).toBe('connected');
+    state.failure = new ClientError('NETWORK', 'Away');
+    feed.refresh();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(asked).toHaveLength(9);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(asked).toHaveLength(10);
   });
 
   it('shows at once what is known of a task elsewhere, and is read again', async () => {

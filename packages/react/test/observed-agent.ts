@@ -6,7 +6,12 @@ import type { Talking } from './talking-agent.ts';
 /** A call of an operation, as it left the client. */
 interface Call {
   readonly method: string;
-  readonly params: { readonly id?: string; readonly message?: Message };
+  readonly params: {
+    readonly id?: string;
+    readonly message?: Message;
+    readonly contextId?: string;
+    readonly pageSize?: number;
+  };
   readonly lastEventId: string | null;
   /** Aborted when the client does not want the answer any more. */
   readonly signal: AbortSignal;

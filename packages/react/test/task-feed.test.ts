@@ -1,8 +1,9 @@
-import { connect, textOf } from '@batonjs/client';
+import { type AgentClient, connect, textOf } from '@batonjs/client';
+import type { Artifact } from '@batonjs/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
 import { AgentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
-import type { FollowedTask } from '../src/feeds/task-feed.ts';
+import { type FollowedTask, TaskFeed } from '../src/feeds/task-feed.ts';
 import { Gate, serveTalking } from './talking-agent.ts';
 import { watch } from './watch.ts';
 
@@ -132,4 +133,60 @@ describe('subscribers', () => {
     await agent.cancelTask({ id: task!.id });
     await fourth.until(({ connection }) => connection === 'closed');
   });
+});
+
+/** An agent whose task streams what the test writes. */
+function scripted() {
+  const { readable, writable } = new TransformStream<object, object>();
+  const writer = writable.getWriter();
+  const follow = (_: string, { onOpen }: { onOpen: () => void }) => {
+    onOpen();
+    return Object.assign(readable, { lastEventId: undefined });
+  };
+  return {
+    agent: { follow } as unknown as AgentClient,
+    write: (event: object) => void writer.write(event),
+    close: () => void writer.close(),
+  };
+}
+
+const part = (artifactId: string, text: string): Artifact => ({ artifactId, parts: [{ text }] });
+const status = (text: string) => ({
+  state: 'TASK_STATE_WORKING',
+  message: { messageId: text, role: 'ROLE_AGENT', parts: [{ text }] },
+});
+
+it('an artifact is the same object until it changes: one that is replaced by as many parts has changed', async () => {
+  const { agent, write, close } = scripted();
+  const feed = new TaskFeed(agent, 't');
+  expect(feed.get()).toEqual({ task: undefined, connection: 'idle', error: undefined });
+  const watched = watch(feed);
+  const artifactsAfter = async (event: object, text: string) => {
+    write(event);
+    const { task } = await watched.until((value) => JSON.stringify(value).includes(text));
+    return task?.artifacts ?? [];
+  };
+  const artifacts = [part('a', 'A'), part('b', 'B')];
+  const first = await artifactsAfter(
+    { task: { id: 't', contextId: 'c', status: status('one'), artifacts } },
+    'B',
+  );
+  const update = (artifact: Artifact, append: boolean) => ({
+    artifactUpdate: { taskId: 't', contextId: 'c', artifact, append },
+  });
+  const replaced = await artifactsAfter(update(part('b', 'Other'), false), 'Other');
+  expect(replaced[0]).toBe(first[0]);
+  expect(replaced[1]).not.toBe(first[1]);
+  const grown = await artifactsAfter(update(part('a', 'More'), true), 'More');
+  expect(grown[0]).not.toBe(replaced[0]);
+  expect(grown[1]).toBe(replaced[1]);
+  const said = await artifactsAfter(
+    { statusUpdate: { taskId: 't', contextId: 'c', status: status('two') } },
+    'two',
+  );
+  expect([said[0] === grown[0], said[1] === grown[1]]).toEqual([true, true]);
+  // What was shown before is as it was.
+  expect(replaced).toMatchObject([part('a', 'A'), part('b', 'Other')]);
+  close();
+  await watched.until(({ connection }) => connection === 'closed');
 });

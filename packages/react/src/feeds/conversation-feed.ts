@@ -186,13 +186,11 @@ export class ConversationFeed extends Feed<Conversed> {
     const followed = [...this.#tasks.values()].map((feed) => feed.get());
     const tasks = followed.flatMap(({ task }) => task ?? []);
     const known = new Set(tasks.flatMap(({ history = [] }) => history.map(({ messageId }) => messageId)));
-    this.#sent = this.#sent.filter(
-      ({ message, state }) => state === 'answered' || !known.has(message.messageId),
-    );
+    this.#sent = this.#sent.filter(({ message }) => !known.has(message.messageId));
     for (const task of tasks) this.#lineage.add(task);
     const open = followed.filter(({ task }) => task && isOpen(task));
     const list: ListedTasks | undefined = this.#list?.get();
-    const worst = [...open, ...(list ? [list] : [])];
+    const sources = list ? [...open, list] : open;
     this.set({
       contextId: this.#contextId,
       tasks,
@@ -200,10 +198,10 @@ export class ConversationFeed extends Feed<Conversed> {
       current: tasks.findLast(isOpen),
       artifacts: this.#lineage.toJSON().versions,
       connection:
-        worst.find(({ connection }) => connection === 'reconnecting')?.connection ??
+        sources.find(({ connection }) => connection === 'reconnecting')?.connection ??
         list?.connection ??
         'idle',
-      error: worst.find(({ error }) => error !== undefined)?.error,
+      error: sources.find(({ error }) => error !== undefined)?.error,
     });
   }
 }
