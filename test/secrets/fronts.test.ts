@@ -1,9 +1,11 @@
 import { agUiHandler } from '@batonjs/ag-ui';
 import { chatHandler } from '@batonjs/ai-sdk/chat-handler';
-import { connect } from '@batonjs/client';
+import { connect, isTerminal } from '@batonjs/client';
 import { artifact, completed, inputRequired, working } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import { mcpClient, serveMcp } from '../../packages/mcp/test/clients.ts';
+import { AgentFeeds } from '../../packages/react/src/feeds/agent-feeds.ts';
+import { watch } from '../../packages/react/test/watch.ts';
 import { serveTasks } from '../../packages/task-gateway/test/service.ts';
 import { openSocket } from '../../packages/task-gateway/test/socket.ts';
 import { serve } from '../kit/serve.ts';
@@ -79,6 +81,26 @@ describe('what an agent keeps for itself does not leave', () => {
       secrets.leave(message, await answer.catch((error: unknown) => error));
     }
     secrets.leave('what the operator of the MCP server sees', errors);
+    secrets.check();
+  });
+
+  it('what the hooks of React show', async () => {
+    const { secrets, server } = serveKeeping();
+    const feeds = new AgentFeeds(await connect('http://localhost', { fetch: server.fetch }));
+    const list = watch(feeds.list({}));
+    for (const text of words) {
+      const feed = feeds.conversation(text);
+      const talk = watch(feed);
+      const { task } = await feed.send(text);
+      const followed = watch(feeds.task(task!.id));
+      await followed.until(
+        ({ task }) => task && (isTerminal(task) || task.status.state === 'TASK_STATE_INPUT_REQUIRED'),
+      );
+      await talk.until(({ tasks }) => tasks.length === 1);
+      secrets.leave(text, [talk.values, followed.values]);
+    }
+    await list.until(({ tasks }) => tasks.length === words.length);
+    secrets.leave('the list', list.values);
     secrets.check();
   });
 
