@@ -12,7 +12,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import Koa from 'koa';
 import { onTestFinished } from 'vitest';
-import { temporaryFolder } from '../kit/temporary-folder.ts';
+import { builtOnce } from '../support/built-once.ts';
 import { path } from './echo.ts';
 
 /** Serves an agent at `/agents/echo` as the page about frameworks shows. */
@@ -73,12 +73,13 @@ let svelte: Promise<RequestListener> | undefined;
 
 /** The app of SvelteKit, built once for all tests of a file. */
 async function builtWithSvelte(): Promise<RequestListener> {
-  const folder = temporaryFolder();
   const here = import.meta.dirname;
-  cpSync(join(here, 'svelte'), folder, { recursive: true });
-  symlinkSync(join(here, 'node_modules'), join(folder, 'node_modules'));
-  const vite = join(here, 'node_modules/vite/bin/vite.js');
-  await promisify(execFile)(process.execPath, [vite, 'build'], { cwd: folder });
+  const folder = await builtOnce('svelte-app', ['test/frameworks/{svelte/**/*.*,package.json}'], (folder) => {
+    cpSync(join(here, 'svelte'), folder, { recursive: true });
+    symlinkSync(join(here, 'node_modules'), join(folder, 'node_modules'));
+    const vite = join(here, 'node_modules/vite/bin/vite.js');
+    return promisify(execFile)(process.execPath, [vite, 'build'], { cwd: folder });
+  });
   // The server has a limit of its own, and answers in the form of the binding.
   process.env.BODY_SIZE_LIMIT = 'Infinity';
   const { handler } = await import(pathToFileURL(join(folder, 'build/handler.js')).href);

@@ -6,6 +6,7 @@ import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Command, freePort, node, run } from '../../../test/kit/processes.ts';
+import { builtOnce } from '../../../test/support/built-once.ts';
 import { chromiumForTests, startChromium } from '../../../test/support/chromium.ts';
 import { asOneFile } from '../../../test/support/one-file.ts';
 
@@ -45,6 +46,23 @@ async function traceTasks(devtools: CDPSession): Promise<() => Promise<number[]>
   };
 }
 
+/** The page, built from the sources as they are now. */
+function builtPage(): Promise<string> {
+  const place = join(import.meta.dirname, '..');
+  const sources = ['apps/chat/{src/**/*.*,*.*}', 'packages/*/src/**/*.*', 'packages/*/package.json'];
+  return builtOnce('chat-page', sources, (outDir) =>
+    build({
+      configFile: join(place, 'vite.config.ts'),
+      root: join(place, 'src/app'),
+      logLevel: 'error',
+      build: { outDir },
+      // As people get it: vitest's own environment would give React's development build.
+      define: { 'process.env.NODE_ENV': JSON.stringify('production') },
+      oxc: { jsx: { development: false } },
+    }),
+  );
+}
+
 const firstSentence = 'A small boat left the harbour at dawn.';
 const lastSentence = 'The letter arrived, and no line of it was missing.';
 
@@ -71,17 +89,7 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
   };
 
   beforeAll(async () => {
-    const FOLDER = join(folder, 'app');
-    const root = join(import.meta.dirname, '..');
-    await build({
-      configFile: join(root, 'vite.config.ts'),
-      root: join(root, 'src/app'),
-      logLevel: 'error',
-      build: { outDir: FOLDER },
-      // As people get it: vitest's own environment would give React's development build.
-      define: { 'process.env.NODE_ENV': JSON.stringify('production') },
-      oxc: { jsx: { development: false } },
-    });
+    const FOLDER = await builtPage();
     program = await asOneFile(new URL('./chat-process.ts', import.meta.url));
     const PORT = String(await freePort());
     env = { PORT, FOLDER, DATABASE: join(folder, 'tasks.db') };
