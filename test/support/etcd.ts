@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { freePort, pauseProcess } from '../kit/processes.ts';
 import { installWithApt } from './install.ts';
 import { reportMissing } from './missing.ts';
+import { quickFolder } from './quick-folder.ts';
 
 /** One member of a cluster. */
 export interface EtcdMember {
@@ -58,7 +59,6 @@ export interface EtcdClusterOptions {
 const exec = promisify(execFile);
 const howToGet = (name: string, packaged: string) =>
   `No ${name} here: \`apt-get install ${packaged}\`, or \`brew install etcd\`.`;
-const memory = '/dev/shm';
 const answersWithinMs = 2_000;
 
 /** Where the program is. */
@@ -102,7 +102,7 @@ function watchOver(member: ChildProcess, dir: string): void {
 /** Starts a cluster and waits until it answers. */
 export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdCluster> {
   const { members: count = 3, inMemory = false, args = [], tls } = options;
-  const dir = await mkdtemp(join(inMemory && existsSync(memory) ? memory : tmpdir(), 'baton-etcd-'));
+  const dir = await mkdtemp(join(inMemory ? quickFolder() : tmpdir(), 'baton-etcd-'));
   const ports = await freePorts(2 * count);
   const names = Array.from({ length: count }, (_, n) => `m${n}`);
   const peerUrl = (n: number) => `http://127.0.0.1:${ports[count + n]}`;

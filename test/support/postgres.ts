@@ -2,13 +2,13 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../kit/processes.ts';
 import { root } from '../repository/source-files.ts';
 import { installWithApt } from './install.ts';
 import { reportMissing } from './missing.ts';
+import { quickFolder } from './quick-folder.ts';
 
 const exec = promisify(execFile);
 
@@ -134,7 +134,7 @@ export async function startPostgres(
 ): Promise<PostgresServer> {
   const bin = binaries()!;
   const user = await unprivileged();
-  const dir = await mkdtemp(join(tmpdir(), 'baton-postgres-'));
+  const dir = await mkdtemp(join(quickFolder(), 'baton-postgres-'));
   await chmod(dir, 0o700);
   if (user.uid !== undefined) await chown(dir, user.uid, user.gid!);
   const port = await freePort();

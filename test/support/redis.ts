@@ -1,12 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../kit/processes.ts';
 import { installWithApt } from './install.ts';
 import { reportMissing } from './missing.ts';
+import { quickFolder } from './quick-folder.ts';
 
 const exec = promisify(execFile);
 
@@ -98,7 +98,7 @@ function untilReady({ stdout }: ChildProcess): Promise<string | undefined> {
 /** Starts a server and waits until it answers. */
 export async function startRedis(options: StartOptions = {}): Promise<RedisServer> {
   const { family = 'redis', appendfsync = 'always', args = [] } = options;
-  const dir = await mkdtemp(join(tmpdir(), `baton-${family}-`));
+  const dir = await mkdtemp(join(quickFolder(), `baton-${family}-`));
   // The bus of a Cluster has the port 10,000 above it.
   const port = await freePort(10_000);
   const cli = async (...command: readonly string[]) => {

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { quickFolder } from '../../../test/support/quick-folder.ts';
 
-/** A new empty folder, in that for temporary files unless another is named. */
-export const newFolder = (inside = tmpdir()): string => mkdtempSync(join(inside, 'baton-sqlite-'));
+/** A new empty folder, in memory where that is possible unless another place is named. */
+export const newFolder = (inside = quickFolder()): string => mkdtempSync(join(inside, 'baton-sqlite-'));
 
 export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
