@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAgentServer, reply } from '@batonjs/server';
 import { afterAll, describe, expect, it } from 'vitest';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { importedBy } from '../../../test/support/loaded-modules.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
@@ -20,7 +21,8 @@ afterAll(async () => {
 const urls = [
   'memory:',
   `sqlite:${join(folder, 'new', 'tasks.db')}`,
-  'pglite:',
+  // It is the same one without a folder, which takes seconds to fill.
+  ...['pglite:'].slice(0, repetitions(0, 1)),
   `pglite:${join(folder, 'new', 'postgres')}`,
   ...(redis ? [redis.url] : []),
   ...(etcd ? [`etcd://${etcd.urls.map((url) => new URL(url).host)}`] : []),

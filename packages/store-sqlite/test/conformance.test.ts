@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
-import { afterAll, beforeAll } from 'vitest';
+import { runCheck, taskStoreChecks } from '@batonjs/store-conformance/checks';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
 import { type Durability, sqliteStore } from '../src/index.ts';
 import { newFolder, removeFolder } from './folder.ts';
@@ -44,12 +45,20 @@ async function inTwoProcesses() {
   return { ...opened, second: await other.open(opened.path) };
 }
 
-// What one store on a file does is seen with two on it as well.
+/** What two stores in one process do otherwise than in two: they hear of each other, and take turns with the file. */
+const between = ['subscribe', 'follow', 'close', 'races', 'claim', 'renew'];
+// What one store on a file does, and most of what two do in one process, is seen with two processes as well.
 const isLong = repetitions(0, 1) > 0;
+const twice = 'sqliteStore, twice on one file';
+const options = { runs: repetitions(10, 100) };
 for (const describeStore of [describeTaskStore, describePushConfigStore]) {
-  const options = { runs: repetitions(10, 100) };
   describeStore('sqliteStore in memory', inMemory, options);
   if (isLong) describeStore('sqliteStore on a file', () => onFile(), options);
-  describeStore('sqliteStore, twice on one file', twiceOnOneFile, options);
+  if (isLong) describeStore(twice, twiceOnOneFile, options);
   describeStore('sqliteStore, on one file in two processes', inTwoProcesses, options);
 }
+if (!isLong)
+  describe(twice, () => {
+    for (const check of taskStoreChecks.filter(({ section }) => between.includes(section)))
+      it(`${check.section}: ${check.title}`, () => runCheck(check, twiceOnOneFile, options));
+  });
