@@ -14,14 +14,14 @@ async function measured(program: URL, ...args: number[]) {
 it('keeps nothing in memory of tasks that wait for input, nor of followers that left', {
   timeout: 300_000,
 }, async () => {
-  const [tasks, followers] = [repetitions(600, 1_000), repetitions(300, 500)];
+  const [tasks, followers] = [repetitions(400, 1_000), repetitions(300, 500)];
   const program = new URL('./abandoned.ts', import.meta.url);
   const { waiting, held, left, more } = await measured(program, tasks, followers, 3);
   expect([waiting, held]).toEqual([3 * tasks, 0]);
   for (const after of left) {
     expect(after).toEqual({ load: { turns: 0, tasks: 0 }, watched: 0, liveTasks: 0, runs: 0 });
   }
-  // One object, string or closure for each of the tasks in between would be at least 1,200, for each follower 600.
+  // One object, string or closure for each of the tasks in between would be at least 800, for each follower 600.
   expect(Object.entries(more).filter(([, count]) => Number(count) >= 500)).toEqual([]);
 });
 
