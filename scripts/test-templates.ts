@@ -91,4 +91,13 @@ async function install(project: string, tarballs: readonly Tarball[]): Promise<v
   writeFileSync(path, JSON.stringify(changed));
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
   await run('npm', ['install', ...flags], { cwd: project });
+  mustRunNoScripts(project);
+}
+
+/** Installers ask, warn or refuse where a package has a script of its own, and a beginner does not know what to answer. */
+function mustRunNoScripts(project: string): void {
+  const lock = JSON.parse(readFileSync(join(project, 'node_modules/.package-lock.json'), 'utf8'));
+  const packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>> = lock.packages;
+  const found = Object.keys(packages).filter((path) => packages[path]?.hasInstallScript);
+  if (found.length > 0) throw new Error(`Packages of a new project have install scripts: ${found}`);
 }

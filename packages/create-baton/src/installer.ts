@@ -1,6 +1,5 @@
 /** How the package manager that started this program installs and runs. */
 export interface Installer {
-  readonly name: string;
   readonly install: string;
   /** What comes before the name of a script. */
   readonly run: string;
@@ -18,5 +17,5 @@ const frozen: Readonly<Record<string, string>> = {
 /** The package manager by `npm_config_user_agent`, such as `pnpm/10.0.0 npm/? node/v24`; npm where it is not known. */
 export function installerOf(userAgent = ''): Installer {
   const name = ['pnpm', 'yarn', 'bun'].find((other) => userAgent.startsWith(`${other}/`)) ?? 'npm';
-  return { name, install: `${name} install`, run: `${name} run`, frozen: frozen[name] ?? 'npm ci' };
+  return { install: `${name} install`, run: `${name} run`, frozen: frozen[name] ?? 'npm ci' };
 }

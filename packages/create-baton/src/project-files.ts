@@ -27,7 +27,7 @@ const services: Readonly<Record<Project['store'], string>> = {
 };
 
 /** Every test of a project; one that waits for ever fails. */
-const runTests = 'node --import tsx --test --test-timeout=30000 "test/*.test.ts"';
+const runTests = 'node --test --test-timeout=30000 "test/*.test.ts"';
 
 /** The settings of a store in `.env.example`. */
 const variables: Readonly<Record<Project['store'], string>> = {
@@ -93,7 +93,7 @@ const needs: Readonly<Record<Project['template'], Needs>> = {
     dependencies: ['@batonjs/auth', '@batonjs/server-express', 'express'],
     devDependencies: ['@types/express'],
     scripts: {
-      receiver: 'node --env-file-if-exists=.env --import tsx src/receiver.ts',
+      receiver: 'node --env-file-if-exists=.env src/receiver.ts',
       test: runTests,
     },
     hasOwnApp: true,
@@ -132,8 +132,6 @@ export function projectFiles(
   const files = new Map<string, string>([['package.json', manifest(name, { store, template })]]);
   // A key of its own, so that it starts at once and is open to no one else.
   if (template === 'express') files.set('.env', ownKey(randomBytes(24).toString('hex')));
-  // pnpm refuses packages with an install script that it was not told about: tsx brings esbuild.
-  if (installer.name === 'pnpm') files.set('pnpm-workspace.yaml', 'allowBuilds:\n  esbuild: true\n');
   for (const folder of folders) {
     const root = fileURLToPath(new URL(`templates/${folder}/`, packageRoot));
     for (const path of filesBelow(root)) {
@@ -168,7 +166,7 @@ function manifest(name: string, { store, template }: Pick<Project, 'store' | 'te
   const kept = `@batonjs/store-${store}`;
   const { dependencies = [], devDependencies = [], scripts, hasOwnApp } = needs[template];
   const served = hasOwnApp ? [] : ['@batonjs/server-node'];
-  const forTests = ['@batonjs/store-memory', '@types/node', 'tsx', 'typescript', ...devDependencies].filter(
+  const forTests = ['@batonjs/store-memory', '@types/node', 'typescript', ...devDependencies].filter(
     (each) => each !== kept,
   );
   return `${JSON.stringify(
@@ -180,9 +178,9 @@ function manifest(name: string, { store, template }: Pick<Project, 'store' | 'te
       engines: { node: `>=${oldestNode}` },
       scripts: {
         // The process itself gets the signals.
-        start: 'node --env-file-if-exists=.env --import tsx src/main.ts',
-        dev: 'node --env-file-if-exists=.env --import tsx --watch src/main.ts',
-        client: 'node --env-file-if-exists=.env --import tsx src/client.ts',
+        start: 'node --env-file-if-exists=.env src/main.ts',
+        dev: 'node --env-file-if-exists=.env --watch src/main.ts',
+        client: 'node --env-file-if-exists=.env src/client.ts',
         test: runTests,
         check: 'tsc',
         ...scripts,

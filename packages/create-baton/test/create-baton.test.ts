@@ -53,7 +53,7 @@ describe('the program', () => {
       [
         ...['.dockerignore', '.gitignore', 'Dockerfile', 'README.md', 'compose.yaml', 'package.json', 'src'],
         ...['src/agent.ts', 'src/client.ts', 'src/main.ts', 'src/store.ts', 'test', 'test/agent.test.ts'],
-        ...['pnpm-workspace.yaml', 'tsconfig.json', '.env.example', 'AGENTS.md'],
+        ...['tsconfig.json', '.env.example', 'AGENTS.md'],
         ...['.github', '.github/workflows', '.github/workflows/ci.yml', '.agents', '.agents/skills'],
         ...['write-a-baton-agent', 'operate-a-baton-agent'].flatMap((skill) => [
           `.agents/skills/${skill}`,
@@ -65,7 +65,7 @@ describe('the program', () => {
     expect(again).toEqual({
       code: 2,
       output: expect.stringContaining(
-        'The folder "my-agent" is not empty: .agents, .dockerignore, .env.example and 11 more',
+        'The folder "my-agent" is not empty: .agents, .dockerignore, .env.example and 10 more',
       ),
     });
   });
@@ -268,7 +268,6 @@ describe.each(Object.keys(templates) as Project['template'][])('the %s template'
       const files = projectFiles('my-agent', { store, template }, installerOf());
       for (const [path, text] of files)
         expect(`${path}: ${text.match(/\{\{|\}\}|undefined/)?.[0]}`).toBe(`${path}: undefined`);
-      expect(files.has('pnpm-workspace.yaml')).toBe(false);
       const manifest = JSON.parse(files.get('package.json')!);
       const versions: Record<string, string> = { ...manifest.dependencies, ...manifest.devDependencies };
       expect(Object.keys(versions)).toContain(`@batonjs/store-${store}`);
