@@ -66,6 +66,13 @@ describe('the page about tests', () => {
     ]);
     expect(stdout).toMatch(/^# pass 3$/m);
   });
+
+  it('has a webhook that is told', async () => {
+    const code = codeBlocks('docs/agents/testing.md').find((block) => block.includes('webhookReceiver'));
+    writeFileSync(join(folder, 'webhook.ts'), `${code}console.log('Told');`);
+    const { stdout } = await execute(node, ['--conditions=@batonjs/source', join(folder, 'webhook.ts')]);
+    expect(stdout).toBe('Told\n');
+  });
 });
 
 describe('the README', () => {
