@@ -17,6 +17,14 @@ const shape =
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${shape}</svg>`;
 const icon = `data:image/svg+xml,${encodeURIComponent(svg)}`;
 
+/** Commands are read and copied whole on a narrow screen, and the empty list of the search says why it is empty. */
+const style = `
+.vp-doc [class*='language-sh'] pre code { white-space: pre-wrap; overflow-wrap: anywhere; }
+.VPLocalSearchBox .results:empty::before {
+  content: 'Results come as you type. The first search loads an index: a moment, please.';
+  color: var(--vp-c-text-2); font-size: 14px; padding: 8px;
+}`;
+
 export default defineConfig({
   base,
   lang: 'en',
@@ -55,7 +63,7 @@ export default defineConfig({
     ],
     notFound: {
       title: 'There is no such page',
-      quote: 'It may have moved. Search for a word above, or choose a page at the left.',
+      quote: 'It may have moved. Search for a word above, or begin with Install, Concepts or Recipes there.',
       linkText: 'Go to the first page',
     },
     sidebar: sidebar(),
@@ -63,10 +71,7 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        translations: {
-          // The index is loaded when the search is opened.
-          modal: { noResultsText: 'Nothing is found, or the index is still loading, for' },
-        },
+        translations: { modal: { noResultsText: 'Nothing is found for' } },
         miniSearch: { searchOptions: { boostDocument } },
         // Tables that a script writes: they would be a third of the index, and hide the pages that are meant to be read.
         _render(text, env, markdown) {
@@ -76,7 +81,10 @@ export default defineConfig({
     },
     socialLinks: [{ icon: 'github', link: repository }],
   },
-  head: [['link', { rel: 'icon', href: icon, type: 'image/svg+xml' }]],
+  head: [
+    ['link', { rel: 'icon', href: icon, type: 'image/svg+xml' }],
+    ['style', {}, style],
+  ],
   transformHead: ({ page }) => [
     ['link', { rel: 'alternate', type: 'text/markdown', href: base + plainPath(page) }],
   ],
