@@ -128,7 +128,45 @@ describe('a fork', () => {
     expect(viewTask(state).artifacts).toEqual([{ artifactId: 'a1', parts: [text('one'), text('two')] }]);
     expect(forked.map(({ type }) => type)).not.toContain('turn-failed');
     expect(forked.map(({ type }) => type)).not.toContain('turn-logged');
-    expect(forked.filter(({ type }) => type === 'artifact-updated')).toHaveLength(1);
+    expect(forked.filter(({ type }) => type === 'artifact-updated')).toMatchObject([
+      { append: false, lastChunk: true },
+    ]);
+  });
+
+  it('has the latest word on each child, and forgets steps of the turn that is open alone', () => {
+    const ended = (turn: number) => child('c', { taskId: `c${turn}`, state: 'TASK_STATE_COMPLETED' });
+    const log = given(
+      receive('m1'),
+      create,
+      startTurn,
+      ended(1),
+      step('pay', 1),
+      to('INPUT_REQUIRED', 'w1'),
+      endTurn,
+      receive('m2'),
+      startTurn,
+      ended(2),
+      step('pay', 2),
+    ).facts;
+    const all = { ...fork, from: { position: log.length }, forgotten: ['pay'] };
+    const { facts: forked, state } = forkLog('task', log, all);
+    expect(forked.filter(({ type }) => type === 'child-updated')).toMatchObject([
+      { child: { taskId: 'c2' } },
+    ]);
+    expect(forked.filter(({ type }) => type === 'step-completed')).toMatchObject([{ turn: 1, result: 1 }]);
+    expect(state.openTurn?.steps).toEqual({});
+    expect(state.task?.status.timestamp).toBe(now);
+  });
+
+  it('of a fork names both, the first one first, and nothing else that was of one request', () => {
+    const first = { ...receive('m1'), traceparent: '00-a-b-01', notBefore: at(9), ifGeneration: 1 };
+    const once = forkLog('task', given(first as Command, create).facts, { ...fork, from: 'start' }).facts;
+    const [again] = forkLog('fork', once, { ...fork, taskId: 'again', from: 'start' }).facts;
+    expect(again).toMatchObject({ message: { referenceTaskIds: ['task', 'fork'], taskId: 'again' } });
+    expect((again as { forked?: object }).forked).toStrictEqual({ taskId: 'fork', position: 1 });
+    for (const name of ['traceparent', 'notBefore', 'ifGeneration', 'labels'])
+      expect(once[0]).not.toHaveProperty(name);
+    expect(() => forkLog('task', [], { ...fork, from: 'start' })).toThrow('A log begins with a message');
   });
 
   it('names its origin, in its first message and for those who run it', () => {

@@ -124,15 +124,19 @@ describe('what an agent logs', () => {
     });
     const one = weigh({ at: at(0), level: 'info', text: 'Looking' });
     const { now } = given(...running, logged('Looking'), ...asking, logged('Looking'));
-    expect(now.kept).toMatchObject({ logged: { lines: 2, bytes: 2 * one }, memory: {}, memoryBytes: 0 });
+    expect(now.kept).toMatchObject({ memory: {}, memoryBytes: 0 });
+    expect(now.kept?.logged).toStrictEqual({ lines: 2, bytes: 2 * one });
   });
 
   it('is of the latest turn where none runs', () => {
     expect(given(...running, endTurn).when(logged('Over'))).toMatchObject([{ turn: 1, attempt: 1 }]);
+    expect(given(...running, startTurn).when(logged('Again'))).toMatchObject([{ turn: 1, attempt: 2 }]);
   });
 
   it('says that no more is kept, from then on', () => {
     const last: Command = { type: 'log', lines: [], full: true };
+    expect(given(...running).when(logged('One'))[0]).not.toHaveProperty('full');
+    expect(given(...running).when(last)).toMatchObject([{ lines: [], full: true }]);
     const { now } = given(...running, logged('One'), last, logged('Two'));
     expect(now.kept?.logged).toMatchObject({ lines: 2, full: true });
   });

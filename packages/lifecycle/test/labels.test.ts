@@ -1,6 +1,6 @@
 import { type Fact, type Head, headOf, labelProblem, replay } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
-import { create, given, labelled, receive, startTurn } from './given.ts';
+import { create, given, labelled, receive, startTurn, to } from './given.ts';
 
 describe('labels', () => {
   it('are at most 16 texts of 1 to 64 characters', () => {
@@ -11,6 +11,9 @@ describe('labels', () => {
     expect(labelProblem([...sixteen, 'one more'])).toBe(
       'A task has at most 16 labels, and "one more" is one more',
     );
+    // What is shown of one is bounded, too: 64 characters are, 65 are not.
+    expect(labelProblem([...sixteen, 'x'.repeat(62)])).toContain(`, and "${'x'.repeat(62)}" is one more`);
+    expect(labelProblem([...sixteen, 'x'.repeat(63)])).toContain(`, and "${'x'.repeat(63)}… is one more`);
     expect(labelProblem('eu')).toBe('Labels are an array of texts');
     expect(labelProblem({ length: 0 })).toBe('Labels are an array of texts');
   });
@@ -40,6 +43,13 @@ describe('labels', () => {
     );
     expect(next.now.labels).toEqual(['us', 'eu']);
     expect(next.facts.filter(({ type }) => type === 'labels-set')).toMatchObject([{ labels: ['us', 'eu'] }]);
+    const fewer = given(
+      { ...receive('m1'), labels: ['eu', 'us'] } as never,
+      create,
+      startTurn,
+      labelled(['eu']),
+    );
+    expect(fewer.now.labels).toEqual(['eu']);
     const none = given({ ...receive('m1'), labels: ['eu'] } as never, create, startTurn, labelled([]));
     expect(none.now.labels).toBeUndefined();
     expect(headAfter(none.facts).labels).toBeUndefined();
@@ -72,6 +82,11 @@ describe('labels', () => {
     ).toBe(undefined);
     expect(of(failure([{ data: { code: 'NOT_FAILED' } }], 'TASK_STATE_COMPLETED')).code).toBeUndefined();
     expect(of().skills).toEqual(['pay', 'ask']);
+    expect(of(skilled('m3', 'pay')).skills).toEqual(['pay', 'ask']);
+    for (const member of ['labels', 'code']) expect(of(to('FAILED') as never)).not.toHaveProperty(member);
+    const unlabelled = given({ ...receive('m1'), labels: [] } as never, create).facts;
+    expect(headAfter(unlabelled)).not.toHaveProperty('labels');
+    expect(headAfter(unlabelled)).not.toHaveProperty('skills');
   });
 });
 

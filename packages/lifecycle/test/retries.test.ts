@@ -122,6 +122,7 @@ describe('a turn that is paused', () => {
     const again = { type: 'start-turn', ripeAt: at(60) } as const;
     const both = [failTurn(at(60)), again, pauseTurn(at(60)), again, failTurn(at(60)), again] as const;
     expect(paused(...both).now.openTurn).toMatchObject({ attempt: 4, failures: 2, pauses: 1 });
+    expect(paused(...both, pauseTurn(at(60))).now.openTurn).toMatchObject({ failures: 2, pauses: 2 });
     const next = paused(...both, to('INPUT_REQUIRED'), endTurn, receive('m2'), startTurn);
     expect(next.now.openTurn).toMatchObject({ number: 2, attempt: 1 });
     expect([next.now.openTurn?.failures, next.now.openTurn?.pauses]).toEqual([undefined, undefined]);
