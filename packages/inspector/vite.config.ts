@@ -4,7 +4,10 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   root: 'src/app',
   base: './',
-  resolve: { conditions: ['@batonjs/source', 'module', 'browser', 'development|production'] },
+  resolve: { conditions: ['@batonjs/source', 'module', 'browser', 'production'] },
+  // As it is published, also when tests build it, whose NODE_ENV is another one.
+  oxc: { jsx: { development: false } },
+  define: { 'process.env.NODE_ENV': '"production"' },
   build: {
     outDir: '../../dist/app',
     emptyOutDir: true,

@@ -12,6 +12,7 @@ import { serveApp } from './http/serve-app.ts';
 import { Inspection, isAllowed } from './inspection.ts';
 import type { InspectorOptions, Target, Viewer } from './options.ts';
 import { actRoutes } from './routes/act-routes.ts';
+import { chartRoutes } from './routes/chart-routes.ts';
 import { lookRoutes } from './routes/look-routes.ts';
 import { ANSWERED, type Route } from './routes/route.ts';
 
@@ -42,7 +43,7 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
   const token = authenticate ? undefined : accessToken(options.token);
   const rules = { hosts, isLocal: !authenticate };
   const files = serveApp(appFolder);
-  const routes = router<Route>({ ...lookRoutes, ...actRoutes });
+  const routes = router<Route>({ ...lookRoutes, ...chartRoutes, ...actRoutes });
   const process = crypto.randomUUID();
   const activity = new Activity(options.onAction);
 

@@ -48,4 +48,51 @@ describe.skipIf(!executablePath)('an operator with the inspector', () => {
     await page.getByText(/The task as it was at entry/).waitFor();
     expect(await page.getByText('Loaf 300', { exact: true }).count()).toBe(0);
   });
+
+  it('sees what began, ended, failed and waits in charts, of an hour, a day and a week', async () => {
+    const { page, go, start, served, checkAccess, picture } = app;
+    for (const words of ['steps', 'throw', 'ask'])
+      await until(served.show, await start(words), endOf[words]!);
+    await go('#/charts');
+    const charts = page.getByRole('region', { name: 'Show', exact: true });
+    const figure = (title: string) => charts.getByRole('figure', { name: title }).locator('.chart-figure');
+    await charts.getByText('1 failed', { exact: true }).waitFor();
+    const shown = async (range: string) => {
+      await page.getByRole('button', { name: range, exact: true }).click();
+      await expect.poll(() => figure('Started').textContent()).toMatch(/^4/);
+      expect(await figure('Ended').textContent()).toMatch(/^3 1 failed/);
+      expect(await figure('Waiting for an answer').textContent()).toMatch(/^1 now/);
+      expect(await figure('Duration').textContent()).toMatch(/^\d.* m?s +p95 \d.* m?s$/);
+    };
+    await shown('Last day');
+    expect(page.url()).toContain('#/charts?range=day');
+    await shown('Last week');
+    await shown('Last hour');
+    await charts.getByText('Numbers', { exact: true }).click();
+    const numbers = await charts.getByRole('row').allTextContents();
+    expect(numbers[0]).toBe('FromStartedEndedFailedWaitingp50p95');
+    const counts = await charts.locator('tbody tr td:nth-of-type(1)').allTextContents();
+    expect(counts.reduce((sum, count) => sum + Number(count), 0)).toBe(4);
+    await page.getByText(/Without charts, .*: Show far, Old\./).waitFor();
+    for (const scheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      for (const width of [1440, 1024, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        const needed = await page.evaluate(() => document.documentElement.scrollWidth);
+        expect(needed).toBeLessThanOrEqual(width);
+        await checkAccess();
+        await picture(`charts-${scheme}-${width}`);
+      }
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(app.problems).toEqual([]);
+  });
 });
+
+/** The states in which the tasks of these words end, or ask. */
+const endOf: Readonly<Record<string, string>> = {
+  steps: 'COMPLETED',
+  throw: 'FAILED',
+  ask: 'INPUT_REQUIRED',
+};

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { AgentSummary, SessionInfo } from '../api/agent.ts';
+import { ChartsPage } from './charts/charts-page.tsx';
 import { type ApiError, get } from './data/api.ts';
 import type { FeedState } from './data/feed.ts';
 import { placeHref, placeNames, type Route, useRoute } from './data/route.ts';
@@ -127,6 +128,7 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
       <Guarded key={place}>
         {place === 'tasks' && <TasksPage agent={undefined} query={query} />}
         {place === 'inbox' && <InboxPage query={query} />}
+        {place === 'charts' && <ChartsPage query={query} />}
         {place === 'activity' && <ActivityPage />}
         {place === 'compare' && <ComparePage query={query} />}
       </Guarded>

@@ -23,6 +23,7 @@ const tabs: readonly (readonly [Tab, string, IconName])[] = [
 const places: readonly (readonly [Place, IconName])[] = [
   ['tasks', 'tasks'],
   ['inbox', 'inbox'],
+  ['charts', 'charts'],
   ['activity', 'status'],
 ];
 

@@ -4,12 +4,13 @@ import { useEffect, useState } from 'preact/hooks';
 export type Tab = 'card' | 'tasks' | 'send' | 'graph' | 'webhooks' | 'wire';
 
 /** The pages of all agents. */
-export type Place = 'tasks' | 'inbox' | 'activity' | 'compare';
+export type Place = 'tasks' | 'inbox' | 'charts' | 'activity' | 'compare';
 
 /** What the pages of all agents are called. */
 export const placeNames: Readonly<Record<Place, string>> = {
   tasks: 'All tasks',
   inbox: 'Inbox',
+  charts: 'Charts',
   activity: 'Activity',
   compare: 'Compare',
 };
@@ -24,7 +25,7 @@ export interface Route {
 }
 
 const tabs: readonly string[] = ['card', 'tasks', 'send', 'graph', 'webhooks', 'wire'];
-const places: readonly string[] = ['tasks', 'inbox', 'activity', 'compare'];
+const places: readonly string[] = ['tasks', 'inbox', 'charts', 'activity', 'compare'];
 
 /** Reads an address of the app. */
 export function readRoute(hash: string): Route {

@@ -12,9 +12,14 @@ export interface PaletteChoice {
 }
 
 /** The key after `g` that goes to a page. */
-const keys: Readonly<Record<Exclude<Place, 'compare'>, string>> = { tasks: 't', inbox: 'i', activity: 'a' };
+const keys: Readonly<Record<Exclude<Place, 'compare'>, string>> = {
+  tasks: 't',
+  inbox: 'i',
+  charts: 'c',
+  activity: 'a',
+};
 
-const places = ['tasks', 'inbox', 'activity'] as const;
+const places = ['tasks', 'inbox', 'charts', 'activity'] as const;
 
 /** The address that keys go to; undefined if they go nowhere. */
 export function shortcutOf(pressed: string): string | undefined {

@@ -1,0 +1,72 @@
+import type { ChartRange, Charts } from '../../api/charts.ts';
+import { changeQuery } from '../data/route.ts';
+import { useGet, useSession } from '../data/session.ts';
+import { useEvery } from '../data/use-now.ts';
+import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
+import { AgentFigures } from './agent-figures.tsx';
+
+/** How often the charts are read again, in milliseconds. */
+const everyMs = 5_000;
+
+const ranges: readonly (readonly [ChartRange, string])[] = [
+  ['hour', 'Last hour'],
+  ['day', 'Last day'],
+  ['week', 'Last week'],
+];
+
+/** What happened to the tasks of each agent: small charts from counters. */
+export function ChartsPage({ query }: { readonly query: URLSearchParams }) {
+  const range = ranges.find(([name]) => name === query.get('range'))?.[0] ?? 'hour';
+  const { value, error, again } = useGet<Charts>(`/charts?range=${range}`);
+  useEvery(everyMs, () => {
+    if (!document.hidden) again();
+  });
+  return (
+    <div class="charts-page">
+      <header class="page-head">
+        <h1>Charts</h1>
+        <fieldset class="choices chart-ranges" aria-label="Time">
+          {ranges.map(([name, words]) => (
+            <button
+              key={name}
+              type="button"
+              class={`choice ${name === range ? 'is-on' : ''}`}
+              aria-pressed={name === range}
+              onClick={() => changeQuery({ range: name === 'hour' ? '' : name })}
+            >
+              {words}
+            </button>
+          ))}
+        </fieldset>
+      </header>
+      {error && <ProblemNote problem={error.problem} onRetry={again} />}
+      {!value && !error && <Loading what="Counting tasks" />}
+      {value && <AllCharts charts={value} range={range} />}
+    </div>
+  );
+}
+
+function AllCharts({ charts, range }: { readonly charts: Charts; readonly range: ChartRange }) {
+  const { agents } = useSession();
+  const unknown = agents.filter(({ hasStore }) => !hasStore);
+  if (charts.agents.length === 0)
+    return (
+      <Empty icon="charts" title="No agent with a store">
+        Charts are counted from the store of an agent, and the inspector knows these by their address only.
+      </Empty>
+    );
+  return (
+    <>
+      {charts.agents.map((each) => (
+        <AgentFigures key={`${each.agent} ${range}`} charts={each} time={charts} />
+      ))}
+      <p class="muted chart-note">
+        Durations are from the first message to the end, waits included, and right to within 5 %. Tasks that
+        were deleted before they were counted are not in these numbers, nor are answers without a task.
+        Waiting tasks are counted once a minute since the first reader.
+        {unknown.length > 0 &&
+          ` Without charts, as the inspector has their address and not their store: ${unknown.map(({ name }) => name).join(', ')}.`}
+      </p>
+    </>
+  );
+}
