@@ -122,7 +122,7 @@ export const parts: Readonly<Record<string, Part>> = {
     ),
     // On a clock that stands still, it goes by when the pause began.
     leftOut: 'gives its process back',
-    soFar: 83,
+    soFar: 86,
     mutate: [
       'packages/mcp/src/{tasks,stdio}/*.ts',
       'packages/mcp/src/http/{refusal,request-body,task-streams}.ts',

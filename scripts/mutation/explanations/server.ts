@@ -70,4 +70,20 @@ export const explanationsOfServer: readonly Explanation[] = [
     replacements: ['callbacks.rate'],
     why: 'The same: callbacks are answered only by a server that has the option.',
   },
+  {
+    file: 'packages/server/src/operations/bulk/bulk-tasks.ts',
+    line: "changed: changed + count('done'),",
+    why: 'The same: it is only asked whether anything changed.',
+  },
+  {
+    file: 'packages/server/src/operations/recurring/schedule-record.ts',
+    line: "const [part] = fact.type === 'message-received' || fact.type === 'answered' ? fact.message.parts : [];",
+    replacements: ['""'],
+    why: 'The same: a log that an answer ended is older than the one in the other place, which counts.',
+  },
+  {
+    file: 'packages/server/src/operations/recurring/schedule-record.ts',
+    line: "const entry: Entry = JSON.parse(part && 'text' in part ? part.text : '{}');",
+    why: 'No log has it: each fact of a record has one text.',
+  },
 ];

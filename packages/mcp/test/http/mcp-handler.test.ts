@@ -40,6 +40,13 @@ describe('an endpoint of MCP', () => {
     ]);
   });
 
+  it('refuses a request of JSON without a body', async () => {
+    const { fetch } = await serve();
+    const { headers } = send();
+    const response = await fetch(new Request('http://mcp.example/mcp', { method: 'POST', headers }));
+    expect(response.status).toBe(400);
+  });
+
   it('forgets a session that its client ends', async () => {
     const { fetch } = await serve();
     const id = (await fetch(send())).headers.get('mcp-session-id');

@@ -39,8 +39,9 @@ describe.each(versions)('the model of a host that speaks %s', (version) => {
     for (const answer of [{ answer: 'yes' }, { values: { 'c-1': true } }]) {
       const refused = await call('continue_task', { taskId, ...answer });
       expect(refused).toMatchObject({ isError: true });
-      expect(textOf(refused as never)).toMatch(
-        /^The agent asks for an approval, which is not the model's to give/,
+      expect(textOf(refused as never)).toBe(
+        "The agent asks for an approval, which is not the model's to give: the user gives it where the agent is used " +
+          'otherwise. continue_task with the taskId alone waits for it.',
       );
     }
     expect((await agent.getTask({ id: taskId })).status.state).toBe('TASK_STATE_INPUT_REQUIRED');

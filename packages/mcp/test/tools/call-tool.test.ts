@@ -251,6 +251,21 @@ describe('a tool that asks', () => {
     expect(await calling.next()).toEqual({ done: true, value: { content: [], isError: true } });
   });
 
+  it('ends a caller that goes on after its question, once the turn is over', async () => {
+    const { client } = clientOf(() => ask({ a: elicit('Sure?') }));
+    const stop = new AbortController();
+    const turn = {
+      messages: [],
+      extensions: [],
+      signal: stop.signal,
+      step: (_: string, fn: () => unknown) => fn(),
+    } as unknown as Turn;
+    const calling = callTool(turn, client, 'look');
+    await calling.next();
+    stop.abort(new Error('Over'));
+    await expect(calling.next()).rejects.toThrow('Over');
+  });
+
   it('shows the address that it wants opened', async () => {
     const { client } = clientOf(() => ask({ a: elicit('Sign in', { url: 'https://a.example' }) }));
     expect((await converse(calling(client), ['go'])).status).toMatchObject({

@@ -111,6 +111,27 @@ describe('a task at the server of another maker', () => {
   });
 });
 
+it('two tasks of tools in one turn are waited for one after the other, each with its own result', async () => {
+  const result = (text: string) => task('completed', { result: { content: [{ type: 'text', text }] } });
+  const { client } = await foreignServer({
+    'tools/call': [handle(), handle({ taskId: 't-2' })],
+    'tasks/get': [result('One'), result('Two')],
+  });
+  const received = client.transport?.onmessage;
+  const agent: Agent = async function* (turn) {
+    const first = yield* callTool(turn, client, 'look');
+    const handled = client.transport?.onmessage;
+    const second = yield* callTool(turn, client, 'look');
+    // What lets handles through is put in once.
+    yield completed(JSON.stringify([first.content, second.content, client.transport?.onmessage === handled]));
+  };
+  const { updates } = await runTurn(agent, 'go');
+  expect(client.transport?.onmessage).not.toBe(received);
+  expect(JSON.stringify(updates.at(-1)).replaceAll('\\', '')).toContain(
+    '[[{"type":"text","text":"One"}],[{"type":"text","text":"Two"}],true]',
+  );
+});
+
 describe('questions of a task at the server of another maker', () => {
   const form = { city: { type: 'string' } };
   const asks = (keys: readonly string[]) =>
@@ -198,7 +219,14 @@ describe('a pause between two reads', () => {
   async function tried(
     client: McpClient,
     started: object,
-    { attempt = 1, turnAttempt = 1, longestPauseMs = 30_000, memory = {} as Record<string, unknown> } = {},
+    {
+      attempt = 1,
+      turnAttempt = 1,
+      longestPauseMs = 30_000,
+      memory = {} as Record<string, unknown>,
+      signal = new AbortController().signal,
+      onStatus = () => {},
+    } = {},
   ) {
     const kept = new Map(Object.entries(memory));
     const writes: unknown[] = [];
@@ -216,7 +244,7 @@ describe('a pause between two reads', () => {
         },
       },
       step: (_name: string, _options: object, fn: (context: object) => Promise<unknown>) =>
-        fn({ signal: new AbortController().signal, attempt }),
+        fn({ signal, attempt }),
     } as unknown as Turn;
     const wait = {
       tool: 'look',
@@ -225,7 +253,7 @@ describe('a pause between two reads', () => {
       task: { taskId: 't-1', server: 'Foreign', ...started },
       longestPauseMs,
       unreachableMs: 600_000,
-      onStatus: () => {},
+      onStatus,
     };
     const outcome = await waitForTask(turn, client, wait).catch((error: unknown) => error);
     return { outcome, writes, kept: Object.fromEntries(kept) };
@@ -265,6 +293,24 @@ describe('a pause between two reads', () => {
       expect(outcome).toMatchObject({ name: 'NotYet', retryAfterMs: expected });
     },
   );
+
+  it('ends with the turn, and not when it is over', async () => {
+    const working = task('working', { pollIntervalMs: 4_000, statusMessage: 'On it' });
+    const { client, count } = await serverOf([working]);
+    const [stop, read] = [new AbortController(), Promise.withResolvers<void>()];
+    let hasEnded = false;
+    const more = { attempt: 2, signal: stop.signal, onStatus: () => read.resolve() };
+    const ended = tried(client, { pollIntervalMs: 1 }, more).finally(() => {
+      hasEnded = true;
+    });
+    await read.promise;
+    // The pause has begun. None of its time passes.
+    stop.abort(new Error('Over'));
+    for (let rounds = 0; rounds < 10; rounds += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(hasEnded).toBe(true);
+    expect((await ended).outcome).toEqual(new Error('Over'));
+    expect(count('tasks/get')).toBe(1);
+  });
 
   it('goes by what the server advises with each read', async () => {
     const { client } = await serverOf([task('working', { pollIntervalMs: 60_000 })]);

@@ -1,5 +1,5 @@
 import { A2AError } from '@batonjs/protocol/errors';
-import { StoreError, type TaskStore } from '@batonjs/store';
+import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { change } from '../../../../../test/kit/faulty-store.ts';
@@ -187,6 +187,23 @@ describe('a run', () => {
       reason: 'UNSUPPORTED_OPERATION',
       message: 'The run has ended',
     });
+  });
+
+  it('meets each task once, also one that changed while the run was in another state', async () => {
+    const store = await storeWith(2, 'ask');
+    const asked: string[] = [];
+    const webhooks = {
+      listPushConfigs: async (_scope: string, id: string) => {
+        asked.push(id);
+        return [{ id: 'w', retryAt: 'x' }];
+      },
+      retryNow: async () => {},
+    } as unknown as PushConfigStore;
+    const seen = await all(
+      bulkTasks({ scope, request: { action: 'retry-webhooks' } }, {}, sourceOf(store, { webhooks })),
+    );
+    expect(countsOf(seen.at(-1)!)).toMatchObject({ total: 2, done: 2, skipped: 0, isOver: true });
+    expect(new Set(asked).size).toBe(asked.length);
   });
 
   it('over tasks that never rest ends after twenty passes', async () => {

@@ -66,6 +66,7 @@ describe('a recurring task is refused', () => {
     ],
     ['with three fields', { cron: '* * *' }, /"\* \* \*" cannot be read/],
     ['with a single date', { cron: '2030-01-01T00:00:00Z' }, /nickname such as @daily, and "2030-01-01T00/],
+    ['with a nickname and more', { cron: '@daily!' }, /nickname such as @daily, and "@daily!" is neither/],
     ['without an expression', { cron: undefined }, /nickname such as @daily, and undefined is neither/],
     ['with a day that never comes', { cron: '0 0 31 2 *' }, /"report" has no times: .*ever comes/],
     ['in a time zone that does not exist', { timezone: 'Mars/Base' }, /no time zone "Mars\/Base"/],

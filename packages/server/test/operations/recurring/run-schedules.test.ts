@@ -157,6 +157,16 @@ describe('a task that recurs', () => {
     expect(known?.latest).toEqual({ dueAt: '2026-01-01T00:01:00.000Z', taskId: expect.any(String) });
   });
 
+  it('is not started for what another process has done with meanwhile', async () => {
+    const { clock, times, store } = running([tick]);
+    await clock.advance(1_000);
+    const record = new ScheduleRecord({ queue: 'q', store, clock: systemClock });
+    const [known] = await record.read();
+    await record.change(() => known && { set: { ...known, through: '2026-01-01T00:02:00.000Z' } });
+    await clock.advance(3 * minute);
+    expect(times()).toEqual(['00:03:00']);
+  });
+
   it.each([
     ['skip', 'all are passed over'],
     ['last', 'all but the last one are passed over'],
