@@ -74,6 +74,8 @@ describe.each(stores)('a server that is closed, with tasks in %s', (_, open) => 
     const { first, start, release, runs } = twoServers();
     const { task } = await rpc(first, 'SendMessage', { message: say('sign in') });
     expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
+    // Other than a question, it does not end the turn: one that is closed before its end is run again.
+    await eventually(() => expect(first.load.turns).toBe(0));
     await first.close({ graceMs: 0 });
     const second = start();
     release();
