@@ -60,6 +60,7 @@ const actions: readonly Action[] = [
   'prune',
   'fetch-file',
   'add-agent',
+  'read-requests',
   'kill',
 ];
 
@@ -115,6 +116,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     allow: actions,
     token: settings.inspectorToken,
     kill: settings.kill,
+    clientRequests: true,
     ...(settings.traceUrl && { traceUrl: settings.traceUrl }),
   });
   listener.on('request', createApp(exhibits, settings.perMinute, gateway, inspect, settings.kill));

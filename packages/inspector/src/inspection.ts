@@ -1,6 +1,7 @@
 import { type Inspected, inspected } from './agents/inspected.ts';
 import type { Action } from './api/agent.ts';
 import { StoreCharts } from './charts/store-charts.ts';
+import type { Watched } from './clients/client-requests.ts';
 import { problemOf, RequestError } from './http/reply.ts';
 import type { InspectedAgent, Target, Viewer } from './options.ts';
 import { pause } from './pause.ts';
@@ -32,6 +33,13 @@ export class Inspection {
 
   get agents(): readonly Exhibit[] {
     return [...this.#agents.values()];
+  }
+
+  /** The agents whose servers run in this process. */
+  get servers(): readonly Watched[] {
+    return this.agents.flatMap(({ id, server, link }) =>
+      server && link ? [{ id, server, url: link.url }] : [],
+    );
   }
 
   /** Adds an agent. Throws `TypeError` for options without an agent. */
@@ -116,5 +124,6 @@ export const allActions: readonly Action[] = [
   'prune',
   'fetch-file',
   'add-agent',
+  'read-requests',
   'kill',
 ];

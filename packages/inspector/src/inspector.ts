@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isLoopbackAddress } from '@batonjs/bindings';
 import { Activity } from './activity.ts';
 import type { Action } from './api/agent.ts';
+import { ClientRequests } from './clients/client-requests.ts';
 import { accessToken } from './guard/access-token.ts';
 import { checkRequest } from './guard/check-request.ts';
 import { readJson } from './http/read-json.ts';
@@ -21,7 +22,7 @@ export interface Inspector {
   (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void;
   /** The address for a browser, with the token, for an inspector that is mounted at `url`. */
   addressAt(url: string): string;
-  /** Stops following tasks. Stores and servers stay open. */
+  /** Stops following tasks, and forgets the requests of clients. Stores and servers stay open. */
   close(): void;
 }
 
@@ -40,6 +41,9 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
   if (traceUrl !== undefined) mustBeTraceUrl(traceUrl);
   const single = options.server || options.store || options.url ? [options] : [];
   const inspection = new Inspection(options.agents ?? single);
+  const clientRequests = options.clientRequests
+    ? new ClientRequests(options.clientRequests === true ? {} : options.clientRequests, inspection.servers)
+    : undefined;
   const token = authenticate ? undefined : accessToken(options.token);
   const rules = { hosts, isLocal: !authenticate };
   const files = serveApp(appFolder);
@@ -116,6 +120,7 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
       viewer,
       inspection,
       activity,
+      clientRequests,
       process,
       traceUrl,
       kill: isLoopbackAddress(request.socket.remoteAddress) ? kill : undefined,
@@ -135,7 +140,10 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
   };
   return Object.assign(handler, {
     addressAt: (url: string) => `${url.replace(/(?<!\/)\/+$/, '')}/${token ? `#token=${token.text}` : ''}`,
-    close: () => inspection.close(),
+    close() {
+      clientRequests?.close();
+      inspection.close();
+    },
   });
 }
 
@@ -155,6 +163,7 @@ const words = {
   prune: 'delete tasks',
   'fetch-file': 'load files from other servers',
   'add-agent': 'add agents',
+  'read-requests': 'read the requests of clients',
   kill: 'kill the process',
 } as const;
 

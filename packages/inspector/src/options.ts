@@ -47,6 +47,14 @@ export interface Viewer {
   readonly may?: readonly Action[] | ((action: Action, target: Target) => boolean | Promise<boolean>);
 }
 
+/** How many requests of clients are kept. */
+export interface ClientRequestsOptions {
+  /** Default 500. */
+  readonly last?: number;
+  /** The memory that they may take, in bytes. Default 16 MiB. */
+  readonly bytes?: number;
+}
+
 /** Options of `inspector`. Needs `agents`, `server` or `store`. */
 export interface InspectorOptions extends InspectedAgent {
   /** Several agents, in place of one. */
@@ -69,6 +77,11 @@ export interface InspectorOptions extends InspectedAgent {
    * task whose messages were traced has a link there; it needs the store of the agent. `http` or `https`.
    */
   readonly traceUrl?: string;
+  /**
+   * Keeps the last requests of all clients to each `server` here, and their answers: path, caller, status, time, and
+   * bodies without credentials. For viewers with the action `read-requests`. Default: off, and requests cost nothing more.
+   */
+  readonly clientRequests?: boolean | ClientRequestsOptions;
   /** Called after each action and each attempt of one, to keep who did what. The inspector itself keeps the last 1,000. */
   readonly onAction?: (record: ActionRecord) => void;
   /** Kills this process, which a parent starts again. The app then has a button for it, on loopback only. */

@@ -8,6 +8,7 @@ import { expect } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
 import { startChromium } from '../../../test/support/chromium.ts';
 import type { Action } from '../src/api/agent.ts';
+import type { InspectorOptions } from '../src/options.ts';
 import { builtApp } from './built-app.ts';
 import { type InspectedServers, serveInspected } from './inspected-servers.ts';
 
@@ -37,10 +38,14 @@ export interface OpenedApp {
 }
 
 /** Builds the app, serves it and opens it. */
-export async function openApp(executablePath: string, allow: readonly Action[]): Promise<OpenedApp> {
+export async function openApp(
+  executablePath: string,
+  allow: readonly Action[],
+  options: Omit<InspectorOptions, 'agents' | 'allow'> = {},
+): Promise<OpenedApp> {
   mkdirSync(pictures, { recursive: true });
   const folder = await builtApp();
-  const served = await serveInspected(folder, { allow });
+  const served = await serveInspected(folder, { allow, ...options });
   const browser = await startChromium(executablePath);
   const page = await browser.context.newPage();
   await page.setViewportSize({ width: 1440, height: 900 });

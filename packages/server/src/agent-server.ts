@@ -9,6 +9,7 @@ import type { AgentCard, AgentInterface, Task } from '@batonjs/protocol';
 import { PREVIEW_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import { isTaskAgent } from './agent/agent.ts';
 import type { OpenedCallback } from './agent/callback.ts';
+import { RequestWatch } from './base/hooks/request-watch.ts';
 import { keepWatched } from './base/hooks/watched.ts';
 import type { Limits } from './base/limits.ts';
 import type { Readiness } from './base/store/readiness.ts';
@@ -143,7 +144,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const { tenants, compatibility = [] } = options;
   const hasAuthenticate = options.authenticate !== undefined;
   const parts = { dependencies, admission: admissionOf(options, dependencies), tenants };
-  const answered = withOwnHost(createHandler({ ...parts, bindings, compatibility }), {
+  const watch = new RequestWatch();
+  const answered = withOwnHost(createHandler({ ...parts, bindings, compatibility, watch }), {
     hasAuthenticate,
     publicUrl,
   });
@@ -156,7 +158,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const server: AgentServer = {
     card,
     handle,
-    answerCall: createAnswerCall(parts),
+    answerCall: createAnswerCall(parts, watch),
     checkCaller: createCheckCaller(parts),
     closing: closing.signal,
     addInterface: (entry) => listed(added, entry),
@@ -185,6 +187,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     store: options.store,
     publicUrl,
     logger: dependencies.logger,
+    watch,
     submit: (request, caller) => submitMessage(request, caller, dependencies),
   });
 }

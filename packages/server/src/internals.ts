@@ -1,6 +1,7 @@
 /** For packages that read the tasks of a server from its store, such as the task gateway. May change in any release. */
 
 export type { TransactionDatabase, TransactionKey } from './agent/transaction.ts';
+export type { WatchedBody, WatchedRequest, WatchedStart } from './base/hooks/request-watch.ts';
 export { telemetryOf } from './base/hooks/watched.ts';
 export { isKnownQueue } from './base/store/queue-owners.ts';
 export { type Stranded, versionsOf } from './base/store/versions.ts';

@@ -1,6 +1,6 @@
 import type { AgentCard } from '@batonjs/protocol';
 
-/** The things that a viewer may be allowed to do besides looking. */
+/** The things that a viewer may be allowed to do besides looking at agents and tasks. */
 export type Action =
   | 'send'
   | 'cancel'
@@ -11,6 +11,7 @@ export type Action =
   | 'prune'
   | 'fetch-file'
   | 'add-agent'
+  | 'read-requests'
   | 'kill';
 
 /** What the app needs to know before it shows anything. */

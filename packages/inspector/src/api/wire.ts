@@ -24,3 +24,25 @@ export interface Exchange {
   /** A line for the shell that sends the same request. Credentials are left out. */
   readonly shell: string;
 }
+
+/** A request of any client to a server of this process, and its response. */
+export interface ClientExchange extends Exchange {
+  /** Id of the agent. */
+  readonly agent: string;
+  /** The version of the protocol: `Major.Minor`. Absent for the card. */
+  readonly version?: string;
+  /** The scope that `authenticate` gave; absent while the caller is not known, and for refused ones. */
+  readonly caller?: string;
+}
+
+/** A line of the feed of requests. */
+export type ClientExchangeUpdate =
+  /** Sent first: whose requests are kept since when, and how many at most. */
+  | {
+      readonly type: 'open';
+      readonly pid: number;
+      readonly since: string;
+      readonly exchanges: number;
+      readonly bytes: number;
+    }
+  | { readonly type: 'exchanges'; readonly exchanges: readonly ClientExchange[] };

@@ -10,6 +10,7 @@ import { TasksPage } from './list/tasks-page.tsx';
 import { ActivityPage } from './pages/activity-page.tsx';
 import { CardPage } from './pages/card-page.tsx';
 import { GraphPage } from './pages/graph-page.tsx';
+import { RequestsPage } from './pages/requests-page.tsx';
 import { SendPage } from './pages/send-page.tsx';
 
 import { TokenPage } from './pages/token-page.tsx';
@@ -129,6 +130,7 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
         {place === 'tasks' && <TasksPage agent={undefined} query={query} />}
         {place === 'inbox' && <InboxPage query={query} />}
         {place === 'charts' && <ChartsPage query={query} />}
+        {place === 'requests' && <RequestsPage query={query} />}
         {place === 'activity' && <ActivityPage />}
         {place === 'compare' && <ComparePage query={query} />}
       </Guarded>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type AgentSummary, mostCounted, type OpenCounts } from '../api/agent.ts';
+import { type Action, type AgentSummary, mostCounted, type OpenCounts } from '../api/agent.ts';
 import { ApiError, post } from './data/api.ts';
 import { hrefOf, type Place, placeHref, placeNames, type Route, type Tab } from './data/route.ts';
 import { useAgent, useMay, useSession } from './data/session.ts';
@@ -16,7 +16,7 @@ const tabs: readonly (readonly [Tab, string, IconName])[] = [
   ['send', 'Send', 'send'],
   ['graph', 'Contexts', 'graph'],
   ['webhooks', 'Webhooks', 'webhooks'],
-  ['wire', 'Wire', 'wire'],
+  ['wire', 'Requests', 'wire'],
   ['card', 'Card', 'card'],
 ];
 
@@ -24,8 +24,12 @@ const places: readonly (readonly [Place, IconName])[] = [
   ['tasks', 'tasks'],
   ['inbox', 'inbox'],
   ['charts', 'charts'],
+  ['requests', 'wire'],
   ['activity', 'status'],
 ];
+
+/** The actions that change nothing at an agent. */
+const looks: readonly Action[] = ['fetch-file', 'add-agent', 'read-requests'];
 
 interface ShellProps {
   readonly route: Route;
@@ -59,7 +63,8 @@ function SideBar({ route }: { readonly route: Route }) {
   const { agents, may, viewer } = useSession();
   const overview = useOverview();
   const asking = Object.values(overview).reduce((sum, each) => sum + each.asking, 0);
-  const isReadOnly = !may.some((action) => action !== 'fetch-file' && action !== 'add-agent');
+  const isReadOnly = !may.some((action) => !looks.includes(action));
+  const shown = places.filter(([place]) => place !== 'requests' || may.includes('read-requests'));
   return (
     <aside class="side-bar">
       <div class="brand">
@@ -70,7 +75,7 @@ function SideBar({ route }: { readonly route: Route }) {
         </kbd>
       </div>
       <nav aria-label="All agents" class="places">
-        {places.map(([place, icon]) => (
+        {shown.map(([place, icon]) => (
           <a
             key={place}
             class="agent-link"

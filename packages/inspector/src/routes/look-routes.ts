@@ -1,13 +1,11 @@
 import { reportCard } from '../agents/card-report.ts';
 import { summaryOf } from '../agents/inspected.ts';
 import type { Overview, SessionInfo } from '../api/agent.ts';
-import type { Exchange } from '../api/wire.ts';
 import { taskPicture } from '../graph/task-picture.ts';
 import { readNumber } from '../http/read-number.ts';
 import { problemOf, RequestError } from '../http/reply.ts';
 import { streamLines } from '../http/stream-lines.ts';
 import { allActions, type Exhibit, isAllowed } from '../inspection.ts';
-import { pause } from '../pause.ts';
 import { countOpen } from '../tasks/count-open.ts';
 import { readFilter } from '../tasks/filters.ts';
 import { readTask } from '../tasks/read-task.ts';
@@ -15,12 +13,22 @@ import { taskFeed, taskFeeds } from '../tasks/task-feed.ts';
 import { mustHaveTask, storeTimeline } from '../timeline/store-timeline.ts';
 import { listWebhooks } from '../webhooks/list-webhooks.ts';
 import { ANSWERED, type Route } from './route.ts';
+import { ownFeed, requestFeed } from './wire-feeds.ts';
 
 /** What can be looked at. */
 export const lookRoutes: Readonly<Record<string, Route>> = {
-  async 'GET /session'({ viewer, inspection, kill, process, traceUrl }): Promise<SessionInfo> {
+  async 'GET /session'({
+    viewer,
+    inspection,
+    kill,
+    process,
+    traceUrl,
+    clientRequests,
+  }): Promise<SessionInfo> {
     await inspection.introduce();
-    const asked = allActions.filter((action) => action !== 'kill' || kill);
+    const asked = allActions.filter(
+      (action) => (action !== 'kill' || kill) && (action !== 'read-requests' || clientRequests),
+    );
     const may = await Promise.all(asked.map((action) => isAllowed(viewer, action, {})));
     return {
       ...(viewer.name !== undefined && { viewer: viewer.name }),
@@ -111,11 +119,18 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     return listWebhooks(agent, agent.tasks, readNumber(query, 'scope'));
   },
 
+  async 'GET /requests'({ clientRequests, inspection, permit, response }) {
+    if (!clientRequests) throw new RequestError(404, 'This inspector does not keep the requests of clients');
+    await permit('read-requests');
+    await streamLines(response, (signal) => requestFeed(clientRequests, signal), inspection.hide);
+    return ANSWERED;
+  },
+
   async 'GET /agents/:agent/wire'(ask) {
     const { link } = ask.inspection.agent(ask.params.agent);
     if (!link)
       throw new RequestError(404, 'The inspector sends no requests to this agent: it has the store only');
-    await streamLines(ask.response, (signal) => wireFeed(link.wire, signal), ask.inspection.hide);
+    await streamLines(ask.response, (signal) => ownFeed(link.wire, signal), ask.inspection.hide);
     return ANSWERED;
   },
 };
@@ -136,35 +151,4 @@ async function timelineOf(
   const recording = agent.recordings?.open(taskId);
   if (!recording) throw new RequestError(404, `There is no scope ${scope}`);
   return (signal: AbortSignal) => recording.feed(known, signal);
-}
-
-/** How often exchanges that change are sent, in milliseconds: a stream changes with every event. */
-const wireEveryMs = 200;
-
-async function* wireFeed(log: WireSource, signal: AbortSignal) {
-  const changed = new Map<number, Exchange>(log.exchanges.map((exchange) => [exchange.number, exchange]));
-  let wake = () => {};
-  const unlisten = log.listen((exchange) => {
-    changed.set(exchange.number, exchange);
-    wake();
-  });
-  try {
-    while (!signal.aborted) {
-      const exchanges = [...changed.values()];
-      changed.clear();
-      if (exchanges.length > 0) yield { exchanges };
-      await pause(wireEveryMs, signal);
-      if (changed.size === 0)
-        await pause(60_000, signal, (resume) => {
-          wake = resume;
-        });
-    }
-  } finally {
-    unlisten();
-  }
-}
-
-interface WireSource {
-  readonly exchanges: readonly Exchange[];
-  listen(listener: (exchange: Exchange) => void): () => void;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Activity } from '../activity.ts';
 import type { Action } from '../api/agent.ts';
+import type { ClientRequests } from '../clients/client-requests.ts';
 import type { Inspection } from '../inspection.ts';
 import type { Target, Viewer } from '../options.ts';
 
@@ -15,6 +16,8 @@ export interface Ask {
   readonly inspection: Inspection;
   /** What was done so far. */
   readonly activity: Activity;
+  /** The requests of all clients, if they are kept. */
+  readonly clientRequests?: ClientRequests | undefined;
   /** The body as JSON. */
   body(): Promise<Readonly<Record<string, unknown>>>;
   /** Rejects with a `RequestError` unless the viewer may do this. */

@@ -19,6 +19,7 @@ const words: Readonly<Record<Action, string>> = {
   prune: 'Deleted old tasks',
   'fetch-file': 'Loaded a file',
   'add-agent': 'Added or removed an agent',
+  'read-requests': 'Read the requests of clients',
   kill: 'Killed the process',
 };
 

@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Exchange } from '../../api/wire.ts';
-import { useAgent, useFeeds } from '../data/session.ts';
-import { CopyButton, Empty, Facts, Section } from '../parts/bits.tsx';
-import { JsonView } from '../parts/json-view.tsx';
+import { placeHref } from '../data/route.ts';
+import { useAgent, useFeeds, useMay } from '../data/session.ts';
+import { Empty } from '../parts/bits.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { clockTime, duration } from '../parts/words.ts';
+import { duration } from '../parts/words.ts';
+import { ExchangeTime, ExchangeView } from './exchange-view.tsx';
 
 /** The most exchanges that the page keeps. */
 const most = 1_000;
@@ -33,6 +34,7 @@ function useExchanges(agent: string, canCall: boolean): ReadonlyMap<number, Exch
 export function WirePage({ agent }: { readonly agent: string }) {
   const summary = useAgent(agent);
   const canCall = summary?.canCall ?? false;
+  const mayReadAll = useMay('read-requests');
   const exchanges = useExchanges(agent, canCall);
   const [chosen, setChosen] = useState<number>();
   const [binding, setBinding] = useState('');
@@ -49,8 +51,9 @@ export function WirePage({ agent }: { readonly agent: string }) {
   return (
     <div class="wire-page">
       <header class="page-head">
-        <h1>Wire</h1>
+        <h1>Requests</h1>
         <span class="muted">What this inspector sent to the agent. Credentials are left out.</span>
+        {mayReadAll && <a href={placeHref('requests', { agent })}>Those of all clients</a>}
         <span class="spacer" />
         <label class="select">
           <span class="visually-hidden">Binding</span>
@@ -93,71 +96,11 @@ export function WirePage({ agent }: { readonly agent: string }) {
 function ExchangeCells({ exchange }: { readonly exchange: Exchange }) {
   return (
     <>
-      <span class="mono muted wire-time">
-        {clockTime(exchange.at).slice(0, 8)}
-        <span class="wire-ms">{clockTime(exchange.at).slice(8)}</span>
-      </span>
+      <ExchangeTime at={exchange.at} />
       <span class="wire-operation">{exchange.operation}</span>
       <span class="muted">{exchange.binding ?? ''}</span>
       <span class="wire-status">{exchange.status ?? 'waiting'}</span>
       <span class="number muted">{exchange.endMs === undefined ? '…' : duration(exchange.endMs)}</span>
     </>
   );
-}
-
-function ExchangeView({ exchange }: { readonly exchange: Exchange }) {
-  const { operation, method, url, status, firstMs, endMs, shell, isCut } = exchange;
-  return (
-    <>
-      <header class="exchange-head">
-        <h2>{operation}</h2>
-        <CopyButton text={shell} label={exchange.binding === 'GRPC' ? 'Copy as grpcurl' : 'Copy as curl'} />
-      </header>
-      <Facts
-        rows={[
-          ['Request', <span key="url" class="mono">{`${method} ${url}`}</span>],
-          ['Status', status ?? 'no answer yet'],
-          [
-            'Time',
-            [
-              firstMs !== undefined && `${duration(firstMs)} to the first byte`,
-              endMs !== undefined && `${duration(endMs)} in all`,
-            ]
-              .filter(Boolean)
-              .join(', ') || 'still open',
-          ],
-        ]}
-      />
-      <pre class="code shell-line">{shell}</pre>
-      <Section title="Request">
-        <Headers headers={exchange.requestHeaders} />
-        <Body text={exchange.requestBody ?? ''} />
-      </Section>
-      <Section title="Response">
-        <Headers headers={exchange.responseHeaders} />
-        <Body text={exchange.responseBody} />
-        {isCut && <p class="muted">The rest is not kept.</p>}
-      </Section>
-    </>
-  );
-}
-
-function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
-  const entries = Object.entries(headers);
-  if (entries.length === 0) return null;
-  return <pre class="code">{entries.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>;
-}
-
-function Body({ text }: { readonly text: string }) {
-  if (text === '') return <p class="muted">No body.</p>;
-  const value = parsed(text);
-  return value === undefined ? <pre class="code">{text}</pre> : <JsonView value={value} open={3} />;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

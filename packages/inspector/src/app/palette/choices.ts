@@ -16,10 +16,19 @@ const keys: Readonly<Record<Exclude<Place, 'compare'>, string>> = {
   tasks: 't',
   inbox: 'i',
   charts: 'c',
+  requests: 'r',
   activity: 'a',
 };
 
-const places = ['tasks', 'inbox', 'charts', 'activity'] as const;
+const places = ['tasks', 'inbox', 'charts', 'requests', 'activity'] as const;
+
+const icons = {
+  tasks: 'tasks',
+  inbox: 'inbox',
+  charts: 'charts',
+  requests: 'wire',
+  activity: 'status',
+} as const;
 
 /** The address that keys go to; undefined if they go nowhere. */
 export function shortcutOf(pressed: string): string | undefined {
@@ -32,7 +41,7 @@ export const fixedChoices = (agents: readonly AgentSummary[]): readonly PaletteC
   ...places.map((place) => ({
     name: placeNames[place],
     note: `g ${keys[place]}`,
-    icon: place === 'activity' ? ('status' as const) : place,
+    icon: icons[place],
     href: placeHref(place),
   })),
   ...agents.flatMap(({ id, name, canCall }) => [

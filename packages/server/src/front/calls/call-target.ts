@@ -1,6 +1,7 @@
 import type { AnswerCall, CallEvents, CallTarget } from '@batonjs/bindings';
 import type { A2AError } from '@batonjs/protocol/errors';
 import { A2A_VERSION, IMPLIED_VERSION, parseVersion } from '@batonjs/protocol/headers';
+import { type RequestWatch, shownCaller } from '../../base/hooks/request-watch.ts';
 import { type Events as EventSource, runIn } from '../../base/hooks/telemetry.ts';
 import type { EventBatch } from '../../log/event-stream.ts';
 import { toWireError } from '../../operations/call/wire-error.ts';
@@ -10,46 +11,50 @@ import { type AnsweringParts, answerCall } from './answer-call.ts';
 import { callerOf, type RequestHead } from './authenticate.ts';
 import { requestIdOf } from './request-id.ts';
 import { inSpan } from './traced-answer.ts';
+import { withCallWatch } from './watched-call.ts';
 
 const noQuery = new URLSearchParams();
 
 /** Makes the function that answers calls of bindings that are not HTTP. */
-export const createAnswerCall =
-  (parts: AnsweringParts): AnswerCall =>
-  async (incoming) => {
-    const { operation, path, headers, version, opening, binding, remoteAddress, signal } = incoming;
-    const { card, cards, telemetry, clock, logger } = parts.dependencies;
-    const requestId = requestIdOf(headers, clock);
-    const baseUrl = telemetry && cards.addressOf(binding);
-    const span = telemetry?.request({
-      operation,
-      card,
-      headers,
-      version,
-      binding,
-      baseUrl,
-      remoteAddress,
-    });
-    try {
-      const head = opening
-        ? openingHead(path, opening, remoteAddress)
-        : { method: 'POST', path, query: noQuery, headers, remoteAddress };
-      const decoded = {
-        ...{ version, headers, signal, requestId, span, head, servedVersions: [version] },
-        statedVersion: parseVersion(headers[A2A_VERSION.toLowerCase()]) ?? IMPLIED_VERSION,
-        ask: () => admittedCaller(head, parts.admission),
-        readCall: () => ({ operation, params: incoming.readParams(), lastEventId: incoming.lastEventId }),
-      };
-      const answer = await (span ? inSpan(span, decoded, parts) : answerCall(decoded, parts));
-      const { extensions } = answer;
-      if ('result' in answer) return { extensions, result: answer.result };
-      return { extensions, events: new Events(answer.stream, answer.first, answer.onError) };
-    } catch (error) {
-      const wire = runIn(span, () => toWireError(error, logger, { requestId, operation, path }));
-      span?.end(wire);
-      throw withChallenge(wire, card);
-    }
-  };
+export const createAnswerCall = (parts: AnsweringParts, watch: RequestWatch): AnswerCall =>
+  withCallWatch(
+    async (incoming, seen) => {
+      const { operation, path, headers, version, opening, binding, remoteAddress, signal } = incoming;
+      const { card, cards, telemetry, clock, logger } = parts.dependencies;
+      const requestId = requestIdOf(headers, clock);
+      const baseUrl = telemetry && cards.addressOf(binding);
+      const span = telemetry?.request({
+        operation,
+        card,
+        headers,
+        version,
+        binding,
+        baseUrl,
+        remoteAddress,
+      });
+      try {
+        const head = opening
+          ? openingHead(path, opening, remoteAddress)
+          : { method: 'POST', path, query: noQuery, headers, remoteAddress };
+        const decoded = {
+          ...{ version, headers, signal, requestId, span, head, servedVersions: [version] },
+          statedVersion: parseVersion(headers[A2A_VERSION.toLowerCase()]) ?? IMPLIED_VERSION,
+          ask: () => shownCaller(admittedCaller(head, parts.admission), seen),
+          readCall: () => ({ operation, params: incoming.readParams(), lastEventId: incoming.lastEventId }),
+        };
+        const answer = await (span ? inSpan(span, decoded, parts) : answerCall(decoded, parts));
+        const { extensions } = answer;
+        if ('result' in answer) return { extensions, result: answer.result };
+        return { extensions, events: new Events(answer.stream, answer.first, answer.onError) };
+      } catch (error) {
+        const wire = runIn(span, () => toWireError(error, logger, { requestId, operation, path }));
+        span?.end(wire);
+        throw withChallenge(wire, card);
+      }
+    },
+    watch,
+    (binding) => parts.dependencies.cards.addressOf(binding),
+  );
 
 /** Makes the function that finds out who opens a connection for several calls. */
 export const createCheckCaller =

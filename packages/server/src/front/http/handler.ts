@@ -16,6 +16,7 @@ import {
   parseVersion,
 } from '@batonjs/protocol/headers';
 import type { Caller } from '../../agent/caller.ts';
+import { type RequestWatch, shownCaller } from '../../base/hooks/request-watch.ts';
 import { type RequestSpan, runIn } from '../../base/hooks/telemetry.ts';
 import type { Dependencies } from '../../operations/call/dependencies.ts';
 import { toWireError } from '../../operations/call/wire-error.ts';
@@ -32,11 +33,13 @@ import type { Handle, HttpExchange } from './http-exchange.ts';
 import { isLarge, readBody } from './request-body.ts';
 import { streamBody } from './sse-body.ts';
 import { isBelowUnknownMount, unknownMount } from './unknown-mount.ts';
+import { withWatch } from './watched-handle.ts';
 
 /** How requests are read, by the bindings and the other versions of the protocol, and answered. */
 export interface HttpOptions extends AnsweringParts {
   readonly bindings: readonly [ServerBinding, ...ServerBinding[]];
   readonly compatibility: readonly ServerCompatibility[];
+  readonly watch: RequestWatch;
 }
 
 /** Answers requests: picks the binding, which decodes them and encodes their answers. Spec: §5, §3.3. */
@@ -44,7 +47,7 @@ export function createHandler(http: HttpOptions): Handle {
   const { bindings, admission, dependencies } = http;
   const { logger } = dependencies;
   const servedVersions = bindings.map(({ version }) => version);
-  return async (exchange) => {
+  return withWatch(async (exchange, seen) => {
     const mount = cardMountOf(exchange, http);
     if (mount) return publicCard(exchange, mount, http);
     const requestId = requestIdOf(exchange.headers, dependencies.clock);
@@ -57,7 +60,7 @@ export function createHandler(http: HttpOptions): Handle {
     try {
       if (exchange.refusal) throw exchange.refusal;
       let asked: Promise<Caller | undefined> | undefined;
-      const ask = () => (asked ??= admittedCaller(exchange, admission));
+      const ask = () => (asked ??= shownCaller(admittedCaller(exchange, admission), seen));
       if (isLarge(exchange)) await ask();
       request = {
         ...request,
@@ -67,6 +70,7 @@ export function createHandler(http: HttpOptions): Handle {
       const wanted = dependencies.options.preview && stated === PREVIEW_VERSION ? PROTOCOL_VERSION : stated;
       binding = of(wanted);
       const { call, readCall, isLost } = decode(binding, request, exchange, dependencies);
+      seen?.named({ operation: call?.operation, binding: binding.name, version: wanted });
       span = call && startSpan(dependencies, call, binding, exchange, wanted);
       const { headers, signal, baseUrl } = exchange;
       const { version } = binding;
@@ -98,7 +102,7 @@ export function createHandler(http: HttpOptions): Handle {
       span?.end(wire);
       return privately(binding.encodeError(withChallenge(wire, dependencies.card), request), requestId);
     }
-  };
+  }, http.watch);
 }
 
 /** Names the request, and marks its reply as not for shared caches, unless it names its own caching. */

@@ -2,6 +2,7 @@ import type { SendMessageRequest } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
 import type { Caller } from '../../agent/caller.ts';
 import type { Logger } from '../../base/hooks/logger.ts';
+import type { RequestWatch } from '../../base/hooks/request-watch.ts';
 
 /** What other packages of this repository use of a server. */
 export interface Inside {
@@ -10,6 +11,8 @@ export interface Inside {
   readonly store: TaskStore;
   readonly publicUrl: string | undefined;
   readonly logger: Logger;
+  /** Shows the requests of all clients to those who ask. */
+  readonly watch: RequestWatch;
   /**
    * Records a message of the program itself in the name of a caller, whatever `authenticate` would say, and however often
    * it is repeated. Rejects with an `A2AError`.

@@ -1,0 +1,127 @@
+import { operationNames, operations } from '@batonjs/protocol/operations';
+import type { WatchedStart } from '@batonjs/server/internals';
+import { credentialsIn, HIDDEN } from '../wire/without-secrets.ts';
+
+/** Headers that are no credentials, though their values are not shown. */
+const harmless =
+  /^(host|connection|user-agent|accept|accept-.*|content-.*|origin|referer|sec-.*|x-forwarded-.*|forwarded|via|x-request-id|traceparent|tracestate|a2a-.*|cache-control|pragma|dnt|te|transfer-encoding|upgrade.*|grpc-.*|priority)$/;
+
+/** The members of a query whose values are shown: those of the operations. */
+const plainQuery: ReadonlySet<string> = new Set(
+  [
+    ...operationNames.flatMap((name) => {
+      const row = operations[name];
+      return 'query' in row ? Object.keys(row.query) : [];
+    }),
+    'tenant',
+    'A2A-Version',
+  ].map((name) => name.toLowerCase()),
+);
+
+/** Members of JSON that hold a secret by their name, whatever is written between its words. */
+const secretName =
+  /(password|passwd|passphrase|secret|credentials?|apikey|accesskey|privatekey|authorization|cookie|signature|(?<!page)token)$/;
+
+/** A credential that is written in a text, as in an error that repeats the header. */
+const schemeAndSecret = /\b(Bearer|Basic|Digest|ApiKey)\s+[\w.~+/=-]{8,}/gi;
+
+/** Longer bodies are not searched for secrets, and so not kept. In characters. */
+const mostSearched = 262_144;
+
+/** With more secrets in one request, no text of it is kept: each is searched in every text. */
+const mostSecrets = 100;
+
+/** Leaves the secrets of one request out of all that is kept of it and of its response. */
+export class ClientSecrets {
+  #secrets: readonly string[] = [];
+
+  constructor({ headers, query }: Pick<WatchedStart, 'headers' | 'query'>) {
+    const given = Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || harmless.test(name) ? [] : [[name, value] as const],
+    );
+    const hidden = [...query].filter(([name]) => !plainQuery.has(name.toLowerCase()));
+    const secrets = [
+      ...credentialsIn(Object.fromEntries(given)),
+      ...given.flatMap(([, value]) => passwordOf(value)),
+      ...hidden.map(([, value]) => value).filter((value) => value.length > 3),
+    ];
+    this.#learn(secrets);
+  }
+
+  /** Path and query without values that no operation knows. */
+  target({ path, query }: Pick<WatchedStart, 'path' | 'query'>): string {
+    const shown = [...query].map(([name, value]) =>
+      plainQuery.has(name.toLowerCase())
+        ? `${encodeURIComponent(name)}=${encodeURIComponent(value)}`
+        : `${encodeURIComponent(name)}=${HIDDEN}`,
+    );
+    return this.path(path) + (shown.length > 0 ? `?${shown.join('&')}` : '');
+  }
+
+  /** The path, which may repeat a secret of the query. */
+  path(path: string): string {
+    return this.#text(path);
+  }
+
+  /** JSON without secrets. What is no JSON, or too long to be searched, is not kept. */
+  json(text: string): string {
+    if (text === '') return '';
+    if (text.length > mostSearched) return HIDDEN;
+    try {
+      const value: unknown = JSON.parse(text, (name, value) => this.#byName(name, value));
+      return JSON.stringify(value, (_, part) => (typeof part === 'string' ? this.#text(part) : part));
+    } catch {
+      return HIDDEN;
+    }
+  }
+
+  /** Server-sent events, or lines of JSON, without secrets. */
+  lines(text: string): string {
+    return text.replace(/^(data: ?|)(.+)$/gm, (line, field: string, rest: string) => {
+      if (field === '' && /^(id|event|retry)?:/.test(line)) return this.#text(line);
+      return field + this.json(rest);
+    });
+  }
+
+  #byName(name: string, value: unknown): unknown {
+    if (secretName.test(name.toLowerCase().replace(/[^a-z]/g, ''))) return this.#withoutTexts(value);
+    return typeof value === 'string' && /^(url|uri)$/i.test(name) ? withoutQuery(value) : value;
+  }
+
+  /** A text, or a list of texts, is hidden; an object has members that are looked at by their own names. */
+  #withoutTexts(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.#withoutTexts(each));
+    if (typeof value === 'object' || typeof value === 'boolean' || value === '') return value;
+    // An answer may repeat it in a text.
+    if (typeof value === 'string' && value.length >= 8) this.#learn([value]);
+    return HIDDEN;
+  }
+
+  #learn(secrets: readonly string[]): void {
+    const all = secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]);
+    // Longer ones first: a secret may contain another one.
+    this.#secrets = [...new Set([...this.#secrets, ...all])].sort((one, other) => other.length - one.length);
+  }
+
+  #text(text: string): string {
+    if (this.#secrets.length > mostSecrets) return HIDDEN;
+    const plain = text.replace(schemeAndSecret, `$1 ${HIDDEN}`);
+    return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), plain);
+  }
+}
+
+/** A URL without the query, which may be signed, and without credentials. */
+function withoutQuery(text: string): string {
+  const url = URL.parse(text);
+  if (!url) return text.replace(/[?#].*$/s, `?${HIDDEN}`);
+  if (!url.search && !url.username && !url.password) return text;
+  return `${url.protocol}//${url.host}${url.pathname}${url.search && `?${HIDDEN}`}`;
+}
+
+/** The name and the password of the scheme Basic. */
+function passwordOf(header: string): string[] {
+  const [, encoded] = /^Basic\s+(\S+)$/i.exec(header) ?? [];
+  if (encoded === undefined) return [];
+  const decoded = Buffer.from(encoded, 'base64').toString();
+  return [decoded, decoded.slice(decoded.indexOf(':') + 1)].filter(({ length }) => length > 3);
+}
