@@ -70,6 +70,10 @@ it('no secret of a client leaves in what an inspector keeps of its requests', as
   const credentials = {
     authorization: `Bearer ${secrets.plant('bearer token')}`,
     'x-api-key': secrets.plant('API key'),
+    referer: `http://a.example/?code=${secrets.plant('referer')}`,
+    'x-forwarded-access-token': secrets.plant('token of a proxy'),
+    'a2a-notification-token': secrets.plant('notification token'),
+    'sec-websocket-protocol': `token, ${secrets.plant('subprotocol')}`,
     cookie: `a=1; session=${secrets.plant('cookie')}`,
   };
   const config = (place: string) => ({

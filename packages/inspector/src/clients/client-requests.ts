@@ -10,7 +10,7 @@ import type { ClientRequestsOptions } from '../options.ts';
 import { operationOf } from '../wire/operation-of.ts';
 import { curlOf, grpcurlOf } from '../wire/shell-line.ts';
 import { type WireBounds, WireLog } from '../wire/wire-log.ts';
-import { HIDDEN, shownHeaders } from '../wire/without-secrets.ts';
+import { HIDDEN } from '../wire/without-secrets.ts';
 import { ClientSecrets } from './client-secrets.ts';
 
 /** An agent whose server runs in this process. */
@@ -67,11 +67,7 @@ function watchedRequest(
     operation: operationOf(method, `http://agent${secrets.path(start.path)}`, undefined).operation,
     method,
     url: (baseUrl ?? known) + secrets.target(start),
-    requestHeaders: shownHeaders(
-      Object.entries(start.headers).flatMap(([name, value]) =>
-        value === undefined ? [] : [[name, value] as const],
-      ),
-    ),
+    requestHeaders: secrets.headers(start.headers),
     shell: '',
   });
   return {
@@ -119,9 +115,9 @@ const shownAnswer = (headers: Readonly<Record<string, string>>): Record<string, 
     Object.entries(headers).map(([name, value]) => [name, /cookie|www-auth/i.test(name) ? HIDDEN : value]),
   );
 
-/** Headers that `curl` sets itself. */
+/** Headers that another client sets itself. */
 const ofConnection =
-  /^(host|connection|content-length|user-agent|accept-.*|te|transfer-encoding|sec-.*|grpc-.*)$/;
+  /^(host|connection|content-length|content-encoding|user-agent|accept-.*|te|transfer-encoding|upgrade.*|sec-.*|grpc-.*|x-forwarded-.*|x-request-id|trace.*)$/;
 
 /** A line for the shell; empty for a binding that no program of a shell speaks. */
 function shellOf({ binding, method, url, requestHeaders, requestBody: body }: ClientExchange): string {

@@ -2,9 +2,9 @@ import { operationNames, operations } from '@batonjs/protocol/operations';
 import type { WatchedStart } from '@batonjs/server/internals';
 import { credentialsIn, HIDDEN } from '../wire/without-secrets.ts';
 
-/** Headers that are no credentials, though their values are not shown. */
+/** Headers whose values are shown: none of them is a credential. Others are, perhaps. */
 const harmless =
-  /^(host|connection|user-agent|accept|accept-.*|content-.*|origin|referer|sec-.*|x-forwarded-.*|forwarded|via|x-request-id|traceparent|tracestate|a2a-.*|cache-control|pragma|dnt|te|transfer-encoding|upgrade.*|grpc-.*|priority)$/;
+  /^(host|connection|user-agent|accept|accept-(language|encoding|charset)|content-(type|length|encoding|language)|origin|sec-fetch-\w+|sec-ch-[\w-]+|x-forwarded-(for|host|proto|port)|x-request-id|traceparent|tracestate|(x-)?a2a-extensions|a2a-version|last-event-id|if-none-match|cache-control|pragma|dnt|te|transfer-encoding|upgrade|upgrade-insecure-requests|grpc-(encoding|accept-encoding|timeout)|priority)$/;
 
 /** The members of a query whose values are shown: those of the operations. */
 const plainQuery: ReadonlySet<string> = new Set(
@@ -46,6 +46,15 @@ export class ClientSecrets {
       ...hidden.map(([, value]) => value).filter((value) => value.length > 3),
     ];
     this.#learn(secrets);
+  }
+
+  /** Headers with the values that are no credentials. */
+  headers(headers: WatchedStart['headers']): Record<string, string> {
+    return Object.fromEntries(
+      Object.entries(headers).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, harmless.test(name) ? this.#text(value) : HIDDEN]],
+      ),
+    );
   }
 
   /** Path and query without values that no operation knows. */
