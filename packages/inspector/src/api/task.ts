@@ -61,6 +61,8 @@ export interface TaskFilter {
   readonly text?: string;
   /** Only tasks whose status is at most so many milliseconds old. */
   readonly maxAgeMs?: number;
+  /** Only tasks of this caller, by the label of its scope; `scope` counts for nothing then. */
+  readonly caller?: string;
   /** Which of the agent's scopes: its index. Default 0. */
   readonly scope?: number;
 }

@@ -72,7 +72,7 @@ export class ClientSecrets {
     return this.#text(path);
   }
 
-  /** JSON without secrets. What is no JSON, or too long to be searched, is not kept. */
+  /** JSON without secrets. Another text, and one that is too long to be searched, is not kept. */
   json(text: string): string {
     if (text === '') return '';
     if (text.length > mostSearched) return HIDDEN;
@@ -122,7 +122,7 @@ export class ClientSecrets {
 /** A URL without the query, which may be signed, and without credentials. */
 function withoutQuery(text: string): string {
   const url = URL.parse(text);
-  if (!url) return text.replace(/[?#].*$/s, `?${HIDDEN}`);
+  if (!url) return text.split(/[?#]/, 1)[0]!;
   if (!url.search && !url.username && !url.password) return text;
   return `${url.protocol}//${url.host}${url.pathname}${url.search && `?${HIDDEN}`}`;
 }

@@ -1,13 +1,14 @@
 import { reportCard } from '../agents/card-report.ts';
 import { summaryOf } from '../agents/inspected.ts';
 import type { Overview, SessionInfo } from '../api/agent.ts';
+import type { TaskFilter } from '../api/task.ts';
 import { taskPicture } from '../graph/task-picture.ts';
 import { readNumber } from '../http/read-number.ts';
 import { problemOf, RequestError } from '../http/reply.ts';
 import { streamLines } from '../http/stream-lines.ts';
 import { allActions, type Exhibit, isAllowed } from '../inspection.ts';
 import { countOpen } from '../tasks/count-open.ts';
-import { readFilter } from '../tasks/filters.ts';
+import { filterFor, readFilter } from '../tasks/filters.ts';
 import { readTask } from '../tasks/read-task.ts';
 import { taskFeed, taskFeeds } from '../tasks/task-feed.ts';
 import { mustHaveTask, storeTimeline } from '../timeline/store-timeline.ts';
@@ -71,12 +72,13 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
   },
 
   async 'GET /agents/:agent/tasks'({ inspection, params, query }) {
-    return inspection.agent(params.agent).tasks.list(readFilter(query), query.get('after') ?? undefined);
+    const agent = inspection.agent(params.agent);
+    return agent.tasks.list(filterIn(agent, query), query.get('after') ?? undefined);
   },
 
   async 'GET /agents/:agent/feed'({ inspection, params, query, response }) {
     const agent = inspection.agent(params.agent);
-    const filter = readFilter(query);
+    const filter = filterIn(agent, query);
     await streamLines(response, (signal) => taskFeed(agent, filter, signal), inspection.hide);
     return ANSWERED;
   },
@@ -85,7 +87,12 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     const filter = readFilter(query);
     const wanted = query.getAll('agent').filter((id) => id !== '');
     const agents = wanted.length > 0 ? wanted.map((id) => inspection.agent(id)) : inspection.agents;
-    await streamLines(response, (signal) => taskFeeds(agents, filter, signal), inspection.hide);
+    const lists = agents.flatMap((agent) => {
+      const own = filterFor(agent, filter);
+      return own ? [{ agent, filter: own }] : [];
+    });
+    if (lists.length === 0 && filter.caller) throw unknownCaller(filter.caller);
+    await streamLines(response, (signal) => taskFeeds(lists, signal), inspection.hide);
     return ANSWERED;
   },
 
@@ -134,6 +141,17 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     return ANSWERED;
   },
 };
+
+/** The filter of a list of one agent. */
+function filterIn(agent: Exhibit, query: URLSearchParams): TaskFilter {
+  const filter = readFilter(query);
+  const own = filterFor(agent, filter);
+  if (!own) throw unknownCaller(filter.caller);
+  return own;
+}
+
+const unknownCaller = (caller: string | undefined) =>
+  new RequestError(404, `The inspector has no store with tasks of ${caller}`);
 
 /** The timeline of a task: of its log, or of what the inspector recorded. */
 async function timelineOf(

@@ -1,6 +1,7 @@
 import { labelProblem } from '@batonjs/lifecycle';
 import type { ListTasksRequest } from '@batonjs/protocol';
 import type { TaskQuery } from '@batonjs/store';
+import type { AgentStore } from '../agents/inspected.ts';
 import { type ListedState, states, type TaskFilter, type TaskRow } from '../api/task.ts';
 import { readNumber } from '../http/read-number.ts';
 import { RequestError } from '../http/reply.ts';
@@ -56,6 +57,8 @@ const meanings: { readonly [Name in keyof TaskFilter]-?: Meaning<NonNullable<Tas
     ofStore: (maxAgeMs) => ({ statusSince: since(maxAgeMs) }),
     isMet: ({ statusAt = '' }, maxAgeMs) => Date.parse(statusAt) >= Date.now() - maxAgeMs,
   },
+  // Becomes a scope before the list is read.
+  caller: { read: readText, isMet: () => true },
   // An agent shows the scope of its caller; a store is asked in that scope.
   scope: { read: (query, name) => readNumber(query, name) ?? 0, isMet: () => true },
 };
@@ -92,6 +95,17 @@ export const readFilter = (query: URLSearchParams): TaskFilter =>
 
 const given = (filter: TaskFilter) =>
   all.flatMap(([name, meaning]) => (filter[name] ? [{ ...meaning, wanted: filter[name] as never }] : []));
+
+/** The filter for one agent, whose scope has the label of the caller; undefined if none has. */
+export function filterFor(
+  { store }: { readonly store: Pick<AgentStore, 'scopes'> | undefined },
+  filter: TaskFilter,
+): TaskFilter | undefined {
+  const { caller, ...others } = filter;
+  if (caller === undefined) return filter;
+  const scope = store?.scopes.findIndex(({ label }) => label === caller) ?? -1;
+  return scope < 0 ? undefined : { ...others, scope };
+}
 
 /** What an agent is asked for. */
 export const requestOf = (filter: TaskFilter): Partial<ListTasksRequest> =>

@@ -9,13 +9,12 @@ export interface Listed {
   readonly tasks: TaskSource;
 }
 
-/** The feeds of several agents, as they come. Ends when the signal aborts. */
+/** The feeds of several lists, as they come. Ends when the signal aborts. */
 export async function* taskFeeds(
-  agents: readonly Listed[],
-  filter: TaskFilter,
+  lists: readonly { readonly agent: Listed; readonly filter: TaskFilter }[],
   signal: AbortSignal,
 ): AsyncGenerator<TaskListUpdate, void, void> {
-  const feeds = agents.map((agent) => taskFeed(agent, filter, signal));
+  const feeds = lists.map(({ agent, filter }) => taskFeed(agent, filter, signal));
   const take = async (feed: AsyncGenerator<TaskListUpdate, void, void>) => ({ feed, ...(await feed.next()) });
   const pending = new Map(feeds.map((feed) => [feed, take(feed)]));
   while (pending.size > 0) {

@@ -80,7 +80,7 @@ export class WireLog<Kept extends Exchange = Exchange> {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Forgets all exchanges, and notifies nobody any more. */
+  /** Forgets all exchanges and listeners. */
   clear(): void {
     this.#exchanges.length = 0;
     this.#sizes.clear();

@@ -384,7 +384,10 @@ describe('the feed of several agents', () => {
       { id: 'b', tasks: source('b', 1_000) },
     ];
     const seen = new Set<string>();
-    for await (const update of taskFeeds(agents, {}, reading.signal))
+    for await (const update of taskFeeds(
+      agents.map((agent) => ({ agent, filter: {} })),
+      reading.signal,
+    ))
       seen.add(`${update.agent} ${update.type}`);
     expect([...seen].sort()).toEqual(['a counts', 'a list', 'b counts', 'b list']);
   });

@@ -10,7 +10,7 @@ interface Saved {
 
 const key = 'baton-inspector-filters';
 /** What a filter consists of: the scope of an agent is none of it. */
-const members = ['q', 'state', 'age', 'context'] as const;
+const members = ['q', 'state', 'age', 'context', 'agent', 'caller', 'code'] as const;
 
 const isSaved = (value: unknown): value is Saved =>
   typeof (value as Saved | null)?.name === 'string' && typeof (value as Saved).query === 'string';

@@ -1,16 +1,20 @@
 import type { ListedState, TaskFilter } from '../../api/task.ts';
 
-/** What stands in the address of a list: `q`, `state`, `age`, `context`, `scope`. */
+/** What stands in the address of a list: `q`, `state`, `age`, `context`, `caller`, `code`, `scope`. */
 export function filterOf(query: URLSearchParams): TaskFilter {
   const state = query.get('state');
   const age = Number(query.get('age') ?? 0);
   const context = query.get('context');
+  const caller = query.get('caller');
+  const code = query.get('code');
   return {
     scope: Number(query.get('scope') ?? 0),
     ...readSearch(query.get('q') ?? ''),
     ...(state && { state: `TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}` as ListedState }),
     ...(age > 0 && { maxAgeMs: age }),
     ...(context && { contextId: context }),
+    ...(caller && { caller }),
+    ...(code && { code }),
   };
 }
 

@@ -43,6 +43,15 @@ export class TaskLists {
     return sum;
   }
 
+  /** How many match, of each agent that says so. */
+  get totals(): ReadonlyMap<string, number> {
+    return new Map(
+      [...this.#lists.values()].flatMap(({ agent, total }) =>
+        total === undefined ? [] : [[agent, total] as const],
+      ),
+    );
+  }
+
   get counts(): StateCounts {
     const sums: StateCounts = {};
     for (const counts of this.#counts.values())

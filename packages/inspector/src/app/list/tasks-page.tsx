@@ -1,11 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { TaskFilter } from '../../api/task.ts';
 import { changeQuery, hrefOf, rememberList } from '../data/route.ts';
-import { useAgent, useMay } from '../data/session.ts';
+import { useAgent, useMay, useSession } from '../data/session.ts';
 import { useNow } from '../data/use-now.ts';
 import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { plural, shortId } from '../parts/words.ts';
+import { ListChoices } from './choices.tsx';
 import { ManyDialog } from './many-dialog.tsx';
 import { PruneButton } from './prune-button.tsx';
 import { SavedFilters } from './saved-filters.tsx';
@@ -13,6 +15,7 @@ import { filterOf } from './search.ts';
 import { AgeChoice, SearchBox, StateTabs } from './task-filters.tsx';
 import type { ListedRow } from './task-lists.ts';
 import { TaskCells } from './task-row.tsx';
+import { scopeIn } from './use-many.ts';
 import { type TaskListState, useTaskList } from './use-task-list.ts';
 
 const sources = {
@@ -31,11 +34,14 @@ interface TasksPageProps {
 /** The tasks of an agent, or of all. The filter stands in the address. */
 export function TasksPage({ agent, query }: TasksPageProps) {
   const filter = filterOf(query);
-  const list = useTaskList(agent, filter);
+  const only = agent ?? (query.get('agent') || undefined);
+  const list = useTaskList(only, filter);
   const summary = useAgent(agent ?? '');
   const mayPrune = useMay('prune');
   const { contextId: context } = filter;
-  const isFiltered = ['q', 'state', 'age', 'context'].some((name) => query.get(name));
+  const isFiltered = ['q', 'state', 'age', 'context', 'agent', 'caller', 'code'].some((name) =>
+    query.get(name),
+  );
   useEffect(rememberList);
   return (
     <div class="tasks-page">
@@ -43,13 +49,14 @@ export function TasksPage({ agent, query }: TasksPageProps) {
         <h1>{agent === undefined ? 'All tasks' : 'Tasks'}</h1>
         {list.source && agent !== undefined && <span class="muted source-note">{sources[list.source]}</span>}
         <span class="spacer" />
-        <ManyDialog agent={agent} filter={filter} isEmpty={list.rows.length === 0} />
+        <ManyDialog agent={only} filter={filter} isEmpty={list.rows.length === 0} />
         {agent !== undefined && mayPrune && summary?.hasServer && <PruneButton agent={agent} />}
       </header>
       <StateTabs chosen={filter.state} counts={list.counts} />
       <div class="filters">
         <SearchBox typed={query.get('q') ?? ''} />
         <AgeChoice chosen={filter.maxAgeMs ?? 0} />
+        <ListChoices agent={agent} query={query} list={list} />
         {context && (
           <span class="chip">
             Context {shortId(context)}
@@ -76,7 +83,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
         </p>
       )}
       {list.problem && <ProblemNote problem={{ message: list.problem }} />}
-      <TaskRows agent={agent} list={list} isFiltered={isFiltered} scope={filter.scope ?? 0} />
+      <TaskRows agent={agent} list={list} isFiltered={isFiltered} filter={filter} />
     </div>
   );
 }
@@ -85,10 +92,11 @@ interface TaskRowsProps {
   readonly agent: string | undefined;
   readonly list: TaskListState;
   readonly isFiltered: boolean;
-  readonly scope: number;
+  readonly filter: TaskFilter;
 }
 
-function TaskRows({ agent, list, isFiltered, scope }: TaskRowsProps) {
+function TaskRows({ agent, list, isFiltered, filter }: TaskRowsProps) {
+  const { agents } = useSession();
   const now = useNow();
   const [chosen, setChosen] = useState<ListedRow>();
   if (list.rows.length === 0) {
@@ -107,8 +115,10 @@ function TaskRows({ agent, list, isFiltered, scope }: TaskRowsProps) {
       </Empty>
     );
   }
-  const hrefAt = (task: ListedRow) =>
-    hrefOf(task.agent, 'tasks', task.id, scope > 0 ? { scope: String(scope) } : {});
+  const hrefAt = (task: ListedRow) => {
+    const scope = scopeIn(agents, task.agent, filter);
+    return hrefOf(task.agent, 'tasks', task.id, scope > 0 ? { scope: String(scope) } : {});
+  };
   return (
     <div class="task-list">
       <div class="task-columns" aria-hidden="true">

@@ -35,12 +35,25 @@ export interface ManyProgress {
   readonly isRunning: boolean;
 }
 
+/** The index of the scope that a filter means at an agent. */
+export const scopeIn = (
+  agents: readonly AgentSummary[],
+  agent: string,
+  { caller, scope = 0 }: TaskFilter,
+): number =>
+  caller === undefined
+    ? scope
+    : Math.max(0, agents.find(({ id }) => id === agent)?.scopes.indexOf(caller) ?? 0);
+
 const idle: ManyProgress = { all: 0, done: 0, failed: [], isRunning: false };
 const base = (agent: string) => `/agents/${encodeURIComponent(agent)}/tasks`;
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Reads all tasks of a filter, and does the same to each. One that fails does not keep the others from it. */
 export function useMany(agent: string | undefined, filter: TaskFilter, agents: readonly AgentSummary[]) {
+  const listed = agents.filter(({ id, scopes }) =>
+    agent === undefined ? !filter.caller || scopes.includes(filter.caller) : id === agent,
+  );
   const [tasks, setTasks] = useState<readonly ListedRow[]>();
   const [isReading, setReading] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -52,8 +65,7 @@ export function useMany(agent: string | undefined, filter: TaskFilter, agents: r
     setProblem(undefined);
     setProgress(idle);
     try {
-      const ids = agent === undefined ? agents.map(({ id }) => id) : [agent];
-      setTasks((await Promise.all(ids.map((id) => readAll(id, filter)))).flat());
+      setTasks((await Promise.all(listed.map(({ id }) => readAll(id, filter)))).flat());
     } catch (error) {
       setProblem(messageOf(error));
     } finally {
@@ -74,7 +86,7 @@ export function useMany(agent: string | undefined, filter: TaskFilter, agents: r
       for (let task = open.shift(); task && !controller.signal.aborted; task = open.shift()) {
         const path = `${base(task.agent)}/${encodeURIComponent(task.id)}/${action}`;
         try {
-          await post(path, { scope: filter.scope ?? 0 });
+          await post(path, { scope: scopeIn(agents, task.agent, filter) });
           done += 1;
         } catch (error) {
           failed.push({ id: task.id, message: messageOf(error) });

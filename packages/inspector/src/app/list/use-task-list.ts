@@ -8,6 +8,8 @@ import { type ListedRow, TaskLists } from './task-lists.ts';
 export interface TaskListState {
   readonly rows: readonly ListedRow[];
   readonly total: number | undefined;
+  /** How many fit of each agent that says so. */
+  readonly totals: ReadonlyMap<string, number>;
   readonly counts: StateCounts;
   readonly source: TaskList['source'] | undefined;
   /** Whether a text was searched in the first messages of all tasks. */
@@ -70,12 +72,12 @@ export function useTaskList(agent: string | undefined, filter: TaskFilter): Task
       });
   }, [key]);
 
-  const { rows, total, counts, source, searchesTexts, isRead, problems } = lists.current;
+  const { rows, total, totals, counts, source, searchesTexts, isRead, problems } = lists.current;
   const problem =
     refusal ??
     ([...problems]
       .map(([id, message]) => (agent === undefined ? `${id}: ${message}` : message))
       .join(' · ') ||
       undefined);
-  return { rows, total, counts, source, searchesTexts, problem, isLoading: !isRead, more };
+  return { rows, total, totals, counts, source, searchesTexts, problem, isLoading: !isRead, more };
 }

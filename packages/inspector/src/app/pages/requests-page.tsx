@@ -10,7 +10,7 @@ import { ExchangeTime, ExchangeView } from './exchange-view.tsx';
 
 type About = Extract<ClientExchangeUpdate, { type: 'open' }>;
 
-/** The latest requests of all clients, newest first, and what is kept of them. */
+/** The latest requests of all clients, and how many are kept. */
 function useRequests() {
   const openFeed = useFeeds();
   const [about, setAbout] = useState<About>();
@@ -161,7 +161,7 @@ const factsOf = ({ binding = '', version, caller, agent }: ClientExchange) =>
 
 /** The last part of the name of a binding that is a URL, without its version. */
 const bindingName = (binding: string): string =>
-  /^https?:/.test(binding) ? (/\/([^/]+)\/v\d+$/.exec(binding)?.[1] ?? binding) : binding;
+  /^https?:/.test(binding) ? (binding.split('/').at(-2) ?? binding) : binding;
 
 function RequestCells({ exchange }: { readonly exchange: ClientExchange }) {
   const agent = useAgent(exchange.agent);

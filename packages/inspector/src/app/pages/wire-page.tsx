@@ -55,17 +55,7 @@ export function WirePage({ agent }: { readonly agent: string }) {
         <span class="muted">What this inspector sent to the agent. Credentials are left out.</span>
         {mayReadAll && <a href={placeHref('requests', { agent })}>Those of all clients</a>}
         <span class="spacer" />
-        <label class="select">
-          <span class="visually-hidden">Binding</span>
-          <select value={binding} onChange={(event) => setBinding(event.currentTarget.value)}>
-            <option value="">All bindings</option>
-            {bindings.map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <BindingChoice bindings={bindings} chosen={binding} onChoose={setBinding} />
       </header>
       {rows.length === 0 ? (
         <Empty icon="wire" title="Nothing was sent yet">
@@ -92,6 +82,26 @@ export function WirePage({ agent }: { readonly agent: string }) {
     </div>
   );
 }
+
+interface BindingChoiceProps {
+  readonly bindings: readonly string[];
+  readonly chosen: string;
+  readonly onChoose: (binding: string) => void;
+}
+
+const BindingChoice = ({ bindings, chosen, onChoose }: BindingChoiceProps) => (
+  <label class="select">
+    <span class="visually-hidden">Binding</span>
+    <select value={chosen} onChange={(event) => onChoose(event.currentTarget.value)}>
+      <option value="">All bindings</option>
+      {bindings.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  </label>
+);
 
 function ExchangeCells({ exchange }: { readonly exchange: Exchange }) {
   return (

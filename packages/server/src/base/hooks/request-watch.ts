@@ -53,9 +53,9 @@ export class RequestWatch {
   begin(start: WatchedStart): WatchedRequest {
     const all = [...this.#watchers].map((watcher) => watcher(start));
     const each =
-      <Given extends readonly unknown[]>(tell: (one: WatchedRequest, ...given: Given) => void) =>
+      <Given extends readonly unknown[]>(show: (one: WatchedRequest, ...given: Given) => void) =>
       (...given: Given): void => {
-        for (const one of all) tell(one, ...given);
+        for (const one of all) show(one, ...given);
       };
     return {
       named: each((one, about: Parameters<WatchedRequest['named']>[0]) => one.named(about)),

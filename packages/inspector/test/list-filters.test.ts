@@ -1,0 +1,129 @@
+import { createAgentServer, failed, inputRequired } from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
+import express from 'express';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rpc, say } from '../../../test/kit/rpc.ts';
+import { chromiumForTests, startChromium } from '../../../test/support/chromium.ts';
+import { createInspector } from '../src/inspector.ts';
+import { builtApp } from './built-app.ts';
+import { closed } from './inspected-servers.ts';
+
+const executablePath = await chromiumForTests();
+
+/** Two agents whose callers say who they are, each with tasks of Ada and Bob. */
+async function serveTwo() {
+  const store = memoryStore();
+  const agentServer = (name: string) =>
+    createAgentServer({
+      name,
+      card: { name: `The ${name}`, description: 'For tests' },
+      store,
+      logger: () => {},
+      authenticate: ({ headers }) => ({ scope: headers['x-caller'] ?? 'ada' }),
+      async *agent({ text }) {
+        if (text.startsWith('ask')) yield inputRequired('Well?');
+        else yield failed({ code: text.includes('late') ? 'TOO_LATE' : 'NO_MONEY', message: 'No' });
+      },
+    });
+  const [baker, tailor] = [agentServer('baker'), agentServer('tailor')];
+  for (const [server, texts] of [
+    [baker, ['late bread', 'ask for rolls']],
+    [tailor, ['late trousers', 'poor hat']],
+  ] as const)
+    for (const text of texts)
+      for (const caller of ['ada', 'bob'])
+        await rpc(server, 'SendMessage', { message: say(`${text} of ${caller}`) }, { 'x-caller': caller });
+  const scopes = ['ada', 'bob'].map((caller) => ({ caller }));
+  const inspector = createInspector(
+    {
+      token: 'a-token-for-the-tests',
+      agents: [
+        { server: baker, scopes },
+        // In another order: a caller is found by its name.
+        { server: tailor, scopes: scopes.toReversed() },
+      ],
+    },
+    await builtApp(),
+  );
+  const http = express().use('/inspector', inspector).listen(0, '127.0.0.1');
+  await new Promise((resolve) => http.once('listening', resolve));
+  const { port } = http.address() as { port: number };
+  return {
+    address: inspector.addressAt(`http://127.0.0.1:${port}/inspector`),
+    async close() {
+      inspector.close();
+      await Promise.all([baker, tailor].map((server) => server.close({ graceMs: 0 })));
+      await closed(http);
+    },
+  };
+}
+
+describe.skipIf(!executablePath)('the list of all tasks', { timeout: 120_000 }, () => {
+  let page: Page;
+  const closing: (() => unknown)[] = [];
+  beforeAll(async () => {
+    const served = await serveTwo();
+    closing.push(() => served.close());
+    const browser = await startChromium(executablePath!);
+    closing.push(() => browser.close());
+    page = await browser.context.newPage();
+    await page.goto(served.address);
+  }, 300_000);
+  afterAll(async () => {
+    for (const close of closing.reverse()) await close();
+  });
+
+  const titles = () => page.getByRole('listbox', { name: 'Tasks' }).locator('.cell-title').allTextContents();
+  const shows = (...wanted: readonly string[]) =>
+    expect.poll(async () => (await titles()).sort()).toEqual([...wanted].sort());
+  const choose = (name: string, value: string) =>
+    page.getByRole('combobox', { name, exact: true }).selectOption(value);
+  const inAddress = (name: string) => new URLSearchParams(page.url().split('?')[1]).get(name);
+
+  it('11 is chosen by agent, caller and error code, with how many tasks fit, and all stands in the address', async () => {
+    await page.getByText('The baker (2)').waitFor({ state: 'attached' });
+    // The first caller of each agent.
+    await shows('late bread of ada', 'ask for rolls of ada', 'late trousers of bob', 'poor hat of bob');
+    await choose('Caller', 'bob');
+    await shows('late bread of bob', 'ask for rolls of bob', 'late trousers of bob', 'poor hat of bob');
+    await choose('Error code', 'TOO_LATE');
+    await shows('late bread of bob', 'late trousers of bob');
+    await page.getByText('The baker (1)').waitFor({ state: 'attached' });
+    await choose('Agent', 'tailor');
+    await shows('late trousers of bob');
+    expect([inAddress('agent'), inAddress('caller'), inAddress('code')]).toEqual([
+      'tailor',
+      'bob',
+      'TOO_LATE',
+    ]);
+    await page.reload();
+    await shows('late trousers of bob');
+    await choose('Agent', '');
+    await choose('Caller', 'ada');
+    await choose('Error code', '');
+    await choose('Error code', 'NO_MONEY');
+    await shows('poor hat of ada');
+    // A task of a caller who is not the first one of its agent is opened in its scope.
+    await page.getByRole('listbox', { name: 'Tasks' }).getByRole('option').click();
+    await page.getByRole('heading', { name: 'poor hat of ada' }).waitFor();
+    expect(inAddress('scope')).toBe('1');
+  });
+
+  it('11 keeps such a filter under a name, and says that nobody is called so', async () => {
+    await page.evaluate(() => {
+      location.hash = '#/tasks?caller=bob&agent=baker';
+    });
+    await shows('late bread of bob', 'ask for rolls of bob');
+    await page.getByRole('button', { name: 'Save filter' }).click();
+    await page.getByRole('textbox', { name: 'Name of the filter' }).fill('Bread of Bob');
+    await page.getByRole('button', { name: 'Keep' }).click();
+    await page.evaluate(() => {
+      location.hash = '#/tasks?caller=eve';
+    });
+    await page.getByText('The inspector has no store with tasks of eve').waitFor();
+    await page.getByRole('button', { name: 'Bread of Bob', exact: true }).click();
+    await shows('late bread of bob', 'ask for rolls of bob');
+    expect([inAddress('agent'), inAddress('caller')]).toEqual(['baker', 'bob']);
+  });
+});
