@@ -127,6 +127,7 @@ export const groups: readonly Group[] = [
       'notes/what-each-change-added-to-a-send.md',
       'notes/what-a-commit-in-a-store-costs.md',
       'notes/what-kept-tasks-and-followers-cost.md',
+      'notes/what-other-inspectors-show.md',
     ],
   },
 ];

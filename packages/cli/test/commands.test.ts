@@ -452,7 +452,7 @@ describe('a deployment', () => {
       stderr: 'The agent "shown" has no tasks of callers of this scope\n',
     });
     expect((await cli(`tasks --store ${file}`)).stderr).toBe(
-      'No agent called "agent" has worked on this store: --agent takes the `name` of its server\n',
+      'No agent called "agent" has worked on this store: --agent takes the `name` of one that has\n',
     );
     expect((await cli(`tasks --store ${file} --agent shown --tenant a`)).stdout).toBe(
       'Tasks: 0\nWaiting: 0\n',

@@ -56,6 +56,42 @@ describe('tasks --store', () => {
     expect((await cli(`tasks --store ${file} --agent other -o json`)).json.total).toBe(0);
   });
 
+  it('names the agents that the store has, where the one that is asked for has none', async () => {
+    const file = join(temporaryFolder(), 'several.db');
+    const store = sqliteStore(file);
+    onTestFinished(() => store.close());
+    for (const [name, card] of [
+      ['tailor', 'The tailor'],
+      ['baker', 'The baker'],
+    ] as const)
+      closedAfterTest(
+        createAgentServer({
+          name,
+          card: { name: card, description: 'For tests' },
+          store,
+          logger: () => {},
+          agent: () => reply('Hello'),
+        }),
+      );
+    const named = 'Agent: baker (The baker)\nAgent: tailor (The tailor)\n';
+    await eventually(async () => {
+      expect((await cli(`tasks --store ${file}`)).stdout).toBe(`Tasks: 0\nWaiting: 0\n${named}`);
+    });
+    expect(await cli(`tasks --store ${file} --agent smith`)).toMatchObject({
+      code: 0,
+      stdout: `Tasks: 0\nWaiting: 0\n${named}`,
+      stderr: 'No agent called "smith" has worked on this store: --agent takes the `name` of one that has\n',
+    });
+    expect((await cli(`tasks --store ${file} -o json`)).json).toMatchObject({
+      total: 0,
+      agents: [
+        { name: 'baker', cards: ['The baker'] },
+        { name: 'tailor', cards: ['The tailor'] },
+      ],
+    });
+    expect((await cli(`tasks --store ${file} --agent baker`)).stdout).toBe('Tasks: 0\nWaiting: 0\n');
+  });
+
   it('makes no store where there is none, and shows no password', async () => {
     const missing = await cli('tasks --store sqlite:/dev/null/such.db -o json');
     expect(missing).toMatchObject({ code: 3, json: { error: { code: 'A2ACLI_ERR_UNREACHABLE' } } });

@@ -82,7 +82,10 @@ async function listStored({ options, output, io }: RunContext<TasksFlags>): Prom
       attempt: head.attempt,
       facts: head.version,
     }));
-    if (output.isJson && !options.stream) return output.json({ tasks: shown, total, waiting });
+    const isNarrowed = options.state !== undefined || options.text !== undefined;
+    const others = total === 0 && !isNarrowed ? await othersThan(store, options.agent) : undefined;
+    if (output.isJson && !options.stream)
+      return output.json({ tasks: shown, total, waiting, ...(others && { agents: others.queues }) });
     for (const task of shown) {
       if (output.isJson) output.json(task);
       else {
@@ -96,18 +99,30 @@ async function listStored({ options, output, io }: RunContext<TasksFlags>): Prom
     if (output.isJson) return;
     output.field('Tasks', total);
     output.field('Waiting', waiting);
-    if (total === 0 && !options.state && options.text === undefined)
-      output.note(await reasonForNone(store, options));
+    for (const { name, cards } of others?.queues ?? [])
+      output.field('Agent', `${name} (${cards.join(', ')})`);
+    if (total === 0 && !isNarrowed) output.note(reasonForNone(others, options));
   } finally {
     await store.close();
   }
 }
 
+/** The agents that have worked on a store, if this one has not. */
+async function othersThan(store: TaskStore, agent: string) {
+  const { isKnownQueue, knownQueues } = await import('@batonjs/server/internals');
+  return (await isKnownQueue(store, agent)) ? undefined : knownQueues(store);
+}
+
 /** Why a list is empty that no state narrows: most often another agent or caller was meant. */
-async function reasonForNone(store: TaskStore, { agent, ...flags }: TasksFlags): Promise<string> {
-  const { isKnownQueue } = await import('@batonjs/server/internals');
-  if (!(await isKnownQueue(store, agent)))
-    return `No agent called "${agent}" has worked on this store: --agent takes the \`name\` of its server`;
+function reasonForNone(
+  others: Awaited<ReturnType<typeof othersThan>>,
+  { agent, ...flags }: TasksFlags,
+): string {
+  if (others) {
+    const { total, queues } = others;
+    const named = queues.length < total ? `, of ${total} the first ${queues.length} here` : '';
+    return `No agent called "${agent}" has worked on this store: --agent takes the \`name\` of ${total === 0 ? 'its server' : `one that has${named}`}`;
+  }
   const whose =
     callerOf(flags) === '' ? 'without authentication: those of others need --caller' : 'of this scope';
   return `The agent "${agent}" has no tasks of callers ${whose}`;

@@ -126,9 +126,10 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     return listWebhooks(agent, agent.tasks, readNumber(query, 'scope'));
   },
 
-  async 'GET /requests'({ clientRequests, inspection, permit, response }) {
+  async 'GET /requests'({ clientRequests, inspection, viewer, response }) {
     if (!clientRequests) throw new RequestError(404, 'This inspector does not keep the requests of clients');
-    await permit('read-requests');
+    if (!(await isAllowed(viewer, 'read-requests', {})))
+      throw new RequestError(403, 'This inspector does not allow you to read the requests of clients');
     await streamLines(response, (signal) => requestFeed(clientRequests, signal), inspection.hide);
     return ANSWERED;
   },

@@ -31,15 +31,15 @@ export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
               {agent?.name ?? task.agent}
             </span>
           )}
-          <span class="mono">{shortId(id)}</span>
+          {code && <span class="chip chip-bad">{code}</span>}
           {turn > 1 && <span>{turn} turns</span>}
           {attempt > 1 && <span class="chip chip-again">attempt {attempt}</span>}
-          {code && <span class="chip chip-bad">{code}</span>}
           {labels.map((label) => (
             <span key={label} class="chip">
               {label}
             </span>
           ))}
+          <span class="mono">{shortId(id)}</span>
         </span>
       </span>
       <span class="cell-text">{saidOf(task)}</span>

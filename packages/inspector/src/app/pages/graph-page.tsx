@@ -47,7 +47,7 @@ export function GraphPage({ agent, context, scope }: GraphPageProps) {
                     href={hrefOf(agent, 'graph', undefined, { context: id })}
                     aria-current={id === shown ? 'page' : undefined}
                   >
-                    <span class="mono">{shortId(id)}</span>
+                    <span class="context-title">{tasks.at(-1)?.title ?? shortId(id)}</span>
                     <span class="muted">
                       {plural(tasks.length, 'task')}
                       {tasks[0]?.statusAt && ` · ${ago(tasks[0].statusAt, now)}`}

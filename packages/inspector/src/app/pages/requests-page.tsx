@@ -5,8 +5,8 @@ import { useAgent, useFeeds, useMay, useSession } from '../data/session.ts';
 import { AgentMark } from '../parts/agent-mark.tsx';
 import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { dateTime, duration, fileSize, plural } from '../parts/words.ts';
-import { ExchangeTime, ExchangeView } from './exchange-view.tsx';
+import { clockTime, dateTime, duration, fileSize, plural } from '../parts/words.ts';
+import { ExchangeView } from './exchange-view.tsx';
 
 type About = Extract<ClientExchangeUpdate, { type: 'open' }>;
 
@@ -152,12 +152,15 @@ function Choice({ name, chosen, all }: ChoiceProps) {
   );
 }
 
-const factsOf = ({ binding = '', version, caller, agent }: ClientExchange) =>
-  [
-    ['Agent', agent],
-    ['Caller', caller ?? 'not known'],
-    ['Binding', [bindingName(binding), version].filter(Boolean).join(' ')],
-  ] as const;
+const factsOf = ({ at, binding = '', version, caller, agent }: ClientExchange) =>
+  (
+    [
+      ['Began', clockTime(at)],
+      ['Agent', agent],
+      ['Caller', caller ?? ''],
+      ['Binding', [bindingName(binding), version].filter(Boolean).join(' ')],
+    ] as const
+  ).filter(([, value]) => value !== '');
 
 /** The last part of the name of a binding that is a URL, without its version. */
 const bindingName = (binding: string): string =>
@@ -168,10 +171,10 @@ function RequestCells({ exchange }: { readonly exchange: ClientExchange }) {
   const { at, operation, caller, binding = '', status, endMs } = exchange;
   return (
     <>
-      <ExchangeTime at={at} />
       <span class="cell-task">
         <span class="cell-title">{operation}</span>
         <span class="cell-sub">
+          <span class="mono">{clockTime(at).slice(0, 8)}</span>
           <span class="cell-agent">
             <AgentMark id={exchange.agent} name={agent?.name ?? exchange.agent} />
             {agent?.name ?? exchange.agent}

@@ -11,6 +11,9 @@ const ownersScope = 'baton:queue-owners';
 /** How many agents of a queue are remembered. */
 const mostOwners = 1_000;
 
+/** How many agents of a store are named. */
+const mostNamed = 100;
+
 /** A refusal is compared with the store again after this many milliseconds. */
 const refusedForMs = 1_000;
 
@@ -131,6 +134,28 @@ export class QueueOwners {
 /** Whether an agent of this name has ever worked on the store. */
 export const isKnownQueue = async (store: Pick<TaskStore, 'load'>, queue: string): Promise<boolean> =>
   (await store.load(ownersScope, queue)) !== undefined;
+
+/** An agent that has worked on a store. */
+export interface KnownQueue {
+  /** The name of its tasks in the store. */
+  readonly name: string;
+  /** The names in its cards, in the order in which they came. */
+  readonly cards: readonly string[];
+}
+
+/** The agents that have ever worked on the store, of a hundred at most, in the order of their names, and how many there are. */
+export async function knownQueues(
+  store: Pick<TaskStore, 'list' | 'load'>,
+): Promise<{ readonly queues: readonly KnownQueue[]; readonly total: number }> {
+  // The record of a queue is no task: it is listed among the logs that were only answered.
+  const { tasks, total } = await store.list(ownersScope, { limit: mostNamed, answered: true });
+  const queues: KnownQueue[] = [];
+  for (const { taskId: name } of tasks) {
+    const record = await store.load(ownersScope, name);
+    queues.push({ name, cards: [...new Set(record?.facts.map(({ fact }) => ownerIn(fact).card))] });
+  }
+  return { queues: queues.sort((one, other) => (one.name < other.name ? -1 : 1)), total };
+}
 
 function ownerIn(fact: Fact): Owner {
   const [part] = fact.type === 'message-received' ? fact.message.parts : [];
