@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isInterrupted, replay } from '@batonjs/lifecycle';
-import type { TaskStore } from '@batonjs/store';
+import { StoreError, type TaskStore } from '@batonjs/store';
 import {
   checkHistory,
   type KeptLog,
@@ -11,15 +12,30 @@ import {
 import { totalChunks, wrongMemory } from './agent.ts';
 import type { Work } from './plan.ts';
 
+/** How often a store is asked again that does not answer: on a busy machine it may take longer than its adapter waits. */
+const mostReads = 100;
+
+async function answered<T>(read: () => Promise<T>): Promise<T> {
+  for (let reads = 1; ; reads++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!StoreError.is(error, 'UNAVAILABLE') || reads >= mostReads) throw error;
+      await sleep(50);
+    }
+  }
+}
+
 /** Every log of the scopes. */
 export async function readLogs(store: TaskStore, scopes: readonly string[]): Promise<KeptLog[]> {
   const logs: KeptLog[] = [];
   for (const scope of scopes) {
     let after: { statusAt: string; taskId: string } | undefined;
     for (;;) {
-      const { tasks } = await store.list(scope, { limit: 100, ...(after && { after }) });
+      const query = { limit: 100, ...(after && { after }) };
+      const { tasks } = await answered(() => store.list(scope, query));
       for (const { taskId } of tasks) {
-        const log = await readLog(store, scope, taskId);
+        const log = await answered(() => readLog(store, scope, taskId));
         if (log) logs.push(log);
       }
       const last = tasks.at(-1);

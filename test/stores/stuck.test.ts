@@ -1,8 +1,13 @@
 import type { Fact } from '@batonjs/lifecycle';
 import { FACT_FORMAT, headOf } from '@batonjs/lifecycle';
+import { StoreError } from '@batonjs/store';
 import type { KeptLog } from '@batonjs/store-conformance/history';
+import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { endsInTime, stuckAfterLeases, stuckLogs } from '../../scripts/workload/stuck.ts';
+import { readLogs } from '../../scripts/workload/verdict.ts';
+import { change } from '../kit/faulty-store.ts';
+import { chunkAfter } from '../kit/task-logs.ts';
 
 const written = { format: FACT_FORMAT, at: '2026-01-01T00:00:00.000Z' } as const;
 const received: Fact = {
@@ -69,5 +74,24 @@ describe('a run of the crash harness', () => {
     expect(await endsInTime(new Promise(() => {}), progress, waiting)).toBe(false);
     expect(clock.passed).toBeCloseTo(50 + stuckAfterLeases, 0);
     expect(await endsInTime(Promise.resolve(), progress, waiting)).toBe(true);
+  });
+});
+
+describe('the logs of a run', () => {
+  it('are read again from a store that is too busy to answer, and from no store that cannot be used', async () => {
+    const base = memoryStore();
+    await base.commit(chunkAfter(0));
+    const failing = (code: 'UNAVAILABLE' | 'UNUSABLE', times: number) => {
+      let failures = 0;
+      return change(base, {
+        list: (list) => async (scope, query) => {
+          if (failures++ < times) throw new StoreError(code, 'Too busy');
+          return list(scope, query);
+        },
+      });
+    };
+    expect(await readLogs(failing('UNAVAILABLE', 3), ['s'])).toMatchObject([{ taskId: 't' }]);
+    await expect(readLogs(failing('UNUSABLE', 1), ['s'])).rejects.toMatchObject({ code: 'UNUSABLE' });
+    await base.close();
   });
 });
