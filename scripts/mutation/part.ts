@@ -9,8 +9,8 @@ export interface Part {
   readonly warm?: boolean;
   /** Tests of a warm part whose names match this regular expression are left out. */
   readonly leftOut?: string;
-  /** Whether the tests use Redis. */
-  readonly redis?: boolean;
+  /** The server that the tests use: one for the whole run. */
+  readonly server?: 'redis' | 'postgres' | 'etcd';
   /** The score that the tests reach so far, where that is below 90 % or survivors are not explained yet. */
   readonly soFar?: number;
 }

@@ -98,7 +98,27 @@ export const parts: Readonly<Record<string, Part>> = {
       'scripts/mutation/stores/redis.test.ts',
       'packages/store-redis/test/{database/out-of-memory,tasks/*}.test.ts',
     ],
-    redis: true,
+    server: 'redis',
+  },
+  'store-postgres': {
+    warm: true,
+    mutate: ['packages/store-postgres/src/{postgres-rows,changes/*,tables/*,database/columns}.ts'],
+    tests: [
+      'scripts/mutation/stores/postgres.test.ts',
+      'packages/store-postgres/test/{notifications,plans,shared-reads,transactions}.test.ts',
+    ],
+    // They make a role and a log that stay.
+    leftOut: 'has the password of the pool|ignores messages that no store has sent',
+    server: 'postgres',
+  },
+  'store-etcd': {
+    warm: true,
+    mutate: ['packages/store-etcd/src/{etcd-rows,buckets/*,rows/*,layout/*,logs/*}.ts'],
+    tests: [
+      'scripts/mutation/stores/etcd.test.ts',
+      'packages/store-etcd/test/{buckets,large-changes,large-webhooks,layout,meanwhile,prune,queue-fronts,reads,watches}.test.ts',
+    ],
+    server: 'etcd',
   },
   // From here on real servers answer: the tests that start processes of their own are too slow for so many runs.
   'nested-tasks': warm('nested-tasks', ['*']),

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
-import { startRedis } from '../../test/support/redis.ts';
 import type { Part } from './part.ts';
 import { type Report, type Result, resultOf, type Sample } from './result.ts';
+import { startServer } from './stores/servers.ts';
 
 export interface RunOptions {
   /** Only these places are mutated: `packages/x/src/y.ts:3:8-5:1`. All of the part if it is left out. */
@@ -29,8 +29,7 @@ export async function run(
   process.env.BATON_MUTATED_BY = JSON.stringify(part);
   if (sample) process.env.BATON_SAMPLE = JSON.stringify(sample);
   // One server for the whole run: starting one for each mutation takes longer than most tests.
-  const redis = part.redis ? await startRedis({ appendfsync: 'no' }) : undefined;
-  if (redis) process.env.REDIS_URL = redis.url;
+  const server = part.server && (await startServer(part.server));
   await new Stryker({
     mutate: [...(lines ?? part.mutate)],
     testRunner: part.warm ? 'warm' : 'vitest',
@@ -61,7 +60,7 @@ export async function run(
     allowConsoleColors: false,
   })
     .runMutationTest()
-    .finally(() => redis?.stop());
+    .finally(() => server?.stop());
   return resultOf(
     JSON.parse(readFileSync(fileName, 'utf8')) as Report,
     new Date().toISOString().slice(0, 10),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { chunk, chunkAfter } from '../../../test/kit/task-logs.ts';
 import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
@@ -25,7 +26,8 @@ class CountedCluster extends Cluster {
 
 describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
   it('are counted once for all who ask at a moment, and now and then if there is much room', async () => {
-    const store = etcdStore(etcd!.urls);
+    const prefix = `reads/${randomUUID()}`;
+    const store = etcdStore(etcd!.urls, { prefix });
     onTestFinished(() => store.close());
     const want = async (taskId: string) =>
       store.commit(chunkAfter(0, { taskId, turn: { queue: 'q', want: true, waitingAtMost: 10_000 } }));
@@ -35,7 +37,7 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
     onTestFinished(() => connections.close());
     const cluster = new CountedCluster(connections, 20_000);
     let now = 0;
-    const counts = new WaitingCounts({ cluster, keys: keysOf('baton') }, () => now);
+    const counts = new WaitingCounts({ cluster, keys: keysOf(prefix) }, () => now);
     const readFor = async (asked: () => Promise<unknown>): Promise<number> => {
       const before = cluster.reads;
       await asked();
@@ -76,14 +78,15 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
 });
 
 it.skipIf(!etcd)('A short log is read together with its task, and a longer one right after it', async () => {
-  const store = etcdStore(etcd!.urls);
+  const prefix = `reads/${randomUUID()}`;
+  const store = etcdStore(etcd!.urls, { prefix });
   const connections = new Connections(etcd!.urls, undefined);
   onTestFinished(async () => {
     await store.close();
     connections.close();
   });
   const cluster = new CountedCluster(connections, 20_000);
-  const keys = keysOf('baton');
+  const keys = keysOf(prefix);
   const db = { cluster, keys, clock: new ClusterClock(cluster, keys.clock) };
   for (const [taskId, length, reads] of [
     ['short', 32, 1],

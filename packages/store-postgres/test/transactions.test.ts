@@ -1,9 +1,11 @@
-import type { Lease, TaskStore } from '@batonjs/store';
+import type { Lease } from '@batonjs/store';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { chunk, chunkAfter } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { postgresStore } from '../src/index.ts';
+
+type Store = ReturnType<typeof postgresStore>;
 
 const server = await postgresForTests();
 const schema = `serialization ${process.pid}`;
@@ -77,7 +79,7 @@ describe.skipIf(!server)('A transaction that the database cannot serialize (seri
 });
 
 describe.skipIf(!server)('Commits that arrive together', () => {
-  async function withSizes(use: (store: TaskStore, sizes: number[]) => Promise<void>): Promise<void> {
+  async function withSizes(use: (store: Store, sizes: number[]) => Promise<void>): Promise<void> {
     const sizes: number[] = [];
     const store = postgresStore(server!.url, { schema, onGroup: (size) => sizes.push(size) });
     try {
@@ -108,5 +110,24 @@ describe.skipIf(!server)('Commits that arrive together', () => {
       );
       await Promise.all(commits.map((commit) => store.commit(commit)));
       expect(sizes).toEqual([1, 3]);
+    }));
+
+  it('share none whose snapshots would be too long for one statement', () =>
+    withSizes(async (store, sizes) => {
+      const state = { text: 'x'.repeat(3 * 1024 * 1024) };
+      const snapshot = { format: 1, version: 1, state } as never;
+      const commits = [1, 2].map((n) => chunkAfter(0, { taskId: `t${n}`, snapshot }));
+      await Promise.all([...commits, chunkAfter(0)].map((commit) => store.commit(commit)));
+      expect(sizes).toEqual([1, 2]);
+    }));
+
+  it('see what the changes before them in their transaction did to a webhook', () =>
+    withSizes(async (store) => {
+      const config = { id: 'w', taskId: 't', url: 'https://example.com/' };
+      const name = { scope: 's', taskId: 't', id: 'w' };
+      await store.commit(chunkAfter(0));
+      await store.putPushConfig({ ...name, config, protocolVersion: '1.0', queue: 'q', cursor: 0 });
+      const removed = Promise.all([1, 2].map(() => store.removePushConfig('s', 't', 'w')));
+      expect(await removed).toEqual([true, false]);
     }));
 });

@@ -9,6 +9,7 @@ import { explanationsOfMcp } from './mcp.ts';
 import { explanationsOfOAuth } from './oauth.ts';
 import { explanationsOfPush } from './push.ts';
 import { explanationsOfServer } from './server.ts';
+import { explanationsOfStorePostgres } from './store-postgres.ts';
 import { explanationsOfStoreRules } from './store-rules.ts';
 import { explanationsOfTaskGateway } from './task-gateway.ts';
 
@@ -45,6 +46,7 @@ export const explanations: readonly Explanation[] = [
   ...explanationsOfOAuth,
   ...explanationsOfPush,
   ...explanationsOfServer,
+  ...explanationsOfStorePostgres,
   ...explanationsOfStoreRules,
   ...explanationsOfTaskGateway,
   {

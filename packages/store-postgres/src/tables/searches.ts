@@ -85,9 +85,9 @@ class Searches {
 
   /** Of its own tasks a holder waits for those that are just being written, in the order in which all writes lock. */
   held({ queue, holder, limit }: NonNullable<Wanted['held']>): Search {
-    const statement = `${this.#tasks(queue)} AND holder_key = '${keyOf(holder)}' ORDER BY key LIMIT ${limit}
-      ${this.#mode === 'lock' ? 'FOR UPDATE' : ''}`;
-    return { statements: [statement], found: ([rows = []]) => ({ held: rows.map(taskOfSql) }) };
+    const lock = this.#mode === 'lock' ? 'FOR UPDATE' : '';
+    const statement = `${this.#tasks(queue)} AND holder_key = '${keyOf(holder)}' ORDER BY key LIMIT ${limit} ${lock}`;
+    return single(statement, (rows) => ({ held: rows.map(taskOfSql) }));
   }
 
   ready({ queue, limit, left }: NonNullable<Wanted['ready']>): Search {
@@ -136,57 +136,45 @@ class Searches {
       const contexts = except.map((context) => keyOf(scope, context));
       return `(${n}, '${keyOf(scope)}', '{${contexts}}'::text[])`;
     });
-    return {
-      statements: [
-        `SELECT c.n, one.* FROM (VALUES ${named}) AS c (n, scope_key, contexts) CROSS JOIN LATERAL (
+    return single(
+      `SELECT c.n, one.* FROM (VALUES ${named}) AS c (n, scope_key, contexts) CROSS JOIN LATERAL (
           ${this.#tasks(queue)} AND t.scope_key = c.scope_key AND turn_at <= ${this.#now}
           AND (waiting_since IS NOT NULL OR due_at <= ${this.#now}) AND NOT context_key = ANY(c.contexts)
           ORDER BY turn_at LIMIT ${limit} ${this.#skip}
         ) AS one ORDER BY c.n, one.turn_at`,
-      ],
-      found: ([rows = []]) => ({
-        turns: callers.map((_, n) => rows.filter((row) => row.n === n).map(taskOfSql)),
-      }),
-    };
+      (rows) => ({ turns: callers.map((_, n) => rows.filter((row) => row.n === n).map(taskOfSql)) }),
+    );
   }
 
   deliveries({ queue, limit }: NonNullable<Wanted['deliveries']>): Search {
-    return {
-      statements: [
-        `${this.#webhooks(queue)} AND ready_at <= ${this.#now} ORDER BY ready_at LIMIT ${limit} ${this.#skip}`,
-      ],
-      found: ([rows = []]) => ({ deliveries: rows.map(webhookOfSql) }),
-    };
+    return single(
+      `${this.#webhooks(queue)} AND ready_at <= ${this.#now} ORDER BY ready_at LIMIT ${limit} ${this.#skip}`,
+      (rows) => ({ deliveries: rows.map(webhookOfSql) }),
+    );
   }
 
   dead({ queue, limit }: NonNullable<Wanted['dead']>): Search {
-    return {
-      statements: [
-        `${this.#webhooks(queue)} AND dead IS NOT NULL ORDER BY scope, task_id, id LIMIT ${limit}`,
-      ],
-      found: ([rows = []]) => ({ dead: rows.map(webhookOfSql) }),
-    };
+    return single(
+      `${this.#webhooks(queue)} AND dead IS NOT NULL ORDER BY scope, task_id, id LIMIT ${limit}`,
+      (rows) => ({ dead: rows.map(webhookOfSql) }),
+    );
   }
 
   ended({ before, limit }: NonNullable<Wanted['ended']>, from: number | undefined): Search {
     const start = from === undefined ? '' : `AND ended_at >= ${from}`;
-    return {
-      statements: [
-        `SELECT ${readTaskColumns} FROM ${this.#schema}.tasks
+    return single(
+      `SELECT ${readTaskColumns} FROM ${this.#schema}.tasks
         WHERE ended_at < ${before} ${start} ORDER BY ended_at LIMIT ${limit} ${this.#skip}`,
-      ],
-      found: ([rows = []]) => ({ ended: batchOf(rows.map(taskOfSql)) }),
-    };
+      (rows) => ({ ended: batchOf(rows.map(taskOfSql)) }),
+    );
   }
 
   waiting(queue: string): Search {
-    return {
-      statements: [
-        `SELECT coalesce(sum(tasks), 0) AS tasks FROM ${this.#schema}.counts
+    return single(
+      `SELECT coalesce(sum(tasks), 0) AS tasks FROM ${this.#schema}.counts
         WHERE key = '${waitingKey(queue)}'`,
-      ],
-      found: ([rows = []]) => ({ waiting: Number(rows[0]?.tasks) }),
-    };
+      (rows) => ({ waiting: Number(rows[0]?.tasks) }),
+    );
   }
 
   tally(queue: string): Search {
@@ -235,6 +223,12 @@ class Searches {
       LEFT JOIN ${this.#schema}.callers AS c ON c.queue_key = '${key}' AND c.scope_key = f.scope_key`;
   }
 }
+
+/** A search of one statement. */
+const single = (statement: string, read: (rows: Rows) => Partial<Found>): Search => ({
+  statements: [statement],
+  found: ([rows = []]) => read(rows),
+});
 
 /** The first log, and those after it while all of them together have few enough facts for one transaction. */
 function batchOf(logs: readonly TaskRow[]): readonly TaskRow[] {
