@@ -9,6 +9,7 @@ import { explanationsOfMcp } from './mcp.ts';
 import { explanationsOfOAuth } from './oauth.ts';
 import { explanationsOfPush } from './push.ts';
 import { explanationsOfServer } from './server.ts';
+import { explanationsOfStoreEtcd } from './store-etcd.ts';
 import { explanationsOfStorePostgres } from './store-postgres.ts';
 import { explanationsOfStoreRules } from './store-rules.ts';
 import { explanationsOfTaskGateway } from './task-gateway.ts';
@@ -46,6 +47,7 @@ export const explanations: readonly Explanation[] = [
   ...explanationsOfOAuth,
   ...explanationsOfPush,
   ...explanationsOfServer,
+  ...explanationsOfStoreEtcd,
   ...explanationsOfStorePostgres,
   ...explanationsOfStoreRules,
   ...explanationsOfTaskGateway,
