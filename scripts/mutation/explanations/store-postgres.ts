@@ -24,6 +24,22 @@ export const explanationsOfStorePostgres: readonly Explanation[] = [
   },
   {
     file: `${source}/tables/searches.ts`,
+    line: '(rows) => ({ waiting: Number(rows[0]?.tasks) }),',
+    why: 'The same: the statement has one row.',
+  },
+  {
+    file: `${source}/tables/searches.ts`,
+    line: "const lock = this.#mode === 'lock' ? 'FOR UPDATE' : '';",
+    replacements: ['true'],
+    why: 'A look locks what it reads until it ends: slower, but the same.',
+  },
+  {
+    file: `${source}/postgres-rows.ts`,
+    line: 'if (idle) return idle.result;',
+    why: 'A claim that finds nothing takes locks: slower, but the same.',
+  },
+  {
+    file: `${source}/tables/searches.ts`,
     line: "...(this.#mode === 'lock' ? [lock] : []),",
     why: 'Only who waits: the revision of the queue decides, and without the lock a claim is decided again.',
   },
@@ -32,23 +48,6 @@ export const explanationsOfStorePostgres: readonly Explanation[] = [
     line: "ORDER BY key, config_key ${mode === 'lock' ? 'FOR UPDATE' : ''}`;",
     replacements: ['true'],
     why: 'A look locks what it reads until it ends: slower, but the same.',
-  },
-  {
-    file: `${source}/changes/named-tasks.ts`,
-    line: 'const once = tasks.filter(({ onceKey }) => onceKey !== undefined);',
-    why: 'The same: no key has this name.',
-  },
-  {
-    file: `${source}/changes/writer.ts`,
-    line: 'if (Number(done?.written) !== tasks.length) throw new Raced();',
-    replacements: [';'],
-    why: 'The rows of tasks are locked; two that create one task both write its first fact, which the database refuses.',
-  },
-  {
-    file: `${source}/changes/writer.ts`,
-    line: 'if (written.length !== webhooks.length) throw new Raced();',
-    replacements: ['false'],
-    why: 'The rows of tasks and webhooks are locked before they are written.',
   },
   {
     file: `${source}/changes/grouped-changes.ts`,
@@ -60,16 +59,6 @@ export const explanationsOfStorePostgres: readonly Explanation[] = [
     line: "if (before > 0 && before + charactersOf(change) > mostCharacters) return 'full';",
     replacements: ['before + charactersOf(change) >= mostCharacters'],
     why: 'Only where a group ends, by one character.',
-  },
-  {
-    file: `${source}/changes/grouped-changes.ts`,
-    line: 'else this.#known.rows.delete(key);',
-    why: 'The same: the row that is left has neither facts nor webhooks, as a task without a row.',
-  },
-  {
-    file: `${source}/changes/collected.ts`,
-    line: "const [key = '', name = ''] = place.split(' ');",
-    why: 'The same: each place has a key and a name.',
   },
   {
     file: `${source}/changes/buckets.ts`,

@@ -10,14 +10,14 @@ const pool = new pg.Pool({ connectionString: process.env.POSTGRES_URL, max: 8 })
 afterAll(() => pool.end());
 
 async function open() {
-  const store = postgresStore(pool, { schema });
+  const store = postgresStore(pool, { schema, textSearch: true });
   await store.identity();
   await pool.query(emptied(schema).join(';'));
   const reopen = async () => {
     await store.close();
-    return postgresStore(pool, { schema });
+    return postgresStore(pool, { schema, textSearch: true });
   };
-  return { store, reopen, second: postgresStore(pool, { schema }) };
+  return { store, reopen, second: postgresStore(pool, { schema, textSearch: true }) };
 }
 
 describeTaskStore('postgresStore', open, { runs: 3 });
