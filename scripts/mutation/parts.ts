@@ -167,14 +167,12 @@ export const parts: Readonly<Record<string, Part>> = {
   'ai-sdk-chat': {
     ...warm('ai-sdk', ['chat/{chat,chat-handler,chunks,history,said-again,transport}']),
     mutate: ['packages/ai-sdk/src/chat/*.ts'],
-    soFar: 86,
   },
-  'ag-ui': { ...warm('ag-ui', ['*'], ['killed']), soFar: 97 },
+  'ag-ui': warm('ag-ui', ['*'], ['killed']),
   // Without the hooks, which need a browser.
   react: {
     ...warm('react', ['{calls,conversation-feed,feed,json-schema,list-feed,pause,task-feed}']),
     mutate: ['packages/react/src/{feeds,form}/*.ts'],
-    soFar: 89,
   },
   // Without what runs in a process of its own.
   cli: {

@@ -15,4 +15,10 @@ export const explanationsOfAiSdk: readonly Explanation[] = [
     replacements: ['``'],
     why: 'The same: no artifact has an empty id, so that the words are a block of their own.',
   },
+  {
+    file: 'packages/ai-sdk/src/chat/chunks.ts',
+    line: 'yield* textChunks(task.status.message?.messageId ?? task.id, words);',
+    replacements: ['task.status.message.messageId'],
+    why: 'No task has it: its words are those of a message.',
+  },
 ];

@@ -1,9 +1,9 @@
-import { explanationsOfAgUi } from './ag-ui.ts';
 import { explanationsOfAiSdk } from './ai-sdk.ts';
 import { explanationsOfAuth } from './auth.ts';
 import { explanationsOfBindings } from './bindings.ts';
 import { explanationsOfCli } from './cli.ts';
 import type { Explanation } from './explanation.ts';
+import { explanationsOfFrontEnds } from './front-ends.ts';
 import { explanationsOfInspector } from './inspector.ts';
 import { explanationsOfMcp } from './mcp.ts';
 import { explanationsOfOAuth } from './oauth.ts';
@@ -37,11 +37,11 @@ export const explanations: readonly Explanation[] = [
     replacements: ['true'],
     why: 'Slower, but the same: a transaction without a statement changes nothing.',
   },
-  ...explanationsOfAgUi,
   ...explanationsOfAiSdk,
   ...explanationsOfAuth,
   ...explanationsOfBindings,
   ...explanationsOfCli,
+  ...explanationsOfFrontEnds,
   ...explanationsOfInspector,
   ...explanationsOfMcp,
   ...explanationsOfOAuth,
