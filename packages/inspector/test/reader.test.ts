@@ -306,6 +306,7 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await question.getByRole('button', { name: 'Make a link' }).click();
     const link = await question.getByRole('textbox', { name: /^Send this link to Ana/ }).inputValue();
     await question.getByText('Ana was asked by inspector').waitFor();
+    await rows('Questions').filter({ hasText: 'ask two' }).getByText('with Ana', { exact: true }).waitFor();
     await checkAccess();
     await picture('reader-assigned');
     const person = await page.context().newPage();

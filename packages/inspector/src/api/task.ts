@@ -1,5 +1,12 @@
 import type { TaskState } from '@batonjs/protocol';
 
+/** A person who was asked a question by a link. */
+export interface Assignee {
+  readonly by: string;
+  /** Until when the link takes an answer: ISO 8601. */
+  readonly expiresAt: string;
+}
+
 /** A task in the list. */
 export interface TaskRow {
   readonly id: string;
@@ -22,6 +29,8 @@ export interface TaskRow {
   readonly code?: string;
   /** The text of the status' message, at most 200 characters. */
   readonly text?: string;
+  /** Who was asked its question by links; known from a store only. Absent if no one was. */
+  readonly assignees?: readonly Assignee[];
   /** The length of the log; known from a store only. */
   readonly version?: number;
   /** The number of the latest turn and of its attempt; known from a store only. */

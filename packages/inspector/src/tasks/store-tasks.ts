@@ -3,6 +3,7 @@ import type { ListedTask, TaskPage, TaskQuery } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import { type StateCounts, states, type TaskList, type TaskRow } from '../api/task.ts';
 import { RequestError } from '../http/reply.ts';
+import { Assignees } from './assignees.ts';
 import { Briefs } from './briefs.ts';
 import { queryOf } from './filters.ts';
 import { searchedAtOnce, shortText, type TaskSource } from './task-source.ts';
@@ -19,13 +20,15 @@ export function storeTasks({ tasks, scopes }: AgentStore): TaskSource {
     return found.scope;
   };
   const briefs = new Briefs(tasks);
+  const assignees = new Assignees(tasks);
   return {
     everyMs: 500,
     async list(filter, after) {
       const { text = '' } = filter;
       const scope = scopeAt(filter.scope);
       const query: TaskQuery = { limit: pageSize, ...queryOf(filter) };
-      const toRows = (page: TaskPage) => briefs.addTo(scope, page.tasks.map(toRow));
+      const toRows = async (page: TaskPage) =>
+        assignees.addTo(scope, await briefs.addTo(scope, page.tasks.map(toRow)), page);
       const read = (place: Place | undefined, more: Partial<TaskQuery> = {}) =>
         tasks.list(scope, { ...query, ...more, ...(place && { after: place }) });
       const place = readPlace(after);

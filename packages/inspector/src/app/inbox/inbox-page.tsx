@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Assignee } from '../../api/task.ts';
 import { noteQuery } from '../data/route.ts';
 import { useAgent } from '../data/session.ts';
 import { useNow } from '../data/use-now.ts';
@@ -83,7 +84,7 @@ function Questions({ rows, open, onChoose }: QuestionsProps) {
 
 function QuestionCells({ row, now }: { readonly row: ListedRow; readonly now: number }) {
   const agent = useAgent(row.agent);
-  const { title, id, text, statusAt, dueAt, state } = row;
+  const { title, id, text, statusAt, dueAt, state, assignees = [] } = row;
   return (
     <>
       <span class="cell-title">{title ?? shortId(id)}</span>
@@ -97,8 +98,20 @@ function QuestionCells({ row, now }: { readonly row: ListedRow; readonly now: nu
         {dueAt && (
           <span class={Date.parse(dueAt) - now < 3_600_000 ? 'is-due' : ''}>due {dateTime(dueAt)}</span>
         )}
+        {assignees.length > 0 && <Assigned assignees={assignees} now={now} />}
         {state !== 'TASK_STATE_INPUT_REQUIRED' && <StateBadge state={state} />}
       </span>
     </>
+  );
+}
+
+/** Who has the question: those whose links still take an answer, else those whose links have ended. */
+function Assigned({ assignees, now }: { readonly assignees: readonly Assignee[]; readonly now: number }) {
+  const open = assignees.filter(({ expiresAt }) => Date.parse(expiresAt) > now);
+  const names = (open.length > 0 ? open : assignees).map(({ by }) => by).join(', ');
+  return (
+    <span class="cell-assigned" title={`Assigned to ${names}`}>
+      {open.length > 0 ? `with ${names}` : `link of ${names} ended`}
+    </span>
   );
 }
