@@ -136,6 +136,7 @@ export const postgresIndexes: readonly string[] = [
   'webhooks_dead',
   'callers_turns',
   'tasks_asking',
+  'task_texts_by_word',
 ];
 
 async function withRedis<T>(

@@ -171,6 +171,7 @@ describe('all agents', () => {
       'prune',
       'fetch-file',
       'add-agent',
+      'read-requests',
       'kill',
     ]);
     expect(await isAllowed({}, 'send', {})).toBe(false);
