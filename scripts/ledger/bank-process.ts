@@ -36,6 +36,8 @@ const server = createAgentServer({
   clock: { now },
   restart: 'rerun',
   maxAttempts: 1_000_000,
+  // A transaction begins again for half a minute; the database may be away for longer.
+  retry: { retries: 1_000, backoff: { initialMs: 100, maxMs: 1_000 } },
   leaseMs,
   sweepEveryMs: leaseMs / 2,
   storeTimeoutMs: 5_000,

@@ -295,4 +295,22 @@ describe.skipIf(!postgres)('doctor on PostgreSQL', () => {
     expect(stdout).toContain('Problem: indexes: missing: tasks_waiting');
     expect(code).toBe(1);
   });
+
+  it('finds that the index of words is missing, where they are searched', async () => {
+    const store = postgresStore(postgres!.url, { schema: 'worded', textSearch: true });
+    onTestFinished(() => store.close());
+    await store.ping();
+    const client = new pg.Client({ connectionString: postgres!.url });
+    await client.connect();
+    onTestFinished(async () => {
+      await client.query('DROP SCHEMA worded CASCADE');
+      await client.end();
+    });
+    const { rows } = await client.query("SELECT 1 FROM pg_indexes WHERE indexname = 'task_texts_by_word'");
+    expect(rows).toHaveLength(1);
+    await client.query('DROP INDEX worded.task_texts_by_word');
+    const { stdout, code } = await cli(`doctor --store ${postgres!.url}`);
+    expect(stdout).toContain('Problem: indexes: missing: task_texts_by_word');
+    expect(code).toBe(1);
+  });
 });

@@ -87,8 +87,8 @@ async function evictionOf({ kind, address }: OpenedStore) {
 
 async function indexesOf({ kind, address }: OpenedStore) {
   if (kind === 'redis' || kind === 'etcd') return undefined;
-  const wanted = kind === 'sqlite' ? await freshIndexes() : postgresIndexes;
-  const there = new Set(kind === 'sqlite' ? sqliteIndexes(address) : await readPostgresIndexes(address));
+  const there = new Set(kind === 'sqlite' ? sqliteIndexes(address) : await readPostgresNames(address));
+  const wanted = kind === 'sqlite' ? await freshIndexes() : wantedOf(there);
   const missing = wanted.filter((name) => !there.has(name));
   return {
     isOk: missing.length === 0,
@@ -139,6 +139,10 @@ export const postgresIndexes: readonly string[] = [
   'task_texts_by_word',
 ];
 
+/** The words of first messages are searched only where `textSearch` is on. */
+const wantedOf = (there: ReadonlySet<string>): readonly string[] =>
+  postgresIndexes.filter((name) => name !== 'task_texts_by_word' || there.has('task_texts'));
+
 async function withRedis<T>(
   url: string,
   use: (client: {
@@ -182,7 +186,11 @@ async function postgresTime(url: string): Promise<number> {
   return Number(row?.ms);
 }
 
-const readPostgresIndexes = async (url: string): Promise<string[]> =>
-  (await queryPostgres<{ indexname: string }>(url, 'SELECT indexname FROM pg_indexes')).map(
-    ({ indexname }) => indexname,
-  );
+/** The names of all indexes and tables. */
+const readPostgresNames = async (url: string): Promise<string[]> =>
+  (
+    await queryPostgres<{ name: string }>(
+      url,
+      'SELECT indexname AS name FROM pg_indexes UNION ALL SELECT tablename FROM pg_tables',
+    )
+  ).map(({ name }) => name);
