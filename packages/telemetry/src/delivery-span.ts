@@ -59,6 +59,6 @@ export class WebhookSpan implements DeliverySpan {
 
 /** The kind of a failure without an answer: the code of the system, if there is one. */
 function kindOf(reason = ''): string {
-  const [, code] = /^connection ([A-Z][A-Z_\d]*)$/.exec(reason) ?? [];
+  const code = /^connection ([A-Z][A-Z_\d]*)$/.exec(reason)?.[1];
   return code ?? (reason.startsWith('no answer') ? 'timeout' : '_OTHER');
 }

@@ -12,7 +12,7 @@ interface LoadFlags extends CommonOptions {
   readonly callers: number;
   readonly rate?: number;
   readonly duration: number;
-  readonly mix?: Mix;
+  readonly mix: Mix;
   readonly text: string;
 }
 
@@ -42,23 +42,22 @@ export function addLoad(program: Command, run: Run): void {
 
 async function load(context: RunContext<LoadFlags>): Promise<void> {
   const { io, options, output } = context;
-  const { callers, rate, duration, mix = { send: 1 }, text } = options;
+  const { callers, rate, duration, mix, text } = options;
   const operations = operationsOf(await context.agent(), text);
   output.note(`Calling for ${duration / 1_000} s: Ctrl-C ends it and prints what was measured`);
   const ran = await runLoad({ operations, mix, callers, rate, durationMs: duration, signal: io.signal });
   const rows = rowsOf(ran);
   context.exitCode = rows.some(({ calls }) => calls > 0) ? 0 : 1;
-  if (output.isJson)
-    output.json({ callers, ...(rate !== undefined && { rate }), ms: Math.round(ran.ms), rows });
+  if (output.isJson) output.json({ callers, rate, ms: Math.round(ran.ms), rows });
   else output.raw(tableOf(rows));
 }
 
 /** Reads shares such as `send=8,get=1`. */
 export function toMix(text: string): Mix {
-  const pairs = text.split(',').map((pair) => /^([a-z]+)=(\d{1,4})$/.exec(pair.trim()) ?? []);
-  const mix = Object.fromEntries(pairs.map(([, kind = '', share]) => [kind, Number(share)]));
+  const pairs = text.split(',').map((pair) => /^([a-z]+)=(\d{1,4})$/.exec(pair.trim()));
+  const mix = Object.fromEntries(pairs.map((pair) => [String(pair?.[1]), Number(pair?.[2])]));
   const isKnown = Object.keys(mix).every((kind) => Object.hasOwn(kinds, kind));
-  if (!isKnown || pairs.length === 0 || !Object.values(mix).some((share) => share > 0))
+  if (!isKnown || !Object.values(mix).some((share) => share > 0))
     throw new InvalidArgumentError(
       `A mix is shares of ${Object.keys(kinds).join(', ')}, such as send=8,get=1.`,
     );

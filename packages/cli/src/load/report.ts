@@ -50,11 +50,9 @@ export function tableOf(rows: readonly LoadRow[]): string {
       .map(([name, times]) => `${times} ${name}`)
       .join(', '),
   ]);
-  const lines = [
-    ['operation', 'calls', 'calls/s', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms', 'errors'],
-    ...cells,
-  ];
-  const widths = lines[0]?.map((_, n) => Math.max(...lines.map((line) => line[n]?.length ?? 0))) ?? [];
+  const header = ['operation', 'calls', 'calls/s', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms', 'errors'];
+  const lines = [header, ...cells];
+  const widths = header.map((_, n) => Math.max(...lines.map((line) => String(line[n]).length)));
   return lines
     .map((line) =>
       line

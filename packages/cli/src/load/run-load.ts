@@ -53,8 +53,9 @@ export async function runLoad({ clock = systemClock, ...options }: LoadOptions):
     if (signal.aborted || afterMs >= durationMs) return false;
     const due = began + afterMs;
     if (due > clock.now()) await clock.sleep(due - clock.now(), signal).catch(() => {});
-    if (signal.aborted) return false;
-    await measure(order[number % order.length] ?? 'send', due);
+    const kind = order[number % order.length];
+    if (!kind || signal.aborted) return false;
+    await measure(kind, due);
     return true;
   }
 
@@ -86,8 +87,7 @@ const pauseMs = 50;
 
 /** Each kind as often as its share says, spread evenly: not all of one kind and then all of the next. */
 export function orderOf(mix: Mix): Kind[] {
-  const shares = (Object.entries(mix) as [Kind, number][]).filter(([, share]) => share > 0);
-  return shares
+  return (Object.entries(mix) as [Kind, number][])
     .flatMap(([kind, share]) => Array.from({ length: share }, (_, n) => ({ kind, at: (n + 0.5) / share })))
     .sort((a, b) => a.at - b.at)
     .map(({ kind }) => kind);

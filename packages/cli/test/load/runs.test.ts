@@ -122,6 +122,7 @@ describe('a run that is ended', () => {
   });
 });
 
-it('a mix without a share of a kind never calls it', () => {
+it('a mix without a share of a kind never calls it, and without any share calls nothing', async () => {
   expect(orderOf({ send: 1, get: 0, list: 2 })).toEqual(['list', 'send', 'list']);
+  expect([...(await run({}, { mix: { get: 0 } })).kinds]).toEqual([]);
 });

@@ -24,7 +24,7 @@ const defaultBounds = [0, 5, 10, 25, 50, 75, 100, 250, 500, 750, 1_000, 2_500, 5
 
 interface Series {
   value: number;
-  /** Of a histogram: how many values lie in each bucket, the last one without an upper bound. */
+  /** Of a histogram: how many values lie in each bucket that has any, the last one without an upper bound. */
   buckets: number[];
 }
 
@@ -89,8 +89,7 @@ class Instrument implements Counter, UpDownCounter, Gauge, Histogram, Observable
     const known = this.#series.get(labels);
     if (known) return known;
     if (this.#series.size >= mostSeries && attributes !== overflow) return this.#of(overflow);
-    const buckets = this.kind === 'histogram' ? Array.from({ length: this.#bounds.length + 1 }, () => 0) : [];
-    const series: Series = { value: 0, buckets };
+    const series: Series = { value: 0, buckets: [] };
     this.#series.set(labels, series);
     return series;
   }

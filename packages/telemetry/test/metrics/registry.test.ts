@@ -78,6 +78,8 @@ describe('a registry', () => {
     registry.addBatchObservableCallback(observe, [gauge, counter, upDown]);
     const values = async () => (await linesOf(registry)).filter((line) => !line.startsWith('#'));
     expect(await values()).toEqual(['g{queue="one"} 1', 'c_total 2', 'u 3']);
+    const types = (await linesOf(registry)).filter((line) => line.startsWith('# TYPE'));
+    expect(types).toEqual(['# TYPE g gauge', '# TYPE c_total counter', '# TYPE u gauge']);
     queue = 'two';
     expect(await values()).toEqual(['g{queue="two"} 1', 'c_total 2', 'u 3']);
     registry.removeBatchObservableCallback(observe);
