@@ -183,13 +183,11 @@ export const parts: Readonly<Record<string, Part>> = {
   // What operators see and measure: metrics, probes, and a load on an agent.
   telemetry: {
     warm: true,
-    soFar: 68,
     mutate: [...sourcesOf('telemetry'), 'packages/server-node/src/listen-probes.ts'],
     tests: [testsOf('telemetry'), 'packages/server-node/test/probes.test.ts'],
   },
   'cli-load': {
     ...warm('cli', ['load', 'load/*']),
-    soFar: 59,
     mutate: ['packages/cli/src/load/*.ts'],
   },
   // Without the page, which needs a browser, and `cli.ts`, which only starts the program.
