@@ -94,7 +94,6 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
   // What operators and programs have done to tasks.
   'server-operators': {
     warm: true,
-    soFar: 94,
     leftOut: otherSettings,
     mutate: serverFiles(['bulk', 'erase', 'fork', 'recurring'].map((folder) => `operations/${folder}`)),
     tests: serverTests(['operations/{bulk,erase,fork}', 'operations/{operators,recurring}/*']),
