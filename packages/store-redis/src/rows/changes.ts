@@ -136,11 +136,14 @@ export class Changes {
     const left = tasks.filter((task) => !isWritten(task));
     const groups = left.map((task) => groupOf({ ...decided, change: { ...decided.change, tasks: [task] } }));
     const written = await this.#write(decided, groups);
-    for (const [n, task] of left.entries()) if (written[n]) renewed.add(nameOf(changedRow(task)));
-    const done = tasks.filter(isWritten);
-    for (const { after } of done)
+    for (const [n, task] of left.entries()) {
+      if (!written[n]) continue;
+      renewed.add(nameOf(changedRow(task)));
+      // Not what was written in an earlier round: it is decided anew and left out, so that its row has another revision.
+      const { after } = task;
       if (after) this.#known.remember(after, { row: after, webhooks: [], once: undefined });
-    return done;
+    }
+    return tasks.filter(isWritten);
   }
 
   async #decide<T>(step: Step<T>): Promise<Decided<T>> {

@@ -29,4 +29,31 @@ describe.skipIf(!redis)('A lease', () => {
     expect(renewed).toHaveLength(5);
     expect(version).toBeGreaterThan(5);
   });
+
+  it('is renewed beside one that is being written, and the task is known afterwards as Redis has it', async () => {
+    const prefix = 'renewed-beside';
+    const [store, other] = [1, 2].map(() =>
+      closedAfterTest(redisStore({ url: redis!.url, prefix, shards: 1 })),
+    );
+    const turn = { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } };
+    const writer = { fence: 1, holder: 'h' };
+    const { lease: busy } = await store!.commit(chunkAfter(0, { taskId: 'busy', turn }));
+    const stop = new AbortController();
+    const writing = (async () => {
+      for (let version = 1; !stop.signal.aborted; version++)
+        await store!.commit(chunkAfter(version, { taskId: 'busy', writer }));
+    })();
+    for (const taskId of ['a', 'b', 'c', 'd', 'e']) {
+      const { lease } = await store!.commit(chunkAfter(0, { taskId, turn }));
+      expect(await store!.renew([lease!, busy!], 60_000)).toHaveLength(2);
+      await other!.commit(chunkAfter(1, { taskId, writer }));
+      // On a row that is known wrongly, this commit would take the place of the other one.
+      const late = store!.commit(chunkAfter(1, { taskId, writer, commitId: 'late' }));
+      await expect(late).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+      const facts = await store!.readFacts('s', taskId, 0, 9);
+      expect(facts.map(({ commitId }) => commitId)).toEqual(['commit 1', 'commit 2']);
+    }
+    stop.abort();
+    await writing;
+  });
 });
