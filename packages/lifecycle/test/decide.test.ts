@@ -171,3 +171,24 @@ it('has an outcome for every command in every situation', () => {
   const widths = Object.values(outcomes).map((row) => row.trim().split(/\s+/).length);
   expect(new Set(widths)).toEqual(new Set([Object.keys(commands).length]));
 });
+
+describe('an update that also records something inside', () => {
+  const inside = { child: { name: 'c1', agent: 'Another' }, labels: ['eu'], memory: { k: 1 } };
+  const shown = {
+    artifact: { artifact: { artifactId: 'a', parts: [{ text: 'A' }] } },
+    status: { status: { state: 'TASK_STATE_WORKING' } },
+  };
+  const facts = { child: 'child-updated', labels: 'labels-set', memory: 'memory-changed' };
+  const cases = Object.entries(shown).flatMap(([what, update]) =>
+    Object.entries(inside).map(([name, value]) => [what, name, { ...update, [name]: value }] as const),
+  );
+
+  it.each(cases)('has a fact of both: %s with %s', (what, name, update) => {
+    const before = given(receive('m1'), create, startTurn).facts.length;
+    const log = given(receive('m1'), create, startTurn, { type: 'update', update } as Command).facts;
+    expect(log.slice(before).map(({ type }) => type)).toEqual([
+      facts[name as keyof typeof facts],
+      what === 'artifact' ? 'artifact-updated' : 'status-changed',
+    ]);
+  });
+});

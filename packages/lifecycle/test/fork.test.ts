@@ -133,6 +133,11 @@ describe('a fork', () => {
     ]);
   });
 
+  it('has each turn once, however often it was begun again', () => {
+    const started = make().facts.filter(({ type }) => type === 'turn-started');
+    expect(started).toMatchObject([1, 2].map((turn) => ({ turn, attempt: 1 })));
+  });
+
   it('has the latest word on each child, and forgets steps of the turn that is open alone', () => {
     const ended = (turn: number) => child('c', { taskId: `c${turn}`, state: 'TASK_STATE_COMPLETED' });
     const log = given(

@@ -1,4 +1,4 @@
-import { changesGeneration, type Fact } from '@batonjs/lifecycle';
+import { changesGeneration, type Fact, viewTask } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
 import { answer, create, endTurn, given, receive, said, startTurn, to } from './given.ts';
 
@@ -37,6 +37,12 @@ describe('the generation of a task', () => {
     expect([state?.generation, head?.generation]).toEqual([2, 2]);
     const answered = given(receive('m1'), startTurn, answer('r'));
     expect(answered.state?.generation).toBe(1);
+  });
+
+  it('is in the view of a task where it is wanted', () => {
+    const { state } = given(receive('m1'), create, startTurn, to('WORKING', 'w'), endTurn);
+    expect(viewTask(state!, { generation: true }).generation).toBe('2');
+    expect(viewTask(state!)).not.toHaveProperty('generation');
   });
 });
 
