@@ -13,7 +13,7 @@ export interface WatchedStart {
 /** The body of a request: bytes, or a value that was parsed already. */
 export type WatchedBody = { readonly bytes: Uint8Array } | { readonly value: unknown };
 
-/** One request while it is answered. Each method is called at most once, except `said`. None may throw. */
+/** One request while it is answered. A watcher is called at most once for each, except for `said`. None may throw. */
 export interface WatchedRequest {
   /** `operation`: undefined where the request names none. `version`: `Major.Minor`. */
   named(about: {
@@ -57,13 +57,18 @@ export class RequestWatch {
       (...given: Given): void => {
         for (const one of all) show(one, ...given);
       };
+    let isOver = false;
     return {
       named: each((one, about: Parameters<WatchedRequest['named']>[0]) => one.named(about)),
       calledBy: each((one, scope: string | undefined) => one.calledBy(scope)),
       sent: each((one, body: WatchedBody) => one.sent(body)),
       answered: each((one, ...given: Parameters<WatchedRequest['answered']>) => one.answered(...given)),
       said: each((one, text: string) => one.said(text)),
-      ended: each((one) => one.ended()),
+      // A stream ends with its events, and once more when its reader leaves.
+      ended() {
+        if (!isOver) for (const one of all) one.ended();
+        isOver = true;
+      },
     };
   }
 }

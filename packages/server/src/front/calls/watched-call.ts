@@ -64,7 +64,6 @@ function fail(error: unknown, seen: WatchedRequest): void {
 class WatchedEvents implements CallEvents {
   readonly #events: CallEvents;
   readonly #seen: WatchedRequest;
-  #isOver = false;
 
   constructor(events: CallEvents, seen: WatchedRequest) {
     this.#events = events;
@@ -74,23 +73,18 @@ class WatchedEvents implements CallEvents {
   async next(): ReturnType<CallEvents['next']> {
     try {
       const batch = await this.#events.next();
-      if (!batch) this.#end();
+      if (!batch) this.#seen.ended();
       for (const { event } of batch?.events ?? []) this.#seen.said(`${event.text}\n`);
       return batch;
     } catch (error) {
       this.#seen.said(JSON.stringify({ reason: A2AError.from(error).reason }));
-      this.#end();
+      this.#seen.ended();
       throw error;
     }
   }
 
   close(): void {
-    this.#end();
+    this.#seen.ended();
     this.#events.close();
-  }
-
-  #end(): void {
-    if (!this.#isOver) this.#seen.ended();
-    this.#isOver = true;
   }
 }

@@ -35,7 +35,6 @@ async function watchedReply(exchange: HttpExchange, answer: Answer, watch: Reque
 class WatchedTexts implements AsyncIterableIterator<string, undefined> {
   readonly #texts: AsyncIterator<string>;
   readonly #seen: WatchedRequest;
-  #isOver = false;
 
   constructor(texts: AsyncIterable<string>, seen: WatchedRequest) {
     this.#texts = texts[Symbol.asyncIterator]();
@@ -64,8 +63,7 @@ class WatchedTexts implements AsyncIterableIterator<string, undefined> {
   }
 
   #end(): IteratorResult<string, undefined> {
-    if (!this.#isOver) this.#seen.ended();
-    this.#isOver = true;
+    this.#seen.ended();
     return { done: true, value: undefined };
   }
 }

@@ -75,16 +75,15 @@ export class PendingLines {
     if (!this.#isWaiting || state.closed) return decideWithin(state, commands, now, this.#limits);
     const lines = [...this.#lines];
     const log: Command = { type: 'log', lines, ...(this.#isFull && { full: true }) };
+    let decision: Decision;
     try {
-      const decision = decideWithin(state, [log, ...commands], now, this.#limits);
-      this.#carried = lines.length;
-      return decision;
+      decision = decideWithin(state, [log, ...commands], now, this.#limits);
     } catch {
-      const decision = decideWithin(state, commands, now, this.#limits);
-      // The log of the task has no room for them.
-      this.#carried = lines.length;
-      return decision;
+      // The log of the task has no room for them, or the commands are refused: then they are here, too.
+      decision = decideWithin(state, commands, now, this.#limits);
     }
+    this.#carried = lines.length;
+    return decision;
   }
 
   /** What was decided last is in the store. */
