@@ -2,30 +2,21 @@ import { join } from 'node:path';
 import { createAgentServer, failed, inputRequired, type Turn, working } from '@batonjs/server';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { expect, it, onTestFinished } from 'vitest';
-import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../test/kit/until.ts';
 import { cli } from './cli.ts';
+import { usedStore } from './used-store.ts';
 
 /** A file with tasks that ask and tasks that failed, of each user, of a server that runs. */
 async function shop(asking: number, failing: number, users: readonly string[] = ['']) {
-  const file = join(temporaryFolder(), 'tasks.db');
-  const store = sqliteStore(file);
-  onTestFinished(() => store.close());
-  const server = closedAfterTest(
-    createAgentServer({
-      card: { name: 'Used', description: 'Is used' },
-      name: 'used',
-      store,
-      logger: () => {},
-      ...(users[0] !== '' && { authenticate: ({ headers }) => ({ scope: headers.user ?? '' }) }),
-      agent: async function* ({ text }: Turn) {
-        yield { ...working(), labels: [text] };
-        yield text === 'asks' ? inputRequired('What?') : failed({ code: 'NO_FUNDS', message: 'No funds' });
-      },
-    }),
-  );
+  const { file, server } = usedStore({
+    ...(users[0] !== '' && { authenticate: ({ headers }) => ({ scope: headers.user ?? '' }) }),
+    agent: async function* ({ text }: Turn) {
+      yield { ...working(), labels: [text] };
+      yield text === 'asks' ? inputRequired('What?') : failed({ code: 'NO_FUNDS', message: 'No funds' });
+    },
+  });
   const texts = [
     ...Array.from({ length: asking }, () => 'asks'),
     ...Array.from({ length: failing }, () => 'fails'),

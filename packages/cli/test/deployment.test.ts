@@ -18,25 +18,17 @@ import { canStart, startRedis } from '../../../test/support/redis.ts';
 import { postgresIndexes } from '../src/deployment/store-checks.ts';
 import { serveMany } from './agents.ts';
 import { cli, fieldOf } from './cli.ts';
+import { usedStore } from './used-store.ts';
 
 /** A file with one ended task and one at work, that another process still has open. */
 async function usedFile(): Promise<string> {
-  const file = join(temporaryFolder(), 'tasks.db');
-  const store = sqliteStore(file);
-  onTestFinished(() => store.close());
-  const server = closedAfterTest(
-    createAgentServer({
-      card: { name: 'Used', description: 'Is used' },
-      name: 'used',
-      store,
-      logger: () => {},
-      agent: async function* (turn) {
-        if (turn.text === 'hello') return yield completed();
-        yield working();
-        await untilAborted(turn.signal);
-      },
-    }),
-  );
+  const { file, server } = usedStore({
+    agent: async function* (turn) {
+      if (turn.text === 'hello') return yield completed();
+      yield working();
+      await untilAborted(turn.signal);
+    },
+  });
   const { url, close } = await serveAt(server, { port: 0 });
   onTestFinished(() => close({ graceMs: 0 }));
   await cli(`send -a ${url} hello`);

@@ -1,32 +1,20 @@
-import { join } from 'node:path';
-import { completed, createAgentServer, failed } from '@batonjs/server';
-import { sqliteStore } from '@batonjs/store-sqlite';
-import { expect, it, onTestFinished } from 'vitest';
-import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
+import { completed, failed } from '@batonjs/server';
+import { expect, it } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { scopeOf } from '../../../test/kit/scope.ts';
-import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { until } from '../../../test/kit/until.ts';
 import { cli } from './cli.ts';
+import { usedStore } from './used-store.ts';
 
 it('forks a task of a store, which a server runs then', async () => {
-  const file = join(temporaryFolder(), 'tasks.db');
-  const store = sqliteStore(file);
-  onTestFinished(() => store.close());
   const calls: string[] = [];
   let isFixed = false;
-  const server = closedAfterTest(
-    createAgentServer({
-      card: { name: 'Used', description: 'Is used' },
-      name: 'used',
-      store,
-      logger: () => {},
-      agent: async function* ({ step, text }) {
-        await step('pay', () => void calls.push(text));
-        yield isFixed ? completed(text) : failed('Broken');
-      },
-    }),
-  );
+  const { file, store, server } = usedStore({
+    agent: async function* ({ step, text }) {
+      await step('pay', () => void calls.push(text));
+      yield isFixed ? completed(text) : failed('Broken');
+    },
+  });
   const { task } = await rpc(server, 'SendMessage', { message: say('tea') });
   isFixed = true;
   const fork = async (args: string) => {

@@ -1,27 +1,16 @@
-import { join } from 'node:path';
-import { completed, createAgentServer } from '@batonjs/server';
-import { sqliteStore } from '@batonjs/store-sqlite';
-import { expect, it, onTestFinished } from 'vitest';
-import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
+import { completed } from '@batonjs/server';
+import { expect, it } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
-import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { cli, fieldOf } from './cli.ts';
+import { usedStore } from './used-store.ts';
 
 async function told(textSearch: boolean, ...texts: readonly string[]) {
-  const file = join(temporaryFolder(), 'tasks.db');
-  const store = sqliteStore(file, { textSearch });
-  onTestFinished(() => store.close());
-  const server = closedAfterTest(
-    createAgentServer({
-      card: { name: 'Used', description: 'Is used' },
-      name: 'used',
-      store,
-      logger: () => {},
-      agent: async function* () {
-        yield completed();
-      },
-    }),
-  );
+  const { file, server } = usedStore({
+    textSearch,
+    agent: async function* () {
+      yield completed();
+    },
+  });
   for (const text of texts) await rpc(server, 'SendMessage', { message: say(text) });
   return (line: string) => cli(`tasks --store ${file} --agent used ${line}`);
 }
