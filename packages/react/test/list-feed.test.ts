@@ -1,4 +1,4 @@
-import { A2AError, type AgentClient, ClientError } from '@batonjs/client';
+import { A2AError, type AgentClient, ClientError, connect } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
@@ -6,6 +6,7 @@ import { Backoff, isTransient } from '../src/feeds/connection.ts';
 import { newMessage } from '../src/feeds/new-message.ts';
 import { Shared } from '../src/feeds/shared.ts';
 import { type ListOptions, TaskListFeed } from '../src/feeds/task-list-feed.ts';
+import { serveTalking } from './talking-agent.ts';
 import { watch } from './watch.ts';
 
 const taskOf = (id: string, state = 'WORKING', more: object = {}) =>
@@ -142,6 +143,27 @@ describe('a list of tasks', () => {
     expect(asked).toHaveLength(9);
     await vi.advanceTimersByTimeAsync(250);
     expect(asked).toHaveLength(10);
+  });
+
+  it('asks with one backoff while the agent cannot be reached, though its client tries again by itself', async () => {
+    const { agent } = await serveTalking();
+    const asked: string[] = [];
+    const away = await connect(agent.card, {
+      fetch: async ({ url }) => {
+        asked.push(url);
+        throw new TypeError('fetch failed');
+      },
+    });
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const feed = new TaskListFeed(away, {});
+    onTestFinished(watch(feed).stop);
+    await vi.advanceTimersByTimeAsync(40_000);
+    expect(feed.get().connection).toBe('reconnecting');
+    // The shortest pauses are 125, 250, 500, 1,000, 2,000 and 4,000 ms, then 5 s. Each time, both interfaces are tried.
+    const mostTimes = 7 + Math.floor((40_000 - 7_875) / 5_000);
+    expect(asked.length).toBeGreaterThan(8);
+    expect(asked.length).toBeLessThanOrEqual(mostTimes * agent.card.supportedInterfaces.length);
   });
 
   it('shows at once what is known of a task elsewhere, and is read again', async () => {

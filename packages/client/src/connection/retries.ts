@@ -47,13 +47,14 @@ export function startRetries(
   session: RetryContext,
   operation: OperationName,
   params: Readonly<Record<string, unknown>>,
-  { repeatable = isRepeatable(session, operation, params) }: CallOptions,
+  { repeatable = isRepeatable(session, operation, params), attempts }: CallOptions,
   signal: AbortSignal,
   bound?: TimeBound,
 ): Retries {
   const { settings } = session;
   const { fallback, clock, retry } = settings;
-  const { sendForMs, sendAttempts } = retry;
+  const { sendForMs } = retry;
+  const sendAttempts = attempts ?? retry.sendAttempts;
   const isSend = operations[operation].repeatable === 'with-idempotency';
   const giveUpSending = (error: unknown) => outOfReach(session, sendForMs, sendAgain(params), error);
   const { forMs, giveUp } = bound ?? { forMs: sendForMs, giveUp: giveUpSending };
@@ -104,7 +105,7 @@ export function startRetries(
       let pause: number | undefined;
       if (bound || isSend) pause = pauseInTime(error);
       else {
-        pause = pauseAfter(error, attempt, settings);
+        pause = pauseAfter(error, attempt, settings, attempts);
         if (pause === undefined || session.budget < 10) throw error;
         session.budget -= 10;
       }
@@ -130,8 +131,13 @@ export const sendAgain = ({ message }: { readonly message?: unknown }): string =
   `The agent may have received the message: send it again with messageId '${(message as Message)?.messageId}'`;
 
 /** The backoff in milliseconds after this many attempts; undefined if the call must not be retried. */
-export function pauseAfter(error: unknown, attempt: number, settings: Settings): number | undefined {
-  const { attempts, longestMs } = settings.retry;
+export function pauseAfter(
+  error: unknown,
+  attempt: number,
+  settings: Settings,
+  attempts = settings.retry.attempts,
+): number | undefined {
+  const { longestMs } = settings.retry;
   if (!isTransient(error) || attempt >= attempts) return undefined;
   const pause = Math.max(usualPause(attempt, settings), askedPause(error));
   return pause > longestMs ? undefined : pause;

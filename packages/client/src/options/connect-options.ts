@@ -26,6 +26,11 @@ export interface CallOptions {
    * Whether the client may retry this call although its operation changes something. Overrides the client's own rule.
    */
   readonly repeatable?: boolean;
+  /**
+   * Attempts of this call, the first one included, instead of those of `retry`. 1 is for a caller that tries again by
+   * itself: two kinds of retries would multiply. A followed stream has `followForMs` instead.
+   */
+  readonly attempts?: number;
 }
 
 /**

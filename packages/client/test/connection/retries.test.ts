@@ -102,6 +102,17 @@ describe('retries [R-SEED-13]', () => {
     expect(calls).toHaveLength(1);
   });
 
+  it('are as many as a call wants, for one that reads and for one that sends', async () => {
+    const { url, calls } = await flaky(100, unavailable);
+    const agent = await connect(url, { clock: instantClock().clock, ...untimed });
+    await failureOf(agent.getTask({ id: 't-1' }, { attempts: 1 }));
+    expect(calls).toHaveLength(1);
+    await failureOf(agent.getTask({ id: 't-1' }, { attempts: 2 }));
+    expect(calls).toHaveLength(3);
+    await failureOf(agent.send(message, { attempts: 2, repeatable: true }));
+    expect(calls).toHaveLength(5);
+  });
+
   it('leave an agent in peace when the budget of all calls is used up, until it answers again', async () => {
     let works = false;
     const { url, calls } = await peer(({ result, error }) =>

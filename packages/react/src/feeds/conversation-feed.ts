@@ -144,7 +144,8 @@ export class ConversationFeed extends Feed<Conversed> {
     this.#list ??= new TaskListFeed(this.#agent, { contextId, pageSize: 100 });
     const list = this.#list;
     const read = () => {
-      void this.#load(list.get().tasks, signal);
+      const { connection, tasks } = list.get();
+      if (connection === 'connected') void this.#load(tasks, signal);
       this.#show();
     };
     const stop = list.subscribe(read);

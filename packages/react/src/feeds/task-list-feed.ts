@@ -92,7 +92,8 @@ export class TaskListFeed extends Feed<ListedTasks> {
       const pageSize = Math.min(100, this.#wanted - tasks.length);
       const page = await this.#agent.listTasks(
         { ...filter, pageSize, ...(pageToken && { pageToken }) },
-        { signal },
+        // This feed shows that the connection is broken, and tries again by itself.
+        { signal, attempts: 1 },
       );
       tasks.push(...page.tasks);
       pageToken = page.nextPageToken;
