@@ -1,14 +1,19 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { agUiHandler } from '@batonjs/ag-ui';
 import { chatHandler } from '@batonjs/ai-sdk/chat-handler';
 import { connect, isTerminal } from '@batonjs/client';
 import { artifact, completed, inputRequired, working } from '@batonjs/server';
-import { describe, expect, it } from 'vitest';
+import { listen } from '@batonjs/server-node';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { cli } from '../../packages/cli/test/cli.ts';
 import { mcpClient, serveMcp } from '../../packages/mcp/test/clients.ts';
 import { AgentFeeds } from '../../packages/react/src/feeds/agent-feeds.ts';
 import { watch } from '../../packages/react/test/watch.ts';
 import { serveTasks } from '../../packages/task-gateway/test/service.ts';
 import { openSocket } from '../../packages/task-gateway/test/socket.ts';
 import { serve } from '../kit/serve.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { canaries } from './canaries.ts';
 
 /** An agent with secrets in all that it keeps for itself: it completes, asks or throws, as its message says. */
@@ -81,6 +86,30 @@ describe('what an agent keeps for itself does not leave', () => {
       secrets.leave(message, await answer.catch((error: unknown) => error));
     }
     secrets.leave('what the operator of the MCP server sees', errors);
+    secrets.check();
+  });
+
+  it('the command line, and the files that it saves of a task', async () => {
+    const { secrets, server } = serveKeeping();
+    const { url, close } = await listen(server);
+    onTestFinished(() => close({ graceMs: 0 }));
+    const cwd = temporaryFolder();
+    const run = async (line: string) => {
+      const { stdout, stderr } = await cli(`${line} -a ${url}`, { cwd });
+      secrets.leave(line, [stdout, stderr]);
+      return stdout;
+    };
+    for (const text of words) {
+      const { task } = JSON.parse(await run(`send -o json ${text}`));
+      for (const output of ['text', 'json']) {
+        await run(`task get -o ${output} ${task.id}`);
+        await run(`task list -o ${output}`);
+        await run(`task download -o ${output} --force --dir ${text} ${task.id}`);
+      }
+      const saved = readdirSync(join(cwd, text));
+      expect(saved).toEqual(text === 'throw' ? [] : ['answer.txt']);
+      for (const name of saved) secrets.leave(`a saved ${name}`, readFileSync(join(cwd, text, name)));
+    }
     secrets.check();
   });
 

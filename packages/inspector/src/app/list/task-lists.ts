@@ -3,6 +3,8 @@ import type { StateCounts, TaskList, TaskListUpdate, TaskRow } from '../../api/t
 /** A task in a list, with the id of its agent. */
 export interface ListedRow extends TaskRow {
   readonly agent: string;
+  /** When another state of it was seen than before: milliseconds of the page. Absent if none was. */
+  readonly changedAt?: number;
 }
 
 /** The tasks of one agent as far as they were read. */
@@ -112,10 +114,11 @@ export class TaskLists {
   /** Takes the first page, which was read again. Rows that it has no more stay where further pages were read. */
   #begin(agent: string, { tasks, next, total, source, searchesTexts }: TaskList): void {
     const before = this.#lists.get(agent);
-    const first = tasks.map((task) => ({ ...task, agent }));
     const ids = new Set(tasks.map(({ id }) => id));
     const isWhole = next === undefined;
-    const others = isWhole || !before ? [] : before.rows.filter(({ id }) => !ids.has(id));
+    const known = Map.groupBy(before?.rows ?? [], ({ id }) => ids.has(id));
+    const others = isWhole ? [] : (known.get(false) ?? []);
+    const first = withChanges(tasks, known.get(true) ?? [], agent);
     for (const { id } of others) ids.add(id);
     this.#lists.set(agent, {
       agent,
@@ -139,6 +142,16 @@ export class TaskLists {
       one < other ? 1 : one > other ? -1 : 0,
     );
   }
+}
+
+/** Rows with when their state changed, as far as that was seen. */
+function withChanges(tasks: readonly TaskRow[], before: readonly ListedRow[], agent: string): ListedRow[] {
+  const known = new Map(before.map((row) => [row.id, row]));
+  return tasks.map((task) => {
+    const row = known.get(task.id);
+    const changedAt = row && row.state !== task.state ? performance.now() : row?.changedAt;
+    return { ...task, agent, ...(changedAt !== undefined && { changedAt }) };
+  });
 }
 
 const endOf = ({ rows }: AgentList): string => rows.at(-1)?.statusAt ?? '';

@@ -1,9 +1,11 @@
-import { useRef } from 'preact/hooks';
 import { useAgent } from '../data/session.ts';
 import { AgentMark } from '../parts/agent-mark.tsx';
 import { StateBadge } from '../parts/bits.tsx';
 import { ago, duration, isTerminalState, oneLine, shortId } from '../parts/words.ts';
 import type { ListedRow } from './task-lists.ts';
+
+/** For how long a change of the state is news, in milliseconds: a little longer than it moves. */
+const newsMs = 1_000;
 
 interface TaskCellsProps {
   readonly task: ListedRow;
@@ -16,10 +18,11 @@ interface TaskCellsProps {
 export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
   const agent = useAgent(task.agent);
   const { id, title, labels = [], code, attempt = 0, turn = 0, statusAt, startedAt, state } = task;
-  const changes = useChanges(id, state);
+  const { changedAt } = task;
+  const isNews = changedAt !== undefined && performance.now() - changedAt < newsMs;
   return (
     <>
-      <span key={changes} class={changes > 0 ? 'is-changed' : ''}>
+      <span key={`${id} ${changedAt}`} class={isNews ? 'is-changed' : ''}>
         <StateBadge state={state} />
       </span>
       <span class="cell-task">
@@ -53,15 +56,6 @@ export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
       </span>
     </>
   );
-}
-
-/** How often the state of a task changed while its row was shown. A row that is used for another task begins anew. */
-function useChanges(id: string, state: string): number {
-  const shown = useRef({ id, state, changes: 0 });
-  const { current } = shown;
-  if (current.id !== id) shown.current = { id, state, changes: 0 };
-  else if (current.state !== state) shown.current = { id, state, changes: current.changes + 1 };
-  return shown.current.changes;
 }
 
 /** What the status says, unless that is only its name again. */
