@@ -54,6 +54,12 @@ export interface StreamedAgentOptions {
    */
   readonly files?: FetchFileOptions;
   /**
+   * Keeps what models are asked beside their answers, as text, for people who may `read-prompts` in an inspector: of each
+   * call up to 16,384 bytes, or `bytes` (1 to 262,144), the instructions and the newest messages first. Default: nothing
+   * is kept.
+   */
+  readonly keepPrompts?: boolean | { readonly bytes: number };
+  /**
    * Sees the errors of models, of which clients are told nothing. What it throws, the agent throws, so that `retry` of the
    * server runs the turn again. Default: errors are dropped, and the task fails.
    */

@@ -1,7 +1,8 @@
 import { type Agent, type TaskUpdate, type Turn, taskAgent, type Updates } from '@batonjs/server';
 import type { ToolSet } from 'ai';
+import { promptBytes } from '../durable/kept-prompt.ts';
 import { RecordedCalls } from '../durable/recorded-calls.ts';
-import { recordedModel, type StoredCall } from '../durable/recorded-model.ts';
+import { type RecordedModelOptions, recordedModel, type StoredCall } from '../durable/recorded-model.ts';
 import { recordedTools } from '../durable/recorded-tools.ts';
 import { handUpKey } from '../hand-up-key.ts';
 import { type HistoryOptions, historyOf } from '../history/task-messages.ts';
@@ -12,8 +13,8 @@ import type { ModelStream, ModelTurn, StreamedAgentOptions } from './options.ts'
 /**
  * An agent that answers with a stream of the AI SDK. Its text becomes an artifact, coalesced; a tool that needs approval,
  * or has no `execute`, becomes a question; a cancel aborts it; the tokens used are in the metadata. Use
- * `restart: 'rerun'` of the server, so that another process goes on after a crash. Throws `RangeError` for a `memory` that
- * is out of bounds.
+ * `restart: 'rerun'` of the server, so that another process goes on after a crash. Throws `RangeError` for a `memory` or
+ * `keepPrompts` that is out of bounds.
  *
  * ```ts
  * import { streamText } from 'ai';
@@ -28,7 +29,8 @@ export function streamedAgent<AnyTurn extends Turn = Turn>(
   options: StreamedAgentOptions = {},
 ): (turn: AnyTurn) => AsyncIterable<TaskUpdate> {
   const history = { tasks: tasksIn(options.memory), artifact: options.artifact ?? 'answer' };
-  return taskAgent((turn) => updatesOf(run, options, history, turn as AnyTurn)) as Agent as (
+  const recorded = { files: options.files, promptBytes: bytesIn(options.keepPrompts) };
+  return taskAgent((turn) => updatesOf(run, { options, history, recorded }, turn as AnyTurn)) as Agent as (
     turn: AnyTurn,
   ) => AsyncIterable<TaskUpdate>;
 }
@@ -42,10 +44,28 @@ function tasksIn(memory: StreamedAgentOptions['memory'] = 'context'): number {
   throw new RangeError(`\`memory.tasks\` must be a whole number from 0 to 100, not ${tasks}`);
 }
 
+/** How many bytes of a prompt are kept; undefined for none. */
+function bytesIn(kept: StreamedAgentOptions['keepPrompts'] = false): number | undefined {
+  if (typeof kept === 'boolean') return kept ? promptBytes : undefined;
+  const { bytes } = kept;
+  if (Number.isInteger(bytes) && bytes >= 1 && bytes <= mostPromptBytes) return bytes;
+  throw new RangeError(
+    `\`keepPrompts.bytes\` must be a whole number from 1 to ${mostPromptBytes}, not ${bytes}`,
+  );
+}
+
+const mostPromptBytes = 262_144;
+
+/** The options of an agent, read once. */
+interface Settings {
+  readonly options: StreamedAgentOptions;
+  readonly history: HistoryOptions;
+  readonly recorded: RecordedModelOptions;
+}
+
 async function* updatesOf<AnyTurn extends Turn>(
   run: (turn: ModelTurn<AnyTurn>) => ModelStream | PromiseLike<ModelStream>,
-  options: StreamedAgentOptions,
-  history: HistoryOptions,
+  { options, history, recorded }: Settings,
   turn: AnyTurn,
 ): Updates {
   const { messages, resumed, given } = await historyOf(turn, history);
@@ -63,7 +83,7 @@ async function* updatesOf<AnyTurn extends Turn>(
       signal: turn.signal,
       turn: Object.create(turn, { [handUpKey]: { value: handUps } }),
       model: (model, name = 'model') =>
-        recordedModel(model, callsOf(name), (ids) => handUps.expect(ids), options.files),
+        recordedModel(model, callsOf(name), (ids) => handUps.expect(ids), recorded),
       tools: (own) => recordedTools(Object.assign(tools, own) as typeof own, turn),
     });
     yield* new Answer(stream, { options, turn, handUps, tools, given }).updates();

@@ -1,13 +1,16 @@
 import type { Turn } from '@batonjs/server';
+import type { FailedCall } from './model-call.ts';
 
 /** One call whose result is a step of the turn: what an earlier attempt recorded, or what `complete` is given. */
 export interface RecordedCall<T> {
+  /** How it failed before, in this attempt of the turn. */
+  readonly failed: readonly FailedCall[];
   /** The recorded result; undefined if the call must be made. Rejects as a step does. */
   recorded(): Promise<T | undefined>;
   /** Records the result. Resolves when it is in the log. */
   complete(result: T): Promise<void>;
   /** The call failed. The next call of the same name takes its place, so that a retry keeps the number. */
-  fail(): void;
+  fail(how: FailedCall): void;
 }
 
 /**
@@ -31,12 +34,16 @@ export class RecordedCalls<T> {
     const call = again ?? new Numbered<T>(this.#turn, `${this.#name} ${++this.#count}`);
     this.#open.add(call);
     return {
+      failed: call.failed,
       recorded: () => call.recorded(),
       complete: async (result) => {
         await call.complete(result);
         this.#open.delete(call);
       },
-      fail: () => void this.#failed.push(call),
+      fail: (how) => {
+        call.failed.push(how);
+        this.#failed.push(call);
+      },
     };
   }
 
@@ -48,6 +55,7 @@ export class RecordedCalls<T> {
 
 /** A step that begins with a call and ends with the first attempt of the call that succeeds. */
 class Numbered<T> {
+  readonly failed: FailedCall[] = [];
   readonly #result = Promise.withResolvers<T>();
   readonly #step: Promise<T>;
   readonly #entered: Promise<undefined>;

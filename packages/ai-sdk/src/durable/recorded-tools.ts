@@ -6,8 +6,17 @@ export const isDurable = Symbol.for('batonjs.ai-sdk.durable');
 
 type Execute = NonNullable<Tool['execute']>;
 
-/** What a step keeps of an execution. */
-type Outcome = { readonly output?: unknown } | { readonly error: string };
+/** What a step keeps of an execution; `toolCall` is for those who run the agent. */
+type Outcome = { readonly toolCall: { readonly name: string; readonly ms: number } } & (
+  | { readonly output?: unknown }
+  | { readonly error: string }
+);
+
+/** A call of a tool, and the step that keeps it. */
+interface Use {
+  readonly step: string;
+  readonly tool: string;
+}
 
 /**
  * Tools whose results, errors included, are steps of a turn: a later attempt gets what an earlier one recorded, and does
@@ -15,37 +24,40 @@ type Outcome = { readonly output?: unknown } | { readonly error: string };
  */
 export function recordedTools<Tools extends ToolSet>(tools: Tools, turn: Turn): Tools {
   const uses = new Map<string, number>();
-  const nameOf = (toolCallId: string): string => {
+  const callOf = (tool: string, toolCallId: string): Use => {
     const use = (uses.get(toolCallId) ?? 0) + 1;
     uses.set(toolCallId, use);
     // Some models use an id again.
-    return use === 1 ? `tool ${toolCallId}` : `tool ${toolCallId} (${use})`;
+    return { step: use === 1 ? `tool ${toolCallId}` : `tool ${toolCallId} (${use})`, tool };
   };
-  const recorded = (execute: Execute): Execute => {
+  const recorded = (name: string, execute: Execute): Execute => {
+    const used = (toolCallId: string) => callOf(name, toolCallId);
     const run = (input: unknown, options: Parameters<Execute>[1]) =>
-      runOnce(turn, nameOf(options.toolCallId), () => execute(input, options));
-    return execute instanceof AsyncGeneratorFunction ? stepwise(turn, nameOf, execute) : run;
+      runOnce(turn, used(options.toolCallId), () => execute(input, options));
+    return execute instanceof AsyncGeneratorFunction ? stepwise(turn, used, execute) : run;
   };
   const entries = Object.entries(tools).map(([name, tool]) => {
     const { execute } = tool as Tool;
     return [
       name,
-      execute && !(isDurable in tool) ? { ...tool, execute: recorded(execute as Execute) } : tool,
+      execute && !(isDurable in tool) ? { ...tool, execute: recorded(name, execute as Execute) } : tool,
     ];
   });
   return Object.fromEntries(entries) as Tools;
 }
 
-async function runOnce(turn: Turn, name: string, execute: () => unknown): Promise<unknown> {
+async function runOnce(turn: Turn, { step, tool }: Use, execute: () => unknown): Promise<unknown> {
   let failure: { readonly error: unknown } | undefined;
-  const outcome = (await turn.step(name, async (): Promise<Outcome> => {
+  const outcome = (await turn.step(step, async (): Promise<Outcome> => {
+    const from = performance.now();
+    const toolCall = () => ({ name: tool, ms: Math.round(performance.now() - from) });
     try {
-      return { output: await lastOf(execute()) };
+      return { output: await lastOf(execute()), toolCall: toolCall() };
     } catch (error) {
       // Canceled, or given to another process: that is no result.
       turn.signal.throwIfAborted();
       failure = { error };
-      return { error: error instanceof Error ? error.message : String(error) };
+      return { error: error instanceof Error ? error.message : String(error), toolCall: toolCall() };
     }
   })) as Outcome;
   if (failure) throw failure.error;
@@ -54,12 +66,12 @@ async function runOnce(turn: Turn, name: string, execute: () => unknown): Promis
 }
 
 /** A tool that shows what it has before it ends. Of a recorded one, only the end is given. */
-function stepwise(turn: Turn, nameOf: (toolCallId: string) => string, execute: Execute): Execute {
+function stepwise(turn: Turn, used: (toolCallId: string) => Use, execute: Execute): Execute {
   return async function* (input: unknown, options: Parameters<Execute>[1]) {
     const shown: unknown[] = [];
     let changed = Promise.withResolvers<void>();
     let isOver = false;
-    const ending = runOnce(turn, nameOf(options.toolCallId), async () => {
+    const ending = runOnce(turn, used(options.toolCallId), async () => {
       let last: unknown;
       for await (last of execute(input, options) as AsyncIterable<unknown>) {
         shown.push(last);

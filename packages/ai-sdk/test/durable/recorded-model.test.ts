@@ -225,7 +225,7 @@ describe('calls of one name', () => {
       const calls = new RecordedCalls<string>(turn, 'x');
       const [one, two] = [calls.begin(), calls.begin()];
       expect(await Promise.all([one.recorded(), two.recorded()])).toEqual([undefined, undefined]);
-      one.fail();
+      one.fail({ ms: 1 });
       const again = calls.begin();
       expect(await again.recorded()).toBeUndefined();
       await again.complete('one');
@@ -258,7 +258,7 @@ describe('calls of one name', () => {
         fn().catch((error: Error) => ended.push([name, error.message])),
     } as unknown as Turn;
     const calls = new RecordedCalls<string>(turn, 'x');
-    calls.begin().fail();
+    calls.begin().fail({ ms: 1 });
     const open = calls.begin();
     await open.recorded();
     calls.close();

@@ -5,6 +5,9 @@ import { z } from 'zod';
 import { isDurable, recordedTools } from '../../src/durable/recorded-tools.ts';
 import { inTurn } from '../in-turn.ts';
 
+/** What stands beside the result of a tool. */
+const called = (name: string) => ({ name, ms: expect.toSatisfy((ms: number) => Number.isInteger(ms)) });
+
 describe('tools whose results are steps', () => {
   const options = (toolCallId = 'c') => ({ toolCallId, messages: [], context: {} }) as never;
   const run = (tools: ToolSet, name: string, toolCallId?: string) =>
@@ -41,11 +44,11 @@ describe('tools whose results are steps', () => {
     };
     const first = await inTurn(perform);
     expect(first.steps).toEqual({
-      'tool c': { output: { run: 2, input: { a: 1 } } },
-      'tool c (2)': { output: { run: 3, input: { a: 1 } } },
-      'tool c (3)': { output: { run: 4, input: { a: 1 } } },
-      'tool f': { error: 'Too far' },
-      'tool o': { error: 'words' },
+      'tool c': { output: { run: 2, input: { a: 1 } }, toolCall: called('look') },
+      'tool c (2)': { output: { run: 3, input: { a: 1 } }, toolCall: called('look') },
+      'tool c (3)': { output: { run: 4, input: { a: 1 } }, toolCall: called('look') },
+      'tool f': { error: 'Too far', toolCall: called('fail') },
+      'tool o': { error: 'words', toolCall: called('odd') },
     });
     expect(first.given[3]).toEqual([expect.objectContaining({ code: 7 }), 'words']);
     const second = await inTurn(perform, { attempt: 2, steps: first.steps });
@@ -92,10 +95,10 @@ describe('tools whose results are steps', () => {
     const first = await inTurn(perform);
     expect(first.given).toEqual([['one', 'two', 'two'], ['one', 'Broken'], 'two', null]);
     expect(first.steps).toEqual({
-      'tool shows': { output: 'two' },
-      'tool breaks': { error: 'Broken' },
-      'tool returns': { output: 'two' },
-      'tool nothing': { output: null },
+      'tool shows': { output: 'two', toolCall: called('shows') },
+      'tool breaks': { error: 'Broken', toolCall: called('breaks') },
+      'tool returns': { output: 'two', toolCall: called('returns') },
+      'tool nothing': { output: null, toolCall: called('nothing') },
     });
     const second = await inTurn(perform, { attempt: 2, steps: first.steps });
     expect(second.given).toEqual([['two'], ['Broken'], 'two', null]);
