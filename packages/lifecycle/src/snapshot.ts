@@ -2,7 +2,8 @@ import type { Artifact, Message } from '@batonjs/protocol';
 import { addMessage, emptyConversation } from './conversation.ts';
 import { UnknownFactError } from './evolve.ts';
 import { FACT_FORMAT } from './facts.ts';
-import type { State, TaskRecord } from './state.ts';
+import type { OpenTurn, State, TaskRecord } from './state.ts';
+import { toRecord, toResults } from './turns/step-results.ts';
 import { toArray, toList } from './values/list.ts';
 import { viewArtifact } from './view.ts';
 
@@ -13,17 +14,19 @@ export interface Snapshot {
   readonly state: PlainState;
 }
 
-/** The state with plain arrays where folding keeps shared lists. */
-export type PlainState = Omit<State, 'conversation' | 'task'> & {
+/** The state with plain arrays and objects where folding keeps shared ones. */
+export type PlainState = Omit<State, 'conversation' | 'openTurn' | 'task'> & {
+  readonly openTurn?: Omit<OpenTurn, 'steps'> & { readonly steps: Readonly<Record<string, unknown>> };
   readonly conversation: readonly Message[];
   readonly task?: Omit<TaskRecord, 'artifacts'> & { readonly artifacts: readonly Artifact[] };
 };
 
 /** The state as plain JSON. */
 export function toSnapshot(state: State): Snapshot {
-  const { conversation, task, ...rest } = state;
+  const { conversation, openTurn, task, ...rest } = state;
   const plain = {
     ...rest,
+    ...(openTurn && { openTurn: { ...openTurn, steps: toRecord(openTurn.steps) } }),
     conversation: toArray(conversation.messages),
     ...(task && { task: { ...task, artifacts: task.artifacts.map(viewArtifact) } }),
   };
@@ -35,9 +38,10 @@ export function fromSnapshot({ format, state }: Snapshot): State {
   if (!(format <= FACT_FORMAT)) {
     throw new UnknownFactError(`The snapshot has format ${format}; this release reads ${FACT_FORMAT}`);
   }
-  const { conversation, task, ...rest } = state;
+  const { conversation, openTurn, task, ...rest } = state;
   return {
     ...rest,
+    ...(openTurn && { openTurn: { ...openTurn, steps: toResults(openTurn.steps) } }),
     conversation: conversation.reduce(addMessage, emptyConversation),
     ...(task && {
       task: {

@@ -2,6 +2,7 @@ import type { Artifact, Message, Part, TaskStatus } from '@batonjs/protocol';
 import type { Conversation } from './conversation.ts';
 import type { Child, MessageReceived, Metadata } from './facts.ts';
 import type { Kept } from './kept/kept.ts';
+import { resultIn, type StepResult, type StepResults } from './turns/step-results.ts';
 import type { List } from './values/list.ts';
 
 /** An artifact with its parts apart, so that adding a chunk does not copy those before it. */
@@ -38,8 +39,8 @@ export interface OpenTurn {
   readonly version?: string;
   /** The time for which a turn before had asked, where this one started for something else and so took its place. */
   readonly replacedWake?: string;
-  /** Results of completed steps, by name; `null` for a step without a result. Look up with `Object.hasOwn`: a name may be any text. */
-  readonly steps: Readonly<Record<string, unknown>>;
+  /** Results of completed steps. Absent without any. Look up with `stepOf`. */
+  readonly steps?: StepResults;
   /** Steps that failed and were not completed since, by name. Look up with `Object.hasOwn`. */
   readonly stepFailures?: Readonly<Record<string, StepFailures>>;
   /** How many attempts ended because the agent threw. */
@@ -116,6 +117,13 @@ export function nextTurnAt({ openTurn, untaken, woken, wakeAt }: State): string 
   let next = wakeAt;
   for (const { notBefore = '' } of untaken) if (next === undefined || notBefore < next) next = notBefore;
   return next;
+}
+
+/** The result of a step of the open turn, or of one that is kept for the whole task; undefined if none of this name was completed. */
+export function stepOf({ openTurn, kept }: State, name: string): StepResult | undefined {
+  const ofTurn = resultIn(openTurn?.steps, name);
+  if (ofTurn) return ofTurn;
+  return kept && Object.hasOwn(kept.steps, name) ? { result: kept.steps[name] } : undefined;
 }
 
 /** A new state, before `evolve` returns it. */

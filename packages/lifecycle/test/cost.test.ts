@@ -1,6 +1,6 @@
 import { decide, evolve, type State, viewTask } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
-import { artifact, at, create, given, receive, startTurn, to } from './given.ts';
+import { artifact, at, create, given, receive, startTurn, step, stepsOf, to } from './given.ts';
 
 const many = 20_000;
 
@@ -93,6 +93,30 @@ describe('saying something', () => {
     expect(state.conversation.messages.length).toBe(many + 20);
     // Each status looks up where its own message stands.
     expect(reads() - before).toBeLessThanOrEqual(20);
+  });
+});
+
+describe('completing a step', () => {
+  const started = given(receive('m1'), create, startTurn, step('s', 0));
+
+  it(`neither copies nor replaces the results before it, ${many} times`, () => {
+    let state = started.now;
+    const maps = new Set([state.openTurn?.steps?.byName]);
+    for (let count = 0; count < many; count++) {
+      state = after(state, step(`s${count}`, count));
+      maps.add(state.openTurn?.steps?.byName);
+    }
+    expect(maps.size).toBe(1);
+    expect(Object.keys(stepsOf(state)!)).toHaveLength(many + 1);
+    expect(stepsOf(started.now)).toEqual({ s: 0 });
+  });
+
+  it('copies them once where a state continues that another one continued already', () => {
+    const [left, right] = [after(started.now, step('l')), after(started.now, step('r'))];
+    const mapOf = (state: State) => state.openTurn?.steps?.byName;
+    expect(mapOf(right)).not.toBe(mapOf(left));
+    expect(mapOf(after(right, step('s1')))).toBe(mapOf(right));
+    expect(mapOf(after(left, step('s1')))).toBe(mapOf(left));
   });
 });
 

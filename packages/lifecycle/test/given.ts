@@ -1,4 +1,13 @@
-import { type Command, decide, evolve, type Fact, type Head, headOf, type State } from '@batonjs/lifecycle';
+import {
+  type Command,
+  decide,
+  evolve,
+  type Fact,
+  type Head,
+  headOf,
+  type State,
+  toSnapshot,
+} from '@batonjs/lifecycle';
 import type { Message, Part, TaskState } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 
@@ -50,6 +59,8 @@ export const child = (name: string, more: object = {}): Command => ({
   type: 'update',
   update: { child: { name, agent: 'Another', ...more } },
 });
+/** What the open turn has completed, by name. */
+export const stepsOf = (state: State) => toSnapshot(state).state.openTurn?.steps;
 export const step = (name: string, result?: unknown): Command => ({ type: 'complete-step', name, result });
 /** Stands in what only operators see, so that a test can search for it in what clients see. */
 export const inside = 'for operators only';

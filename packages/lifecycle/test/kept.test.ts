@@ -17,6 +17,7 @@ import {
   remember,
   startTurn,
   step,
+  stepsOf,
   to,
   wake,
   wakeAt,
@@ -150,7 +151,7 @@ describe('a step that the task keeps', () => {
   it('is known to every later turn, and one that the turn keeps is not', () => {
     const { now } = given(...running, keptStep('s', [1]), keptStep('none'), step('t', 2), ...asking);
     expect(now.kept?.steps).toEqual({ s: [1], none: null });
-    expect(now.openTurn?.steps).toEqual({});
+    expect(stepsOf(now)).toEqual({});
     expect(now.kept?.memoryBytes).toBe(2 + 5 + (2 + 5) + (2 + 8 + 4));
   });
 

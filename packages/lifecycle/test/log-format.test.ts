@@ -5,6 +5,7 @@ import {
   fromSnapshot,
   type Head,
   headOf,
+  type PlainState,
   replay,
   type Snapshot,
   type State,
@@ -31,7 +32,7 @@ interface Stored {
   work: {
     untaken: string[];
     taken: string[];
-    openTurn?: State['openTurn'];
+    openTurn?: PlainState['openTurn'];
     cancelRequested?: State['cancelRequested'];
     woken?: State['woken'];
     wakeAt?: State['wakeAt'];
@@ -55,7 +56,8 @@ function expectMeaning(state: State, meaning: Stored): void {
   );
   expect(state.answer).toEqual(meaning.answer);
   const idsOf = (messages: State['taken']) => messages.map(({ message }) => message.messageId);
-  const { openTurn, cancelRequested, woken, wakeAt, children, kept, labels } = state;
+  const { openTurn } = toSnapshot(state).state;
+  const { cancelRequested, woken, wakeAt, children, kept, labels } = state;
   const messages = { untaken: idsOf(state.untaken), taken: idsOf(state.taken) };
   const work = { ...messages, openTurn, cancelRequested, woken, wakeAt, children, kept, labels };
   expect(stored(work)).toEqual(meaning.work);

@@ -5,7 +5,9 @@ import {
   type Fact,
   fromSnapshot,
   nextTurnAt,
+  replay,
   type State,
+  stepOf,
   toSnapshot,
   viewTask,
 } from '@batonjs/lifecycle';
@@ -24,6 +26,7 @@ import {
   receive,
   startTurn,
   step,
+  stepsOf,
   stored,
   take,
   to,
@@ -161,7 +164,7 @@ describe('a turn whose process died', () => {
     expect(again.facts.at(-1)).toMatchObject({ turn: 1, attempt: 2, messageIds: ['m1'] });
     expect(again.now).toMatchObject({
       turns: 1,
-      openTurn: { number: 1, attempt: 2, messageIds: ['m1'], startedAt: at(5), steps: { s1: { a: 1 } } },
+      openTurn: { number: 1, attempt: 2, messageIds: ['m1'], startedAt: at(5) },
     });
     expect(given(...open, startTurn, startTurn).now.openTurn).toMatchObject({ number: 1, attempt: 3 });
   });
@@ -249,8 +252,7 @@ describe('a child', () => {
 
 describe('a step', () => {
   const running = [receive('m1'), create, startTurn];
-  const back = (...commands: Command[]) =>
-    fromSnapshot(stored(toSnapshot(given(...commands).now))).openTurn?.steps;
+  const back = (...commands: Command[]) => stepsOf(fromSnapshot(stored(toSnapshot(given(...commands).now))));
 
   it('is completed once', () => {
     expect(given(...running, step('s1', 1)).refuses(step('s1', 2))).toBe('INVALID_AGENT_RESPONSE');
@@ -275,13 +277,43 @@ describe('a step', () => {
     ).toEqual({ s1: null });
   });
 
+  it('is one of those after which it was completed, and of no others', () => {
+    const one = given(...running, step('s1', 1)).now;
+    const [left, right] = ['left', 'right'].map((name) => given(...running, step('s1', 1), step(name, 1)));
+    const after = (state: State, name: string) => decide(state, step(name, 2), at(9)).reduce(evolve, state);
+    const [another, other] = [after(one, 'another'), after(one, 'other')];
+    expect(stepsOf(one)).toEqual({ s1: 1 });
+    expect(stepsOf(another)).toEqual({ s1: 1, another: 2 });
+    expect(stepsOf(other)).toEqual({ s1: 1, other: 2 });
+    expect(stepsOf(after(after(one, 'other'), 'another'))).toEqual({ s1: 1, other: 2, another: 2 });
+    expect([stepOf(one, 's1'), stepOf(one, 'other'), stepOf(other, 'other')]).toMatchObject([
+      { result: 1 },
+      undefined,
+      { result: 2 },
+    ]);
+    expect([left, right].map((log) => Object.keys(stepsOf(log!.now)!))).toEqual([
+      ['s1', 'left'],
+      ['s1', 'right'],
+    ]);
+  });
+
+  it('counts once in a log that has it twice: the first result', () => {
+    const twice = given(...running, step('s1', 1), step('s2', 2)).facts.map((fact) =>
+      fact.type === 'step-completed' ? { ...fact, name: 's' } : fact,
+    );
+    expect(stepsOf(replay(twice)!)).toEqual({ s: 1 });
+    expect(
+      stepOf(decide(replay(twice), step('t', 3), at(9)).reduce(evolve, replay(twice)!), 't')?.result,
+    ).toBe(3);
+  });
+
   it('belongs to its turn: the next turn starts without', () => {
     const next = given(...running, step('s1', 1), endTurn, receive('m2'), startTurn);
-    expect(next.now.openTurn?.steps).toEqual({});
+    expect(stepsOf(next.now)).toEqual({});
     expect(next.when(step('s1', 2))).toHaveLength(1);
     const [started] = given(receive('m1'), create).when(startTurn);
     const turn = { ...started!, turn: 2 } as Fact;
-    expect(evolve(given(...running, step('s1', 1)).now, turn).openTurn?.steps).toEqual({});
+    expect(stepsOf(evolve(given(...running, step('s1', 1)).now, turn))).toEqual({});
   });
 });
 

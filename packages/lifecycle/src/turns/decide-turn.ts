@@ -1,7 +1,7 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Command, Happening } from '../command.ts';
 import { messageOf } from '../conversation.ts';
-import { isRipe, type OpenTurn, type State } from '../state.ts';
+import { isRipe, type OpenTurn, type State, stepOf } from '../state.ts';
 import { isInterrupted } from '../states.ts';
 
 export function startTurn(
@@ -52,8 +52,8 @@ export function completeStep(
   state: State,
   { name, result, keep }: Command & { type: 'complete-step' },
 ): Happening[] {
-  const { number: turn, steps } = turnOf(state);
-  if (Object.hasOwn(steps, name) || (state.kept && Object.hasOwn(state.kept.steps, name)))
+  const { number: turn } = turnOf(state);
+  if (stepOf(state, name))
     throw new A2AError('INVALID_AGENT_RESPONSE', `Step "${name}" is completed already`);
   return [{ type: 'step-completed', turn, name, result, ...(keep && { keep }) }];
 }

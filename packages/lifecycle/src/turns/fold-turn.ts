@@ -9,6 +9,7 @@ import type {
 } from '../facts.ts';
 import { keepStep } from '../kept/kept.ts';
 import type { Draft } from '../state.ts';
+import { addResult } from './step-results.ts';
 
 export function startTurn(next: Draft, { turn, attempt, messageIds, at, version }: TurnStarted): void {
   const { taken, left } = take(next.untaken, messageIds);
@@ -32,7 +33,7 @@ export function startTurn(next: Draft, { turn, attempt, messageIds, at, version 
     startedAt: at,
     ...(version !== undefined && { version }),
     replacedWake,
-    steps: kept?.steps ?? noSteps,
+    steps: kept?.steps,
     stepFailures: kept?.stepFailures,
     failures: kept?.failures,
     pauses: kept?.pauses,
@@ -60,7 +61,7 @@ export function completeStep(next: Draft, { name, result, keep }: StepCompleted)
   const value = result ?? null;
   if (keep) next.kept = keepStep(next.kept, name, value);
   if (!openTurn) return;
-  const steps = keep ? openTurn.steps : { ...openTurn.steps, [name]: value };
+  const steps = keep ? openTurn.steps : addResult(openTurn.steps, name, value);
   const { stepFailures } = openTurn;
   next.openTurn = { ...openTurn, steps, stepFailures: stepFailures && without(stepFailures, name) };
 }
@@ -90,8 +91,6 @@ export function pauseTurn(next: Draft, { until }: TurnPaused): void {
   if (!openTurn) return;
   next.openTurn = { ...openTurn, pauses: (openTurn.pauses ?? 0) + 1, pausedUntil: until };
 }
-
-const noSteps: Readonly<Record<string, unknown>> = Object.freeze({});
 
 function without<T>(record: Readonly<Record<string, T>>, name: string): Readonly<Record<string, T>> {
   const { [name]: _, ...rest } = record;

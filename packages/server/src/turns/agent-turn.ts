@@ -4,6 +4,7 @@ import {
   type MessageReceived,
   type Metadata,
   type State,
+  stepOf,
   viewTask,
 } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
@@ -183,7 +184,7 @@ export class AgentTurn implements Turn {
   get idempotencyKey(): Turn['idempotencyKey'] {
     const { writer } = this[inner];
     this[inner].idempotencyKey ??= createIdempotencyKeys({
-      done: () => writer.state.openTurn?.steps ?? {},
+      done: (name) => stepOf(writer.state, name),
       complete: (name, result) => writer.write(() => [{ type: 'complete-step', name, result }]),
     });
     return this[inner].idempotencyKey;
@@ -242,11 +243,7 @@ const stepsIn = ({ writer, abort, span, pause, dependencies }: Inner): StepRecor
   pause,
   clock: dependencies.clock,
   policy: dependencies.options.retry.steps,
-  known(name) {
-    const { openTurn, kept } = writer.state;
-    if (openTurn && Object.hasOwn(openTurn.steps, name)) return openTurn.steps;
-    return kept && Object.hasOwn(kept.steps, name) ? kept.steps : undefined;
-  },
+  known: (name) => stepOf(writer.state, name),
   failed(name) {
     const failures = writer.state.openTurn?.stepFailures;
     return failures && Object.hasOwn(failures, name) ? failures[name] : undefined;

@@ -1,3 +1,4 @@
+import type { StepResult } from '@batonjs/lifecycle';
 import type { Answer } from '@batonjs/store';
 import { sha256 } from '#bytes';
 import type { Turn } from '../../agent/agent.ts';
@@ -8,8 +9,8 @@ export const secretStep = '@batonjs/idempotency-keys';
 
 /** The recorded steps of a turn. */
 interface Steps {
-  /** Results by name. */
-  done(): Readonly<Record<string, unknown>>;
+  /** The result of a step, if it was completed. */
+  done(name: string): StepResult | undefined;
   /** Stores a result. Rejects if it cannot be stored. */
   complete(name: string, result: unknown): Answer<unknown>;
 }
@@ -26,10 +27,10 @@ export function createIdempotencyKeys({ done, complete }: Steps): Turn['idempote
   };
   return async (name) => {
     if (typeof name !== 'string' || name === '') throw new TypeError('An idempotency key needs a name');
-    if (!Object.hasOwn(done(), secretStep)) {
+    if (!done(secretStep)) {
       recording ??= record();
       await recording;
     }
-    return sha256(JSON.stringify([name, done()[secretStep]]), 'base64url');
+    return sha256(JSON.stringify([name, done(secretStep)?.result]), 'base64url');
   };
 }

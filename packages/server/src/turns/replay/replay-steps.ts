@@ -1,3 +1,4 @@
+import { stepOf } from '@batonjs/lifecycle';
 import type { JsonOf, Turn } from '../../agent/agent.ts';
 import type { StepFunction, StepOptions } from '../../agent/retries/retry.ts';
 import { secretStep } from '../outside/idempotency-keys.ts';
@@ -21,9 +22,9 @@ export function replaySteps(replay: AttemptReplay): Turn['step'] {
 }
 
 async function resultOf(replay: AttemptReplay, name: string, keep: 'task' | undefined): Promise<unknown> {
-  const { openTurn, kept } = replay.recorded.before;
-  if (openTurn && Object.hasOwn(openTurn.steps, name)) return structuredClone(openTurn.steps[name]);
-  if (kept && Object.hasOwn(kept.steps, name)) return structuredClone(kept.steps[name]);
+  const { before } = replay.recorded;
+  const known = stepOf(before, name);
+  if (known) return structuredClone(known.result);
   for (;;) {
     const failed = replay.find((fact) => fact.type === 'step-failed' && fact.name === name);
     const completed = replay.find((fact) => fact.type === 'step-completed' && fact.name === name);
@@ -38,8 +39,8 @@ async function resultOf(replay: AttemptReplay, name: string, keep: 'task' | unde
       await replay.whenNext(completed);
       return structuredClone(fact.result ?? null);
     }
-    const before = openTurn?.stepFailures;
-    const last = before && Object.hasOwn(before, name) ? before[name] : undefined;
+    const failures = before.openTurn?.stepFailures;
+    const last = failures && Object.hasOwn(failures, name) ? failures[name] : undefined;
     if (last && last.retryAt === undefined)
       throw Object.assign(new Error(`The step "${name}" failed in ${last.attempt} tries: ${last.message}`), {
         code: 'STEP_FAILED',

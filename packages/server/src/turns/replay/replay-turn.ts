@@ -1,4 +1,4 @@
-import { type Child, historyOf, viewTask } from '@batonjs/lifecycle';
+import { type Child, historyOf, stepOf, viewTask } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import type { Inbox, Turn, TurnLog } from '../../agent/agent.ts';
 import { linesOf, valuesOf } from '../../agent/message-content.ts';
@@ -9,7 +9,7 @@ import { contextOf } from '../context/context-tasks.ts';
 import { referencesOf } from '../context/references.ts';
 import { isWithoutMessage, startedWith, takenLater } from '../order/turn-messages.ts';
 import { wakeCommand } from '../order/wake-time.ts';
-import { createIdempotencyKeys, secretStep } from '../outside/idempotency-keys.ts';
+import { createIdempotencyKeys } from '../outside/idempotency-keys.ts';
 import { openCallback, receivedIn } from '../outside/open-callback.ts';
 import { createMemory } from '../steps/memory.ts';
 import { type AttemptReplay, ReplayOver } from './attempt-replay.ts';
@@ -70,15 +70,14 @@ const quiet: TurnLog = { info() {}, warn() {}, error() {} };
 /** What a turn records beside its steps and updates. */
 function outsideOf(replay: AttemptReplay, taskId: string) {
   const create = { type: 'create', taskId } as const;
-  const secrets = (): Readonly<Record<string, unknown>> => {
-    const index = replay.find((fact) => fact.type === 'step-completed' && fact.name === secretStep);
-    const fact = replay.factAt(index);
-    if (fact?.type !== 'step-completed') return replay.state.openTurn?.steps ?? {};
-    replay.do(index);
-    return { [secretStep]: fact.result };
-  };
   const idempotencyKey = createIdempotencyKeys({
-    done: secrets,
+    done(name) {
+      const index = replay.find((fact) => fact.type === 'step-completed' && fact.name === name);
+      const fact = replay.factAt(index);
+      if (fact?.type !== 'step-completed') return stepOf(replay.state, name);
+      replay.do(index);
+      return { result: fact.result };
+    },
     complete() {
       if (replay.isWhole)
         replay.differ('new-step', 'The agent asks for an idempotency key, and the log has none');

@@ -1,4 +1,4 @@
-import type { StepFailures } from '@batonjs/lifecycle';
+import type { StepFailures, StepResult } from '@batonjs/lifecycle';
 import type { Answer } from '@batonjs/store';
 import type { TurnSpan } from '../../base/hooks/telemetry.ts';
 import type { Clock } from '../../base/timing/clock.ts';
@@ -15,8 +15,8 @@ export interface StepRecord extends WaitDependencies {
   readonly policy: StepPolicy;
   /** Whether the next try follows at once: in unit tests. */
   readonly skipsWaits?: boolean;
-  /** The record of results that has one of this name: of this attempt or an earlier one, or kept for the task. */
-  known(name: string): Readonly<Record<string, unknown>> | undefined;
+  /** The result that a step has already: of this attempt or an earlier one, or kept for the task. */
+  known(name: string): StepResult | undefined;
   /** How a step failed that was not completed since. */
   failed(name: string): StepFailures | undefined;
   /** To be called right before the function is. Throws or rejects if it must not be called. */

@@ -27,7 +27,7 @@ export function createSteps(record: StepRecord): Turn['step'] {
     const known = record.known(name);
     if (known) {
       span?.replayed(name);
-      return known[name] as JsonOf<T>;
+      return known.result as JsonOf<T>;
     }
     waits.running++;
     try {

@@ -162,7 +162,7 @@ function turnOf(
     log: createTurnLog({ logger() {}, about: {}, now: clock.now, keep: (line) => lines.push(line) }),
     transaction: createTransaction({ scope: '', taskId, turn: message.messageId, fence: 1 }, step, signal),
     idempotencyKey: createIdempotencyKeys({
-      done: () => log.steps,
+      done: (name) => log.step(name),
       complete: (name, result) => log.write({ type: 'complete-step', name, result }),
     }),
     inbox: inboxOf(options.inbox ?? []),
@@ -256,7 +256,7 @@ const stepsIn = ({ log, clock }: Recorded, signal: AbortSignal, policy: StepPoli
     signal.throwIfAborted();
     return undefined;
   },
-  known: (name) => (Object.hasOwn(log.steps, name) ? log.steps : undefined),
+  known: (name) => log.step(name),
   failed: (name) => (Object.hasOwn(log.failures, name) ? log.failures[name] : undefined),
   complete: async (name, result, keep) => log.write({ type: 'complete-step', name, result, keep }),
   fail: async (name, message, retryAt) => log.write({ type: 'fail-step', name, message, retryAt }),

@@ -1,4 +1,4 @@
-import type { Child, Command, State, StepFailures } from '@batonjs/lifecycle';
+import type { Child, Command, State, StepFailures, StepResult } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
 import { defaultLimits } from '../../base/limits.ts';
 import { type Clock, isoTime } from '../../base/timing/clock.ts';
@@ -24,7 +24,7 @@ export class UnstoredLog {
   readonly #taskId: string;
   readonly #clock: Clock;
   #state: State | undefined;
-  #steps: Readonly<Record<string, unknown>> = {};
+  readonly #steps = new Map<string, StepResult>();
 
   constructor({ message, taskId, task, attempt, steps, memory, children }: TurnStart, clock: Clock) {
     this.#taskId = taskId;
@@ -47,7 +47,12 @@ export class UnstoredLog {
 
   /** Results of the steps that were completed, by name. */
   get steps(): Readonly<Record<string, unknown>> {
-    return this.#steps;
+    return Object.fromEntries([...this.#steps].map(([name, { result }]) => [name, result]));
+  }
+
+  /** The result of a step, if it was completed. */
+  step(name: string): StepResult | undefined {
+    return this.#steps.get(name);
   }
 
   /** What the agent remembers, by key. */
@@ -66,8 +71,8 @@ export class UnstoredLog {
     if (state) checkMemory(facts, state, defaultLimits);
     this.#state = state;
     // The fact that ends a turn forgets its steps.
-    const { openTurn, kept } = this.state;
-    this.#steps = { ...kept?.steps, ...(openTurn?.steps ?? this.#steps) };
+    for (const fact of facts)
+      if (fact.type === 'step-completed') this.#steps.set(fact.name, { result: fact.result ?? null });
   }
 
   /** Makes the log a task if it is none. */

@@ -12,7 +12,7 @@ import { runTurn } from '../../../src/turns/testing/testing.ts';
 function keys(fails = 0, done: Record<string, unknown> = {}) {
   const recorded: unknown[] = [];
   const key = createIdempotencyKeys({
-    done: () => done,
+    done: (name) => (name in done ? { result: done[name] } : undefined),
     async complete(name, result) {
       recorded.push(name);
       if (recorded.length <= fails) throw new Error('The store is away');

@@ -17,7 +17,7 @@ function steps(
     pause: undefined,
     failed: () => undefined,
     fail: async () => void calls.push('fail'),
-    known: (name) => (Object.hasOwn(done, name) ? done : undefined),
+    known: (name) => (Object.hasOwn(done, name) ? { result: done[name] } : undefined),
     enter: () => enter(calls),
     complete: async (name, result) => void calls.push([name, result]),
   });
