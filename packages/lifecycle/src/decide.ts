@@ -129,14 +129,11 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
       );
     }
     const updated: Happening = { type: 'artifact-updated', artifact, append, lastChunk, ...metadata };
-    if (asked.memory === undefined && asked.child === undefined && asked.labels === undefined)
-      return [updated];
     return withInsides(state, asked, [updated]);
   }
   if (!('status' in asked)) {
-    if ('child' in asked || 'labels' in asked) return withInsides(state, asked, []);
-    asked satisfies never;
-    return [];
+    asked satisfies { child: ChildUpdate } | { labels: readonly string[] };
+    return withInsides(state, asked, []);
   }
   const { state: to } = asked.status;
   if (!canTransition(task.status.state, to)) {
@@ -146,15 +143,15 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
   const changed: Happening = { type: 'status-changed', status, ...metadata };
   // Nothing follows the fact that closes a log, so the turn ends before it.
   const changes = isTerminal(to) ? [...endTurn(state), changed] : [changed];
-  if (asked.memory === undefined && asked.child === undefined && asked.labels === undefined) return changes;
   return withInsides(state, asked, changes);
 }
 
 /** What an update records besides what clients see, before that: nothing follows the fact that closes a log. */
 function withInsides(state: State, { memory, child, labels }: TaskUpdate, shown: Happening[]): Happening[] {
-  const kept = memory === undefined ? [] : changeMemory(state, memory);
-  const labelled = labels === undefined ? [] : setLabels(state, eachOnce(labels));
-  return [...kept, ...labelled, ...(child === undefined ? [] : [childUpdated(child)]), ...shown];
+  if (child !== undefined) shown.unshift(childUpdated(child));
+  if (labels !== undefined) shown.unshift(...setLabels(state, eachOnce(labels)));
+  if (memory !== undefined) shown.unshift(...changeMemory(state, memory));
+  return shown;
 }
 
 const setLabels = ({ labels: known }: State, labels: readonly string[]): Happening[] =>

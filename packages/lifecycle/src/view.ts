@@ -87,27 +87,28 @@ export function toStreamResponse(
     }
     case 'answered':
       return { message: fact.message };
-    case 'message-received':
-    case 'task-created':
-    case 'turn-started':
-    case 'message-taken':
-    case 'turn-ended':
-    case 'woken':
-    case 'wake-set':
-    case 'cancel-requested':
-    case 'step-completed':
-    case 'step-failed':
-    case 'turn-failed':
-    case 'turn-paused':
-    case 'memory-changed':
-    case 'turn-logged':
-    case 'labels-set':
-    case 'callback-opened':
-    case 'callback-received':
-    case 'child-updated':
-      return undefined;
-    default:
-      fact satisfies never;
-      return undefined;
   }
+  fact satisfies { type: NoEvent };
+  return undefined;
 }
+
+/** A type of fact that followers do not see. */
+type NoEvent =
+  | 'message-received'
+  | 'task-created'
+  | 'turn-started'
+  | 'message-taken'
+  | 'turn-ended'
+  | 'woken'
+  | 'wake-set'
+  | 'cancel-requested'
+  | 'step-completed'
+  | 'step-failed'
+  | 'turn-failed'
+  | 'turn-paused'
+  | 'memory-changed'
+  | 'turn-logged'
+  | 'labels-set'
+  | 'callback-opened'
+  | 'callback-received'
+  | 'child-updated';

@@ -56,17 +56,18 @@ function isReused(fact: Fact, { openTurn }: State, fork: Fork, { answered, ended
       return answered.has(fact.id);
     case 'child-updated':
       return ended.get(fact.name) === fact && fact.child.state !== undefined && isTerminal(fact.child.state);
-    case 'task-created':
-    case 'answered':
-    case 'artifact-updated':
-    case 'cancel-requested':
-    case 'step-failed':
-    case 'turn-failed':
-    case 'turn-paused':
-    case 'turn-logged':
-      return false;
-    default:
-      fact satisfies never;
-      return false;
   }
+  fact satisfies { type: LeftBehind };
+  return false;
 }
+
+/** A type of fact that is the origin's alone. */
+type LeftBehind =
+  | 'task-created'
+  | 'answered'
+  | 'artifact-updated'
+  | 'cancel-requested'
+  | 'step-failed'
+  | 'turn-failed'
+  | 'turn-paused'
+  | 'turn-logged';
