@@ -102,7 +102,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/store-postgres/src/{postgres-rows,changes/*,tables/*,database/columns}.ts'],
     tests: [
       'scripts/mutation/stores/postgres.test.ts',
-      'packages/store-postgres/test/{notifications,plans,shared-reads,transactions}.test.ts',
+      'packages/store-postgres/test/{notifications,plans,round-trips,shared-reads,transactions}.test.ts',
     ],
     // They make a role and a log that stay.
     leftOut: 'has the password of the pool|ignores messages that no store has sent',
@@ -114,7 +114,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/store-etcd/src/{etcd-rows,buckets/*,rows/*,layout/*,logs/*}.ts'],
     tests: [
       'scripts/mutation/stores/etcd.test.ts',
-      'packages/store-etcd/test/{buckets,known-tasks,large-changes,large-webhooks,layout,meanwhile,outcomes,prune,queue-fronts,reads,watches}.test.ts',
+      'packages/store-etcd/test/{buckets,damaged,known-tasks,large-changes,large-webhooks,layout,meanwhile,outcomes,prune,queue-fronts,reads,round-trips,watches}.test.ts',
     ],
     server: 'etcd',
     soFar: 71,

@@ -36,10 +36,10 @@ function open(urls = etcd!.urls, timeoutMs = 20_000, prefix = `buckets/${randomU
     const [range] = await observer.read([{ ...inside(keys.buckets), countOnly: true }]);
     return range.count;
   };
-  /** Puts so many buckets that were full long ago. */
-  const putFull = async (buckets: number) => {
+  /** Puts so many buckets that were full at a time, by default long ago. */
+  const putFull = async (buckets: number, at = 0) => {
     const all = Array.from({ length: buckets }, (_, n) => ({
-      put: { key: keys.bucket(`${n}`), value: '0' },
+      put: { key: keys.bucket(`${n} ${at}`), value: String(at) },
     }));
     for (let start = 0; start < buckets; start += 100)
       await observer.transact({ success: all.slice(start, start + 100) });
@@ -107,12 +107,12 @@ describe.skipIf(!etcd)('Buckets in etcd', () => {
     const reading = cluster.read.bind(cluster);
     cluster.read = async (ranges) => {
       const read = await reading(ranges);
-      await buckets.take('3', slow);
+      await buckets.take('3 0', slow);
       return read;
     };
     await new BucketSweep({ cluster, keys, clock }).run();
     expect(await count()).toBe(1);
-    expect(await buckets.take('3', slow)).toBeGreaterThan(0);
+    expect(await buckets.take('3 0', slow)).toBeGreaterThan(0);
     await buckets.close();
   });
 
@@ -120,13 +120,15 @@ describe.skipIf(!etcd)('Buckets in etcd', () => {
     const { cluster, keys, clock, count, putFull } = open();
     await clock.follow();
     await putFull(12_000);
+    const stay = 1_500;
+    await putFull(stay, 1e13);
     const sweep = new BucketSweep({ cluster, keys, clock });
     await sweep.run();
     const left = await count();
-    expect(left).toBeLessThan(11_000);
-    expect(left).toBeGreaterThan(2_000);
+    expect(left).toBeLessThan(11_000 + stay);
+    expect(left).toBeGreaterThan(2_000 + stay);
     cluster.visited.length = 0;
-    for (let sweeps = 0; (await count()) > 0; sweeps++) {
+    for (let sweeps = 0; (await count()) > stay; sweeps++) {
       expect(sweeps).toBeLessThan(10);
       await sweep.run();
     }

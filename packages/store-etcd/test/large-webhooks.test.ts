@@ -59,6 +59,26 @@ const closing = (version: number, bytes: number) =>
 
 const claim = { queue: 'q', holder: 'h', ttlMs: 60_000, limit: 200 };
 
+it.skipIf(!etcd)('Deliveries are claimed in the order of their times, whatever their tasks', async () => {
+  const { store } = open();
+  for (const taskId of ['t', 'u']) await store.commit(chunkAfter(0, { taskId }));
+  const now = Date.now();
+  const times = { t1: now - 30, t2: now - 10, u1: now - 20 };
+  for (const id of Object.keys(times)) {
+    const taskId = id.slice(0, 1);
+    const config = { id, taskId, url: 'https://hooks.example' };
+    await store.putPushConfig({
+      ...{ scope: 's', taskId, id, config, protocolVersion: '1.0', queue: 'q', cursor: 0 },
+    });
+  }
+  for (const delivery of await store.claimDeliveries(claim)) {
+    const time = times[delivery.push.id as keyof typeof times];
+    await store.advance(delivery, { retryAt: new Date(time).toISOString(), attempts: 1 });
+  }
+  const claimed = await store.claimDeliveries({ ...claim, holder: 'i', limit: 2 });
+  expect(claimed.map(({ push }) => push.id)).toEqual(['t1', 'u1']);
+});
+
 describe.skipIf(!etcd)('A task with large webhooks', () => {
   it('is committed beside others, and no write is refused', async () => {
     const { store, sizes } = open();

@@ -81,6 +81,29 @@ describe.skipIf(!cluster)('A commit whose answer is lost', () => {
     await expect(other.commit(release)).rejects.toMatchObject({ code: 'FENCED' });
   });
 
+  it('resolves though others have written since: what it put beside the row of the log shows it', async () => {
+    const { proxy, store, other } = await openBehindProxy();
+    await store.commit(chunkAfter(0));
+    const overwritten = async () => {
+      if ((await other.load('s', 't'))?.version !== 2) return false;
+      await other.commit(chunkAfter(2));
+      return true;
+    };
+    const losing = proxy.loseAnswers('"version":2,', overwritten);
+    expect(await store.commit(chunkAfter(1))).toEqual({ version: 2 });
+    await losing;
+    expect(await commitIds(other)).toEqual(inOrder(3));
+  });
+
+  it('may be a deletion, which counts what it deleted', async () => {
+    const { proxy, store, other } = await openBehindProxy();
+    await store.commit(chunkAfter(0, { head: { ...chunkAfter(0).head!, closed: true } }));
+    // Only a deletion names the configs of a log without webhooks.
+    const losing = proxy.loseAnswers('/config/', async () => !(await other.load('s', 't')));
+    expect(await store.prune({ closedBefore: '2100-01-01T00:00:00.000Z', limit: 9 })).toBe(1);
+    await losing;
+  });
+
   it('is unavailable if no member answers in time, and the log shows what happened', async () => {
     const { proxy, store, other } = await openBehindProxy({ timeoutMs: 1_500 });
     await store.commit(chunkAfter(0));

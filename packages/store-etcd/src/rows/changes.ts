@@ -176,7 +176,7 @@ export class Changes {
       });
       const isFound = () =>
         reads.some(({ kvs }, n) => n < marked.length && String(kvs[0]?.value).includes(by)) ||
-        (marked.length === 0 && reads.length > 0 && reads.every(({ kvs }) => kvs.length === 0));
+        (marked.length === 0 && reads.every(({ kvs }) => kvs.length === 0));
       if (!succeeded && !(isRepeated && isFound())) {
         this.#known.forget(look.tasks);
         return false;

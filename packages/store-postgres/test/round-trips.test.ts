@@ -1,0 +1,241 @@
+import { createStore, type Delivery, type Lease } from '@batonjs/store';
+import pg from 'pg';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
+import { postgresForTests } from '../../../test/support/postgres.ts';
+import type { Database, Session } from '../src/database/database.ts';
+import { poolDatabase } from '../src/database/pool-database.ts';
+import { postgresRows } from '../src/postgres-rows.ts';
+import { emptied } from './empty.ts';
+
+const server = await postgresForTests();
+const schema = `trips_${process.pid}`;
+const pool = new pg.Pool({ connectionString: server?.url, max: 4 });
+afterAll(async () => {
+  if (server) await pool.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+  await pool.end();
+  await server?.stop();
+});
+
+/** What a statement does, the tables that it names with limits and locks, and how many rows it writes or finds by arrays. */
+function shapeOf(text: string, values: readonly unknown[] = []): string {
+  const [verb = ''] = /\w+/.exec(text) ?? [];
+  const tables = new Set([...text.matchAll(/"trips_\d+"\.(\w+)/g)].map(([, table]) => table));
+  const limits = [...text.matchAll(/LIMIT (\$?)(\d+)/g)].map(
+    ([, bound, n]) => `*${bound ? values[Number(n) - 1] : n}`,
+  );
+  const [lock] = /FOR UPDATE( SKIP LOCKED)?|pg_advisory_xact_lock/.exec(text) ?? [];
+  const rows = Array.isArray(values[0]) ? [`of ${values[0].length}`] : [];
+  return [verb.toLowerCase(), ...tables, ...limits, ...(lock ? [lock] : []), ...rows].join(' ');
+}
+
+/** A database that writes down what it is asked, each string a round trip. `COMMIT` of a transaction is left out. */
+function recording(database: Database) {
+  const sent: string[] = [];
+  const recorder: Database = {
+    ...database,
+    query(text, values) {
+      sent.push(shapeOf(text, values));
+      return database.query(text, values);
+    },
+    look(statements) {
+      sent.push(`look: ${statements.map((text) => shapeOf(text)).join(', ')}`);
+      return database.look(statements);
+    },
+    transact(work, opening) {
+      sent.push(['begin', ...(opening ?? []).map((text) => shapeOf(text))].join(', '));
+      const recorded = (session: Session): Session => ({
+        query(text, values) {
+          sent.push(shapeOf(text, values));
+          return session.query(text, values);
+        },
+        queryPlanned(plan, text, values) {
+          sent.push(shapeOf(text, values));
+          return session.queryPlanned(plan, text, values);
+        },
+      });
+      return database.transact((session, now, opened) => work(recorded(session), now, opened), opening);
+    },
+  };
+  return { recorder, sent };
+}
+
+async function open(textSearch = false) {
+  const options = { name: 'PostgreSQL', timeoutMs: 20_000, owned: false, keepsPlans: true };
+  const { recorder, sent } = recording(poolDatabase(pool, options));
+  const rows = postgresRows(recorder, { schema, notify: false, textSearch, onGroup: undefined });
+  const store = createStore('postgresql', rows);
+  onTestFinished(() => store.close());
+  await store.identity();
+  await pool.query(emptied(schema).join(';'));
+  const sentBy = async (call: () => unknown): Promise<string[]> => {
+    sent.length = 0;
+    await call();
+    return [...sent];
+  };
+  return { store, sentBy };
+}
+
+const lease = { queue: 'q', holder: 'h', ttlMs: 60_000, limit: 1 };
+const webhook = {
+  ...{ scope: 's', taskId: 't', id: 'w', queue: 'q', cursor: 2, protocolVersion: '1.0' },
+  config: { id: 'w', taskId: 't', url: 'https://hooks.example' },
+};
+
+const lock = 'begin, select tasks FOR UPDATE';
+const tables = 'with tasks facts once_keys snapshots counts';
+const written = [lock, `${tables} of 1`];
+const schedule = { concurrency: 5, perCaller: 5, perContext: 5 };
+
+describe.skipIf(!server)('A commit', () => {
+  it('locks its task, and writes it with all that belongs to it in one statement', async () => {
+    const { store, sentBy } = await open();
+    expect(await sentBy(() => store.commit(chunkAfter(0)))).toEqual(written);
+    expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual(written);
+    const refused = () =>
+      expect(store.commit(chunkAfter(1))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+    expect(await sentBy(refused)).toEqual([lock]);
+    const bounded = { queue: 'bounded', want: true, waitingAtMost: 5 };
+    expect(await sentBy(() => store.commit(chunkAfter(2, { turn: bounded })))).toEqual([
+      `${lock}, select counts`,
+      `${tables} of 1`,
+    ]);
+    const appended = { ...chunkAfter(3), expectedVersion: 'open', once: 'key', head: undefined } as const;
+    expect(await sentBy(() => store.commit(appended))).toEqual([lock, 'select once_keys', `${tables} of 1`]);
+    const together = [4, 5].map((version) => chunkAfter(version));
+    const others = ['u', 'v'].map((taskId) => chunkAfter(0, { taskId }));
+    const all = () => Promise.all([...together, ...others].map((commit) => store.commit(commit)));
+    expect(await sentBy(all)).toEqual([lock, `${tables} of 3`]);
+  });
+
+  it('writes its text only where texts are searched', async () => {
+    const { store, sentBy } = await open(true);
+    const commit = chunkAfter(0, { text: 'a refund' });
+    expect(await sentBy(() => store.commit(commit))).toEqual([
+      lock,
+      'with tasks facts once_keys snapshots task_texts counts of 1',
+    ]);
+    expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual(written);
+    expect(await sentBy(() => store.list('s', { limit: 5, text: 'ref', totalAtMost: 9 }))).toEqual([
+      'select counts tasks task_texts facts *10000 *10000 *1 *5 *5',
+      'select tasks counts task_texts *10000 *9',
+    ]);
+  });
+
+  it('reads and writes webhooks where its task has some', async () => {
+    const { store, sentBy } = await open();
+    await store.commit(chunkAfter(0));
+    expect(await sentBy(() => store.putPushConfig(webhook))).toEqual([...written, 'insert webhooks of 1']);
+    const hooks = 'select webhooks FOR UPDATE';
+    expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual([lock, hooks, `${tables} of 1`]);
+    expect(await sentBy(() => store.commit(chunkAfter(2)))).toEqual([
+      ...[lock, hooks, `${tables} of 1`, 'insert webhooks of 1'],
+    ]);
+    let deliveries: readonly Delivery[] = [];
+    const claimed = await sentBy(async () => {
+      deliveries = await store.claimDeliveries(lease);
+    });
+    expect(claimed).toEqual([
+      'look: select webhooks *1',
+      'begin, select webhooks *1 FOR UPDATE SKIP LOCKED',
+      'insert webhooks of 1',
+    ]);
+    expect(await sentBy(() => store.claimDeliveries(lease))).toEqual(['look: select webhooks *1']);
+    expect(await sentBy(() => store.advance(deliveries[0]!, { cursor: 3 }))).toEqual([
+      ...[lock, hooks, 'insert webhooks of 1'],
+    ]);
+    expect(await sentBy(() => store.getPushConfig('s', 't', 'w'))).toEqual([
+      'look: select tasks, select webhooks',
+    ]);
+    expect(await sentBy(() => store.removePushConfig('s', 't', 'w'))).toEqual([
+      ...[lock, hooks, `${tables} of 1`, 'delete webhooks of 1'],
+    ]);
+    expect(await sentBy(() => store.listDead('q', { limit: 3 }))).toEqual(['look: select webhooks *3']);
+  });
+});
+
+describe.skipIf(!server)('A claim', () => {
+  const looks = Array(4).fill('select tasks *1').join(', ');
+  const own = 'select tasks *1 FOR UPDATE';
+  const locks = [own, ...Array(3).fill('select tasks *1 FOR UPDATE SKIP LOCKED')].join(', ');
+
+  it('looks without locks, and leaves to others what they have locked', async () => {
+    const { store, sentBy } = await open();
+    expect(await sentBy(() => store.claim(lease))).toEqual([`look: ${looks}`]);
+    await store.commit(chunkAfter(0, { turn: { queue: 'q', want: true } }));
+    let leases: readonly Lease[] = [];
+    const claimed = await sentBy(async () => {
+      leases = await store.claim(lease);
+    });
+    expect(claimed).toEqual([`look: ${looks}`, `begin, ${locks}`, `${tables} of 1`]);
+    expect(await sentBy(() => store.renew(leases, 90_000))).toEqual(written);
+    const end = chunkAfter(1, {
+      writer: leases[0]!,
+      head: headAt(2, { closed: true, state: 'TASK_STATE_COMPLETED' }),
+    });
+    expect(await sentBy(() => store.commit(end))).toEqual(written);
+    const most = (n: number) => `begin, select tasks *${n} FOR UPDATE SKIP LOCKED`;
+    const prune = () => store.prune({ closedBefore: '2100-01-01T00:00:00.000Z', limit: 9 });
+    // The last time from the beginning, for logs that ended earlier and can be deleted now.
+    expect(await sentBy(prune)).toEqual([
+      ...[most(9), 'with facts snapshots once_keys webhooks counts tasks of 1', most(8), most(8)],
+    ]);
+    expect(await sentBy(prune)).toEqual([most(9)]);
+  });
+
+  it('by a schedule locks the queue first, and writes the order with the turns', async () => {
+    const { store, sentBy } = await open();
+    const turn = { queue: 'q', want: true, aheadMs: 0 };
+    await store.commit(chunkAfter(0, { turn }));
+    const order = 'select queues, select tasks, with tasks callers *1 *1';
+    let leases: readonly Lease[] = [];
+    const claimed = await sentBy(async () => {
+      leases = await store.claim({ ...lease, schedule });
+    });
+    expect(leases).toHaveLength(1);
+    expect(claimed).toEqual([
+      `look: ${order}, ${looks}`,
+      'look: select tasks *1',
+      `begin, select pg_advisory_xact_lock, ${order}, ${locks}`,
+      'select tasks *1 FOR UPDATE SKIP LOCKED',
+      `${tables} of 1`,
+      ...['insert queues', 'delete callers', 'insert callers of 1'],
+    ]);
+    const idle = { ...lease, holder: 'i', schedule };
+    expect(await sentBy(() => store.claim(idle))).toEqual([`look: ${order}, ${looks}`]);
+  });
+});
+
+describe.skipIf(!server)('Other calls', () => {
+  it('read no more than they show, without locks', async () => {
+    const { store, sentBy } = await open();
+    await store.commit(chunkAfter(0, { turn: { queue: 'q', want: true } }));
+    const page = 'select counts tasks facts *1 *5 *5';
+    expect(await sentBy(() => store.list('s', { limit: 5 }))).toEqual([page, 'select counts']);
+    expect(await sentBy(() => store.list('s', { limit: 5, totalAtMost: 0 }))).toEqual([page]);
+    const inContext = { limit: 5, contextId: 'c' };
+    expect(await sentBy(() => store.list('s', inContext))).toEqual([page, 'select tasks counts *null']);
+    const counted = { ...inContext, totalAtMost: 7 };
+    expect(await sentBy(() => store.list('s', counted))).toEqual([page, 'select tasks counts *7']);
+    expect(await sentBy(() => store.load('s', 't'))).toEqual([
+      'select tasks snapshots',
+      'select tasks facts of 1',
+    ]);
+    expect(await sentBy(() => store.readFacts('s', 't', 0, 5))).toEqual(['select tasks facts of 1']);
+    expect(await sentBy(() => store.waiting('q'))).toEqual(['look: select counts']);
+    expect(await sentBy(() => store.measure?.('q'))).toEqual([
+      `look: ${Array(3).fill('select tasks *1').join(', ')}, select webhooks *1, select counts, select counts, select tasks webhooks *1 *10000 *10000`,
+    ]);
+    expect(await sentBy(() => store.probe?.())).toEqual(['insert probes', 'delete probes']);
+  });
+
+  it('take from buckets together, and write those that they change', async () => {
+    const { store, sentBy } = await open();
+    const take = (bucket: string) => store.take!(bucket, { burst: 2, everyMs: 1e9 });
+    const look = 'look: select buckets';
+    for (let n = 0; n < 2; n++) expect(await sentBy(() => take('b'))).toEqual([look, 'insert buckets of 1']);
+    expect(await sentBy(() => take('b'))).toEqual([look]);
+    const several = () => Promise.all(['b', 'c', 'd', 'c'].map(take));
+    expect(await sentBy(several)).toEqual([look, 'insert buckets of 2']);
+  });
+});
