@@ -67,6 +67,7 @@ export {
   listed,
   listPlace,
   newestFirst,
+  statesOf,
   termsOf,
 } from './rules/list.ts';
 export type { Moment } from './rules/moment.ts';

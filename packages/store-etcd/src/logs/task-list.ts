@@ -1,4 +1,11 @@
-import { cutPage, type ListedTask, type ListSearch, type Scope, type TaskPage } from '@batonjs/store';
+import {
+  cutPage,
+  type ListedTask,
+  type ListSearch,
+  type Scope,
+  statesOf,
+  type TaskPage,
+} from '@batonjs/store';
 import { isCompacted } from '../cluster/etcd-error.ts';
 import type { Database } from '../layout/database.ts';
 import { stateIn } from '../layout/indexes.ts';
@@ -7,19 +14,6 @@ import { taskOf } from '../layout/known-task.ts';
 import { newestFirst } from '../layout/order.ts';
 import type { KeyValue } from '../wire/messages.ts';
 import { factAt } from './logs.ts';
-
-/** Each state has a folder of the index. */
-const states = [
-  'TASK_STATE_SUBMITTED',
-  'TASK_STATE_WORKING',
-  'TASK_STATE_COMPLETED',
-  'TASK_STATE_FAILED',
-  'TASK_STATE_CANCELED',
-  'TASK_STATE_INPUT_REQUIRED',
-  'TASK_STATE_REJECTED',
-  'TASK_STATE_AUTH_REQUIRED',
-  'TASK_STATE_UNSPECIFIED',
-] as const satisfies readonly ListSearch['state'][];
 
 /** How many tasks of a page are read at once, unless its bytes are bounded. */
 const atOnce = 32;
@@ -58,12 +52,11 @@ async function readPage(db: Database, scope: Scope, search: ListSearch): Promise
     search;
   others satisfies Record<string, never>;
   const { keys } = db;
-  const wanted = state === undefined ? [...states, ...(answered ? [undefined] : [])] : [state];
   const lists = [
     ...(contextId === undefined ? [] : [keys.inContext(scope, contextId)]),
     ...terms.map((term) => keys.withTerm(scope, term)),
   ];
-  const names = wanted.map(stateIn);
+  const names = statesOf({ state, answered }).map(stateIn);
   const { places, total, revision } =
     lists.length > 1
       ? await findInAll(db, lists, names, search)

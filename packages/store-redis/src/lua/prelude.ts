@@ -23,14 +23,3 @@ local call, base, NUL = redis.call, KEYS[2], '\\0'
 local time = call('TIME')
 local now = string.format('%.3f', time[1] * 1000 + time[2] / 1000)
 `;
-
-/** `is_less(a, b)`: by bytes, as sorted sets compare. Lua's own comparison depends on the locale of the server. */
-export const isLess = `
-local function is_less(a, b)
-  for n = 1, math.min(#a, #b) do
-    local x, y = string.byte(a, n), string.byte(b, n)
-    if x ~= y then return x < y end
-  end
-  return #a < #b
-end
-`;

@@ -1,4 +1,11 @@
-import { type ListedTask, type ListSearch, listedFact, type Scope, type TaskPage } from '@batonjs/store';
+import {
+  type ListedTask,
+  type ListSearch,
+  listedFact,
+  type Scope,
+  statesOf,
+  type TaskPage,
+} from '@batonjs/store';
 import { groupsOf, listOf } from '../connection/driver.ts';
 import type { Database } from '../database/database.ts';
 import { script } from '../database/script.ts';
@@ -77,18 +84,17 @@ export class TaskList {
       ...others
     } = search;
     others satisfies Record<string, never>;
+    const states = statesOf({ state, answered });
     const reply = await this.#database.ofShard(listScript, shard, [
       scope,
-      contextId === undefined ? '' : '1',
-      contextId ?? '',
-      state ?? '',
-      answered || state !== undefined ? '1' : '',
       statusSince === undefined ? '-inf' : String(Date.parse(statusSince)),
       String(limit),
       after ? String(Date.parse(after.statusAt)) : '',
       after?.taskId ?? '',
       bytes === undefined ? 'inf' : String(bytes),
-      ...terms,
+      String(states.length),
+      ...states,
+      ...placesOf(scope, contextId, terms),
     ]);
     const [total, cut, ...members] = listOf(reply);
     const tasks = groupsOf(members, 3).map(([taskId = '', row = '', entry = '']) => {
@@ -99,6 +105,13 @@ export class TaskList {
     const isCut = cut === 1;
     return { shard, total: Number(total), tasks, isCut, more: isCut || tasks.length === limit };
   }
+}
+
+/** The lists that tasks of a search are in, each without its state. */
+function placesOf(scope: Scope, contextId: string | undefined, terms: readonly string[]): string[] {
+  const places = terms.map((term) => `term:${scope}\0${term}\0`);
+  if (contextId !== undefined) places.unshift(`context:${scope}\0${contextId}\0`);
+  return places.length > 0 ? places : [`list:${scope}\0`];
 }
 
 /** Whether a task comes before another one. A missing task comes last. */

@@ -1,4 +1,5 @@
 import type { Head } from '@batonjs/lifecycle';
+import { transitions } from '@batonjs/lifecycle/internals';
 import type { TaskFilter, TaskQuery } from '../port/list.ts';
 import type { TaskRow } from './task-row.ts';
 
@@ -60,6 +61,14 @@ export function listSearch({ text: _, ...query }: TaskQuery): ListSearch {
   }
   return { ...rest, terms };
 }
+
+const taskStates = Object.keys(transitions);
+
+/** The states under whose lists a search looks; `''` is that of logs that are no tasks. */
+export const statesOf = ({ state, answered }: Pick<ListSearch, 'state' | 'answered'>): readonly string[] => {
+  if (state !== undefined) return [state];
+  return answered ? [...taskStates, ''] : taskStates;
+};
 
 /** Whether a search by these finds the task. */
 export const isListed = ({ head }: TaskRow, { terms = none, ...search }: Partial<ListSearch>): boolean =>
