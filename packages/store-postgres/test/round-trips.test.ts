@@ -25,7 +25,9 @@ function shapeOf(text: string, values: readonly unknown[] = []): string {
     ([, bound, n]) => `*${bound ? values[Number(n) - 1] : n}`,
   );
   const [lock] = /FOR UPDATE( SKIP LOCKED)?|pg_advisory_xact_lock/.exec(text) ?? [];
-  const rows = Array.isArray(values[0]) ? [`of ${values[0].length}`] : [];
+  const [keys] = values;
+  const isOrdered = Array.isArray(keys) && keys.every((key, n) => n === 0 || keys[n - 1] <= key);
+  const rows = Array.isArray(keys) ? [isOrdered ? `of ${keys.length}` : 'in no order'] : [];
   return [verb.toLowerCase(), ...tables, ...limits, ...(lock ? [lock] : []), ...rows].join(' ');
 }
 
@@ -73,7 +75,7 @@ async function open(textSearch = false) {
     await call();
     return [...sent];
   };
-  return { store, sentBy };
+  return { store, sent, sentBy };
 }
 
 const lease = { queue: 'q', holder: 'h', ttlMs: 60_000, limit: 1 };
@@ -103,9 +105,9 @@ describe.skipIf(!server)('A commit', () => {
     const appended = { ...chunkAfter(3), expectedVersion: 'open', once: 'key', head: undefined } as const;
     expect(await sentBy(() => store.commit(appended))).toEqual([lock, 'select once_keys', `${tables} of 1`]);
     const together = [4, 5].map((version) => chunkAfter(version));
-    const others = ['u', 'v'].map((taskId) => chunkAfter(0, { taskId }));
+    const others = Array.from({ length: 9 }, (_, n) => chunkAfter(0, { taskId: `t${n}` }));
     const all = () => Promise.all([...together, ...others].map((commit) => store.commit(commit)));
-    expect(await sentBy(all)).toEqual([lock, `${tables} of 3`]);
+    expect(await sentBy(all)).toEqual([lock, `${tables} of 10`]);
   });
 
   it('writes its text only where texts are searched', async () => {
@@ -235,7 +237,18 @@ describe.skipIf(!server)('Other calls', () => {
     const look = 'look: select buckets';
     for (let n = 0; n < 2; n++) expect(await sentBy(() => take('b'))).toEqual([look, 'insert buckets of 1']);
     expect(await sentBy(() => take('b'))).toEqual([look]);
-    const several = () => Promise.all(['b', 'c', 'd', 'c'].map(take));
-    expect(await sentBy(several)).toEqual([look, 'insert buckets of 2']);
+    const names = Array.from({ length: 9 }, (_, n) => `bucket ${n}`);
+    const several = () => Promise.all(['b', ...names, ...names].map(take));
+    expect(await sentBy(several)).toEqual([look, 'insert buckets of 9']);
+  });
+
+  it('begin a sweep of buckets with every thousandth take, unless one runs', async () => {
+    const { store, sent } = await open();
+    const quick = { burst: 1, everyMs: 0.001 };
+    const more = async () => {
+      await Promise.all(Array.from({ length: 1_000 }, (_, n) => store.take!(`b${n}`, quick)));
+      return sent.filter((shape) => shape === 'delete buckets *10000 FOR UPDATE SKIP LOCKED').length;
+    };
+    await expect.poll(more).toBeGreaterThan(1);
   });
 });

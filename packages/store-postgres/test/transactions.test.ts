@@ -112,6 +112,32 @@ describe.skipIf(!server)('Commits that arrive together', () => {
       expect(sizes).toEqual([1, 3]);
     }));
 
+  it('that are longer than a group may be are written alone', () =>
+    withSizes(async (store, sizes) => {
+      const long = {
+        ...chunk(1),
+        artifact: { artifactId: 'a', parts: [{ text: 'x'.repeat(5 * 1024 * 1024) }] },
+      };
+      const commits = [chunkAfter(0, { taskId: 'long', facts: [long] }), chunkAfter(0)];
+      await Promise.all(commits.map((commit) => store.commit(commit)));
+      expect(sizes).toEqual([1, 1]);
+    }));
+
+  it('count what those before them in their transaction put into a queue that is bounded', () =>
+    withSizes(async (store, sizes) => {
+      const turn = { queue: 'q', want: true, waitingAtMost: 2 };
+      const commits = Array.from({ length: 4 }, (_, n) => chunkAfter(0, { taskId: `t${n}`, turn }));
+      const outcomes = await Promise.allSettled(commits.map((commit) => store.commit(commit)));
+      expect(outcomes.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'fulfilled',
+        'rejected',
+        'rejected',
+      ]);
+      expect(outcomes[2]).toMatchObject({ reason: { code: 'QUEUE_FULL' } });
+      expect(sizes).toEqual([4]);
+    }));
+
   it('share none whose snapshots would be too long for one statement', () =>
     withSizes(async (store, sizes) => {
       const state = { text: 'x'.repeat(3 * 1024 * 1024) };

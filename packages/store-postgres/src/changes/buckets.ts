@@ -99,7 +99,10 @@ export class Buckets {
       bucket.after = fullAt ?? bucket.after;
       return result;
     });
-    const changed = [...buckets.values()].filter(({ before, after }) => after !== before);
+    // In the order of their keys, so that processes do not wait for each other in a circle.
+    const changed = [...buckets.values()]
+      .filter(({ before, after }) => after !== before)
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
     const raced = new Set(changed.map(({ key }) => key));
     if (changed.length > 0)
       for (const { key } of await this.#transactions.query(this.#put, valuesOf(columns, changed)))

@@ -75,7 +75,7 @@ export class SearchedChanges {
   }
 
   #at(now?: number): SearchedAt {
-    return { ...(now !== undefined && { now }), endedFrom: this.#endedFrom };
+    return { now, endedFrom: this.#endedFrom };
   }
 
   async #find(session: Session, wanted: Wanted, now: number): Promise<Partial<Found>> {

@@ -37,7 +37,7 @@ export class Logs {
     if (!found) return undefined;
     const row = taskOfSql(found);
     const snapshot = found.snapshot === null ? undefined : JSON.parse(String(found.snapshot));
-    const start = snapshot === undefined ? 0 : Number(found.snapshot_version);
+    const start = Number(found.snapshot_version ?? 0);
     // Facts never change: all up to this version existed when the row was read.
     const { facts } = await this.#read(key, start, row.version - start);
     const isWhole = facts.length === row.version - start;

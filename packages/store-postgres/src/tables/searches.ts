@@ -28,7 +28,7 @@ export type Mode = 'look' | 'lock';
 
 export interface SearchedAt {
   /** The moment to search at. Without it, the database's clock. */
-  readonly now?: number;
+  readonly now?: number | undefined;
   /** No log that is looked for ended before this time. */
   readonly endedFrom?: number | undefined;
 }
