@@ -173,7 +173,10 @@ describe('a fork', () => {
     expect((again as { forked?: object }).forked).toStrictEqual({ taskId: 'fork', position: 1 });
     for (const name of ['traceparent', 'notBefore', 'ifGeneration', 'labels'])
       expect(once[0]).not.toHaveProperty(name);
-    expect(() => forkLog('task', [], { ...fork, from: 'start' })).toThrow('A log begins with a message');
+    for (const headless of [[], given(receive('m1'), create).facts.slice(1)])
+      expect(() => forkLog('task', headless, { ...fork, from: 'start' })).toThrow(
+        'A log begins with a message',
+      );
   });
 
   it('names its origin, in its first message and for those who run it', () => {
@@ -226,5 +229,9 @@ describe('a fork', () => {
     expect(() => make({ from: { step: 'none' } })).toThrow('the task has completed no step "none"');
     for (const position of [0, facts.length + 1, 1.5, Number.NaN])
       expect(() => make({ from: { position } })).toThrow(`a whole number from 1 to ${facts.length}`);
+    const idle = given(receive('m1'), create, startTurn, endTurn).facts;
+    expect(() => forkLog('task', idle, { ...fork, from: { position: 4 } })).toThrow(
+      'nothing is left to do at position 4: give a message too',
+    );
   });
 });

@@ -1,6 +1,6 @@
 import type { Message, Part } from '@batonjs/protocol';
 import { invalidParams } from '@batonjs/protocol/errors';
-import { replay } from '../evolve.ts';
+import { evolve } from '../evolve.ts';
 import type { Fact, MessageReceived } from '../facts.ts';
 import { eachOnce } from '../labels.ts';
 import { nextTurnAt, type State } from '../state.ts';
@@ -26,38 +26,42 @@ export function forkLog(originId: string, facts: readonly Fact[], fork: Fork): F
   const position = positionOf(facts, fork.from);
   const taken = cutAt(facts, position);
   const [first] = taken;
-  const before = replay(taken);
-  if (first?.type !== 'message-received' || !before) throw new TypeError('A log begins with a message');
+  if (first?.type !== 'message-received') throw new TypeError('A log begins with a message');
+  const before = taken.slice(1).reduce(evolve, evolve(undefined, first));
   const { contextId } = before;
   const owned = (message: Message): Message => ({ ...message, taskId, contextId });
   const isNew = taken.length === 1;
   const message =
     isNew && parts ? { ...first.message, parts: [...parts], messageId: fork.messageId } : first.message;
-  const forked: Fact[] = [
-    {
-      ...bare(first),
-      at,
-      message: {
-        ...owned(message),
-        referenceTaskIds: [...new Set([...(message.referenceTaskIds ?? []), originId])],
-      },
-      forked: { taskId: originId, position, ...(fork.by !== undefined && { by: fork.by }) },
-      ...labelled(fork.labels ?? first.labels),
+  const begun: MessageReceived = {
+    ...bare(first),
+    at,
+    message: {
+      ...owned(message),
+      referenceTaskIds: [...new Set([...(message.referenceTaskIds ?? []), originId])],
     },
+    forked: { taskId: originId, position, ...(fork.by !== undefined && { by: fork.by }) },
+    ...labelled(fork.labels ?? first.labels),
+  };
+  const forked: Fact[] = [
     { format: first.format, at, type: 'task-created', taskId, contextId },
     ...reusedFacts(taken, before, fork).map((fact) => ownedBy(fact, owned, at)),
   ];
-  if (parts && !isNew) forked.push(following(taken, parts, fork, owned));
+  const latest = taken.reduce<MessageReceived>(
+    (before, fact) => (fact.type === 'message-received' ? fact : before),
+    first,
+  );
+  if (parts && !isNew) forked.push(following(latest, parts, fork, owned));
   const { openTurn } = before;
   if (openTurn)
     forked.push({ format: first.format, at, type: 'turn-paused', turn: openTurn.number, until: at });
-  const state = replay(forked);
-  if (!state?.task) throw new TypeError('A fork is a task');
-  if (nextTurnAt(state) === undefined && !isInterrupted(state.task.status.state))
+  const state = forked.reduce(evolve, evolve(undefined, begun));
+  const isAsking = state.task && isInterrupted(state.task.status.state);
+  if (nextTurnAt(state) === undefined && !isAsking)
     throw invalidParams([
       { field: 'from', description: `nothing is left to do at position ${position}: give a message too` },
     ]);
-  return { facts: forked.map(freezeMembers), state };
+  return { facts: [begun, ...forked].map(freezeMembers), state };
 }
 
 /** The message without what was of its request alone. */
@@ -75,13 +79,11 @@ const labelled = (labels: readonly string[] | undefined): Pick<MessageReceived, 
 
 /** A message that the fork begins with, after what it reuses: with the caller and the configuration of the one before. */
 function following(
-  taken: readonly Fact[],
+  before: MessageReceived,
   parts: readonly Part[],
   { at, messageId }: Fork,
   owned: (message: Message) => Message,
 ): MessageReceived {
-  const before = taken.findLast((fact) => fact.type === 'message-received');
-  if (before?.type !== 'message-received') throw new TypeError('A log begins with a message');
   return { ...bare(before), at, message: owned({ messageId, role: 'ROLE_USER', parts: [...parts] }) };
 }
 

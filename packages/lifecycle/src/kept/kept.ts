@@ -42,14 +42,15 @@ export const sizeOf = (record: Readonly<Record<string, unknown>>, name: string):
   Object.hasOwn(record, name) ? weigh({ [name]: record[name] }) : 0;
 
 /** Keeps the changes of a fact. */
-export function remember(kept: Kept = nothing, { changes, removed = [] }: MemoryChanged): Kept {
+export function remember(kept: Kept = nothing, { changes, removed }: MemoryChanged): Kept {
   const memory = { ...kept.memory, ...changes };
   let { memoryBytes } = kept;
   for (const name of Object.keys(changes)) memoryBytes += sizeOf(changes, name) - sizeOf(kept.memory, name);
-  for (const name of removed) {
-    memoryBytes -= sizeOf(memory, name);
-    delete memory[name];
-  }
+  if (removed)
+    for (const name of removed) {
+      memoryBytes -= sizeOf(memory, name);
+      delete memory[name];
+    }
   return { ...kept, memory, memoryBytes };
 }
 
