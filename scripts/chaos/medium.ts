@@ -114,5 +114,9 @@ export const media = {
 
 export type MediumName = keyof typeof media;
 
+/** The store of this name, if there is one. */
+export const mediumNamed = (name: string): MediumName | undefined =>
+  (Object.keys(media) as MediumName[]).find((known) => known === name);
+
 /** What the store under test is called on the command line. */
 export const mediumOf = (name: MediumName): Medium => media[name];

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Sabotage } from '@batonjs/store-conformance/faults';
-import { type MediumName, media } from './medium.ts';
+import { type MediumName, media, mediumNamed } from './medium.ts';
 
 export interface ChaosOptions {
   readonly store: MediumName;
@@ -40,10 +40,10 @@ export function readOptions(args: readonly string[]): ChaosOptions {
   const sabotage = protections.find((protection) => protection === values.sabotage);
   if (values.sabotage !== undefined && !sabotage)
     throw new TypeError(`--sabotage is one of ${protections.join(', ')}`);
-  if (!Object.hasOwn(media, values.store))
-    throw new TypeError(`--store is one of ${Object.keys(media).join(', ')}`);
+  const store = mediumNamed(values.store);
+  if (!store) throw new TypeError(`--store is one of ${Object.keys(media).join(', ')}`);
   return {
-    store: values.store as MediumName,
+    store,
     url: values.url,
     kills: numberIn('kills', values.kills),
     cancels: values.cancels === undefined ? undefined : numberIn('cancels', values.cancels),

@@ -32,7 +32,7 @@ const bank = withoutProtection(database, sabotage, () => pause(leaseMs));
 const server = createAgentServer({
   card: { name: 'Bank', description: 'Moves money' },
   name: 'bank',
-  store: openTasks(place, now),
+  store: await openTasks(place, now),
   clock: { now },
   restart: 'rerun',
   maxAttempts: 1_000_000,

@@ -9,11 +9,16 @@ import { sqliteStore } from '@batonjs/store-sqlite';
 import { pgDatabase, type SqlDatabase, type SqlValue, sqliteDatabase } from '@batonjs/transactions';
 import { Pool } from 'pg';
 import { canStartPostgres, type PostgresServer, startPostgres } from '../../test/support/postgres.ts';
+import { type MediumName, mediumOf } from '../chaos/medium.ts';
 
 /** Where the money and the tasks are: two files, or two schemas of one server. */
-export type BankPlace =
+export type BankPlace = (
   | { readonly kind: 'sqlite'; readonly folder: string }
-  | { readonly kind: 'postgres'; readonly url: string; readonly schema: string };
+  | { readonly kind: 'postgres'; readonly url: string; readonly schema: string }
+) & {
+  /** Where the tasks are instead. */
+  readonly tasks?: { readonly medium: MediumName; readonly location: string };
+};
 
 /** A connected bank. The types of the transactions of both drivers are hidden: only `execute` looks into them. */
 export interface Bank {
@@ -64,11 +69,14 @@ function openSchema({ url, schema }: BankPlace & { kind: 'postgres' }, name: str
   };
 }
 
-/** Opens the tasks, in a database of their own. `now`: the wall clock of the process. */
-export const openTasks = (place: BankPlace, now = Date.now): TaskStore =>
-  place.kind === 'sqlite'
+/** Opens the tasks, in a database of their own. `now`: the wall clock of the process, where the store goes by it. */
+export function openTasks(place: BankPlace, now = Date.now): TaskStore | Promise<TaskStore> {
+  const { tasks } = place;
+  if (tasks) return mediumOf(tasks.medium).open(tasks.location);
+  return place.kind === 'sqlite'
     ? sqliteStore(join(place.folder, 'tasks.db'), { durability: 'normal', now })
     : postgresStore(place.url, { schema: `${place.schema}_tasks` });
+}
 
 /** A place for one run, and its server if it has one. */
 export interface Prepared {
@@ -77,8 +85,21 @@ export interface Prepared {
   remove(): Promise<void>;
 }
 
-/** Makes a place of one kind. */
-export async function prepareBank(kind: BankPlace['kind']): Promise<Prepared> {
+/** Makes a place of one kind. `medium`: what the tasks are kept in, if not in the same. */
+export async function prepareBank(kind: BankPlace['kind'], medium?: MediumName): Promise<Prepared> {
+  const { place, server, remove } = await prepareMoney(kind);
+  if (!medium) return { place, server, remove };
+  const { location, remove: removeTasks } = await mediumOf(medium).prepare(undefined);
+  return {
+    place: { ...place, tasks: { medium, location } },
+    server,
+    async remove() {
+      await Promise.all([remove(), removeTasks()]);
+    },
+  };
+}
+
+async function prepareMoney(kind: BankPlace['kind']): Promise<Prepared> {
   if (kind === 'sqlite') {
     const folder = await mkdtemp(join(tmpdir(), 'baton-ledger-'));
     return {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { submit } from '@batonjs/transactions';
 import { scopeOf } from '../../test/kit/scope.ts';
 import { Fleet } from '../chaos/fleet.ts';
+import type { MediumName } from '../chaos/medium.ts';
 import { between, seeded } from '../workload/random.ts';
 import { stuckLogs } from '../workload/stuck.ts';
 import { readLogs } from '../workload/verdict.ts';
@@ -13,6 +14,8 @@ import type { Protection } from './sabotage.ts';
 
 export interface LedgerOptions {
   readonly database: BankPlace['kind'];
+  /** What the tasks are kept in, if not in a database like that of the money. */
+  readonly tasks: MediumName | undefined;
   readonly kills: number;
   readonly seed: string;
   readonly sabotage: Protection | undefined;
@@ -76,7 +79,7 @@ const mostUnderWay = 12;
 /** Moves money while processes and connections are killed, then counts it. */
 export async function ledger(options: LedgerOptions): Promise<LedgerReport> {
   const { seed, leaseMs, sabotage, database: kind } = options;
-  const { place, server, remove } = await prepareBank(kind);
+  const { place, server, remove } = await prepareBank(kind, options.tasks);
   const orders: BankOrders = { place, leaseMs, seed, sabotage, faults: true };
   const fleet = new Fleet(new URL('./bank-process.ts', import.meta.url), orders);
   const bank = openBank(place, 'ledger');
@@ -152,7 +155,7 @@ export async function ledger(options: LedgerOptions): Promise<LedgerReport> {
     await working;
     fleet.calm();
     await emptied(bank, leaseMs);
-    const store = openTasks(place);
+    const store = await openTasks(place);
     await stuckLogs(() => readLogs(store, [scope]), { leaseMs, sleep });
     const logs = await readLogs(store, [scope]);
     await store.close();
