@@ -57,12 +57,17 @@ const long = [
   'test/repository/new-*.test.ts',
 ];
 
+/** Tests of sources with JSX, of which Node.js strips no types. */
+const withJsx = ['packages/react/test/hooks.test.ts'];
+
 /**
+ * Node.js loads the sources itself, types stripped, as it does in the processes that tests start: they share what is compiled.
  * Most of what a test makes is gone soon: with more room for what is young, less of it is copied. Threads and other runtimes,
- * which name their pool, take no such flag.
+ * which name their pool, take no such flags.
  */
 const namesPool = process.argv.some((argument) => argument.startsWith('--pool'));
-const roomForYoung = namesPool ? [] : ['--max-semi-space-size=32'];
+const ofNode = { experimental: { viteModuleRunner: namesPool, nodeLoader: false } };
+const flags = ['--conditions=@batonjs/source', '--max-semi-space-size=32'];
 
 export default defineConfig({
   resolve: { conditions },
@@ -74,17 +79,19 @@ export default defineConfig({
         test: {
           name: 'in one process',
           include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
-          exclude: [...alone, 'test/{frameworks,language-models}/large/**', '**/node_modules/**'],
+          exclude: [...alone, ...withJsx, 'test/{frameworks,language-models}/large/**', '**/node_modules/**'],
           isolate: false,
+          ...ofNode,
           env: { [ONE_PROCESS]: 'true' },
         },
       },
-      { extends: true, test: { name: 'alone', include: alone } },
+      { extends: true, test: { name: 'alone', include: alone, ...ofNode } },
+      { extends: true, test: { name: 'JSX', include: withJsx } },
     ],
     sequence: { sequencer: orderOf(longest, long) },
     // Much of what is tested waits for other processes: as many files as cores would leave a core idle.
     maxWorkers: 4,
-    execArgv: roomForYoung,
+    execArgv: namesPool ? [] : flags,
     globalSetup: ['test/support/say-what-is-missing.ts', 'test/support/compile-once.ts'],
     setupFiles: ['test/support/patience.ts', 'test/support/shared-process/check.ts'],
     expect: { poll: { timeout: 30_000 } },

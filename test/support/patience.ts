@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import './shared-process/stable-urls.ts';
 
 /**
  * Before each test file: `vi.waitFor` and `vi.waitUntil` fail after 30 s, or later where a test says so, not after one second:
