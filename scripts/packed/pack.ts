@@ -17,25 +17,58 @@ export interface Tarball {
   readonly path: string;
 }
 
-/** Builds every publishable package and packs it into `folder`, which must exist. */
-export async function packAll(folder: string): Promise<Tarball[]> {
-  const building = run(process.execPath, ['scripts/turbo.ts', 'build'], { cwd: root });
+/**
+ * Builds every publishable package and packs it into `folder`, which must exist. With `wanted`, only those and what they
+ * depend on.
+ */
+export async function packAll(folder: string, wanted?: readonly string[]): Promise<Tarball[]> {
+  const all = publishable();
+  const chosen = wanted ? withDependencies(wanted, all) : all;
+  const filters = wanted ? [...chosen.keys()].map((name) => `--filter=${name}`) : [];
+  const building = run(process.execPath, ['scripts/turbo.ts', 'build', ...filters], { cwd: root });
   await building.catch(({ stdout }) => {
     throw new Error(`The build failed:\n${stdout}`);
   });
-  const packages = readdirSync(join(root, 'packages'))
-    .map((name) => join(root, 'packages', name))
-    .filter(isPublishable);
-  return await Promise.all(packages.map((path) => pack(path, folder)));
+  return await Promise.all([...chosen.values()].map(({ path }) => pack(path, folder)));
+}
+
+interface Publishable {
+  readonly path: string;
+  /** Names of packages, ours and those of others. */
+  readonly dependencies: readonly string[];
+}
+
+/** The packages that are published, by their names. */
+function publishable(): Map<string, Publishable> {
+  const found = new Map<string, Publishable>();
+  for (const folder of readdirSync(join(root, 'packages'))) {
+    const path = join(root, 'packages', folder);
+    const file = join(path, 'package.json');
+    if (!existsSync(file)) continue;
+    const manifest = JSON.parse(readFileSync(file, 'utf8'));
+    const dependencies = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+    if (manifest.private !== true) found.set(manifest.name, { path, dependencies });
+  }
+  return found;
+}
+
+function withDependencies(
+  wanted: readonly string[],
+  all: ReadonlyMap<string, Publishable>,
+): Map<string, Publishable> {
+  const chosen = new Map<string, Publishable>();
+  const queue = [...wanted];
+  for (const name of queue) {
+    const found = all.get(name);
+    if (!found || chosen.has(name)) continue;
+    chosen.set(name, found);
+    queue.push(...found.dependencies);
+  }
+  return chosen;
 }
 
 async function pack(path: string, folder: string): Promise<Tarball> {
   const { stdout } = await run(pnpm, ['pack', '--json', '--pack-destination', folder], { cwd: path });
   const { name, filename } = JSON.parse(stdout);
   return { name, path: resolve(folder, filename) };
-}
-
-function isPublishable(path: string): boolean {
-  const manifest = join(path, 'package.json');
-  return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).private !== true;
 }
