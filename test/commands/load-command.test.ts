@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { timingSensitive } from '../../scripts/load/timing-sensitive.ts';
 import { node, run } from '../kit/processes.ts';
+import { repetitions } from '../kit/repetitions.ts';
 import { root } from '../repository/source-files.ts';
 
 /** Runs the command on a test of its own, in a folder where it finds vitest. */
@@ -18,9 +19,10 @@ async function runLoad(test: string, ...options: string[]) {
 }
 
 it('a run under load says how many runs were green', async () => {
-  const { code, output } = await runLoad(`it('works', () => {})`, '--times', '2', '--busy=1');
+  const times = String(repetitions(1, 2));
+  const { code, output } = await runLoad(`it('works', () => {})`, '--times', times, '--busy=1');
   expect(output).toMatch(
-    /Run 1 of 2: green, .*\nRun 2 of 2: green, .*\n2 of 2 runs were green beside 1 busy /,
+    new RegExp(`Run ${times} of ${times}: green, .*\\n${times} of ${times} runs were green beside 1 busy `),
   );
   expect(code).toBe(0);
 });

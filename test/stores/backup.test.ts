@@ -9,6 +9,7 @@ import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { webhook } from '../../packages/server/test/webhooks/kit/webhook.ts';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
+import { repetitions } from '../kit/repetitions.ts';
 import { brief, rpc, say, stream } from '../kit/rpc.ts';
 import { serve } from '../kit/serve.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
@@ -101,7 +102,9 @@ describe.each([
   ['SQLite', sqlite] as const,
   ...(postgres ? [['PostgreSQL', onPostgres] as const] : []),
   ...(etcd ? [['etcd', onEtcd] as const] : []),
-])('a store of %s that was restored from a backup', (_, prepare) => {
+])('a store of %s that was restored from a backup', (name, prepare) => {
+  // Each restores a cluster of three members: one of them in a short run.
+  const isSlow = name === 'etcd' && !repetitions(0, 1);
   const options = { restart: 'rerun', leaseMs: 1_000, sweepEveryMs: 50 } as const;
   // A delivery that was under way when the backup was made is repeated after this time.
   const push = {
@@ -161,22 +164,25 @@ describe.each([
     expect(repeated.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('sends a follower of a lost event the task as it is, and others what follows', async () => {
-    const { server, id, eventIds } = await lose();
-    const resumed = async (name: string) => {
-      const seen: string[] = [];
-      const headers = { 'last-event-id': eventIds.get(name)! };
-      for await (const { event } of stream(server, 'SubscribeToTask', { id }, headers))
-        seen.push(brief(event));
-      return seen;
-    };
-    const [lost, known] = await Promise.all([resumed('c:c'), resumed('a:a')]);
-    expect(lost[0]).toMatch(/^task /);
-    expect(known).toEqual(['again:again', 'COMPLETED']);
-    expect(lost.at(-1)).toBe('COMPLETED');
-  });
+  it.skipIf(isSlow)(
+    'sends a follower of a lost event the task as it is, and others what follows',
+    async () => {
+      const { server, id, eventIds } = await lose();
+      const resumed = async (name: string) => {
+        const seen: string[] = [];
+        const headers = { 'last-event-id': eventIds.get(name)! };
+        for await (const { event } of stream(server, 'SubscribeToTask', { id }, headers))
+          seen.push(brief(event));
+        return seen;
+      };
+      const [lost, known] = await Promise.all([resumed('c:c'), resumed('a:a')]);
+      expect(lost[0]).toMatch(/^task /);
+      expect(known).toEqual(['again:again', 'COMPLETED']);
+      expect(lost.at(-1)).toBe('COMPLETED');
+    },
+  );
 
-  it('delivers to webhooks from where they were then', async () => {
+  it.skipIf(isSlow)('delivers to webhooks from where they were then', async () => {
     const { server, id, hook } = await lose();
     const before = hook.acknowledged.length;
     await until(server, id, 'COMPLETED');

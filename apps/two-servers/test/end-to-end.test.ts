@@ -27,7 +27,7 @@ const stores = [
 ] as const;
 
 // Each starts five processes: what the other stores add is tested with them, and here in `test:long`.
-describe.each(stores.slice(0, repetitions(2, 4)))('two servers and a worker on %s', (_, BATON_STORE) => {
+describe.each(stores.slice(0, repetitions(1, 4)))('two servers and a worker on %s', (_, BATON_STORE) => {
   it('are one agent to a client, also when the worker is killed', { timeout: 300_000 }, async () => {
     await using command = run(node, start, { cwd: app, env: { BATON_STORE } });
     expect(await command.ended, command.output).toBe(0);

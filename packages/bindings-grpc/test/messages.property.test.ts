@@ -8,6 +8,7 @@ import {
 } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { a2aService, a2aTypes } from '../src/wire/a2a-service.ts';
 import { decodeMessage } from '../src/wire/decode-message.ts';
 import { encodeMessage } from '../src/wire/encode-message.ts';
@@ -27,7 +28,7 @@ describe.each(Object.values(a2aTypes))('$name', (type) => {
       fc.property(value, (given) => {
         expect(decodeMessage(type, encodeMessage(type, given))).toEqual(given);
       }),
-      { numRuns: 60 },
+      { numRuns: repetitions(20, 60) },
     );
   });
 
@@ -39,7 +40,7 @@ describe.each(Object.values(a2aTypes))('$name', (type) => {
         expect(fromBinary(descriptor, encodeMessage(type, given))).toEqual(theirs);
         expect(decodeMessage(type, toBinary(descriptor, theirs))).toEqual(given);
       }),
-      { numRuns: 60 },
+      { numRuns: repetitions(20, 60) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { decodeSse, encodeSse, type SseEvent, sseHeartbeat } from '../src/index.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -118,6 +119,7 @@ describe('decodeSse', () => {
         }));
         expect(decoded).toEqual(lines);
       }),
+      { numRuns: repetitions(30, 100) },
     );
   });
 

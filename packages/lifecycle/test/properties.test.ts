@@ -14,11 +14,12 @@ import {
 import { agrees, weigh } from '@batonjs/lifecycle/internals';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { inside, reasonOf, stored } from './given.ts';
 import { type Moment, randomLog, randomLogInTurn } from './random-log.ts';
 
 const plain = (state: State | undefined) => state && stored(toSnapshot(state));
-const always = (check: (moments: Moment[]) => void, logs = randomLog, numRuns = 300) =>
+const always = (check: (moments: Moment[]) => void, logs = randomLog, numRuns = repetitions(100, 300)) =>
   fc.assert(
     fc.property(logs, (moments) => {
       check(moments);

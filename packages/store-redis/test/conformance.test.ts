@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
-import { afterAll, describe } from 'vitest';
+import { runCheck, taskStoreChecks } from '@batonjs/store-conformance/checks';
+import { afterAll, describe, it } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
 import { redisForTests } from '../../../test/support/redis.ts';
 import { type RedisStoreOptions, redisStore } from '../src/index.ts';
@@ -12,6 +13,8 @@ afterAll(async () => {
   await other?.kill();
   await redis?.stop();
 });
+
+const ofOneShard = ['a schedule', 'claim', 'take', 'subscribe', 'follow', 'close', 'races'];
 
 /** A busy machine answers late: no check is about that. */
 const timeoutMs = 20_000;
@@ -68,17 +71,24 @@ const betweenProcesses = (shards: number) => () => {
 
 describe.skipIf(!redis)('Redis', () => {
   const shards = repetitions(4, 16);
-  // What two share, one has alone, too.
+  const twoShare = 'redisStore that two share';
+  // What two share, one has alone, too; and two processes share what two handles of one do.
   const onlyLong = [
     ['redisStore with one shard', alone(1)],
+    [twoShare, shared(1)],
     [`redisStore with ${shards} shards`, alone(shards)],
   ] as const;
   for (const [name, opened] of [
-    ...onlyLong.slice(0, repetitions(0, 2)),
-    ['redisStore that two share', shared(1)],
+    ...onlyLong.slice(0, repetitions(0, onlyLong.length)),
     [`redisStore with ${shards} shards that two processes share`, betweenProcesses(shards)],
   ] as const) {
     describeTaskStore(name, opened, { runs: repetitions(6, 50) });
     describePushConfigStore(name, opened);
   }
+  // One shard has one order of turns, and notifies by itself: the rest is the same with several.
+  if (!repetitions(0, 1))
+    describe(twoShare, () => {
+      for (const check of taskStoreChecks.filter(({ section }) => ofOneShard.includes(section)))
+        it(`${check.section}: ${check.title}`, () => runCheck(check, shared(1), { runs: 6 }));
+    });
 });

@@ -11,6 +11,7 @@ import {
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { repetitions } from '../../../../test/kit/repetitions.ts';
 import { cardPayload } from '../../src/cards/card-payload.ts';
 import { cardShape, type Shape } from '../../src/cards/card-shape.ts';
 import { bareCard, fullCard } from './sample-cards.ts';
@@ -171,7 +172,7 @@ describe('the signed text of a card', () => {
         // Replacing a value by its default also changes the card.
         if (!isSame && unknown.length === 0) expect(spec).not.toBe(cardPayload(fullCard).spec);
       }),
-      { numRuns: 500 },
+      { numRuns: repetitions(150, 500) },
     );
   });
 

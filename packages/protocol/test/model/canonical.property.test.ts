@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
+import { repetitions } from '../../../../test/kit/repetitions.ts';
 import { checkOf } from '../../src/model/canonical.ts';
 import { params } from '../../src/params.ts';
 import { parseParams } from '../../src/parse-params.ts';
@@ -120,7 +121,7 @@ describe('the check of a schema', () => {
         if (isRight) right++;
         else wrong++;
       }),
-      { numRuns: 1_000 },
+      { numRuns: repetitions(300, 1_000) },
     );
     expect([right > 50, wrong > 50]).toEqual([true, true]);
   });
@@ -136,7 +137,7 @@ describe('the check of a schema', () => {
             if (check(value)) expect(isCopied(schema, value)).toBe(true);
           },
         ),
-        { numRuns: 1_000 },
+        { numRuns: repetitions(300, 1_000) },
       );
     },
   );

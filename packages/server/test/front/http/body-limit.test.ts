@@ -39,10 +39,12 @@ describe.each(mounts)('%s', (name, mount) => {
     const post = ({ origin }: Served, sent: Sent) =>
       exchange(origin, { method: 'POST', path, headers: usual, ...sent });
 
-    it.each([
-      ['of 110 KB', 110_000],
-      ['of 4 MiB less some', limit - 10],
-    ])('takes a body %s', async (_what, bytes) => {
+    it.each(
+      [['of 110 KB', 110_000] as const, ['of 4 MiB less some', limit - 10] as const].slice(
+        0,
+        isFirst || binding === 'JSONRPC' ? 2 : 1,
+      ),
+    )('takes a body %s', async (_what, bytes) => {
       for (const chunked of [false, true]) {
         const { status, json } = await post(served, { body: sized(bytes, wrap), chunked });
         expect(status).toBe(200);
@@ -53,7 +55,7 @@ describe.each(mounts)('%s', (name, mount) => {
     it.each<[string, boolean, number]>([
       ['declared', false, limit + 1],
       ['in chunks', true, limit + 1],
-      ...(isFirst ? largest : []),
+      ...(isFirst && binding === 'JSONRPC' ? largest : []),
     ])('refuses a body over the limit, %s [R-OP-05]', async (_what, chunked, bytes) => {
       await leavesNoTrace(served, async () => {
         for (let round = 0; round < rounds; round++) {
