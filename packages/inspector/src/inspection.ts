@@ -122,6 +122,7 @@ export const allActions: readonly Action[] = [
   'assign',
   'redeliver',
   'prune',
+  'forget-schedule',
   'fetch-file',
   'add-agent',
   'read-requests',

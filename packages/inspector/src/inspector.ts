@@ -16,6 +16,7 @@ import { actRoutes } from './routes/act-routes.ts';
 import { chartRoutes } from './routes/chart-routes.ts';
 import { lookRoutes } from './routes/look-routes.ts';
 import { ANSWERED, type Route } from './routes/route.ts';
+import { scheduleRoutes } from './routes/schedule-routes.ts';
 
 /** A handler of `node:http`, which Express takes too: `app.use('/inspector', inspector({ server }))`. */
 export interface Inspector {
@@ -47,7 +48,7 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
   const token = authenticate ? undefined : accessToken(options.token);
   const rules = { hosts, isLocal: !authenticate };
   const files = serveApp(appFolder);
-  const routes = router<Route>({ ...lookRoutes, ...chartRoutes, ...actRoutes });
+  const routes = router<Route>({ ...lookRoutes, ...chartRoutes, ...scheduleRoutes, ...actRoutes });
   const process = crypto.randomUUID();
   const activity = new Activity(options.onAction);
 
@@ -161,6 +162,7 @@ const words = {
   assign: 'give questions to people',
   redeliver: 'redeliver webhooks',
   prune: 'delete tasks',
+  'forget-schedule': 'forget schedules',
   'fetch-file': 'load files from other servers',
   'add-agent': 'add agents',
   'read-requests': 'read the requests of clients',

@@ -83,19 +83,22 @@ export async function openApp(
     async picture(name) {
       if (repetitions(0, 1)) await page.screenshot({ path: join(pictures, `${name}.png`) });
     },
-    async checkAccess(other = page) {
-      if (!(await other.evaluate(() => 'axe' in globalThis))) await other.evaluate(axe.source);
-      const found = await other.evaluate(async () => {
-        const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(document);
-        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-      });
-      expect(found).toEqual([]);
-    },
+    checkAccess: (other = page) => checkAccess(other),
     async close() {
       await browser.close();
       await served.close();
     },
   };
+}
+
+/** Fails if axe finds something that hinders people. */
+export async function checkAccess(page: Page): Promise<void> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
+  const found = await page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(document);
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  });
+  expect(found).toEqual([]);
 }
 
 const olderOptions = () => ({ compatibility: [v03Client()] });

@@ -4,6 +4,7 @@ import type { PushConfigStore, Scope, TaskStore } from '@batonjs/store';
 import type { AgentSummary } from '../api/agent.ts';
 import type { InspectedAgent, InspectedScope } from '../options.ts';
 import { AgentLink } from './agent-link.ts';
+import { StrandedTasks } from './stranded-tasks.ts';
 
 /** Whose tasks are shown, and what they are called in the store. */
 export interface StoreScope extends Pick<InspectedScope, 'tenant' | 'caller'> {
@@ -19,6 +20,7 @@ export interface AgentStore {
   /** The name of the agent in the store. */
   readonly queue: string;
   readonly scopes: readonly StoreScope[];
+  readonly stranded: StrandedTasks;
 }
 
 /** An agent that the inspector shows. */
@@ -89,6 +91,7 @@ function storeOf(
     tasks,
     webhooks: tasks.listPushConfigs ? (tasks as TaskStore & PushConfigStore) : undefined,
     queue,
+    stranded: new StrandedTasks(tasks, queue),
     scopes: scopes.map(({ label, tenant, caller }) => ({
       label: label ?? ([caller, tenant].filter(Boolean).join(' at ') || 'anonymous callers'),
       scope: scopeOf(queue, tenant, caller === undefined ? undefined : { scope: caller }),

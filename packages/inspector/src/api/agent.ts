@@ -9,6 +9,7 @@ export type Action =
   | 'assign'
   | 'redeliver'
   | 'prune'
+  | 'forget-schedule'
   | 'fetch-file'
   | 'add-agent'
   | 'read-requests'

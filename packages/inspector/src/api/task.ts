@@ -31,6 +31,8 @@ export interface TaskRow {
   readonly text?: string;
   /** Who was asked its question by links; known from a store only. Absent if no one was. */
   readonly assignees?: readonly Assignee[];
+  /** The version that its turn waits for, which no process runs; known from a store only. */
+  readonly waitsFor?: string;
   /** The length of the log; known from a store only. */
   readonly version?: number;
   /** The number of the latest turn and of its attempt; known from a store only. */
@@ -70,6 +72,8 @@ export interface TaskFilter {
   readonly text?: string;
   /** Only tasks whose status is at most so many milliseconds old. */
   readonly maxAgeMs?: number;
+  /** Only tasks whose turns wait for a version that no process runs. */
+  readonly stranded?: true;
   /** Only tasks of this caller, by the label of its scope; `scope` counts for nothing then. */
   readonly caller?: string;
   /** Which of the agent's scopes: its index. Default 0. */
@@ -92,9 +96,19 @@ export interface TaskList {
 /** How many tasks are in each state; states that are not known are absent. */
 export type StateCounts = Partial<Record<TaskState, number>>;
 
+/** Tasks whose turns wait for versions that no process runs. */
+export interface Stranded {
+  /** The name of the agent in its store. */
+  readonly queue: string;
+  /** How many wait for each version, at most 100 of each. */
+  readonly versions: readonly { readonly version: string; readonly tasks: number }[];
+}
+
 /** A line of the feed of a list, about the tasks of one agent. */
 export type TaskListUpdate = { readonly agent: string } & (
   | { readonly type: 'list'; readonly list: TaskList }
   | { readonly type: 'counts'; readonly counts: StateCounts }
+  /** Sent once there are some, and whenever they change. */
+  | { readonly type: 'stranded'; readonly stranded: Stranded }
   | { readonly type: 'problem'; readonly message: string }
 );

@@ -41,6 +41,8 @@ export interface Beside {
   readonly lease?: Lease;
   /** When the task is due without a message: ISO 8601. */
   readonly dueAt?: string;
+  /** The version that its turn waits for, which no process runs, and the name of the agent in its store. */
+  readonly waitsFor?: { readonly version: string; readonly queue: string };
   readonly deliveries: readonly Delivery[];
 }
 

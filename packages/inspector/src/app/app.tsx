@@ -11,8 +11,8 @@ import { ActivityPage } from './pages/activity-page.tsx';
 import { CardPage } from './pages/card-page.tsx';
 import { GraphPage } from './pages/graph-page.tsx';
 import { RequestsPage } from './pages/requests-page.tsx';
+import { SchedulesPage } from './pages/schedules-page.tsx';
 import { SendPage } from './pages/send-page.tsx';
-
 import { TokenPage } from './pages/token-page.tsx';
 import { WebhooksPage } from './pages/webhooks-page.tsx';
 import { WirePage } from './pages/wire-page.tsx';
@@ -130,6 +130,7 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
         {place === 'tasks' && <TasksPage agent={undefined} query={query} />}
         {place === 'inbox' && <InboxPage query={query} />}
         {place === 'charts' && <ChartsPage query={query} />}
+        {place === 'schedules' && <SchedulesPage />}
         {place === 'requests' && <RequestsPage query={query} />}
         {place === 'activity' && <ActivityPage />}
         {place === 'compare' && <ComparePage query={query} />}

@@ -24,6 +24,7 @@ const places: readonly (readonly [Place, IconName])[] = [
   ['tasks', 'tasks'],
   ['inbox', 'inbox'],
   ['charts', 'charts'],
+  ['schedules', 'schedules'],
   ['requests', 'wire'],
   ['activity', 'status'],
 ];

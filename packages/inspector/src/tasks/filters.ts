@@ -36,12 +36,11 @@ const meanings: { readonly [Name in keyof TaskFilter]-?: Meaning<NonNullable<Tas
     ofStore: (contextId) => ({ contextId }),
     isMet: (row, contextId) => row.contextId === contextId,
   },
-  // Rows of tasks that were only seen do not say them.
   labels: {
     read: readLabels,
     ofAgent: (labels) => ({ labels: [...labels] }),
     ofStore: (labels) => ({ labels }),
-    isMet: () => false,
+    isMet: (row, labels) => labels.every((label) => row.labels?.includes(label)),
   },
   skill: {
     read: readText,
@@ -49,13 +48,22 @@ const meanings: { readonly [Name in keyof TaskFilter]-?: Meaning<NonNullable<Tas
     ofStore: (skill) => ({ skill }),
     isMet: () => false,
   },
-  code: { read: readText, ofAgent: (code) => ({ code }), ofStore: (code) => ({ code }), isMet: () => false },
+  code: {
+    read: readText,
+    ofAgent: (code) => ({ code }),
+    ofStore: (code) => ({ code }),
+    isMet: (row, code) => row.code === code,
+  },
   text: { read: readText, isMet: (row, text) => hasText(text)(row) },
   maxAgeMs: {
     read: readNumber,
     ofAgent: (maxAgeMs) => ({ statusTimestampAfter: since(maxAgeMs) }),
     ofStore: (maxAgeMs) => ({ statusSince: since(maxAgeMs) }),
     isMet: ({ statusAt = '' }, maxAgeMs) => Date.parse(statusAt) >= Date.now() - maxAgeMs,
+  },
+  stranded: {
+    read: (query, name) => (query.get(name) === 'true' ? true : undefined),
+    isMet: ({ waitsFor }) => waitsFor !== undefined,
   },
   // Becomes a scope before the list is read.
   caller: { read: readText, isMet: () => true },

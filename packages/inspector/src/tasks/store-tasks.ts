@@ -1,11 +1,12 @@
 import { textOf } from '@batonjs/protocol/parts';
-import type { ListedTask, TaskPage, TaskQuery } from '@batonjs/store';
+import type { ListedTask, Scope, TaskPage, TaskQuery, TaskStore } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
+import type { StrandedTask } from '../agents/stranded-tasks.ts';
 import { type StateCounts, states, type TaskList, type TaskRow } from '../api/task.ts';
 import { RequestError } from '../http/reply.ts';
 import { Assignees } from './assignees.ts';
 import { Briefs } from './briefs.ts';
-import { queryOf } from './filters.ts';
+import { isIn, queryOf } from './filters.ts';
 import { searchedAtOnce, shortText, type TaskSource } from './task-source.ts';
 import { hasText, readLabels } from './title.ts';
 
@@ -13,7 +14,7 @@ import { hasText, readLabels } from './title.ts';
 const pageSize = 250;
 
 /** The tasks of an agent as its store lists them. */
-export function storeTasks({ tasks, scopes }: AgentStore): TaskSource {
+export function storeTasks({ tasks, scopes, queue, stranded }: AgentStore): TaskSource {
   const scopeAt = (index = 0) => {
     const found = scopes[index];
     if (!found) throw new RequestError(404, `There is no scope ${index}`);
@@ -21,14 +22,26 @@ export function storeTasks({ tasks, scopes }: AgentStore): TaskSource {
   };
   const briefs = new Briefs(tasks);
   const assignees = new Assignees(tasks);
+  const strandedIn = async (scope: Scope) =>
+    new Map((await stranded.read()).flatMap((task) => (task.scope === scope ? [[task.taskId, task]] : [])));
   return {
     everyMs: 500,
     async list(filter, after) {
       const { text = '' } = filter;
       const scope = scopeAt(filter.scope);
       const query: TaskQuery = { limit: pageSize, ...queryOf(filter) };
-      const toRows = async (page: TaskPage) =>
-        assignees.addTo(scope, await briefs.addTo(scope, page.tasks.map(toRow)), page);
+      const waiting = await strandedIn(scope);
+      const toRows = async (page: Pick<TaskPage, 'tasks'>) => {
+        const rows = await assignees.addTo(scope, await briefs.addTo(scope, page.tasks.map(toRow)), page);
+        return waiting.size === 0 ? rows : rows.map((row) => withVersion(row, waiting.get(row.id)));
+      };
+      if (filter.stranded) {
+        const listed = await Promise.all(
+          [...waiting.keys()].map((taskId) => loadListed(tasks, scope, taskId)),
+        );
+        const rows = (await toRows({ tasks: listed.flat() })).filter(isIn(filter)).sort(newestFirst);
+        return { tasks: rows, total: rows.length, source: 'live' };
+      }
       const read = (place: Place | undefined, more: Partial<TaskQuery> = {}) =>
         tasks.list(scope, { ...query, ...more, ...(place && { after: place }) });
       const place = readPlace(after);
@@ -52,7 +65,22 @@ export function storeTasks({ tasks, scopes }: AgentStore): TaskSource {
         counts[state] = (await tasks.list(scopeAt(scope), { state, limit: 1 })).total;
       return counts;
     },
+    async stranded(scope) {
+      const versions = Map.groupBy((await strandedIn(scopeAt(scope))).values(), ({ version }) => version);
+      return { queue, versions: [...versions].map(([version, { length }]) => ({ version, tasks: length })) };
+    },
   };
+}
+
+const withVersion = (row: TaskRow, stranded: StrandedTask | undefined): TaskRow =>
+  stranded ? { ...row, waitsFor: stranded.version } : row;
+
+/** A task as a page would have it; nothing if there is none any more. */
+async function loadListed(store: TaskStore, scope: Scope, taskId: string): Promise<readonly ListedTask[]> {
+  const log = await store.load(scope, taskId);
+  if (!log) return [];
+  const fact = log.facts.find(({ version }) => version === log.head.statusVersion);
+  return [{ taskId, head: log.head, ...(fact && { fact }) }];
 }
 
 type Place = NonNullable<TaskQuery['after']>;

@@ -35,6 +35,7 @@ export async function* taskFeed(
 ): AsyncGenerator<TaskListUpdate, void, void> {
   let known = '';
   let counted = '';
+  let waiting = '';
   while (!signal.aborted) {
     try {
       const list = await source.list(filter);
@@ -48,6 +49,12 @@ export async function* taskFeed(
           counted = numbers;
           yield { agent, type: 'counts', counts };
         }
+      }
+      const stranded = await source.stranded?.(filter.scope);
+      const waits = JSON.stringify(stranded?.versions ?? []);
+      if (stranded && waits !== (waiting || '[]')) {
+        waiting = waits;
+        yield { agent, type: 'stranded', stranded };
       }
     } catch (error) {
       known = '';

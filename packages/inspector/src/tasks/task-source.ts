@@ -1,4 +1,4 @@
-import type { StateCounts, TaskFilter, TaskList } from '../api/task.ts';
+import type { StateCounts, Stranded, TaskFilter, TaskList } from '../api/task.ts';
 
 /** Where the list of an agent's tasks comes from. */
 export interface TaskSource {
@@ -6,6 +6,8 @@ export interface TaskSource {
   list(filter: TaskFilter, after?: string): Promise<TaskList>;
   /** How many tasks are in each state, whatever the filter of the list. */
   counts(scope?: number): Promise<StateCounts>;
+  /** The tasks of a scope that wait for versions which no process runs. Absent where only an agent is asked. */
+  stranded?(scope?: number): Promise<Stranded>;
   /** How often the first page is read again, in milliseconds. */
   readonly everyMs: number;
 }

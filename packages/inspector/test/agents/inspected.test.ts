@@ -169,6 +169,7 @@ describe('all agents', () => {
       'assign',
       'redeliver',
       'prune',
+      'forget-schedule',
       'fetch-file',
       'add-agent',
       'read-requests',

@@ -13,6 +13,7 @@ const all = [
   'assign',
   'redeliver',
   'prune',
+  'forget-schedule',
   'fetch-file',
   'add-agent',
   'kill',

@@ -43,7 +43,11 @@ describe('the timeline of a store', () => {
       (after = 0, source: string | null = null) =>
       (signal: AbortSignal) =>
         storeTimeline(
-          { tasks, webhooks: more.hooks && webhooks } as never,
+          {
+            tasks,
+            webhooks: more.hooks && webhooks,
+            stranded: { versionFor: async () => undefined },
+          } as never,
           's' as never,
           't',
           { after, source },

@@ -51,7 +51,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
 
 /** A query without members that are undefined or empty. A list stands there once for each of its texts. */
 export function queryOf(
-  members: Readonly<Record<string, string | number | readonly string[] | undefined>>,
+  members: Readonly<Record<string, string | number | true | readonly string[] | undefined>>,
 ): string {
   const set = Object.entries(members)
     .flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, String(one)]))

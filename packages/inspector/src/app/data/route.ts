@@ -4,13 +4,14 @@ import { useEffect, useState } from 'preact/hooks';
 export type Tab = 'card' | 'tasks' | 'send' | 'graph' | 'webhooks' | 'wire';
 
 /** The pages of all agents. */
-export type Place = 'tasks' | 'inbox' | 'charts' | 'requests' | 'activity' | 'compare';
+export type Place = 'tasks' | 'inbox' | 'charts' | 'schedules' | 'requests' | 'activity' | 'compare';
 
 /** What the pages of all agents are called. */
 export const placeNames: Readonly<Record<Place, string>> = {
   tasks: 'All tasks',
   inbox: 'Inbox',
   charts: 'Charts',
+  schedules: 'Schedules',
   requests: 'All requests',
   activity: 'Activity',
   compare: 'Compare',
@@ -26,7 +27,15 @@ export interface Route {
 }
 
 const tabs: readonly string[] = ['card', 'tasks', 'send', 'graph', 'webhooks', 'wire'];
-const places: readonly string[] = ['tasks', 'inbox', 'charts', 'requests', 'activity', 'compare'];
+const places: readonly string[] = [
+  'tasks',
+  'inbox',
+  'charts',
+  'schedules',
+  'requests',
+  'activity',
+  'compare',
+];
 
 /** Reads an address of the app. */
 export function readRoute(hash: string): Route {

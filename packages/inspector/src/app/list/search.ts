@@ -10,7 +10,11 @@ export function filterOf(query: URLSearchParams): TaskFilter {
   return {
     scope: Number(query.get('scope') ?? 0),
     ...readSearch(query.get('q') ?? ''),
-    ...(state && { state: `TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}` as ListedState }),
+    ...(state === 'stranded' && { stranded: true }),
+    ...(state &&
+      state !== 'stranded' && {
+        state: `TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}` as ListedState,
+      }),
     ...(age > 0 && { maxAgeMs: age }),
     ...(context && { contextId: context }),
     ...(caller && { caller }),

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type ListedState, type StateCounts, states } from '../../api/task.ts';
+import { type StateCounts, type Stranded, states, type TaskFilter } from '../../api/task.ts';
 import { changeQuery } from '../data/route.ts';
 import { AgeOptions } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -17,15 +17,24 @@ const ages: readonly (readonly [number, string])[] = [
 const searchAfterMs = 200;
 
 interface StateTabsProps {
-  readonly chosen: ListedState | undefined;
+  readonly filter: TaskFilter;
   readonly counts: StateCounts;
+  readonly stranded: ReadonlyMap<string, Stranded>;
 }
 
 /** Chooses a state, with how many tasks are in each. */
-export function StateTabs({ chosen, counts }: StateTabsProps) {
+export function StateTabs({ filter, counts, stranded }: StateTabsProps) {
+  const waiting = [...stranded.values()].flatMap(({ versions }) => versions.map(({ tasks }) => tasks));
+  const sum = waiting.reduce((all, each) => all + each, 0);
+  const { state: chosen, stranded: isStranded = false } = filter;
   return (
     <fieldset class="state-tabs" aria-label="State">
-      <StateTab name="All" count={total(counts)} isOn={!chosen} onChoose={() => changeQuery({ state: '' })} />
+      <StateTab
+        name="All"
+        count={total(counts)}
+        isOn={!chosen && !isStranded}
+        onChoose={() => changeQuery({ state: '' })}
+      />
       {states.map((state) => (
         <StateTab
           key={state}
@@ -35,6 +44,14 @@ export function StateTabs({ chosen, counts }: StateTabsProps) {
           onChoose={() => changeQuery({ state: stateClass(state) })}
         />
       ))}
+      {(sum > 0 || isStranded) && (
+        <StateTab
+          name="Stranded"
+          count={sum}
+          isOn={isStranded}
+          onChoose={() => changeQuery({ state: 'stranded' })}
+        />
+      )}
     </fieldset>
   );
 }

@@ -1,4 +1,4 @@
-import type { StateCounts, TaskList, TaskListUpdate, TaskRow } from '../../api/task.ts';
+import type { StateCounts, Stranded, TaskList, TaskListUpdate, TaskRow } from '../../api/task.ts';
 
 /** A task in a list, with the id of its agent. */
 export interface ListedRow extends TaskRow {
@@ -22,6 +22,7 @@ interface AgentList {
 export class TaskLists {
   readonly #lists = new Map<string, AgentList>();
   readonly #counts = new Map<string, StateCounts>();
+  readonly #stranded = new Map<string, Stranded>();
   readonly #problems = new Map<string, string>();
   #rows: readonly ListedRow[] | undefined;
 
@@ -62,6 +63,11 @@ export class TaskLists {
     return sums;
   }
 
+  /** The tasks that wait for versions which no process runs, by agent. */
+  get stranded(): ReadonlyMap<string, Stranded> {
+    return this.#stranded;
+  }
+
   /** Where the list comes from, if there is one. */
   get source(): TaskList['source'] | undefined {
     const [first, ...others] = this.#lists.values();
@@ -86,7 +92,8 @@ export class TaskLists {
       return;
     }
     this.#problems.delete(agent);
-    if (update.type === 'counts') this.#counts.set(agent, update.counts);
+    if (update.type === 'stranded') this.#stranded.set(agent, update.stranded);
+    else if (update.type === 'counts') this.#counts.set(agent, update.counts);
     else this.#begin(agent, update.list);
   }
 

@@ -18,7 +18,7 @@ interface TaskCellsProps {
 export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
   const agent = useAgent(task.agent);
   const { id, title, labels = [], code, attempt = 0, turn = 0, statusAt, startedAt, state } = task;
-  const { changedAt } = task;
+  const { changedAt, waitsFor } = task;
   const isNews = changedAt !== undefined && performance.now() - changedAt < newsMs;
   return (
     <>
@@ -34,6 +34,7 @@ export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
               {agent?.name ?? task.agent}
             </span>
           )}
+          {waitsFor && <span class="chip chip-bad">waits for version {waitsFor}</span>}
           {code && <span class="chip chip-bad">{code}</span>}
           {turn > 1 && <span>{turn} turns</span>}
           {attempt > 1 && <span class="chip chip-again">attempt {attempt}</span>}

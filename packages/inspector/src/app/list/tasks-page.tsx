@@ -12,6 +12,7 @@ import { ManyDialog } from './many-dialog.tsx';
 import { PruneButton } from './prune-button.tsx';
 import { SavedFilters } from './saved-filters.tsx';
 import { filterOf } from './search.ts';
+import { StrandedNotes } from './stranded-notes.tsx';
 import { AgeChoice, SearchBox, StateTabs } from './task-filters.tsx';
 import type { ListedRow } from './task-lists.ts';
 import { TaskCells } from './task-row.tsx';
@@ -52,7 +53,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
         <ManyDialog agent={only} filter={filter} isEmpty={list.rows.length === 0} />
         {agent !== undefined && mayPrune && summary?.hasServer && <PruneButton agent={agent} />}
       </header>
-      <StateTabs chosen={filter.state} counts={list.counts} />
+      <StateTabs filter={filter} counts={list.counts} stranded={list.stranded} />
       <div class="filters">
         <SearchBox typed={query.get('q') ?? ''} />
         <AgeChoice chosen={filter.maxAgeMs ?? 0} />
@@ -82,6 +83,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
           where the store has textSearch.
         </p>
       )}
+      <StrandedNotes stranded={list.stranded} isChosen={filter.stranded ?? false} />
       {list.problem && <ProblemNote problem={{ message: list.problem }} />}
       <TaskRows agent={agent} list={list} isFiltered={isFiltered} filter={filter} />
     </div>

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { StateCounts, TaskFilter, TaskList, TaskListUpdate } from '../../api/task.ts';
+import type { StateCounts, Stranded, TaskFilter, TaskList, TaskListUpdate } from '../../api/task.ts';
 import { get, queryOf } from '../data/api.ts';
 import { useFeeds } from '../data/session.ts';
 import { type ListedRow, TaskLists } from './task-lists.ts';
@@ -11,6 +11,8 @@ export interface TaskListState {
   /** How many fit of each agent that says so. */
   readonly totals: ReadonlyMap<string, number>;
   readonly counts: StateCounts;
+  /** The tasks that wait for versions which no process runs, by agent. */
+  readonly stranded: ReadonlyMap<string, Stranded>;
   readonly source: TaskList['source'] | undefined;
   /** Whether a text was searched in the first messages of all tasks. */
   readonly searchesTexts: boolean;
@@ -72,12 +74,12 @@ export function useTaskList(agent: string | undefined, filter: TaskFilter): Task
       });
   }, [key]);
 
-  const { rows, total, totals, counts, source, searchesTexts, isRead, problems } = lists.current;
+  const { rows, total, totals, counts, stranded, source, searchesTexts, isRead, problems } = lists.current;
   const problem =
     refusal ??
     ([...problems]
       .map(([id, message]) => (agent === undefined ? `${id}: ${message}` : message))
       .join(' · ') ||
       undefined);
-  return { rows, total, totals, counts, source, searchesTexts, problem, isLoading: !isRead, more };
+  return { rows, total, totals, counts, stranded, source, searchesTexts, problem, isLoading: !isRead, more };
 }

@@ -17,6 +17,7 @@ const words: Readonly<Record<Action, string>> = {
   assign: 'Gave a question to a person',
   redeliver: 'Retried webhooks',
   prune: 'Deleted old tasks',
+  'forget-schedule': 'Forgot a schedule',
   'fetch-file': 'Loaded a file',
   'add-agent': 'Added or removed an agent',
   'read-requests': 'Read the requests of clients',

@@ -16,16 +16,18 @@ const keys: Readonly<Record<Exclude<Place, 'compare'>, string>> = {
   tasks: 't',
   inbox: 'i',
   charts: 'c',
+  schedules: 's',
   requests: 'r',
   activity: 'a',
 };
 
-const places = ['tasks', 'inbox', 'charts', 'requests', 'activity'] as const;
+const places = ['tasks', 'inbox', 'charts', 'schedules', 'requests', 'activity'] as const;
 
 const icons = {
   tasks: 'tasks',
   inbox: 'inbox',
   charts: 'charts',
+  schedules: 'schedules',
   requests: 'wire',
   activity: 'status',
 } as const;

@@ -59,6 +59,16 @@ export function ago(iso: string, now: number): string {
   return date(new Date(iso));
 }
 
+/** How long until then: `in 4 min`; `now` once it is so far. */
+export function until(iso: string, now: number): string {
+  const ms = Date.parse(iso) - now;
+  if (ms < 1_000) return 'now';
+  if (ms < 60_000) return `in ${Math.floor(ms / 1_000)} s`;
+  if (ms < 3_600_000) return `in ${Math.floor(ms / 60_000)} min`;
+  if (ms < 86_400_000) return `in ${Math.floor(ms / 3_600_000)} h`;
+  return `in ${Math.floor(ms / 86_400_000)} d`;
+}
+
 /** Bytes in words. */
 export const fileSize = (bytes: number): string =>
   bytes < 1_024

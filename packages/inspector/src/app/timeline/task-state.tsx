@@ -8,6 +8,7 @@ import { Section, StateBadge } from '../parts/bits.tsx';
 import { Content } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonView } from '../parts/json-view.tsx';
+import { StrandedNote } from '../parts/stranded-note.tsx';
 import { clockTime, plural } from '../parts/words.ts';
 import { BesideChips } from './beside-chips.tsx';
 import { Conversation } from './conversation.tsx';
@@ -59,6 +60,11 @@ export function TaskState(props: TaskStateProps) {
         {beside && <BesideChips beside={beside} />}
         <TaskProgress task={task} />
       </div>
+      {beside?.waitsFor && (
+        <StrandedNote {...beside.waitsFor}>
+          {`Its turn waits for version ${beside.waitsFor.version}, which no process runs.`}
+        </StrandedNote>
+      )}
       <Failures failures={replay.failures} onSeq={onSeq} />
       <Section title="Conversation">
         <Conversation replay={replay} agent={agent} />

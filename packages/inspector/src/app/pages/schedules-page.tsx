@@ -1,0 +1,155 @@
+import type { AgentSchedules, Schedule, ScheduledTask } from '../../api/schedules.ts';
+import { post } from '../data/api.ts';
+import { hrefOf } from '../data/route.ts';
+import { useAgent, useGet, useMay, useSession } from '../data/session.ts';
+import { useEvery } from '../data/use-now.ts';
+import { ActButton } from '../forms/act-button.tsx';
+import { AgentMark } from '../parts/agent-mark.tsx';
+import { Empty, Loading, ProblemNote, StateBadge } from '../parts/bits.tsx';
+import { ago, dateTime, until } from '../parts/words.ts';
+
+/** How often the schedules are read again, in milliseconds. */
+const everyMs = 3_000;
+
+const missedWords: Readonly<Record<string, string>> = {
+  skip: 'Missed times are passed over',
+  last: 'Of missed times, the last one starts',
+  all: 'Each missed time starts',
+};
+
+/** Work that recurs, of all agents: when it comes next, and what became of it. */
+export function SchedulesPage() {
+  const { value, error, again } = useGet<{ agents: readonly AgentSchedules[] }>('/schedules');
+  useEvery(everyMs, () => {
+    if (!document.hidden) again();
+  });
+  const found = value?.agents.filter(({ schedules, problem }) => schedules.length > 0 || problem);
+  return (
+    <div class="schedules-page">
+      <header class="page-head">
+        <h1>Schedules</h1>
+        <span class="muted">Work that recurs, as the stores of the agents know it</span>
+      </header>
+      {error && <ProblemNote problem={error.problem} onRetry={again} />}
+      {!value && !error && <Loading what="Reading schedules" />}
+      {found?.length === 0 && (
+        <Empty icon="schedules" title="No schedules">
+          An agent gets recurring work with <code>schedules: recurring([…])</code> of its server.
+        </Empty>
+      )}
+      {found?.map((each) => (
+        <AgentPart key={each.agent} of={each} onChange={again} />
+      ))}
+    </div>
+  );
+}
+
+interface AgentPartProps {
+  readonly of: AgentSchedules;
+  readonly onChange: () => void;
+}
+
+function AgentPart({ of: { agent, schedules, problem }, onChange }: AgentPartProps) {
+  const name = useAgent(agent)?.name ?? agent;
+  return (
+    <section class="section" aria-label={name}>
+      <header class="section-head schedules-head">
+        <AgentMark id={agent} name={name} />
+        <h2>{name}</h2>
+      </header>
+      {problem && <ProblemNote problem={{ message: problem }} />}
+      <ul class="schedules">
+        {schedules.map((schedule) => (
+          <ScheduleItem key={schedule.name} agent={agent} schedule={schedule} onChange={onChange} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface ScheduleItemProps {
+  readonly agent: string;
+  readonly schedule: Schedule;
+  readonly onChange: () => void;
+}
+
+function ScheduleItem({ agent, schedule, onChange }: ScheduleItemProps) {
+  const { name, cron, timezone, missed, nextAt, isOverdue, latestAt, tasks } = schedule;
+  const now = Date.now();
+  const next = nextAt === undefined ? 'never' : `${dateTime(nextAt)}, ${until(nextAt, now)}`;
+  return (
+    <li class="schedule">
+      <div class="schedule-what">
+        <h3>{name}</h3>
+        <p class="muted">
+          <code>{cron}</code> {timezone}
+        </p>
+        <p class="muted schedule-missed">{missedWords[missed] ?? missed}</p>
+      </div>
+      <div class="schedule-when">
+        {isOverdue && nextAt ? (
+          <span class="field-problem">Overdue since {dateTime(nextAt)}</span>
+        ) : (
+          <span>Next: {next}</span>
+        )}
+        <span class="muted">
+          {latestAt ? `Last: ${dateTime(latestAt)}, ${ago(latestAt, now)}` : 'Not started yet'}
+        </span>
+      </div>
+      <div class="schedule-tasks">
+        {tasks.map((task) => (
+          <TaskLink key={task.id} agent={agent} task={task} />
+        ))}
+        {tasks.length > 0 && (
+          <a href={hrefOf(agent, 'tasks', undefined, { q: `label:"schedule:${name}"` })}>All its tasks</a>
+        )}
+      </div>
+      {isOverdue && <Overdue agent={agent} name={name} onChange={onChange} />}
+    </li>
+  );
+}
+
+function TaskLink({
+  agent,
+  task: { id, state, scope },
+}: {
+  readonly agent: string;
+  readonly task: ScheduledTask;
+}) {
+  return (
+    <a
+      class="schedule-task"
+      title={id}
+      href={hrefOf(agent, 'tasks', id, scope > 0 ? { scope: String(scope) } : {})}
+    >
+      <StateBadge state={state} />
+    </a>
+  );
+}
+
+interface OverdueProps {
+  readonly agent: string;
+  readonly name: string;
+  readonly onChange: () => void;
+}
+
+/** What to do about a schedule whose time is over. */
+function Overdue({ agent, name, onChange }: OverdueProps) {
+  const mayForget = useMay('forget-schedule');
+  const { isLost } = useSession();
+  const forget = () =>
+    void post(`/agents/${encodeURIComponent(agent)}/forget-schedule`, { name }).then(onChange, onChange);
+  return (
+    <div class="schedule-overdue">
+      <p>
+        No server has this schedule, or none can start its task. Start one that has it; forget a schedule that
+        was removed for good.
+      </p>
+      {mayForget && (
+        <ActButton disabled={isLost} onClick={forget}>
+          Forget
+        </ActButton>
+      )}
+    </div>
+  );
+}

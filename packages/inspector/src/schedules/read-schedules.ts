@@ -1,0 +1,44 @@
+import { schedulesIn } from '@batonjs/server/schedules';
+import type { AgentStore } from '../agents/inspected.ts';
+import type { Schedule, ScheduledTask } from '../api/schedules.ts';
+
+/** How many of the tasks of a schedule are named. */
+const mostTasks = 3;
+
+/** The label of the tasks of a schedule. */
+const labelOf = (name: string): string => `schedule:${name}`;
+
+/** The schedules that servers of an agent had, by name, with the latest tasks of each. */
+export async function readSchedules(store: AgentStore): Promise<readonly Schedule[]> {
+  const found = await schedulesIn(store.tasks, store.queue);
+  return Promise.all(
+    found.map(async ({ name, cron, timezone, missed, nextAt, isOverdue, latest }) => ({
+      name,
+      cron,
+      timezone,
+      missed,
+      ...(nextAt !== undefined && { nextAt }),
+      isOverdue,
+      ...(latest && { latestAt: latest.dueAt }),
+      tasks: await latestTasks(store, labelOf(name)),
+    })),
+  );
+}
+
+async function latestTasks({ tasks, scopes }: AgentStore, label: string): Promise<readonly ScheduledTask[]> {
+  const pages = await Promise.all(
+    scopes.map(async ({ scope }, index) => {
+      const page = await tasks.list(scope, { labels: [label], limit: mostTasks, totalAtMost: 1 });
+      return page.tasks.map(({ taskId, head }) => ({
+        id: taskId,
+        state: head.state ?? 'TASK_STATE_UNSPECIFIED',
+        at: head.statusAt,
+        scope: index,
+      }));
+    }),
+  );
+  return pages
+    .flat()
+    .sort((one, other) => (one.at < other.at ? 1 : -1))
+    .slice(0, mostTasks);
+}

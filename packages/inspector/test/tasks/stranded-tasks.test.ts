@@ -1,0 +1,95 @@
+import { memoryStore } from '@batonjs/store-memory';
+import { expect, it } from 'vitest';
+import { StrandedTasks } from '../../src/agents/stranded-tasks.ts';
+import type { TaskListUpdate } from '../../src/api/task.ts';
+import { Inspection } from '../../src/inspection.ts';
+import { taskFeed } from '../../src/tasks/task-feed.ts';
+
+/** A store that remembers two versions, whose tasks the test names. */
+function pinning() {
+  const store = memoryStore();
+  const tasks: Record<string, string[]> = { one: [], two: [] };
+  const asked: string[] = [];
+  const fact = (text: string) => ({ type: 'message-received', message: { parts: [{ text }] } });
+  const changed = Object.assign(Object.create(store) as typeof store, {
+    load: async (scope: string, id: string) =>
+      scope === 'baton:versions'
+        ? { version: 2, facts: Object.keys(tasks).map((text, n) => ({ version: n + 1, fact: fact(text) })) }
+        : store.load(scope, id),
+    async pinned(queue: string, version: string) {
+      asked.push(`${queue} ${version}`);
+      return tasks[version]!.map((taskId) => ({ scope: 's', taskId }));
+    },
+  });
+  return { store: changed, tasks, asked };
+}
+
+it('tasks are stranded that wait for a version at two looks, which are soon after another at first', async () => {
+  const { store, tasks, asked } = pinning();
+  let now = 0;
+  const stranded = new StrandedTasks(store, 'q', () => now);
+  tasks.one = ['short', 'long'];
+  expect(await stranded.read()).toEqual([]);
+  now += 900;
+  expect(await stranded.read()).toEqual([]);
+  expect(asked).toEqual(['q one', 'q two']);
+  tasks.one = ['long'];
+  now += 200;
+  const found = [{ scope: 's', taskId: 'long', version: 'one' }];
+  expect(await stranded.read()).toEqual(found);
+  expect(await stranded.versionFor('s', 'long')).toBe('one');
+  expect(await stranded.versionFor('other', 'long')).toBeUndefined();
+  now += 4_000;
+  await stranded.read();
+  expect(asked).toHaveLength(4);
+  // One that another version takes up waits for that one anew.
+  tasks.one = [];
+  tasks.two = ['long'];
+  now += 1_100;
+  expect(await stranded.read()).toEqual([]);
+  now += 1_100;
+  expect(await stranded.read()).toEqual([{ ...found[0], version: 'two' }]);
+});
+
+it('a look that fails is tried again by the next reader', async () => {
+  const { store, tasks } = pinning();
+  tasks.one = ['t'];
+  const { pinned } = store;
+  store.pinned = () => Promise.reject(new Error('Away'));
+  const stranded = new StrandedTasks(store, 'q', () => 0);
+  await expect(stranded.read()).rejects.toThrow('Away');
+  store.pinned = pinned!;
+  expect(await stranded.read()).toEqual([]);
+});
+
+it('a feed tells of them once there are some, and when there are none any more', async () => {
+  const counts = [0, 2, 2, 0];
+  const list = async () => ({ tasks: [], source: 'live' as const });
+  const tasks = {
+    everyMs: 1,
+    list,
+    counts: async () => ({}),
+    async stranded() {
+      const count = counts.shift() ?? 0;
+      return { queue: 'q', versions: count > 0 ? [{ version: '1', tasks: count }] : [] };
+    },
+  };
+  const reading = new AbortController();
+  const told: TaskListUpdate[] = [];
+  for await (const update of taskFeed({ id: 'a', tasks }, {}, reading.signal)) {
+    if (update.type === 'stranded') told.push(update);
+    if (told.length === 2) reading.abort();
+  }
+  expect(told).toEqual([
+    { agent: 'a', type: 'stranded', stranded: { queue: 'q', versions: [{ version: '1', tasks: 2 }] } },
+    { agent: 'a', type: 'stranded', stranded: { queue: 'q', versions: [] } },
+  ]);
+});
+
+it('a store that pins nothing has none, and is asked for no versions', async () => {
+  const { pinned: _, ...store } = memoryStore();
+  const load = () => expect.unreachable('It is asked');
+  const exhibit = new Inspection([{ name: 'x', store: { ...store, load } as never }]).agent('x');
+  expect(await exhibit.tasks.stranded!()).toEqual({ queue: 'x', versions: [] });
+  expect(await exhibit.tasks.list({ stranded: true })).toEqual({ tasks: [], total: 0, source: 'live' });
+});
