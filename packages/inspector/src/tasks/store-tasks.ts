@@ -22,8 +22,11 @@ export function storeTasks({ tasks, scopes, queue, stranded }: AgentStore): Task
   };
   const briefs = new Briefs(tasks);
   const assignees = new Assignees(tasks);
-  const strandedIn = async (scope: Scope) =>
-    new Map((await stranded.read()).flatMap((task) => (task.scope === scope ? [[task.taskId, task]] : [])));
+  const strandedIn = async (scope: Scope) => {
+    // Without them, the list is still of use.
+    const found = await stranded.read().catch(() => []);
+    return new Map(found.flatMap((task) => (task.scope === scope ? [[task.taskId, task]] : [])));
+  };
   return {
     everyMs: 500,
     async list(filter, after) {

@@ -47,24 +47,7 @@ export function TaskState(props: TaskStateProps) {
           {row?.entry.at && `, ${clockTime(row.entry.at)}`}.
         </p>
       )}
-      <div class="task-now">
-        {!isLive && task && <StateBadge state={task.status.state} />}
-        {!task && <span class="muted">Not a task yet</span>}
-        {replay.turn > 0 && (
-          <span class={`chip ${replay.attempt > 1 ? 'chip-again' : ''}`}>
-            <Icon name="turn" />
-            {`Turn ${replay.turn}${replay.attempt > 1 ? `, attempt ${replay.attempt}` : ''}`}
-          </span>
-        )}
-        <TraceLink traceId={replay.traceId} />
-        {beside && <BesideChips beside={beside} />}
-        <TaskProgress task={task} />
-      </div>
-      {beside?.waitsFor && (
-        <StrandedNote {...beside.waitsFor}>
-          {`Its turn waits for version ${beside.waitsFor.version}, which no process runs.`}
-        </StrandedNote>
-      )}
+      <TaskNow replay={replay} beside={beside} isLive={isLive} />
       <Failures failures={replay.failures} onSeq={onSeq} />
       <Section title="Conversation">
         <Conversation replay={replay} agent={agent} />
@@ -99,6 +82,35 @@ export function TaskState(props: TaskStateProps) {
     </div>
   );
 }
+
+/** Its state, turn and attempt, and what stands beside the log. */
+function TaskNow({ replay, beside, isLive }: Pick<TaskStateProps, 'replay' | 'beside' | 'isLive'>) {
+  const { task, turn, attempt, traceId } = replay;
+  return (
+    <>
+      <div class="task-now">
+        {!isLive && task && <StateBadge state={task.status.state} />}
+        {!task && <span class="muted">Not a task yet</span>}
+        {turn > 0 && (
+          <span class={`chip ${attempt > 1 ? 'chip-again' : ''}`}>
+            <Icon name="turn" />
+            {`Turn ${turn}${attempt > 1 ? `, attempt ${attempt}` : ''}`}
+          </span>
+        )}
+        <TraceLink traceId={traceId} />
+        {beside && <BesideChips beside={beside} />}
+        <TaskProgress task={task} />
+      </div>
+      {beside?.waitsFor && <Waiting {...beside.waitsFor} />}
+    </>
+  );
+}
+
+const Waiting = ({ version, queue }: NonNullable<Beside['waitsFor']>) => (
+  <StrandedNote version={version} queue={queue}>
+    {`Its turn waits for version ${version}, which no process runs.`}
+  </StrandedNote>
+);
 
 /** Leads to the trace of the last message, and so of the turn that it started. */
 function TraceLink({ traceId }: { readonly traceId: string | undefined }) {
