@@ -83,10 +83,22 @@ describe.skipIf(!executablePath)('the lists of the inspector', () => {
       expect(search.width).toBeGreaterThan(300);
     });
 
+    it('3 all pages and the colours stand in one line', async () => {
+      const { page, go } = app;
+      await go('#/tasks');
+      const places = await boxOf(page.getByRole('navigation', { name: 'All agents' }));
+      const colours = await boxOf(page.getByRole('button', { name: /^Colours/ }));
+      expect(await page.getByRole('navigation', { name: 'All agents' }).getByRole('link').count()).toBe(6);
+      expect(colours.y).toBeLessThan(places.y + places.height);
+      expect(colours.x).toBeGreaterThanOrEqual(places.x + places.width);
+    });
+
     it('3 a row has its title over its state, and both are whole', async () => {
       const { page, go, rows } = app;
-      await go('#/tasks?agent=show');
+      await go('#/tasks');
       const row = rows('Tasks').filter({ hasText: 'throw' });
+      const code = await boxOf(row.locator('.chip-bad'));
+      expect(code.x + code.width).toBeLessThanOrEqual((await boxOf(row.locator('.cell-age'))).x);
       const [title, state, age] = await Promise.all(
         ['.cell-title', '.state', '.cell-age'].map((part) => boxOf(row.locator(part).first())),
       );

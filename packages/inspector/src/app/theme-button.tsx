@@ -23,7 +23,7 @@ export function ThemeButton() {
       aria-label={`Colours: ${theme}. Change to ${next}`}
     >
       <Icon name="theme" />
-      {theme.replace(/^./, (letter) => letter.toUpperCase())}
+      <span class="theme-name">{theme.replace(/^./, (letter) => letter.toUpperCase())}</span>
     </button>
   );
 }
