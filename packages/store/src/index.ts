@@ -45,6 +45,7 @@ export {
   changeOf,
   type Found,
   type FoundTask,
+  guessed,
   isIdle,
   type QueueRow,
   type Replaced,

@@ -1,4 +1,4 @@
-import { type Step, StoreError } from '@batonjs/store';
+import { changeOf, type Step } from '@batonjs/store';
 import type { Database } from '../layout/database.ts';
 import { KeyQueues } from '../layout/key-queues.ts';
 import { unchanged } from '../layout/keys.ts';
@@ -47,12 +47,10 @@ export class Buckets {
   }
 
   /** Decides on the value that this process knows. If that is not the one in etcd, it decides anew. */
-  async #take<T>(key: string, { decide }: Step<T>): Promise<T> {
+  async #take<T>(key: string, step: Step<T>): Promise<T> {
     for (;;) {
       const known = this.#known.get(key) ?? absent;
-      const change = decide({ ...this.#db.clock.present(), fullAt: known.fullAt });
-      if ('decide' in change) throw new StoreError('UNUSABLE', 'A bucket is decided on in one step');
-      const { fullAt, result } = change;
+      const { fullAt, result } = changeOf(step, { ...this.#db.clock.present(), fullAt: known.fullAt });
       const { succeeded, header, responses } = await this.#db.cluster.transact({
         compare: [unchanged(key, known.revision)],
         success: fullAt === undefined ? [] : [{ put: { key, value: String(fullAt) } }],

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Change,
+  changedRow,
+  guessed,
   isIdle,
   type Replaced,
   type Step,
-  StoreError,
   type TaskRow,
   type Wanted,
 } from '@batonjs/store';
@@ -20,7 +21,7 @@ import { KnownTasks } from './known-tasks.ts';
 import { Look, type NamedTask, namedIn, taskIn } from './look.ts';
 import type { Reader } from './reader.ts';
 import type { Searches } from './searches.ts';
-import { nameOf, type TaskChange, tasksOf, Writing } from './writing.ts';
+import { type TaskChange, tasksOf, Writing } from './writing.ts';
 
 /** How often the tasks of a change that do not depend on each other are decided again. */
 const mostRounds = 20;
@@ -70,7 +71,7 @@ export class Changes {
 
   async #run<T>(step: Step<T>, named?: readonly NamedTask[]): Promise<T> {
     const done = new Set<string>();
-    const isDone = (task: Replaced<TaskRow>) => done.has(taskIn(nameOf(task)));
+    const isDone = (task: Replaced<TaskRow>) => done.has(taskIn(changedRow(task)));
     let decided = named && (await this.#guess(step, named));
     for (let round = 1; ; round++) {
       const one = decided ?? (await this.#decide(step));
@@ -85,7 +86,7 @@ export class Changes {
       }
       const write = async (task: (typeof tasks)[number]) => {
         const isWritten = await this.#write({ ...one, change: { ...change, tasks: [task] } });
-        if (isWritten) done.add(taskIn(nameOf(task)));
+        if (isWritten) done.add(taskIn(changedRow(task)));
       };
       await Promise.all(tasks.filter((task) => !isDone(task)).map(write));
       const written = tasks.filter(isDone);
@@ -96,11 +97,9 @@ export class Changes {
   }
 
   /** The change, on what this process knows; undefined if that is not enough. */
-  async #guess<T>(
-    { wanted, decide, isMostlyIdle }: Step<T>,
-    named: readonly NamedTask[],
-  ): Promise<Decided<T> | undefined> {
-    const found = isMostlyIdle ? undefined : this.#known.find(named);
+  async #guess<T>(step: Step<T>, named: readonly NamedTask[]): Promise<Decided<T> | undefined> {
+    const { wanted } = step;
+    const found = step.isMostlyIdle ? undefined : this.#known.find(named);
     if (!found || (wanted.webhooks && found.some(({ known }) => !known.webhooks))) return undefined;
     const look = new Look();
     const tasks = found.map(({ task, once, known }) => {
@@ -108,19 +107,12 @@ export class Changes {
       if (once !== undefined) look.compare(this.#options.db.keys.once(task, once));
       return { row: known.row, webhooks: known.webhooks?.rows ?? [], once: undefined };
     });
-    try {
-      const change = decide({ ...(await this.#options.reader.moment(wanted)), tasks });
-      if ('decide' in change || isIdle(change)) return undefined;
-      // What was left out of the change was decided on, too.
-      if (change.partly && change.tasks?.length !== tasks.length) return undefined;
-      const isNew = tasks.some(({ row }) => !row);
-      if (isNew && !change.tasks?.some(({ facts = [] }) => facts.length > 0)) return undefined;
-      return { change, look, wanted };
-    } catch (error) {
-      // A refusal is decided on the rows in etcd.
-      if (StoreError.is(error)) return undefined;
-      throw error;
-    }
+    const change = guessed(step, { ...(await this.#options.reader.moment(wanted)), tasks });
+    // What was left out of the change was decided on, too.
+    if (!change || (change.partly && change.tasks?.length !== tasks.length)) return undefined;
+    const isNew = tasks.some(({ row }) => !row);
+    if (isNew && !change.tasks?.some(({ facts = [] }) => facts.length > 0)) return undefined;
+    return { change, look, wanted };
   }
 
   async #decide<T>(step: Step<T>, isNarrow = false): Promise<Decided<T>> {

@@ -1,5 +1,6 @@
 import {
   type Change,
+  changedRow,
   type Replaced,
   rememberedTurns,
   StoreError,
@@ -47,16 +48,9 @@ export function tasksOf({ tasks = [], webhooks = [] }: Change<unknown>, look: Lo
     changes.set(task, change);
     return change;
   };
-  for (const write of tasks) of(nameOf(write)).write = write;
-  for (const webhook of webhooks) of(nameOf(webhook)).webhooks.push(webhook);
+  for (const write of tasks) of(changedRow(write)).write = write;
+  for (const webhook of webhooks) of(changedRow(webhook)).webhooks.push(webhook);
   return changes;
-}
-
-/** A row that was there, or is now. */
-export function nameOf<Row>({ before, after }: Replaced<Row>): Row {
-  const row = after ?? before;
-  if (!row) throw new StoreError('UNUSABLE', 'A change of no row');
-  return row;
 }
 
 /** The operations that write a change. */
@@ -147,7 +141,7 @@ export class Writing {
     const rows = new Map(before.rows.map((webhook) => [webhook.id, webhook]));
     let isLarger = false;
     for (const { before: was, after } of changes) {
-      const { id } = nameOf({ before: was, after });
+      const { id } = changedRow({ before: was, after });
       const known = rows.get(id);
       let isLarge = known !== undefined && isApart(known);
       if (after?.config !== was?.config) {

@@ -3,11 +3,11 @@ import {
   changedRow,
   type Found,
   type FoundTask,
+  guessed,
   isIdle,
   isPending,
   type Replaced,
   type Step,
-  StoreError,
   type TaskName,
   type TaskRow,
   topicNumber,
@@ -60,29 +60,23 @@ export class Changes {
   async run<T>(step: Step<T>): Promise<T> {
     if (this.#renewals.size > 0 && step.wanted.tasks)
       await Promise.all(step.wanted.tasks.map((task) => this.#renewals.get(nameOf(task))));
-    const guessed = this.#guess(step);
-    if (guessed) {
-      const [isWritten] = await this.#write(guessed, [groupOf(guessed)]);
-      if (isWritten) return this.#written(guessed);
+    const decided = this.#guess(step);
+    if (decided) {
+      const [isWritten] = await this.#write(decided, [groupOf(decided)]);
+      if (isWritten) return this.#written(decided);
     }
     return this.#decided(step);
   }
 
   /** The change, on what this process knows; undefined if that is not enough. */
-  #guess<T>({ wanted, decide, isMostlyIdle }: Step<T>): Decided<T> | undefined {
-    const tasks = wanted.tasks && !isMostlyIdle ? this.#known.find(wanted.tasks) : undefined;
+  #guess<T>(step: Step<T>): Decided<T> | undefined {
+    const { wanted } = step;
+    const tasks = wanted.tasks && !step.isMostlyIdle ? this.#known.find(wanted.tasks) : undefined;
     if (!tasks) return undefined;
     const found = { ...this.#clock.moment(), tasks, waiting: wanted.waiting && 0 };
-    try {
-      const change = decide(found);
-      if ('decide' in change || isIdle(change)) return undefined;
-      // What was left out of the change was decided on, too.
-      return { change: { ...change, partly: undefined }, found, wanted };
-    } catch (error) {
-      // A refusal is decided on the rows that Redis has.
-      if (StoreError.is(error)) return undefined;
-      throw error;
-    }
+    const change = guessed(step, found);
+    // What was left out of the change was decided on, too.
+    return change && { change: { ...change, partly: undefined }, found, wanted };
   }
 
   async #decided<T>(step: Step<T>): Promise<T> {

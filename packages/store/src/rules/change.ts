@@ -207,6 +207,20 @@ export function changeOf<T, Json>({ decide }: Step<T, Json>, found: Found): Chan
   return decision;
 }
 
+/**
+ * The change of a step on rows that may be old. Undefined if it refuses, changes nothing or wants another look: that
+ * has to be decided on the rows of the database.
+ */
+export function guessed<T, Json>({ decide }: Step<T, Json>, found: Found): Change<T, Json> | undefined {
+  try {
+    const decision = decide(found);
+    return 'decide' in decision || isIdle(decision) ? undefined : decision;
+  } catch (error) {
+    if (StoreError.is(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Whether nothing is written. */
 export const isIdle = ({ tasks, webhooks, queue, fullAt }: Change<unknown, unknown>): boolean =>
   tasks === undefined && webhooks === undefined && queue === undefined && fullAt === undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changedRow, changeOf, contextOf, type Found } from '../../src/index.ts';
+import { changedRow, changeOf, contextOf, type Found, guessed, StoreError } from '../../src/index.ts';
 import { foundOf, foundTask } from '../../src/rules/change.ts';
 import { head, row } from '../a-row.ts';
 
@@ -18,6 +18,20 @@ describe('a change', () => {
     const step = { wanted: {}, decide: ({ now }: Found) => ({ result: now }) };
     expect(changeOf(step, found)).toEqual({ result: 1 });
     expect(() => changeOf({ wanted: {}, decide: () => step }, found)).toThrow(/another look/);
+  });
+
+  it('is guessed where rows may be old: only a change counts, and no refusal', () => {
+    const change = { result: 1, fullAt: 2 };
+    const step = { wanted: {}, decide: () => ({ result: 1 }) };
+    expect(guessed({ wanted: {}, decide: () => change }, found)).toBe(change);
+    expect(guessed(step, found)).toBeUndefined();
+    expect(guessed({ wanted: {}, decide: () => step }, found)).toBeUndefined();
+    const thrown = (error: unknown) => () => {
+      throw error;
+    };
+    const refused = new StoreError('VERSION_CONFLICT', 'refused');
+    expect(guessed({ wanted: {}, decide: thrown(refused) }, found)).toBeUndefined();
+    expect(() => guessed({ wanted: {}, decide: thrown(new TypeError('a fault')) }, found)).toThrow('a fault');
   });
 });
 
