@@ -1,4 +1,4 @@
-import { type Rows, StoreError, type Wanted } from '@batonjs/store';
+import type { Rows, Wanted } from '@batonjs/store';
 import { Buckets } from './buckets/buckets.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { WriteGroups } from './cluster/write-groups.ts';
@@ -38,10 +38,7 @@ export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) 
     return work();
   }
 
-  const find = (wanted: Wanted) => {
-    if (wanted.bucket !== undefined) throw new StoreError('UNUSABLE', 'Buckets are only taken from');
-    return wanted.tasks ? reader.whole(wanted) : searches.find(wanted, new Look());
-  };
+  const find = (wanted: Wanted) => (wanted.tasks ? reader.whole(wanted) : searches.find(wanted, new Look()));
 
   return {
     system: 'etcd',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createStore, type Rate, type Rows } from '@batonjs/store';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { BucketSweep } from '../src/buckets/bucket-sweep.ts';
 import { Buckets } from '../src/buckets/buckets.ts';
@@ -133,6 +133,14 @@ describe.skipIf(!etcd)('Buckets in etcd', () => {
       await sweep.run();
     }
     expect(Math.max(...cluster.visited)).toBeLessThan(1_000);
+  });
+
+  it('are left by a sweep that begins, where the store closes', async () => {
+    const ended = vi.spyOn(BucketSweep.prototype, 'close');
+    onTestFinished(() => ended.mockRestore());
+    const { buckets } = open();
+    await buckets.close();
+    expect(ended).toHaveBeenCalledOnce();
   });
 
   it('are left where a store closes in the middle of a sweep', async () => {

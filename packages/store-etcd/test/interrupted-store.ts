@@ -11,6 +11,9 @@ class InterruptedCluster extends Cluster {
   before: { readonly text: string; readonly act: () => Promise<unknown> } | undefined;
   after: { readonly text: string; readonly act: () => Promise<unknown> } | undefined;
 
+  /** As if an earlier attempt of each transaction had got no answer. */
+  isRepeated = false;
+
   override async transact(request: TxnRequest) {
     const text = JSON.stringify(request);
     const { before, after } = this;
@@ -23,7 +26,7 @@ class InterruptedCluster extends Cluster {
       this.after = undefined;
       await after.act();
     }
-    return answer;
+    return this.isRepeated ? { ...answer, isRepeated: true } : answer;
   }
 }
 

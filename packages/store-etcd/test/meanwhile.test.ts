@@ -50,6 +50,20 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
     expect(cluster.after).toBeUndefined();
   });
 
+  it('deletes a log: a commit that was sent twice and changed nothing is not taken for written', async () => {
+    const { store, cluster, other } = openTwo();
+    await store.commit(chunkAfter(0));
+    const act = async () => {
+      await other.commit(
+        chunkAfter(1, { commitId: 'another', head: { ...chunkAfter(1).head!, closed: true } }),
+      );
+      await other.prune(everything);
+    };
+    cluster.isRepeated = true;
+    cluster.before = { text: 'commit 2', act };
+    await expect(store.commit(chunkAfter(1))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+  });
+
   it('writes, and an operator compacts: a list is read again at a later moment', async () => {
     const { store, cluster, other } = openTwo();
     await other.commit(chunkAfter(0));

@@ -227,11 +227,28 @@ describe.skipIf(!etcd)('Other calls', () => {
     expect(await sentBy(() => store.readFacts('s', 't', 0, 7))).toEqual(['read task, read fact*7']);
     expect(await sentBy(() => store.waiting('q'))).toEqual(['count ready']);
     expect(await sentBy(() => store.probe!())).toEqual(['put probe']);
+    expect(await sentBy(() => store.ping())).toEqual(['read meta']);
     const rate = { burst: 2, everyMs: 1e9 };
     const taken = [];
     for (let n = 0; n < 3; n++) taken.push(...(await sentBy(() => store.take!('b', rate))));
     const [first, second, refused] = taken;
     expect([first, second]).toEqual(Array(2).fill('if bucket, put bucket, else read bucket'));
     expect(refused).toBe('if bucket, else read bucket');
+  });
+
+  it('of a list by several filters look up what the shortest list has, in parts, and count all of it', async () => {
+    const { store, sentBy } = await open();
+    const head = headAt(1, { labels: ['eu'] });
+    const tasks = Array.from({ length: 300 }, (_, n) => `t${String(n).padStart(3, '0')}`);
+    await Promise.all(tasks.map((taskId) => store.commit(chunkAfter(0, { taskId, head }))));
+    const filter = { contextId: 'c', labels: ['eu'], state: 'TASK_STATE_WORKING' } as const;
+    const { tasks: found, total } = await store.list('s', { ...filter, limit: 20 });
+    expect(total).toBe(300);
+    expect(found.map(({ taskId }) => taskId)).toEqual(tasks.toReversed().slice(0, 20));
+    const readTasks = (sent: readonly string[]) =>
+      sent.filter((shape) => shape.startsWith('read task')).map((shape) => shape.split(', ').length);
+    expect(readTasks(await sentBy(() => store.list('s', { ...filter, limit: 20 })))).toEqual([20]);
+    const bounded = { ...filter, limit: 20, bytes: 1e6 };
+    expect(readTasks(await sentBy(() => store.list('s', bounded)))).toEqual([8, 8, 4]);
   });
 });

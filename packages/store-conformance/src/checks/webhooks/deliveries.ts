@@ -210,6 +210,19 @@ export const deliveryChecks = section<Both>('deliveries', {
     same(await store.listDead('q', { limit: 9 }), []);
   },
 
+  async 'that were given up are shown in the order of their tasks'({ store, second }) {
+    for (const taskId of ['v', 't', 'u', 's']) {
+      await logOf(store, { taskId }).create();
+      await store.putPushConfig(push('a', { taskId }));
+    }
+    for (const delivery of await claim(store, 'h')) await store.advance(delivery, { dead: 'no' });
+    const dead = await second.listDead('q', { limit: 3 });
+    assert.deepEqual(
+      dead.map(({ taskId }) => taskId),
+      ['s', 't', 'u'],
+    );
+  },
+
   async 'notify the queue: a longer log, a new webhook, a revived one'(fixture) {
     const { store, second } = fixture;
     const log = logOf(store);
