@@ -1,6 +1,6 @@
 /** A run is repeated until it has taken this long, so that the clock's resolution does not matter. Milliseconds of CPU. */
-const shortest = 20;
-const rounds = 5;
+const shortest = 10;
+const rounds = 3;
 /** How often a growth is measured that is more than linear: caches and the compiler may be busy with other work. */
 const attempts = 4;
 
