@@ -93,6 +93,24 @@ describe.skipIf(!executablePath)('the lists of the inspector', () => {
       expect(colours.x).toBeGreaterThanOrEqual(places.x + places.width);
     });
 
+    it('3 the tab of the page that is shown is on the screen', async () => {
+      const { page, go } = app;
+      await go('#/agents/show/card');
+      const tab = page.getByRole('navigation', { name: 'Pages of Show' }).locator('[aria-current=page]');
+      await expect.poll(async () => (await boxOf(tab)).x + (await boxOf(tab)).width).toBeLessThanOrEqual(390);
+    });
+
+    it('says in one place that there is no task to compare', async () => {
+      const { page, go } = app;
+      await go('#/compare');
+      const [title, text] = await Promise.all(
+        [/^No task to compare$/, /^Open a task and keep it/].map((words) =>
+          boxOf(page.getByText(words).first()),
+        ),
+      );
+      expect(text!.y - title!.y).toBeLessThan(60);
+    });
+
     it('3 a row has its title over its state, and both are whole', async () => {
       const { page, go, rows } = app;
       await go('#/tasks');

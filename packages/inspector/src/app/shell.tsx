@@ -190,8 +190,13 @@ function Banner({ backAfterMs }: Pick<ShellProps, 'backAfterMs'>) {
 }
 
 function Tabs({ agent, tab }: { readonly agent: AgentSummary; readonly tab: Tab }) {
+  const nav = useRef<HTMLElement>(null);
+  // On a narrow screen the tabs are one row that scrolls.
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [tab]);
   return (
-    <nav class="tabs" aria-label={`Pages of ${agent.name}`}>
+    <nav ref={nav} class="tabs" aria-label={`Pages of ${agent.name}`}>
       {tabs.map(([name, words, icon]) => (
         <a
           key={name}

@@ -4,6 +4,7 @@ import { changeQuery, noteQuery } from '../data/route.ts';
 import { useAgent, useFeeds, useMay, useSession } from '../data/session.ts';
 import { AgentMark } from '../parts/agent-mark.tsx';
 import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
+import { Choice } from '../parts/choice.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { clockTime, dateTime, duration, fileSize, plural } from '../parts/words.ts';
 import { ExchangeView } from './exchange-view.tsx';
@@ -88,7 +89,7 @@ function Requests({ query }: { readonly query: URLSearchParams }) {
       </header>
       <div class="filters">
         {members.map((name) => (
-          <Choice key={name} name={name} chosen={query.get(name) ?? ''} all={all} />
+          <MemberChoice key={name} name={name} chosen={query.get(name) ?? ''} all={all} />
         ))}
         <span class="spacer" />
         <span class="muted list-count" role="status">
@@ -123,32 +124,26 @@ function Requests({ query }: { readonly query: URLSearchParams }) {
   );
 }
 
-interface ChoiceProps {
+interface MemberChoiceProps {
   readonly name: Member;
   readonly chosen: string;
   readonly all: readonly ClientExchange[];
 }
 
-/** Chooses among the values that there are, and the one that the address names. */
-function Choice({ name, chosen, all }: ChoiceProps) {
+/** Chooses among the values that there are. */
+function MemberChoice({ name, chosen, all }: MemberChoiceProps) {
   const { agents } = useSession();
-  const values = [
-    ...new Set([...all.flatMap((exchange) => exchange[name] ?? []), ...(chosen ? [chosen] : [])]),
-  ];
+  const values = [...new Set(all.flatMap((exchange) => exchange[name] ?? []))].sort();
   const wordOf = (value: string) =>
     (name === 'agent' ? agents.find(({ id }) => id === value)?.name : undefined) ?? value;
   return (
-    <label class="select">
-      <span class="visually-hidden">{name[0]!.toUpperCase() + name.slice(1)}</span>
-      <select value={chosen} onChange={(event) => changeQuery({ [name]: event.currentTarget.value })}>
-        <option value="">{allNames[name]}</option>
-        {values.sort().map((value) => (
-          <option key={value} value={value}>
-            {wordOf(value)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      label={name[0]!.toUpperCase() + name.slice(1)}
+      all={allNames[name]}
+      chosen={chosen}
+      values={values.map((value) => [value, wordOf(value)])}
+      onChoose={(value) => changeQuery({ [name]: value })}
+    />
   );
 }
 

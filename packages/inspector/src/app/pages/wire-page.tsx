@@ -3,6 +3,7 @@ import type { Exchange } from '../../api/wire.ts';
 import { placeHref } from '../data/route.ts';
 import { useAgent, useFeeds, useMay } from '../data/session.ts';
 import { Empty } from '../parts/bits.tsx';
+import { Choice } from '../parts/choice.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { duration } from '../parts/words.ts';
 import { ExchangeTime, ExchangeView } from './exchange-view.tsx';
@@ -55,7 +56,13 @@ export function WirePage({ agent }: { readonly agent: string }) {
         <span class="muted">What this inspector sent to the agent. Credentials are left out.</span>
         {mayReadAll && <a href={placeHref('requests', { agent })}>Those of all clients</a>}
         <span class="spacer" />
-        <BindingChoice bindings={bindings} chosen={binding} onChoose={setBinding} />
+        <Choice
+          label="Binding"
+          all="All bindings"
+          chosen={binding}
+          values={bindings.map((name) => [name, name])}
+          onChoose={setBinding}
+        />
       </header>
       {rows.length === 0 ? (
         <Empty icon="wire" title="Nothing was sent yet">
@@ -82,26 +89,6 @@ export function WirePage({ agent }: { readonly agent: string }) {
     </div>
   );
 }
-
-interface BindingChoiceProps {
-  readonly bindings: readonly string[];
-  readonly chosen: string;
-  readonly onChoose: (binding: string) => void;
-}
-
-const BindingChoice = ({ bindings, chosen, onChoose }: BindingChoiceProps) => (
-  <label class="select">
-    <span class="visually-hidden">Binding</span>
-    <select value={chosen} onChange={(event) => onChoose(event.currentTarget.value)}>
-      <option value="">All bindings</option>
-      {bindings.map((name) => (
-        <option key={name} value={name}>
-          {name}
-        </option>
-      ))}
-    </select>
-  </label>
-);
 
 function ExchangeCells({ exchange }: { readonly exchange: Exchange }) {
   return (
