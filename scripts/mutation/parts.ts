@@ -190,7 +190,7 @@ export const parts: Readonly<Record<string, Part>> = {
   // Without the page, which needs a browser, and `cli.ts`, which only starts the program.
   inspector: {
     ...warm('inspector', [
-      '{agents,http,tasks,timeline,wire}/*',
+      '{agents,http,models,tasks,timeline,wire}/*',
       '{card-report,graph,guard,program,recording,scopes,store-timeline,timeline,wire}',
     ]),
     mutate: [...sourcesOf('inspector'), '!packages/inspector/src/{cli.ts,{app,api}/**}'],

@@ -46,11 +46,18 @@ export const answering = (
     onError() {},
   });
 
+/** More settings of `streamText`. */
+interface Settings {
+  readonly instructions?: string;
+  readonly stopWhen?: (state: { readonly steps: readonly unknown[] }) => boolean;
+}
+
 /** An agent on this model, with these tools. */
 export const agentOn = (
   model: Parameters<ModelTurn['model']>[0],
   tools: ToolSet = {},
   options: StreamedAgentOptions = {},
+  settings: Settings = {},
 ) =>
   streamedAgent(
     (turn) =>
@@ -59,6 +66,7 @@ export const agentOn = (
         messages: turn.messages,
         abortSignal: turn.signal,
         tools: turn.tools(tools),
+        ...settings,
         maxRetries: 0,
         onError() {},
       }),

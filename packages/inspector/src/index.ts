@@ -1,4 +1,12 @@
 export type { ActionRecord } from './api/activity.ts';
 export type { Action } from './api/agent.ts';
 export { type Inspector, inspector } from './inspector.ts';
-export type { InspectedAgent, InspectedScope, InspectorOptions, Target, Viewer } from './options.ts';
+export type {
+  InspectedAgent,
+  InspectedScope,
+  InspectorOptions,
+  ModelPrice,
+  ModelPrices,
+  Target,
+  Viewer,
+} from './options.ts';

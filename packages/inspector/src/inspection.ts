@@ -126,5 +126,6 @@ export const allActions: readonly Action[] = [
   'fetch-file',
   'add-agent',
   'read-requests',
+  'read-prompts',
   'kill',
 ];

@@ -11,6 +11,7 @@ import { problemOf, RequestError, sendJson, sendProblem } from './http/reply.ts'
 import { router } from './http/router.ts';
 import { serveApp } from './http/serve-app.ts';
 import { Inspection, isAllowed } from './inspection.ts';
+import { PriceTable } from './models/model-prices.ts';
 import type { InspectorOptions, Target, Viewer } from './options.ts';
 import { actRoutes } from './routes/act-routes.ts';
 import { chartRoutes } from './routes/chart-routes.ts';
@@ -38,8 +39,9 @@ type Incoming = IncomingMessage & { readonly baseUrl?: string; readonly original
 
 /** Serves the app from `appFolder`, as {@link inspector} does from its own. */
 export function createInspector(options: InspectorOptions, appFolder: string): Inspector {
-  const { authenticate, allow = [], hosts = [], kill, traceUrl } = options;
+  const { authenticate, allow = [], hosts = [], kill, traceUrl, modelPrices } = options;
   if (traceUrl !== undefined) mustBeTraceUrl(traceUrl);
+  const prices = modelPrices && new PriceTable(modelPrices);
   const single = options.server || options.store || options.url ? [options] : [];
   const inspection = new Inspection(options.agents ?? single);
   const clientRequests = options.clientRequests
@@ -124,6 +126,7 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
       clientRequests,
       process,
       traceUrl,
+      prices,
       kill: isLoopbackAddress(request.socket.remoteAddress) ? kill : undefined,
       body: async () => Object(await readJson(request)) as Readonly<Record<string, unknown>>,
       async permit(action, target = {}) {
@@ -166,12 +169,14 @@ const words = {
   'fetch-file': 'load files from other servers',
   'add-agent': 'add agents',
   'read-requests': 'read the requests of clients',
+  'read-prompts': 'read what models are asked and say',
   kill: 'kill the process',
 } as const;
 
 /**
  * Shows agents and their tasks in a browser, and lets those who may drive them. Without `authenticate`, only this machine
- * is served, and only to holders of the token in `addressAt`. Throws `TypeError` for options that name no agent.
+ * is served, and only to holders of the token in `addressAt`. Throws `TypeError` for options that name no agent, and for
+ * prices or a `traceUrl` that cannot be meant so.
  */
 export function inspector(options: InspectorOptions): Inspector {
   // The same folder from the sources and from the build.

@@ -55,6 +55,24 @@ export interface ClientRequestsOptions {
   readonly bytes?: number;
 }
 
+/** What a model costs, per million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  /** Default: that of `input`. */
+  readonly cachedInput?: number;
+  /** Input that is written to a cache. Default: that of `input`. */
+  readonly cacheWrite?: number;
+}
+
+/** Prices of models. */
+export interface ModelPrices {
+  /** The code of ISO 4217, such as `USD`. */
+  readonly currency: string;
+  /** By provider and model as the agent names them, `openai/gpt-5-mini`, or by the model alone. */
+  readonly models: Readonly<Record<string, ModelPrice>>;
+}
+
 /** Options of `inspector`. Needs `agents`, `server` or `store`. */
 export interface InspectorOptions extends InspectedAgent {
   /** Several agents, in place of one. */
@@ -82,6 +100,11 @@ export interface InspectorOptions extends InspectedAgent {
    * bodies without credentials. For viewers with the action `read-requests`. Default: off, and requests cost nothing more.
    */
   readonly clientRequests?: boolean | ClientRequestsOptions;
+  /**
+   * What the models of agents on the AI SDK cost. Tasks then show it for each call and in all. Without the price of a model,
+   * its calls have tokens and no cost.
+   */
+  readonly modelPrices?: ModelPrices;
   /** Called after each action and each attempt of one, to keep who did what. The inspector itself keeps the last 1,000. */
   readonly onAction?: (record: ActionRecord) => void;
   /** Kills this process, which a parent starts again. The app then has a button for it, on loopback only. */

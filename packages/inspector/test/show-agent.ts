@@ -138,6 +138,11 @@ const shows: Readonly<Record<string, Show>> = {
     yield working('Heating');
     throw Object.assign(new Error('The oven is cold', { cause: new Error('No gas') }), { code: 'OVEN' });
   },
+  async *models(turn) {
+    // Loaded only now: most tests need no model.
+    const { modelAgent } = await import('./model-agent.ts');
+    yield* modelAgent(turn) as Updates;
+  },
   async *fail() {
     yield working('Trying');
     yield failed('The printer is on fire');

@@ -105,7 +105,7 @@ const commands: [number, fc.Arbitrary<Command>][] = [
     4,
     fc
       .tuple(stepName, fc.option(fc.jsonValue(), { nil: undefined }))
-      .map(([name, result]) => step(name, result)),
+      .map(([name, result]) => step(name, result === undefined ? undefined : [inside, result])),
   ],
   [
     3,

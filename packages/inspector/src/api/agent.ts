@@ -13,6 +13,7 @@ export type Action =
   | 'fetch-file'
   | 'add-agent'
   | 'read-requests'
+  | 'read-prompts'
   | 'kill';
 
 /** What the app needs to know before it shows anything. */
@@ -24,6 +25,8 @@ export interface SessionInfo {
   readonly agents: readonly AgentSummary[];
   /** Where a trace is shown, with `{traceId}` in place of its id. */
   readonly traceUrl?: string;
+  /** In which costs of models are; absent without prices. */
+  readonly currency?: string;
   /** Changes when the process of the inspector is another one. */
   readonly process: string;
 }

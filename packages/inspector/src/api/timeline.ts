@@ -1,5 +1,6 @@
 import type { Fact } from '@batonjs/lifecycle';
 import type { Message, StreamResponse } from '@batonjs/protocol';
+import type { Call } from './model-calls.ts';
 
 /** A change of a connection that the inspector noticed. It is in no log. */
 export interface Notice {
@@ -54,6 +55,8 @@ export interface Entry {
   readonly at?: string;
   /** A fact of the log. */
   readonly fact?: Fact;
+  /** What the step called that ended: a model or a tool. */
+  readonly call?: Call;
   /** An event of a stream. */
   readonly event?: StreamResponse;
   /** A message of the client. */

@@ -7,6 +7,7 @@ import { readNumber } from '../http/read-number.ts';
 import { problemOf, RequestError } from '../http/reply.ts';
 import { streamLines } from '../http/stream-lines.ts';
 import { allActions, type Exhibit, isAllowed } from '../inspection.ts';
+import { withCalls } from '../models/call-view.ts';
 import { countOpen } from '../tasks/count-open.ts';
 import { filterFor, readFilter } from '../tasks/filters.ts';
 import { readTask } from '../tasks/read-task.ts';
@@ -24,6 +25,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     kill,
     process,
     traceUrl,
+    prices,
     clientRequests,
   }): Promise<SessionInfo> {
     await inspection.introduce();
@@ -37,6 +39,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
       agents: inspection.agents.map(summaryOf),
       process,
       ...(traceUrl !== undefined && { traceUrl }),
+      ...(prices && { currency: prices.currency }),
     };
   },
 
@@ -102,11 +105,14 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     return task;
   },
 
-  async 'GET /agents/:agent/tasks/:task/timeline'({ inspection, params, query, response }) {
+  async 'GET /agents/:agent/tasks/:task/timeline'({ inspection, params, query, response, viewer, prices }) {
     const agent = inspection.agent(params.agent);
+    const target = { agent: agent.id, taskId: params.task };
+    const showsMessages = await isAllowed(viewer, 'read-prompts', target);
     const known = { after: readNumber(query, 'after') ?? 0, source: query.get('source') };
     const feed = await timelineOf(agent, params.task, known, readNumber(query, 'scope') ?? 0);
-    await streamLines(response, feed, inspection.hide);
+    const shown = (signal: AbortSignal) => withCalls(feed(signal), { prices, showsMessages });
+    await streamLines(response, shown, inspection.hide);
     return ANSWERED;
   },
 

@@ -3,6 +3,7 @@ import type { Activity } from '../activity.ts';
 import type { Action } from '../api/agent.ts';
 import type { ClientRequests } from '../clients/client-requests.ts';
 import type { Inspection } from '../inspection.ts';
+import type { PriceTable } from '../models/model-prices.ts';
 import type { Target, Viewer } from '../options.ts';
 
 /** One request for data or an action, from a viewer who may look. */
@@ -26,6 +27,8 @@ export interface Ask {
   readonly kill?: (() => void) | undefined;
   /** Where a trace is shown; absent if the inspector was not told. */
   readonly traceUrl?: string | undefined;
+  /** What models cost, if the inspector was told. */
+  readonly prices?: PriceTable | undefined;
   /** Identifies this process. */
   readonly process: string;
 }

@@ -173,6 +173,7 @@ describe('all agents', () => {
       'fetch-file',
       'add-agent',
       'read-requests',
+      'read-prompts',
       'kill',
     ]);
     expect(await isAllowed({}, 'send', {})).toBe(false);

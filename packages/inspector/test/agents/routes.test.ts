@@ -16,10 +16,17 @@ const all = [
   'forget-schedule',
   'fetch-file',
   'add-agent',
+  'read-prompts',
   'kill',
 ] as const;
 
 describe('the session', () => {
+  it('says in which currency the models of agents cost, if the inspector has prices', async () => {
+    const { call } = await serve({ modelPrices: { currency: 'EUR', models: {} } });
+    expect((await call('/session')).json.currency).toBe('EUR');
+    expect((await (await serve()).call('/session')).json).not.toHaveProperty('currency');
+  });
+
   it('says who may do what, and which agents there are', async () => {
     const { call, farUrl } = await serve({
       allow: ['cancel', 'send', 'kill'],

@@ -21,6 +21,7 @@ const words: Readonly<Record<Action, string>> = {
   'fetch-file': 'Loaded a file',
   'add-agent': 'Added or removed an agent',
   'read-requests': 'Read the requests of clients',
+  'read-prompts': 'Read what models are asked',
   kill: 'Killed the process',
 };
 

@@ -1,7 +1,9 @@
 import type { AgentEvent } from '@batonjs/client';
 import type { Fact } from '@batonjs/lifecycle';
+import type { Call } from '../../api/model-calls.ts';
 import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry, Notice } from '../../api/timeline.ts';
+import { callName, callText } from '../models/totals.ts';
 import type { IconName } from '../parts/icon.tsx';
 import { dateTime, fileSize, oneLine, plural, shortId, stateName } from '../parts/words.ts';
 
@@ -15,12 +17,20 @@ export interface Described {
 }
 
 /** Describes an entry in a few words. */
-export function describeEntry({ fact, event, message, notice }: Entry): Described {
+export function describeEntry({ fact, event, message, notice, call }: Entry): Described {
+  if (call) return describeCall(call);
   if (fact) return describeFact(fact);
   if (event) return describeEvent(event as AgentEvent);
   if (message) return said(message.role === 'ROLE_AGENT' ? 'Agent' : 'Message', message.parts, message.role);
   return notice ? describeConnection(notice) : { icon: 'message', label: 'Entry', text: '', tone: 'notice' };
 }
+
+const describeCall = (call: Call): Described => ({
+  icon: 'step',
+  label: `${call.kind === 'model' ? 'Model' : 'Tool'} ${callName(call)}`,
+  text: callText(call),
+  tone: call.kind === 'tool' && call.isFailed ? 'lost' : 'turn',
+});
 
 function describeFact(fact: Fact): Described {
   switch (fact.type) {

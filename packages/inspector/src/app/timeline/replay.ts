@@ -1,8 +1,9 @@
 import type { AgentEvent } from '@batonjs/client';
-import type { MessageReceived, QuestionLink, TurnStarted } from '@batonjs/lifecycle';
+import type { MessageReceived, QuestionLink, StepFailed, TurnFailed, TurnStarted } from '@batonjs/lifecycle';
 import type { Artifact, Message, Task, TaskStatus } from '@batonjs/protocol';
 import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry } from '../../api/timeline.ts';
+import type { Called } from '../models/totals.ts';
 import { oneLine } from '../parts/words.ts';
 import { type Asked, type Failure, failureOf, type Logged, loggedOf } from './entry-details.ts';
 
@@ -32,6 +33,14 @@ export class Replay {
   failures: readonly Failure[] = [];
   /** What the agent logged, the last lines last. Another list after each entry with lines. */
   logged: readonly Logged[] = [];
+  /** What steps called: models and tools. Another list after each. */
+  called: readonly Called[] = [];
+  /** How many attempts of turns failed or were cut off. */
+  lost = 0;
+  /** The attempt that runs, and whether it is lost. */
+  #attempt: { isLost: boolean } | undefined;
+  /** When the task was forked from another one: what it took over has the same time. */
+  #forkedAt: string | undefined;
   /** Who was asked by links since the latest message of a client. Another list after each. */
   asked: readonly Asked[] = [];
   /** Who answered by a link, by the id of the message. Another record after each. */
@@ -47,11 +56,13 @@ export class Replay {
   /** A state that later entries of this one do not change. */
   copy(): Replay {
     const { task, turn, traceId, attempt, attempts, title, labels, caller, failures } = this;
-    const { asked, answeredBy, logged } = this;
+    const { asked, answeredBy, logged, called, lost } = this;
     const copy = new Replay();
     copy.task = task && copyOf(task);
     copy.#early = [...this.#early];
     copy.#answer = this.#answer;
+    copy.#attempt = this.#attempt && { ...this.#attempt };
+    copy.#forkedAt = this.#forkedAt;
     return Object.assign(copy, {
       turn,
       traceId,
@@ -64,11 +75,14 @@ export class Replay {
       logged,
       asked,
       answeredBy,
+      called,
+      lost,
     });
   }
 
   /** Throws for an entry that has another shape than its type says. */
-  apply({ seq, fact, event, message, at }: Entry): void {
+  apply({ seq, fact, event, message, at, call }: Entry): void {
+    if (call) this.called = [...this.called, { seq, call, isReused: at === this.#forkedAt }];
     if (event) this.#receive(event as AgentEvent);
     else if (message) this.#say(message);
     else this.#fold(seq, fact, at);
@@ -92,11 +106,7 @@ export class Replay {
   #fold(seq: number, fact: Entry['fact'], at: Entry['at']): void {
     switch (fact?.type) {
       case 'message-received':
-        this.#say(fact.message);
-        this.#answered(fact);
-        this.caller ??= nameIn(fact.caller);
-        if (fact.labels) this.#label(fact.labels);
-        this.traceId = /^00-([\da-f]{32})-/.exec(fact.traceparent ?? '')?.[1];
+        this.#received(fact, at);
         return;
       case 'task-created': {
         const { taskId: id, contextId } = fact;
@@ -125,7 +135,7 @@ export class Replay {
         return;
       case 'step-failed':
       case 'turn-failed':
-        this.failures = [...this.failures.slice(1 - mostFailures), failureOf(seq, fact)];
+        this.#fail(seq, fact);
         return;
       case 'turn-logged':
         this.logged = [...this.logged, loggedOf(seq, fact)];
@@ -133,13 +143,15 @@ export class Replay {
       case 'callback-opened':
         if (fact.answers) this.#ask(fact.answers, fact.expiresAt);
         return;
-      case 'message-taken':
       case 'turn-ended':
+      case 'turn-paused':
+        this.#attempt = undefined;
+        return;
+      case 'message-taken':
       case 'woken':
       case 'wake-set':
       case 'cancel-requested':
       case 'step-completed':
-      case 'turn-paused':
       case 'memory-changed':
       case 'callback-received':
       case 'child-updated':
@@ -150,10 +162,34 @@ export class Replay {
     }
   }
 
+  #received(fact: MessageReceived, at: Entry['at']): void {
+    this.#say(fact.message);
+    this.#answered(fact);
+    if (fact.forked) this.#forkedAt = at;
+    this.caller ??= nameIn(fact.caller);
+    if (fact.labels) this.#label(fact.labels);
+    this.traceId = /^00-([\da-f]{32})-/.exec(fact.traceparent ?? '')?.[1];
+  }
+
   #start({ turn, attempt }: TurnStarted): void {
+    // The attempt before it was cut off, if nothing ended it.
+    this.#lose();
+    this.#attempt = { isLost: false };
     this.turn = turn;
     this.attempt = attempt;
     this.attempts += 1;
+  }
+
+  #fail(seq: number, fact: StepFailed | TurnFailed): void {
+    this.failures = [...this.failures.slice(1 - mostFailures), failureOf(seq, fact)];
+    if (fact.type === 'turn-failed' || !fact.retryAt) this.#lose();
+    if (fact.type === 'turn-failed') this.#attempt = undefined;
+  }
+
+  #lose(): void {
+    if (!this.#attempt || this.#attempt.isLost) return;
+    this.#attempt.isLost = true;
+    this.lost += 1;
   }
 
   /** A client answers what the status says: the message of the status comes first, as in the history of the server. */

@@ -1,18 +1,22 @@
 import type { AgentEvent } from '@batonjs/client';
 import type { Fact } from '@batonjs/lifecycle';
+import type { Call } from '../../api/model-calls.ts';
+import { callName } from '../models/totals.ts';
 import { isTerminalState, stateName } from '../parts/words.ts';
 import { chunkOf } from './fold-chunks.ts';
 import type { TimelineRow } from './timeline.ts';
 
 /** Something that lasted: a bar of the waterfall. */
 export interface Span {
-  readonly kind: 'turn' | 'step' | 'wait' | 'child' | 'chunks';
+  readonly kind: 'turn' | 'step' | 'wait' | 'child' | 'chunks' | Call['kind'];
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly from: number;
   /** Undefined while it lasts. */
   until: number | undefined;
   isFailed?: boolean;
+  /** What a step called. */
+  readonly call?: Call;
   /** The index of the row where it began. */
   readonly row: number;
 }
@@ -47,6 +51,8 @@ class SpanReader {
   /** When the step that ends next may have begun: the log says only when steps end. */
   #stepFrom = 0;
   #stepRow = 0;
+  /** When the task was forked: what it took over took no time. */
+  #forkedAt: number | undefined;
 
   read(timelineRow: TimelineRow, index: number): void {
     const { entry, isUnreadable } = timelineRow;
@@ -57,7 +63,8 @@ class SpanReader {
     if (entry.message) this.#endWait(at);
     const status = (entry.event as AgentEvent | undefined)?.statusUpdate?.status;
     if (status) this.#status(status.state, at, index);
-    if (entry.fact) this.#fact(entry.fact, at, index);
+    if (entry.call && at !== this.#forkedAt) this.#call(entry.call, at, index);
+    else if (entry.fact) this.#fact(entry.fact, at, index);
   }
 
   /** One bar for each artifact that came in several chunks. */
@@ -65,6 +72,15 @@ class SpanReader {
     for (const { name, chunks, from, until, row } of this.#artifacts.values())
       if (chunks > 1)
         this.spans.push({ kind: 'chunks', name: `${name}, ${chunks} chunks`, from, until, row });
+  }
+
+  /** A call says how long it took, as no other step does. */
+  #call(call: Call, until: number, row: number): void {
+    const { kind, ms } = call;
+    const isFailed = kind === 'tool' && call.isFailed;
+    const span = { kind, name: callName(call), from: until - ms, until, row, call };
+    this.spans.push(isFailed ? { ...span, isFailed } : span);
+    this.#anchor(until, row);
   }
 
   #chunk(id: string, { entry: { fact, event } }: TimelineRow, at: number, row: number): void {
@@ -82,6 +98,9 @@ class SpanReader {
   #fact(fact: Fact, at: number, row: number): void {
     switch (fact.type) {
       case 'message-received':
+        if (fact.forked) this.#forkedAt = at;
+        this.#endWait(at);
+        return;
       case 'woken':
         this.#endWait(at);
         return;

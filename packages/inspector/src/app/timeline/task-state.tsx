@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Beside } from '../../api/timeline.ts';
 import { useSession } from '../data/session.ts';
+import { ModelsSection } from '../models/models-section.tsx';
 import { Section, StateBadge } from '../parts/bits.tsx';
 import { Content } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -66,7 +67,7 @@ export function TaskState(props: TaskStateProps) {
         </Section>
       )}
       {!isAsked && children}
-      <LogLines logged={replay.logged} onSeq={onSeq} />
+      <Inside replay={replay} onSeq={onSeq} />
       {row && (
         <details
           class="raw-entry"
@@ -110,6 +111,14 @@ const Waiting = ({ version, queue }: NonNullable<Beside['waitsFor']>) => (
   <StrandedNote version={version} queue={queue}>
     {`Its turn waits for version ${version}, which no process runs.`}
   </StrandedNote>
+);
+
+/** What the agent called and logged: for those who run it, as no client sees it. */
+const Inside = ({ replay, onSeq }: Pick<TaskStateProps, 'replay' | 'onSeq'>) => (
+  <>
+    <ModelsSection called={replay.called} lost={replay.lost} onSeq={onSeq} />
+    <LogLines logged={replay.logged} onSeq={onSeq} />
+  </>
 );
 
 /** Leads to the trace of the last message, and so of the turn that it started. */

@@ -1,5 +1,8 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
+import type { Call } from '../../api/model-calls.ts';
+import { useSession } from '../data/session.ts';
 import { useNow } from '../data/use-now.ts';
+import { callName, money, tokenWords } from '../models/totals.ts';
 import { duration, isTerminalState } from '../parts/words.ts';
 import { type Span, spansOf } from './spans.ts';
 import type { Timeline } from './timeline.ts';
@@ -111,7 +114,9 @@ interface BarProps {
 }
 
 function Bar({ span, from, whole, onRow }: BarProps) {
-  const { kind, name, isFailed, row } = span;
+  const { kind, name, isFailed, row, call } = span;
+  const { currency } = useSession();
+  const paid = call && costWords(call, currency);
   const end = span.until ?? from + whole;
   const took = duration(Math.max(0, end - span.from));
   const left = (100 * (span.from - from)) / whole;
@@ -121,7 +126,8 @@ function Bar({ span, from, whole, onRow }: BarProps) {
   const isBefore = !isInside && left > 60;
   const start = isInside ? left : left + width;
   const place = isBefore ? { right: `${100 - left}%` } : { left: `${Math.min(100, start)}%` };
-  const words = `${name}, ${took}${isFailed ? ', failed' : ''}${span.until === undefined ? ', still open' : ''}`;
+  const title = call ? `${call.kind === 'model' ? 'Model' : 'Tool'} ${callName(call)}` : name;
+  const words = `${title}, ${took}${paid ? `, ${paid}` : ''}${isFailed ? ', failed' : ''}${span.until === undefined ? ', still open' : ''}`;
   return (
     <li class="waterfall-row">
       <button
@@ -137,8 +143,20 @@ function Bar({ span, from, whole, onRow }: BarProps) {
         style={place}
         aria-hidden="true"
       >
-        {name} <span class="bar-took">{took}</span>
+        {name}{' '}
+        <span class="bar-took">
+          {took}
+          {paid && <span class="bar-cost"> · {paid}</span>}
+        </span>
       </span>
     </li>
   );
 }
+
+/** The tokens of a call, and what they cost. */
+const costWords = (call: Call, currency: string | undefined): string | undefined =>
+  call.kind === 'model' && call.usage
+    ? [tokenWords({ ...call.usage, cachedInput: 0, reasoning: 0 }), money(call.cost, currency)]
+        .filter(Boolean)
+        .join(' · ')
+    : undefined;

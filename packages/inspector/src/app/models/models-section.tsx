@@ -1,0 +1,141 @@
+import { useMemo } from 'preact/hooks';
+import type { ModelCall } from '../../api/model-calls.ts';
+import { useSession } from '../data/session.ts';
+import { Section } from '../parts/bits.tsx';
+import { VirtualFlow } from '../parts/virtual-flow.tsx';
+import { duration, plural } from '../parts/words.ts';
+import { type Called, type CallTotals, callName, money, remarksOf, tokenWords, totalsOf } from './totals.ts';
+
+interface ModelsSectionProps {
+  readonly called: readonly Called[];
+  /** How many attempts of turns failed or were cut off. */
+  readonly lost: number;
+  /** Goes to the entry of a call. */
+  readonly onSeq: (seq: number) => void;
+}
+
+/** The calls of models and tools of a task, and what they cost: for those who run it, as no client sees it. */
+export function ModelsSection({ called, lost, onSeq }: ModelsSectionProps) {
+  const { currency } = useSession();
+  const totals = useMemo(() => totalsOf(called), [called]);
+  if (!called.some(({ call }) => call.kind === 'model')) return null;
+  return (
+    <Section title="Models">
+      <Totals totals={totals} currency={currency} />
+      <VirtualFlow
+        items={called}
+        keyOf={({ seq }) => String(seq)}
+        label="Calls of models and tools"
+        row={(each) => <CallRow called={each} currency={currency} onSeq={onSeq} />}
+      />
+      {notesOf(totals, lost, currency).map((note) => (
+        <p key={note} class="muted calls-note">
+          {note}
+        </p>
+      ))}
+    </Section>
+  );
+}
+
+function Totals({
+  totals,
+  currency,
+}: {
+  readonly totals: CallTotals;
+  readonly currency: string | undefined;
+}) {
+  const { models, tools, input, output, cachedInput, reasoning, cost } = totals;
+  const figures: readonly (readonly [string, string, string | false])[] = [
+    ['Model calls', models.toLocaleString('en'), tools > 0 && plural(tools, 'tool call')],
+    [
+      'Tokens in',
+      input.toLocaleString('en'),
+      cachedInput > 0 && `${cachedInput.toLocaleString('en')} cached`,
+    ],
+    [
+      'Tokens out',
+      output.toLocaleString('en'),
+      reasoning > 0 && `${reasoning.toLocaleString('en')} reasoning`,
+    ],
+  ];
+  const paid = money(cost, currency);
+  const all = paid ? [...figures, ['Cost', paid, false] as const] : figures;
+  return (
+    <dl class="call-totals">
+      {all.map(([name, value, more]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+          {more && <dd class="muted">{more}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface CallRowProps extends Pick<ModelsSectionProps, 'onSeq'> {
+  readonly called: Called;
+  readonly currency: string | undefined;
+}
+
+function CallRow({ called: { seq, call, isReused }, currency, onSeq }: CallRowProps) {
+  const isModel = call.kind === 'model';
+  const isFailed = !isModel && call.isFailed;
+  const details = isModel
+    ? [call.usage ? tokenWords(call.usage) : 'tokens unknown', ...remarksOf(call)]
+    : [isFailed && 'failed'];
+  const words = [...details, isReused && 'of the task it was forked from'].filter(Boolean).join(' · ');
+  return (
+    <div class={`call call-${call.kind} ${isFailed ? 'is-failed' : ''}`}>
+      <span class="call-name">
+        <button type="button" class="link-button" onClick={() => onSeq(seq)}>
+          {callName(call)}
+        </button>
+        <span class="muted">{isModel ? call.provider : 'tool'}</span>
+      </span>
+      <span class="call-number">{duration(call.ms)}</span>
+      {currency && <span class="call-number call-cost">{isModel && money(call.cost, currency)}</span>}
+      {words && <span class="call-details">{words}</span>}
+      {isModel && call.messages && <Messages call={call} />}
+    </div>
+  );
+}
+
+/** What a model was asked, and what it said. */
+function Messages({ call: { messages } }: { readonly call: ModelCall }) {
+  const { prompt, answer, isCut } = messages ?? {};
+  const lines = [...(prompt ?? []), ...(answer ? [{ role: 'answer', text: answer }] : [])];
+  return (
+    <details class="call-messages">
+      <summary>{prompt ? 'Prompt and answer' : 'Answer'}</summary>
+      {lines.map(({ role, text }, index) => (
+        <div key={index} class="call-message">
+          <h3>{role}</h3>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard. */}
+          <pre class="code" tabIndex={0}>
+            {text}
+          </pre>
+        </div>
+      ))}
+      {isCut && <p class="muted">Only part of it is kept.</p>}
+      {!prompt && <p class="muted">The agent keeps no prompts.</p>}
+    </details>
+  );
+}
+
+/** What the figures leave out. */
+function notesOf(totals: CallTotals, lost: number, currency: string | undefined): readonly string[] {
+  const { withoutCost, withoutTokens, failedTries, failedTools, reused } = totals;
+  return [
+    currency &&
+      withoutCost > 0 &&
+      `${plural(withoutCost, 'call')} of models without a price: not in the cost.`,
+    withoutTokens > 0 && `${plural(withoutTokens, 'call')} without tokens: the provider does not say.`,
+    failedTries > 0 &&
+      `${failedTries === 1 ? '1 try' : `${failedTries.toLocaleString('en')} tries`} failed first.`,
+    failedTools > 0 && `${plural(failedTools, 'tool call')} failed.`,
+    reused > 0 && `${plural(reused, 'call')} of the task it was forked from: not counted.`,
+    lost > 0 &&
+      `${plural(lost, 'attempt')} failed or ended early: what a model call without a whole answer cost then is not known.`,
+  ].filter((note) => typeof note === 'string');
+}

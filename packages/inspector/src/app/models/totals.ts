@@ -1,0 +1,104 @@
+import type { Call, CallCost, ModelCall } from '../../api/model-calls.ts';
+import { duration } from '../parts/words.ts';
+
+/** A call of a model or a tool in a task. */
+export interface Called {
+  /** The position of its entry. */
+  readonly seq: number;
+  readonly call: Call;
+  /** The task from which this one was forked made it. */
+  readonly isReused: boolean;
+}
+
+/** What the calls of a task cost in all; calls that were reused count for nothing. */
+export interface CallTotals {
+  readonly models: number;
+  readonly tools: number;
+  /** Tries of model calls that failed, before one did not. */
+  readonly failedTries: number;
+  readonly failedTools: number;
+  readonly reused: number;
+  readonly input: number;
+  readonly cachedInput: number;
+  readonly output: number;
+  readonly reasoning: number;
+  /** Absent if no call has a cost. */
+  readonly cost?: number;
+  /** How many calls and failed tries with tokens have no cost. */
+  readonly withoutCost: number;
+  /** How many calls have no tokens. */
+  readonly withoutTokens: number;
+}
+
+export function totalsOf(called: readonly Called[]): CallTotals {
+  const own = called.flatMap(({ call, isReused }) => (isReused ? [] : [call]));
+  const models = own.filter((call) => call.kind === 'model');
+  const tools = own.filter((call) => call.kind === 'tool');
+  const tries = models.flatMap(({ failed = [] }) => failed);
+  const paid: readonly CallCost[] = [...models, ...tries];
+  const sum = (name: 'input' | 'cachedInput' | 'output' | 'reasoning') =>
+    paid.reduce((all, { usage }) => all + (usage?.[name] ?? 0), 0);
+  const costs = paid.flatMap(({ cost }) => (cost === undefined ? [] : [cost]));
+  return {
+    models: models.length,
+    tools: tools.length,
+    failedTries: tries.length,
+    failedTools: tools.filter(({ isFailed }) => isFailed).length,
+    reused: called.length - own.length,
+    input: sum('input'),
+    cachedInput: sum('cachedInput'),
+    output: sum('output'),
+    reasoning: sum('reasoning'),
+    ...(costs.length > 0 && { cost: costs.reduce((all, each) => all + each, 0) }),
+    withoutCost: paid.filter(({ usage, cost }) => usage && cost === undefined).length,
+    withoutTokens: models.filter(({ usage }) => !usage).length,
+  };
+}
+
+/** The name of a call: of the model that was asked, or of the tool. */
+export const callName = (call: Call): string => (call.kind === 'model' ? call.modelId : call.name);
+
+const number = (count: number): string => count.toLocaleString('en');
+
+/** Tokens in words, as far as they are known. */
+export function tokenWords({ input, output, cachedInput, reasoning }: NonNullable<CallCost['usage']>) {
+  const read =
+    input !== undefined && `${number(input)} in${cachedInput ? ` (${number(cachedInput)} cached)` : ''}`;
+  const written =
+    output !== undefined && `${number(output)} out${reasoning ? ` (${number(reasoning)} reasoning)` : ''}`;
+  return [read, written].filter(Boolean).join(' · ');
+}
+
+/** Money in words: small amounts with two digits that say something. Without a currency, there is no cost. */
+export function money(cost: number | undefined, currency: string | undefined): string | undefined {
+  if (cost === undefined || !currency) return undefined;
+  const digits = cost > 0 && cost < 0.1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 2 };
+  return cost.toLocaleString('en', { style: 'currency', currency, ...digits });
+}
+
+/** A call in a line. */
+export function callText(call: Call): string {
+  const took = duration(call.ms);
+  const words =
+    call.kind === 'model'
+      ? [call.usage && tokenWords(call.usage), took, ...remarksOf(call)]
+      : [took, call.isFailed && 'failed'];
+  return words.filter(Boolean).join(' · ');
+}
+
+/** What happened in a call besides that it was made. */
+export function remarksOf({
+  failed = [],
+  finishReason,
+  responseModelId,
+  firstMs,
+}: ModelCall): readonly string[] {
+  const statuses = [...new Set(failed.flatMap(({ status }) => status ?? []))].join(', ');
+  return [
+    failed.length > 0 &&
+      `after ${failed.length === 1 ? '1 failed try' : `${number(failed.length)} failed tries`}${statuses && ` (${statuses})`}`,
+    finishReason && finishReason !== 'stop' && finishReason,
+    firstMs !== undefined && `first words after ${duration(firstMs)}`,
+    responseModelId && `answered by ${responseModelId}`,
+  ].filter((remark) => typeof remark === 'string');
+}
