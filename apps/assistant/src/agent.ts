@@ -1,4 +1,4 @@
-import { streamedAgent } from '@batonjs/ai-sdk';
+import { type StreamedAgentOptions, streamedAgent } from '@batonjs/ai-sdk';
 import type { Agent, AgentServerOptions } from '@batonjs/server';
 import { APICallError, type LanguageModel, streamText } from 'ai';
 
@@ -9,7 +9,10 @@ export const retry: AgentServerOptions['retry'] = {
 };
 
 /** Answers with a language model, which reads the earlier messages and answers of the same context. */
-export const assistant = (language: LanguageModel): Agent =>
+export const assistant = (
+  language: LanguageModel,
+  { keepPrompts = false }: Pick<StreamedAgentOptions, 'keepPrompts'> = {},
+): Agent =>
   streamedAgent(
     ({ messages, signal, model }) =>
       streamText({
@@ -24,6 +27,7 @@ export const assistant = (language: LanguageModel): Agent =>
       }),
     {
       coalesce: { bytes: 256, ms: 50 },
+      keepPrompts,
       // The turn is run again. Other errors fail the task.
       onError(error) {
         if (APICallError.isInstance(error) && error.isRetryable) throw error;

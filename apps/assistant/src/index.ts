@@ -1,3 +1,3 @@
 export { assistant, retry } from './agent.ts';
 export { card } from './card.ts';
-export { mockModel, modelFrom } from './model.ts';
+export { keepsPrompts, mockModel, modelFrom } from './model.ts';

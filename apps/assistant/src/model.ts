@@ -14,9 +14,15 @@ export function modelFrom(env: Readonly<Record<string, string | undefined>>): La
   return provider(model || 'default');
 }
 
+/** Whether `ASSISTANT_PROMPTS=yes` keeps what the model is asked, for those who may read it in an inspector. */
+export const keepsPrompts = ({ ASSISTANT_PROMPTS }: Readonly<Record<string, string | undefined>>): boolean =>
+  ASSISTANT_PROMPTS === 'yes';
+
 /** A model that counts the messages and repeats them, a word at a time. */
 export const mockModel = (chunkDelayInMs: number | null = 5): LanguageModel =>
   new MockLanguageModelV4({
+    provider: 'mock',
+    modelId: 'mock',
     doStream: async ({ prompt }) => {
       const said = prompt.flatMap(({ role, content }) =>
         role === 'user' ? content.map((part) => (part.type === 'text' ? part.text : '')).join('') : [],
@@ -33,14 +39,19 @@ export const mockModel = (chunkDelayInMs: number | null = 5): LanguageModel =>
             { type: 'text-start', id: '1' },
             ...words.map((delta) => ({ type: 'text-delta' as const, id: '1', delta })),
             { type: 'text-end', id: '1' },
-            { type: 'finish', finishReason: { unified: 'stop', raw: undefined }, usage },
+            {
+              type: 'finish',
+              finishReason: { unified: 'stop', raw: undefined },
+              usage: usageOf(said.join(' ').split(' ').length, words.length),
+            },
           ],
         }),
       };
     },
   });
 
-const usage = {
-  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
-  outputTokens: { total: 1, text: 1, reasoning: undefined },
-};
+/** A word is a token of this model. */
+const usageOf = (input: number, output: number) => ({
+  inputTokens: { total: input, noCache: input, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: output, text: output, reasoning: undefined },
+});

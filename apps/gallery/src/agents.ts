@@ -1,4 +1,4 @@
-import { assistant, card as assistantCard, modelFrom } from '@batonjs/assistant';
+import { assistant, card as assistantCard, keepsPrompts, modelFrom } from '@batonjs/assistant';
 import { card as boatCard, designBoat } from '@batonjs/boat-designer';
 import { chatAgent, chatCard } from '@batonjs/chat';
 import { type ClientTelemetry, connect } from '@batonjs/client';
@@ -59,6 +59,11 @@ function samples(url?: string, telemetry?: ClientTelemetry): readonly [GalleryAg
     { name: 'currency', agent: convertMoney, card: currencyCard, currentStatusInHistory: true },
     { name: 'boat-designer', agent: designBoat, card: boatCard },
     { name: 'trip-planner', ...planner, idempotency: true },
-    { name: 'assistant', agent: assistant(modelFrom(process.env)), card: assistantCard, restart: 'rerun' },
+    {
+      name: 'assistant',
+      agent: assistant(modelFrom(process.env), { keepPrompts: keepsPrompts(process.env) }),
+      card: assistantCard,
+      restart: 'rerun',
+    },
   ];
 }

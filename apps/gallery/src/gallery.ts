@@ -61,6 +61,7 @@ const actions: readonly Action[] = [
   'fetch-file',
   'add-agent',
   'read-requests',
+  'read-prompts',
   'kill',
 ];
 
@@ -118,6 +119,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     kill: settings.kill,
     clientRequests: true,
     ...(settings.traceUrl && { traceUrl: settings.traceUrl }),
+    ...(settings.modelPrices && { modelPrices: settings.modelPrices }),
   });
   listener.on('request', createApp(exhibits, settings.perMinute, gateway, inspect, settings.kill));
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { ModelPrices } from '@batonjs/inspector';
 import type { Logger } from '@batonjs/server';
 import { StartError } from './start-error.ts';
 
@@ -17,6 +18,8 @@ export interface Settings {
   readonly otlpEndpoint?: string | undefined;
   /** Where the inspector shows a trace, with `{traceId}` in place of its id. */
   readonly traceUrl?: string | undefined;
+  /** What the model of the assistant costs. */
+  readonly modelPrices?: ModelPrices | undefined;
   /** The number of requests to agents that one address may send in a minute. */
   readonly perMinute?: number;
   /** The token of the inspector, at least 16 characters. Default: a random one. */
@@ -29,7 +32,7 @@ export interface Settings {
 
 /**
  * Reads `HOST`, `PORT`, `GRPC_PORT`, `BATON_STORE`, `BATON_DATA`, `PUBLIC_URL`, `RATE_LIMIT`,
- * `OTEL_EXPORTER_OTLP_ENDPOINT`, `TRACE_URL` and `BATON_INSPECTOR_TOKEN`. Throws a `StartError` for an invalid value.
+ * `OTEL_EXPORTER_OTLP_ENDPOINT`, `TRACE_URL`, `ASSISTANT_PRICE` and `BATON_INSPECTOR_TOKEN`. Throws a `StartError` for an invalid value.
  */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   return {
@@ -42,6 +45,9 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
       ? readUrl('OTEL_EXPORTER_OTLP_ENDPOINT', env.OTEL_EXPORTER_OTLP_ENDPOINT)
       : undefined,
     traceUrl: env.TRACE_URL ? readTraceUrl(env.TRACE_URL) : undefined,
+    modelPrices: env.ASSISTANT_PRICE
+      ? readPrice(env.ASSISTANT_PRICE, env.ASSISTANT_MODEL || (env.ASSISTANT_URL ? 'default' : 'mock'))
+      : undefined,
     perMinute: env.RATE_LIMIT ? readCount(env.RATE_LIMIT) : undefined,
     inspectorToken: env.BATON_INSPECTOR_TOKEN ? readToken(env.BATON_INSPECTOR_TOKEN) : undefined,
   };
@@ -51,6 +57,15 @@ function readPort(name: string, text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new StartError(`${name} must be a whole number from 0 to 65535, not "${text}".`);
+}
+
+function readPrice(text: string, model: string): ModelPrices {
+  const [, currency, input, output] = /^([A-Z]{3}) (\d+(?:\.\d+)?) (\d+(?:\.\d+)?)$/.exec(text) ?? [];
+  if (!currency)
+    throw new StartError(
+      `ASSISTANT_PRICE must be a currency and the prices of a million tokens in and out, such as "USD 0.25 2", not "${text}".`,
+    );
+  return { currency, models: { [model]: { input: Number(input), output: Number(output) } } };
 }
 
 function readCount(text: string): number {
