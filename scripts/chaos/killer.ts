@@ -2,6 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { between, pick } from '../workload/random.ts';
 import type { Fleet } from './fleet.ts';
 
+/** How many waits of 10 ms for a new task end a run, for each millisecond of a lease: 100 leases. */
+const patience = 10;
+
 export interface KillerOptions {
   readonly kills: number;
   readonly leaseMs: number;
@@ -33,8 +36,14 @@ export async function killAtRandom(fleet: Fleet, options: KillerOptions): Promis
   let storeKills = 0;
   while (kills < options.kills && !enough()) {
     await sleep(between(random, leaseMs / 5, leaseMs));
-    while ((fleet.up.length < 2 || tasks() < 5 * (kills + 1)) && !enough()) await sleep(10);
-    if (enough()) break;
+    let [begun, quiet] = [tasks(), 0];
+    while ((fleet.up.length < 2 || tasks() < 5 * (kills + 1)) && !enough() && quiet < leaseMs * patience) {
+      await sleep(10);
+      quiet = tasks() === begun ? quiet + 1 : 0;
+      begun = tasks();
+    }
+    // Every client waits for its task: what is stuck is found without more kills.
+    if (enough() || quiet >= leaseMs * patience) break;
     const victim = pick(random, fleet.up);
     const [kind, length] = [random(), random()];
     if (onlyStops) stops.push(fleet.stop(victim, leaseMs * (2 + length)));
