@@ -34,6 +34,8 @@ it('a model of Genkit streams its answer, asks with an interrupt and goes on wit
     'TASK_STATE_INPUT_REQUIRED',
     'Which room?',
   ]);
+  // What the model said before is in the memory of the task.
+  expect(JSON.stringify(task)).not.toMatch(/metadata|toolRequest/);
   const { task: done } = await client.send('the red one', { task: task! });
   expect(done?.status.state).toBe('TASK_STATE_COMPLETED');
   expect(textOf(done?.artifacts?.[0])).toBe('Booked the red one');
