@@ -29,8 +29,10 @@ import {
   step,
   stepsOf,
   stored,
+  take,
   text,
   to,
+  wakeAt,
 } from './given.ts';
 import { randomLog } from './random-log.ts';
 
@@ -135,6 +137,12 @@ describe('a fork', () => {
     ]);
   });
 
+  it('takes over which messages a turn took later, and when the next one starts', () => {
+    const log = given(receive('m1'), create, startTurn, receive('m2'), take('m2'), wakeAt(at(50)), endTurn);
+    const { facts: forked } = forkLog('task', log.facts, { ...fork, from: { position: log.facts.length } });
+    expect(forked.map(({ type }) => type)).toEqual(log.facts.map(({ type }) => type));
+  });
+
   it('has each turn once, however often it was begun again', () => {
     const started = make().facts.filter(({ type }) => type === 'turn-started');
     expect(started).toMatchObject([1, 2].map((turn) => ({ turn, attempt: 1 })));
@@ -233,5 +241,11 @@ describe('a fork', () => {
     expect(() => forkLog('task', idle, { ...fork, from: { position: 4 } })).toThrow(
       'nothing is left to do at position 4: give a message too',
     );
+    const fieldViolations = [expect.objectContaining({ field: 'from' })];
+    const details = [expect.objectContaining({ fieldViolations })];
+    for (const position of [0, 4])
+      expect(() => forkLog('task', idle, { ...fork, from: { position } })).toThrow(
+        expect.objectContaining({ details }),
+      );
   });
 });

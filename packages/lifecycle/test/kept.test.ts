@@ -1,4 +1,4 @@
-import { type Command, evolve, type Fact, type State } from '@batonjs/lifecycle';
+import { type Command, evolve, type Fact, replay, type State } from '@batonjs/lifecycle';
 import { weigh } from '@batonjs/lifecycle/internals';
 import { describe, expect, it } from 'vitest';
 import {
@@ -44,6 +44,11 @@ describe('memory', () => {
     );
     expect(later.facts.at(-1)).toMatchObject({ changes: { a: { x: 1 } }, removed: ['b'] });
     expect(later.now.kept?.memory).toEqual({ a: { x: 1 } });
+  });
+
+  it('weighs a kept step once, also in a log that has it twice', () => {
+    const { facts, now } = given(...running, keptStep('s', 'result'));
+    expect(replay([...facts, facts.at(-1)!])?.kept?.memoryBytes).toBe(now.kept?.memoryBytes);
   });
 
   it('weighs what is in it', () => {

@@ -286,7 +286,7 @@ describe('a step', () => {
     expect(stepsOf(another)).toEqual({ s1: 1, another: 2 });
     expect(stepsOf(other)).toEqual({ s1: 1, other: 2 });
     expect(stepsOf(after(after(one, 'other'), 'another'))).toEqual({ s1: 1, other: 2, another: 2 });
-    expect([stepOf(one, 's1'), stepOf(one, 'other'), stepOf(other, 'other')]).toMatchObject([
+    expect([stepOf(one, 's1'), stepOf(one, 'another'), stepOf(other, 'other')]).toMatchObject([
       { result: 1 },
       undefined,
       { result: 2 },
