@@ -84,8 +84,10 @@ describe.skipIf(!executablePath)('the lists of the inspector', () => {
     });
 
     it('3 all pages and the colours stand in one line', async () => {
-      const { page, go } = app;
+      const { page, go, start } = app;
+      await start('ask');
       await go('#/tasks');
+      await page.getByRole('link', { name: /^Inbox \d+$/ }).waitFor();
       const places = await boxOf(page.getByRole('navigation', { name: 'All agents' }));
       const colours = await boxOf(page.getByRole('button', { name: /^Colours/ }));
       expect(await page.getByRole('navigation', { name: 'All agents' }).getByRole('link').count()).toBe(6);
@@ -116,6 +118,7 @@ describe.skipIf(!executablePath)('the lists of the inspector', () => {
       await go('#/tasks');
       const row = rows('Tasks').filter({ hasText: 'throw' });
       const code = await boxOf(row.locator('.chip-bad'));
+      expect((await boxOf(row.locator('.cell-agent'))).width).toBeLessThan(20);
       expect(code.x + code.width).toBeLessThanOrEqual((await boxOf(row.locator('.cell-age'))).x);
       const [title, state, age] = await Promise.all(
         ['.cell-title', '.state', '.cell-age'].map((part) => boxOf(row.locator(part).first())),
