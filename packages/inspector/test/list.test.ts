@@ -50,6 +50,17 @@ describe.skipIf(!executablePath)('the lists of the inspector', () => {
     },
   );
 
+  it('says in one place that there is no task to compare', async () => {
+    const { page, go } = app;
+    await go('#/compare');
+    const [title, text] = await Promise.all(
+      [/^No task to compare$/, /^Open a task and keep it/].map((words) =>
+        page.getByText(words).first().boundingBox(),
+      ),
+    );
+    expect(text!.y - title!.y).toBeLessThan(60);
+  });
+
   describe('on a phone', () => {
     beforeAll(() => app.page.setViewportSize({ width: 390, height: 844 }));
     afterAll(() => app.page.setViewportSize({ width: 1440, height: 900 }));
@@ -100,17 +111,6 @@ describe.skipIf(!executablePath)('the lists of the inspector', () => {
       await go('#/agents/show/card');
       const tab = page.getByRole('navigation', { name: 'Pages of Show' }).locator('[aria-current=page]');
       await expect.poll(async () => (await boxOf(tab)).x + (await boxOf(tab)).width).toBeLessThanOrEqual(390);
-    });
-
-    it('says in one place that there is no task to compare', async () => {
-      const { page, go } = app;
-      await go('#/compare');
-      const [title, text] = await Promise.all(
-        [/^No task to compare$/, /^Open a task and keep it/].map((words) =>
-          boxOf(page.getByText(words).first()),
-        ),
-      );
-      expect(text!.y - title!.y).toBeLessThan(60);
     });
 
     it('3 a row has its title over its state, and both are whole', async () => {
