@@ -24,7 +24,8 @@ export interface Tarball {
 export async function packAll(folder: string, wanted?: readonly string[]): Promise<Tarball[]> {
   const all = publishable();
   const chosen = wanted ? withDependencies(wanted, all) : all;
-  const filters = wanted ? [...chosen.keys()].map((name) => `--filter=${name}`) : [];
+  // Without what only their tests use.
+  const filters = wanted ? ['--only', ...[...chosen.keys()].map((name) => `--filter=${name}`)] : [];
   const building = run(process.execPath, ['scripts/turbo.ts', 'build', ...filters], { cwd: root });
   await building.catch(({ stdout }) => {
     throw new Error(`The build failed:\n${stdout}`);
