@@ -107,7 +107,6 @@ export const parts: Readonly<Record<string, Part>> = {
     // They make a role and a log that stay.
     leftOut: 'has the password of the pool|ignores messages that no store has sent',
     server: 'postgres',
-    soFar: 90,
   },
   'store-etcd': {
     warm: true,
