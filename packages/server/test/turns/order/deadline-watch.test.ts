@@ -1,5 +1,7 @@
 import type { Task } from '@batonjs/protocol';
+import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
+import { change } from '../../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
 import { type Agent, type AgentServerOptions, authRequired, working } from '../../../src/index.ts';
@@ -52,4 +54,21 @@ it('`interruptedMs` counts for each question anew, and not while the agent works
   expect((await now()).status.state).toBe('TASK_STATE_AUTH_REQUIRED');
   await clock.advance(minute);
   expect(codeOf(await now())).toBe('DEADLINE_EXCEEDED');
+});
+
+it('a task whose time is over when its agent is called ends for that, and not for what the agent throws', async () => {
+  let passed = 0;
+  const store = change(memoryStore(), {
+    commit: (commit) => (one) => {
+      passed += 2 * minute;
+      return commit(one);
+    },
+  });
+  const agent: Agent = () => {
+    throw new Error('Broken');
+  };
+  const clock = { now: () => Date.now() + passed };
+  const server = serve(agent, { store, clock, clocks: { inactivityMs: minute } });
+  const { task } = await rpc(server, 'SendMessage', { message: say('go') });
+  expect(codeOf(task)).toBe('DEADLINE_EXCEEDED');
 });
