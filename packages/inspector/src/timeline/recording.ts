@@ -230,7 +230,6 @@ export class Recording {
   }
 
   #linger(): void {
-    clearTimeout(this.#idle);
     // A recording that has ended, or was stopped, has nothing that the timer could end.
     if (!this.#following || this.#following.signal.aborted) return;
     this.#idle = setTimeout(() => this.#following?.abort(), lingerMs).unref();

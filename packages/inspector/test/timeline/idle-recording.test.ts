@@ -21,3 +21,18 @@ it('a recording that nothing shows is left after half a minute, and has no timer
   timers.fire(30_000);
   expect(two.opened[0]?.signal.aborted).toBe(true);
 });
+
+it('a recording has no timer while something shows it, nor once it was stopped', async () => {
+  const timers = holdTimers((ms) => ms === 30_000);
+  const { open } = stream();
+  const recording = new Recording();
+  recording.follow(open);
+  await settled();
+  const feed = recording.feed({ after: 0, source: null }, new AbortController().signal);
+  await feed.next();
+  expect(timers.open()).toEqual([]);
+  await feed.return();
+  expect(timers.open()).toEqual(['30000']);
+  recording.stop();
+  expect(timers.open()).toEqual([]);
+});
