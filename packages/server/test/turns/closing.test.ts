@@ -33,14 +33,18 @@ function held() {
 
 const startsTurn = ({ turn }: Commit): boolean => turn?.acquire !== undefined;
 
-/** An agent that completes its task, and the servers on which it was called. */
+/** Completes its task, or asks. */
+async function* answer(text: string) {
+  yield text === 'ask' ? inputRequired('Well?') : completed();
+}
+
+/** An agent, and the servers on which it was called, even if nothing was read of what it answers. */
 function noting() {
   const called: string[] = [];
   const on = (name: string): Agent =>
-    taskAgent(async function* ({ text }) {
+    taskAgent(({ text }) => {
       called.push(name);
-      if (text === 'ask') return yield inputRequired('Well?');
-      yield completed();
+      return answer(text);
     });
   return { called, on };
 }
