@@ -112,6 +112,8 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
       // On a busy machine they see that the event loop was blocked.
       '!packages/server/test/turns/{claim/recovery,stale,turn-event}.test.ts',
       '!packages/server/test/agent/misbehaving-agents.test.ts',
+      // It kills other processes, in which nothing is mutated.
+      '!packages/server/test/turns/retries/killed.test.ts',
     ],
   },
 };
