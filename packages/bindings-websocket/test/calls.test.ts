@@ -1,5 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
 import type { AnswerCall, CallTarget } from '@batonjs/bindings';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
@@ -30,10 +31,12 @@ async function serveCalls(answerCall: AnswerCall, options: WebSocketServerOption
     },
   });
   const listener = createServer();
+  const connections: Socket[] = [];
+  listener.on('connection', (socket: Socket) => connections.push(socket));
   const endpoint = attachWebSocket(target, listener, options);
   await listen(listener);
   onTestFinished(() => endpoint.close({ graceMs: 0 }));
-  return { url: endpoint.url!, endpoint };
+  return { url: endpoint.url!, endpoint, connections };
 }
 
 describe('a call', () => {
@@ -263,6 +266,47 @@ it('a client that reads nothing is read no more, and its connection can end', as
   for (const _ of ids) slow.request('GetTask', { id: 't' });
   slow.ws.terminate();
   await expect.poll(() => endpoint.connections).toBe(1);
+});
+
+describe('answers that the network does not take', () => {
+  const megabyte = 1_048_576;
+  const value = { large: 'x'.repeat(megabyte) };
+  const event = { id: '1', event: { text: JSON.stringify(value), value } };
+
+  it.each<[string, string, number, () => Frame]>([
+    ['results', 'GetTask', 3, () => ({ result: value, extensions: [] })],
+    [
+      'events of a stream',
+      'SubscribeToTask',
+      1,
+      () => {
+        const batches = [{ events: [event, event, event] }];
+        return { extensions: [], events: { next: async () => batches.shift(), close() {} } };
+      },
+    ],
+  ])('wait as soon as there is 1 MiB of them: %s', async (_, method, calls, answer) => {
+    const goOn = gate();
+    let asked = 0;
+    const { url, connections } = await serveCalls(async () => {
+      asked += 1;
+      await goOn.promise;
+      return answer();
+    });
+    const socket = await rawSocket(url);
+    for (let n = 0; n < calls; n += 1) socket.request(method, { id: 't' });
+    await expect.poll(() => asked).toBe(calls);
+    const [connection] = connections;
+    // It takes nothing from here on.
+    connection!.cork();
+    goOn.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(connection!.writableLength).toBeGreaterThan(megabyte);
+    expect(connection!.writableLength).toBeLessThan(2 * megabyte);
+    connection!.uncork();
+    const arrived = () => socket.frames.filter(({ result }) => result);
+    await expect.poll(() => arrived().length).toBe(3);
+    for (const { result } of arrived()) expect(result).toEqual(value);
+  });
 });
 
 describe('the end of an endpoint', () => {

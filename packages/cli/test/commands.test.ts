@@ -331,7 +331,7 @@ describe('conformance', () => {
       SendMessage: () => ({ task: taskOf('COMPLETED') }),
       GetTask: ({ id }) => taskOf('COMPLETED', { id: id === 't' ? 'other' : id }),
       ListTasks: ({ pageSize }) => ({
-        tasks: Array(Number(pageSize) + 1).fill(taskOf('WORKING')),
+        tasks: Array(Number(pageSize ?? 0) + 1).fill(taskOf('WORKING')),
         nextPageToken: '',
         pageSize: 1,
         totalSize: 2,
