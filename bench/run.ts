@@ -1,13 +1,14 @@
 /**
  * `pnpm bench` runs every benchmark, prints the ratios against their goals, and writes `bench/results.json` and the table
- * in `docs/performance.md`. `pnpm bench <number>` runs one and ends with a line of JSON. `--short`: little work, for CI; fails
- * only if something does not work or grows as it must not. `--runs <n>`: instead of five. `--size <n>`: so many tasks in the
- * benchmark of stores with many. `--store <name>`: only on this store, where a benchmark has several.
+ * in `docs/performance.md`, after each of them. `pnpm bench <number>` runs one and ends with a line of JSON; with `--write` it
+ * writes its figures beside those that others had before. `--short`: little work, for CI; fails only if something does not
+ * work or grows as it must not. `--runs <n>`: instead of five. `--size <n>`: so many tasks in the benchmark of stores with
+ * many. `--store <name>`: only on this store, where a benchmark has several.
  */
 import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Benchmark, type Goal, isReached, type Report } from './harness/benchmark.ts';
-import { printTable, writeResults } from './harness/report.ts';
+import { printTable, reportName, writeResults } from './harness/report.ts';
 
 const { values, positionals } = parseArgs({
   options: {
@@ -15,6 +16,7 @@ const { values, positionals } = parseArgs({
     runs: { type: 'string' },
     size: { type: 'string' },
     store: { type: 'string' },
+    write: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 });
@@ -29,24 +31,34 @@ const all = await Promise.all(
 const chosen = positionals.length === 0 ? all : all.filter(({ number }) => positionals.includes(`${number}`));
 if (chosen.length === 0) throw new Error(`There is no benchmark ${positionals.join(', ')}`);
 
+const isWritten = !short && (positionals.length === 0 || values.write);
+const finished: Benchmark[] = [];
 const reports: Report[] = [];
 for (const benchmark of chosen) {
   process.stdout.write(`${benchmark.number}. ${benchmark.work} …\n`);
-  const { mostRuns = runs } = benchmark;
-  const measured = await benchmark.run({ runs: Math.min(runs, mostRuns), short, size, store });
-  reports.push({ bench: `${String(benchmark.number).padStart(2, '0')}-${benchmark.name}`, ...measured });
+  const runsOfIt = Math.min(runs, benchmark.mostRuns ?? runs);
+  try {
+    const measured = await benchmark.run({ runs: runsOfIt, short, size, store });
+    finished.push(benchmark);
+    reports.push({ bench: reportName(benchmark), ...measured });
+    if (isWritten) writeResults(all, reports.at(-1)!, runsOfIt);
+  } catch (error) {
+    // The others are measured all the same.
+    process.stderr.write(`${benchmark.number}. failed: ${error instanceof Error ? error.stack : error}\n`);
+    process.exitCode = 1;
+  }
 }
-printTable(chosen, reports);
+printTable(finished, reports);
 /** With `--store`, a benchmark leaves other stores out. */
 const isMeasured = ({ ratio }: Goal, n: number) =>
   store === undefined || reports[n]?.ratios[ratio] !== undefined;
 if (short) {
-  const missed = chosen.flatMap(({ number, growth = [] }, n) =>
+  const missed = finished.flatMap(({ number, growth = [] }, n) =>
     growth
       .filter((goal) => !isReached(goal, reports[n]?.ratios[goal.ratio]) && isMeasured(goal, n))
       .map((goal) => ({ number, ...goal })),
   );
   for (const goal of missed) process.stderr.write(`Grows too much: ${JSON.stringify(goal)}\n`);
   if (missed.length > 0) process.exitCode = 1;
-} else if (positionals.length === 0) writeResults(chosen, reports, runs);
+}
 if (positionals.length > 0) for (const report of reports) process.stdout.write(`${JSON.stringify(report)}\n`);

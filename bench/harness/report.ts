@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, release, totalmem, type } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { type Benchmark, type Goal, isReached, type Report } from './benchmark.ts';
 
 interface Row {
@@ -51,19 +53,25 @@ export function printTable(benchmarks: readonly Benchmark[], reports: readonly R
   process.stdout.write('\n');
 }
 
-/** Where and when it was measured; nothing that identifies this machine. */
-function machine() {
+/** Where, when and of what it was measured; nothing that identifies this machine. */
+function place() {
   const [cpu] = cpus();
   return {
     date: new Date().toISOString().slice(0, 10),
+    commit:
+      git('rev-parse', '--short=8', 'HEAD') + (git('status', '--porcelain', 'packages') && ' with changes'),
     cores: cpus().length,
     processor: cpu?.model ?? '',
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     system: `${type()} ${release().split('-')[0]} ${arch()}`,
     node: process.version,
     sqlite: process.versions.sqlite,
+    versions: Object.fromEntries(peers.map((name) => [name, version(name)])),
   };
 }
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const git = (...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 
 const version = (name: string): string =>
   (
@@ -74,44 +82,55 @@ const version = (name: string): string =>
 
 const peers = ['@a2a-js/sdk', 'express', 'better-sqlite3', 'kysely'];
 
-/** Writes `bench/results.json`, and the table in `docs/performance.md` between its marks. */
-export function writeResults(
-  benchmarks: readonly Benchmark[],
-  reports: readonly Report[],
-  runs: number,
-): void {
-  const where = machine();
-  const versions = Object.fromEntries(peers.map((name) => [name, version(name)]));
+/** A report, and how it was measured. */
+interface Kept extends Report {
+  readonly place: ReturnType<typeof place>;
+  /** Of how many runs its figures are the medians. */
+  readonly ofRuns: number;
+}
+
+/** The name of a benchmark among the results. */
+export const reportName = ({ number, name }: Benchmark): string =>
+  `${String(number).padStart(2, '0')}-${name}`;
+
+/**
+ * Writes a report to `bench/results.json` in place of the one before, and all of them to the table in
+ * `docs/performance.md`, between its marks, each with its commit.
+ */
+export function writeResults(benchmarks: readonly Benchmark[], report: Report, ofRuns: number): void {
+  const here = place();
   const results = new URL('../results.json', import.meta.url);
-  writeFileSync(results, `${JSON.stringify({ ...where, versions, runs, reports }, undefined, 2)}\n`);
+  const { reports: before } = JSON.parse(readFileSync(results, 'utf8')) as { reports: readonly Kept[] };
+  const known = new Map(before.map((one) => [one.bench, one]));
+  known.set(report.bench, { ...report, place: here, ofRuns });
+  const kept = benchmarks.flatMap((benchmark) => known.get(reportName(benchmark)) ?? []);
+  writeFileSync(results, `${JSON.stringify({ reports: kept }, undefined, 2)}\n`);
 
   const lines = [
-    `Measured on ${where.date}: ${where.cores} cores (${where.processor}), ${where.memoryGiB} GiB, ${where.system},`,
-    `Node.js ${where.node}, SQLite ${where.sqlite}, ${peers.map((name) => `${name} ${versions[name]}`).join(', ')}.`,
-    `Medians of ${runs} runs${ofFewer(benchmarks, runs)}; each of them, with its unit, is in`,
-    '[results.json](../bench/results.json).',
+    `The latest on ${here.cores} cores (${here.processor}), ${here.memoryGiB} GiB, ${here.system}, Node.js ${here.node},`,
+    `SQLite ${here.sqlite}, ${peers.map((name) => `${name} ${here.versions[name]}`).join(', ')}.`,
+    'Each run, with its unit, and where it was made are in [results.json](../bench/results.json).',
     '',
   ];
-  for (const [n, benchmark] of benchmarks.entries()) {
+  for (const benchmark of benchmarks) {
+    const one = known.get(reportName(benchmark));
+    if (!one) continue;
+    const { commit, date } = one.place;
     lines.push(
       `### ${benchmark.number}. ${benchmark.work}`,
+      '',
+      `Commit ${commit}, ${date}, medians of ${one.ofRuns} ${one.ofRuns === 1 ? 'run' : 'runs'}.`,
       '',
       '| ratio | here | goal | reached |',
       '| --- | ---: | --- | --- |',
     );
-    for (const { ratio, value, goal, reached } of rowsOf(benchmark, reports[n]!))
+    for (const { ratio, value, goal, reached } of rowsOf(benchmark, one))
       lines.push(`| ${ratio} | ${value} | ${goal} | ${reached} |`);
     lines.push('');
   }
   const page = new URL('../../docs/performance.md', import.meta.url);
-  const [before, after] = readFileSync(page, 'utf8').split(
+  const [first, after] = readFileSync(page, 'utf8').split(
     /(?<=<!-- table -->\n)[\s\S]*(?=<!-- end of table -->)/,
   );
-  writeFileSync(page, `${before}\n${lines.join('\n')}\n${after}`);
-}
-
-/** Which benchmarks had fewer runs, for the sentence that says how many there were. */
-function ofFewer(benchmarks: readonly Benchmark[], runs: number): string {
-  const fewer = benchmarks.filter(({ mostRuns = runs }) => mostRuns < runs);
-  return fewer.length === 0 ? '' : `, of fewer for ${fewer.map(({ number }) => number).join(', ')}`;
+  writeFileSync(page, `${first}\n${lines.join('\n')}\n${after}`);
 }

@@ -116,7 +116,6 @@ export const parts: Readonly<Record<string, Part>> = {
       'packages/store-etcd/test/{buckets,damaged,known-tasks,large-changes,large-webhooks,layout,meanwhile,outcomes,prune,queue-fronts,reads,round-trips,watches}.test.ts',
     ],
     server: 'etcd',
-    soFar: 81,
   },
   // From here on real servers answer: the tests that start processes of their own are too slow for so many runs.
   'nested-tasks': warm('nested-tasks', ['*']),

@@ -27,7 +27,10 @@ const ticking = extend(
   taskProgress,
 );
 const agent = createAgentServer({ ...ticking, store: memoryStore() });
-const gateway = createTaskGateway({ types: { tick: agent } });
+const gateway = createTaskGateway({
+  types: { tick: agent },
+  webSockets: { socketsPerCaller: 2_000 },
+});
 const http = createServer(nodeHandler(gateway));
 gateway.attach(http);
 const url = await listen(http);
