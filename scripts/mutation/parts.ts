@@ -192,7 +192,6 @@ export const parts: Readonly<Record<string, Part>> = {
       '{card-report,graph,guard,program,recording,scopes,store-timeline,timeline,wire}',
     ]),
     mutate: [...sourcesOf('inspector'), '!packages/inspector/src/{cli.ts,{app,api}/**}'],
-    soFar: 91,
   },
   ...partsOfServer,
 };
