@@ -100,7 +100,6 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
   },
   'server-turns': {
     warm: true,
-    soFar: 90,
     leftOut: otherSettings,
     mutate: serverFiles(['turns', 'agent', 'base/{store,timing}'], ['base/linked-list']),
     tests: [
