@@ -82,7 +82,6 @@ export async function* callTool(
     if (++postponed > mostPostponed)
       throw new ToolError(name, `The tool "${name}" put the call off ${postponed} times without a question`);
     await new Promise((resolve) => setTimeout(resolve, postponedMs));
-    turn.signal.throwIfAborted();
   }
 }
 
