@@ -26,6 +26,7 @@ it('a refresh token serves again where the authorization server gives no other o
       return Response.json(rest, response);
     },
   });
+  id.asked.length = 0;
   const agent = await guardedAgent({ issuer: id.issuer, scheme: 'person' }).connect({ credentials });
   await agent.listTasks();
   const [first] = store.values();

@@ -98,7 +98,7 @@ describe('an answer of an authorization server', () => {
     ],
     [
       'a body that breaks off',
-      answered(200, new ReadableStream({ pull: (stream) => stream.error(new Error('secret')) })),
+      async () => new Response(new ReadableStream({ pull: (stream) => stream.error(new Error('secret')) })),
       { code: 'NETWORK', message: `${tokenUrl} breaks off its answer` },
     ],
   ])('with %s is an error that says so', async (_, fetch, expected) => {
