@@ -146,10 +146,7 @@ export const parts: Readonly<Record<string, Part>> = {
     ],
   },
   'task-gateway': warm('task-gateway', ['**/*'], ['browser']),
-  'bindings-websocket': {
-    ...warm('bindings-websocket', ['*'], ['browser', 'processes', 'load']),
-    soFar: 91,
-  },
+  'bindings-websocket': warm('bindings-websocket', ['*'], ['browser', 'processes', 'load']),
   'bindings-grpc': warm('bindings-grpc', ['*']),
   'ai-sdk': {
     ...warm('ai-sdk', ['*', '{agent,durable,history,model,tools}/*']),
