@@ -166,9 +166,8 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   // Without what runs in a process of its own.
   cli: {
-    ...warm('cli', ['*'], ['dev', 'process']),
+    ...warm('cli', ['*'], ['dev', 'dev-mcp', 'process']),
     mutate: [...sourcesOf('cli'), '!packages/cli/src/{main,deployment/{dev,serve-file}}.ts'],
-    soFar: 90,
   },
   // What operators see and measure: metrics, probes, and a load on an agent.
   telemetry: {

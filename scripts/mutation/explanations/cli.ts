@@ -26,11 +26,6 @@ export const explanationsOfCli: readonly Explanation[] = [
     why: 'The same: a member that is undefined is not sent.',
   },
   {
-    file: 'packages/cli/src/connection/open-agent.ts',
-    line: "function endpointCard({ endpoint, transport = [], a2aVersion = '1.0' }: CommonOptions): AgentCard {",
-    why: 'The same: every text that does not begin with 0.3 means 1.0. The default is gone since.',
-  },
-  {
     file: 'packages/cli/src/deployment/store-checks.ts',
     line: "const folder = mkdtempSync(join(tmpdir(), 'baton-doctor-'));",
     why: 'The name of a folder that is gone when the check is over.',
