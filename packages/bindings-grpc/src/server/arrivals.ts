@@ -37,7 +37,7 @@ export class Arrivals {
     if (!arrival) return new ServerInterceptingCall(call);
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, next) => {
-        arrivals.set(metadata, arrival);
+        Reflect.set(metadata, arrivalOf, arrival);
         next(metadata);
       })
       .build();
@@ -86,9 +86,13 @@ export class Arrivals {
 }
 
 /** The caller of a request is known: its message does not count among the unfinished ones of its connection any more. */
-export const isArrived = (metadata: Metadata): void => arrivals.get(metadata)?.release();
+export function isArrived(metadata: Metadata): void {
+  const arrival: Arrival | undefined = Reflect.get(metadata, arrivalOf);
+  arrival?.release();
+}
 
-const arrivals = new WeakMap<Metadata, Arrival>();
+/** Where the metadata of a call has its arrival: of a `WeakMap`, collections took a twentieth of the CPU of a call. */
+const arrivalOf = Symbol('arrival');
 
 interface Connection {
   bytes: number;
