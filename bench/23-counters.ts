@@ -39,7 +39,7 @@ export const benchmark: Benchmark = {
   number: 23,
   name: 'counters',
   mostRuns: 1,
-  work: 'a blocking send, an event and a step in process: what is allocated, entered, parsed and committed',
+  work: 'a blocking send, an event and a step in process: bytes, promises, functions, values parsed, commits',
   goals,
   growth: goals,
   run,
