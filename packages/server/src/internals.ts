@@ -20,4 +20,5 @@ export { scopeOf } from './operations/call/call-context.ts';
 export { type Inside, insideOf } from './operations/call/inside-of.ts';
 export { eraseStored } from './operations/erase/erase-stored.ts';
 export { type ForkRequest, type ForkSource, forkStored } from './operations/fork/fork-stored.ts';
+export { labelOf as scheduleLabel } from './operations/recurring/recurring-task.ts';
 export { wakeKeyOf } from './turns/order/wake-key.ts';

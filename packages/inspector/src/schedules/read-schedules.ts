@@ -1,12 +1,10 @@
+import { scheduleLabel } from '@batonjs/server/internals';
 import { schedulesIn } from '@batonjs/server/schedules';
 import type { AgentStore } from '../agents/inspected.ts';
 import type { Schedule, ScheduledTask } from '../api/schedules.ts';
 
 /** How many of the tasks of a schedule are named. */
 const mostTasks = 3;
-
-/** The label of the tasks of a schedule. */
-const labelOf = (name: string): string => `schedule:${name}`;
 
 /** The schedules that servers of an agent had, by name, with the latest tasks of each. */
 export async function readSchedules(store: AgentStore): Promise<readonly Schedule[]> {
@@ -20,7 +18,7 @@ export async function readSchedules(store: AgentStore): Promise<readonly Schedul
       ...(nextAt !== undefined && { nextAt }),
       isOverdue,
       ...(latest && { latestAt: latest.dueAt }),
-      tasks: await latestTasks(store, labelOf(name)),
+      tasks: await latestTasks(store, scheduleLabel(name)),
     })),
   );
 }

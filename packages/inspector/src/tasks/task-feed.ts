@@ -35,7 +35,7 @@ export async function* taskFeed(
 ): AsyncGenerator<TaskListUpdate, void, void> {
   let known = '';
   let counted = '';
-  let waiting = '';
+  let waiting = '[]';
   while (!signal.aborted) {
     try {
       const list = await source.list(filter);
@@ -52,7 +52,7 @@ export async function* taskFeed(
       }
       const stranded = await source.stranded?.(filter.scope);
       const waits = JSON.stringify(stranded?.versions ?? []);
-      if (stranded && waits !== (waiting || '[]')) {
+      if (stranded && waits !== waiting) {
         waiting = waits;
         yield { agent, type: 'stranded', stranded };
       }

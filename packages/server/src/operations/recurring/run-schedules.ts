@@ -3,7 +3,13 @@ import { isoTime } from '../../base/timing/clock.ts';
 import { derivedTaskId } from '../accept/derived-task-id.ts';
 import { scopeOf } from '../call/call-context.ts';
 import type { DueTimes } from './due-times.ts';
-import type { Missed, RecurringTask, RunningSchedules, ScheduleSource } from './recurring-task.ts';
+import {
+  labelOf,
+  type Missed,
+  type RecurringTask,
+  type RunningSchedules,
+  type ScheduleSource,
+} from './recurring-task.ts';
 import { isSameSchedule, type RecordedSchedule, ScheduleRecord } from './schedule-record.ts';
 
 /** A due time is missed that was not started for so many milliseconds. */
@@ -174,9 +180,6 @@ class ScheduleRun {
     return { schedule: this.#own.task.name };
   }
 }
-
-/** The label of the tasks of a schedule. */
-export const labelOf = (name: string): string => `schedule:${name}`;
 
 const latestOf = (times: readonly string[]): string => times.toSorted().at(-1) ?? '';
 
