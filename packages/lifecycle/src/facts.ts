@@ -253,7 +253,7 @@ export type Fact =
  */
 export const changesGeneration = ({ type }: Fact): boolean => isSeen[type];
 
-const isSeen: Readonly<Record<Fact['type'], boolean>> = {
+const isSeen = {
   'message-received': false,
   'task-created': true,
   answered: true,
@@ -275,4 +275,9 @@ const isSeen: Readonly<Record<Fact['type'], boolean>> = {
   'callback-opened': false,
   'callback-received': false,
   'child-updated': false,
-};
+} as const satisfies Record<Fact['type'], boolean>;
+
+/** The types of facts that clients see neither as a task nor as an event. */
+export type UnseenType = {
+  [Type in Fact['type']]: (typeof isSeen)[Type] extends true ? never : Type;
+}[Fact['type']];

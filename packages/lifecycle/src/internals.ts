@@ -4,4 +4,5 @@ export { type ForkedLog, forkLog } from './fork/fork-log.ts';
 export { agrees } from './head.ts';
 export { failureCodeOf, isLabel } from './labels.ts';
 export { transitions } from './states.ts';
+export { recordedIn } from './task-update.ts';
 export { weigh } from './values/weigh.ts';

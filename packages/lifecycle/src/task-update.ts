@@ -1,5 +1,5 @@
 import type { Artifact, TaskStatus } from '@batonjs/protocol';
-import type { Child, Metadata } from './facts.ts';
+import type { Child, Fact, Metadata } from './facts.ts';
 
 /** What every update may record besides, in the same commit. */
 interface Recorded {
@@ -10,6 +10,13 @@ interface Recorded {
   /** The labels of the task from now on. */
   readonly labels?: readonly string[];
 }
+
+/** The facts that record this beside what clients see. */
+export const recordedIn = {
+  child: 'child-updated',
+  memory: 'memory-changed',
+  labels: 'labels-set',
+} as const satisfies Record<Exclude<keyof Recorded, 'metadata'>, Fact['type']>;
 
 /** An update of a task by its agent. `decide` adds ids and timestamps. */
 export type TaskUpdate =

@@ -6,7 +6,7 @@ import type {
   TaskArtifactUpdateEvent,
   TaskStatusUpdateEvent,
 } from '@batonjs/protocol';
-import type { Fact, Metadata } from './facts.ts';
+import type { Fact, Metadata, UnseenType } from './facts.ts';
 import type { ArtifactRecord, State } from './state.ts';
 import { toArray } from './values/list.ts';
 
@@ -88,27 +88,6 @@ export function toStreamResponse(
     case 'answered':
       return { message: fact.message };
   }
-  fact satisfies { type: NoEvent };
+  fact satisfies { type: UnseenType | 'task-created' };
   return undefined;
 }
-
-/** A type of fact that followers do not see. */
-type NoEvent =
-  | 'message-received'
-  | 'task-created'
-  | 'turn-started'
-  | 'message-taken'
-  | 'turn-ended'
-  | 'woken'
-  | 'wake-set'
-  | 'cancel-requested'
-  | 'step-completed'
-  | 'step-failed'
-  | 'turn-failed'
-  | 'turn-paused'
-  | 'memory-changed'
-  | 'turn-logged'
-  | 'labels-set'
-  | 'callback-opened'
-  | 'callback-received'
-  | 'child-updated';

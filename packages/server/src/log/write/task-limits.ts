@@ -1,5 +1,5 @@
 import { type Fact, isTerminal } from '@batonjs/lifecycle';
-import { weigh } from '@batonjs/lifecycle/internals';
+import { recordedIn, weigh } from '@batonjs/lifecycle/internals';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Limits } from '../../base/limits.ts';
 import type { LiveTask } from '../live-task.ts';
@@ -26,8 +26,8 @@ export function checkDecided({ facts, state }: Decision, limits: DecisionLimits)
   if (!facts.every((fact) => isAllowedBeyond(fact) || (isLast && isInside(fact)))) throw tooLarge();
 }
 
-const isInside = ({ type }: Fact): boolean =>
-  type === 'child-updated' || type === 'memory-changed' || type === 'labels-set';
+const insides: ReadonlySet<string> = new Set(Object.values(recordedIn));
+const isInside = ({ type }: Fact): boolean => insides.has(type);
 
 const sizeOf = (facts: readonly Fact[]): number => facts.reduce((sum, fact) => sum + weigh(fact), 0);
 
