@@ -23,12 +23,17 @@ const additions: Readonly<Record<string, Addition>> = {
       'packages/lifecycle/src/evolve.ts',
       'packages/lifecycle/src/facts.ts',
       'packages/lifecycle/src/head.ts',
-      'packages/lifecycle/src/view.ts',
       'packages/server/src/log/write/task-limits.ts',
       'packages/server/src/turns/retries/attempts.ts',
       'packages/inspector/src/app/timeline/describe-entry.ts',
       'packages/inspector/src/app/timeline/replay.ts',
     ],
+  },
+  'a fact that clients see from now on': {
+    file: 'packages/lifecycle/src/facts.ts',
+    edit: [/^ {2}'wake-set': false,$/m, "  'wake-set': true,"],
+    name: 'WakeSet',
+    places: ['packages/lifecycle/src/view.ts'],
   },
   'an update of an agent': {
     file: 'packages/lifecycle/src/task-update.ts',
@@ -38,6 +43,12 @@ const additions: Readonly<Record<string, Addition>> = {
     ],
     name: 'pinned',
     places: ['packages/lifecycle/src/decide.ts', 'packages/server/src/agent/check-agent-output.ts'],
+  },
+  'what an update records besides': {
+    file: 'packages/lifecycle/src/task-update.ts',
+    edit: [/^interface Recorded \{$/m, '$&\n  readonly mood?: string;'],
+    name: 'mood',
+    places: ['packages/lifecycle/src/task-update.ts', 'packages/server/src/agent/check-agent-output.ts'],
   },
   'a member of the state': {
     file: 'packages/lifecycle/src/state.ts',
@@ -91,8 +102,8 @@ const additions: Readonly<Record<string, Addition>> = {
 
 /** The kinds of members that CONTRIBUTING has a paragraph for, each with those of the additions above. */
 const ways: Readonly<Record<string, readonly (keyof typeof additions)[]>> = {
-  'A fact': ['a fact'],
-  'What an agent yields': ['an update of an agent'],
+  'A fact': ['a fact', 'a fact that clients see from now on'],
+  'What an agent yields': ['an update of an agent', 'what an update records besides'],
   'A filter of lists': [
     'a filter of lists in requests',
     'a filter of lists in stores',
