@@ -37,7 +37,8 @@ export class Contexts {
     if (tasks > 0) this.#leave.run(tasks, context);
   }
 
-  deleteUnused(context: number): void {
+  /** Deletes the context of a task that has left it, which may have been in none. */
+  deleteUnused(context: number | null): void {
     this.#deleteUnused.run(context, context);
   }
 

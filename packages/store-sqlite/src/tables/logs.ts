@@ -51,7 +51,7 @@ export class Logs {
       if (!row) return undefined;
       const { id, version } = row;
       const last = Math.min(version, after + limit);
-      return { id, version, last, facts: last > after ? this.#slice(id, after, last) : [] };
+      return { id, version, last, facts: this.#slice(id, after, last) };
     });
     if (!start) return { version: 0, facts: [] };
     const { id, version, last, facts } = start;

@@ -77,7 +77,7 @@ export class TaskTable {
     }
     this.#update(before, after, context);
     this.#terms.put(before.id, before, after);
-    if (before.context !== null && before.context !== context) this.#contexts.deleteUnused(before.context);
+    if (before.context !== context) this.#contexts.deleteUnused(before.context);
     return before.id;
   }
 
@@ -85,7 +85,7 @@ export class TaskTable {
   delete(before: KeptTask): void {
     this.#count(before, undefined);
     for (const deletion of this.#deletions) deletion.run(before.id);
-    if (before.context !== null) this.#contexts.deleteUnused(before.context);
+    this.#contexts.deleteUnused(before.context);
   }
 
   #update({ id, context: was, kept }: KeptTask, after: TaskRow, context: number | null): void {
@@ -106,8 +106,7 @@ export class TaskTable {
     if (!head) return null;
     const was = before?.head;
     const [wasTask, isTask] = [was?.state !== undefined, head.state !== undefined];
-    if (before?.context != null && was?.contextId === head.contextId && wasTask === isTask)
-      return before.context;
+    if (before && was?.contextId === head.contextId && wasTask === isTask) return before.context;
     return this.#contexts.enter(scope, head.contextId, isTask ? 1 : 0);
   }
 
@@ -115,8 +114,7 @@ export class TaskTable {
     if (
       waitsIn(before) !== waitsIn(after) ||
       countedState(before) !== countedState(after) ||
-      // Most commits are of a turn that goes on.
-      ((before?.holder === undefined || after?.holder === undefined) && tallyOf(before) !== tallyOf(after))
+      (tallyOf(before) ?? tallyOf(after)) !== undefined
     ) {
       if (before) this.#add(before, -1);
       if (after) this.#add(after, 1);
@@ -128,7 +126,7 @@ export class TaskTable {
     const [queue, state] = [waitsIn(row), countedState(row)];
     if (queue !== undefined) this.#counts.addWaiting(queue, tasks);
     if (state !== undefined) this.#counts.add(row.scope, state, tasks);
-    const tally = row.holder === undefined ? tallyOf(row) : undefined;
+    const tally = tallyOf(row);
     if (tally !== undefined && row.queue !== undefined) this.#counts.addTally(row.queue, tally, tasks);
   }
 

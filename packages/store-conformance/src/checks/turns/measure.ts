@@ -91,4 +91,26 @@ export const measureChecks = section('measure', {
     assert.equal(none?.questionMs, undefined);
     assert.equal(none?.waiting, 1);
   },
+
+  async 'counts a question and a turn that is put off in another queue once the task is there'(fixture) {
+    const { store, second, now } = fixture;
+    if ((await second.measure?.(queue))?.putOff === undefined) return;
+    const dueAt = new Date(now() + 60_000).toISOString();
+    for (const [taskId, facts, due] of [
+      ['asks', [asks], {}],
+      ['later', [working()], { dueAt }],
+    ] as const) {
+      const log = logOf(store, { taskId });
+      await log.create({ turn: { queue } });
+      for (const turn of [{ queue }, { queue: 'other' }])
+        await log.commit(facts, { turn, head: { ...log.headAfter(facts), ...due } });
+    }
+    for (const [name, tasks] of [
+      [queue, 0],
+      ['other', 1],
+    ] as const) {
+      const { putOff, questions = {} } = (await second.measure?.(name)) ?? {};
+      assert.deepEqual([putOff, questions.TASK_STATE_INPUT_REQUIRED ?? 0], [tasks, tasks], name);
+    }
+  },
 });
