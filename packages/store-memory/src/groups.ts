@@ -31,8 +31,4 @@ export class Groups<Key, Member> {
     const { members } = group;
     if ((members instanceof Set ? members.size : members.length) === 0) this.#groups.delete(key);
   }
-
-  clear(): void {
-    this.#groups.clear();
-  }
 }

@@ -1,5 +1,4 @@
 import {
-  type Answer,
   byName,
   type Change,
   type Commit,
@@ -18,7 +17,6 @@ import {
   Subscribers,
   steadyNow,
   type TaskPage,
-  type TaskRow,
   type TaskWrite,
   type Topic,
   type Unsubscribe,
@@ -27,6 +25,7 @@ import {
 } from '@batonjs/store';
 import { Buckets } from './buckets.ts';
 import { ClosedLogs } from './logs/closed-logs.ts';
+import { EndedRows } from './logs/ended-rows.ts';
 import { Log, Logs } from './logs/log.ts';
 import { TurnQueues } from './queues/turn-queues.ts';
 import { Webhooks } from './queues/webhooks.ts';
@@ -49,6 +48,7 @@ export class MemoryRows implements Rows<Json> {
   readonly #buckets = new Buckets();
   readonly #subscribers = new Subscribers();
   readonly #closed: ClosedLogs;
+  readonly #ended = new EndedRows();
   readonly #identity = crypto.randomUUID();
 
   /** `now`: the wall clock and that of the order; default: those of the process. `closedBytes`: of ended tasks. */
@@ -114,9 +114,7 @@ export class MemoryRows implements Rows<Json> {
 
   ping(): void {}
 
-  close(): Answer<void> {
-    this.#subscribers.clear();
-  }
+  close(): void {}
 
   #task(name: WantedTask, withWebhooks: boolean): FoundTask {
     const log = this.#logs.get(name);
@@ -148,19 +146,10 @@ export class MemoryRows implements Rows<Json> {
       ),
       deliveries: deliveries && this.#webhooks.ready(deliveries.queue, now, deliveries.limit),
       dead: dead && this.#webhooks.dead(dead.queue).sort(byName).slice(0, dead.limit),
-      ended: ended && this.#ended(ended),
+      ended: ended && this.#ended.first(ended),
       ...(tally && { tally: { ...queues.tally(tally.queue), ...this.#webhooks.counts(tally.queue) } }),
       fullAt: bucket === undefined ? undefined : this.#buckets.get(bucket),
     };
-  }
-
-  #ended({ before, limit }: NonNullable<Wanted['ended']>): TaskRow[] {
-    const ended: TaskRow[] = [];
-    for (const log of this.#index.closedBefore(new Date(before).toISOString())) {
-      if (ended.length === limit) break;
-      if (!log.isUndelivered) ended.push(log.row);
-    }
-    return ended;
   }
 
   /** Nothing fails from here on. */
@@ -189,7 +178,7 @@ export class MemoryRows implements Rows<Json> {
     if (snapshot) log.snapshot = snapshot.json as NonNullable<Commit['snapshot']>;
     this.#turns.replace(log, before, after);
     log.row = after;
-    log.isUndelivered = after.head?.closed === true && after.endedAt === undefined;
+    this.#ended.replace(before, after);
     this.#index.changed(log, before);
     if (!after.head?.closed || log.isClosed) return;
     log.close();
@@ -198,7 +187,7 @@ export class MemoryRows implements Rows<Json> {
 
   #remove(log: Log): void {
     this.#webhooks.deleted(log);
-    this.#turns.replace(log, log.row, undefined);
+    this.#ended.replace(log.row, undefined);
     this.#index.deleted(log);
     this.#logs.delete(log);
     this.#closed.delete(log);
@@ -207,4 +196,5 @@ export class MemoryRows implements Rows<Json> {
 
 const none: readonly never[] = [];
 
-const isUndelivered = (log: Log): boolean => log.isUndelivered;
+/** Of a closed log. */
+const isUndelivered = ({ row }: Log): boolean => row.endedAt === undefined;

@@ -10,20 +10,7 @@ import {
 } from '@batonjs/store';
 import { Lists, olderFirst, type Place, type StateList } from './logs/lists.ts';
 import type { Log } from './logs/log.ts';
-import { SortedList } from './order/sorted-list.ts';
-
-/** When a closed log counts as having ended: ISO 8601. */
-const endOf = ({ statusAt, row }: Log): string => {
-  const keepMs = row.head?.keepMs;
-  return keepMs === undefined ? statusAt : new Date(Date.parse(statusAt) + keepMs).toISOString();
-};
-
-/** Those that ended earlier first, of the tasks of all scopes. */
-const endedFirst = (a: Log, b: Log): number => {
-  const [one, other] = [endOf(a), endOf(b)];
-  if (one !== other) return one < other ? -1 : 1;
-  return olderFirst(a, b) || (a.scope < b.scope ? -1 : a.scope > b.scope ? 1 : 0);
-};
+import type { SortedList } from './order/sorted-list.ts';
 
 /** How many logs may wait to be put in place: more would make the next page slow. */
 const mostWaiting = 256;
@@ -36,7 +23,6 @@ export class TaskIndex {
   readonly #scopes = new Lists();
   readonly #contexts = new Lists();
   readonly #terms = new Lists();
-  readonly #closed = new SortedList<Log>(endedFirst);
   /** Those that wait to be put in place, and some that do not any more. */
   #moved: Log[] = [];
 
@@ -99,15 +85,6 @@ export class TaskIndex {
     return cutPage(found, { limit, bytes }, total);
   }
 
-  /** Closed logs of all scopes that count as ended before a time, the oldest first. Do not change the index while iterating. */
-  *closedBefore(time: string): Generator<Log> {
-    this.#settle();
-    for (const log of this.#closed.ascending()) {
-      if (endOf(log) >= time) return;
-      yield log;
-    }
-  }
-
   #settle(): void {
     for (const log of this.#moved) if (log.isMoved) this.#move(log);
     this.#moved = [];
@@ -122,10 +99,9 @@ export class TaskIndex {
   #add(log: Log): void {
     const { scope, row } = log;
     if (!row.head) return;
-    const { contextId, closed, statusAt } = row.head;
+    const { contextId, statusAt } = row.head;
     log.placed = row;
     log.statusAt = statusAt;
-    if (closed) this.#closed.add(log);
     this.#scopes.add(scope, log);
     this.#contexts.add(contextId, log);
     for (const term of termsOf(row.head)) this.#terms.add(term, log);
@@ -134,7 +110,6 @@ export class TaskIndex {
   #remove(log: Log): void {
     const head = log.placedBy?.head;
     if (!head) return;
-    if (head.closed) this.#closed.remove(log);
     this.#scopes.remove(log.scope, log);
     this.#contexts.remove(head.contextId, log);
     for (const term of termsOf(head)) this.#terms.remove(term, log);

@@ -41,8 +41,6 @@ export class Log implements Queued {
   newer: Log | undefined;
   /** Webhooks, if it has any. */
   webhooks: readonly Webhook[] = none;
-  /** Whether it is closed and a webhook has not heard of all of it. */
-  isUndelivered = false;
   /** How many bytes it takes, about. 0 until it is closed. */
   bytes = 0;
   /** Replaced by each write. */

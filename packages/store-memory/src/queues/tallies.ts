@@ -14,7 +14,8 @@ export class Tallies {
 
   /** Called for every row that replaces another. `task`: the same object each time. */
   replace(task: object, before: TaskRow | undefined, after: TaskRow | undefined): void {
-    const [was, is] = [tallyOf(before), tallyOf(after)];
+    const was = tallyOf(before);
+    const is = tallyOf(after);
     if (was === undefined && is === undefined) return;
     if (before?.queue !== undefined && was !== undefined) this.#add(before.queue, was, -1);
     if (after?.queue !== undefined && is !== undefined) this.#add(after.queue, is, 1);

@@ -82,10 +82,6 @@ export class Subscribers {
     for (const number of this.#byNumber.keys()) this.notify(number);
   }
 
-  clear(): void {
-    this.#byNumber.clear();
-  }
-
   #of(number: number): readonly Subscriber[] {
     return this.#byNumber.get(number) ?? [];
   }
