@@ -6,7 +6,8 @@ afterEach(() => {
 });
 
 it('follows the wall clock forwards, does not go back with it, and meets it again', () => {
-  let wall = Date.now() + 1_000_000;
+  // The clock is that of the process: it may be ahead already.
+  let wall = steadyNow() + 1_000_000;
   let monotonic = performance.now() + 1_000_000;
   vi.spyOn(Date, 'now').mockImplementation(() => wall);
   vi.spyOn(performance, 'now').mockImplementation(() => monotonic);

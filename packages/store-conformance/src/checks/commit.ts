@@ -183,14 +183,17 @@ export const commitChecks = section('commit', {
     for (const taskId of taskIds) assert.equal((await logOf(second, { taskId }).load()).version, 2);
   },
 
-  async 'takes hundreds of facts at once'({ store }) {
+  async 'takes more than a thousand facts at once, and reads them'({ store }) {
     const log = logOf(store);
-    await log.commit([received(), created(), ...Array.from({ length: 500 }, (_, n) => chunk(n + 1))]);
-    const facts = await store.readFacts('s', 't', 2, 1_000);
-    same(
-      facts.map(({ fact }) => fact),
-      Array.from({ length: 500 }, (_, n) => chunk(n + 1)),
-    );
+    const chunks = Array.from({ length: 1_100 }, (_, n) => chunk(n + 1));
+    await log.commit([received(), created(), ...chunks]);
+    const stored = await log.load();
+    assert.equal(stored.version, 1_102);
+    for (const facts of [stored.facts.slice(2), await store.readFacts('s', 't', 2, 2_000)])
+      same(
+        facts.map(({ version, fact }) => [version, fact]),
+        chunks.map((fact, n) => [n + 3, fact]),
+      );
   },
 
   async 'takes a fact of 1 MiB'({ store, second }) {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import type { TaskState } from '@batonjs/protocol';
+import { statesOf } from '@batonjs/store';
 import { walk } from '../fixture/all-pages.ts';
 import { section } from '../fixture/check.ts';
 import { same } from '../fixture/expectations.ts';
@@ -70,6 +72,23 @@ export const listChecks = section('list', {
     assert.equal(await found({ contextId: 'nothing' }), '');
     assert.equal(await found({ contextId: '' }), '');
     assert.equal((await store.list('s', { limit: 1, contextId: 'c2', statusSince: at(6) })).total, 3);
+  },
+
+  async 'merges tasks of all states, each once'({ store }) {
+    const states = statesOf({}) as TaskState[];
+    for (const [n, state] of states.entries()) {
+      const log = logOf(store, { taskId: `t${n}`, contextId: `c${n % 2}` });
+      await log.create();
+      await log.commit([status(state, at(n))]);
+    }
+    const newestFirst = states.map((_, n) => `t${n}`).toReversed();
+    const all = await store.list('s', { limit: 99 });
+    assert.deepEqual([all.tasks.map(({ taskId }) => taskId), all.total], [newestFirst, states.length]);
+    const first = await store.list('s', { limit: 2 });
+    assert.deepEqual(
+      first.tasks.map(({ taskId }) => taskId),
+      newestFirst.slice(0, 2),
+    );
   },
 
   async 'pages without gaps and overlaps, and says on each page how many there are'({ store }) {

@@ -15,6 +15,15 @@ export const scopeChecks = section('what lies in another scope', {
     }
   },
 
+  async 'cannot be listed by the name of its context, however many tasks that has'({ store, second }) {
+    for (let n = 0; n < 20; n++) await logOf(store, { scope: 'mine', taskId: `t${n}` }).create();
+    same(await second.list('theirs', { limit: 9, contextId: 'c' }), { tasks: [], total: 0 });
+    await logOf(store, { scope: 'theirs' }).create();
+    const { tasks, total } = await second.list('theirs', { limit: 9, contextId: 'c' });
+    assert.deepEqual([tasks.map(({ taskId }) => taskId), total], [['t'], 1]);
+    assert.equal((await second.list('mine', { limit: 9, contextId: 'c' })).total, 20);
+  },
+
   async 'cannot be written: the same ids are another task'({ store }) {
     const mine = logOf(store, { scope: 'mine' });
     const theirs = logOf(store, { scope: 'theirs' });

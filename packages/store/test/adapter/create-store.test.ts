@@ -6,12 +6,10 @@ import {
   type Found,
   type KeptFacts,
   type KeptLog,
-  type Parts,
   type PushConfigStore,
   type Rows,
   search,
   type TaskStore,
-  type Wanted,
 } from '../../src/index.ts';
 import { row } from '../a-row.ts';
 
@@ -74,6 +72,31 @@ describe('a store', () => {
     let probes = 0;
     await storeOf({ probe: () => void probes++ }).probe!();
     expect(probes).toBe(1);
+  });
+
+  it('says whether its rows search texts, if they may', async () => {
+    expect(storeOf({}).searchesText).toBeUndefined();
+    for (const isOn of [true, false]) {
+      const texts = { isOn: () => isOn, page: () => ({ tasks: [], total: 0 }) };
+      expect(await storeOf({ texts }).searchesText!()).toBe(isOn);
+    }
+  });
+
+  it('claims no more once the tasks of its versions are enough', async () => {
+    let claims = 0;
+    const store = storeOf({
+      change: (() => {
+        claims++;
+        return [{ taskId: `t${claims}` }];
+      }) as never,
+    });
+    const versions = ['1', '2', '3'];
+    const claim = { queue: 'q', holder: 'h', ttlMs: 1, versions };
+    expect(await store.claim({ ...claim, limit: 2 })).toMatchObject([{ taskId: 't1' }, { taskId: 't2' }]);
+    expect(claims).toBe(2);
+    expect(await store.claim({ ...claim, limit: 3 })).toHaveLength(3);
+    expect(claims).toBe(5);
+    expect(await store.claim({ ...claim, limit: 9 })).toHaveLength(4);
   });
 
   it('asks for nothing where nothing is named', async () => {
@@ -161,90 +184,6 @@ describe('facts', () => {
     await expect(read({ version: 4, facts: [stored(2), stored(4)] }, 2, 9, 'c')).rejects.toMatchObject({
       code: 'LOG_GAP',
     });
-  });
-});
-
-describe('a store in parts', () => {
-  /** Each part is a store in maps of its own; a task lies in the part that its last digit says. */
-  function inParts(count: number) {
-    const tables = Array.from({ length: count }, () => new Tables());
-    const rows = tables.map((one) => mapRows(one, Date.now));
-    const parts: Parts = { count, of: (taskId) => Number(taskId.at(-1)) % count };
-    const partOf = ({ tasks, part }: Wanted): number => {
-      const named = new Set(tasks?.map(({ taskId }) => parts.of(taskId)) ?? [part ?? 0]);
-      if (named.size !== 1) throw new TypeError('A change of several parts');
-      return [...named][0]!;
-    };
-    const first = rows[0]!;
-    return createStore('in parts', {
-      ...first,
-      parts: async () => parts,
-      read: async (wanted) => rows[partOf(wanted)]!.read(wanted),
-      change: async (step) => rows[partOf(step.wanted)]!.change(step),
-    });
-  }
-
-  const want = (store: TaskStore, taskId: string, more: object = {}) =>
-    store.commit({
-      ...{ scope: 's', taskId, commitId: taskId, expectedVersion: 0, facts: [fact], head: headAt(1) },
-      turn: { queue: 'q', want: true, ...more },
-    });
-  const request = { queue: 'q', holder: 'h', ttlMs: 60_000, limit: 9 };
-  const ids = (some: readonly { taskId: string }[]) => some.map(({ taskId }) => taskId).toSorted();
-  const all = ['t0', 't1', 't2', 't3', 't4', 't5'];
-
-  it('gives out what waits in all of them, and what a holder has first', async () => {
-    const store = inParts(3);
-    for (const taskId of all) await want(store, taskId);
-    expect(await store.waiting('q')).toBe(6);
-    const given = await store.claim({ ...request, limit: 4 });
-    expect(given.length).toBe(4);
-    const again = await store.claim({ ...request, limit: 5 });
-    expect(ids(again.filter(({ cause }) => cause === 'held'))).toEqual(ids(given));
-    expect(again.length).toBe(5);
-    expect((await store.claim({ ...request, holder: 'i' })).length).toBe(1);
-    expect(ids(await store.renew(given, 1_000))).toEqual(ids(given));
-    expect(await store.waiting('q')).toBe(0);
-  });
-
-  it('lets no more turns run than a schedule says, of all parts together', async () => {
-    const store = inParts(3);
-    for (const taskId of all) await want(store, taskId, { aheadMs: 0 });
-    const claim = (holder: string) => store.claim({ ...request, holder, schedule: { concurrency: 4 } });
-    expect((await claim('a')).length).toBe(4);
-    expect(await claim('b')).toEqual([]);
-    const other = inParts(3);
-    for (const taskId of all) await want(other, taskId, { aheadMs: 0 });
-    expect((await other.claim({ ...request, schedule: { perCaller: 2 } })).length).toBe(2);
-  });
-
-  it('delivers, revives and deletes in all of them', async () => {
-    const store = inParts(2);
-    for (const taskId of all) {
-      await store.putPushConfig({
-        ...{ scope: 's', taskId, id: 'w', config: { id: 'w', taskId, url: 'https://example.com' } },
-        ...{ protocolVersion: '1.0', queue: 'q', cursor: 0 },
-      });
-      await want(store, taskId);
-    }
-    const deliveries = await store.claimDeliveries({ ...request, limit: 5 });
-    expect(deliveries.length).toBe(5);
-    for (const delivery of deliveries) await store.advance(delivery, { dead: 'no' });
-    expect((await store.listDead('q', { limit: 9 })).map(({ taskId }) => taskId)).toEqual(
-      ids(deliveries.map(({ push }) => push)),
-    );
-    expect((await store.listDead('q', { limit: 2 })).length).toBe(2);
-    const [last] = await store.claimDeliveries(request);
-    await store.advance(last!, { retryAt: '2030-01-01T00:00:00.000Z', attempts: 1 });
-    await store.retryNow(all.map((taskId) => ({ scope: 's', taskId, id: 'w' })));
-    expect((await store.claimDeliveries(request)).map(({ push }) => push.taskId)).toEqual([
-      last!.push.taskId,
-    ]);
-    const head = headAt(2, { closed: true });
-    for (const taskId of all)
-      await store.commit({ scope: 's', taskId, commitId: 'end', expectedVersion: 1, facts: [fact], head });
-    const prune = (limit: number) => store.prune({ closedBefore: '2027-01-01T00:00:00.000Z', limit });
-    expect([await prune(4), await prune(4), await prune(4)]).toEqual([4, 1, 0]);
   });
 });
 

@@ -3,13 +3,16 @@ import type { PushConfig } from '@batonjs/store';
 import { type Check, section } from '../../fixture/check.ts';
 import { same } from '../../fixture/expectations.ts';
 import { vandalize } from '../../fixture/vandalize.ts';
+import { chunk } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { oddIds } from '../../samples/odd-ids.ts';
+import { present } from '../../samples/present.ts';
 import { type Both, push } from '../../samples/webhook.ts';
 import { deliveryChecks } from './deliveries.ts';
 import { measureWebhooksChecks } from './measure.ts';
 
 const kept = (id: string, more: Partial<PushConfig> = {}) => ({ ...push(id, more), attempts: 0 });
+const ttlMs = 60_000;
 const idsOf = (pushes: readonly PushConfig[]) => pushes.map(({ id }) => id);
 
 const configChecks = section<Both>('webhooks', {
@@ -98,6 +101,25 @@ const configChecks = section<Both>('webhooks', {
     vandalize(await store.getPushConfig('s', 't', 'a'));
     vandalize(await store.listPushConfigs('s', 't', { limit: 9 }));
     same(await store.listPushConfigs('s', 't', { limit: 9 }), [kept('a'), kept('b')]);
+  },
+
+  async 'are those of their own task, also after its lease was renewed with others'({ store }) {
+    const writer = { fence: 1, holder: 'worker' };
+    const turn = { queue: 'q', acquire: { holder: 'worker', ttlMs } };
+    const logs = ['t', 'u'].map((taskId) => logOf(store, { taskId }));
+    const leases = [];
+    for (const log of logs) {
+      const { lease } = await log.create({ turn });
+      leases.push(present(lease, `lease of ${log.taskId}`));
+      await store.putPushConfig(push(`of ${log.taskId}`, { taskId: log.taskId, cursor: 2 }));
+    }
+    assert.equal((await store.renew(leases, ttlMs)).length, 2);
+    for (const log of logs.toReversed()) {
+      await log.commit([chunk(1)], { writer });
+      const request = { queue: 'q', holder: log.taskId, ttlMs, limit: 9 };
+      const deliveries = await store.claimDeliveries(request);
+      assert.deepEqual(idsOf(deliveries.map(({ push }) => push)), [`of ${log.taskId}`]);
+    }
   },
 });
 
