@@ -10,8 +10,7 @@ const head = `# Mutation testing
 that no test notices survives. This page is written by that command, from what it measured; parts that are not in the
 first table were not run. \`pnpm mutate --page\` writes the page again from \`scripts/mutation/results.json\`, without a run.
 
-Every part has to reach 90 %, with each survivor explained. Those that have a score of their own in the list of parts,
-\`soFar\`, have not yet; for them it may not become less.
+Every part has to reach 90 %, with each survivor explained.
 
 A run of the larger parts takes hours. Of these a sample was run: so many mutations, chosen at random, the same for the
 same seed. The second column says of how many, and only survivors of the sample are listed. Other parts were run whole.

@@ -11,6 +11,4 @@ export interface Part {
   readonly leftOut?: string;
   /** The server that the tests use: one for the whole run. */
   readonly server?: 'redis' | 'postgres' | 'etcd';
-  /** The score that the tests reach so far, where that is below 90 % or survivors are not explained yet. */
-  readonly soFar?: number;
 }

@@ -40,8 +40,9 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   // Here and below, one of the configurations that a store is tested in is enough.
   store: {
+    warm: true,
     mutate: [...sourcesOf('store'), '!packages/store/src/rules/*.ts'],
-    tests: [testsOf('store'), 'scripts/mutation/stores/memory.test.ts'],
+    tests: [testsOf('store'), 'scripts/mutation/stores/memory.test.ts', 'test/add-a-store/map-store.test.ts'],
   },
   auth: { mutate: sourcesOf('auth'), tests: [testsOf('auth')] },
   // Without Prisma, which is too large to install for the tests.
@@ -70,6 +71,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: [`packages/store-memory/src/{${structures.join(',')}}.ts`],
     tests: [
       'packages/store-memory/test/{buckets,list-chunks,logs,sorted-list,structures,turn-queues}.test.ts',
+      'scripts/mutation/stores/memory.test.ts',
     ],
   },
   'store-memory': {
@@ -85,7 +87,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/store-sqlite/src/{rows-on-tables,tables/*}.ts'],
     tests: [
       'scripts/mutation/stores/sqlite.test.ts',
-      'packages/store-sqlite/test/{database/clocks,tasks/{claim,contents,notifications,waiting}}.test.ts',
+      'packages/store-sqlite/test/{buckets,database/clocks,tasks/*}.test.ts',
     ],
   },
   'store-redis': {
@@ -93,7 +95,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/store-redis/src/{redis-rows,rows/*}.ts'],
     tests: [
       'scripts/mutation/stores/redis.test.ts',
-      'packages/store-redis/test/{database/out-of-memory,tasks/*}.test.ts',
+      'packages/store-redis/test/{buckets,database/out-of-memory,round-trips,tasks/*}.test.ts',
     ],
     server: 'redis',
   },
@@ -151,7 +153,6 @@ export const parts: Readonly<Record<string, Part>> = {
   'ai-sdk': {
     ...warm('ai-sdk', ['*', '{agent,durable,history,model,tools}/*']),
     mutate: [...sourcesOf('ai-sdk'), '!packages/ai-sdk/src/{chat,chat/*}.ts'],
-    soFar: 94,
   },
   // Without the page, which needs a browser.
   'ai-sdk-chat': {

@@ -21,7 +21,6 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
   // The rest of the server, by folder. What needs other processes, or takes seconds, is left out.
   'server-http': {
     warm: true,
-    soFar: 91,
     leftOut: otherSettings,
     mutate: serverFiles(
       ['front', 'operations/card', 'base/{hooks,system}', 'webhooks/address-policy'],
@@ -47,7 +46,6 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
   },
   'server-tasks': {
     warm: true,
-    soFar: 98,
     // It fills the heap of a process of its own, which takes seconds.
     leftOut: `${otherSettings}|larger together than the heap`,
     mutate: [

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import type { Lease } from '@batonjs/store';
 import { afterAll, describe, expect, it } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../test/support/redis.ts';
@@ -29,7 +31,7 @@ function recording(driver: RedisDriver) {
 describe.skipIf(!redis)('Each call of a store with one shard', () => {
   it('sends one command, a claim that gives out a task two, and watching none', async () => {
     const { recorder, sent } = recording(nodeRedis({ urls: [redis!.url], timeoutMs: 4_000 }));
-    const store = redisStore({ driver: recorder, prefix: 'counted' });
+    const store = redisStore({ driver: recorder, prefix: `test-${randomUUID()}` });
     // The first call of a kind also finds out that Redis is usable and does not know the script yet.
     const lease = { queue: 'q', holder: 'h', ttlMs: 60_000 };
     const calls = [
@@ -59,8 +61,46 @@ describe.skipIf(!redis)('Each call of a store with one shard', () => {
     await store.close();
   });
 
+  it('sends one command for a change of tasks that it knows, with their webhooks and leases', async () => {
+    const { recorder, sent } = recording(nodeRedis({ urls: [redis!.url], timeoutMs: 4_000 }));
+    const store = redisStore({ driver: recorder, prefix: `test-${randomUUID()}` });
+    const lease = { queue: 'q', holder: 'h', ttlMs: 60_000 };
+    const writer = { fence: 1, holder: 'h' };
+    const push = (taskId: string) => {
+      const config = { taskId, id: 'w', url: 'https://example.com/' };
+      return { scope: 's', taskId, id: 'w', config, protocolVersion: '1.0', queue: 'q', cursor: 0 };
+    };
+    const leases: Lease[] = [];
+    for (const taskId of ['a', 'b']) {
+      const { lease: taken } = await store.commit(
+        chunkAfter(0, { taskId, turn: { queue: 'q', acquire: lease } }),
+      );
+      leases.push(taken!);
+      await store.putPushConfig(push(taskId));
+      await store.putPushConfig({ ...push(taskId), id: 'other' });
+    }
+    // Each changes rows of webhooks, or leaves them as they are; and one task is new.
+    const changes = [
+      () => store.renew(leases, 60_000),
+      () => store.commit(chunkAfter(1, { taskId: 'b', writer })),
+      () => store.commit(chunkAfter(1, { taskId: 'a', writer })),
+      () => store.removePushConfig('s', 'a', 'w'),
+      () => store.commit(chunkAfter(2, { taskId: 'a', writer })),
+      () => store.renew(leases, 60_000),
+      () => store.removePushConfig('s', 'a', 'other'),
+      () => store.commit(chunkAfter(3, { taskId: 'a', writer })),
+      () => store.commit(chunkAfter(0, { taskId: 'new' })),
+    ];
+    for (const change of changes) {
+      sent.length = 0;
+      await change();
+      expect(sent, String(change)).toEqual(['EVALSHA']);
+    }
+    await store.close();
+  });
+
   it('notifies with the length of the log', async () => {
-    const store = redisStore({ url: redis!.url, prefix: 'notified' });
+    const store = redisStore({ url: redis!.url, prefix: `test-${randomUUID()}` });
     const notified = Promise.withResolvers<number | undefined>();
     await store.subscribe(
       { scope: 's', taskId: 't' },
@@ -72,7 +112,7 @@ describe.skipIf(!redis)('Each call of a store with one shard', () => {
   });
 
   it('lets thousands of commits of one moment share the connection', async () => {
-    const store = redisStore({ url: redis!.url, prefix: 'together' });
+    const store = redisStore({ url: redis!.url, prefix: `test-${randomUUID()}` });
     const taskIds = Array.from({ length: 3_000 }, (_, n) => `t${n}`);
     const written = await Promise.all(taskIds.map((taskId) => store.commit(chunkAfter(0, { taskId }))));
     expect(new Set(written.map(({ version }) => version))).toEqual(new Set([1]));

@@ -12,7 +12,9 @@ import { explanationsOfPush } from './push.ts';
 import { explanationsOfServer } from './server.ts';
 import { explanationsOfStoreEtcd } from './store-etcd.ts';
 import { explanationsOfStorePostgres } from './store-postgres.ts';
+import { explanationsOfStoreRedis } from './store-redis.ts';
 import { explanationsOfStoreRules } from './store-rules.ts';
+import { explanationsOfStoreSqlite } from './store-sqlite.ts';
 import { explanationsOfTaskGateway } from './task-gateway.ts';
 
 export const explanations: readonly Explanation[] = [
@@ -51,6 +53,8 @@ export const explanations: readonly Explanation[] = [
   ...explanationsOfServer,
   ...explanationsOfStoreEtcd,
   ...explanationsOfStorePostgres,
+  ...explanationsOfStoreRedis,
   ...explanationsOfStoreRules,
+  ...explanationsOfStoreSqlite,
   ...explanationsOfTaskGateway,
 ];

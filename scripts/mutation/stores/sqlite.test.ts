@@ -8,7 +8,7 @@ function open() {
   const advance = (ms: number) => {
     time += ms;
   };
-  return { store: sqliteStore(':memory:', { now, monotonic: now }), now, advance };
+  return { store: sqliteStore(':memory:', { now, monotonic: now, textSearch: true }), now, advance };
 }
 
 describeTaskStore('sqliteStore', open, { runs: 5 });

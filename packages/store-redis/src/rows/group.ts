@@ -51,13 +51,13 @@ export class Group {
 
   writeTask(write: TaskWrite): void {
     const { before, after, facts = [], commitId, snapshot, once } = write;
-    const { scope, taskId, webhooks } = changedRow(write);
+    const { scope, taskId } = changedRow(write);
     const name = taskName(scope, taskId);
     this.#move(taskId, movesInLists(before, after));
     this.#move(name, movesInQueues(before, after));
     if (!after) {
       for (const key of ['task', 'log']) this.run('UNLINK', `${key}:${name}`);
-      if (webhooks > 0) this.run('DROP', `hooks:${name}`);
+      this.run('DROP', `hooks:${name}`);
       return;
     }
     if (after.turnAt !== undefined && after.turnAt !== before?.turnAt)

@@ -189,7 +189,9 @@ const parse = <Row = TaskRow>(json: RedisReply): Row => JSON.parse(String(json))
 
 /** Rows of names that were deleted in the meantime are left out. */
 const rowsOf = <Row = TaskRow>(reply: RedisReply | undefined): Row[] =>
-  listOf(reply).flatMap((json) => (json ? [parse<Row>(json)] : []));
+  listOf(reply)
+    .filter((json) => json !== null)
+    .map((json) => parse<Row>(json));
 
 /** The webhooks in a hash. */
 const webhooksOf = (reply: RedisReply | undefined): WebhookRow[] =>

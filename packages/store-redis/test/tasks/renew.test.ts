@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
@@ -10,7 +11,7 @@ afterAll(() => redis?.stop());
 
 describe.skipIf(!redis)('A lease', () => {
   it('is renewed while its turn writes without a pause', async () => {
-    const store = closedAfterTest(redisStore({ url: redis!.url, prefix: 'renewed' }));
+    const store = closedAfterTest(redisStore({ url: redis!.url, prefix: `test-${randomUUID()}` }));
     const turn = { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } };
     const { lease } = await store.commit(chunkAfter(0, { taskId: 'busy', turn }));
     const stop = new AbortController();
@@ -31,7 +32,7 @@ describe.skipIf(!redis)('A lease', () => {
   });
 
   it('is renewed beside one that is being written, and the task is known afterwards as Redis has it', async () => {
-    const prefix = 'renewed-beside';
+    const prefix = `test-${randomUUID()}`;
     const [store, other] = [1, 2].map(() =>
       closedAfterTest(redisStore({ url: redis!.url, prefix, shards: 1 })),
     );

@@ -7,6 +7,18 @@ import { chunk, commitOf, complete, create } from '../logs.ts';
 
 const wanting = (queue: string) => ({ turn: { queue, want: true, waitingAtMost: 1_000 } });
 
+it('a queue is measured in everything', async () => {
+  const store = sqliteStore(':memory:');
+  onTestFinished(() => store.close());
+  expect(await store.measure?.('q')).toEqual({
+    waiting: 0,
+    putOff: 0,
+    questions: {},
+    undelivered: 0,
+    dead: 0,
+  });
+});
+
 describe('the number of waiting tasks', () => {
   it('is read without a look at the tasks, by a send that waits too', async () => {
     const db = openDatabase(':memory:', 'normal');
