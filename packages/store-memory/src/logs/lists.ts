@@ -65,7 +65,7 @@ export class Lists {
     const known = this.#byKey.get(key);
     const left = known instanceof Map ? withoutIn(known, log) : withoutLog(known, log);
     if (!left) this.#byKey.delete(key);
-    else if (left !== known) this.#byKey.set(key, left);
+    else this.#byKey.set(key, left);
   }
 }
 

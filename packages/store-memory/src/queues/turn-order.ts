@@ -44,9 +44,9 @@ export class TurnOrder {
 
   callers(queue: string): WaitingCaller[] {
     const served = this.#served.get(queue);
-    return Array.from(this.#queues.get(queue) ?? []).flatMap(([scope, tasks]) => {
+    return Array.from(this.#queues.get(queue) ?? [], ([scope, tasks]) => {
       const [first] = tasks.ascending();
-      return first ? [{ scope, firstAt: first.at, turn: served?.get(scope) ?? 0 }] : [];
+      return { scope, firstAt: Number(first?.at), turn: served?.get(scope) ?? 0 };
     });
   }
 

@@ -1,4 +1,4 @@
-import type { Replaced, WebhookRow } from '@batonjs/store';
+import { changedRow, type Replaced, type WebhookRow } from '@batonjs/store';
 import { Groups } from '../groups.ts';
 import { type Log, type Logs, Webhook } from '../logs/log.ts';
 import { PriorityQueues } from '../order/priority-queues.ts';
@@ -29,10 +29,10 @@ export class Webhooks {
     };
   }
 
-  replace({ before, after }: Replaced<WebhookRow>): void {
-    const row = after ?? before;
-    const log = row && this.#logs.get(row);
-    // It was deleted with its task.
+  /** Called after the rows of tasks were written. */
+  replace(change: Replaced<WebhookRow>): void {
+    const { before, after } = change;
+    const log = this.#logs.get(changedRow(change));
     if (!log) return;
     const known = log.webhooks.find(({ row }) => row === before);
     if (known) this.#leave(known);
