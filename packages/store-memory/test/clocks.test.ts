@@ -19,3 +19,15 @@ it.each([11_000, 3_600_000, -3_600_000])(
     expect(await claim('b')).toMatchObject([{ taskId: 't', fence: 2, cause: 'expired' }]);
   },
 );
+
+it('a queue is measured in everything', async () => {
+  const store = memoryStore();
+  expect(store.system).toBe('memory');
+  expect(await store.measure!('q')).toEqual({
+    waiting: 0,
+    putOff: 0,
+    questions: {},
+    undelivered: 0,
+    dead: 0,
+  });
+});

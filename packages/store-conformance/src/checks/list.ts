@@ -72,6 +72,8 @@ export const listChecks = section('list', {
     assert.equal(await found({ contextId: 'nothing' }), '');
     assert.equal(await found({ contextId: '' }), '');
     assert.equal((await store.list('s', { limit: 1, contextId: 'c2', statusSince: at(6) })).total, 3);
+    await make('!', 'c2', 6);
+    assert.equal((await store.list('s', { limit: 1, contextId: 'c2', statusSince: at(6) })).total, 4);
   },
 
   async 'merges tasks of all states, each once'({ store }) {

@@ -47,6 +47,17 @@ export const pruneChecks = section('prune', {
     assert.equal(await store.prune({ closedBefore: at(20), limit: 100 }), 0);
   },
 
+  async 'deletes a log of one scope beside one of the same id that ended at the same time'({
+    store,
+    second,
+  }) {
+    for (const scope of ['a', 'c', 'b']) await closed(logOf(store, { scope }), 10);
+    if (store.erase) assert.deepEqual(await store.erase('b', 't'), { facts: 3, webhooks: 0 });
+    for (const scope of ['a', 'c']) assert.equal((await second.load(scope, 't'))?.version, 3);
+    assert.equal(await store.prune({ closedBefore: at(11), limit: 9 }), store.erase ? 2 : 3);
+    for (const scope of ['a', 'b', 'c']) assert.equal(await second.load(scope, 't'), undefined);
+  },
+
   async 'deletes a log so much later or earlier as its head says'({ store, second }) {
     for (const [taskId, keepMs] of [
       ['plain', undefined],

@@ -201,3 +201,11 @@ it('a search finds what is wanted and nothing else', () => {
     Object.values(rest as Partial<Found>).every((one) => one === undefined),
   ]).toEqual([1, 3, 2, true]);
 });
+
+it('a search finds the row of its queue among others', () => {
+  const queues = ['p', 'q', 'r'].map((queue, n) => ({ queue, revision: n, turns: n }));
+  const all = { tasks: [], webhooks: [], queues, callers: [] };
+  const of = (queue: string) =>
+    search(all, { schedule: { queue } }, { now: 1, orderNow: 3, leaseNow: 2 }).schedule?.row;
+  expect([of('q'), of('none')]).toEqual([queues[1], undefined]);
+});

@@ -67,6 +67,17 @@ export const claimChecks = section('claim', {
     ]);
   },
 
+  async 'gives a token that asks again the leases of that queue, as many as it asks for'({ store, second }) {
+    for (const queue of ['q', 'other'])
+      for (const n of [1, 2, 3])
+        await logOf(store, { taskId: `${queue}${n}`, queue }).create({ turn: { queue, want: true } });
+    for (const queue of ['q', 'other']) await claim(store, 'a', { queue });
+    const again = async (more: object) => (await claim(second, 'a', more)).map(({ taskId }) => taskId);
+    assert.deepEqual((await again({})).toSorted(), ['q1', 'q2', 'q3']);
+    assert.deepEqual((await again({ queue: 'other' })).toSorted(), ['other1', 'other2', 'other3']);
+    for (const queue of ['q', 'other']) assert.equal((await again({ queue, limit: 2 })).length, 2);
+  },
+
   async 'gives a token that asks again its lease even if its time is up'(fixture) {
     const { store } = fixture;
     await logOf(store).create(wanted);
