@@ -8,7 +8,6 @@ const sourcesOf = (name: string): readonly string[] => [
 
 const testsOf = (name: string): string => `packages/${name}/test/**/*.test.ts`;
 
-const structures = ['buckets', 'groups', 'logs/*', 'order/*', 'queues/*'];
 const pushRules = [
   'attempt-outcome',
   'dead-letters',
@@ -66,20 +65,14 @@ export const parts: Readonly<Record<string, Part>> = {
       (name) => `packages/server/test/webhooks/${name}.test.ts`,
     ),
   },
-  'store-memory-structures': {
-    warm: true,
-    mutate: [`packages/store-memory/src/{${structures.join(',')}}.ts`],
-    tests: [
-      'packages/store-memory/test/{buckets,list-chunks,logs,sorted-list,structures,turn-queues}.test.ts',
-      'scripts/mutation/stores/memory.test.ts',
-    ],
-  },
   'store-memory': {
     warm: true,
-    mutate: ['packages/store-memory/src/{memory-rows,memory-store,task-index}.ts'],
+    mutate: sourcesOf('store-memory'),
     tests: [
+      'packages/store-memory/test/*.test.ts',
+      '!packages/store-memory/test/memory-store.test.ts',
       'scripts/mutation/stores/memory.test.ts',
-      'packages/store-memory/test/{bound,clocks,notifications}.test.ts',
+      'test/stores/unknown-options.test.ts',
     ],
   },
   'store-sqlite': {

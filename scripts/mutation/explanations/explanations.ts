@@ -10,7 +10,9 @@ import { explanationsOfMcp } from './mcp.ts';
 import { explanationsOfOAuth } from './oauth.ts';
 import { explanationsOfPush } from './push.ts';
 import { explanationsOfServer } from './server.ts';
+import { explanationsOfStore } from './store.ts';
 import { explanationsOfStoreEtcd } from './store-etcd.ts';
+import { explanationsOfStoreMemory } from './store-memory.ts';
 import { explanationsOfStorePostgres } from './store-postgres.ts';
 import { explanationsOfStoreRedis } from './store-redis.ts';
 import { explanationsOfStoreRules } from './store-rules.ts';
@@ -51,7 +53,9 @@ export const explanations: readonly Explanation[] = [
   ...explanationsOfOAuth,
   ...explanationsOfPush,
   ...explanationsOfServer,
+  ...explanationsOfStore,
   ...explanationsOfStoreEtcd,
+  ...explanationsOfStoreMemory,
   ...explanationsOfStorePostgres,
   ...explanationsOfStoreRedis,
   ...explanationsOfStoreRules,
