@@ -7,14 +7,30 @@ import { root } from './source-files.ts';
 interface Addition {
   readonly file: string;
   readonly edit: readonly [RegExp, string];
-  /** The name of what is added: the errors have it. */
+  /** The name of what is added, or what else only the errors of its places have. */
   readonly name: string;
   /** The files that the compiler must name. */
   readonly places: readonly string[];
 }
 
-/** What is added to a type, and the files in which the compiler must miss it. */
+/** What is added to a type or a table, and the files in which the compiler must miss it. */
 const additions: Readonly<Record<string, Addition>> = {
+  // What else an operation needs: `new-operation.test.ts`.
+  'an operation': {
+    file: 'packages/protocol/src/operation-table.ts',
+    edit: [
+      /^( *)CancelTask: (.*)$/m,
+      "$&\n$1PauseTask: { kind: 'unary', since: '1.1', repeatable: 'always', http: ['POST /tasks/{id}:pause'] },",
+    ],
+    name: 'PauseTask|ending return statement',
+    places: [
+      'packages/protocol/src/params.ts',
+      'packages/protocol/src/schemas.ts',
+      'packages/server/src/operations/operations.ts',
+      'packages/bindings-v0-3/src/http/operations.ts',
+      'scripts/fuzz/valid-request.ts',
+    ],
+  },
   'a fact': {
     file: 'packages/lifecycle/src/facts.ts',
     edit: [/^export type Fact =$/m, "export type Fact =\n  | (Written & { readonly type: 'paused' })"],
@@ -102,6 +118,7 @@ const additions: Readonly<Record<string, Addition>> = {
 
 /** The kinds of members that CONTRIBUTING has a paragraph for, each with those of the additions above. */
 const ways: Readonly<Record<string, readonly (keyof typeof additions)[]>> = {
+  'An operation': ['an operation'],
   'A fact': ['a fact', 'a fact that clients see from now on'],
   'What an agent yields': ['an update of an agent', 'what an update records besides'],
   'A filter of lists': [
@@ -132,7 +149,7 @@ beforeAll(async () => {
     text,
   }));
   missed = (name) =>
-    errors.flatMap(({ file, text }) => (new RegExp(`\\b${name}\\b`).test(text!) ? [file!] : []));
+    errors.flatMap(({ file, text }) => (new RegExp(`\\b(${name})\\b`).test(text!) ? [file!] : []));
 }, 300_000);
 afterAll(() => copy.remove());
 

@@ -45,7 +45,8 @@ const additions: Readonly<Record<string, readonly [RegExp, string]>> = {
 };
 
 describe('a new operation and a new error', () => {
-  it('are missed by the compiler wherever CONTRIBUTING says, and only there', {
+  // That the compiler misses each of them: `new-member.test.ts`.
+  it('need nothing in other places than CONTRIBUTING says', {
     timeout: 300_000,
   }, async () => {
     expect(others).toEqual(Object.keys(additions).sort());
@@ -59,12 +60,9 @@ describe('a new operation and a new error', () => {
       /^( *)TASK_NOT_CANCELABLE: .*$/m,
       `$&\n$1TASK_NOT_PAUSABLE: { jsonRpc: -32011, http: 400, status: 'FAILED_PRECONDITION', message: 'No' },`,
     );
-    const first = await copy.compile();
-    expect(first.failing).toEqual(expect.arrayContaining(others));
-
     for (const [file, addition] of Object.entries(additions)) copy.edit(file, ...addition);
-    const second = await copy.compile();
-    expect(second.output).toBe('');
+    const { output } = await copy.compile();
+    expect(output).toBe('');
   });
 
   it('are refused by A2A 0.3, which does not have them', async () => {
