@@ -9,14 +9,14 @@ import { join } from 'node:path';
 import { connect } from '@batonjs/client';
 import type { Page } from 'playwright-core';
 import { run } from '../test/kit/processes.ts';
-import { chromiumForTests, startChromium } from '../test/support/chromium.ts';
+import { chromiumForTests, openChromium } from '../test/support/chromium.ts';
 
 const images = join(import.meta.dirname, '../docs/images');
 const size = { width: 1200, height: 760 };
 const executablePath = await chromiumForTests();
 if (!executablePath) process.exit(1);
 const data = mkdtempSync(join(tmpdir(), 'baton-pictures-'));
-const browser = await startChromium(executablePath);
+const browser = await openChromium(executablePath);
 
 /** One picture for each colour scheme, with two pixels for one. */
 async function take(page: Page, name: string): Promise<void> {
@@ -72,6 +72,6 @@ try {
   await bar(/^count 6, /).waitFor();
   await take(page, 'inspector-kill-and-resume');
 } finally {
-  await browser.close();
+  await browser.context.browser()?.close();
   rmSync(data, { recursive: true, force: true });
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Command, node, run } from '../kit/processes.ts';
-import { chromiumForTests, startChromium } from '../support/chromium.ts';
+import { chromiumForTests, openChromium } from '../support/chromium.ts';
 import { type BrowserAgent, key, serveAgent, servePage } from './agent.ts';
 import { clientBundle } from './bundle.ts';
 
@@ -31,7 +31,7 @@ describe.skipIf(!executablePath)('the client in Chromium', { timeout: 300_000 },
     const script = await clientBundle();
     const served = await servePage(script);
     closing.push(() => served.close());
-    const browser = await startChromium(executablePath!);
+    const browser = await openChromium(executablePath!);
     closing.push(() => browser.close());
     page = await browser.context.newPage();
     await page.goto(served.url);

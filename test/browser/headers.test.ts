@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { chromiumForTests, startChromium } from '../support/chromium.ts';
+import { chromiumForTests, openChromium } from '../support/chromium.ts';
 import { servePage } from './agent.ts';
 import { clientBundle } from './bundle.ts';
 
@@ -49,7 +49,7 @@ describe.skipIf(!executablePath)('static headers in Chromium [R-AUTH-03]', { tim
   beforeAll(async () => {
     const served = await servePage(await clientBundle());
     closing.push(() => served.close());
-    const browser = await startChromium(executablePath!);
+    const browser = await openChromium(executablePath!);
     closing.push(() => browser.close());
     page = await browser.context.newPage();
     await page.goto(served.url);

@@ -15,7 +15,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { codeBlocks } from '../../scripts/packed/consumer.ts';
 import { type Command, freePort, node, run } from '../kit/processes.ts';
 import { readText, root } from '../repository/source-files.ts';
-import { chromiumForTests, startChromium } from '../support/chromium.ts';
+import { chromiumForTests, openChromium } from '../support/chromium.ts';
 
 const execute = promisify(execFile);
 const executablePath = await chromiumForTests();
@@ -79,7 +79,7 @@ describe.skipIf(!executablePath)('the page "A chat in ten minutes"', { timeout: 
       await server.until(/its page at http/);
     };
     await start();
-    const browser = await startChromium(executablePath!);
+    const browser = await openChromium(executablePath!);
     closing.push(() => browser.close());
     const page = await browser.context.newPage();
     await page.goto(`http://127.0.0.1:${PORT}/chat`);

@@ -1,11 +1,12 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type BrowserContext, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { installWithApt } from './install.ts';
 import { reportMissing } from './missing.ts';
+import { lastsAsProcess } from './shared-process/handles.ts';
 
 const exec = promisify(execFile);
 
@@ -25,7 +26,11 @@ const places = [
  * The program of a Chromium for tests: `CHROMIUM_PATH`, one that is there, or one that is installed now (as root on Debian).
  * Undefined to skip the tests, after saying how to get it; throws there on CI, which never skips them.
  */
-export async function chromiumForTests(): Promise<string | undefined> {
+export const chromiumForTests = (): Promise<string | undefined> => (searched ??= search());
+
+let searched: Promise<string | undefined> | undefined;
+
+async function search(): Promise<string | undefined> {
   const found = await find();
   if (found) return found;
   if (!process.env.CHROMIUM_PATH) {
@@ -68,15 +73,16 @@ const unwanted = [
   'ThirdPartyStoragePartitioning',
 ];
 
-/** A browser of its own, without a window, and with a profile that is gone afterwards. */
-export async function startChromium(
-  executablePath: string,
-): Promise<{ readonly context: BrowserContext; close(): Promise<void> }> {
-  const profile = await mkdtemp(join(tmpdir(), 'baton-chromium-'));
-  const context = await chromium.launchPersistentContext(profile, {
+/** A browser without a window, on a profile of its own. */
+const launch = (executablePath: string, profile: string): Promise<BrowserContext> =>
+  chromium.launchPersistentContext(profile, {
     executablePath,
     headless: true,
     timeout: 60_000,
+    // It ends with the process, which takes signals as it does without it.
+    handleSIGHUP: false,
+    handleSIGINT: false,
+    handleSIGTERM: false,
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -90,11 +96,30 @@ export async function startChromium(
       '--disable-dev-shm-usage',
     ],
   });
-  return {
-    context,
-    async close() {
-      await context.close();
-      await rm(profile, { recursive: true, force: true });
-    },
-  };
+
+/** Deletes the folder once this process has ended, however it ends. */
+function removeAfterwards(folder: string): void {
+  const script = 'cat > /dev/null; sleep 1; rm -rf "$1"';
+  const stdio = ['pipe', 'ignore', 'ignore'] as const;
+  spawn('sh', ['-c', script, 'sh', folder], { stdio: [...stdio], detached: true }).unref();
+}
+
+async function startShared(executablePath: string): Promise<Browser> {
+  const profile = await mkdtemp(join(tmpdir(), 'baton-chromium-'));
+  removeAfterwards(profile);
+  return (await launch(executablePath, profile)).browser()!;
+}
+
+let shared: Promise<Browser> | undefined;
+
+/**
+ * A browser context for tests: without cookies, storage and permissions of others. All files of a process share one Chromium,
+ * which ends with the process: a start takes as long as a test.
+ */
+export async function openChromium(
+  executablePath: string,
+): Promise<{ readonly context: BrowserContext; close(): Promise<void> }> {
+  if (!(await shared)?.isConnected()) shared = lastsAsProcess(() => startShared(executablePath));
+  const context = await (await shared!).newContext();
+  return { context, close: () => context.close() };
 }

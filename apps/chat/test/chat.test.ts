@@ -7,7 +7,7 @@ import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Command, freePort, node, run } from '../../../test/kit/processes.ts';
 import { builtOnce } from '../../../test/support/built-once.ts';
-import { chromiumForTests, startChromium } from '../../../test/support/chromium.ts';
+import { chromiumForTests, openChromium } from '../../../test/support/chromium.ts';
 import { asOneFile } from '../../../test/support/one-file.ts';
 
 const executablePath = await chromiumForTests();
@@ -96,7 +96,7 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
     url = `http://127.0.0.1:${PORT}/chat/`;
     closing.push(() => command?.[Symbol.asyncDispose]());
     await start();
-    const browser = await startChromium(executablePath!);
+    const browser = await openChromium(executablePath!);
     closing.push(() => browser.close());
     context = browser.context;
   }, 300_000);

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../../packages/inspector/test/built-app.ts';
 import { type Command, node, run } from '../../../test/kit/processes.ts';
 import { repetitions } from '../../../test/kit/repetitions.ts';
-import { chromiumForTests, startChromium } from '../../../test/support/chromium.ts';
+import { chromiumForTests, openChromium } from '../../../test/support/chromium.ts';
 
 const executablePath = await chromiumForTests();
 const pictures = join(import.meta.dirname, '../../../.reports/inspector');
@@ -43,7 +43,7 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_
       TRACE_URL: 'http://traces.example/trace/{traceId}?from=inspector',
     });
     closing.push(() => gallery[Symbol.asyncDispose]());
-    const browser = await startChromium(executablePath!);
+    const browser = await openChromium(executablePath!);
     closing.push(() => browser.close());
     page = await browser.context.newPage();
     await page.setViewportSize({ width: 1440, height: 900 });

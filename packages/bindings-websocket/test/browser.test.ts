@@ -15,7 +15,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { clientBundle } from '../../../test/browser/bundle.ts';
 import { listen } from '../../../test/kit/listen.ts';
-import { chromiumForTests, startChromium } from '../../../test/support/chromium.ts';
+import { chromiumForTests, openChromium } from '../../../test/support/chromium.ts';
 import { attachWebSocket } from '../src/index.ts';
 import type * as Client from './browser-client.ts';
 
@@ -56,7 +56,7 @@ async function open(isListed = true) {
     await Promise.all([server.close({ graceMs: 0 }), endpoint.close({ graceMs: 0 })]);
   });
   const url = await listen(listener);
-  const browser = await startChromium(executablePath!);
+  const browser = await openChromium(executablePath!);
   onTestFinished(() => browser.close());
   const tab: Page = await browser.context.newPage();
   await tab.goto(origin);

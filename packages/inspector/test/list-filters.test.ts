@@ -4,7 +4,7 @@ import express from 'express';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
-import { chromiumForTests, startChromium } from '../../../test/support/chromium.ts';
+import { chromiumForTests, openChromium } from '../../../test/support/chromium.ts';
 import { createInspector } from '../src/inspector.ts';
 import { builtApp } from './built-app.ts';
 import { closed } from './inspected-servers.ts';
@@ -65,7 +65,7 @@ describe.skipIf(!executablePath)('the list of all tasks', { timeout: 120_000 }, 
   beforeAll(async () => {
     const served = await serveTwo();
     closing.push(() => served.close());
-    const browser = await startChromium(executablePath!);
+    const browser = await openChromium(executablePath!);
     closing.push(() => browser.close());
     page = await browser.context.newPage();
     await page.goto(served.address);

@@ -6,7 +6,7 @@ import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
-import { startChromium } from '../../../test/support/chromium.ts';
+import { openChromium } from '../../../test/support/chromium.ts';
 import type { Action } from '../src/api/agent.ts';
 import type { InspectorOptions } from '../src/options.ts';
 import { builtApp } from './built-app.ts';
@@ -46,7 +46,7 @@ export async function openApp(
   mkdirSync(pictures, { recursive: true });
   const folder = await builtApp();
   const served = await serveInspected(folder, { allow, ...options });
-  const browser = await startChromium(executablePath);
+  const browser = await openChromium(executablePath);
   const page = await browser.context.newPage();
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.emulateMedia({ reducedMotion: 'reduce' });

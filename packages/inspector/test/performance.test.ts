@@ -8,7 +8,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
-import { chromiumForTests, startChromium } from '../../../test/support/chromium.ts';
+import { chromiumForTests, openChromium } from '../../../test/support/chromium.ts';
 import { createInspector } from '../src/inspector.ts';
 import { builtApp } from './built-app.ts';
 import { closed, token } from './inspected-servers.ts';
@@ -34,7 +34,7 @@ describe.skipIf(!executablePath)('long lists', { timeout: 300_000 }, () => {
       () => closed(http),
       () => inspector.close(),
     );
-    const browser = await startChromium(executablePath!);
+    const browser = await openChromium(executablePath!);
     closing.push(() => browser.close());
     page = await browser.context.newPage();
     await page.setViewportSize({ width: 1440, height: 900 });

@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../../test/kit/until.ts';
 import { untilAborted } from '../../../test/kit/until-aborted.ts';
-import { chromiumForTests, startChromium } from '../../../test/support/chromium.ts';
+import { chromiumForTests, openChromium } from '../../../test/support/chromium.ts';
 import { createInspector } from '../src/inspector.ts';
 import { builtApp } from './built-app.ts';
 import { closed, token } from './inspected-servers.ts';
@@ -94,7 +94,7 @@ describe.skipIf(!executablePath)('work that waits', { timeout: 120_000 }, () => 
       await Promise.all([server.close({ graceMs: 0 }), clockwork.close({ graceMs: 0 })]);
       await closed(http);
     });
-    const browser = await startChromium(executablePath!);
+    const browser = await openChromium(executablePath!);
     closing.push(() => browser.close());
     page = await browser.context.newPage();
     await page.emulateMedia({ reducedMotion: 'reduce' });

@@ -6,7 +6,7 @@ import { renderToString } from 'react-dom/server';
 import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { servePage } from '../../../test/browser/agent.ts';
-import { chromiumForTests, startChromium } from '../../../test/support/chromium.ts';
+import { chromiumForTests, openChromium } from '../../../test/support/chromium.ts';
 import { page as app } from './hooks-page.tsx';
 import { Gate, serveTalking } from './talking-agent.ts';
 
@@ -49,7 +49,7 @@ describe.skipIf(!executablePath)('the hooks in Chromium, in strict mode', { time
     const served = await servePage(await bundle());
     closing.push(() => served.close());
     url = served.url;
-    const browser = await startChromium(executablePath!);
+    const browser = await openChromium(executablePath!);
     closing.push(() => browser.close());
     context = browser.context;
   }, 300_000);

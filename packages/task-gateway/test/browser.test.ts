@@ -5,7 +5,7 @@ import type * as Client from '@batonjs/task-gateway/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { clientBundle } from '../../../test/browser/bundle.ts';
 import { serve } from '../../../test/kit/serve.ts';
-import { chromiumForTests, startChromium } from '../../../test/support/chromium.ts';
+import { chromiumForTests, openChromium } from '../../../test/support/chromium.ts';
 import { serveTasks } from './service.ts';
 
 const executablePath = await chromiumForTests();
@@ -32,7 +32,7 @@ describe.skipIf(!executablePath)('the client in Chromium', { timeout: 300_000 },
       service.listener.on('upgrade', () => {
         upgrades += 1;
       });
-      const browser = await startChromium(executablePath!);
+      const browser = await openChromium(executablePath!);
       onTestFinished(() => browser.close());
       const page = await browser.context.newPage();
       await page.goto(service.url);

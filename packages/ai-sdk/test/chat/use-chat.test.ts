@@ -7,7 +7,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { build } from 'tsup';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { servePage } from '../../../../test/browser/agent.ts';
-import { chromiumForTests, startChromium } from '../../../../test/support/chromium.ts';
+import { chromiumForTests, openChromium } from '../../../../test/support/chromium.ts';
 
 const executablePath = await chromiumForTests();
 
@@ -67,7 +67,7 @@ describe.skipIf(!executablePath)('the real `useChat` in Chromium', { timeout: 30
     });
     const served = await servePage(await bundle());
     onTestFinished(() => served.close());
-    const browser = await startChromium(executablePath!);
+    const browser = await openChromium(executablePath!);
     onTestFinished(() => browser.close());
     const page = await browser.context.newPage();
     const problems: string[] = [];
