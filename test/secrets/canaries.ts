@@ -38,11 +38,6 @@ function formsOf(secret: string): readonly string[] {
   ];
 }
 
-const isIn = (text: string, secret: string): boolean => {
-  const texts = [text, decoded(text)];
-  return formsOf(secret).some((form) => texts.some((each) => each.includes(form)));
-};
-
 const all = {
   depth: Number.POSITIVE_INFINITY,
   maxArrayLength: Number.POSITIVE_INFINITY,
@@ -59,15 +54,18 @@ const print = (what: unknown): string => {
 };
 
 export function canaries(): Canaries {
-  const planted = new Map<string, string>();
+  const planted = new Map<string, readonly string[]>();
   const arrived = new Set<string>();
   const left: { readonly where: string; readonly text: string }[] = [];
-  const placesIn = (text: string) =>
-    [...planted].flatMap(([place, secret]) => (isIn(text, secret) ? [place] : []));
+  const placesIn = (text: string) => {
+    const texts = new Set([text, decoded(text)]);
+    const isIn = (form: string) => [...texts].some((each) => each.includes(form));
+    return [...planted].flatMap(([place, forms]) => (forms.some(isIn) ? [place] : []));
+  };
   return {
     plant(place) {
       const secret = `c+n/${randomBytes(9).toString('hex')}~ry`;
-      planted.set(place, secret);
+      planted.set(place, formsOf(secret));
       return secret;
     },
     arrive(text) {

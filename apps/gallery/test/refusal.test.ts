@@ -6,14 +6,23 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { node, run } from '../../../test/kit/processes.ts';
 import { repetitions } from '../../../test/kit/repetitions.ts';
+import { asOneFile } from '../../../test/support/one-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-gallery-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const program = await asOneFile(new URL('../src/main.ts', import.meta.url));
+
+/** What is said by the process that serves; `supervised` also runs the one that starts it again. */
+const served = { BATON_GALLERY_CHILD: 'first' };
+const supervised = {};
+
 /** The output of a gallery that ends with exit code 1. */
-async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
-  const args = ['--conditions=@batonjs/source', join(import.meta.dirname, '../src/main.ts')];
-  await using gallery = run(node, args, { env: { PORT: '0', BATON_DATA: join(folder, 'data'), ...env } });
+async function refusal(env: Readonly<Record<string, string>>, processes: object = served): Promise<string> {
+  const args = ['--conditions=@batonjs/source', program];
+  await using gallery = run(node, args, {
+    env: { PORT: '0', BATON_DATA: join(folder, 'data'), ...processes, ...env },
+  });
   expect(await gallery.ended).toBe(1);
   return gallery.output;
 }
@@ -23,14 +32,14 @@ describe('the gallery says in one line why it cannot start', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    const said = await refusal({ PORT: String(port) });
+    const said = await refusal({ PORT: String(port) }, supervised);
     other.close();
     expect(said).toMatch(new RegExp(`^Port ${port} of 127\\.0\\.0\\.1 is in use\\..*PORT.*\\n$`));
   });
 
   // Its port is bound by the same call.
   it.skipIf(!repetitions(0, 1))('when its host is not this machine', async () => {
-    expect(await refusal({ HOST: '192.0.2.1' })).toMatch(
+    expect(await refusal({ HOST: '192.0.2.1' }, supervised)).toMatch(
       /^Port 0 of 192\.0\.2\.1 cannot be used .*HOST.*\n$/,
     );
   });
@@ -42,7 +51,7 @@ describe('the gallery says in one line why it cannot start', () => {
   it('when its folder is a file', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
-    expect(await refusal({ BATON_DATA: file })).toMatch(
+    expect(await refusal({ BATON_DATA: file }, supervised)).toMatch(
       /^Tasks cannot be kept there \(BATON_STORE, BATON_DATA\): .*file.*\n$/,
     );
   });

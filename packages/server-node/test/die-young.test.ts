@@ -11,6 +11,7 @@ import {
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { collect } from '../../../test/kit/collect.ts';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { listen } from '../src/index.ts';
 
 /** The bytes of objects that outlived two young collections. */
@@ -26,8 +27,8 @@ const agent: Agent = async function* ({ step, inbox }) {
 
 /** How many bytes of garbage of one request outlive two young collections. */
 async function promotedBy(send: () => Promise<void>, each = 10): Promise<number> {
-  const rounds = 40;
-  for (let n = 0; n < 200; n++) await send();
+  const rounds = repetitions(20, 40);
+  for (let n = 0; n < repetitions(100, 200); n++) await send();
   collect({ type: 'major' });
   const before = oldBytes();
   for (let round = 0; round < rounds; round++) {
