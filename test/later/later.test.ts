@@ -5,6 +5,7 @@ import { createAgentServer } from '@batonjs/server';
 import { afterAll, expect, it } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { node, run } from '../kit/processes.ts';
+import { repetitions } from '../kit/repetitions.ts';
 import { scope } from '../kit/scope.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { until } from '../kit/until.ts';
@@ -14,7 +15,9 @@ import { redisForTests } from '../support/redis.ts';
 import { laterOptions } from './later-agent.ts';
 import { openStore, type StoreAddress } from './open-store.ts';
 
-const [redis, postgres] = await Promise.all([redisForTests(), postgresForTests()]);
+// When a turn is due, every store is asked by its conformance suite, from two processes; here only in `test:long`.
+const isLong = repetitions(0, 1) === 1;
+const [redis, postgres] = isLong ? await Promise.all([redisForTests(), postgresForTests()]) : [];
 afterAll(() => Promise.all([redis?.stop(), postgres?.stop()]));
 
 const acceptThenDie = await asOneFile(new URL('./accept-then-die.ts', import.meta.url));

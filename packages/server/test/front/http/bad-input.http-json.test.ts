@@ -22,8 +22,10 @@ const unreached: Partial<Record<MountName, RegExp>> = {
 };
 
 describe.each(roads)('%s', (name, mount) => {
-  // The mount is not involved in what is wrong here: one has the whole table, the others a ninth of it.
-  const sends = name === 'node:http' ? wrongSends : wrongSends.filter((_, index) => index % 9 === 0);
+  // The mount is not involved in what is wrong here: one has the whole table, the others a ninth of it, and a third of operations.
+  const isFirst = name === 'node:http';
+  const sends = wrongSends.filter((_, index) => isFirst || index % 9 === 0);
+  const someOf = <Case>(cases: readonly Case[]) => cases.filter((_, index) => isFirst || index % 3 === 0);
   let served: Served;
   let known: Known;
   beforeAll(async () => {
@@ -236,11 +238,11 @@ describe.each(roads)('%s', (name, mount) => {
   });
 
   describe('an operation is refused', () => {
-    it.each(calls.map(toCall))('$method with $what: $reason', ({ method, path, reason, fields }) =>
+    it.each(someOf(calls).map(toCall))('$method with $what: $reason', ({ method, path, reason, fields }) =>
       refuse({ method, path: typeof path === 'function' ? path(known) : path }, { reason, fields }),
     );
 
-    it.each(cancels.map(toWrong))('a cancel with $what: $reason', ({ sent, reason, more }) =>
+    it.each(someOf(cancels).map(toWrong))('a cancel with $what: $reason', ({ sent, reason, more }) =>
       refuse({ path: `/tasks/${known.asking}:cancel`, ...sent }, { reason, ...more }),
     );
   });
