@@ -170,11 +170,8 @@ export class MemoryRows implements Rows<Json> {
     }
     const log = known ?? new Log(after);
     if (!known) this.#logs.add(log);
-    let version = before?.version ?? 0;
-    if (once !== undefined) log.use(once, version + 1);
-    if (facts)
-      for (const fact of facts as readonly StoredFact['fact'][])
-        log.facts.push(Object.freeze({ version: ++version, commitId, fact }));
+    if (once !== undefined) log.use(once, log.facts.length + 1);
+    if (facts) for (const fact of facts as readonly StoredFact['fact'][]) log.facts.push(commitId, fact);
     if (snapshot) log.snapshot = snapshot.json as NonNullable<Commit['snapshot']>;
     this.#turns.replace(log, before, after);
     log.row = after;

@@ -23,7 +23,7 @@ const rowOf = (more: Partial<TaskRow> & TaskName): TaskRow => ({
 });
 const logOf = (taskId: string, facts = 1, scope = 's'): Log => {
   const log = new Log(rowOf({ scope, taskId, version: facts }));
-  for (let n = 0; n < facts; n++) log.facts.push({ version: n + 1, commitId: 'c', fact });
+  for (let n = 0; n < facts; n++) log.facts.push('c', fact);
   return log;
 };
 const closedLog = (taskId: string, facts = 1): Log => {
@@ -78,9 +78,12 @@ describe('a closed log', () => {
   it('reads as it did while it was open, at every position and limit', () => {
     const length = 300;
     const log = logOf('a', 0);
+    /** Several commits of a writer, then of one whose name begins like it, then ids without a count. */
+    const commitIdOf = (n: number) =>
+      `${['writer-', 'writer-2-', 'a:b', '-'][Math.floor(n / 24) % 4]}${Math.floor(n / 3)}`;
     const all = Array.from({ length }, (_, n) => {
-      const stored = { version: n + 1, commitId: `c${Math.floor(n / 3)}`, fact: { ...fact, n } };
-      log.facts.push(stored);
+      const stored = { version: n + 1, commitId: commitIdOf(n), fact: { ...fact, n } };
+      log.facts.push(stored.commitId, stored.fact);
       return stored;
     });
     const mustRead = () => {
@@ -93,7 +96,7 @@ describe('a closed log', () => {
     mustRead();
     log.close();
     mustRead();
-    expect(() => log.facts.push(all[0]!)).toThrow('closed');
+    expect(() => log.facts.push('c', fact)).toThrow('closed');
     // A whole page, and no more.
     const page = closedLog('b', 64);
     expect([page.facts.after(0).length, page.facts.after(64)]).toEqual([64, []]);
@@ -127,10 +130,22 @@ describe('a closed log', () => {
     expect(log.bytes - bare.bytes).toBe(besides);
   });
 
+  it('keeps the name of a writer once, however many commits it wrote', () => {
+    const writer = `${'w'.repeat(100)}-`;
+    const bytesOf = (commitIds: readonly string[]) => {
+      const log = logOf('a', 0);
+      for (const commitId of commitIds) log.facts.push(commitId, fact);
+      log.close();
+      return log.facts.bytes;
+    };
+    const one = bytesOf([`${writer}1`, `${writer}1`]);
+    expect(bytesOf([`${writer}1`, `${writer}2`]) - one).toBe('101:2'.length);
+  });
+
   it('costs two bytes for each character of a text with one beyond Latin-1, and one otherwise', () => {
     const bytesWith = (text: string) => {
       const log = logOf('a', 0);
-      log.facts.push({ version: 1, commitId: 'c', fact: { ...fact, text } as never });
+      log.facts.push('c', { ...fact, text } as never);
       log.close();
       return log.facts.bytes;
     };
@@ -146,7 +161,7 @@ describe('the index', () => {
     const statusAt = new Date(n).toISOString();
     const listed = { ...head, closed: isClosed, state: states[n % 2]!, statusAt };
     const log = new Log(rowOf({ scope: 's', taskId: `t${n}`, head: listed }));
-    log.facts.push({ version: 1, commitId: 'c', fact });
+    log.facts.push('c', fact);
     index.changed(log, undefined);
     if (isClosed) log.close();
     return log;
