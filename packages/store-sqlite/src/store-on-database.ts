@@ -7,6 +7,7 @@ import { OpenFile } from './database/open-file.ts';
 import { OwnTransactions } from './database/own-transactions.ts';
 import { Sweep } from './database/sweep.ts';
 import { rowsOnTables } from './rows-on-tables.ts';
+import { KnownTasks } from './sql/known-tasks.ts';
 import { ProbeRow } from './sql/probe-row.ts';
 import { Leases } from './tables/leases.ts';
 import { Tables } from './tables/tables.ts';
@@ -31,7 +32,8 @@ export function storeOnDatabase(
   db: DatabaseSync,
   { name, shared, now, monotonic = hostMonotonic, onGroup, maxWaitMs = 4_000 }: StoreOnDatabaseOptions,
 ): TaskStore & PushConfigStore {
-  const tables = new Tables(db, { now, leaseNow: monotonic });
+  const known = new KnownTasks(db);
+  const tables = new Tables(db, { now, leaseNow: monotonic, known });
   const { changes, counts, subscribers } = tables;
   const leases = new Leases(db);
   const fileChanges = new FileChanges(db, changes, subscribers);
@@ -41,7 +43,7 @@ export function storeOnDatabase(
   const sweep = new Sweep(subscribers, fileChanges, shared);
   const file = new OpenFile(shared ? name : undefined);
   const confirmFile = () => file.mustBeHere();
-  const hooks = [counts, fileChanges, changes];
+  const hooks = [counts, fileChanges, changes, known];
   const group = new GroupCommit({ db, name, maxWaitMs, hooks, confirmFile, onGroup });
   const unsynced = new GroupCommit({ db, name, maxWaitMs, hooks: [], isUnsynced: true });
   /** Whether leases from before the last start of the host have been ended. */
@@ -54,7 +56,10 @@ export function storeOnDatabase(
 
   async function endOldLeases(): Promise<void> {
     if (await reads.run(() => leases.hasLeasesFromBeforeBoot(monotonic())))
-      await group.run(() => leases.endLeasesFromBeforeBoot(monotonic()));
+      await group.run(() => {
+        leases.endLeasesFromBeforeBoot(monotonic());
+        known.forgetAll();
+      });
     areOldLeasesEnded = true;
   }
 

@@ -93,6 +93,7 @@ export class GroupCommit {
     let settled: (() => void)[];
     let oneFailed = group.length > 1;
     try {
+      for (const hook of hooks) hook.afterBegin?.();
       settled = group.map(attempt);
       oneFailed = false;
       for (const hook of hooks) hook.beforeCommit?.();

@@ -13,8 +13,6 @@ export interface KeptTask extends TaskRow {
   readonly id: number;
   /** The number of its context; null while the log is empty. */
   readonly context: number | null;
-  /** Its columns, as they are in the file. */
-  readonly kept: SqlRow;
 }
 
 /** A webhook as it was read: the row, and the number of its task. */
@@ -46,6 +44,12 @@ export const valuesOf = <Row>(columns: readonly SqlColumn<Row>[], row: Row): Sql
     return typeof given === 'boolean' ? Number(given) : (given ?? null);
   });
 
+/** Whether two rows have the same values in these columns. */
+export function areAlike<Row>(columns: readonly SqlColumn<Row>[], one: Row, other: Row): boolean {
+  for (const [, , value] of columns) if (value(one) !== value(other)) return false;
+  return true;
+}
+
 /** What `CREATE TABLE` says of columns. */
 export const definitionsOf = (columns: readonly SqlColumn<never>[]): string =>
   columns
@@ -63,7 +67,6 @@ export const toTask = (found: SqlRow): KeptTask =>
   Object.assign(taskOfSql(found), {
     id: Number(found.id),
     context: found.context === null ? null : Number(found.context),
-    kept: found,
   });
 
 export const toWebhook = (found: SqlRow): KeptWebhook =>

@@ -1,5 +1,6 @@
 /** Called around each transaction, once for all writes in it. */
 export interface TransactionHook {
+  afterBegin?(): void;
   beforeCommit?(): void;
   afterCommit?(): void;
   afterRollback?(): void;

@@ -15,6 +15,7 @@ import {
 import { Changes } from '../notifications/changes.ts';
 import { type KeptTask, readColumns, toTask } from '../sql/columns.ts';
 import type { Database } from '../sql/database.ts';
+import type { KnownTasks } from '../sql/known-tasks.ts';
 import { LongTexts } from '../sql/long-texts.ts';
 import { Buckets } from './buckets.ts';
 import { Contexts } from './contexts.ts';
@@ -31,6 +32,8 @@ export interface TablesOptions {
   readonly now?: (() => number) | undefined;
   /** The clock of leases, in milliseconds; an integer. */
   readonly leaseNow: () => number;
+  /** Rows that need not be read before they are written. Default: none. */
+  readonly known?: KnownTasks;
   /** How many characters a value may have, of up to 3 bytes each. Default: any number. */
   readonly longestText?: number;
 }
@@ -45,6 +48,7 @@ export class Tables {
   readonly terms: Terms;
   readonly longTexts: LongTexts;
   readonly texts: Texts;
+  readonly known: KnownTasks | undefined;
   readonly tasks: TaskTable;
   readonly #moment: () => Moment;
   readonly #logs: LogTable;
@@ -53,7 +57,7 @@ export class Tables {
   readonly #buckets: Buckets;
   readonly #ended;
 
-  constructor(db: Database, { now, leaseNow, longestText }: TablesOptions) {
+  constructor(db: Database, { now, leaseNow, known, longestText }: TablesOptions) {
     this.db = db;
     const [wall, order] = [now ?? (() => Date.now()), now ?? steadyNow];
     this.#moment = () => ({ now: wall(), orderNow: order(), leaseNow: leaseNow() });
@@ -62,6 +66,7 @@ export class Tables {
     this.terms = new Terms(db);
     this.longTexts = new LongTexts(db, longestText);
     this.texts = new Texts(db);
+    this.known = known;
     this.tasks = new TaskTable(db, this);
     this.#logs = new LogTable(db, this.longTexts);
     this.#webhooks = new WebhookTable(db, this.tasks);

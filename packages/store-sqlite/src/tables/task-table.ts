@@ -1,5 +1,6 @@
 import { stateOf, type TaskName, type TaskRow, tallyOf } from '@batonjs/store';
 import {
+  areAlike,
   type KeptTask,
   listColumns,
   logColumns,
@@ -9,7 +10,8 @@ import {
   turnColumns,
   valuesOf,
 } from '../sql/columns.ts';
-import type { Database, SqlRow, SqlValue } from '../sql/database.ts';
+import type { Database } from '../sql/database.ts';
+import type { KnownTasks } from '../sql/known-tasks.ts';
 import type { Contexts } from './contexts.ts';
 import type { Counts } from './counts.ts';
 import type { Terms } from './terms.ts';
@@ -19,6 +21,7 @@ interface Counted {
   readonly counts: Counts;
   readonly contexts: Contexts;
   readonly terms: Terms;
+  readonly known: KnownTasks | undefined;
 }
 
 /** Rows of the table `tasks`, with what counts them. Called inside the caller's transaction. */
@@ -26,15 +29,17 @@ export class TaskTable {
   readonly #counts: Counts;
   readonly #contexts: Contexts;
   readonly #terms: Terms;
+  readonly #known: KnownTasks | undefined;
   readonly #find;
   readonly #insert;
   readonly #updates;
   readonly #deletions;
 
-  constructor(db: Database, { counts, contexts, terms }: Counted) {
+  constructor(db: Database, { counts, contexts, terms, known }: Counted) {
     this.#counts = counts;
     this.#contexts = contexts;
     this.#terms = terms;
+    this.#known = known;
     this.#find = db.prepare(`SELECT ${readColumns} FROM tasks WHERE task_id = ? AND scope = ?`);
     const all = ['scope', 'task_id', 'context', ...logNames, ...listNames, ...turnNames];
     this.#insert = db.prepare(
@@ -55,8 +60,10 @@ export class TaskTable {
     this.#deletions.push(db.prepare('DELETE FROM tasks WHERE id = ?'));
   }
 
-  find({ scope, taskId }: TaskName): KeptTask | undefined {
-    const found = this.#find.get(taskId, scope);
+  find(name: TaskName): KeptTask | undefined {
+    const known = this.#known?.find(name);
+    if (known) return known;
+    const found = this.#find.get(name.taskId, name.scope);
     return found && toTask(found);
   }
 
@@ -73,10 +80,12 @@ export class TaskTable {
       const values = [logColumns, listColumns, turnColumns].flatMap((columns) => valuesOf(columns, after));
       const id = Number(this.#insert.get(after.scope, after.taskId, context, ...values)?.id);
       this.#terms.put(id, undefined, after);
+      this.#known?.note({ ...after, id, context });
       return id;
     }
     this.#update(before, after, context);
     this.#terms.put(before.id, before, after);
+    this.#known?.note({ ...after, id: before.id, context });
     if (before.context !== context) this.#contexts.deleteUnused(before.context);
     return before.id;
   }
@@ -84,21 +93,24 @@ export class TaskTable {
   /** Deletes everything of a task. */
   delete(before: KeptTask): void {
     this.#count(before, undefined);
+    this.#known?.forget(before);
     for (const deletion of this.#deletions) deletion.run(before.id);
     this.#contexts.deleteUnused(before.context);
   }
 
-  #update({ id, context: was, kept }: KeptTask, after: TaskRow, context: number | null): void {
+  #update(before: KeptTask, after: TaskRow, context: number | null): void {
+    const { id } = before;
     const log = valuesOf(logColumns, after);
-    const list = valuesOf(listColumns, after);
-    const turn = valuesOf(turnColumns, after);
-    const isListedAlike = context === was && isKept(kept, listNames, list);
-    const isTurnSame = isKept(kept, turnNames, turn);
-    if (isListedAlike) {
-      if (isTurnSame) this.#updates.log.run(...log, id);
-      else this.#updates.turn.run(...log, ...turn, id);
-    } else if (isTurnSame) this.#updates.list.run(...log, context, ...list, id);
-    else this.#updates.both.run(...log, context, ...list, ...turn, id);
+    const isListedAlike = context === before.context && areAlike(listColumns, before, after);
+    const isTurnSame = areAlike(turnColumns, before, after);
+    if (isListedAlike && isTurnSame) {
+      this.#updates.log.run(...log, id);
+      return;
+    }
+    const list = isListedAlike ? [] : [context, ...valuesOf(listColumns, after)];
+    const turn = isTurnSame ? [] : valuesOf(turnColumns, after);
+    const update = isListedAlike ? this.#updates.turn : isTurnSame ? this.#updates.list : this.#updates.both;
+    update.run(...log, ...list, ...turn, id);
   }
 
   /** Leaves one context for another, or stays. */
@@ -148,7 +160,3 @@ const waitsIn = (row: TaskRow | undefined): string | undefined =>
 
 /** The state that a log is counted under. */
 const countedState = (row: TaskRow | undefined): string | undefined => row?.head && stateOf(row);
-
-/** Whether a row has these values already. */
-const isKept = (kept: SqlRow, names: readonly string[], values: readonly SqlValue[]): boolean =>
-  names.every((name, n) => kept[name] === values[n]);
