@@ -101,7 +101,7 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     await rows('Tasks').filter({ hasText: 'The printer is on fire' }).waitFor();
     for (const text of ['ask', 'auth', 'steps', 'chunks 3', 'chunks 4']) await start(text);
     await expect.poll(() => rows('Tasks').count()).toBe(6);
-    expect(await page.getByRole('button', { name: /^Completed/ }).innerText()).toMatch(/3$/);
+    await expect.poll(() => page.getByRole('button', { name: /^Completed/ }).innerText()).toMatch(/3$/);
     await checkAccess();
     await picture('2-tasks');
     await page.getByRole('button', { name: /^Failed/ }).click();
@@ -147,9 +147,8 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     await entry('Holding').click();
     await page.getByText('The task as it was at entry').waitFor();
     await heading('held').waitFor({ state: 'detached' });
-    expect(await page.getByRole('region', { name: 'The task', exact: true }).innerText()).toContain(
-      'Working',
-    );
+    const shown = page.getByRole('region', { name: 'The task', exact: true });
+    await expect.poll(() => shown.innerText()).toContain('Working');
     await checkAccess();
     await picture('3-timeline');
     await page.getByRole('slider').focus();
@@ -474,7 +473,9 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
       await go(hash);
       await page.getByRole('listbox').first().waitFor();
       await checkAccess();
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+      await expect
+        .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
+        .toBeLessThanOrEqual(390);
       await picture(`narrow-${name}`);
     }
     await page.setViewportSize({ width: 1440, height: 900 });

@@ -31,7 +31,7 @@ describe.skipIf(!executablePath)('an operator with the inspector', () => {
     await until(served.show, id, 'COMPLETED');
     await page.getByRole('heading', { name: 'Log, 303 lines' }).waitFor();
     await lines.getByText('Loaf 300', { exact: true }).waitFor();
-    expect(await lines.locator('.log-line').count()).toBeLessThan(60);
+    await expect.poll(() => lines.locator('.log-line').count()).toBeLessThan(60);
     await page.setViewportSize({ width: 390, height: 844 });
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(390);
@@ -46,7 +46,7 @@ describe.skipIf(!executablePath)('an operator with the inspector', () => {
     await page.getByRole('button', { name: 'Turn 1', exact: true }).click();
     await page.getByRole('heading', { name: /^Log, \d+ lines?$/ }).waitFor();
     await page.getByText(/The task as it was at entry/).waitFor();
-    expect(await page.getByText('Loaf 300', { exact: true }).count()).toBe(0);
+    await page.getByText('Loaf 300', { exact: true }).waitFor({ state: 'detached' });
   });
 
   it('sees what began, ended, failed and waits in charts, of an hour, a day and a week', async () => {
@@ -60,9 +60,9 @@ describe.skipIf(!executablePath)('an operator with the inspector', () => {
     const shown = async (range: string) => {
       await page.getByRole('button', { name: range, exact: true }).click();
       await expect.poll(() => figure('Started').textContent()).toMatch(/^4/);
-      expect(await figure('Ended').textContent()).toMatch(/^3 1 failed/);
-      expect(await figure('Waiting for an answer').textContent()).toMatch(/^1 now/);
-      expect(await figure('Duration').textContent()).toMatch(/^\d.* m?s +p95 \d.* m?s$/);
+      await expect.poll(() => figure('Ended').textContent()).toMatch(/^3 1 failed/);
+      await expect.poll(() => figure('Waiting for an answer').textContent()).toMatch(/^1 now/);
+      await expect.poll(() => figure('Duration').textContent()).toMatch(/^\d.* m?s +p95 \d.* m?s$/);
     };
     await shown('Last day');
     expect(page.url()).toContain('#/charts?range=day');

@@ -247,9 +247,8 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await picture('reader-failure');
     await state().getByRole('button', { name: 'Turn 1', exact: true }).click();
     await page.getByText(/The task as it was at entry \d+/).waitFor();
-    expect(await app.rows('Timeline').and(page.locator('[aria-selected=true]')).textContent()).toContain(
-      'Turn 1 failed',
-    );
+    const selected = app.rows('Timeline').and(page.locator('[aria-selected=true]'));
+    await expect.poll(() => selected.textContent()).toContain('Turn 1 failed');
   });
 
   it('sees turns, steps and waits as bars, and looks closer', async () => {
@@ -453,7 +452,9 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     const answer = page.getByRole('button', { name: 'Answer', exact: true });
     await answer.waitFor();
     await expect.poll(async () => (await answer.boundingBox())!.y).toBeLessThan(844);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
+      .toBeLessThanOrEqual(390);
     await checkAccess();
     await picture('reader-phone');
     await size(1440, 900);

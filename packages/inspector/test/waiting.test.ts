@@ -119,11 +119,13 @@ describe.skipIf(!executablePath)('work that waits', { timeout: 120_000 }, () => 
     expect(page.url()).toContain('state=stranded');
     const rows = page.getByRole('listbox', { name: 'Tasks' }).getByRole('option');
     await expect.poll(() => rows.count()).toBe(1);
-    expect(await page.getByRole('button', { name: /^Stranded/ }).getAttribute('aria-pressed')).toBe('true');
+    await page.getByRole('button', { name: /^Stranded/, pressed: true }).waitFor();
     await checkAccess(page);
     for (const width of [1440, 1024, 390]) {
       await page.setViewportSize({ width, height: 844 });
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      await expect
+        .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
+        .toBeLessThanOrEqual(width);
     }
     await page.setViewportSize({ width: 1440, height: 900 });
   });
@@ -155,7 +157,9 @@ describe.skipIf(!executablePath)('work that waits', { timeout: 120_000 }, () => 
     await checkAccess(page);
     for (const width of [1440, 1024, 390]) {
       await page.setViewportSize({ width, height: 844 });
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      await expect
+        .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
+        .toBeLessThanOrEqual(width);
     }
     await checkAccess(page);
     await page.setViewportSize({ width: 1440, height: 900 });

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import type { Task } from '@batonjs/protocol';
 import { LABELS, TASK_TREE } from '@batonjs/protocol/headers';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
@@ -39,7 +40,8 @@ describe('the labels of a task', () => {
     expect(await listed({ labels: ['eu'], code: 'NO_FUNDS' })).toEqual(['eu,fails']);
     expect(await listed({ labels: [], skill: '', code: '' })).toHaveLength(3);
     expect(await listed({ skill: 'pay' })).toEqual([]);
-    const [plain] = (await rpc(server, 'ListTasks', {})).tasks;
+    const { tasks } = await rpc(server, 'ListTasks', {});
+    const plain = tasks.find(({ status }: Task) => status.state === 'TASK_STATE_FAILED');
     expect(plain).not.toHaveProperty('metadata');
     const { metadata } = await rpc(server, 'GetTask', { id: plain.id }, active);
     expect(metadata).toEqual({ [LABELS]: ['eu', 'fails'] });
