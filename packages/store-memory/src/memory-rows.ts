@@ -175,7 +175,7 @@ export class MemoryRows implements Rows<Json> {
     if (snapshot) log.snapshot = snapshot.json as NonNullable<Commit['snapshot']>;
     this.#turns.replace(log, before, after);
     log.row = after;
-    this.#ended.replace(before, after);
+    if (after.endedAt !== undefined || before?.endedAt !== undefined) this.#ended.replace(before, after);
     this.#index.changed(log, before);
     if (!after.head?.closed || log.isClosed) return;
     log.close();

@@ -17,7 +17,12 @@ export class TurnQueues {
 
   /** Called for every row that replaces another; undefined stands for a log that is new or gone. */
   replace(log: Log, before: TaskRow | undefined, after: TaskRow | undefined): void {
-    this.#tallies.replace(log, before, after);
+    // Not asked of each row: turns that go on and tasks that end have no place there.
+    if (
+      (before && before.holder === undefined) ||
+      (after?.holder === undefined && after?.head?.closed === false)
+    )
+      this.#tallies.replace(log, before, after);
     if (before && after && isPlacedAlike(before, after)) return;
     if (before?.holder !== after?.holder) {
       if (before?.holder !== undefined) this.#byHolder.delete(before.holder, log);
