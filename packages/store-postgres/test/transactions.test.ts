@@ -1,7 +1,7 @@
 import type { Lease } from '@batonjs/store';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { chunk, chunkAfter } from '../../../test/kit/task-logs.ts';
+import { chunk, chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { postgresStore } from '../src/index.ts';
 
@@ -157,3 +157,25 @@ describe.skipIf(!server)('Commits that arrive together', () => {
       expect(await removed).toEqual([true, false]);
     }));
 });
+
+it.skipIf(!server)(
+  'A task that one transaction deletes is written anew by the next one, at the first attempt',
+  async () => {
+    const store = postgresStore(server!.url, { schema });
+    try {
+      await store.commit(chunkAfter(0, { head: headAt(1, { closed: true }) }));
+      await sql(`CREATE SEQUENCE "${schema}".attempts`);
+      await sql(`CREATE FUNCTION "${schema}".counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM nextval('"${schema}".attempts');
+      RETURN NEW;
+    END $$`);
+      await sql(`CREATE TRIGGER counted BEFORE INSERT ON "${schema}".facts
+      FOR EACH ROW EXECUTE FUNCTION "${schema}".counted()`);
+      const changes = await Promise.all([store.erase!('s', 't'), store.commit(chunkAfter(0))]);
+      expect(changes).toMatchObject([{ facts: 1 }, { version: 1 }]);
+      expect(await sql(`SELECT last_value FROM "${schema}".attempts`)).toEqual([{ last_value: '1' }]);
+    } finally {
+      await store.close();
+    }
+  },
+);

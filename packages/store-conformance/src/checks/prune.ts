@@ -34,6 +34,38 @@ export const pruneChecks = section('prune', {
     assert.equal((await again.append(chunk(1), 'once')).repeated ?? false, false);
   },
 
+  async 'erases a log in the moment in which another one of its id begins'({ store }) {
+    if (!store.erase) return;
+    await closed(logOf(store), 1);
+    const begins = logOf(store).create({ once: 'other key', commitId: 'anew' });
+    const [erased, begun] = await Promise.allSettled([store.erase('s', 't'), begins]);
+    assert.deepEqual(erased, { status: 'fulfilled', value: { facts: 3, webhooks: 0 } });
+    const kept = await store.load('s', 't');
+    assert.deepEqual(
+      kept?.facts.map(({ commitId }) => commitId),
+      begun.status === 'fulfilled' ? ['anew', 'anew'] : undefined,
+    );
+    assert.equal((await logOf(store, { taskId: 'next' }).create()).version, 2);
+    assert.equal((await store.list('s', { limit: 9 })).total, kept ? 2 : 1);
+  },
+
+  async 'erases all of a log in the moment in which it began and ended'({ store }) {
+    if (!store.erase) return;
+    await Promise.all([
+      logOf(store).commit([received(), created(), completed()]),
+      logOf(store, { taskId: 'other' }).create(),
+      store.erase('s', 't'),
+    ]);
+    await store.erase('s', 't');
+    same(await store.readFacts('s', 't', 0, 9), []);
+    same(await logOf(store).create({ commitId: 'anew' }), { version: 2 });
+    const { facts } = await logOf(store).load();
+    assert.deepEqual(
+      facts.map(({ commitId }) => commitId),
+      ['anew', 'anew'],
+    );
+  },
+
   async 'deletes closed logs whose status is older, whatever their scope'({ store }) {
     await closed(logOf(store, { taskId: 'old' }), 10);
     await closed(logOf(store, { taskId: 'old', scope: 's2' }), 9);

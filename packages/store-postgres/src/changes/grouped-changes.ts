@@ -162,6 +162,9 @@ class GroupTransaction {
   readonly #known: KnownTasks;
   /** How many tasks wait, by the key of the queue. */
   readonly #waiting: Map<string, number>;
+  /** The keys of tasks that it writes, and of those that it deletes. None is both: its rows in other tables are not. */
+  readonly #written = new Set<string>();
+  readonly #deleted = new Set<string>();
   readonly #now: number;
 
   constructor(known: KnownTasks, waiting: Map<string, number>, now: number) {
@@ -170,10 +173,11 @@ class GroupTransaction {
     this.#now = now;
   }
 
-  /** `'full'`: the changes so far and this one are too long for one statement. */
+  /** `'full'`: the changes so far and this one are too long for one statement, or one deletes a task that the other writes. */
   decide(pending: Pending): Outcome | 'full' {
     const { step, tasks } = pending;
     const { wanted } = step;
+    if (tasks.some(({ key }) => this.#deleted.has(key))) return 'full';
     const found: Found = {
       ...momentAt(this.#now),
       tasks: tasks.map((task) => this.#known.find(task, wanted.webhooks === true)),
@@ -182,6 +186,8 @@ class GroupTransaction {
     try {
       const change = changeOf(step, found);
       const before = this.collected.characters;
+      if (change.tasks?.some(({ after }) => !after) && tasks.some(({ key }) => this.#written.has(key)))
+        return 'full';
       if (before > 0 && before + charactersOf(change) > mostCharacters) return 'full';
       if (!isIdle(change)) this.#apply(change);
       return { pending, change };
@@ -197,8 +203,8 @@ class GroupTransaction {
       const { before, after, once } = write;
       const { scope, taskId } = changedRow(write);
       const key = keyOf(scope, taskId);
+      (after ? this.#written : this.#deleted).add(key);
       if (after) this.#known.rows.set(key, after);
-      else this.#known.rows.delete(key);
       if (once !== undefined) this.#known.use(key, keyOf(once), (before?.version ?? 0) + 1);
       this.#count(before, -1);
       this.#count(after, 1);

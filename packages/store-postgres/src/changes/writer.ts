@@ -60,12 +60,11 @@ export class Writer {
       counts AS (${counts(at(10), at(11), at(12), at(13))})
       SELECT count(*) AS written FROM written`;
     this.#tasks = planned(statement(''));
-    // A task that was deleted in the same transaction is not written, and has no words.
     this.#tasksWithTexts = planned(
       statement(`texts AS (
         INSERT INTO ${schema}.task_texts (key, words)
         SELECT u.key, array_to_tsvector(string_to_array(u.words, ' '))
-        FROM unnest(${at(14)}::text[], ${at(15)}::text[]) AS u (key, words) JOIN written ON written.key = u.key
+        FROM unnest(${at(14)}::text[], ${at(15)}::text[]) AS u (key, words)
       ),`),
     );
     this.#webhooks = upsert(`${schema}.webhooks`, 'key, config_key', webhookColumns).statement(1);
