@@ -80,7 +80,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/store-sqlite/src/{rows-on-tables,tables/*}.ts'],
     tests: [
       'scripts/mutation/stores/sqlite.test.ts',
-      'packages/store-sqlite/test/{buckets,database/clocks,tasks/*}.test.ts',
+      'packages/store-sqlite/test/{buckets,database/{clocks,replaced-file},tasks/*}.test.ts',
     ],
   },
   'store-redis': {
@@ -88,7 +88,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/store-redis/src/{redis-rows,rows/*}.ts'],
     tests: [
       'scripts/mutation/stores/redis.test.ts',
-      'packages/store-redis/test/{buckets,database/out-of-memory,round-trips,tasks/*}.test.ts',
+      'packages/store-redis/test/{buckets,redis-clock,connection/reconnecting,database/out-of-memory,round-trips,tasks/*}.test.ts',
     ],
     server: 'redis',
   },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Lease } from '@batonjs/store';
+import { createClient } from 'redis';
 import { afterAll, describe, expect, it } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../test/support/redis.ts';
@@ -12,6 +13,7 @@ afterAll(() => redis?.stop());
 /** A driver that writes down what it is asked to send. */
 function recording(driver: RedisDriver) {
   const sent: string[] = [];
+  let closed = 0;
   const recorder: RedisDriver = {
     name: driver.name,
     get epoch() {
@@ -23,14 +25,17 @@ function recording(driver: RedisDriver) {
       return driver.command(key, args);
     },
     subscribe: (...args) => driver.subscribe(...args),
-    close: () => driver.close(),
+    close: () => {
+      closed++;
+      return driver.close();
+    },
   };
-  return { recorder, sent };
+  return { recorder, sent, closed: () => closed };
 }
 
 describe.skipIf(!redis)('Each call of a store with one shard', () => {
   it('sends one command, a claim that gives out a task two, and watching none', async () => {
-    const { recorder, sent } = recording(nodeRedis({ urls: [redis!.url], timeoutMs: 4_000 }));
+    const { recorder, sent, closed } = recording(nodeRedis({ urls: [redis!.url], timeoutMs: 4_000 }));
     const store = redisStore({ driver: recorder, prefix: `test-${randomUUID()}` });
     // The first call of a kind also finds out that Redis is usable and does not know the script yet.
     const lease = { queue: 'q', holder: 'h', ttlMs: 60_000 };
@@ -59,6 +64,7 @@ describe.skipIf(!redis)('Each call of a store with one shard', () => {
     for (let n = 0; n < 10; n++) await store.subscribe({ scope: 's', taskId: `t${n}` }, () => {});
     expect(sent).toEqual([]);
     await store.close();
+    expect(closed()).toBe(1);
   });
 
   it('sends one command for a change of tasks that it knows, with their webhooks and leases', async () => {
@@ -99,6 +105,41 @@ describe.skipIf(!redis)('Each call of a store with one shard', () => {
     await store.close();
   });
 
+  it('sends a look and a write where another process has changed what it knew', async () => {
+    const { recorder, sent } = recording(nodeRedis({ urls: [redis!.url], timeoutMs: 4_000 }));
+    const prefix = `test-${randomUUID()}`;
+    const [store, other] = [
+      redisStore({ driver: recorder, prefix }),
+      redisStore({ url: redis!.url, prefix }),
+    ];
+    const config = { taskId: 't', id: 'w', url: 'https://example.com/' };
+    const webhook = {
+      scope: 's',
+      taskId: 't',
+      id: 'w',
+      config,
+      protocolVersion: '1.0',
+      queue: 'q',
+      cursor: 0,
+    };
+    await store.putPushConfig(webhook);
+    await store.commit(chunkAfter(0));
+    const commit = async (version: number) => {
+      sent.length = 0;
+      const outcome = await Promise.resolve(store.commit(chunkAfter(version))).then(() => '', Object);
+      return [outcome.code, sent.length];
+    };
+    expect(await commit(1)).toEqual([undefined, 1]);
+    const [delivery] = await store.claimDeliveries({ queue: 'q', holder: 'h', ttlMs: 60_000, limit: 9 });
+    await store.advance(delivery!, { cursor: 2 });
+    expect(await commit(2)).toEqual([undefined, 2]);
+    await other.commit(chunkAfter(3));
+    // Refused once on what it knew, and then told why.
+    expect(await commit(3)).toEqual(['VERSION_CONFLICT', 2]);
+    expect(await commit(4)).toEqual([undefined, 2]);
+    await Promise.all([store.close(), other.close()]);
+  });
+
   it('notifies with the length of the log', async () => {
     const store = redisStore({ url: redis!.url, prefix: `test-${randomUUID()}` });
     const notified = Promise.withResolvers<number | undefined>();
@@ -109,6 +150,16 @@ describe.skipIf(!redis)('Each call of a store with one shard', () => {
     for (const version of [0, 1, 2]) await store.commit(chunkAfter(version));
     expect(await notified.promise).toBe(3);
     await store.close();
+  });
+
+  it('notifies of everything after its subscription was interrupted', async () => {
+    const store = redisStore({ url: redis!.url, prefix: `test-${randomUUID()}` });
+    const client = await createClient({ url: redis!.url }).connect();
+    const notified = Promise.withResolvers<number | undefined>();
+    await store.subscribe({ queue: 'q' }, notified.resolve);
+    await client.sendCommand(['CLIENT', 'KILL', 'TYPE', 'pubsub']);
+    expect(await notified.promise).toBeUndefined();
+    await Promise.all([store.close(), client.close()]);
   });
 
   it('lets thousands of commits of one moment share the connection', async () => {

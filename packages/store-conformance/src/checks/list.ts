@@ -72,6 +72,16 @@ export const listChecks = section('list', {
     assert.equal(await found({ contextId: 'nothing' }), '');
     assert.equal(await found({ contextId: '' }), '');
     assert.equal((await store.list('s', { limit: 1, contextId: 'c2', statusSince: at(6) })).total, 3);
+    const total = async (query: object) => (await store.list('s', { limit: 1, ...query })).total;
+    assert.equal(await total({ contextId: 'c1', state: 'TASK_STATE_COMPLETED' }), 2);
+    await logOf(store, { taskId: 'message', contextId: 'c1' }).commit([
+      received('m1', 'c1'),
+      answered(at(9)),
+    ]);
+    assert.deepEqual(
+      [await total({ contextId: 'c1' }), await total({ contextId: 'c1', answered: true })],
+      [4, 5],
+    );
     await make('!', 'c2', 6);
     assert.equal((await store.list('s', { limit: 1, contextId: 'c2', statusSince: at(6) })).total, 4);
   },

@@ -137,6 +137,14 @@ export const onceChecks = section('once', {
     await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 2, holder: 'other' } }));
   },
 
+  async 'is not used by a commit without a key'({ store }) {
+    const log = logOf(store);
+    await log.create();
+    await log.commit([working()]);
+    for (const [n, key] of ['undefined', 'null', '0'].entries())
+      same(await log.append(chunk(n), key), { version: 4 + n });
+  },
+
   async 'tells keys, tasks and scopes apart'({ store }) {
     const one = logOf(store);
     const sibling = logOf(store, { taskId: 't2' });

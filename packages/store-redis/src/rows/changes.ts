@@ -14,7 +14,7 @@ import {
   type Wanted,
   type WebhookRow,
 } from '@batonjs/store';
-import { listOf, type RedisReply } from '../connection/driver.ts';
+import { listOf } from '../connection/driver.ts';
 import type { Database } from '../database/database.ts';
 import { script, vital } from '../database/script.ts';
 import { taskName } from '../database/shards.ts';
@@ -162,13 +162,7 @@ export class Changes {
     const args = first && groups.length === 1 ? first.args : groups.flatMap((group) => group.args);
     const run = isVital(change) ? vitalScript : writeScript;
     const asked = this.#clock.asked();
-    let reply: RedisReply;
-    try {
-      reply = await this.#database.ofShard(run, shard, args);
-    } catch (error) {
-      this.#known.forget(names);
-      throw error;
-    }
+    const reply = await this.#database.ofShard(run, shard, args);
     const [time, ...written] = listOf(reply);
     this.#clock.answered(asked, Number(time));
     if (written.includes(0)) this.#known.forget(names);

@@ -60,8 +60,17 @@ describe.skipIf(!redis)('A commit that is refused', () => {
     const store = redisStore({ url: redis!.url, prefix: `test-${randomUUID()}`, shards: 2 });
     for (const name of ['dueAt', 'statusAt']) {
       const commit = chunkAfter(0, { head: headAt(1, { [name]: 'soon' }) });
-      await expect(store.commit(commit)).rejects.toThrow(name);
+      await expect(store.commit(commit)).rejects.toMatchObject({
+        code: 'INVALID_COMMIT',
+        message: `${name} is no time: soon`,
+      });
     }
     await store.close();
   });
+});
+
+it('a Redis that cannot be reached answers no ping', async () => {
+  const store = redisStore({ url: 'redis://127.0.0.1:1', timeoutMs: 100 });
+  await expect(store.ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await store.close();
 });

@@ -34,7 +34,7 @@ export class Contexts {
 
   /** Removes `tasks` tasks from a context. */
   leave(context: number, tasks: number): void {
-    if (tasks > 0) this.#leave.run(tasks, context);
+    this.#leave.run(tasks, context);
   }
 
   /** Deletes the context of a task that has left it, which may have been in none. */

@@ -53,6 +53,7 @@ describe.each(Object.keys(ways))('A file that %s', (way) => {
     const unusable = { code: 'UNUSABLE', message: expect.stringContaining(path) };
     const writes = [1, 2, 3].map((n) => store.commit(commitOf(`new ${n}`, 0, [received])));
     for (const write of writes) await expect(write).rejects.toMatchObject(unusable);
+    await expect(store.ping()).rejects.toMatchObject(unusable);
     await expect(store.load('s', 't')).rejects.toMatchObject(unusable);
     await expect(store.readFacts('s', 't', 0, 9)).rejects.toMatchObject(unusable);
     await expect(store.claim({ queue: 'q', holder: 'h', ttlMs: 1, limit: 1 })).rejects.toMatchObject(

@@ -106,19 +106,22 @@ const configChecks = section<Both>('webhooks', {
   async 'are those of their own task, also after its lease was renewed with others'({ store }) {
     const writer = { fence: 1, holder: 'worker' };
     const turn = { queue: 'q', acquire: { holder: 'worker', ttlMs } };
-    const logs = ['t', 'u'].map((taskId) => logOf(store, { taskId }));
+    const logs = ['s t', 's u', 'r u'].map((name) => {
+      const [scope = '', taskId = ''] = name.split(' ');
+      return { name, log: logOf(store, { scope, taskId }) };
+    });
     const leases = [];
-    for (const log of logs) {
+    for (const { name, log } of logs) {
       const { lease } = await log.create({ turn });
-      leases.push(present(lease, `lease of ${log.taskId}`));
-      await store.putPushConfig(push(`of ${log.taskId}`, { taskId: log.taskId, cursor: 2 }));
+      leases.push(present(lease, `lease of ${name}`));
+      const { scope, taskId } = log;
+      await store.putPushConfig(push(`of ${name}`, { scope, taskId, cursor: 2 }));
     }
-    assert.equal((await store.renew(leases, ttlMs)).length, 2);
-    for (const log of logs.toReversed()) {
+    assert.equal((await store.renew(leases, ttlMs)).length, 3);
+    for (const { name, log } of logs.toReversed()) {
       await log.commit([chunk(1)], { writer });
-      const request = { queue: 'q', holder: log.taskId, ttlMs, limit: 9 };
-      const deliveries = await store.claimDeliveries(request);
-      assert.deepEqual(idsOf(deliveries.map(({ push }) => push)), [`of ${log.taskId}`]);
+      const deliveries = await store.claimDeliveries({ queue: 'q', holder: name, ttlMs, limit: 9 });
+      assert.deepEqual(idsOf(deliveries.map(({ push }) => push)), [`of ${name}`]);
     }
   },
 });
