@@ -142,13 +142,12 @@ export class TaskTable {
     if (tally !== undefined && row.queue !== undefined) this.#counts.addTally(row.queue, tally, tasks);
   }
 
-  /** Counts the task in its context no more, if it leaves it or is a task no more. */
+  /** Counts the task in its context no more, if it leaves it. */
   #leave(before: KeptTask | undefined, after: TaskRow | undefined): void {
     if (before?.context == null || !before.head) return;
     const { contextId, state } = before.head;
-    const [wasTask, isTask] = [state !== undefined, after?.head?.state !== undefined];
-    if (after?.head?.contextId === contextId && isTask === wasTask) return;
-    this.#contexts.leave(before.context, wasTask ? 1 : 0);
+    if (after?.head?.contextId !== contextId)
+      this.#contexts.leave(before.context, state === undefined ? 0 : 1);
   }
 }
 

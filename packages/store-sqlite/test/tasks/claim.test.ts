@@ -1,5 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../src/database/open-database.ts';
 import { sqliteStore } from '../../src/index.ts';
+import { storeOnDatabase } from '../../src/store-on-database.ts';
+import { Leases } from '../../src/tables/leases.ts';
 import { chunk, commitOf, complete, create, received } from '../logs.ts';
 
 const claim = { queue: 'q', holder: 'h', ttlMs: 60_000, limit: 1 };
@@ -98,4 +101,23 @@ it('a schedule passes over leases that their holders are about to renew', async 
   time.now += 20;
   const isKept = (holder: string) => holder === 'kept';
   expect(await next({ ...schedule, isKept })).toEqual(['s dead']);
+});
+
+it('where no other process can have a lease, all are ended: of turns, and of deliveries', async () => {
+  const db = openDatabase(':memory:', 'normal');
+  const now = () => 1_000;
+  const store = storeOnDatabase(db, { name: 'memory', shared: false, now, monotonic: now });
+  onTestFinished(() => store.close());
+  const config = { taskId: 't', id: 'w', url: 'https://example.com/' };
+  const webhook = { scope: 's', taskId: 't', id: 'w', config, protocolVersion: '1.0', queue: 'q', cursor: 0 };
+  await store.putPushConfig(webhook);
+  await create(store, 't', { turn: { queue: 'q', acquire: { holder: 'dead', ttlMs: 60_000 } } });
+  const next = async () => [
+    (await store.claim({ ...claim, holder: 'next' })).map(({ cause }) => cause),
+    (await store.claimDeliveries({ ...claim, holder: 'next' })).length,
+  ];
+  expect((await store.claimDeliveries({ ...claim, holder: 'dead' })).length).toBe(1);
+  expect(await next()).toEqual([[], 0]);
+  new Leases(db).endAll(now());
+  expect(await next()).toEqual([['expired'], 1]);
 });

@@ -1,6 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../src/database/open-database.ts';
 import { sqliteStore } from '../../src/index.ts';
+import { storeOnDatabase } from '../../src/store-on-database.ts';
+import { Logs } from '../../src/tables/logs.ts';
+import { Tables } from '../../src/tables/tables.ts';
 import { freshPath } from '../folder.ts';
 import { chunk, commitOf, complete, create, received } from '../logs.ts';
 
@@ -94,4 +98,42 @@ it('a log that never was a task is pruned without a change of its context', asyn
   await store.commit({ ...only, head: { ...only.head!, state: undefined, closed: true } });
   expect(await store.prune({ closedBefore: '2027-01-01T00:00:00.000Z', limit: 10 })).toBe(1);
   expect(contexts()).toEqual([{ context_id: 'c', tasks: 1 }]);
+});
+
+it('a log without its last fact is damaged, and not deleted', async () => {
+  const path = freshPath();
+  const store = sqliteStore(path);
+  onTestFinished(() => store.close());
+  await create(store, 't');
+  await store.commit(commitOf('t', 1, [chunk(1)]));
+  const file = new DatabaseSync(path);
+  file.exec('DELETE FROM facts WHERE version = 2');
+  file.close();
+  await expect(store.load('s', 't')).rejects.toMatchObject({ code: 'UNREADABLE' });
+});
+
+it('a long log is read in several slices', async () => {
+  const db = openDatabase(':memory:', 'normal');
+  const store = storeOnDatabase(db, { name: 'memory', shared: false });
+  onTestFinished(() => store.close());
+  const text = 'x'.repeat(600_000);
+  await create(store, 't');
+  await store.commit(
+    commitOf(
+      't',
+      1,
+      Array.from({ length: 6 }, (_, n) => chunk(n + 1, text)),
+    ),
+  );
+  let pauses = 0;
+  const tables = new Tables(db, { leaseNow: Date.now });
+  const logs = new Logs(db, tables.tasks, tables.longTexts, {
+    read: async (work) => work(),
+    write: async (work) => work(),
+    writeUnsynced: async (work) => work(),
+    pause: async () => void pauses++,
+  });
+  expect((await logs.log('s', 't'))?.facts.length).toBe(7);
+  // A slice has about a million characters: less than two of these facts.
+  expect(pauses).toBeGreaterThanOrEqual(2);
 });

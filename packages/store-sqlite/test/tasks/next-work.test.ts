@@ -44,6 +44,14 @@ it('what is due or waits is ready since the newest began, beside what comes', as
   expect(next()).toEqual({ isRunning: false, readySince: 1_000_400, dueAt: 1_000_500 });
 });
 
+it('of all that is due, in any queue, the newest is ready last', async () => {
+  const { time, due, next } = open();
+  for (const [n, queue] of ['b', 'a', 'c', 'a'].entries()) await due(`t${n}`, 1_000_100 + (n % 3), queue);
+  await due('later', 1_000_700, 'a');
+  time.now = 1_000_500;
+  expect(next()).toEqual({ isRunning: false, readySince: 1_000_102, dueAt: 1_000_700 });
+});
+
 it('a turn runs until its lease is over, and is ready then since it was leased', async () => {
   const { time, hold, next } = open();
   await hold('t');
