@@ -143,6 +143,8 @@ export const onceChecks = section('once', {
     await log.commit([working()]);
     for (const [n, key] of ['undefined', 'null', '0'].entries())
       same(await log.append(chunk(n), key), { version: 4 + n });
+    await log.catchUp();
+    same(await log.commit([completed()]), { version: 7 });
   },
 
   async 'tells keys, tasks and scopes apart'({ store }) {

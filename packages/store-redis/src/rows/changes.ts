@@ -58,8 +58,8 @@ export class Changes {
   }
 
   async run<T>(step: Step<T>): Promise<T> {
-    if (this.#renewals.size > 0 && step.wanted.tasks)
-      await Promise.all(step.wanted.tasks.map((task) => this.#renewals.get(nameOf(task))));
+    if (this.#renewals.size > 0)
+      await Promise.all((step.wanted.tasks ?? []).map((task) => this.#renewals.get(nameOf(task))));
     const decided = this.#guess(step);
     if (decided) {
       const [isWritten] = await this.#write(decided, [groupOf(decided)]);
@@ -143,10 +143,7 @@ export class Changes {
   async #decide<T>(step: Step<T>): Promise<Decided<T>> {
     const found = await this.#reader.find(step.wanted);
     let decision = step.decide(found);
-    while ('decide' in decision) {
-      const wanted = { part: step.wanted.part ?? 0, ...decision.wanted };
-      decision = decision.decide(await this.#reader.find(wanted));
-    }
+    while ('decide' in decision) decision = decision.decide(await this.#reader.find(decision.wanted));
     return { change: decision, found, wanted: step.wanted };
   }
 

@@ -88,6 +88,15 @@ describe.skipIf(!redis)('While the memory of Redis is full', () => {
     expect(await store.waiting('q')).toBe(1);
   });
 
+  it('a turn hands its task back with its last fact', async () => {
+    const store = open();
+    const { lease } = await store.commit(chunkAfter(0, held));
+    await fill();
+    const writer = { fence: lease!.fence, holder: 'h' };
+    const turn = { queue: 'q', release: true };
+    expect(await store.commit(chunkAfter(1, { writer, turn }))).toEqual({ version: 2 });
+  });
+
   it('a webhook gets the end of its task, once', async () => {
     const store = open();
     await store.commit(chunkAfter(0));

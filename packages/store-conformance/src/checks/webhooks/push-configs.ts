@@ -124,6 +124,23 @@ const configChecks = section<Both>('webhooks', {
       assert.deepEqual(idsOf(deliveries.map(({ push }) => push)), [`of ${name}`]);
     }
   },
+
+  async 'are all tried again now, those of several tasks too'({ store, second, now }) {
+    const retryAt = new Date(now() + 3_600_000).toISOString();
+    const names = ['t', 'u', 'v'].map((taskId) => ({ scope: 's', taskId, id: `of ${taskId}` }));
+    for (const { taskId, id } of names) {
+      await logOf(store, { taskId }).create();
+      await store.putPushConfig(push(id, { taskId }));
+    }
+    const claim = (holder: string) => store.claimDeliveries({ queue: 'q', holder, ttlMs, limit: 9 });
+    for (const delivery of await claim('first')) await store.advance(delivery, { attempts: 1, retryAt });
+    assert.deepEqual(await claim('early'), []);
+    await second.retryNow(names);
+    assert.deepEqual(
+      idsOf((await claim('now')).map(({ push }) => push)).toSorted(),
+      names.map(({ id }) => id),
+    );
+  },
 });
 
 /** All checks of the `PushConfigStore` port. */
