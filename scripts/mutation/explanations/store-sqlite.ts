@@ -27,4 +27,44 @@ export const explanationsOfStoreSqlite: readonly Explanation[] = [
     replacements: ['true'],
     why: 'Slower, but the same: a task without terms is in no list of terms.',
   },
+  {
+    file: `${tables}/tables.ts`,
+    line: 'if (bucket !== undefined && fullAt !== undefined)',
+    replacements: ['true'],
+    why: 'The same: a change that says when a bucket is full is one of a bucket.',
+  },
+  {
+    file: `${tables}/terms.ts`,
+    line: 'if (terms.length < 2) return terms;',
+    why: 'Slower, but the same: a search may walk along any of its terms.',
+  },
+  {
+    file: `${tables}/task-list.ts`,
+    line: "found.fact === null ? '' : this.#longTexts.read(Number(found.task), version, String(found.fact));",
+    replacements: ['"Stryker was here!"'],
+    why: 'The same: neither is a fact.',
+  },
+  {
+    file: `${tables}/task-list.ts`,
+    line: 'return sought.context === undefined',
+    replacements: ['false'],
+    why: 'Slower, but the same: all tasks are looked at, for those with the text.',
+  },
+  {
+    file: 'packages/store-sqlite/src/rows-on-tables.ts',
+    line: 'return step.wanted.bucket === undefined ? transactions.write(work) : transactions.writeUnsynced(work);',
+    replacements: ['true'],
+    why: 'Slower, but the same: what is taken from a bucket waits for the disk, too.',
+  },
+  {
+    file: `${tables}/buckets.ts`,
+    line: "#sweptUntil = '';",
+    why: 'Only which full buckets are deleted first.',
+  },
+  {
+    file: `${tables}/logs.ts`,
+    line: 'if (length > sliceLength || performance.now() > end) break;',
+    replacements: ['false'],
+    why: 'Only how long the event loop is blocked: a slice ends by its length, too.',
+  },
 ];
