@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Command, freePort, node, run } from '../kit/processes.ts';
 import { root } from '../repository/source-files.ts';
+import { asOneFile } from './one-file.ts';
 
 /** A sample agent that runs alone, as `pnpm --filter <app> start` would run it, on a port and a database of its own. */
 export interface SampleApp {
@@ -47,16 +49,17 @@ export function sampleApp(name: string, env: Environment | (() => Environment) =
   };
 }
 
-const sources = '--conditions=@batonjs/source';
-
 /** Starts `apps/<name>` on a port and a database of its own. */
 export async function startApp(name: string, env: Environment): Promise<SampleApp> {
   const cwd = join(root, 'apps', name);
   const data = mkdtempSync(join(tmpdir(), `baton-${name}-`));
+  const [main = '', converse = ''] = await Promise.all(
+    ['main', 'converse'].map((name) => asOneFile(pathToFileURL(join(cwd, `src/${name}.ts`)))),
+  );
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const start = async () => {
-    const started = run(node, [sources, 'src/main.ts'], {
+    const started = run(node, [main], {
       cwd,
       env: { PORT: String(port), BATON_DATA: data, ...env },
     });
@@ -74,7 +77,7 @@ export async function startApp(name: string, env: Environment): Promise<SampleAp
       server = await start();
     },
     async converse() {
-      const client = run(node, [sources, 'src/converse.ts', url], { cwd });
+      const client = run(node, [converse, url], { cwd });
       await client.ended;
       return client;
     },
