@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { asOneFile } from '../../test/support/one-file.ts';
 import type { Listening, Rested } from './server.ts';
 
 export type StoreName = 'memory' | 'sqlite';
@@ -16,8 +17,8 @@ export interface Served extends Listening {
 
 /** Starts a server. Rejects if it ends before it listens. */
 export async function serve(store: StoreName): Promise<Served> {
-  const child = fork(new URL('./server.ts', import.meta.url), [store], {
-    execArgv: ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning', '--expose-gc'],
+  const child = fork(await asOneFile(new URL('./server.ts', import.meta.url)), [store], {
+    execArgv: ['--disable-warning=ExperimentalWarning', '--expose-gc'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const listening = await next<Listening>(child);
