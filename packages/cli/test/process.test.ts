@@ -2,18 +2,21 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { node } from '../../../test/kit/processes.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
+import { asOneFile } from '../../../test/support/one-file.ts';
 import { serveMany } from './agents.ts';
 import { fieldOf } from './cli.ts';
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 const main = join(import.meta.dirname, '../src/main.ts');
+const program = await asOneFile(pathToFileURL(main));
 
 /** The command as a process of its own, with a home folder of its own. */
-function start(args: readonly string[], program = main) {
-  const child = spawn(node, ['--conditions=@batonjs/source', program, ...args], {
+function start(args: readonly string[], command: readonly string[] = [program]) {
+  const child = spawn(node, [...command, ...args], {
     env: { PATH, NODE_COMPILE_CACHE, HOME: temporaryFolder() },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -59,9 +62,9 @@ describe('the process', () => {
   });
 
   it('calls itself as it was called', async () => {
-    const program = join(temporaryFolder(), 'a2a-cli');
-    symlinkSync(main, `${program}.ts`);
-    const { written, ended } = start(['help'], `${program}.ts`);
+    const called = join(temporaryFolder(), 'a2a-cli.ts');
+    symlinkSync(main, called);
+    const { written, ended } = start(['help'], ['--conditions=@batonjs/source', called]);
     expect(await ended).toBe(0);
     expect(written.stdout).toContain('Usage: a2a-cli ');
   });

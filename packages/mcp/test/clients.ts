@@ -13,6 +13,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { onTestFinished } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { node } from '../../../test/kit/processes.ts';
+import { asOneFile } from '../../../test/support/one-file.ts';
 import { type McpHandlerOptions, mcpHandler } from '../src/index.ts';
 import { type Gate, skillsAgent } from './skills-agent.ts';
 
@@ -84,10 +85,15 @@ export async function programClient(
   flags: readonly string[],
   { env, onError }: { env: Record<string, string>; onError: (text: string) => void },
 ) {
-  const args = ['--conditions=@batonjs/source', 'packages/mcp/src/main.ts', ...flags];
+  const program = await asOneFile(new URL('../src/main.ts', import.meta.url));
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
   const around = { PATH, NODE_COMPILE_CACHE, ...env };
-  const transport = new StdioClientTransport({ command: node, args, env: around, stderr: 'pipe' });
+  const transport = new StdioClientTransport({
+    command: node,
+    args: [program, ...flags],
+    env: around,
+    stderr: 'pipe',
+  });
   transport.stderr?.on('data', (piece) => onError(String(piece)));
   const client = new Client({ name: 'test', version: '1' });
   onTestFinished(() => client.close());
