@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import { supervise } from './supervisor/supervise.ts';
 
 // The server runs in a child, so that it may be killed, and this process starts it again. Only on loopback: elsewhere this
@@ -5,7 +6,7 @@ import { supervise } from './supervisor/supervise.ts';
 const env = process.env;
 if (env.BATON_GALLERY_CHILD) await serve((message) => process.send?.(message));
 else if (/^(|localhost|127\.\d+\.\d+\.\d+|::1)$/.test(env.HOST ?? ''))
-  await supervise(new URL(import.meta.url), env);
+  await supervise(pathToFileURL(process.argv[1] ?? ''), env);
 else await serve();
 
 async function serve(report?: (message: object) => void): Promise<void> {

@@ -12,8 +12,10 @@ import { buildApp } from '../../../packages/inspector/test/built-app.ts';
 import { type Command, node, run } from '../../../test/kit/processes.ts';
 import { repetitions } from '../../../test/kit/repetitions.ts';
 import { chromiumForTests, openChromium } from '../../../test/support/chromium.ts';
+import { asOneFile } from '../../../test/support/one-file.ts';
 
 const executablePath = await chromiumForTests();
+const program = await asOneFile(new URL('../src/main.ts', import.meta.url));
 const pictures = join(import.meta.dirname, '../../../.reports/inspector');
 
 describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_000 }, () => {
@@ -22,7 +24,7 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_
   let gallery: Command;
   let page: Page;
   const start = (env: Record<string, string> = {}) =>
-    run(node, ['--conditions=@batonjs/source', 'apps/gallery/src/main.ts'], {
+    run(node, [program], {
       env: { PORT: '0', BATON_DATA: data, ...env },
     });
 

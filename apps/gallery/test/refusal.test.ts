@@ -19,8 +19,7 @@ const supervised = {};
 
 /** The output of a gallery that ends with exit code 1. */
 async function refusal(env: Readonly<Record<string, string>>, processes: object = served): Promise<string> {
-  const args = ['--conditions=@batonjs/source', program];
-  await using gallery = run(node, args, {
+  await using gallery = run(node, [program], {
     env: { PORT: '0', BATON_DATA: join(folder, 'data'), ...processes, ...env },
   });
   expect(await gallery.ended).toBe(1);
