@@ -19,7 +19,7 @@ import { root, workspaces } from './source-files.ts';
 
 const execute = promisify(execFile);
 
-/** A copy of the sources of all packages, which import one another in the copy. */
+/** A copy of the sources of all packages, which import one another in the copy, and of the scripts. */
 export class CopiedSources {
   readonly folder: string;
 
@@ -28,7 +28,9 @@ export class CopiedSources {
     this.folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-sources-')));
     const config = { extends: './tsconfig.base.json', include, compilerOptions };
     cpSync(join(root, 'tsconfig.base.json'), this.#path('tsconfig.base.json'));
-    cpSync(join(root, 'scripts'), this.#path('scripts'), { recursive: true });
+    // Scripts import some of what supports tests.
+    for (const name of ['scripts', 'test/support', 'test/repository'])
+      cpSync(join(root, name), this.#path(name), { recursive: true });
     writeFileSync(this.#path('tsconfig.json'), JSON.stringify(config));
     writeFileSync(this.#path('package.json'), JSON.stringify({ type: 'module' }));
     this.#linkModules(root, '');
