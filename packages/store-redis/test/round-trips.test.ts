@@ -140,15 +140,19 @@ describe.skipIf(!redis)('Each call of a store with one shard', () => {
     await Promise.all([store.close(), other.close()]);
   });
 
-  it('notifies with the length of the log', async () => {
+  it('notifies with the length of the log, and of a queue without any', async () => {
     const store = redisStore({ url: redis!.url, prefix: `test-${randomUUID()}` });
     const notified = Promise.withResolvers<number | undefined>();
     await store.subscribe(
       { scope: 's', taskId: 't' },
       (version) => version === 3 && notified.resolve(version),
     );
-    for (const version of [0, 1, 2]) await store.commit(chunkAfter(version));
+    const waits = Promise.withResolvers<number | undefined>();
+    await store.subscribe({ queue: 'q' }, waits.resolve);
+    for (const version of [0, 1]) await store.commit(chunkAfter(version));
+    await store.commit(chunkAfter(2, { turn: { queue: 'q', want: true } }));
     expect(await notified.promise).toBe(3);
+    expect(await waits.promise).toBeUndefined();
     await store.close();
   });
 
