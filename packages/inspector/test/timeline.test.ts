@@ -48,6 +48,26 @@ describe('a timeline', () => {
     expect(rows.map(({ durationMs }) => durationMs).filter(Boolean)).toEqual([1_990, 500]);
   });
 
+  it('says the name of a state once, also where the agent says it too', () => {
+    const says = (state: string, text: string) =>
+      fact(9, 2_200, {
+        type: 'status-changed',
+        status: { state, message: { messageId: 's', role: 'ROLE_AGENT', parts: [{ text }] } },
+      });
+    const { rows } = timelineOf([
+      says('TASK_STATE_COMPLETED', 'COMPLETED'),
+      says('TASK_STATE_INPUT_REQUIRED', ' input required '),
+      says('TASK_STATE_FAILED', 'TASK_STATE_FAILED'),
+      says('TASK_STATE_COMPLETED', 'COMPLETED, at last'),
+    ]);
+    expect(rows.map(({ described: { label, text } }) => `${label} ${text}`)).toEqual([
+      'Completed ',
+      'Input required ',
+      'Failed ',
+      'Completed COMPLETED, at last',
+    ]);
+  });
+
   it('gives the task as it was after any row, with what was said before there was a task', () => {
     const timeline = timelineOf(entries);
     expect(timeline.at(1).task).toBeUndefined();

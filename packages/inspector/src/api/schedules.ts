@@ -23,6 +23,8 @@ export interface Schedule {
   readonly isOverdue: boolean;
   /** The due time for which a task was started last. */
   readonly latestAt?: string;
+  /** The label that all its tasks have. */
+  readonly label: string;
   /** The latest tasks, newest first, of the callers that the inspector may show. */
   readonly tasks: readonly ScheduledTask[];
 }

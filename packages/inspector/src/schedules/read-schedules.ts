@@ -10,16 +10,20 @@ const mostTasks = 3;
 export async function readSchedules(store: AgentStore): Promise<readonly Schedule[]> {
   const found = await schedulesIn(store.tasks, store.queue);
   return Promise.all(
-    found.map(async ({ name, cron, timezone, missed, nextAt, isOverdue, latest }) => ({
-      name,
-      cron,
-      timezone,
-      missed,
-      ...(nextAt !== undefined && { nextAt }),
-      isOverdue,
-      ...(latest && { latestAt: latest.dueAt }),
-      tasks: await latestTasks(store, scheduleLabel(name)),
-    })),
+    found.map(async ({ name, cron, timezone, missed, nextAt, isOverdue, latest }) => {
+      const label = scheduleLabel(name);
+      return {
+        name,
+        cron,
+        timezone,
+        missed,
+        ...(nextAt !== undefined && { nextAt }),
+        isOverdue,
+        ...(latest && { latestAt: latest.dueAt }),
+        label,
+        tasks: await latestTasks(store, label),
+      };
+    }),
   );
 }
 

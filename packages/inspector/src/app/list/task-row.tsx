@@ -1,7 +1,7 @@
 import { useAgent } from '../data/session.ts';
 import { AgentMark } from '../parts/agent-mark.tsx';
 import { StateBadge } from '../parts/bits.tsx';
-import { ago, duration, isTerminalState, oneLine, shortId } from '../parts/words.ts';
+import { ago, duration, isTerminalState, oneLine, saidBeside, shortId } from '../parts/words.ts';
 import type { ListedRow } from './task-lists.ts';
 
 /** For how long a change of the state is news, in milliseconds: a little longer than it moves. */
@@ -46,7 +46,7 @@ export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
           <span class="mono">{shortId(id)}</span>
         </span>
       </span>
-      <span class="cell-text">{saidOf(task)}</span>
+      <span class="cell-text">{oneLine(saidBeside(state, task.text))}</span>
       <span class="cell-age">
         <span>{statusAt ? ago(statusAt, now) : ''}</span>
         {startedAt && statusAt && isTerminalState(state) && (
@@ -57,10 +57,4 @@ export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
       </span>
     </>
   );
-}
-
-/** What the status says, unless that is only its name again. */
-function saidOf({ text = '', state }: ListedRow): string {
-  const name = state.replace('TASK_STATE_', '').replace(/_/g, ' ');
-  return text.trim().toUpperCase() === name ? '' : oneLine(text);
 }

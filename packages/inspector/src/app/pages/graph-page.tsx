@@ -7,7 +7,7 @@ import { useNow } from '../data/use-now.ts';
 import { useTaskList } from '../list/use-task-list.ts';
 import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { ago, oneLine, plural, shortId, stateClass, stateName } from '../parts/words.ts';
+import { ago, oneLine, plural, saidBeside, shortId, stateClass, stateName } from '../parts/words.ts';
 import { layoutGraph, nodeHeight, nodeWidth } from './layout-graph.ts';
 
 interface GraphPageProps {
@@ -149,8 +149,6 @@ function ArrowHead() {
 type Place = ReturnType<typeof layoutGraph>['nodes'][number];
 
 function TaskNode({ agent, node, x, y }: Place & { readonly agent: string }) {
-  const isRepeated = node.text?.trim().toLowerCase() === stateName(node.state).toLowerCase();
-  const says = isRepeated ? undefined : node.text;
   return (
     <a class={`node node-${stateClass(node.state)}`} href={hrefOf(node.agent, 'tasks', node.id)}>
       <title>{[node.title, stateName(node.state), node.agent, node.id].filter(Boolean).join(' · ')}</title>
@@ -163,7 +161,7 @@ function TaskNode({ agent, node, x, y }: Place & { readonly agent: string }) {
         {`${stateName(node.state)}${node.agent === agent ? '' : ` · ${node.agent}`}`}
       </text>
       <text class="node-text" x={x + 16} y={y + 55}>
-        {says ? oneLine(says, 36) : ''}
+        {oneLine(saidBeside(node.state, node.text), 36)}
       </text>
     </a>
   );

@@ -74,7 +74,7 @@ interface ScheduleItemProps {
 }
 
 function ScheduleItem({ agent, schedule, onChange }: ScheduleItemProps) {
-  const { name, cron, timezone, missed, nextAt, isOverdue, latestAt, tasks } = schedule;
+  const { name, cron, timezone, missed, nextAt, isOverdue, latestAt, label, tasks } = schedule;
   const now = Date.now();
   const next = nextAt === undefined ? 'never' : `${dateTime(nextAt)}, ${until(nextAt, now)}`;
   return (
@@ -101,7 +101,7 @@ function ScheduleItem({ agent, schedule, onChange }: ScheduleItemProps) {
           <TaskLink key={task.id} agent={agent} task={task} />
         ))}
         {tasks.length > 0 && (
-          <a href={hrefOf(agent, 'tasks', undefined, { q: `label:"schedule:${name}"` })}>All its tasks</a>
+          <a href={hrefOf(agent, 'tasks', undefined, { q: `label:"${label}"` })}>All its tasks</a>
         )}
       </div>
       {isOverdue && <Overdue agent={agent} name={name} onChange={onChange} />}

@@ -8,6 +8,10 @@ export const stateName = (state: TaskState | string): string =>
     .replace(/_/g, ' ')
     .replace(/^./, (letter) => letter.toUpperCase());
 
+/** What is said beside the name of a state: empty where it is only that name again, as in `Completed COMPLETED`. */
+export const saidBeside = (state: TaskState | string, text = ''): string =>
+  stateName(text.trim()) === stateName(state) ? '' : text;
+
 /** The part of a state's CSS class. */
 export const stateClass = (state: TaskState | string): string =>
   state.replace('TASK_STATE_', '').toLowerCase().replace(/_/g, '-');

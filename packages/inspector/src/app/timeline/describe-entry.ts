@@ -5,7 +5,16 @@ import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry, Notice } from '../../api/timeline.ts';
 import { callName, callText } from '../models/totals.ts';
 import type { IconName } from '../parts/icon.tsx';
-import { dateTime, fileSize, oneLine, plural, shortId, stateName } from '../parts/words.ts';
+import {
+  dateTime,
+  fileSize,
+  oneLine,
+  plural,
+  saidBeside,
+  shortId,
+  stateClass,
+  stateName,
+} from '../parts/words.ts';
 
 /** An entry as a row shows it. */
 export interface Described {
@@ -186,8 +195,8 @@ function describeEvent({ task, message, statusUpdate, artifactUpdate }: AgentEve
 const statusOf = (state: string, parts: readonly PartMembers[] = []): Described => ({
   icon: 'status',
   label: stateName(state),
-  text: summary(parts),
-  tone: state.replace('TASK_STATE_', '').toLowerCase().replace(/_/g, '-'),
+  text: saidBeside(state, summary(parts)),
+  tone: stateClass(state),
 });
 
 const artifactOf = (
