@@ -5,27 +5,22 @@
  * Plain JavaScript without packages, for the machine's own Node.js, also one that is too old for the packages: nothing is installed when it begins.
  * Only `dependencies` are installed, never what tests, benchmarks and documents need; a clone that has those keeps them.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { packageManager, pinnedNode } from './start/platform.mjs';
+import { install, run } from './start/install.mjs';
+import { pinnedNode } from './start/platform.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 /** The folders whose pages Vite builds into `dist/app`. */
 const pages = { inspector: join(root, 'packages/inspector'), chat: join(root, 'apps/chat') };
 
-install();
+const isComplete = existsSync(join(root, 'node_modules/.bin/vitest'));
+say(isComplete ? 'Checking the installed packages …' : 'Installing the packages of the sample agents …');
+install(root, '@batonjs/gallery');
 const node = usableNode();
 for (const [name, folder] of Object.entries(pages)) buildPage(name, folder);
 if (!process.argv.includes('--build')) serve();
-
-function install() {
-  const isComplete = existsSync(join(root, 'node_modules/.bin/vitest'));
-  const gallery = ['--prod', '--filter-prod', '@batonjs/gallery...', '--trust-lockfile'];
-  say(isComplete ? 'Checking the installed packages …' : 'Installing the packages of the sample agents …');
-  const [command, ...first] = packageManager(process.env.npm_execpath, process.platform, process.execPath);
-  run(command, [...first, 'install', ...(isComplete ? [] : gallery)], root);
-}
 
 /** The Node.js that the repository pins, or this one where npm has none for the platform. */
 function usableNode() {
@@ -82,15 +77,6 @@ function serve() {
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
   });
-}
-
-/** Runs a command to its end, and ends with its exit code if that is not 0. */
-function run(command, args, cwd) {
-  // Notices about newer versions of tools are of no use to those who try the agents.
-  const env = { ...process.env, NO_UPDATE_NOTIFIER: '1', npm_config_update_notifier: 'false' };
-  const { status, error } = spawnSync(command, args, { cwd, env, stdio: 'inherit' });
-  if (error) throw error;
-  if (status !== 0) process.exit(status ?? 1);
 }
 
 function say(line) {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -73,6 +73,15 @@ describe('the start command', { timeout: 300_000 }, () => {
         artifacts: [{ name: 'result', parts: [{ data: { message: 'Processed 100 USD' } }] }],
       },
     });
+
+    // `pnpm baton` in the same clone, which has no packages of the command line yet.
+    const inClone = (...args: string[]) => promisify(execFile)(node, args, { cwd: clone });
+    expect((await inClone('scripts/start/command-line.mjs')).stdout).toBe('');
+    const { scripts } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
+    const [before, program] = scripts.baton.split(' && node ');
+    expect(before).toBe('node scripts/start/command-line.mjs');
+    const listed = await inClone(...program.split(' '), 'task', 'list', '-a', `${url}/agents/expense`);
+    expect(listed.stdout).toMatch(/^Task ID: [\s\S]*\nTasks: 2\n$/);
 
     gallery.signal('SIGINT');
     expect(await gallery.ended).toBe(0);

@@ -19,7 +19,7 @@ import { addFork } from './deployment/fork.ts';
 import { addRelease } from './deployment/release.ts';
 import { addSchedules } from './deployment/schedules.ts';
 import { addTasks } from './deployment/tasks.ts';
-import { toDuration } from './flags/duration.ts';
+import { durationText, toDuration } from './flags/duration.ts';
 import type { Io } from './io.ts';
 import { addLoad } from './load/load.ts';
 import { addReplay } from './replay/replay.ts';
@@ -81,7 +81,7 @@ const isSecret = ({ long }: Option): boolean => /bearer|api-key|svc-param|secret
 
 const plain = ({ defaultValue, long, parseArg }: Option): string | undefined => {
   if (defaultValue === undefined) return defaults[long ?? ''];
-  return parseArg === toDuration ? `${Number(defaultValue) / 1_000}s` : String(defaultValue);
+  return parseArg === toDuration ? durationText(Number(defaultValue)) : String(defaultValue);
 };
 
 /** Defaults that are not a value of the flag. */

@@ -22,22 +22,33 @@ export async function runCli(args: readonly string[], io: Io, version: string): 
       // Commander adds the options and the command behind the arguments.
       await act(context as never, ...(given.slice(0, -2) as never[]));
     };
+  const program = createProgram(io, version, run);
   try {
-    await createProgram(io, version, run).parseAsync([...args], { from: 'user' });
+    await program.parseAsync([...args], { from: 'user' });
     return context?.exitCode ?? 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     if (io.signal.aborted) return 130;
-    return fail(toUsage(error, io), context, args, io);
+    return fail(toUsage(error, program, args), context, args, io);
   }
 }
 
 /** Commander shows its help for a command that is only a group. */
-function toUsage(error: unknown, io: Io): unknown {
+function toUsage(error: unknown, program: Command, args: readonly string[]): unknown {
   if (!(error instanceof CommanderError)) return error;
   const message =
     error.code === 'commander.help' ? 'A command is missing' : error.message.replace('error: ', '');
-  return new CliError('A2ACLI_ERR_USAGE', message.replaceAll('\n', ' '), `${io.program} help`);
+  return new CliError(
+    'A2ACLI_ERR_USAGE',
+    message.replaceAll('\n', ' '),
+    `${commandOf(program, args)} --help`,
+  );
+}
+
+/** The names of the command that the words of a line lead to, as far as there is one. */
+function commandOf(command: Command, [word, ...more]: readonly string[]): string {
+  const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word ?? ''));
+  return next ? `${command.name()} ${commandOf(next, more)}` : command.name();
 }
 
 function fail(error: unknown, context: RunContext | undefined, args: readonly string[], io: Io): number {

@@ -53,17 +53,27 @@ it('shows each default that is in effect, and no secret', async () => {
 });
 
 it.each<[line: string, error: string]>([
-  ['', 'Error: A command is missing\nCode: A2ACLI_ERR_USAGE\nHint: baton help\n'],
-  ['task', 'Error: A command is missing\nCode: A2ACLI_ERR_USAGE\nHint: baton help\n'],
-  ['sned', "Error: unknown command 'sned' (Did you mean send?)\nCode: A2ACLI_ERR_USAGE\nHint: baton help\n"],
-  ['task get', "Error: missing required argument 'id'\nCode: A2ACLI_ERR_USAGE\nHint: baton help\n"],
+  ['', 'Error: A command is missing\nCode: A2ACLI_ERR_USAGE\nHint: baton --help\n'],
+  ['task', 'Error: A command is missing\nCode: A2ACLI_ERR_USAGE\nHint: baton task --help\n'],
+  [
+    'sned',
+    "Error: unknown command 'sned' (Did you mean send?)\nCode: A2ACLI_ERR_USAGE\nHint: baton --help\n",
+  ],
+  [
+    'task get',
+    "Error: missing required argument 'id'\nCode: A2ACLI_ERR_USAGE\nHint: baton task get --help\n",
+  ],
   [
     'task list --page-size 0',
-    "Error: option '--page-size <n>' argument '0' is invalid. It is a whole number, 1 or more.\nCode: A2ACLI_ERR_USAGE\nHint: baton help\n",
+    "Error: option '--page-size <n>' argument '0' is invalid. It is a whole number, 1 or more.\nCode: A2ACLI_ERR_USAGE\nHint: baton task list --help\n",
   ],
   [
     'task list --state asleep',
-    "Error: option '--state <state>' argument 'asleep' is invalid. A state is one of submitted, working, input-required, auth-required, completed, failed, canceled, rejected.\nCode: A2ACLI_ERR_USAGE\nHint: baton help\n",
+    "Error: option '--state <state>' argument 'asleep' is invalid. A state is one of submitted, working, input-required, auth-required, completed, failed, canceled, rejected.\nCode: A2ACLI_ERR_USAGE\nHint: baton task list --help\n",
+  ],
+  [
+    'server --port abc',
+    "Error: option '--port <port>' argument 'abc' is invalid. It is a whole number, 0 or more.\nCode: A2ACLI_ERR_USAGE\nHint: baton demo-server --help\n",
   ],
   [
     'send hi',

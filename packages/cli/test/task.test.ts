@@ -185,6 +185,8 @@ describe('task list', () => {
     expect(stderr).toMatch(/^1 task, more with --page-token \S+\n$/);
     const all = (await cli(`task list -a ${url}`, { isTTY: true })).stdout.trimEnd().split('\n');
     expect(all.map((line) => line.split('  ')[0])).toEqual(['input-required', 'completed']);
+    // Its status says nothing any more: what was said last does.
+    expect(all[1]).toMatch(/[\w-]{36} {2}Working$/);
     expect(Math.max(...all.map((line) => line.length))).toBeLessThanOrEqual(80);
     const row = (status: object) => ({ id: 't', contextId: 'c', status }) as never;
     const said = (text: string) => ({ messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }] });

@@ -141,9 +141,12 @@ async function listTasks(context: RunContext<TaskFlags>): Promise<void> {
   const { options, output, io } = context;
   const { contextId, state, label, skill, code, pageSize, pageToken } = options;
   const agent = await context.agent();
+  const isForPerson = !output.isJson && io.stdout.isTTY;
   const page = await context.waiting((signal) =>
     agent.listTasks(
       {
+        // What was said last, for tasks whose status says nothing.
+        ...(isForPerson && { historyLength: 1 }),
         ...(contextId !== undefined && { contextId }),
         ...(state !== undefined && { status: state }),
         ...(label && { labels: [...label] }),
@@ -156,7 +159,7 @@ async function listTasks(context: RunContext<TaskFlags>): Promise<void> {
     ),
   );
   if (output.isJson && !options.stream) return output.json(page);
-  if (!output.isJson && io.stdout.isTTY) {
+  if (isForPerson) {
     output.raw(taskLines(page.tasks, io.stdout.columns ?? 80, Date.now()));
     const rest = page.nextPageToken ? `, more with --page-token ${page.nextPageToken}` : '';
     return output.note(`${page.tasks.length === 1 ? '1 task' : `${page.tasks.length} tasks`}${rest}`);

@@ -78,6 +78,15 @@ const hints: Partial<Record<CliErrorCode, string>> = {
   A2ACLI_ERR_AUTH_FAILED: 'Check the credentials',
 };
 
+const reasonHints: Partial<Record<ErrorReason, string>> = {
+  TASK_NOT_FOUND: 'Check the id: task list has the tasks that this caller may see',
+  TASK_NOT_CANCELABLE: 'Nothing is left to cancel: task get shows what came of it',
+  UNSUPPORTED_OPERATION:
+    'See card get for what the agent can do; for a task that has ended, begin another one',
+  RESOURCE_EXHAUSTED: 'Try again later',
+  UNAVAILABLE: 'Try again later',
+};
+
 /** What users see of an error. Only errors that were foreseen say what happened. */
 export function toFailure(error: unknown, context: FailureContext = {}): Failure {
   if (A2AError.is(error)) return toProtocolFailure(error, context);
@@ -100,7 +109,7 @@ function toCliError(error: unknown): Pick<CliError, 'code' | 'message' | 'hint'>
 
 function toProtocolFailure(
   { reason, message }: A2AError,
-  { binding, hasCredentials = false, hint = 'Run the command again with --debug' }: FailureContext,
+  { binding, hasCredentials = false, hint: ofContext }: FailureContext,
 ): Failure {
   const a2aCode = transportCode(reason, binding);
   if (reason === 'UNAUTHENTICATED' || reason === 'PERMISSION_DENIED') {
@@ -108,5 +117,6 @@ function toProtocolFailure(
     const envelope = { code, message, hint: hints[code]!, a2aCode };
     return { envelope: { error: envelope }, exitCode: cliErrors[code] };
   }
+  const hint = ofContext ?? reasonHints[reason] ?? 'Run the command again with --debug';
   return { envelope: { error: { code: nameOf(reason), message, hint, a2aCode } }, exitCode: 1 };
 }

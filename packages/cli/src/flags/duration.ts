@@ -9,3 +9,12 @@ export function toDuration(text: string): number {
   const pieces = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g);
   return [...pieces].reduce((sum, [, number, unit]) => sum + Number(number) * units[unit!]!, 0);
 }
+
+/** Milliseconds as {@link toDuration} reads them, in the largest unit of which they are a whole number: `168h`, `10m`. */
+export function durationText(ms: number): string {
+  const [unit, length] = Object.entries(units).findLast(([, each]) => ms >= each && ms % each === 0) ?? [
+    's',
+    1_000,
+  ];
+  return `${ms / length}${unit}`;
+}
