@@ -8,7 +8,7 @@ export const stateName = (state: TaskState | string): string =>
     .replace(/_/g, ' ')
     .replace(/^./, (letter) => letter.toUpperCase());
 
-/** What is said beside the name of a state: empty where it is only that name again, as in `Completed COMPLETED`. */
+/** The text beside the name of a state: empty where it is only that name again, as in `Completed COMPLETED`. */
 export const saidBeside = (state: TaskState | string, text = ''): string =>
   stateName(text.trim()) === stateName(state) ? '' : text;
 
