@@ -152,11 +152,15 @@ describe('a conversation', () => {
   it('never starts a new task where the given one is refused [A2ACLI_INTERACT_002, A2ACLI_INTERACT_003, R-CLI-93]', async () => {
     const url = await serveMany();
     const done = (await cli(`send -a ${url} -o json hello`)).json.task;
-    const refused = [`--task-id none`, `--task-id ${done.id}`, `--task-id ${done.id} --context-id other`];
-    for (const flags of refused) {
+    const refused = {
+      '--task-id none': 'Check the id',
+      [`--task-id ${done.id}`]: 'begin another one',
+      [`--task-id ${done.id} --context-id other`]: '--debug',
+    };
+    for (const [flags, hint] of Object.entries(refused)) {
       const ran = await cli(`send -a ${url} -o json ${flags} more`);
       expect(ran.code).toBe(1);
-      expect(ran.json.error.hint).toContain('--debug');
+      expect(ran.json.error.hint).toContain(hint);
     }
     expect((await cli(`task list -a ${url} -o json`)).json.tasks).toHaveLength(1);
   });
