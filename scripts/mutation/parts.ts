@@ -175,10 +175,12 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   // Without the page, which needs a browser, and `cli.ts`, which only starts the program.
   inspector: {
-    ...warm('inspector', [
-      '{agents,http,models,tasks,timeline,wire}/*',
-      '{card-report,graph,guard,program,recording,scopes,store-timeline,timeline,wire}',
-    ]),
+    warm: true,
+    tests: [
+      'packages/inspector/test/{agents,charts,clients,http,models,tasks,timeline,wire}/*.test.ts',
+      'packages/inspector/test/{card-report,graph,guard,leaving,program,recording,scopes,store-timeline,timeline,wire}.test.ts',
+      'test/secrets/{client-requests,inspector}.test.ts',
+    ],
     mutate: [...sourcesOf('inspector'), '!packages/inspector/src/{cli.ts,{app,api}/**}'],
   },
   ...partsOfServer,

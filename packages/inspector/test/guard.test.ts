@@ -5,6 +5,7 @@ import { createAgentServer } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
+import { listen } from '../../../test/kit/listen.ts';
 import { checkRequest } from '../src/guard/check-request.ts';
 import { inspector } from '../src/index.ts';
 import type { InspectorOptions } from '../src/options.ts';
@@ -188,6 +189,44 @@ describe('the inspector', () => {
     );
   });
 
+  it('tells `authenticate` the method, the path and each header as one text', async () => {
+    const seen: unknown[] = [];
+    const { send } = await serve({
+      authenticate: ({ method, path, headers }) => {
+        seen.push([method, path, headers['set-cookie'], headers['x-a']]);
+        return {};
+      },
+    });
+    await send('/api/session', { 'x-a': 'b', 'set-cookie': ['c=1', 'd=2'] as never });
+    await send('/api/kill', json, {});
+    expect(seen).toEqual([
+      ['GET', '/api/session', 'c=1, d=2', 'b'],
+      ['POST', '/api/kill', undefined, undefined],
+    ]);
+  });
+
+  it('lets no other machine kill the process, whoever asks', async () => {
+    let killed = 0;
+    const handler = inspector({
+      url: 'http://127.0.0.1:9',
+      authenticate: () => ({ may: ['kill'] }),
+      kill: () => (killed += 1),
+    });
+    const from = async (remoteAddress: string) => {
+      const far = createServer((incoming, response) => {
+        Object.defineProperty(incoming.socket, 'remoteAddress', { value: remoteAddress });
+        handler(incoming, response);
+      });
+      const url = await listen(far);
+      const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
+      const { may } = (await (await fetch(`${url}/api/session`)).json()) as { may: string[] };
+      return [may, (await fetch(`${url}/api/kill`, post)).status];
+    };
+    expect(await from('192.0.2.7')).toEqual([[], 404]);
+    expect(await from('127.0.0.1')).toEqual([['kill'], 200]);
+    await expect.poll(() => killed).toBe(1);
+  });
+
   it('takes no form of another page for an action: the body must be JSON', async () => {
     const { send } = await serve({ allow: ['send'] });
     const body = { parts: [{ text: 'hello' }] };
@@ -224,6 +263,10 @@ describe('the inspector', () => {
     expect(() => inspector({ agents: [{}] })).toThrow('needs `url`, `server`, or `store` with `name`');
     expect(() => inspector({ store: memoryStore() })).toThrow(TypeError);
     for (const traceUrl of ['', '{traceId}', 'javascript:{traceId}', 'http://localhost/'])
-      expect(() => inspector({ url: 'http://localhost', traceUrl })).toThrow(/`traceUrl` must be/);
+      expect(() => inspector({ url: 'http://localhost', traceUrl })).toThrow(
+        new TypeError('`traceUrl` must be an absolute http or https URL that contains {traceId}'),
+      );
+    for (const traceUrl of ['http://localhost/{traceId}', 'https://a.example/?t={traceId}'])
+      expect(() => inspector({ url: 'http://localhost', traceUrl })).not.toThrow();
   });
 });

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { reply } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
+import { freePort } from '../../../test/kit/processes.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { openBrowser } from '../src/open-browser.ts';
 import { help, runProgram, type Serving } from '../src/program.ts';
@@ -59,6 +60,7 @@ describe('the program', () => {
     [['--header', ': secret'], '--header must be "Name: value", not ": secret"'],
     [['--port', 'x'], '--port must be a whole number from 0 to 65535, not "x"'],
     [['--port', '65536'], '--port must be a whole number from 0 to 65535, not "65536"'],
+    [['--port', '1e3'], '--port must be a whole number from 0 to 65535, not "1e3"'],
     [['--port', '1x'], '--port must be a whole number from 0 to 65535, not "1x"'],
     [['--port', '-1'], "Option '--port' argument is ambiguous"],
     [['--wrong'], "Unknown option '--wrong'"],
@@ -67,6 +69,16 @@ describe('the program', () => {
     expect([running, written.stdout]).toEqual([2, '']);
     expect(written.stderr.startsWith(why)).toBe(true);
     expect(written.stderr).not.toContain('    at ');
+  });
+
+  it('serves at the port that it is given, to this machine', async () => {
+    const port = await freePort();
+    const { written } = await run(['--port', String(port), '--header', 'a:b', 'https://a.example']);
+    expect(written.stdout).toContain(`http://127.0.0.1:${port}/`);
+    // One of another program, or none: the number is right.
+    expect((await run(['--port', '65535'])).written.stderr).not.toContain('--port must be');
+    const { running, written: refused } = await run(['--port', String(port)]);
+    expect([running, refused.stderr]).toEqual([2, expect.stringContaining('EADDRINUSE')]);
   });
 
   it('shows the agents, which get its headers', async () => {
@@ -161,6 +173,8 @@ it('a browser is started with the file, by the program of the platform', () => {
     '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Inspector</title>\n' +
       '<meta http-equiv="refresh" content="0;url=http://a/#token=&quot;&amp;">\n',
   );
+  // It holds the token: no other user may read it.
+  expect(statSync(path).mode & 0o077).toBe(0);
   remove();
   expect(existsSync(path)).toBe(false);
   for (const platform of ['darwin', 'win32'] as const)
@@ -174,4 +188,13 @@ it('a browser is started with the file, by the program of the platform', () => {
     ['open', 'file'],
     ['cmd', '/c', 'start', '', 'file'],
   ]);
+});
+
+it('nothing happens where no browser can be started', async () => {
+  // No program of this name is there.
+  const other = process.platform === 'win32' ? 'darwin' : 'win32';
+  const { path, remove } = openBrowser('http://127.0.0.1:9', undefined, other);
+  expect(existsSync(path)).toBe(true);
+  await new Promise(setImmediate);
+  remove();
 });

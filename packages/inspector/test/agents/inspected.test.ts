@@ -77,6 +77,12 @@ describe('an agent that is shown', () => {
       scopes: [{}, { label: 'Mine', caller: 'a' }, { tenant: 't' }, { caller: 'a', tenant: 't' }],
     });
     expect(store?.scopes.map(({ label }) => label)).toEqual(['anonymous callers', 'Mine', 't', 'a at t']);
+    expect(store?.scopes.map(({ label: _, scope: __, ...given }) => given)).toStrictEqual([
+      {},
+      { caller: 'a' },
+      { tenant: 't' },
+      { caller: 'a', tenant: 't' },
+    ]);
     expect([new Set(store?.scopes.map(({ scope }) => scope)).size, store?.webhooks, store?.queue]).toEqual([
       4,
       undefined,
@@ -158,6 +164,32 @@ describe('all agents', () => {
     ]);
     expect(() => inspection.agent(undefined)).toThrow('The inspector knows no agent undefined');
     inspection.close();
+  });
+
+  it('have no credential in what is shown, however it is written', () => {
+    const headers = { 'x-one': 'abcdefgh', 'x-two': 'Bearer abcdefgh-and-more', cookie: 'a="quoted-text"' };
+    const inspection = new Inspection([
+      { url: 'http://a.example', connect: { headers } },
+      { url: 'http://b.example', connect: { headers: { 'x-key': 'another-one', accept: 'text/plain' } } },
+      { url: 'http://c.example' },
+    ]);
+    const shown = JSON.stringify([
+      'abcdefgh-and-more, abcdefgh',
+      'a="quoted-text"',
+      'another-one',
+      'text/plain',
+    ]);
+    expect(JSON.parse(inspection.hide(shown))).toEqual(['…, …', '…', '…', 'text/plain']);
+  });
+
+  it('have servers that run here, where they can be called', () => {
+    const server = serverOf({ name: 'near' });
+    const inspection = new Inspection([
+      { server },
+      { url: 'http://a.example' },
+      { name: 'x', store: memoryStore() },
+    ]);
+    expect(inspection.servers).toEqual([{ id: 'near', server, url: 'http://near.localhost' }]);
   });
 
   it('do what a viewer may', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { listen } from '../../../../test/kit/listen.ts';
 import { until } from '../../../../test/kit/until.ts';
+import { fetchFile } from '../../src/actions/fetch-file.ts';
 import { type Json, serve } from './inspector-api.ts';
 
 describe('a message', () => {
@@ -220,5 +222,28 @@ describe('a file', () => {
     expect((await call('/file', { agent: id, url: farUrl })).status).toBe(502);
     expect((await call('/file', { agent: 'kept', url: `${outside}/file` })).status).toBe(502);
     expect((await call('/file', { url: outside })).message).toBe('agent is missing');
+  });
+
+  it('is fetched from the port of the scheme where the address of the agent has none', async () => {
+    const refusal = async (agent: string | undefined, url: string) => {
+      const link = agent === undefined ? undefined : ({ url: agent } as never);
+      return String(await fetchFile(link, url).catch((error: unknown) => error));
+    };
+    const isRefused = /cannot be fetched: its URL/;
+    expect(await refusal('http://127.0.0.1/agent', 'http://127.0.0.1:80/x')).not.toMatch(isRefused);
+    expect(await refusal('https://127.0.0.1/agent', 'https://127.0.0.1:443/x')).not.toMatch(isRefused);
+    expect(await refusal('http://127.0.0.1/agent', 'http://127.0.0.1:443/x')).toMatch(isRefused);
+    expect(await refusal('https://127.0.0.1/agent', 'http://127.0.0.1:80/x')).toMatch(isRefused);
+    expect(await refusal(undefined, 'http://127.0.0.1:80/x')).toMatch(isRefused);
+  });
+
+  it('has at most 20 MiB, and a type in any case', async () => {
+    const most = 20 * 1024 * 1024;
+    const url = await listen((request, response) => {
+      response.end(Buffer.alloc(request.url === '/most' ? most : most + 1));
+    });
+    const { mediaType, base64 } = await fetchFile({ url } as never, `${url}/most`);
+    expect([mediaType, base64.length]).toEqual(['application/octet-stream', Math.ceil(most / 3) * 4]);
+    await expect(fetchFile({ url } as never, `${url}/more`)).rejects.toThrow('cannot be fetched');
   });
 });

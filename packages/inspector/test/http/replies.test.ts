@@ -15,6 +15,7 @@ import { problemOf, RequestError, sendJson, sendProblem } from '../../src/http/r
 import { router } from '../../src/http/router.ts';
 import { serveApp } from '../../src/http/serve-app.ts';
 import { streamLines } from '../../src/http/stream-lines.ts';
+import { createInspector } from '../../src/inspector.ts';
 import { pause } from '../../src/pause.ts';
 import { lookRoutes } from '../../src/routes/look-routes.ts';
 
@@ -219,6 +220,33 @@ describe('the files of the app', () => {
       expect(await get('/a.js', refused)).toEqual([null, false, 'accept-encoding']);
     expect(await get('/a.woff2', 'gzip')).toEqual([null, false, 'accept-encoding']);
     expect(await (await fetch(`${url}/a.js`)).text()).toBe(script);
+  });
+
+  it('are served by the inspector without a token, to those who only read', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'index.html'), '<p>'.repeat(99));
+    const handler = createInspector({ url: 'http://127.0.0.1:9', token: 'a-token-of-16-ch' }, folder);
+    const url = await listen(createServer(handler));
+    const page = await fetch(url, { headers: { 'accept-encoding': 'gzip' } });
+    expect([page.status, page.headers.get('content-encoding'), await page.text()]).toEqual([
+      200,
+      'gzip',
+      '<p>'.repeat(99),
+    ]);
+    const plain = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    for (const [method, path] of [
+      ['POST', '/'],
+      ['GET', '/missing'],
+      ['GET', '/api'],
+    ] as const) {
+      const response = await fetch(url + path, { method });
+      expect([response.status, await response.json()]).toEqual([
+        404,
+        { problem: { message: `There is nothing at ${path}` } },
+      ]);
+    }
+    expect((await fetch(`${url}/api/missing`)).status).toBe(401);
   });
 
   it('are said to be missing before they are built', async () => {

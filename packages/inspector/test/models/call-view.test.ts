@@ -152,6 +152,25 @@ describe('a step that called a tool', () => {
 });
 
 describe('another entry', () => {
+  it('of a recording, which has no fact, stays as it is', async () => {
+    const said = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] };
+    for (const content of [{ message: said }, { event: { message: said } }]) {
+      const entry = { seq: 1, at, ...content } as Entry;
+      async function* updates(): AsyncGenerator<TimelineUpdate> {
+        yield { type: 'entries', entries: [entry] };
+      }
+      for (const showsMessages of [true, false])
+        for await (const update of withCalls(updates(), { showsMessages }))
+          expect(update).toStrictEqual({ type: 'entries', entries: [entry] });
+    }
+  });
+
+  it('that ends as a kept conversation begins is none', async () => {
+    const changes = { 'my https://batonjs.dev/ai-sdk/v1 ': 'x' };
+    const fact: Fact = { format: 1, at, type: 'memory-changed', changes };
+    expect((await shown(fact)).fact).toEqual(fact);
+  });
+
   it.each([3, null, 'text', [1], {}, { parts: [] }])('with the result %j stays as it is', async (result) => {
     expect(await shown(step(result))).toStrictEqual({ seq: 1, at, fact: step(result) });
   });

@@ -1,9 +1,13 @@
 import { connect } from '@batonjs/client';
 import { createAgentServer, inputRequired, working } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
+import type { TaskRow } from '../../src/api/task.ts';
 import { Inspection } from '../../src/inspection.ts';
+import { Assignees } from '../../src/tasks/assignees.ts';
+import { Briefs } from '../../src/tasks/briefs.ts';
+import { countOpen } from '../../src/tasks/count-open.ts';
 
 const hourMs = 3_600_000;
 
@@ -58,4 +62,170 @@ it('a row says who has its question: whom the agent chose, and whom operators ch
   expect(Date.parse(row!.assignees![0]!.expiresAt)).toBeGreaterThan(Date.now() + hourMs);
   await send('an answer', id);
   expect((await names())[0]).toEqual(['boss', []]);
+});
+
+const scope = '["x","",""]';
+const asking = (id: string, version = 1): TaskRow => ({
+  id,
+  contextId: 'c',
+  state: 'TASK_STATE_INPUT_REQUIRED',
+  version,
+});
+
+describe('the people who have questions', () => {
+  const opened = (by: string, expiresAt: string) => ({
+    fact: { type: 'callback-opened', expiresAt, answers: { by } },
+  });
+
+  it('are read just before and after the question, of many tasks in order, and none where a log cannot be read', async () => {
+    const asked: unknown[] = [];
+    const assignees = new Assignees({
+      async readFacts(...given: unknown[]) {
+        asked.push(given);
+        if (given[1] === 't1') throw new Error('Away');
+        return [
+          opened('Ada', 'early'),
+          { fact: { type: 'message-received' } },
+          { fact: { type: 'callback-opened', expiresAt: 'late' } },
+          opened(`Bob of ${given[1]}`, 'late'),
+        ];
+      },
+    } as never);
+    const rows = Array.from({ length: 70 }, (_, n) => asking(`t${n}`));
+    const working: TaskRow = { ...asking('w'), state: 'TASK_STATE_WORKING' };
+    const tasks = rows.map((_, n) => ({ head: { statusVersion: n } }));
+    const added = await assignees.addTo(scope, [...rows, working], { tasks } as never);
+    expect(added[69]).toEqual({ ...rows[69], assignees: [{ by: 'Bob of t69', expiresAt: 'late' }] });
+    expect([added[1], added[70], added.length]).toEqual([rows[1], working, 71]);
+    expect([asked[0], asked[20], asked[21], asked[69], asked.length]).toEqual([
+      [scope, 't0', 0, 100],
+      [scope, 't20', 0, 100],
+      [scope, 't21', 1, 100],
+      [scope, 't69', 49, 100],
+      70,
+    ]);
+    // What could not be read is read again, and a task whose page says no more is read from its beginning.
+    await assignees.addTo(scope, [rows[1]!, asking('new')], { tasks: [] });
+    expect(asked.slice(70)).toEqual([
+      [scope, 't1', 0, 100],
+      [scope, 'new', 0, 100],
+    ]);
+    expect(await assignees.addTo(scope, [working], { tasks: [] })).toEqual([working]);
+    expect(asked).toHaveLength(72);
+  });
+
+  it('are remembered of 5,000 tasks', async () => {
+    let reads = 0;
+    const assignees = new Assignees({
+      async readFacts() {
+        reads += 1;
+        return [];
+      },
+    });
+    const add = (from: number, to: number) =>
+      assignees.addTo(
+        scope,
+        Array.from({ length: to - from }, (_, n) => asking(`t${from + n}`)),
+        { tasks: [] },
+      );
+    await add(0, 5_000);
+    await add(0, 1);
+    expect(reads).toBe(5_000);
+    await add(5_000, 5_001);
+    await add(1, 2);
+    expect(reads).toBe(5_001);
+    await add(0, 1);
+    expect(reads).toBe(5_002);
+  });
+});
+
+describe('what tasks are about', () => {
+  const row = (id: string): TaskRow => ({ id, contextId: 'c', state: 'TASK_STATE_WORKING' });
+  const message = (text: string) => ({ messageId: 'm', role: 'ROLE_USER', parts: [{ text }] });
+
+  it('is read once of each task, as far as its log can be read', async () => {
+    const asked: unknown[] = [];
+    let isAway = true;
+    const briefs = new Briefs({
+      async readFacts(...given: unknown[]) {
+        asked.push(given);
+        const [, id] = given;
+        if (id === 'away' && isAway) throw new Error('Away');
+        if (id === 'empty') return [];
+        if (id === 'other') return [{ fact: { type: 'task-created', at: 'then' } }];
+        return [{ fact: { type: 'message-received', at: 'then', message: message(`about ${id}`) } }];
+      },
+    } as never);
+    const rows = ['a', 'away', 'empty', 'other'].map(row);
+    expect(await briefs.addTo(scope, rows)).toStrictEqual([
+      { ...rows[0], title: 'about a', startedAt: 'then' },
+      rows[1],
+      rows[2],
+      { ...rows[3], startedAt: 'then' },
+    ]);
+    expect(asked[0]).toEqual([scope, 'a', 0, 1]);
+    isAway = false;
+    const [, away] = await briefs.addTo(scope, rows);
+    expect(away).toMatchObject({ title: 'about away' });
+    expect(asked.slice(4).map((given) => (given as string[])[1])).toEqual(['away', 'empty']);
+    // A label says better what a task is about, and the caller of another scope may have the same id.
+    const named = { ...rows[0]!, title: 'Mine' };
+    expect(await briefs.addTo(scope, [named])).toStrictEqual([{ ...named, startedAt: 'then' }]);
+    await briefs.addTo('other', [rows[0]!]);
+    expect(asked).toHaveLength(7);
+  });
+
+  it('is remembered of 20,000 tasks', async () => {
+    let reads = 0;
+    const briefs = new Briefs({
+      async readFacts(_: unknown, id: string) {
+        reads += 1;
+        return [{ fact: { type: 'x', at: id } }];
+      },
+    } as never);
+    const add = (from: number, to: number) =>
+      briefs.addTo(
+        scope,
+        Array.from({ length: to - from }, (_, n) => row(`t${from + n}`)),
+      );
+    const first = await add(0, 20_000);
+    expect([first[0]?.startedAt, first[33]?.startedAt, first[19_999]?.startedAt]).toEqual([
+      't0',
+      't33',
+      't19999',
+    ]);
+    expect((await add(0, 40))[33]?.startedAt).toBe('t33');
+    expect(reads).toBe(20_000);
+    await add(20_000, 20_001);
+    await add(1, 2);
+    expect(reads).toBe(20_001);
+    await add(0, 1);
+    expect(reads).toBe(20_002);
+  });
+});
+
+it('open tasks are counted for the first caller, each kind as at most a thousand', async () => {
+  const asked: unknown[] = [];
+  const count = (totals: Record<string, number>, scopes: object[] = [{ scope: 'a' }, { scope: 'b' }]) =>
+    countOpen({
+      scopes,
+      tasks: {
+        async list(of: string, query: { state: string }) {
+          asked.push([of, query]);
+          return { total: totals[query.state.slice('TASK_STATE_'.length)] ?? 0 };
+        },
+      },
+    } as never);
+  expect(await count({ INPUT_REQUIRED: 1, AUTH_REQUIRED: 2, SUBMITTED: 400, WORKING: 599 })).toEqual({
+    asking: 3,
+    working: 999,
+  });
+  expect(asked).toEqual(
+    ['INPUT_REQUIRED', 'AUTH_REQUIRED', 'SUBMITTED', 'WORKING'].map((state) => [
+      'a',
+      { state: `TASK_STATE_${state}`, limit: 1, totalAtMost: 1_000 },
+    ]),
+  );
+  expect(await count({ SUBMITTED: 1_000, WORKING: 1_000 })).toEqual({ asking: 0, working: 1_000 });
+  expect(await count({ WORKING: 5 }, [])).toEqual({ asking: 0, working: 0 });
 });

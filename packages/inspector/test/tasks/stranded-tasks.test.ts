@@ -93,3 +93,76 @@ it('a store that pins nothing has none, and is asked for no versions', async () 
   expect(await exhibit.tasks.stranded!()).toEqual({ queue: 'x', versions: [] });
   expect(await exhibit.tasks.list({ stranded: true })).toEqual({ tasks: [], total: 0, source: 'live' });
 });
+
+it('a list has those of its scope, newest first, as far as they are still there, and each row says what it waits for', async () => {
+  const { store, tasks } = pinning();
+  const { pinned } = store;
+  const at = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`;
+  const head = (minute: number) => ({
+    contextId: 'c',
+    state: 'TASK_STATE_WORKING',
+    statusAt: at(minute),
+    version: 2,
+    statusVersion: 2,
+    turn: 1,
+    attempt: 1,
+  });
+  const message = { role: 'ROLE_AGENT', messageId: 'm', parts: [{ text: 'At it' }] };
+  const status = { type: 'status-changed', status: { state: 'TASK_STATE_WORKING', message } };
+  const facts = [
+    { version: 1, fact: { type: 'message-received', at: at(0), message: { parts: [{ text: 'go' }] } } },
+    { version: 2, fact: status },
+  ];
+  const logs: Record<string, unknown> = {
+    old: { head: head(1), facts },
+    new: { head: head(3), facts: facts.slice(0, 1) },
+    mid: { head: head(2), facts },
+  };
+  const load = store.load.bind(store);
+  const changed = Object.assign(store, {
+    load: async (scope: string, id: string) => (scope === 'baton:versions' ? load(scope, id) : logs[id]),
+    pinned: async (...given: Parameters<NonNullable<typeof pinned>>) =>
+      (await pinned!(...given)).map(({ taskId }) => ({
+        scope: taskId === 'other' ? 's' : '["x","",""]',
+        taskId,
+      })),
+    list: async () => ({ tasks: ['mid', 'plain'].map((taskId) => ({ taskId, head: head(2) })), total: 2 }),
+    readFacts: async () => facts.slice(0, 1),
+  });
+  tasks.one = ['old', 'gone', 'other'];
+  tasks.two = ['new', 'mid'];
+  const source = new Inspection([{ name: 'x', store: changed as never }]).agent('x').tasks;
+  const list = (filter: object) => source.list({ stranded: true, ...filter });
+  // The first look finds none: each may be taken up in a moment.
+  expect(await list({})).toEqual({ tasks: [], total: 0, source: 'live' });
+  await expect.poll(async () => (await list({})).total).toBe(3);
+  const { tasks: rows, total } = await list({});
+  expect([total, rows.map(({ id, waitsFor, text, title }) => [id, waitsFor, text, title])]).toEqual([
+    3,
+    [
+      ['new', 'two', undefined, 'go'],
+      ['mid', 'two', 'At it', 'go'],
+      ['old', 'one', 'At it', 'go'],
+    ],
+  ]);
+  expect((await list({ text: 'old' })).tasks.map(({ id }) => id)).toEqual(['old']);
+  expect((await list({ state: 'TASK_STATE_FAILED' })).tasks).toEqual([]);
+  expect((await source.list({})).tasks.map(({ id, waitsFor }) => [id, waitsFor])).toEqual([
+    ['mid', 'two'],
+    ['plain', undefined],
+  ]);
+  expect(await source.stranded!()).toEqual({
+    queue: 'x',
+    versions: [
+      { version: 'one', tasks: 2 },
+      { version: 'two', tasks: 2 },
+    ],
+  });
+});
+
+it('a list does without them where the store cannot say what waits', async () => {
+  const { store } = pinning();
+  store.pinned = () => Promise.reject(new Error('Away'));
+  const { tasks } = new Inspection([{ name: 'x', store }]).agent('x');
+  expect(await tasks.list({})).toEqual({ tasks: [], total: 0, source: 'live' });
+});

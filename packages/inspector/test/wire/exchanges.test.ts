@@ -6,7 +6,12 @@ import { recordedTransport } from '../../src/wire/recorded-transport.ts';
 import { curlOf, grpcurlOf } from '../../src/wire/shell-line.ts';
 import type { Tap } from '../../src/wire/tap.ts';
 import { WireLog } from '../../src/wire/wire-log.ts';
-import { shownHeaders, withoutSecrets } from '../../src/wire/without-secrets.ts';
+import {
+  credentialsIn,
+  receivedHeaders,
+  shownHeaders,
+  withoutSecrets,
+} from '../../src/wire/without-secrets.ts';
 
 /** A log, what it told its listener, and a tap that notes everything. */
 function wired() {
@@ -387,8 +392,94 @@ describe('what may be shown', () => {
     ['{"token":"","credentials":{"a":1}}', '{"token":"","credentials":{"a":1}}'],
     ['{"a" : 1}', '{"a" : 1}'],
     ['{"token" : 7}', '{"token":7}'],
+    // The URL of a webhook may be signed.
+    ['{"url":"http://a/x?sig","token":"a"}', '{"url":"http://a/x","token":"…"}'],
+    ['{"url":"http://u:p@a/x","token":null}', '{"url":"http://a/x","token":null}'],
+    [
+      '[{"url":"http://a/x?sig","authentication":{}},{"token":1}]',
+      '[{"url":"http://a/x","authentication":{}},{"token":1}]',
+    ],
+    [
+      '{"a":{"url":"http://a/x?b"},"n":null,"token":"a"}',
+      '{"a":{"url":"http://a/x?b"},"n":null,"token":"…"}',
+    ],
+    ['{"url":"no url?sig#x","token":"a"}', '{"url":"no url","token":"…"}'],
+    ['{"url":7,"token":"a"}', '{"url":7,"token":"…"}'],
+    [
+      '{"taskPushNotificationConfig":{"url":"http://a/x?sig","id":"w"}}',
+      '{"taskPushNotificationConfig":{"url":"http://a/x","id":"w"}}',
+    ],
+    [
+      '{"pushNotificationConfig":{"url":"http://a/x?sig"}}',
+      '{"pushNotificationConfig":{"url":"http://a/x"}}',
+    ],
+    [
+      '{"configs":[{"url":"http://a/x?sig"},"http://a/x?b",null]}',
+      '{"configs":[{"url":"http://a/x"},"http://a/x?b",null]}',
+    ],
+    ['{"config":{"url":"http://a/x?b"},"configs":null}', '{"config":{"url":"http://a/x?b"},"configs":null}'],
     ['data: {"token":"a"}', 'data: {"token":"a"}'],
   ])('of %s is %s', (text, shown) => {
     expect(withoutSecrets(text)).toBe(shown);
+  });
+});
+
+it('credentials are the values of headers that are not of the protocol, and what follows their scheme', () => {
+  const headers = {
+    Authorization: 'Bearer a-long-secret',
+    cookie: 'a=12345678; b=short, c=12345678901',
+    'X-Key': '1234567',
+    Accept: 'text/event-stream',
+  };
+  expect(credentialsIn(headers)).toEqual([
+    'Bearer a-long-secret',
+    'a-long-secret',
+    'a=12345678; b=short, c=12345678901',
+    '12345678',
+    '12345678901',
+  ]);
+  expect(receivedHeaders(new Headers({ 'set-cookie': 'a', 'x-a': 'b' }))).toEqual({
+    'set-cookie': '…',
+    'x-a': 'b',
+  });
+});
+
+describe('a log with a bound', () => {
+  const draft = { operation: 'x', method: 'GET', url: 'http://a', requestHeaders: {}, shell: '' };
+  const numbers = (log: WireLog) => log.exchanges.map(({ number }) => number);
+
+  it('counts two bytes for each character of what it keeps', () => {
+    // 8 of the URL, 2 of a line, 3 of a header, and bodies.
+    const begun = { ...draft, shell: 'ab', requestHeaders: { a: 'bc' }, requestBody: 'x'.repeat(7) };
+    const log = new WireLog({ exchanges: 9, bytes: 2 * 60 });
+    const first = log.add(begun);
+    first.responseHeaders = { abc: 'de' };
+    log.receive(first, 'y'.repeat(5));
+    const second = log.add(begun);
+    log.send(second, 'z'.repeat(17));
+    // 30 and 30.
+    expect(numbers(log)).toEqual([1, 2]);
+    log.receive(second, 'y');
+    expect(numbers(log)).toEqual([2]);
+    // What has made way may go on, and takes no more room.
+    log.receive(first, 'y'.repeat(1_000));
+    log.receive(second, 'y'.repeat(29));
+    log.add({ ...draft, url: '' });
+    expect(numbers(log)).toEqual([2, 3]);
+    log.receive(second, 'y');
+    expect(numbers(log)).toEqual([3]);
+  });
+
+  it('forgets all with its listeners, and counts on', () => {
+    const log = new WireLog({ exchanges: 2, bytes: 100 });
+    let told = 0;
+    log.listen(() => (told += 1));
+    const first = log.add(draft);
+    log.clear();
+    log.receive(first, 'y'.repeat(200));
+    expect([numbers(log), told]).toEqual([[], 1]);
+    log.add(draft);
+    log.add(draft);
+    expect(numbers(log)).toEqual([2, 3]);
   });
 });

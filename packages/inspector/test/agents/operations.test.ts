@@ -1,0 +1,154 @@
+import { connect } from '@batonjs/client';
+import { createAgentServer } from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it } from 'vitest';
+import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
+import { until } from '../../../../test/kit/until.ts';
+import { Activity } from '../../src/activity.ts';
+import type { ActionRecord } from '../../src/api/activity.ts';
+import type { InspectorOptions } from '../../src/options.ts';
+import { showAgent } from '../show-agent.ts';
+import { type Json, serve } from './inspector-api.ts';
+
+const dayMs = 86_400_000;
+
+/** An inspector that shows the tasks of anonymous callers, and those of Bob at the tenant `acme`: a task of him asks. */
+async function scoped(options: Partial<InspectorOptions>) {
+  const server = closedAfterTest(
+    createAgentServer({
+      ...showAgent(async () => {}),
+      name: 'show',
+      publicUrl: 'http://show.localhost',
+      callbacks: true,
+      store: memoryStore(),
+      logger: () => {},
+      authenticate: ({ headers }) => ({ scope: headers['x-caller'] ?? 'nameless' }),
+    }),
+  );
+  const scopes = [{}, { caller: 'bob', tenant: 'acme' }];
+  const api = await serve({ agents: [{ server, scopes }], ...options });
+  const bob = await connect('http://show.localhost', {
+    fetch: (request) => server.fetch(request),
+    headers: { 'X-Caller': 'bob' },
+  });
+  const message = { messageId: 'm', role: 'ROLE_USER' as const, parts: [{ text: 'ask' }] };
+  const { task } = (await bob.sendMessage({ tenant: 'acme', message })) as { task: { id: string } };
+  /** The log of a task as the page gets it. */
+  const logOf = async (id: string) =>
+    JSON.stringify(
+      await api.feed(`/agents/show/tasks/${id}/timeline?scope=1`, ({ type }) => type === 'live'),
+    );
+  return { ...api, id: task.id, at: `/agents/show/tasks/${task.id}`, logOf };
+}
+
+describe('a task of a caller at a tenant', () => {
+  it('is run again for the same caller, by whom the program knows', async () => {
+    const { call, at, logOf } = await scoped({ authenticate: () => ({ name: 'Ada', may: ['fork'] }) });
+    const { json } = await call(`${at}/fork`, { scope: 1 });
+    expect((await call(`/agents/show/tasks/${json.taskId}?scope=1`)).status).toBe(200);
+    expect((await call(`/agents/show/tasks/${json.taskId}?scope=0`)).status).toBe(404);
+    expect(await logOf(String(json.taskId))).toContain('"by":"Ada"');
+    expect(await call(`${at}/fork`, {})).toMatchObject({ status: 502 });
+    expect(await call(`${at}/fork`, { scope: 2 })).toMatchObject({ status: 404 });
+  });
+
+  it('is run again from the position that was chosen, and by the inspector without a name', async () => {
+    const { call, at, logOf } = await scoped({ allow: ['fork'] });
+    expect(await call(`${at}/fork`, { scope: 1, position: 9_999 })).toMatchObject({ status: 502 });
+    const { json } = await call(`${at}/fork`, { scope: 1, position: 1 });
+    expect(await logOf(String(json.taskId))).toContain('"by":"inspector"');
+    expect(await call(`${at}/fork`, { scope: 1, position: '1' })).toMatchObject({
+      status: 400,
+      message: 'position must be a whole number',
+    });
+  });
+
+  it('is given to a person for at most a year, by whom the program knows', async () => {
+    const { call, at, logOf, id } = await scoped({ authenticate: () => ({ name: 'Ada', may: ['assign'] }) });
+    const to = 'x'.repeat(200);
+    const assign = (body: object) => call(`${at}/assign`, { scope: 1, to, expiresMs: 60_000, ...body });
+    expect(await assign({ expiresMs: 366 * dayMs })).toMatchObject({ status: 200 });
+    expect(await logOf(id)).toContain('"assignedBy":"Ada"');
+    expect(await assign({ scope: 0 })).toMatchObject({ status: 502 });
+    for (const expiresMs of [366 * dayMs + 1, -1, '60000', undefined])
+      expect(await call(`${at}/assign`, { scope: 1, to, expiresMs })).toMatchObject({
+        status: 400,
+        message: 'expiresMs must be a number of milliseconds, at most a year',
+      });
+    expect(await assign({ to: '  ' })).toMatchObject({
+      status: 400,
+      message: 'to must be a text of 1 to 200 characters',
+    });
+  });
+
+  it('has its webhooks in its own scope', async () => {
+    const { call, at } = await scoped({ allow: ['redeliver'] });
+    expect(await call(`${at}/redeliver`, { scope: 1 })).toMatchObject({ status: 200, json: { revived: 0 } });
+    expect(await call(`${at}/redeliver`, { scope: 2 })).toMatchObject({ status: 404 });
+  });
+});
+
+it('all webhooks of a task are tried again that were given up, and no others', async () => {
+  const { call, near, outside, show, hooks } = await serve({ allow: ['redeliver'] });
+  const { task } = await near.send('ask');
+  for (const [id, path] of [
+    ['up', 'file'],
+    ['down', 'hook'],
+    ['gone', 'hook'],
+  ])
+    await near.createTaskPushNotificationConfig({ taskId: task!.id, id: id!, url: `${outside}/${path}` });
+  await near.send('blue', { task: task! });
+  await until(show, task!.id, 'COMPLETED');
+  const dead = async () => {
+    const { webhooks } = (await call('/agents/show/webhooks')).json as unknown as { webhooks: Json[] };
+    return webhooks.filter((row) => row.dead).length;
+  };
+  await expect.poll(dead).toBe(2);
+  const before = hooks.length;
+  const path = `/agents/show/tasks/${task!.id}/redeliver`;
+  expect((await call(path, {})).json).toEqual({ revived: 2 });
+  await expect.poll(() => hooks.length).toBe(before + 2);
+  expect(hooks.slice(before)).toEqual(['/hook', '/hook']);
+  expect(await call('/agents/far/tasks/t/redeliver', {})).toMatchObject({ status: 404 });
+});
+
+it('each action that is refused is asked for with its agent and task, and told in words', async () => {
+  const asked: unknown[] = [];
+  const may = (action: string, target: object) => {
+    asked.push([action, target]);
+    return false;
+  };
+  const { call } = await serve({ authenticate: () => ({ may }) });
+  const agent = 'show';
+  const cases = [
+    ['/tasks/t/fork', 'fork', { agent, taskId: 't' }, 'run tasks again'],
+    ['/tasks/t/assign', 'assign', { agent, taskId: 't' }, 'give questions to people'],
+    ['/tasks/t/redeliver', 'redeliver', { agent, taskId: 't' }, 'redeliver webhooks'],
+    ['/prune', 'prune', { agent }, 'delete tasks'],
+    ['/forget-schedule', 'forget-schedule', { agent }, 'forget schedules'],
+    ['/remove', 'add-agent', { agent }, 'add agents'],
+  ] as const;
+  for (const [path, action, target, words] of cases) {
+    expect(await call(`/agents/show${path}`, {})).toMatchObject({
+      status: 403,
+      message: `This inspector does not allow you to ${words}`,
+    });
+    expect(asked.splice(0)).toEqual([[action, target]]);
+  }
+});
+
+it('the last 1,000 actions are kept, the newest first', () => {
+  const told: ActionRecord[] = [];
+  const activity = new Activity((record) => void told.push(record));
+  const record = (n: number): ActionRecord => ({ at: String(n), action: 'send' });
+  for (let n = 1; n <= 1_000; n += 1) activity.add(record(n));
+  expect([activity.records.length, activity.records.at(-1)]).toEqual([1_000, record(1)]);
+  activity.add(record(1_001));
+  expect([activity.records.length, activity.records[0], activity.records.at(-1)]).toEqual([
+    1_000,
+    record(1_001),
+    record(2),
+  ]);
+  expect(told).toHaveLength(1_001);
+  new Activity().add(record(1));
+});

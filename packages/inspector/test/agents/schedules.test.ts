@@ -1,0 +1,107 @@
+import { completed } from '@batonjs/server';
+import { recurring } from '@batonjs/server/schedules';
+import { testClock } from '@batonjs/server/testing';
+import { memoryStore } from '@batonjs/store-memory';
+import { expect, it } from 'vitest';
+import { switchable } from '../../../../test/kit/faulty-store.ts';
+import { serve as serveAgent } from '../../../../test/kit/serve.ts';
+import { type Json, serve } from './inspector-api.ts';
+
+/** An agent whose schedules started tasks months ago, and an inspector of its store, of one that fails and of one elsewhere. */
+async function scheduled() {
+  const clock = testClock(new Date('2026-01-01T00:00:30Z'));
+  const store = memoryStore({ now: clock.now, monotonic: clock.monotonic });
+  const server = serveAgent(
+    async function* () {
+      yield completed('Done');
+    },
+    {
+      clock,
+      store,
+      name: 'clock',
+      schedules: recurring([
+        { name: 'tick', cron: '* * * * *', message: 'Tick', missed: 'all', caller: { scope: 'ada' } },
+        { name: 'yearly', cron: '@yearly', message: 'Happy new year', timezone: 'Europe/Berlin' },
+      ]),
+    },
+  );
+  await clock.advance(300_000);
+  const broken = switchable(memoryStore());
+  const api = await serve({
+    allow: ['forget-schedule'],
+    agents: [
+      { server, scopes: [{}, { caller: 'ada' }] },
+      { name: 'broken', store: broken.store },
+      { name: 'far', url: 'http://127.0.0.1:9' },
+    ],
+  });
+  return { ...api, store, broken };
+}
+
+it('schedules are shown with their next time and their latest tasks, and which store does not answer', async () => {
+  const { call, broken, store } = await scheduled();
+  broken.isDown = true;
+  const { json } = await call('/schedules');
+  const { tasks } = await store.list('["clock","","ada"]', { limit: 9 });
+  expect(tasks).toHaveLength(5);
+  expect(json).toEqual({
+    agents: [
+      {
+        agent: 'clock',
+        schedules: [
+          {
+            name: 'tick',
+            cron: '* * * * *',
+            timezone: 'UTC',
+            missed: 'all',
+            nextAt: '2026-01-01T00:06:00.000Z',
+            latestAt: '2026-01-01T00:05:00.000Z',
+            isOverdue: true,
+            label: 'schedule:tick',
+            tasks: tasks.slice(0, 3).map(({ taskId, head }) => ({
+              id: taskId,
+              state: 'TASK_STATE_COMPLETED',
+              at: head.statusAt,
+              scope: 1,
+            })),
+          },
+          {
+            name: 'yearly',
+            cron: '@yearly',
+            timezone: 'Europe/Berlin',
+            missed: 'last',
+            nextAt: '2026-12-31T23:00:00.000Z',
+            // It is, years later.
+            isOverdue: expect.any(Boolean),
+            label: 'schedule:yearly',
+            tasks: [],
+          },
+        ],
+      },
+      { agent: 'broken', schedules: [], problem: 'It cannot be reached' },
+    ],
+  });
+});
+
+it('a schedule is forgotten by its name, once, where the store has it', async () => {
+  const { call } = await scheduled();
+  const forget = (agent: string, body: object) => call(`/agents/${agent}/forget-schedule`, body);
+  const names = async () =>
+    ((await call('/schedules')).json.agents as unknown as { schedules: Json[] }[])[0]!.schedules.map(
+      ({ name }) => name,
+    );
+  expect(await forget('clock', { name: 'tick' })).toMatchObject({ status: 200, json: {} });
+  expect(await names()).toEqual(['yearly']);
+  for (const [agent, body, name] of [
+    ['clock', { name: 'tick' }, 'tick'],
+    ['clock', { name: 7 }, '7'],
+    ['clock', {}, 'undefined'],
+    ['broken', { name: 'yearly' }, 'yearly'],
+    ['far', { name: 'yearly' }, 'yearly'],
+  ] as const)
+    expect(await forget(agent, body)).toMatchObject({
+      status: 404,
+      message: `The store of this agent has no schedule ${name}`,
+    });
+  expect(await names()).toEqual(['yearly']);
+});

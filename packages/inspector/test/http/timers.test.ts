@@ -1,0 +1,201 @@
+import { EventEmitter } from 'node:events';
+import { memoryStore } from '@batonjs/store-memory';
+import { expect, it, onTestFinished } from 'vitest';
+import { holdTimers } from '../../../../test/kit/held-timers.ts';
+import { sendMessage } from '../../src/actions/send-message.ts';
+import { inspected } from '../../src/agents/inspected.ts';
+import type { Exchange } from '../../src/api/wire.ts';
+import { StoreCharts } from '../../src/charts/store-charts.ts';
+import { streamLines } from '../../src/http/stream-lines.ts';
+import { Inspection } from '../../src/inspection.ts';
+import { ownFeed } from '../../src/routes/wire-feeds.ts';
+import { Recordings } from '../../src/timeline/recordings.ts';
+import { WireLog } from '../../src/wire/wire-log.ts';
+import { settled, stream } from '../timeline/written-stream.ts';
+
+/** A response that keeps what is written. */
+function response(more: object = {}) {
+  const written: string[] = [];
+  const made = Object.assign(new EventEmitter(), {
+    writeHead: () => written.push('head'),
+    write: (text: string) => written.push(text) > 0,
+    end: () => written.push('end'),
+    ...more,
+  });
+  return { made, written };
+}
+
+it('an idle feed sends an empty line every ten seconds, until it ends', async () => {
+  const timers = holdTimers((ms) => ms === 10_000);
+  const { made, written } = response();
+  const gate = Promise.withResolvers<void>();
+  const fed = streamLines(made as never, async function* () {
+    await gate.promise;
+    yield 1;
+  });
+  timers.fire(10_000);
+  timers.fire(10_000);
+  expect(written).toEqual(['head', '\n', '\n', '\n']);
+  gate.resolve();
+  await fed;
+  expect(written.slice(4)).toEqual(['1\n', 'end']);
+  expect(timers.open()).toEqual([]);
+});
+
+it('a feed whose reader left before it began writes nothing, and asks for nothing', async () => {
+  const timers = holdTimers((ms) => ms === 10_000);
+  const { made, written } = response({ destroyed: true });
+  await streamLines(made as never, async function* () {
+    yield expect.unreachable('It is read');
+  });
+  expect([written, timers.open()]).toEqual([[], []]);
+});
+
+it('a feed writes nothing after its reader has left', async () => {
+  const { made, written } = response();
+  await streamLines(made as never, async function* () {
+    yield 1;
+    made.emit('close');
+    yield 2;
+    expect.unreachable('It is read');
+  });
+  expect(written).toEqual(['head', '\n', '1\n', 'end']);
+});
+
+it('changes of requests are sent five times a second at most, each exchange as it is then', async () => {
+  const timers = holdTimers((ms) => ms === 200 || ms === 60_000);
+  const log = new WireLog<Exchange>();
+  const draft = { operation: 'x', method: 'GET', url: 'http://a', requestHeaders: {}, shell: '' };
+  const first = log.add(draft);
+  const reading = new AbortController();
+  const feed = ownFeed(log, reading.signal);
+  const numbers = async () =>
+    (await feed.next()).value?.exchanges.map(({ number, status }) => [number, status]);
+  expect(await numbers()).toEqual([[1, undefined]]);
+  const second = numbers();
+  await settled();
+  for (const status of ['200', '404']) {
+    first.status = status;
+    log.changed(first);
+  }
+  await settled();
+  expect(timers.open()).toEqual(['200 held']);
+  timers.fire(200);
+  expect(await second).toEqual([[1, '404']]);
+  const third = numbers();
+  await settled();
+  timers.fire(200);
+  await settled();
+  // Nothing changed meanwhile.
+  expect(timers.open()).toEqual(['60000 held']);
+  log.add(draft);
+  expect(await third).toEqual([[2, undefined]]);
+  const ended = feed.next();
+  await settled();
+  reading.abort();
+  expect([(await ended).done, timers.open()]).toEqual([true, []]);
+});
+
+/** Charts of a store that answers once a gate is open. */
+function slowCharts() {
+  const gate = { open: () => {}, lists: 0 };
+  const store = memoryStore();
+  const answer = new Promise<void>((resolve) => {
+    gate.open = resolve;
+  });
+  const tasks = Object.assign(Object.create(store) as typeof store, {
+    async list(...given: Parameters<typeof store.list>) {
+      gate.lists += 1;
+      await answer;
+      return store.list(...given);
+    },
+  });
+  let now = Date.parse('2026-07-15T12:00:00.000Z');
+  const charts = new StoreCharts(inspected({ name: 'x', store: tasks }, () => false).store!, () => now);
+  onTestFinished(() => charts.close());
+  return { charts, gate, goOn: (ms: number) => (now += ms) };
+}
+
+it('charts that take long to read are shown as far as they are', async () => {
+  const timers = holdTimers((ms) => ms === 500 || ms === 60_000);
+  const { charts, gate, goOn } = slowCharts();
+  const first = charts.read('hour');
+  await settled();
+  expect(timers.open()).toEqual(['500 held', '60000']);
+  timers.fire(500);
+  expect(await first).toMatchObject({ isReading: true, since: '2026-07-08T12:00:00.000Z' });
+  const second = charts.read('hour');
+  gate.open();
+  expect(await second).not.toHaveProperty('isReading');
+  expect(timers.open()).toEqual(['60000']);
+  expect(gate.lists).toBe(1);
+  // They go on when nobody looks, until they are closed.
+  goOn(60_000);
+  timers.fire(60_000);
+  await settled();
+  expect(gate.lists).toBe(2);
+  charts.close();
+  expect(timers.open()).toEqual([]);
+  goOn(60_000);
+  expect(await charts.read('hour')).not.toHaveProperty('problem');
+  expect(gate.lists).toBe(2);
+});
+
+it('charts that are closed while they are read read no further page', async () => {
+  const { charts, gate } = slowCharts();
+  const reading = charts.read('hour');
+  charts.close();
+  gate.open();
+  await reading;
+  expect(gate.lists).toBe(1);
+});
+
+it('an agent that is removed, or whose inspector closes, is charted and followed no more', async () => {
+  const timers = holdTimers((ms) => ms === 60_000);
+  const inspection = new Inspection([{ name: 'x', store: memoryStore() }]);
+  const added = Object.assign(inspection.add({ name: 'y', store: memoryStore() }), {
+    isAdded: true as const,
+  });
+  for (const { charts } of inspection.agents) await charts!.read('hour');
+  expect(timers.open()).toEqual(['60000', '60000']);
+  inspection.remove(added.id);
+  expect(timers.open()).toEqual(['60000']);
+  inspection.close();
+  expect(timers.open()).toEqual([]);
+  const far = new Inspection([{ name: 'far', url: 'http://127.0.0.1:9' }]);
+  const more = Object.assign(far.add({ url: 'http://127.0.0.1:8' }), { isAdded: true as const });
+  const streams = far.agents.map(({ recordings }) => {
+    const { open, opened } = stream();
+    recordings!.of('t').follow(open);
+    return opened;
+  });
+  await settled();
+  far.remove(more.id);
+  expect(streams.map(([one]) => one!.signal.aborted)).toEqual([false, true]);
+  far.close();
+  expect(streams.map(([one]) => one!.signal.aborted)).toEqual([true, true]);
+});
+
+it('a message that is followed by silence is given up after a minute', async () => {
+  const timers = holdTimers((ms) => ms === 60_000);
+  const { open, opened } = stream();
+  const client = {
+    card: {},
+    stream: (_: unknown, options: never) => {
+      const opening = open({}, options);
+      return {
+        async *[Symbol.asyncIterator]() {
+          yield* (await opening) as unknown as AsyncIterable<never>;
+        },
+      };
+    },
+  };
+  const link = { client: async () => client, connect: async () => client } as never;
+  const recordings = new Recordings(link);
+  const sending = sendMessage(link, recordings, { parts: [{ text: 'x' }] });
+  const refused = expect(sending).rejects.toThrow('The agent said nothing');
+  await settled();
+  timers.fire(60_000);
+  await refused;
+  expect([opened[0]!.signal.aborted, recordings.rows()]).toEqual([true, []]);
+});

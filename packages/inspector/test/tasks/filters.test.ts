@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { TaskFilter, TaskRow } from '../../src/api/task.ts';
+import { RequestError } from '../../src/http/reply.ts';
+import { filterFor, isIn, queryOf, readFilter, requestOf } from '../../src/tasks/filters.ts';
+
+const read = (query: string) => readFilter(new URLSearchParams(query));
+
+describe('the filter in a query', () => {
+  it('has all labels that are named, and whatever else there is', () => {
+    expect(read('labels=vip&labels=&labels=late')).toStrictEqual({ labels: ['vip', 'late'], scope: 0 });
+    expect(read('labels=')).toStrictEqual({ scope: 0 });
+    expect(read('skill=s&code=c&caller=ada&stranded=true')).toStrictEqual({
+      skill: 's',
+      code: 'c',
+      caller: 'ada',
+      stranded: true,
+      scope: 0,
+    });
+    for (const stranded of ['', 'false', 'yes'])
+      expect(read(`stranded=${stranded}`)).toStrictEqual({ scope: 0 });
+  });
+
+  it('is refused with a label that no task can have', () => {
+    const refusal = (query: string): unknown => {
+      try {
+        return read(query);
+      } catch (error) {
+        return error instanceof RequestError && error.status;
+      }
+    };
+    expect(refusal(`labels=${'x'.repeat(10_000)}`)).toBe(400);
+    expect(refusal('labels=x')).toEqual({ labels: ['x'], scope: 0 });
+  });
+});
+
+const filter: TaskFilter = {
+  state: 'TASK_STATE_WORKING',
+  contextId: 'c',
+  labels: ['vip'],
+  skill: 's',
+  code: 'k',
+  text: 't',
+  maxAgeMs: 60_000,
+  stranded: true,
+  caller: 'ada',
+  scope: 1,
+};
+const times = { statusTimestampAfter: expect.stringMatching(/Z$/), statusSince: expect.stringMatching(/Z$/) };
+
+it('an agent and a store are asked for what they can filter by', () => {
+  const { statusTimestampAfter, statusSince } = times;
+  const both = { contextId: 'c', labels: ['vip'], skill: 's', code: 'k' };
+  expect(requestOf(filter)).toStrictEqual({ status: 'TASK_STATE_WORKING', ...both, statusTimestampAfter });
+  expect(queryOf(filter)).toStrictEqual({ state: 'TASK_STATE_WORKING', ...both, statusSince });
+  expect([requestOf({ scope: 1 }), queryOf({ scope: 1 })]).toStrictEqual([{}, {}]);
+});
+
+describe('a row', () => {
+  const row: TaskRow = {
+    id: 'task',
+    contextId: 'c',
+    state: 'TASK_STATE_WORKING',
+    labels: ['vip', 'late'],
+    code: 'k',
+    statusAt: new Date().toISOString(),
+    waitsFor: '1.0',
+  };
+  const plain: TaskRow = { id: 'x', contextId: 'y', state: 'TASK_STATE_FAILED' };
+
+  it.each<[TaskFilter, boolean]>([
+    [{ state: 'TASK_STATE_WORKING' }, true],
+    [{ contextId: 'c' }, true],
+    [{ labels: ['late', 'vip'] }, true],
+    [{ labels: ['vip', 'early'] }, false],
+    [{ code: 'k' }, true],
+    [{ text: 'TAS' }, true],
+    [{ maxAgeMs: 60_000 }, true],
+    [{ stranded: true }, true],
+    // Only a store and an agent know it.
+    [{ skill: 's' }, false],
+    [{ caller: 'ada', scope: 3 }, true],
+    [{ code: 'k', text: 'none' }, false],
+  ])('has %j: %s', (wanted, isMet) => {
+    expect(isIn(wanted)(row)).toBe(isMet);
+    if (!('caller' in wanted)) expect(isIn(wanted)(plain)).toBe(false);
+  });
+});
+
+it('a filter by caller becomes the scope of that caller, if the store has it', () => {
+  const store = { scopes: [{ label: 'ada' }, { label: 'bob' }] } as never;
+  expect(filterFor({ store }, { caller: 'ada', text: 't', scope: 0 })).toStrictEqual({ text: 't', scope: 0 });
+  expect(filterFor({ store }, { caller: 'bob' })).toStrictEqual({ scope: 1 });
+  expect(filterFor({ store }, { caller: 'eve' })).toBeUndefined();
+  expect(filterFor({ store: undefined }, { caller: 'ada' })).toBeUndefined();
+  const others: TaskFilter = { text: 't' };
+  expect(filterFor({ store: undefined }, others)).toBe(others);
+});
