@@ -62,7 +62,7 @@ describe('a row', () => {
     state: 'TASK_STATE_WORKING',
     labels: ['vip', 'late'],
     code: 'k',
-    statusAt: new Date().toISOString(),
+    statusAt: '9999-01-01T00:00:00.000Z',
     waitsFor: '1.0',
   };
   const plain: TaskRow = { id: 'x', contextId: 'y', state: 'TASK_STATE_FAILED' };
