@@ -137,6 +137,25 @@ it('each action that is refused is asked for with its agent and task, and told i
   }
 });
 
+it('what is done is kept with its agent and the task that it made, and what is only looked at is not', async () => {
+  const { call, outside } = await serve({ allow: ['send', 'add-agent'] });
+  expect((await call('/activity')).json).toEqual({ records: [] });
+  const { json } = await call('/agents/show/messages', { parts: [{ text: 'ask' }] });
+  await call('/agents', { url: outside });
+  await call('/agents/show/messages', { parts: [{ text: 'blue' }], taskId: json.taskId });
+  await call('/agents/none/tasks');
+  await call('/agents/show/messages', { parts: [] });
+  const { records } = (await call('/activity')).json;
+  const at = expect.stringMatching(/^20.*Z$/);
+  const send = { at, action: 'send', agent: 'show' };
+  expect(records).toEqual([
+    { ...send, problem: 'A message needs at least one part' },
+    { ...send, taskId: json.taskId },
+    { at, action: 'add-agent' },
+    { ...send, taskId: json.taskId },
+  ]);
+});
+
 it('the last 1,000 actions are kept, the newest first', () => {
   const told: ActionRecord[] = [];
   const activity = new Activity((record) => void told.push(record));

@@ -150,6 +150,21 @@ describe('the tasks that an agent lists', () => {
     await expect(broken.list({ labels: ['vip'] })).rejects.toThrow('Broken');
   });
 
+  it.each([{ skill: 's' }, { code: 'k' }, { labels: ['vip'], text: 't' }])(
+    'of %j are none where the agent cannot be asked for it, and it can be asked for others',
+    async (filter) => {
+      const { source, asked } = listing([
+        new A2AError('INVALID_PARAMS'),
+        new A2AError('METHOD_NOT_FOUND'),
+        { tasks: [task('a')] },
+      ]);
+      const none = { tasks: [], source: 'polled' };
+      expect([await source.list(filter), await source.list(filter)]).toEqual([none, none]);
+      expect(await source.list({})).toMatchObject({ tasks: [{ id: 'a' }] });
+      expect(asked).toHaveLength(3);
+    },
+  );
+
   it.each([new A2AError('UNAVAILABLE'), new Error('Broken')])(
     'are not shown where the agent fails with %s',
     async (error) => {

@@ -141,6 +141,29 @@ describe('the timeline of a store', () => {
     expect(asked[0]).toEqual(['s', 't', { limit: 20 }]);
   });
 
+  it('says beside it that a turn is wanted, and for which version it waits, and nothing of a task that is gone', async () => {
+    let loads = 0;
+    const tasks = {
+      load: async () => (loads++ === 0 ? { version: 0, head: {} } : undefined),
+      identity: async () => 'store',
+      subscribe: async () => async () => {},
+      readFacts: async () => [],
+      lease: async () => ({ fence: 1, isWanted: true }),
+    };
+    const stranded = { versionFor: async (scope: string, id: string) => `${scope} ${id}` };
+    const feed = (signal: AbortSignal) =>
+      storeTimeline({ tasks, stranded, queue: 'q' } as never, 's', 't', { after: 0, source: null }, signal);
+    const updates = await read(feed, isLive);
+    expect(updates.find(({ type }) => type === 'beside')).toStrictEqual({
+      type: 'beside',
+      beside: {
+        lease: { fence: 1, isWanted: true },
+        waitsFor: { version: 's t', queue: 'q' },
+        deliveries: [],
+      },
+    });
+  });
+
   it('says that there is no such task', async () => {
     const tasks = { load: async () => undefined };
     const feed = () =>

@@ -107,6 +107,25 @@ describe('a request over HTTP', () => {
     expect(shell).not.toContain('hidden');
   });
 
+  it.each(['application/json', 'text/plain'])(
+    'of the type %s has letters that came in two parts',
+    async (type) => {
+      const { log } = wired();
+      const whole = new TextEncoder().encode('"ä"');
+      const parts = [whole.slice(0, 2), whole.slice(2)];
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          const next = parts.shift();
+          if (next) controller.enqueue(next);
+          else controller.close();
+        },
+      });
+      const send = recordedFetch(async () => new Response(body, { headers: { 'content-type': type } }), log);
+      expect(await (await send(post('{}'))).text()).toBe('"ä"');
+      expect(log.exchanges[0]!.responseBody).toBe('"ä"');
+    },
+  );
+
   it('may have neither a body nor an answer', async () => {
     const { log, tap, tapped } = wired();
     const send = recordedFetch(async () => new Response(null, { status: 404 }), log, tap);
