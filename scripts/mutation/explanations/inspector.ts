@@ -2,6 +2,12 @@ import type { Explanation } from './explanation.ts';
 
 export const explanationsOfInspector: readonly Explanation[] = [
   {
+    file: 'packages/inspector/src/clients/client-requests.ts',
+    line: "/event-stream/.test(responseHeaders['content-type'] ?? '') ||",
+    replacements: ['"Stryker was here!"'],
+    why: 'The same: neither is a media type.',
+  },
+  {
     file: 'packages/inspector/src/http/read-json.ts',
     line: "if (!/^application\\/json\\b/i.test(request.headers['content-type'] ?? ''))",
     replacements: ['"Stryker was here!"'],

@@ -36,6 +36,15 @@ describe('a message', () => {
       });
   });
 
+  it('has the metadata that is one', async () => {
+    const { call, feed } = await serve({ allow: ['send'] });
+    await call('/agents/far/messages', { parts: [{ text: 'hello' }], metadata: { a: 1 } });
+    const wire = await feed('/agents/far/wire', ({ exchanges }) =>
+      JSON.stringify(exchanges).includes('hello'),
+    );
+    expect(JSON.stringify(wire).replaceAll('\\', '')).toContain('"metadata":{"a":1}');
+  });
+
   it('needs a part, and texts', async () => {
     const { call } = await serve({ allow: ['send'] });
     for (const body of [{}, { parts: [] }, { parts: 'x' }])

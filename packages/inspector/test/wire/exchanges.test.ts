@@ -126,6 +126,14 @@ describe('a request over HTTP', () => {
     },
   );
 
+  it('of which all is kept says so', async () => {
+    const { log } = wired();
+    const text = 'x'.repeat(65_536);
+    const send = recordedFetch(async () => new Response(text), log);
+    await (await send(post('{}'))).text();
+    expect(log.exchanges[0]).toMatchObject({ responseBody: text, isCut: false });
+  });
+
   it('may have neither a body nor an answer', async () => {
     const { log, tap, tapped } = wired();
     const send = recordedFetch(async () => new Response(null, { status: 404 }), log, tap);
