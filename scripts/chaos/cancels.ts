@@ -23,6 +23,7 @@ export interface CancelsReport {
 
 const atOnce = 16;
 const patienceMs = 20_000;
+const mostChunks = 200;
 
 /** Cancels tasks through one process just when they complete in another, and compares what every client got. */
 export async function raceCancels(cancels: number, options: ChaosOptions): Promise<CancelsReport> {
@@ -34,6 +35,8 @@ export async function raceCancels(cancels: number, options: ChaosOptions): Promi
   const answered = new Map<string, TaskState[]>();
   const details: string[] = [];
   let begun = 0;
+  /** How long the next task is: longer after one that completed, so that both ends come up on a slow machine too. */
+  let chunks = 4;
 
   async function race(n: number): Promise<void> {
     const random = seeded(`${seed} cancel ${n}`);
@@ -41,7 +44,7 @@ export async function raceCancels(cancels: number, options: ChaosOptions): Promi
     const [one, other] = [here, there].map((origin) => httpWire(`${origin}/rerun/`, patienceMs));
     if (!one || !other) throw new TypeError('There are two servers');
     const work: Work = {
-      chunks: 4,
+      chunks,
       paceMs: 4,
       asks: 0,
       stubborn: random() < 0.5,
@@ -63,6 +66,8 @@ export async function raceCancels(cancels: number, options: ChaosOptions): Promi
       });
     }
     await canceling;
+    const completed = heard.at(-1) === 'TASK_STATE_COMPLETED';
+    chunks = completed ? Math.min(chunks + 2, mostChunks) : Math.max(chunks - 2, 1);
     for (const wire of [one, other])
       heard.push(((await wire.call('GetTask', { id: taskId })) as Task).status.state);
     answered.set(taskId, heard.slice(-4));
