@@ -91,8 +91,9 @@ export async function openApp(
   };
 }
 
-/** Fails if axe finds something that hinders people. */
+/** Fails if axe finds something that hinders people. A page that was just opened gets the time to show its heading. */
 export async function checkAccess(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   const found = await page.evaluate(async () => {
     const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(document);
