@@ -87,7 +87,7 @@ export class ClientSecrets {
   /** Server-sent events, or lines of JSON, without secrets. */
   lines(text: string): string {
     return text.replace(/^(data: ?|)(.+)$/gm, (line, field: string, rest: string) => {
-      if (field === '' && /^(id|event|retry)?:/.test(line)) return this.#text(line);
+      if (/^(id|event|retry)?:/.test(line)) return this.#text(line);
       return field + this.json(rest);
     });
   }

@@ -83,6 +83,37 @@ it('schedules are shown with their next time and their latest tasks, and which s
   });
 });
 
+it('the latest tasks of a schedule are named whichever caller they were for, newest first', async () => {
+  const clock = testClock(new Date('2026-01-01T00:00:30Z'));
+  const store = memoryStore({ now: clock.now, monotonic: clock.monotonic });
+  for (const scope of ['ada', 'bob']) {
+    const server = serveAgent(
+      async function* () {
+        yield completed('Done');
+      },
+      {
+        clock,
+        store,
+        name: 'clock',
+        schedules: recurring([{ name: 'tick', cron: '* * * * *', message: 'Tick', caller: { scope } }]),
+      },
+    );
+    await clock.advance(120_000);
+    const closed = server.close();
+    await clock.advance(1_000);
+    await closed;
+  }
+  const scopes = [{ caller: 'ada' }, { caller: 'bob' }];
+  const { call } = await serve({ agents: [{ name: 'clock', store, scopes }] });
+  const { agents } = (await call('/schedules')).json as unknown as { agents: { schedules: Json[] }[] };
+  const tasks = agents[0]!.schedules[0]!.tasks as unknown as { at: string; scope: number }[];
+  expect(tasks.map(({ scope, at }) => `${scope} ${at.slice(11, 16)}`)).toEqual([
+    '1 00:04',
+    '1 00:03',
+    '0 00:02',
+  ]);
+});
+
 it('a schedule is forgotten by its name, once, where the store has it', async () => {
   const { call } = await scheduled();
   const forget = (agent: string, body: object) => call(`/agents/${agent}/forget-schedule`, body);

@@ -251,8 +251,11 @@ describe('the files of the app', () => {
 
   it('are said to be missing before they are built', async () => {
     const app = serveApp(join(temporaryFolder(), 'none'));
+    const served: boolean[] = [];
     const url = await serve((request, response) => {
-      if (!app(request.url!, response)) response.writeHead(404).end();
+      const isServed = app(request.url!, response);
+      served.push(isServed);
+      if (!isServed && !response.headersSent) response.writeHead(404).end();
     });
     const response = await fetch(url);
     expect([
@@ -262,6 +265,7 @@ describe('the files of the app', () => {
     ]).toEqual([503, 'text/plain; charset=utf-8', 'DENY']);
     expect(await response.text()).toBe('The app of the inspector is not built. Run `pnpm build`.\n');
     expect((await fetch(`${url}/assets/a.js`)).status).toBe(404);
+    expect(served).toEqual([true, false]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { FACT_FORMAT, type Fact, type Head, headOf } from '@batonjs/lifecycle';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it, onTestFinished } from 'vitest';
 import { holdTimers } from '../../../../test/kit/held-timers.ts';
@@ -10,6 +11,7 @@ import { streamLines } from '../../src/http/stream-lines.ts';
 import { Inspection } from '../../src/inspection.ts';
 import { ownFeed } from '../../src/routes/wire-feeds.ts';
 import { Recordings } from '../../src/timeline/recordings.ts';
+import { storeTimeline } from '../../src/timeline/store-timeline.ts';
 import { WireLog } from '../../src/wire/wire-log.ts';
 import { settled, stream } from '../timeline/written-stream.ts';
 
@@ -94,6 +96,52 @@ it('changes of requests are sent five times a second at most, each exchange as i
   await settled();
   reading.abort();
   expect([(await ended).done, timers.open()]).toEqual([true, []]);
+});
+
+it('a fact is shown when the store tells of it, before the next look', async () => {
+  const timers = holdTimers((ms) => ms === 1_000);
+  const store = memoryStore();
+  const { store: inspectedStore } = inspected({ name: 'x', store }, () => false);
+  const { scope } = inspectedStore!.scopes[0]!;
+  const at = '2026-01-01T00:00:00.000Z';
+  const message = { messageId: 'm', role: 'ROLE_USER' as const, parts: [{ text: 'x' }] };
+  let head: Head | undefined;
+  const write = async (...facts: Fact[]) => {
+    const expectedVersion = head?.version ?? 0;
+    head = facts.reduce<Head | undefined>(headOf, head);
+    const commitId = crypto.randomUUID();
+    await store.commit({
+      scope,
+      taskId: 't',
+      commitId,
+      expectedVersion,
+      facts,
+      head: head!,
+      turn: { queue: 'x' },
+    });
+  };
+  const fact = { format: FACT_FORMAT, at };
+  await write(
+    { ...fact, type: 'message-received', message },
+    { ...fact, type: 'task-created', taskId: 't', contextId: 'c' },
+  );
+  const reading = new AbortController();
+  const feed = storeTimeline(
+    inspectedStore!,
+    scope,
+    't',
+    { after: 2, source: await store.identity() },
+    reading.signal,
+  );
+  const types: string[] = [];
+  while (types.at(-1) !== 'live') types.push((await feed.next()).value!.type);
+  const next = feed.next();
+  await expect.poll(timers.open).toEqual(['1000 held']);
+  await write({ ...fact, type: 'status-changed', status: { state: 'TASK_STATE_WORKING' } });
+  expect((await next).value).toMatchObject({ type: 'entries', entries: [{ seq: 3 }] });
+  expect(types).toEqual(['open', 'beside', 'live']);
+  reading.abort();
+  await feed.return();
 });
 
 /** Charts of a store that answers once a gate is open. */

@@ -358,7 +358,7 @@ describe('a title', () => {
   it('is one line of the text, else the name of a file, an address or data', () => {
     expect(titleOf(undefined)).toBeUndefined();
     expect(titleOf(first({ text: ' \n ' }))).toBeUndefined();
-    expect(titleOf(first({ data: { a: 1 } }, { text: ' Two\n lines ' }))).toBe('Two lines');
+    expect(titleOf(first({ data: { a: 1 } }, { text: ' ' }, { text: ' Two\n lines ' }))).toBe('Two lines');
     expect(titleOf(first({ raw: '', filename: 'a.csv' }))).toBe('a.csv');
     expect(titleOf(first({ url: 'https://a.example/b' }))).toBe('https://a.example/b');
     expect(titleOf(first({ data: { a: 1 } }))).toBe('{"a":1}');

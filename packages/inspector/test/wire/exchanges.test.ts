@@ -56,6 +56,7 @@ describe('a request over HTTP', () => {
       tap,
     );
     const body = '{"jsonrpc":"2.0","method":"GetTask"}';
+    const before = performance.now();
     const response = await send(post(body, { authorization: 'secret' }));
     expect([response.status, response.statusText, response.headers.get('content-type')]).toEqual([
       201,
@@ -83,7 +84,9 @@ describe('a request over HTTP', () => {
       ),
     });
     expect(Date.parse(at!)).toBeGreaterThan(0);
-    for (const ms of [firstMs, endMs]) expect(ms).toBeGreaterThanOrEqual(0);
+    expect(firstMs).toBeGreaterThanOrEqual(0);
+    expect(endMs).toBeGreaterThanOrEqual(Number(firstMs));
+    expect(endMs).toBeLessThanOrEqual(performance.now() - before);
     expect(changes).toEqual(['- ', '201 Created {"a":1}', '201 Created {"a":1}']);
     expect(tapped).toEqual([{ isStream: false, operation: 'GetTask', after: undefined }]);
     unlisten();
@@ -251,6 +254,7 @@ describe('a call of gRPC', () => {
       tap,
     );
     expect(recorded.name).toBe('GRPC');
+    const before = performance.now();
     expect(await recorded.call(call, request)).toEqual({ a: 1, token: 'hidden' });
     expect(log.exchanges).toMatchObject([
       {
@@ -267,6 +271,7 @@ describe('a call of gRPC', () => {
         shell: expect.stringMatching(/^grpcurl -plaintext -H 'x-key: '"\$X_KEY" /),
       },
     ]);
+    expect(log.exchanges[0]!.endMs).toBeLessThanOrEqual(performance.now() - before);
     expect(tapped).toEqual([{ isStream: false, operation: 'GetTask' }]);
   });
 
@@ -298,7 +303,11 @@ describe('a call of gRPC', () => {
     const read = async () => {
       for await (const _ of recorded.stream(call, request));
     };
+    const before = performance.now();
     await read();
+    const { firstMs, endMs } = log.exchanges[0]!;
+    expect(firstMs).toBeLessThanOrEqual(endMs!);
+    expect(endMs).toBeLessThanOrEqual(performance.now() - before);
     expect(log.exchanges[0]).toMatchObject({
       responseBody: '{"a":1}\n{"b":2}\n',
       status: 'OK',
