@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { connect } from '@batonjs/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../../packages/inspector/test/built-app.ts';
@@ -62,6 +63,19 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_
   it('has every agent, at the printed address', async () => {
     for (const name of ['Expense agent', 'Boat designer', 'Counter', 'Concierge'])
       await page.getByRole('link', { name, exact: true }).waitFor();
+  });
+
+  it('shows whose question waits since when and until when, in full at each width', async () => {
+    const url = /^ *Agents +(http:\S+)\/agents\//m.exec(gallery.output)![1]!;
+    await (await connect(`${url}/agents/expense`)).send('Dinner with the team');
+    await page.getByRole('link', { name: /^Inbox/ }).click();
+    const about = page.getByRole('listbox', { name: 'Questions' }).locator('.cell-sub').first();
+    await about.getByText(/^due in \d+ d$/).waitFor();
+    for (const width of [1440, 1024, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await expect.poll(() => about.evaluate((row) => row.scrollWidth - row.clientWidth)).toBeLessThan(1);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
   });
 
   it('9 kills the process, which is started again, and the same task goes on', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Entry } from '../src/api/timeline.ts';
 import { dateTime } from '../src/app/parts/words.ts';
 import { listRows } from '../src/app/timeline/fold-chunks.ts';
-import { spansOf } from '../src/app/timeline/spans.ts';
+import { placeOfName, spansOf } from '../src/app/timeline/spans.ts';
 import { Timeline } from '../src/app/timeline/timeline.ts';
 
 const at = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString();
@@ -269,6 +269,16 @@ it('folds chunks of one artifact that follow each other, and draws them as one b
   expect(listRows(mixed.rows, () => true, true)).toHaveLength(6);
   expect(listRows(rows, () => true, false)).toHaveLength(7);
   expect(listRows(rows, ({ entry }) => entry.seq !== 6, true).at(-2)).toMatchObject({ chunks: 2 });
+});
+
+it.each([
+  ['after a short bar', 0, 2, { side: 'after', room: 98 }],
+  ['in a bar that takes most of the line', 3, 72, { side: 'inside', room: 72 }],
+  ['before a bar that ends at the right', 57, 43, { side: 'before', room: 57 }],
+  ['in a bar with little room on both sides', 30, 45, { side: 'inside', room: 45 }],
+  ['where the line ends', 100, 0.5, { side: 'before', room: 100 }],
+] as const)('has the name of a bar where there is room: %s', (_, left, width, place) => {
+  expect(placeOfName(left, width)).toEqual(place);
 });
 
 it('says who was asked by a link, by whom, and who answered', () => {

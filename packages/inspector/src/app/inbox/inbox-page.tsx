@@ -8,7 +8,7 @@ import { useTaskList } from '../list/use-task-list.ts';
 import { AgentMark } from '../parts/agent-mark.tsx';
 import { Empty, Loading, ProblemNote, StateBadge } from '../parts/bits.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { ago, dateTime, plural, shortId } from '../parts/words.ts';
+import { ago, dateTime, plural, shortId, until } from '../parts/words.ts';
 import { OpenQuestion } from '../task/open-question.tsx';
 
 /** The most open questions that are listed. */
@@ -96,7 +96,9 @@ function QuestionCells({ row, now }: { readonly row: ListedRow; readonly now: nu
         </span>
         {statusAt && <span>{ago(statusAt, now)}</span>}
         {dueAt && (
-          <span class={Date.parse(dueAt) - now < 3_600_000 ? 'is-due' : ''}>due {dateTime(dueAt)}</span>
+          <span class={Date.parse(dueAt) - now < 3_600_000 ? 'is-due' : ''} title={dateTime(dueAt)}>
+            due {until(dueAt, now)}
+          </span>
         )}
         {assignees.length > 0 && <Assigned assignees={assignees} now={now} />}
         {state !== 'TASK_STATE_INPUT_REQUIRED' && <StateBadge state={state} />}

@@ -33,6 +33,23 @@ interface Sent {
 /** The most bars that are drawn: of a task with more, the last ones. */
 const most = 100;
 
+/** Where the name of a bar stands, and how much room it has there. */
+interface PlaceOfName {
+  readonly side: 'before' | 'inside' | 'after';
+  readonly room: number;
+}
+
+/** So much room is enough for a name beside its bar. */
+const enough = 40;
+
+/** The place after a bar if it is enough, else the one with most room. All in hundredths of the line. */
+export function placeOfName(left: number, width: number): PlaceOfName {
+  const after = Math.max(0, 100 - left - width);
+  if (after >= enough) return { side: 'after', room: after };
+  const room = Math.max(left, width, after);
+  return { side: room === width ? 'inside' : room === left ? 'before' : 'after', room };
+}
+
 /** What lasted in a task, in the order in which it began: attempts of turns, steps, waits, children, artifacts in chunks. */
 export function spansOf(rows: readonly TimelineRow[]): readonly Span[] {
   const reader = new SpanReader();

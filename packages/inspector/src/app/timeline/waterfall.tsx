@@ -4,7 +4,7 @@ import { useSession } from '../data/session.ts';
 import { useNow } from '../data/use-now.ts';
 import { callName, money, tokenWords } from '../models/totals.ts';
 import { duration, isTerminalState } from '../parts/words.ts';
-import { type Span, spansOf } from './spans.ts';
+import { placeOfName, type Span, spansOf } from './spans.ts';
 import type { Timeline } from './timeline.ts';
 
 interface WaterfallProps {
@@ -121,11 +121,9 @@ function Bar({ span, from, whole, onRow }: BarProps) {
   const took = duration(Math.max(0, end - span.from));
   const left = (100 * (span.from - from)) / whole;
   const width = (100 * (end - span.from)) / whole;
-  // Beside the bar where there is more room, in it if it takes most of the line.
-  const isInside = width > 60;
-  const isBefore = !isInside && left > 60;
-  const start = isInside ? left : left + width;
-  const place = isBefore ? { right: `${100 - left}%` } : { left: `${Math.min(100, start)}%` };
+  const { side, room } = placeOfName(left, width);
+  const place =
+    side === 'before' ? { right: `${100 - left}%` } : { left: `${side === 'inside' ? left : left + width}%` };
   const title = call ? `${call.kind === 'model' ? 'Model' : 'Tool'} ${callName(call)}` : name;
   const words = `${title}, ${took}${paid ? `, ${paid}` : ''}${isFailed ? ', failed' : ''}${span.until === undefined ? ', still open' : ''}`;
   return (
@@ -139,8 +137,8 @@ function Bar({ span, from, whole, onRow }: BarProps) {
         onClick={() => onRow(row)}
       />
       <span
-        class={`bar-name ${isInside && kind !== 'wait' ? 'is-inside' : ''}`}
-        style={place}
+        class={`bar-name ${side === 'inside' && kind !== 'wait' ? 'is-inside' : ''}`}
+        style={{ ...place, maxWidth: `${room}%` }}
         aria-hidden="true"
       >
         {name}{' '}
