@@ -46,10 +46,10 @@ async function* serve(turn: CallingTurn, names: readonly string[]): Updates {
   }
 }
 
-/** The end of the user's task: that of the remote task, or its message. */
+/** The end of the user's task: that of the remote task, or its message. Where that says nothing, the state alone. */
 function endOf({ task, message }: AgentReply) {
   if (!task) return completed(message?.parts);
   const { state, message: last } = task.status;
-  const parts = last?.parts.length ? last.parts : [{ text: state.replace('TASK_STATE_', '') }];
-  return { status: { state, message: { ...reply('The end'), parts } } };
+  if (!last?.parts.length) return { status: { state } };
+  return { status: { state, message: { ...reply('The end'), parts: last.parts } } };
 }

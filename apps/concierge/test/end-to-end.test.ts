@@ -69,6 +69,15 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the concierge over %s', (binding) => {
     expect(tasks).toHaveLength(1);
   });
 
+  it('ends as the other agent does, without a word where that says none', async () => {
+    const { url } = await serve(async function* () {
+      yield artifact('picture', 'A boat');
+      yield completed();
+    });
+    const { task } = await (await inFrontOf({ painter: { url } }, binding)).send('painter');
+    expect([task?.status.state, task?.status.message]).toEqual(['TASK_STATE_COMPLETED', undefined]);
+  });
+
   it('hands up that an authorization is needed, and goes on when it is there', async () => {
     const granted = Promise.withResolvers<void>();
     const { url } = await serve(async function* () {
