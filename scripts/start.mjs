@@ -8,17 +8,16 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { install, isComplete, run } from './start/install.mjs';
+import { install, run } from './start/install.mjs';
 import { pinnedNode } from './start/platform.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 /** The folders whose pages Vite builds into `dist/app`. */
 const pages = { inspector: join(root, 'packages/inspector'), chat: join(root, 'apps/chat') };
 
-say(
-  isComplete(root) ? 'Checking the installed packages …' : 'Installing the packages of the sample agents …',
-);
-install(root, '@batonjs/gallery');
+const isAgain = existsSync(join(root, 'node_modules/.modules.yaml'));
+say(isAgain ? 'Checking the installed packages …' : 'Installing the packages of the sample agents …');
+install(root, '@batonjs/gallery', { isQuiet: isAgain });
 const node = usableNode();
 for (const [name, folder] of Object.entries(pages)) buildPage(name, folder);
 if (!process.argv.includes('--build')) serve();

@@ -10,5 +10,5 @@ import { install } from './install.mjs';
 const root = resolve(import.meta.dirname, '../..');
 if (!existsSync(join(root, 'packages/cli/node_modules/commander'))) {
   process.stderr.write('Installing the packages of the command line …\n');
-  install(root, '@batonjs/cli', 2);
+  install(root, '@batonjs/cli', { output: 2 });
 }
