@@ -140,6 +140,17 @@ describe.skipIf(!executablePath)('the lists of the inspector', () => {
       expect(height).toBeLessThan(80);
     });
 
+    it('3 the list of contexts is as high as what it has, and the tasks of one follow', async () => {
+      const { page, go, start } = app;
+      await start('draw a boat', 'far');
+      await go('#/agents/far/graph');
+      await page.locator('.context-link').waitFor();
+      const [list, pane] = await Promise.all(
+        ['.contexts', '.pane-contexts'].map((part) => boxOf(page.locator(part))),
+      );
+      expect(pane!.height - list!.height).toBeLessThan(4);
+    });
+
     it('3 the caller of a request is whole, its agent a mark', async () => {
       const { page, go, rows } = app;
       await (await connect(`${app.served.url}/show`)).send('ask');
