@@ -36,7 +36,6 @@ const longest = [
   'packages/store-{etcd,postgres,sqlite}/test/conformance.test.ts',
   'packages/store-redis/test/database/cluster.test.ts',
   'test/commands/{chaos,gateway-chaos,ledger,start}.test.ts',
-  'test/documents/readmes.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',
   'test/stores/*-scenarios.test.ts',
 ];
@@ -53,7 +52,6 @@ const long = [
   'test/documents/tutorial.test.ts',
   'test/frameworks/recipes.test.ts',
   'test/later/later.test.ts',
-  'test/repository/new-*.test.ts',
 ];
 
 /**
@@ -72,30 +70,39 @@ const namesPool = process.argv.some((argument) => argument.startsWith('--pool'))
 const ofNode = { experimental: { viteModuleRunner: namesPool, nodeLoader: false } };
 const flags = ['--conditions=@batonjs/source', '--max-semi-space-size=32'];
 
-export default defineConfig({
+/** Compiles what is written elsewhere, which takes long: a part of `check:static`, with `--mode static`. */
+const compiling = {
+  extends: true,
+  test: { name: 'compiled', include: ['test/static/*.test.ts'], ...ofNode },
+};
+
+const behaving = [
+  {
+    extends: true,
+    test: {
+      name: 'in one process',
+      include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
+      exclude: [
+        ...alone,
+        ...throughVite,
+        ...compiling.test.include,
+        'test/{frameworks,language-models}/large/**',
+        '**/node_modules/**',
+      ],
+      isolate: false,
+      ...ofNode,
+      env: { [ONE_PROCESS]: 'true' },
+    },
+  },
+  { extends: true, test: { name: 'alone', include: alone, ...ofNode } },
+  { extends: true, test: { name: 'through Vite', include: throughVite } },
+];
+
+export default defineConfig(({ mode }) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'in one process',
-          include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
-          exclude: [
-            ...alone,
-            ...throughVite,
-            'test/{frameworks,language-models}/large/**',
-            '**/node_modules/**',
-          ],
-          isolate: false,
-          ...ofNode,
-          env: { [ONE_PROCESS]: 'true' },
-        },
-      },
-      { extends: true, test: { name: 'alone', include: alone, ...ofNode } },
-      { extends: true, test: { name: 'through Vite', include: throughVite } },
-    ],
+    projects: mode === 'static' ? [compiling] : behaving,
     sequence: { sequencer: orderOf(longest, long) },
     // Much of what is tested waits for other processes: as many files as cores would leave a core idle.
     maxWorkers: 4,
@@ -106,4 +113,4 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
   },
-});
+}));

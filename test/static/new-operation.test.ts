@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root, sourceFiles, type Workspace, workspaces } from '../repository/source-files.ts';
 import { CopiedSources } from './copied-sources.ts';
-import { root, sourceFiles, type Workspace, workspaces } from './source-files.ts';
 
 const execute = promisify(execFile);
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../repository/source-files.ts';
 import { CopiedSources } from './copied-sources.ts';
-import { root } from './source-files.ts';
 
 interface Addition {
   readonly file: string;

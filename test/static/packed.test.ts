@@ -10,7 +10,6 @@ import { codeBlocks, installTarballs } from '../../scripts/packed/consumer.ts';
 import { packAll, root } from '../../scripts/packed/pack.ts';
 import { runScript, tryProject } from '../../scripts/packed/try-project.ts';
 import { freePort, node } from '../kit/processes.ts';
-import { repetitions } from '../kit/repetitions.ts';
 
 const run = promisify(execFile);
 const runtimes = [
@@ -70,7 +69,7 @@ describe("the README's first two programs, on the packed packages,", () => {
     { template: 'plain', store: 'sqlite', runtime: 0, said: /Packing 3 boxes\n3 boxes, order \S+\n/ },
     { template: 'streaming', store: 'memory', runtime: 1, said: /You said: hello\n/ },
   ];
-  it.each(projects.slice(0, repetitions(1, 2)))(
+  it.each(projects)(
     'and a $template project of create-baton with $store passes its test and runs',
     async ({ template, store, runtime, said }) => {
       const { node } = runtimes[runtime]!;

@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { root, workspaces } from '../repository/source-files.ts';
 import { compilerEnv } from './compiler-env.ts';
-import { root, workspaces } from './source-files.ts';
 
 const execute = promisify(execFile);
 
