@@ -1,7 +1,7 @@
 import { createCluster, type RedisClusterOptions } from 'redis';
 import { crc16 } from './crc16.ts';
 import type { RedisReply } from './driver.ts';
-import { type Client, type ClientOptions, firstServer, fixedOptions, infoOf } from './first-server.ts';
+import { type Client, type ClientOptions, closeNow, firstServer, fixedOptions, infoOf } from './first-server.ts';
 import type { Link } from './reconnecting.ts';
 
 type Cluster = ReturnType<typeof createCluster>;
@@ -45,7 +45,7 @@ export class CommandConnection implements Link {
   }
 
   destroy(): void {
-    for (const client of this.#clients) client.destroy();
+    for (const client of this.#clients) closeNow(client);
     if (this.#cluster?.isOpen) this.#cluster.destroy();
   }
 

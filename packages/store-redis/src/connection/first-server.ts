@@ -33,6 +33,12 @@ export function clientOf(url: string, options: ClientOptions, connectTimeout: nu
   return template.duplicate({ ...options, ...fixedOptions, url, socket } as RedisClientOptions) as Client;
 }
 
+/** Closes a connection at once. node-redis goes on with one that it is making, and would never close it. */
+export function closeNow(client: Client): void {
+  client.once('connect', () => client.destroy());
+  client.destroy();
+}
+
 /** The value of one field of an `INFO`. */
 export const infoOf = (info: string, field: string): string | undefined =>
   new RegExp(`^${field}:(.*?)\\r?$`, 'm').exec(info)?.[1];
@@ -67,7 +73,7 @@ export async function firstServer(
   for (const client of clients) {
     if (client === found.client) continue;
     clients.delete(client);
-    client.destroy();
+    closeNow(client);
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import { type Client, type ClientOptions, clientOf } from './first-server.ts';
+import { type Client, type ClientOptions, clientOf, closeNow } from './first-server.ts';
 import { type Link, Reconnecting } from './reconnecting.ts';
 
 export interface SubscriptionOptions {
@@ -48,7 +48,7 @@ class SubscriptionSocket implements Link {
 
   destroy(): void {
     clearTimeout(this.#timer);
-    this.#client.destroy();
+    closeNow(this.#client);
   }
 
   async #connect(attempt: number): Promise<void> {
