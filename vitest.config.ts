@@ -105,7 +105,7 @@ export default defineConfig(({ mode }) => ({
     projects: mode === 'static' ? [compiling] : behaving,
     sequence: { sequencer: orderOf(longest, long) },
     // Much of what is tested waits for other processes: as many files as cores would leave a core idle.
-    maxWorkers: 4,
+    maxWorkers: 5,
     execArgv: namesPool ? [] : flags,
     globalSetup: ['test/support/say-what-is-missing.ts', 'test/support/compile-once.ts'],
     setupFiles: ['test/support/patience.ts', 'test/support/shared-process/check.ts'],

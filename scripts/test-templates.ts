@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { stores, templates } from '../packages/create-baton/src/choices.ts';
-import { postgresForTests } from '../test/support/postgres.ts';
-import { redisForTests } from '../test/support/redis.ts';
+import { canStartPostgres, startPostgres } from '../test/support/postgres.ts';
+import { canStart, startRedis } from '../test/support/redis.ts';
 import { packAll, type Tarball } from './packed/pack.ts';
 import { runScript, tryProject } from './packed/try-project.ts';
 import { tool } from './release/tools.ts';
@@ -23,8 +23,8 @@ const unknown = chosen.filter((template) => !all.includes(template));
 if (unknown.length > 0) throw new TypeError(`No template is called ${unknown.join(', ')}: ${all.join(', ')}`);
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-templates-'));
-const redis = await redisForTests();
-const postgres = await postgresForTests();
+const redis = (await canStart()) ? await startRedis() : undefined;
+const postgres = (await canStartPostgres()) ? await startPostgres() : undefined;
 try {
   const tarballs = await packAll(folder);
   for (const store of Object.keys(stores))

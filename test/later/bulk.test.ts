@@ -1,5 +1,5 @@
 import { type AgentServer, createAgentServer } from '@batonjs/server';
-import { afterAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { node, run } from '../kit/processes.ts';
 import { repetitions } from '../kit/repetitions.ts';
@@ -10,7 +10,6 @@ import { openStore } from './open-store.ts';
 import { storePlaces } from './store-places.ts';
 
 const places = await storePlaces();
-afterAll(() => places.stop());
 
 const cancelMany = await asOneFile(new URL('./cancel-many.ts', import.meta.url));
 const tasks = repetitions(300, 10_000);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { completed, createAgentServer, failed } from '@batonjs/server';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { node, run } from '../kit/processes.ts';
 import { repetitions } from '../kit/repetitions.ts';
@@ -15,7 +15,6 @@ import { openStore } from './open-store.ts';
 import { storePlaces } from './store-places.ts';
 
 const places = await storePlaces();
-afterAll(() => places.stop());
 
 const forkThenDie = await asOneFile(new URL('./fork-then-die.ts', import.meta.url));
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAgentServer } from '@batonjs/server';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { node, run } from '../kit/processes.ts';
 import { repetitions } from '../kit/repetitions.ts';
@@ -18,7 +18,6 @@ import { openStore, type StoreAddress } from './open-store.ts';
 // When a turn is due, every store is asked by its conformance suite, from two processes; here only in `test:long`.
 const isLong = repetitions(0, 1) === 1;
 const [redis, postgres] = isLong ? await Promise.all([redisForTests(), postgresForTests()]) : [];
-afterAll(() => Promise.all([redis?.stop(), postgres?.stop()]));
 
 const acceptThenDie = await asOneFile(new URL('./accept-then-die.ts', import.meta.url));
 

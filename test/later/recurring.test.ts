@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Fact } from '@batonjs/lifecycle';
 import type { TaskStore } from '@batonjs/store';
-import { afterAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { node, run } from '../kit/processes.ts';
 import { repetitions } from '../kit/repetitions.ts';
 import { scope } from '../kit/scope.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
-import { canStartEtcd, startEtcd } from '../support/etcd.ts';
+import { etcdForTests } from '../support/etcd.ts';
 import { asOneFile } from '../support/one-file.ts';
 import { postgresForTests } from '../support/postgres.ts';
 import { redisForTests } from '../support/redis.ts';
@@ -16,13 +16,8 @@ import { openStore, type StoreAddress } from './open-store.ts';
 
 const isLong = repetitions(0, 1) === 1;
 const [redis, postgres, etcd] = isLong
-  ? await Promise.all([
-      redisForTests(),
-      postgresForTests(),
-      canStartEtcd().then((can) => (can ? startEtcd({ members: 1, inMemory: true }) : undefined)),
-    ])
+  ? await Promise.all([redisForTests(), postgresForTests(), etcdForTests()])
   : [];
-afterAll(() => Promise.all([redis?.stop(), postgres?.stop(), etcd?.stop()]));
 
 const serveRecurring = await asOneFile(new URL('./serve-recurring.ts', import.meta.url));
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { repetitions } from '../kit/repetitions.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
-import { canStartEtcd, startEtcd } from '../support/etcd.ts';
+import { etcdForTests } from '../support/etcd.ts';
 import { postgresForTests } from '../support/postgres.ts';
 import { redisForTests } from '../support/redis.ts';
 import type { StoreAddress } from './open-store.ts';
@@ -12,13 +12,12 @@ export interface StorePlaces {
   readonly kinds: readonly StoreAddress['kind'][];
   /** An empty store. */
   address(kind: StoreAddress['kind']): StoreAddress;
-  stop(): Promise<unknown>;
 }
 
 export async function storePlaces(): Promise<StorePlaces> {
   const isLong = repetitions(0, 1) === 1;
   const [redis, postgres, etcd] = isLong
-    ? await Promise.all([redisForTests(), postgresForTests(), startedEtcd()])
+    ? await Promise.all([redisForTests(), postgresForTests(), etcdForTests()])
     : [];
   const urls = { redis: redis?.url, postgres: postgres?.url, etcd: etcd?.urls[0] };
   return {
@@ -28,9 +27,5 @@ export async function storePlaces(): Promise<StorePlaces> {
       at: kind === 'sqlite' ? join(temporaryFolder(), 'tasks.db') : (urls[kind] ?? ''),
       part: `part-${randomUUID()}`,
     }),
-    stop: () => Promise.all([redis?.stop(), postgres?.stop(), etcd?.stop()]),
   };
 }
-
-const startedEtcd = async () =>
-  (await canStartEtcd()) ? startEtcd({ members: 1, inMemory: true }) : undefined;

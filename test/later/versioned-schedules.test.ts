@@ -1,5 +1,5 @@
 import type { TaskStore } from '@batonjs/store';
-import { afterAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { node, run } from '../kit/processes.ts';
 import { scope } from '../kit/scope.ts';
@@ -9,7 +9,6 @@ import type { VersionOrders } from './serve-versioned.ts';
 import { storePlaces } from './store-places.ts';
 
 const places = await storePlaces();
-afterAll(() => places.stop());
 
 const serveVersioned = await asOneFile(new URL('./serve-versioned.ts', import.meta.url));
 const label = 'schedule:tick';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { createAgentServer } from '@batonjs/server';
-import { afterAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { node, run } from '../kit/processes.ts';
 import { repetitions } from '../kit/repetitions.ts';
@@ -9,7 +9,7 @@ import { rpc, say } from '../kit/rpc.ts';
 import { scope } from '../kit/scope.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { until } from '../kit/until.ts';
-import { canStartEtcd, startEtcd } from '../support/etcd.ts';
+import { etcdForTests } from '../support/etcd.ts';
 import { asOneFile } from '../support/one-file.ts';
 import { postgresForTests } from '../support/postgres.ts';
 import { redisForTests } from '../support/redis.ts';
@@ -20,9 +20,8 @@ const isLong = repetitions(0, 1) === 1;
 const [redis, postgres, etcd] = await Promise.all([
   redisForTests(),
   postgresForTests(),
-  isLong && (await canStartEtcd()) ? startEtcd({ members: 1, inMemory: true }) : undefined,
+  isLong ? etcdForTests() : undefined,
 ]);
-afterAll(() => Promise.all([redis?.stop(), postgres?.stop(), etcd?.stop()]));
 
 const beginThenDie = await asOneFile(new URL('./begin-then-die.ts', import.meta.url));
 

@@ -4,20 +4,19 @@ import { etcdStore } from '@batonjs/store-etcd';
 import { postgresStore } from '@batonjs/store-postgres';
 import { redisStore } from '@batonjs/store-redis';
 import { sqliteStore } from '@batonjs/store-sqlite';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { charted } from '../../packages/inspector/test/charts/charted.ts';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { repetitions } from '../kit/repetitions.ts';
-import { canStartEtcd, startEtcd } from '../support/etcd.ts';
+import { etcdForTests } from '../support/etcd.ts';
 import { postgresForTests } from '../support/postgres.ts';
-import { canStart, startRedis } from '../support/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 
 /** The real databases are started in long runs only. */
 const isLong = repetitions(0, 1) > 0;
-const redis = isLong && (await canStart()) ? await startRedis() : undefined;
+const redis = isLong ? await redisForTests() : undefined;
 const postgres = isLong ? await postgresForTests() : undefined;
-const etcd = isLong && (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
-afterAll(() => Promise.all([redis?.stop(), postgres?.stop(), etcd?.stop()]));
+const etcd = isLong ? await etcdForTests() : undefined;
 
 const stores: readonly (readonly [name: string, isThere: boolean, open: () => TaskStore])[] = [
   ['SQLite', true, () => sqliteStore(':memory:')],

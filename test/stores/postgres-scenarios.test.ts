@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TaskStore } from '@batonjs/store';
 import { postgresStore } from '@batonjs/store-postgres';
-import { afterAll, describe } from 'vitest';
+import { describe } from 'vitest';
 import { generationScenarios } from '../../packages/server/test/scenarios/generation.ts';
 import { laterScenarios } from '../../packages/server/test/scenarios/later.ts';
 import { lossScenarios } from '../../packages/server/test/scenarios/loss.ts';
@@ -13,7 +13,6 @@ import { repetitions } from '../kit/repetitions.ts';
 import { postgresForTests } from '../support/postgres.ts';
 
 const postgres = await postgresForTests();
-afterAll(() => postgres?.stop());
 
 /** Each has its own schema in the one PostgreSQL. */
 const newStore = (): TaskStore =>

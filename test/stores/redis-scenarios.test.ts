@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TaskStore } from '@batonjs/store';
 import { redisStore } from '@batonjs/store-redis';
-import { afterAll, describe } from 'vitest';
+import { describe } from 'vitest';
 import { generationScenarios } from '../../packages/server/test/scenarios/generation.ts';
 import { laterScenarios } from '../../packages/server/test/scenarios/later.ts';
 import { lossScenarios } from '../../packages/server/test/scenarios/loss.ts';
@@ -13,7 +13,6 @@ import { repetitions } from '../kit/repetitions.ts';
 import { redisForTests } from '../support/redis.ts';
 
 const redis = await redisForTests();
-afterAll(() => redis?.stop());
 
 /** Each has its own part of the one Redis. */
 const newStore = (): TaskStore =>

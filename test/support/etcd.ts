@@ -10,6 +10,7 @@ import { freePort, pauseProcess } from '../kit/processes.ts';
 import { installWithApt } from './install.ts';
 import { reportMissing } from './missing.ts';
 import { quickFolder } from './quick-folder.ts';
+import { lastsAsProcess } from './shared-process/handles.ts';
 
 /** One member of a cluster. */
 export interface EtcdMember {
@@ -85,6 +86,18 @@ async function isHere(name: string, packaged: string): Promise<boolean> {
   if (process.env.CI === 'true') throw new Error(howToGet(name, packaged));
   reportMissing(howToGet(name, packaged));
   return false;
+}
+
+let shared: Promise<EtcdCluster> | undefined;
+
+/**
+ * The etcd of tests that only want one: a single member that all files of a process share and that ends with the process;
+ * undefined to skip them. Each takes a prefix of its own.
+ */
+export async function etcdForTests(): Promise<Pick<EtcdCluster, 'urls' | 'members'> | undefined> {
+  if (!(await canStartEtcd())) return undefined;
+  shared ??= lastsAsProcess(() => startEtcd({ members: 1, inMemory: true }));
+  return shared;
 }
 
 /** Kills a member and deletes the folder should this process end without doing so, however it ends. */

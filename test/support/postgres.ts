@@ -9,6 +9,7 @@ import { root } from '../repository/source-files.ts';
 import { installWithApt } from './install.ts';
 import { reportMissing } from './missing.ts';
 import { quickFolder } from './quick-folder.ts';
+import { lastsAsProcess } from './shared-process/handles.ts';
 
 const exec = promisify(execFile);
 
@@ -59,12 +60,19 @@ export async function canStartPostgres(): Promise<boolean> {
   return false;
 }
 
-/** The PostgreSQL that tests use that only want one: `POSTGRES_URL`, or one that is started; undefined to skip them. */
-export async function postgresForTests(): Promise<Pick<PostgresServer, 'url' | 'stop'> | undefined> {
+let shared: Promise<PostgresServer> | undefined;
+
+/**
+ * The PostgreSQL that tests use that only want one: `POSTGRES_URL`, or one that all files of a process share and that ends with
+ * the process; undefined to skip them. Each takes a schema of its own.
+ */
+export async function postgresForTests(): Promise<Pick<PostgresServer, 'url'> | undefined> {
   const url = process.env.POSTGRES_URL;
-  if (url) return { url, stop: async () => {} };
+  if (url) return { url };
+  if (!(await canStartPostgres())) return undefined;
   // Tests that kill no machine lose nothing without `fsync`.
-  return (await canStartPostgres()) ? startPostgres(['-c', 'fsync=off']) : undefined;
+  shared ??= lastsAsProcess(() => startPostgres(['-c', 'fsync=off']));
+  return shared;
 }
 
 /** The user that the server runs as: it refuses root. */

@@ -7,6 +7,7 @@ import { freePort } from '../kit/processes.ts';
 import { installWithApt } from './install.ts';
 import { reportMissing } from './missing.ts';
 import { quickFolder } from './quick-folder.ts';
+import { lastsAsProcess } from './shared-process/handles.ts';
 
 const exec = promisify(execFile);
 
@@ -60,11 +61,18 @@ const isThere = (family: RedisFamily): Promise<boolean> =>
     () => false,
   );
 
-/** The Redis that tests without a wish of their own use: `REDIS_URL`, or one that is started; undefined to skip them. */
-export async function redisForTests(): Promise<Pick<RedisServer, 'url' | 'stop'> | undefined> {
+let shared: Promise<RedisServer> | undefined;
+
+/**
+ * The Redis that tests without a wish of their own use: `REDIS_URL`, or one that all files of a process share and that ends with
+ * the process; undefined to skip them. Each takes a prefix of its own.
+ */
+export async function redisForTests(): Promise<Pick<RedisServer, 'url'> | undefined> {
   const url = process.env.REDIS_URL;
-  if (url) return { url, stop: async () => {} };
-  return (await canStart()) ? startRedis() : undefined;
+  if (url) return { url };
+  if (!(await canStart())) return undefined;
+  shared ??= lastsAsProcess(startRedis);
+  return shared;
 }
 
 /** Kills a server and deletes its folder should this process end without doing so, however it ends. */

@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'baton-sample-store-'));
 const [redis, postgres] = await Promise.all([redisForTests(), postgresForTests()]);
 const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
 afterAll(async () => {
-  await Promise.all([redis?.stop(), postgres?.stop(), etcd?.stop()]);
+  await etcd?.stop();
   rmSync(folder, { recursive: true });
 });
 

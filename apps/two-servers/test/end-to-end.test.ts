@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'two-servers-test-'));
 const postgres = await postgresForTests();
 const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
 afterAll(async () => {
-  await Promise.all([postgres?.stop(), etcd?.stop()]);
+  await etcd?.stop();
   rmSync(folder, { recursive: true });
 });
 

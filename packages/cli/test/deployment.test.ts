@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../test/kit/until.ts';
 import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import { readText } from '../../../test/repository/source-files.ts';
-import { postgresForTests } from '../../../test/support/postgres.ts';
+import { canStartPostgres, startPostgres } from '../../../test/support/postgres.ts';
 import { canStart, startRedis } from '../../../test/support/redis.ts';
 import { postgresIndexes } from '../src/deployment/store-checks.ts';
 import { serveMany } from './agents.ts';
@@ -260,7 +260,7 @@ describe.skipIf(!(await canStart()))('doctor on Redis', () => {
   });
 });
 
-const postgres = await postgresForTests();
+const postgres = (await canStartPostgres()) ? await startPostgres(['-c', 'fsync=off']) : undefined;
 
 describe.skipIf(!postgres)('doctor on PostgreSQL', () => {
   afterAll(() => postgres?.stop());

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createStore, type Rate, type Rows } from '@batonjs/store';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { etcdForTests } from '../../../test/support/etcd.ts';
 import { BucketSweep } from '../src/buckets/bucket-sweep.ts';
 import { Buckets } from '../src/buckets/buckets.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
@@ -11,8 +11,7 @@ import { inside, keysOf } from '../src/layout/keys.ts';
 import type { TxnRequest } from '../src/wire/messages.ts';
 import { startBrokenProxy } from './broken-proxy.ts';
 
-const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
-afterAll(() => etcd?.stop());
+const etcd = await etcdForTests();
 
 /** A cluster that notes how many keys each read visited. */
 class NotedCluster extends Cluster {

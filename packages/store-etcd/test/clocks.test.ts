@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
-import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { etcdForTests } from '../../../test/support/etcd.ts';
 import { etcdStore } from '../src/index.ts';
 import { startStoreProcess } from './remote-stores.ts';
 
-const cluster = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
-afterAll(() => cluster?.stop());
+const cluster = await etcdForTests();
 
 const hour = 3_600_000;
 const acquire = (holder: string, ttlMs: number) => ({ turn: { queue: 'q', acquire: { holder, ttlMs } } });

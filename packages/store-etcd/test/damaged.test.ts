@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
-import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { etcdForTests } from '../../../test/support/etcd.ts';
 import { digestOf } from '../src/layout/digest.ts';
 import { openInterrupted } from './interrupted-store.ts';
 
-const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
-afterAll(() => etcd?.stop());
+const etcd = await etcdForTests();
 
 it.skipIf(!etcd)('What is damaged is said, and what is whole is read', async () => {
   const { store, cluster, keys } = openInterrupted(etcd!.urls, `damaged/${randomUUID()}`);

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
-import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { etcdForTests } from '../../../test/support/etcd.ts';
 import { etcdStore } from '../src/index.ts';
 import { turnIn } from '../src/layout/order.ts';
 import { openInterrupted } from './interrupted-store.ts';
 
-const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
-afterAll(() => etcd?.stop());
+const etcd = await etcdForTests();
 
 const taskIds = Array.from({ length: 150 }, (_, n) => `t${String(n).padStart(3, '0')}`);
 

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, it } from 'vitest';
-import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { expect, it } from 'vitest';
+import { etcdForTests } from '../../../test/support/etcd.ts';
 import { openInterrupted } from './interrupted-store.ts';
 
-const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
-afterAll(() => etcd?.stop());
+const etcd = await etcdForTests();
 
 it.skipIf(!etcd)('Keys of another layout are refused, and left as they are', async () => {
   const { store, cluster, keys } = openInterrupted(etcd!.urls, `layout/${randomUUID()}`);

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
-import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { etcdForTests } from '../../../test/support/etcd.ts';
 import { etcdStore } from '../src/index.ts';
 import { ClusterClock } from '../src/layout/cluster-clock.ts';
 import { timeIn } from '../src/layout/order.ts';
 import { openInterrupted } from './interrupted-store.ts';
 
-const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
-afterAll(() => etcd?.stop());
+const etcd = await etcdForTests();
 
 /** A store that is interrupted, and another one on the same keys. */
 function openTwo() {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunk, chunkAfter } from '../../../test/kit/task-logs.ts';
-import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { etcdForTests } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
@@ -11,8 +11,7 @@ import { readLog } from '../src/logs/logs.ts';
 import { WaitingCounts } from '../src/rows/waiting-counts.ts';
 import type { TxnRequest } from '../src/wire/messages.ts';
 
-const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
-afterAll(() => etcd?.stop());
+const etcd = await etcdForTests();
 
 /** A cluster that notes how often it is read. */
 class CountedCluster extends Cluster {

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { createStore, type Delivery, type Lease } from '@batonjs/store';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
-import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { etcdForTests } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { etcdRows } from '../src/etcd-rows.ts';
 import { keysOf } from '../src/layout/keys.ts';
 import type { RangeRequest, TxnRequest } from '../src/wire/messages.ts';
 
-const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
-afterAll(() => etcd?.stop());
+const etcd = await etcdForTests();
 
 type Read = Omit<RangeRequest, 'key' | 'rangeEnd'> & { readonly key?: string | Uint8Array };
 

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter, untilItWorks } from '../../../test/kit/task-logs.ts';
-import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { etcdForTests } from '../../../test/support/etcd.ts';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
 import { Watches } from '../src/notifications/watches.ts';
 
-const cluster = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
-afterAll(() => cluster?.stop());
+const cluster = await etcdForTests();
 
 /** A subscriber whose connection the test can break, and a store that goes another way. */
 async function openBehindProxy() {

@@ -12,7 +12,6 @@ import { type RemoteStores, startStoreProcess } from './remote-stores.ts';
 const notifying = ['subscribe', 'follow', 'close'];
 
 const postgres = await postgresForTests();
-afterAll(() => postgres?.stop());
 
 describe.skipIf(!postgres)('PostgreSQL', () => {
   // The name needs quotes, as any name may.

@@ -1,11 +1,10 @@
 import pg from 'pg';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chunk, chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { postgresStore } from '../src/index.ts';
 
 const server = await postgresForTests();
-afterAll(() => server?.stop());
 
 describe.skipIf(!server)('The first page of many tasks', () => {
   it('reads as many as it shows, also before the tables are analyzed', async () => {

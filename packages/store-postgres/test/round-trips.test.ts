@@ -14,7 +14,6 @@ const pool = new pg.Pool({ connectionString: server?.url, max: 4 });
 afterAll(async () => {
   if (server) await pool.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
   await pool.end();
-  await server?.stop();
 });
 
 /** What a statement does, the tables that it names with limits and locks, and how many rows it writes or finds by arrays. */

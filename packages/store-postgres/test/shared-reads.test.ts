@@ -1,11 +1,10 @@
 import pg from 'pg';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { postgresStore } from '../src/index.ts';
 
 const server = await postgresForTests();
-afterAll(() => server?.stop());
 
 describe.skipIf(!server)('Reads of logs that are asked for at once', () => {
   it('share a statement, and each finds its own facts', async () => {

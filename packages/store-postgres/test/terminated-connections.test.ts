@@ -13,7 +13,6 @@ const sql = async (text: string) => (await admin.query(text)).rows;
 const schema = `terminated_${process.pid}`;
 afterAll(async () => {
   await admin.end();
-  await postgres?.stop();
 });
 
 /** ReadyForQuery, with which the server says that a connection is open. */

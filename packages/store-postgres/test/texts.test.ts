@@ -1,13 +1,12 @@
 import { StoreError, type TaskStore } from '@batonjs/store';
 import pg from 'pg';
-import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { type PostgresStoreOptions, postgresStore } from '../src/index.ts';
 
 const server = await postgresForTests();
 const ended = { state: 'TASK_STATE_COMPLETED', closed: true } as const;
-afterAll(() => server?.stop());
 
 it.skipIf(!server)('texts are searched from when one process switched that on in a schema', async () => {
   const schema = `texts ${process.pid}`;

@@ -14,7 +14,6 @@ const sql = async (text: string) => (await admin.query(text)).rows;
 afterEach(() => (server ? sql(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`) : undefined));
 afterAll(async () => {
   await admin.end();
-  await server?.stop();
 });
 
 describe.skipIf(!server)('A transaction that the database cannot serialize (serialization_failure)', () => {

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from 'redis';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { redisForTests } from '../../../test/support/redis.ts';
 import { redisStore } from '../src/index.ts';
 
 const redis = await redisForTests();
-afterAll(() => redis?.stop());
 
 describe.skipIf(!redis)('Redis', () => {
   it('drops a bucket when it is full again, also after a refusal', async () => {

@@ -11,7 +11,6 @@ const redis = await redisForTests();
 const other = redis && startStoreProcess();
 afterAll(async () => {
   await other?.kill();
-  await redis?.stop();
 });
 
 const ofOneShard = ['a schedule', 'claim', 'take', 'subscribe', 'follow', 'close', 'races'];

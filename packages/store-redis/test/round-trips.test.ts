@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Lease } from '@batonjs/store';
 import { createClient } from 'redis';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../test/support/redis.ts';
 import { nodeRedis } from '../src/connection/node-redis.ts';
 import { type RedisDriver, redisStore } from '../src/index.ts';
 
 const redis = await redisForTests();
-afterAll(() => redis?.stop());
 
 /** A driver that writes down what it is asked to send. */
 function recording(driver: RedisDriver) {

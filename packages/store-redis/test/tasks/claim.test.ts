@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chunkAfter, headAt } from '../../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
 import { redisStore } from '../../src/index.ts';
 
 const redis = await redisForTests();
-afterAll(() => redis?.stop());
 
 const wanted = { turn: { queue: 'q', want: true } };
 

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from 'redis';
-import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { chunkAfter, headAt } from '../../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
 import { redisStore } from '../../src/index.ts';
 
 const redis = await redisForTests();
-afterAll(() => redis?.stop());
 
 it.skipIf(!redis)('A log that is pruned leaves nothing in Redis', async () => {
   const prefix = `test-${randomUUID()}`;

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from 'redis';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { chunkAfter } from '../../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
 import { redisStore } from '../../src/index.ts';
 
 const redis = await redisForTests();
-afterAll(() => redis?.stop());
 
 /** A store with one shard, the keys of which a client damages. */
 async function open() {

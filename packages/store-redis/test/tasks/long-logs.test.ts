@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { chunk, chunkAfter, headAt } from '../../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
@@ -7,7 +7,6 @@ import { nodeRedis } from '../../src/connection/node-redis.ts';
 import { type RedisDriver, redisStore } from '../../src/index.ts';
 
 const redis = await redisForTests();
-afterAll(() => redis?.stop());
 
 const length = 1_200;
 const facts = Array.from({ length }, (_, n) => chunk(n + 1));

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chunkAfter, headAt } from '../../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
 import { redisStore } from '../../src/index.ts';
 
 const redis = await redisForTests();
-afterAll(() => redis?.stop());
 
 describe.skipIf(!redis)('Old logs', () => {
   it('are deleted up to a number, also behind many that a webhook still needs', async () => {

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Commit } from '@batonjs/store';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chunkAfter, headAt } from '../../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
 import { redisStore } from '../../src/index.ts';
 
 const redis = await redisForTests();
-afterAll(() => redis?.stop());
 
 describe.skipIf(!redis)('A commit that is refused', () => {
   it('is told why, in words', async () => {

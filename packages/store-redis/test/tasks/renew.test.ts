@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { chunkAfter } from '../../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
 import { redisStore } from '../../src/index.ts';
 
 const redis = await redisForTests();
-afterAll(() => redis?.stop());
 
 describe.skipIf(!redis)('A lease', () => {
   it('is renewed while its turn writes without a pause', async () => {

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Lease } from '@batonjs/store';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { chunkAfter } from '../../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
 import { redisStore } from '../../src/index.ts';
 
 const redis = await redisForTests();
-afterAll(() => redis?.stop());
 
 const opened: ReturnType<typeof redisStore>[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));

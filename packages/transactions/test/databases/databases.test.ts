@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import Sqlite from 'better-sqlite3';
 import { Pool, type PoolClient } from 'pg';
 import postgres from 'postgres';
-import { afterAll, describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { postgresForTests } from '../../../../test/support/postgres.ts';
 import {
@@ -17,7 +17,6 @@ import {
 import { drivers, type Opened } from './databases.ts';
 
 const server = await postgresForTests();
-afterAll(() => server?.stop());
 
 /** A database of its own for a test: a file, or a schema, as every driver of a kind opens it. */
 async function place(dialect: 'postgres' | 'sqlite'): Promise<string> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,22 +13,17 @@ import { closedAfterTest } from '../../../../../test/kit/closed-after-test.ts';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
 import { eventually } from '../../../../../test/kit/until.ts';
-import { canStartEtcd, startEtcd } from '../../../../../test/support/etcd.ts';
+import { etcdForTests } from '../../../../../test/support/etcd.ts';
 import { postgresForTests } from '../../../../../test/support/postgres.ts';
 import { redisForTests } from '../../../../../test/support/redis.ts';
 import { type Agent, completed, inputRequired } from '../../../src/index.ts';
 import { createWorker } from '../../../src/worker.ts';
 
-const [redis, postgres, etcd] = await Promise.all([
-  redisForTests(),
-  postgresForTests(),
-  canStartEtcd().then((can) => (can ? startEtcd({ members: 1, inMemory: true }) : undefined)),
-]);
+const [redis, postgres, etcd] = await Promise.all([redisForTests(), postgresForTests(), etcdForTests()]);
 const folder = mkdtempSync(join(tmpdir(), 'baton-retention-'));
-afterAll(async () => {
-  await Promise.all([redis?.stop(), postgres?.stop(), etcd?.stop()]);
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
+/** Of the databases, which other files use as well. */
+const part = `retention-${randomUUID()}`;
 
 const day = 24 * 60 * 60 * 1_000;
 
@@ -68,9 +64,13 @@ function observed(store: TaskStore) {
 const stores: [string, () => TaskStore][] = [
   ['memory', memoryStore],
   ['SQLite', () => sqliteStore(join(folder, 'tasks.db'))],
-  ...(redis ? [['Redis', () => redisStore(redis.url)] as [string, () => TaskStore]] : []),
-  ...(postgres ? [['PostgreSQL', () => postgresStore(postgres.url)] as [string, () => TaskStore]] : []),
-  ...(etcd ? [['etcd', () => etcdStore(etcd.urls)] as [string, () => TaskStore]] : []),
+  ...(redis
+    ? [['Redis', () => redisStore({ url: redis.url, prefix: part })] as [string, () => TaskStore]]
+    : []),
+  ...(postgres
+    ? [['PostgreSQL', () => postgresStore(postgres.url, { schema: part })] as [string, () => TaskStore]]
+    : []),
+  ...(etcd ? [['etcd', () => etcdStore(etcd.urls, { prefix: part })] as [string, () => TaskStore]] : []),
 ];
 
 describe('retention', () => {
