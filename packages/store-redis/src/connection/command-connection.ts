@@ -1,7 +1,14 @@
 import { createCluster, type RedisClusterOptions } from 'redis';
 import { crc16 } from './crc16.ts';
 import type { RedisReply } from './driver.ts';
-import { type Client, type ClientOptions, closeNow, firstServer, fixedOptions, infoOf } from './first-server.ts';
+import {
+  type Client,
+  type ClientOptions,
+  closeNow,
+  firstServer,
+  fixedOptions,
+  infoOf,
+} from './first-server.ts';
 import type { Link } from './reconnecting.ts';
 
 type Cluster = ReturnType<typeof createCluster>;
