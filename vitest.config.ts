@@ -70,7 +70,7 @@ const namesPool = process.argv.some((argument) => argument.startsWith('--pool'))
 const ofNode = { experimental: { viteModuleRunner: namesPool, nodeLoader: false } };
 const flags = ['--conditions=@batonjs/source', '--max-semi-space-size=32'];
 
-/** Compiles what is written elsewhere, which takes long: a part of `check:static`, with `--mode static`. */
+/** These compile programs, which takes long: a part of `check:static`, with `--mode static`. */
 const compiling = {
   extends: true,
   test: { name: 'compiled', include: ['test/static/*.test.ts'], ...ofNode },
