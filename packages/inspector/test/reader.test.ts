@@ -283,6 +283,7 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     const before = (
       await (await connect(`${served.url}/show`)).listTasks({ status: 'TASK_STATE_INPUT_REQUIRED' })
     ).totalSize!;
+    const ana = 'ana@finance.shop.example';
     const [one, two] = [await start('ask one'), await start('ask two')];
     for (const id of [one, two]) await until(served.show, id, 'INPUT_REQUIRED');
     await go('#/inbox');
@@ -304,11 +305,14 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await until(served.show, one, 'COMPLETED');
     await expect.poll(() => rows('Questions').count()).toBe(before + 1);
     await rows('Questions').filter({ hasText: 'ask two' }).click();
-    await question.getByRole('textbox', { name: 'Assign to' }).fill('Ana');
+    await question.getByRole('textbox', { name: 'Assign to' }).fill(ana);
     await question.getByRole('button', { name: 'Make a link' }).click();
-    const link = await question.getByRole('textbox', { name: /^Send this link to Ana/ }).inputValue();
-    await question.getByText('Ana was asked by inspector').waitFor();
-    await rows('Questions').filter({ hasText: 'ask two' }).getByText('with Ana', { exact: true }).waitFor();
+    const link = await question.getByRole('textbox', { name: /^Send this link to ana@/ }).inputValue();
+    await question.getByText(`${ana} was asked by inspector`).waitFor();
+    await rows('Questions')
+      .filter({ hasText: 'ask two' })
+      .getByText(`with ${ana}`, { exact: true })
+      .waitFor();
     await checkAccess();
     await picture('reader-assigned');
     const person = await page.context().newPage();
@@ -321,7 +325,9 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await person.close();
     await until(served.show, two, 'COMPLETED');
     await go(`#/agents/show/tasks/${two}`);
-    await page.getByText('Ana, by link').waitFor();
+    const who = page.getByText(`${ana}, by link`);
+    await who.waitFor();
+    expect(await who.evaluate((name) => name.scrollWidth - name.clientWidth)).toBe(0);
     await page.getByRole('link', { name: /^Inbox/ }).waitFor();
   });
 

@@ -1,4 +1,4 @@
-import type { Message } from '@batonjs/protocol';
+import type { Json, Message, Part } from '@batonjs/protocol';
 import { INSPECTOR } from '../../api/command.ts';
 import { Content } from '../parts/content.tsx';
 import { VirtualFlow } from '../parts/virtual-flow.tsx';
@@ -45,15 +45,21 @@ interface MessageViewProps {
 function MessageView({ message, agent, by }: MessageViewProps) {
   const isAgent = message.role === 'ROLE_AGENT';
   // The form of a question is shown where it is answered.
-  const parts = isAgent
-    ? message.parts.filter(({ mediaType }) => !mediaType?.includes('.form+json'))
-    : message.parts;
+  const parts = isAgent ? message.parts.filter((part) => !isForm(part)) : message.parts.map(withoutFormId);
+  const person = isAgent ? undefined : by ? `${by}, by link` : sentBy(message);
   return (
-    <div class={`message ${isAgent ? 'message-agent' : 'message-user'}`}>
-      <span class="message-role">
-        {isAgent ? 'Agent' : by ? `${by}, by link` : (sentBy(message) ?? 'Client')}
-      </span>
+    <div class={`message message-${isAgent ? 'agent' : 'user'} ${person ? 'message-named' : ''}`}>
+      <span class="message-role">{person ?? (isAgent ? 'Agent' : 'Client')}</span>
       <Content parts={parts} agent={agent} />
     </div>
   );
+}
+
+const isForm = ({ mediaType }: Part): boolean => mediaType?.includes('.form+json') ?? false;
+
+/** An answer to a form without the id of the form, which tells people nothing. */
+function withoutFormId(part: Part): Part {
+  if (!isForm(part) || !('data' in part)) return part;
+  const { values } = Object(part.data) as { values?: Json };
+  return values === undefined ? part : { ...part, data: values };
 }
