@@ -284,6 +284,9 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     await page.getByRole('combobox', { name: /^currency/ }).selectOption('EUR');
     await page.getByRole('button', { name: 'Answer', exact: true }).click();
     await entry('Twice 21 EUR').waitFor();
+    const answer = page.locator('.message-user').last();
+    await answer.getByText('amount').waitFor();
+    expect(await answer.textContent()).not.toContain('formId');
   });
 
   it('4 says what to do while an agent waits for an authorization', async () => {
