@@ -29,7 +29,7 @@ for (const workers of values.workers.split(',').filter(Boolean).map(Number)) {
   isWrong ||= outcome.lost > 0 || outcome.doubled > 0;
   console.log(JSON.stringify({ workers, ...outcome }));
 }
-const scaled = await autoscale({ ...options, long: 0.02, most: 4, everyMs: 200 });
+const scaled = await autoscale({ ...options, held: 8, most: 4, everyMs: 200 });
 isWrong ||= scaled.lost > 0 || scaled.doubled > 0 || scaled.exitCodes.some((code) => code !== 0);
 console.log(JSON.stringify({ autoscaled: true, ...scaled }));
 process.exitCode = isWrong ? 1 : 0;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,8 +19,8 @@ export interface SimulationOptions {
   readonly turns: number;
   /** How long a turn waits, as for a model. In milliseconds. */
   readonly turnMs: number;
-  /** The share of turns that take ten times as long: they are under way when most others have ended. */
-  readonly long?: number;
+  /** How many turns go on until a worker was taken away. Default 0. */
+  readonly held?: number;
 }
 
 /** What became of the tasks. */
@@ -31,7 +31,7 @@ export interface Outcome {
   readonly lost: number;
   /** Effects that were done more than once. */
   readonly doubled: number;
-  /** From the first worker, or the first task if there were workers, to the end of the last task. */
+  /** From the first worker, for which all tasks wait, to the end of the last task. */
   readonly ms: number;
 }
 
@@ -49,7 +49,7 @@ export class Simulation {
     store: Awaited<ReturnType<typeof openStore>>,
     folder: string,
   ) {
-    const { turns, turnMs, long = 0, program, store: url } = options;
+    const { turns, turnMs, program, store: url } = options;
     this.#options = options;
     this.#store = store;
     this.#folder = folder;
@@ -68,8 +68,8 @@ export class Simulation {
       QUEUE: this.#queue,
       TURNS: String(turns),
       TURN_MS: String(turnMs),
-      LONG: String(long),
       EFFECTS: join(folder, 'effects'),
+      RELEASED: join(folder, 'released'),
     };
     this.workers = new Workers({ program, env });
   }
@@ -81,10 +81,14 @@ export class Simulation {
 
   /** Sends all tasks, some at once. */
   async send(): Promise<void> {
-    let left = this.#options.tasks;
+    const { tasks, held = 0 } = this.#options;
+    let sent = 0;
     const configuration = { returnImmediately: true };
     const sender = async () => {
-      while (left-- > 0) await rpc(this.#server, 'SendMessage', { message: say('go'), configuration });
+      while (sent < tasks) {
+        const message = say(sent++ < held ? 'hold' : 'go');
+        await rpc(this.#server, 'SendMessage', { message, configuration });
+      }
     };
     await Promise.all(Array.from({ length: 32 }, sender));
   }
@@ -92,6 +96,11 @@ export class Simulation {
   /** How many turns wait for a worker: what an autoscaler reads as `baton_turns_waiting`. */
   async waiting(): Promise<number> {
     return (await this.#store.measure?.(this.#queue))?.waiting ?? this.#store.waiting(this.#queue);
+  }
+
+  /** Lets the turns end that are held. */
+  release(): void {
+    writeFileSync(join(this.#folder, 'released'), '');
   }
 
   async #count(state: string): Promise<number> {
@@ -163,9 +172,9 @@ export async function autoscale(
   const target = Math.max(1, Math.floor(options.turns * 0.7));
   let [most, takenAway, inTheMiddle] = [0, 0, 0];
   try {
+    await simulation.send();
     const began = performance.now();
     await workers.start();
-    await simulation.send();
     while (!(await simulation.isOver())) {
       const running = await workers.turns();
       const wanted = Math.min(
@@ -178,6 +187,7 @@ export async function autoscale(
         takenAway += 1;
         if (running > 0) inTheMiddle += 1;
         workers.stop();
+        simulation.release();
       }
       most = Math.max(most, workers.count);
       await sleep(options.everyMs);

@@ -1,5 +1,5 @@
 /** A worker of the scaling simulation, in a process of its own. */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { completed, text, working } from '@batonjs/server';
 import { createWorker } from '@batonjs/server/worker';
@@ -7,7 +7,7 @@ import { listenProbes } from '@batonjs/server-node';
 import { metricsHandler, telemetry } from '@batonjs/telemetry';
 import { openStore } from '../../apps/sample-store/src/open-store.ts';
 
-const { BATON_STORE = '', QUEUE = '', TURNS = '', TURN_MS = '', LONG = '', EFFECTS = '' } = process.env;
+const { BATON_STORE = '', QUEUE = '', TURNS = '', TURN_MS = '', EFFECTS = '', RELEASED = '' } = process.env;
 
 const store = await openStore(BATON_STORE, { shared: true });
 const worker = createWorker({
@@ -19,10 +19,10 @@ const worker = createWorker({
   logger: (level, message) => {
     if (level !== 'info') process.stderr.write(`${level}: ${message}\n`);
   },
-  async *agent({ task, signal, step }) {
+  async *agent({ task, text: said, signal, step }) {
     yield working();
-    const times = Math.random() < Number(LONG) ? 10 : 1;
-    await sleep(Number(TURN_MS) * times, undefined, { signal });
+    do await sleep(Number(TURN_MS), undefined, { signal });
+    while (said === 'hold' && !existsSync(RELEASED));
     // The effect outside: done twice, it stands there twice.
     await step('effect', () => appendFileSync(EFFECTS, `${task?.id}\n`));
     yield completed(text('done'));

@@ -12,7 +12,7 @@ it('workers that come and go with the queue lose no turn and double none', async
     tasks: 60,
     turns: 4,
     turnMs: 100,
-    long: 0.2,
+    held: 2,
     most: 3,
     everyMs: 50,
   });
@@ -25,7 +25,7 @@ it('workers that come and go with the queue lose no turn and double none', async
     most: 3,
     inTheMiddle: expect.any(Number),
   });
-  // Two left while the rest was worked on, and they ran turns then.
+  // One left while the turns that are held went on.
   expect(takenAway).toBeGreaterThan(0);
   expect(outcome.inTheMiddle).toBeGreaterThan(0);
   expect(new Set(exitCodes)).toEqual(new Set([0]));
