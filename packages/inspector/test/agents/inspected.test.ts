@@ -312,7 +312,7 @@ describe('a task that is read', () => {
   it('from a store has the tasks that it started, without what only its turns need', async () => {
     const store = memoryStore();
     const at = '2026-01-01T00:00:00.000Z';
-    const fact = { format: FACT_FORMAT, at };
+    const fact = { format: FACT_FORMAT, at } as const;
     const child = { agent: 'far', taskId: 'c', state: 'TASK_STATE_WORKING' as const };
     const facts: Fact[] = [
       {

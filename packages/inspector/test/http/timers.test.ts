@@ -120,7 +120,7 @@ it('a fact is shown when the store tells of it, before the next look', async () 
       turn: { queue: 'x' },
     });
   };
-  const fact = { format: FACT_FORMAT, at };
+  const fact = { format: FACT_FORMAT, at } as const;
   await write(
     { ...fact, type: 'message-received', message },
     { ...fact, type: 'task-created', taskId: 't', contextId: 'c' },
