@@ -101,10 +101,17 @@ function statesOf(pid: number): string[] {
  */
 export async function freePort(above = 0): Promise<number> {
   for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 12_000);
+    const port = 10_000 + share * perShare + Math.floor(Math.random() * perShare);
     if ((await isFree(port)) && (above === 0 || (await isFree(port + above)))) return port;
   }
 }
+
+/**
+ * Files that run at once take their ports from different shares: a server that a test has killed finds its port free when it
+ * starts again. Vitest numbers them from 1; others share the first one.
+ */
+const perShare = 1_000;
+const share = Number(process.env.VITEST_POOL_ID ?? 0) % 12;
 
 const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
