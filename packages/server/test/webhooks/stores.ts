@@ -7,10 +7,8 @@ import { sqliteStore } from '@batonjs/store-sqlite';
 import { onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
-import { lastsAsProcess } from '../../../../test/support/shared-process/handles.ts';
 
-// Test files that share a process share it, and it ends with that process.
-const redis = await lastsAsProcess(redisForTests);
+const redis = await redisForTests();
 
 export type Store = TaskStore & PushConfigStore;
 
