@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Wanted } from '@batonjs/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunk, chunkAfter } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
@@ -8,6 +9,7 @@ import { etcdStore } from '../src/index.ts';
 import { ClusterClock } from '../src/layout/cluster-clock.ts';
 import { keysOf } from '../src/layout/keys.ts';
 import { readLog } from '../src/logs/logs.ts';
+import { Reader } from '../src/rows/reader.ts';
 import { WaitingCounts } from '../src/rows/waiting-counts.ts';
 import type { TxnRequest } from '../src/wire/messages.ts';
 
@@ -16,9 +18,11 @@ const etcd = await etcdForTests();
 /** A cluster that notes how often it is read. */
 class CountedCluster extends Cluster {
   reads = 0;
+  counts = 0;
 
   override transact(request: TxnRequest) {
     this.reads++;
+    this.counts += request.success?.filter(({ range }) => range?.countOnly).length ?? 0;
     return super.transact(request);
   }
 }
@@ -58,6 +62,28 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
     now += 1_000;
     await want('f');
     expect(await readFor(() => ask(1_000_000, 6))).toBe(1);
+  });
+
+  it('are counted for a commit only when the queue may have become full since the last count', async () => {
+    const connections = new Connections(etcd!.urls, undefined);
+    onTestFinished(() => connections.close());
+    const cluster = new CountedCluster(connections, 20_000);
+    const keys = keysOf(`reads/${randomUUID()}`);
+    const db = { cluster, keys, clock: new ClusterClock(cluster, keys.clock) };
+    let now = 0;
+    const reader = new Reader(db, new WaitingCounts(db, () => now));
+    const countsFor = async (wanted: Wanted): Promise<number> => {
+      const before = cluster.counts;
+      await reader.moment(wanted);
+      return cluster.counts - before;
+    };
+    const commit = { tasks: [], waiting: { queue: 'q', atMost: 1_000_000 } };
+    expect(await countsFor(commit)).toBe(1);
+    now = 40_000;
+    expect(await countsFor(commit)).toBe(0);
+    expect(await countsFor({ waiting: commit.waiting })).toBe(1);
+    now = 100_000;
+    expect(await countsFor(commit)).toBe(1);
   });
 
   it('are counted anew for those who ask while a count runs', async () => {

@@ -1,4 +1,4 @@
-import { inside } from '../layout/keys.ts';
+import { inside, type Range } from '../layout/keys.ts';
 import type { KeyValue, RangeRequest } from '../wire/messages.ts';
 
 /** Whole queues up to this length are read as they are. */
@@ -13,8 +13,13 @@ const remembered = 1_000;
 export class QueueFronts {
   readonly #ends = new Map<string, string>();
 
+  /** Whether only the front of a folder is read. */
+  has(folder: string): boolean {
+    return this.#ends.has(folder);
+  }
+
   /** The range to read of a folder whose keys are in the order in which they are claimed. */
-  range(folder: string): RangeRequest {
+  range(folder: string): Range {
     const end = this.#ends.get(folder);
     return end === undefined ? inside(folder) : { key: folder, rangeEnd: end };
   }

@@ -16,14 +16,16 @@ export class Reader {
   readonly #db: Database;
   readonly #counts: WaitingCounts;
 
-  constructor(db: Database) {
+  constructor(db: Database, counts = new WaitingCounts(db)) {
     this.#db = db;
-    this.#counts = new WaitingCounts(db);
+    this.#counts = counts;
   }
 
   /** The time, and how many tasks wait. */
-  async moment({ waiting }: Wanted): Promise<Moment & Pick<Found, 'waiting'>> {
-    const count = waiting && (await this.#counts.of(waiting.queue, waiting.atMost));
+  async moment({ waiting, tasks }: Wanted): Promise<Moment & Pick<Found, 'waiting'>> {
+    // A commit only learns whether there is room: a count of any age says so, if the queue cannot have become full since.
+    const oldestMs = tasks ? Number.POSITIVE_INFINITY : undefined;
+    const count = waiting && (await this.#counts.of(waiting.queue, waiting.atMost, oldestMs));
     return { ...(await this.#db.clock.moment()), waiting: count };
   }
 

@@ -26,6 +26,7 @@ import { turnIn, turnOf } from '../layout/order.ts';
 import type { KeyValue } from '../wire/messages.ts';
 import { type Look, taskIn } from './look.ts';
 import { QueueFronts } from './queue-fronts.ts';
+import { RangeStarts } from './range-starts.ts';
 import type { Reader } from './reader.ts';
 
 /** How many tasks one transaction can change, about: etcd takes 128 comparisons. */
@@ -47,6 +48,7 @@ export class Searches {
   readonly #db: Database;
   readonly #reader: Reader;
   readonly #fronts = new QueueFronts();
+  readonly #starts = new RangeStarts();
 
   constructor(db: Database, reader: Reader) {
     this.#db = db;
@@ -109,13 +111,20 @@ export class Searches {
     const comes = insideUntil(this.#db.keys.due(queue), now);
     const ends = insideUntil(this.#db.keys.leased(queue), leaseNow);
     const some = { limit: Math.min(limit, most), keysOnly: true };
+    const oldest = this.#fronts.range(folder);
+    // A long queue has other tasks for this claim. In a short one, a task that is missed may be the only one.
+    const isLong = this.#fronts.has(folder);
+    const from = (range: Range) => (isLong ? this.#starts.from(range) : range);
     const [first, dueKeys, leasedKeys] = await this.#db.cluster.read([
-      { ...this.#fronts.range(folder), ...some },
-      { ...comes, ...some },
-      { ...ends, ...some, limit: left },
+      { ...from(oldest), ...some },
+      { ...from(comes), ...some },
+      { ...from(ends), ...some, limit: left },
     ]);
     if (this.#fronts.forgetIfShort(folder, first.kvs.length, some.limit))
       return this.#ready(wanted, most, moment, look);
+    this.#starts.remember(oldest, first.kvs);
+    this.#starts.remember(comes, dueKeys.kvs);
+    this.#starts.remember(ends, leasedKeys.kvs);
     const front = this.#fronts.rangeToFind(folder, first.count);
     if (front) {
       const [{ kvs }] = await this.#db.cluster.read([front]);

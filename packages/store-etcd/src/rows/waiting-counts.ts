@@ -4,7 +4,7 @@ import { inside } from '../layout/keys.ts';
 
 /** More than all processes together add to a queue in a millisecond. */
 const mostPerMs = 20;
-/** How long a count may be used, in milliseconds. */
+/** How old a count may be that callers of the store are told, in milliseconds. */
 const mostMs = 1_000;
 
 /**
@@ -26,11 +26,14 @@ export class WaitingCounts {
     this.#now = now;
   }
 
-  /** `atMost`: the caller only needs to know whether there are fewer. Default 0: an exact count. */
-  async of(queue: string, atMost = 0): Promise<number> {
+  /**
+   * `atMost`: the caller only needs to know whether there are fewer. Default 0: an exact count. `oldestMs`: how old it may
+   * be. Default a second.
+   */
+  async of(queue: string, atMost = 0, oldestMs = mostMs): Promise<number> {
     const last = this.#last.get(queue);
-    const ageMs = last ? this.#now() - last.at : mostMs;
-    if (last && ageMs < mostMs && last.tasks + (1 + ageMs) * mostPerMs < atMost) return last.tasks;
+    const ageMs = last ? this.#now() - last.at : 0;
+    if (last && ageMs < oldestMs && last.tasks + (1 + ageMs) * mostPerMs < atMost) return last.tasks;
     // After the count that runs: that one may have missed what the caller knows.
     const next = this.#next.get(queue) ?? this.#queues.run([queue], () => this.#count(queue));
     this.#next.set(queue, next);
