@@ -34,8 +34,7 @@ const alone = [
 const longest = [
   'packages/nested-tasks/test/killed/killed.test.ts',
   'packages/store-{etcd,postgres,sqlite}/test/conformance.test.ts',
-  'packages/store-redis/test/database/cluster.test.ts',
-  'test/commands/{chaos,gateway-chaos,ledger,start}.test.ts',
+  'test/commands/{chaos,gateway-chaos,start}.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',
   'test/stores/*-scenarios.test.ts',
 ];
@@ -63,12 +62,13 @@ const throughVite = ['packages/react/test/hooks.test.ts', 'packages/server-node/
 
 /**
  * Node.js loads the sources itself, types stripped, as it does in the processes that tests start: they share what is compiled.
- * Most of what a test makes is gone soon: with more room for what is young, less of it is copied. Threads and other runtimes,
- * which name their pool, take no such flags.
+ * Most of what a test makes is gone soon: with more room for what is young, less of it is copied. There are more workers than
+ * cores: threads that collect beside them only take turns with them. Both together save an eighth of the time of the workers.
+ * Threads and other runtimes, which name their pool, take no such flags.
  */
 const namesPool = process.argv.some((argument) => argument.startsWith('--pool'));
 const ofNode = { experimental: { viteModuleRunner: namesPool, nodeLoader: false } };
-const flags = ['--conditions=@batonjs/source', '--max-semi-space-size=32'];
+const flags = ['--conditions=@batonjs/source', '--max-semi-space-size=64', '--single-threaded-gc'];
 
 /** These compile programs, which takes long: a part of `check:static`, with `--mode static`. */
 const compiling = {
@@ -76,33 +76,57 @@ const compiling = {
   test: { name: 'compiled', include: ['test/static/*.test.ts'], ...ofNode },
 };
 
-const behaving = [
-  {
-    extends: true,
-    test: {
-      name: 'in one process',
-      include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
-      exclude: [
-        ...alone,
-        ...throughVite,
-        ...compiling.test.include,
-        'test/{frameworks,language-models}/large/**',
-        '**/node_modules/**',
-      ],
-      isolate: false,
-      ...ofNode,
-      env: { [ONE_PROCESS]: 'true' },
-    },
+/**
+ * Whole programs and clusters: many kills, other runtimes, the first start of a clone. They take a sixth of the time of all: a
+ * run of their own, `--mode programs`. `test` kills processes too, once or twice for each thing that must outlive it.
+ */
+const programs = [
+  'packages/mcp/test/tasks/killed/host.test.ts',
+  'packages/nested-tasks/test/killed/killed.test.ts',
+  'packages/store-etcd/test/failures.test.ts',
+  'packages/store-postgres/test/pglite.test.ts',
+  'packages/store-redis/test/{database/cluster,valkey}.test.ts',
+  'packages/store-sqlite/test/object/conformance.test.ts',
+  'test/commands/{gateway-chaos,leader-kills,ledger,start}.test.ts',
+  'test/{memory,runtimes}/**/*.test.ts',
+];
+
+/** Many files in each process. */
+const inOneProcess = (include: readonly string[], exclude: readonly string[]) => ({
+  extends: true,
+  test: {
+    name: 'in one process',
+    include: [...include],
+    exclude: [...exclude, ...compiling.test.include, '**/node_modules/**'],
+    isolate: false,
+    ...ofNode,
+    env: { [ONE_PROCESS]: 'true' },
   },
+});
+
+const everywhere = ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'];
+const elsewhere = [...alone, ...throughVite, 'test/{frameworks,language-models}/large/**'];
+const ownProcesses = [
   { extends: true, test: { name: 'alone', include: alone, ...ofNode } },
   { extends: true, test: { name: 'through Vite', include: throughVite } },
 ];
+
+/** Whether the command names files or folders: those run, also if they belong to another mode. */
+const namesFiles = process.argv.slice(3).some((argument) => /^(\.\/)?(test|packages|apps)\//.test(argument));
+
+/** What a run is made of, by its `--mode`. `long` has all but what compiles programs. */
+const projectsOf = (mode: string) => {
+  if (mode === 'static') return [compiling];
+  if (mode === 'programs') return [inOneProcess(programs, [])];
+  const isWhole = mode === 'long' || namesFiles;
+  return [inOneProcess(everywhere, isWhole ? elsewhere : [...elsewhere, ...programs]), ...ownProcesses];
+};
 
 export default defineConfig(({ mode }) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    projects: mode === 'static' ? [compiling] : behaving,
+    projects: projectsOf(mode),
     sequence: { sequencer: orderOf(longest, long) },
     // Much of what is tested waits for other processes: as many files as cores would leave a core idle.
     maxWorkers: 5,

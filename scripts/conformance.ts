@@ -1,5 +1,5 @@
 /**
- * `pnpm conformance`: writes `docs/reports/conformance.md` from the report of the last `pnpm test`. Exits with 1 when a row that has
+ * `pnpm conformance`: writes `docs/reports/conformance.md` from the reports of the last `pnpm test` and `pnpm test:programs`. Exits with 1 when a row that has
  * to be covered is not. `--check` writes nothing, and fails when the page is not what it would write.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -11,15 +11,17 @@ import { problems } from './conformance/problems.ts';
 import { evidenceOf, type VitestReport } from './conformance/report.ts';
 
 const root = resolve(import.meta.dirname, '..');
+const inReports = (name: string) => join(root, '.reports', `${name}.json`);
 const { values } = parseArgs({
   options: {
     check: { type: 'boolean', default: false },
-    report: { type: 'string', default: join(root, '.reports/vitest.json') },
+    report: { type: 'string', multiple: true, default: ['vitest', 'programs'].map(inReports) },
   },
 });
 const path = join(root, 'docs/reports/conformance.md');
 const rows = checklist();
-const evidence = evidenceOf(JSON.parse(readFileSync(values.report, 'utf8')) as VitestReport, root);
+const reports = values.report.map((file) => JSON.parse(readFileSync(file, 'utf8')) as VitestReport);
+const evidence = evidenceOf({ testResults: reports.flatMap(({ testResults }) => testResults) }, root);
 // A build machine skips nothing.
 const found = problems(rows, evidence, { skipped: process.env.CI !== 'true' });
 const written = page(rows, evidence);
@@ -37,7 +39,7 @@ function staleness(before: string, after: string): string {
   const [old, now] = [before.split('\n'), after.split('\n')];
   const at = now.findIndex((line, index) => line !== old[index]);
   return [
-    'docs/reports/conformance.md is stale: run `npx -y pnpm@12 conformance` after `npx -y pnpm@12 test`. The first difference:',
+    'docs/reports/conformance.md is stale: run `npx -y pnpm@12 conformance` after `… test` and `… test:programs`. The first difference:',
     `  it says ${old[at] ?? 'nothing'}`,
     `  it should say ${now[at] ?? 'nothing'}`,
   ].join('\n');

@@ -19,9 +19,10 @@ async function reportOf(files: Record<string, string>) {
   return { report, exitCode: String(await tests.ended) };
 }
 
-/** What the build machine says of a report, and its exit code. */
-async function sumUp({ report, exitCode }: { report: string; exitCode: string }) {
-  await using summary = run(node, ['.ci/summary.mjs', report, exitCode]);
+/** What the build machine says of reports, and its exit code. */
+async function sumUp(...reports: readonly { report: string; exitCode: string }[]) {
+  const args = reports.flatMap(({ report, exitCode }) => [report, exitCode]);
+  await using summary = run(node, ['.ci/summary.mjs', ...args]);
   const code = await summary.ended;
   return { code, output: summary.output, last: summary.output.trimEnd().split('\n').at(-1) };
 }
@@ -50,4 +51,7 @@ it('the last line says that the run failed, whatever its tests say', async () =>
   expect(await sumUp(killed)).toMatchObject({ code: 1, last: '1 passed, 1 failed' });
   const none = { report: '/nowhere/report.json', exitCode: '0' };
   expect(await sumUp(none)).toMatchObject({ code: 1, last: '0 passed, 1 failed' });
+  expect(await sumUp(tests, tests)).toMatchObject({ code: 0, last: '2 passed, 0 failed' });
+  expect(await sumUp(tests, none)).toMatchObject({ code: 1, last: '1 passed, 1 failed' });
+  expect(await sumUp(killed, tests)).toMatchObject({ code: 1, last: '2 passed, 1 failed' });
 });
