@@ -68,7 +68,7 @@ const throughVite = ['packages/react/test/hooks.test.ts', 'packages/server-node/
  */
 const namesPool = process.argv.some((argument) => argument.startsWith('--pool'));
 const ofNode = { experimental: { viteModuleRunner: namesPool, nodeLoader: false } };
-const flags = ['--conditions=@batonjs/source', '--max-semi-space-size=64', '--single-threaded-gc'];
+const flags = ['--conditions=@batonjs/source', '--max-semi-space-size=64', '--no-parallel-scavenge'];
 
 /** These compile programs, which takes long: a part of `check:static`, with `--mode static`. */
 const compiling = {

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { asOneFile } from '../../test/support/one-file.ts';
+import { builtProgram } from '../../test/support/built-program.ts';
 
 const compiled = fileURLToPath(new URL('../../node_modules/.cache/chaos', import.meta.url));
 
@@ -39,7 +39,7 @@ export class Fleet {
 
   /** Resolves when all of them listen. */
   async start(count: number): Promise<void> {
-    this.#program = await asOneFile(this.#source);
+    this.#program = await builtProgram(this.#source);
     for (let n = 0; n < count; n++) {
       const member: Member = { child: this.#spawn(), origin: undefined, state: 'starting' };
       this.#members.push(member);

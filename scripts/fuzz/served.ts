@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { asOneFile } from '../../test/support/one-file.ts';
+import { builtProgram } from '../../test/support/built-program.ts';
 import type { Listening, Rested } from './server.ts';
 
 export type StoreName = 'memory' | 'sqlite';
@@ -17,7 +17,7 @@ export interface Served extends Listening {
 
 /** Starts a server. Rejects if it ends before it listens. */
 export async function serve(store: StoreName): Promise<Served> {
-  const child = fork(await asOneFile(new URL('./server.ts', import.meta.url)), [store], {
+  const child = fork(await builtProgram(new URL('./server.ts', import.meta.url)), [store], {
     execArgv: ['--disable-warning=ExperimentalWarning', '--expose-gc'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asOneFile } from '../../test/support/one-file.ts';
+import { builtProgram } from '../../test/support/built-program.ts';
 import type { GatewayOrders } from './gateway.ts';
 
-const program = asOneFile(new URL('./gateway.ts', import.meta.url));
+const program = builtProgram(new URL('./gateway.ts', import.meta.url));
 
 /** A gateway process; after a kill, another one takes its port. */
 export class Member {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Command, node, run } from '../kit/processes.ts';
+import { builtProgram } from '../support/built-program.ts';
 import { chromiumForTests, openChromium } from '../support/chromium.ts';
-import { asOneFile } from '../support/one-file.ts';
 import { type BrowserAgent, key, serveAgent, servePage } from './agent.ts';
 import { clientBundle } from './bundle.ts';
 
@@ -23,7 +23,7 @@ describe.skipIf(!executablePath)('the client in Chromium', { timeout: 300_000 },
   beforeAll(async () => {
     const data = mkdtempSync(join(tmpdir(), 'baton-browser-'));
     closing.push(() => rmSync(data, { recursive: true, force: true }));
-    gallery = run(node, [await asOneFile(new URL('../../apps/gallery/src/main.ts', import.meta.url))], {
+    gallery = run(node, [await builtProgram(new URL('../../apps/gallery/src/main.ts', import.meta.url))], {
       env: { PORT: '0', BATON_DATA: data },
     });
     closing.push(() => gallery[Symbol.asyncDispose]());

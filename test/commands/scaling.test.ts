@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { autoscale } from '../../scripts/scaling/simulation.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
-import { asOneFile } from '../support/one-file.ts';
+import { builtProgram } from '../support/built-program.ts';
 
 it('workers that come and go with the queue lose no turn and double none', async () => {
-  const program = await asOneFile(new URL('../../scripts/scaling/worker.ts', import.meta.url));
+  const program = await builtProgram(new URL('../../scripts/scaling/worker.ts', import.meta.url));
   const { ms, exitCodes, takenAway, ...outcome } = await autoscale({
     store: `sqlite:${join(temporaryFolder(), 'tasks.db')}`,
     program,

@@ -4,14 +4,14 @@ import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { node, run } from '../kit/processes.ts';
 import { repetitions } from '../kit/repetitions.ts';
 import { rpc, say } from '../kit/rpc.ts';
-import { asOneFile } from '../support/one-file.ts';
+import { builtProgram } from '../support/built-program.ts';
 import { asking } from './bulk-agent.ts';
 import { openStore } from './open-store.ts';
 import { storePlaces } from './store-places.ts';
 
 const places = await storePlaces();
 
-const cancelMany = await asOneFile(new URL('./cancel-many.ts', import.meta.url));
+const cancelMany = await builtProgram(new URL('./cancel-many.ts', import.meta.url));
 const tasks = repetitions(300, 10_000);
 /** How many are sent at once. */
 const atOnce = 50;

@@ -9,14 +9,14 @@ import { rpc, say } from '../kit/rpc.ts';
 import { scope } from '../kit/scope.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { until } from '../kit/until.ts';
-import { asOneFile } from '../support/one-file.ts';
+import { builtProgram } from '../support/built-program.ts';
 import { stepping } from './forked-agent.ts';
 import { openStore } from './open-store.ts';
 import { storePlaces } from './store-places.ts';
 
 const places = await storePlaces();
 
-const forkThenDie = await asOneFile(new URL('./fork-then-die.ts', import.meta.url));
+const forkThenDie = await builtProgram(new URL('./fork-then-die.ts', import.meta.url));
 
 it.each(places.kinds)(
   'a fork survives the kill of its process, runs no step again that it took over, and leaves its origin alone: %s',

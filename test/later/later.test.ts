@@ -9,7 +9,7 @@ import { repetitions } from '../kit/repetitions.ts';
 import { scope } from '../kit/scope.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { until } from '../kit/until.ts';
-import { asOneFile } from '../support/one-file.ts';
+import { builtProgram } from '../support/built-program.ts';
 import { postgresForTests } from '../support/postgres.ts';
 import { redisForTests } from '../support/redis.ts';
 import { laterOptions } from './later-agent.ts';
@@ -19,7 +19,7 @@ import { openStore, type StoreAddress } from './open-store.ts';
 const isLong = repetitions(0, 1) === 1;
 const [redis, postgres] = isLong ? await Promise.all([redisForTests(), postgresForTests()]) : [];
 
-const acceptThenDie = await asOneFile(new URL('./accept-then-die.ts', import.meta.url));
+const acceptThenDie = await builtProgram(new URL('./accept-then-die.ts', import.meta.url));
 
 const places: readonly [StoreAddress['kind'], string | undefined][] = [
   ['sqlite', 'tasks.db'],

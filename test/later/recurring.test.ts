@@ -8,8 +8,8 @@ import { node, run } from '../kit/processes.ts';
 import { repetitions } from '../kit/repetitions.ts';
 import { scope } from '../kit/scope.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
+import { builtProgram } from '../support/built-program.ts';
 import { etcdForTests } from '../support/etcd.ts';
-import { asOneFile } from '../support/one-file.ts';
 import { postgresForTests } from '../support/postgres.ts';
 import { redisForTests } from '../support/redis.ts';
 import { openStore, type StoreAddress } from './open-store.ts';
@@ -19,7 +19,7 @@ const [redis, postgres, etcd] = isLong
   ? await Promise.all([redisForTests(), postgresForTests(), etcdForTests()])
   : [];
 
-const serveRecurring = await asOneFile(new URL('./serve-recurring.ts', import.meta.url));
+const serveRecurring = await builtProgram(new URL('./serve-recurring.ts', import.meta.url));
 
 const places: readonly [StoreAddress['kind'], string | undefined][] = [
   ['sqlite', 'tasks.db'],

@@ -3,14 +3,14 @@ import { expect, it, vi } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { node, run } from '../kit/processes.ts';
 import { scope } from '../kit/scope.ts';
-import { asOneFile } from '../support/one-file.ts';
+import { builtProgram } from '../support/built-program.ts';
 import { openStore } from './open-store.ts';
 import type { VersionOrders } from './serve-versioned.ts';
 import { storePlaces } from './store-places.ts';
 
 const places = await storePlaces();
 
-const serveVersioned = await asOneFile(new URL('./serve-versioned.ts', import.meta.url));
+const serveVersioned = await builtProgram(new URL('./serve-versioned.ts', import.meta.url));
 const label = 'schedule:tick';
 
 /** Every task of the schedule: when it was due in seconds, which versions had a turn of it, and what it says. */

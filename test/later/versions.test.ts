@@ -9,8 +9,8 @@ import { rpc, say } from '../kit/rpc.ts';
 import { scope } from '../kit/scope.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { until } from '../kit/until.ts';
+import { builtProgram } from '../support/built-program.ts';
 import { etcdForTests } from '../support/etcd.ts';
-import { asOneFile } from '../support/one-file.ts';
 import { postgresForTests } from '../support/postgres.ts';
 import { redisForTests } from '../support/redis.ts';
 import { openStore, type StoreAddress } from './open-store.ts';
@@ -23,7 +23,7 @@ const [redis, postgres, etcd] = await Promise.all([
   isLong ? etcdForTests() : undefined,
 ]);
 
-const beginThenDie = await asOneFile(new URL('./begin-then-die.ts', import.meta.url));
+const beginThenDie = await builtProgram(new URL('./begin-then-die.ts', import.meta.url));
 
 const places: readonly [StoreAddress['kind'], string | undefined][] = [
   ['sqlite', 'tasks.db'],

@@ -1,11 +1,23 @@
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { root } from '../repository/source-files.ts';
 
 /**
  * A folder that a build fills, from the sources as they are now: globs below the root of the repository. A build after which no
- * source was written, and nothing was installed, is taken again, by other files of tests and in other runs.
+ * source was written, and nothing was installed, is taken again, by other files of tests and in other runs. Processes that ask
+ * at once wait for one of them.
  */
 export async function builtOnce(
   name: string,
@@ -14,19 +26,46 @@ export async function builtOnce(
 ): Promise<string> {
   const kept = join(root, 'node_modules/.cache', name);
   const place = join(kept, stampOf([...globSync([...sources], { cwd: root }).sort(), 'pnpm-lock.yaml']));
-  if (existsSync(place)) return place;
   mkdirSync(kept, { recursive: true });
+  while (!existsSync(place)) {
+    if (!isTaken(`${place}.builder`)) await buildAt(place, build).finally(() => rmSync(`${place}.builder`));
+    else await sleep(20);
+  }
+  return place;
+}
+
+async function buildAt(place: string, build: (outDir: string) => Promise<unknown>): Promise<void> {
+  const kept = dirname(place);
   const outDir = mkdtempSync(join(kept, 'building-'));
   try {
     await build(outDir);
     renameSync(outDir, place);
   } catch (error) {
     rmSync(outDir, { recursive: true, force: true });
-    // Another process may have built the same meanwhile.
-    if (!existsSync(place)) throw error;
+    throw error;
   }
   removeOld(kept);
-  return place;
+}
+
+/** Whether another process that lives has the file; if not, this one has it now. */
+function isTaken(file: string): boolean {
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' });
+    return false;
+  } catch {
+    if (hasDied(file)) rmSync(file, { force: true });
+    return true;
+  }
+}
+
+/** Whether the process is gone that wrote the file. One that is writing it now is there. */
+function hasDied(file: string): boolean {
+  const pid = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+  try {
+    return pid > 0 && !process.kill(pid, 0);
+  } catch {
+    return true;
+  }
 }
 
 /** A word that is another one after any of the files was written, or came or went. */

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Command, freePort, node, run } from '../kit/processes.ts';
 import { root } from '../repository/source-files.ts';
-import { asOneFile } from './one-file.ts';
+import { builtProgram } from './built-program.ts';
 
 /** A sample agent that runs alone, as `pnpm --filter <app> start` would run it, on a port and a database of its own. */
 export interface SampleApp {
@@ -54,7 +54,7 @@ export async function startApp(name: string, env: Environment): Promise<SampleAp
   const cwd = join(root, 'apps', name);
   const data = mkdtempSync(join(tmpdir(), `baton-${name}-`));
   const [main = '', converse = ''] = await Promise.all(
-    ['main', 'converse'].map((name) => asOneFile(pathToFileURL(join(cwd, `src/${name}.ts`)))),
+    ['main', 'converse'].map((name) => builtProgram(pathToFileURL(join(cwd, `src/${name}.ts`)))),
   );
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

@@ -7,8 +7,8 @@ import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Command, freePort, node, run } from '../../../test/kit/processes.ts';
 import { builtOnce } from '../../../test/support/built-once.ts';
+import { builtProgram } from '../../../test/support/built-program.ts';
 import { chromiumForTests, openChromium } from '../../../test/support/chromium.ts';
-import { asOneFile } from '../../../test/support/one-file.ts';
 
 const executablePath = await chromiumForTests();
 
@@ -90,7 +90,7 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
 
   beforeAll(async () => {
     const FOLDER = await builtPage();
-    program = await asOneFile(new URL('./chat-process.ts', import.meta.url));
+    program = await builtProgram(new URL('./chat-process.ts', import.meta.url));
     const PORT = String(await freePort());
     env = { PORT, FOLDER, DATABASE: join(folder, 'tasks.db') };
     url = `http://127.0.0.1:${PORT}/chat/`;

@@ -12,11 +12,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../../packages/inspector/test/built-app.ts';
 import { type Command, node, run } from '../../../test/kit/processes.ts';
 import { repetitions } from '../../../test/kit/repetitions.ts';
+import { builtProgram } from '../../../test/support/built-program.ts';
 import { chromiumForTests, openChromium } from '../../../test/support/chromium.ts';
-import { asOneFile } from '../../../test/support/one-file.ts';
 
 const executablePath = await chromiumForTests();
-const program = await asOneFile(new URL('../src/main.ts', import.meta.url));
+const program = await builtProgram(new URL('../src/main.ts', import.meta.url));
 const pictures = join(import.meta.dirname, '../../../.reports/inspector');
 
 describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_000 }, () => {

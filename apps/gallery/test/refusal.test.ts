@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { node, run } from '../../../test/kit/processes.ts';
 import { repetitions } from '../../../test/kit/repetitions.ts';
-import { asOneFile } from '../../../test/support/one-file.ts';
+import { builtProgram } from '../../../test/support/built-program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-gallery-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const program = await asOneFile(new URL('../src/main.ts', import.meta.url));
+const program = await builtProgram(new URL('../src/main.ts', import.meta.url));
 
 /** What is said by the process that serves; `supervised` also runs the one that starts it again. */
 const served = { BATON_GALLERY_CHILD: 'first' };

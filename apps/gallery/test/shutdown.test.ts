@@ -5,12 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connect, textOf } from '@batonjs/client';
 import { afterAll, expect, it } from 'vitest';
 import { node, run } from '../../../test/kit/processes.ts';
-import { asOneFile } from '../../../test/support/one-file.ts';
+import { builtProgram } from '../../../test/support/built-program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-gallery-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const program = await asOneFile(new URL('./slow-gallery.ts', import.meta.url));
+const program = await builtProgram(new URL('./slow-gallery.ts', import.meta.url));
 const start = () => run(node, [program], { env: { PORT: '0', BATON_DATA: join(folder, 'data') } });
 const urlIn = (output: string) => output.match(/^ *Agents +(http:\S+)\/agents\//m)![1]!;
 

@@ -3,7 +3,7 @@ import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessa
 import { expect, it, onTestFinished } from 'vitest';
 import { type Command, freePort, node, run } from '../../../test/kit/processes.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
-import { asOneFile } from '../../../test/support/one-file.ts';
+import { builtProgram } from '../../../test/support/built-program.ts';
 import { linesOf, versions } from './clients.ts';
 
 const textIn = ({ parts }: UIMessage): string =>
@@ -54,7 +54,7 @@ it('an answer over AG-UI and one of `useChat` survive SIGKILL, and are shown onc
 }, async () => {
   const PORT = String(await freePort());
   const env = { PORT, DATABASE: join(temporaryFolder(), 'tasks.db') };
-  const program = await asOneFile(new URL('./handlers-process.ts', import.meta.url));
+  const program = await builtProgram(new URL('./handlers-process.ts', import.meta.url));
   let command: Command | undefined;
   onTestFinished(async () => command?.[Symbol.asyncDispose]());
   const start = async (HANGS = '') => {

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
-import { asOneFile } from '../../../test/support/one-file.ts';
+import { builtProgram } from '../../../test/support/built-program.ts';
 
-const program = await asOneFile(new URL('./server-process.ts', import.meta.url));
+const program = await builtProgram(new URL('./server-process.ts', import.meta.url));
 
 /** The agent of `server-process.ts`. */
 export interface ServedProcess {

@@ -6,13 +6,13 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { node } from '../../../test/kit/processes.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
-import { asOneFile } from '../../../test/support/one-file.ts';
+import { builtProgram } from '../../../test/support/built-program.ts';
 import { serveMany } from './agents.ts';
 import { fieldOf } from './cli.ts';
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 const main = join(import.meta.dirname, '../src/main.ts');
-const program = await asOneFile(pathToFileURL(main));
+const program = await builtProgram(pathToFileURL(main));
 
 /** The command as a process of its own, with a home folder of its own. */
 function start(args: readonly string[], command: readonly string[] = [program]) {

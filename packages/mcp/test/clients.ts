@@ -13,7 +13,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { onTestFinished } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { node } from '../../../test/kit/processes.ts';
-import { asOneFile } from '../../../test/support/one-file.ts';
+import { builtProgram } from '../../../test/support/built-program.ts';
 import { type McpHandlerOptions, mcpHandler } from '../src/index.ts';
 import { type Gate, skillsAgent } from './skills-agent.ts';
 
@@ -85,7 +85,7 @@ export async function programClient(
   flags: readonly string[],
   { env, onError }: { env: Record<string, string>; onError: (text: string) => void },
 ) {
-  const program = await asOneFile(new URL('../src/main.ts', import.meta.url));
+  const program = await builtProgram(new URL('../src/main.ts', import.meta.url));
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
   const around = { PATH, NODE_COMPILE_CACHE, ...env };
   const transport = new StdioClientTransport({

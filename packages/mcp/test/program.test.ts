@@ -12,11 +12,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { serveLeadingCard } from '../../../test/kit/http/card-that-leads.ts';
 import { type Command, node, run } from '../../../test/kit/processes.ts';
 import { eventually } from '../../../test/kit/until.ts';
-import { asOneFile } from '../../../test/support/one-file.ts';
+import { builtProgram } from '../../../test/support/built-program.ts';
 import { closedGate, textOf } from './clients.ts';
 import { type Gate, skillsAgent } from './skills-agent.ts';
 
-const program = [await asOneFile(new URL('../src/main.ts', import.meta.url))];
+const program = [await builtProgram(new URL('../src/main.ts', import.meta.url))];
 const gate: Gate & { release(): void } = closedGate();
 let listening: Awaited<ReturnType<typeof listen>>;
 let url: string;

@@ -2,13 +2,13 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { PushConfigStore, StoreErrorCode, TaskStore, Topic } from '@batonjs/store';
 import { StoreError } from '@batonjs/store';
-import { asOneFile } from '../../../test/support/one-file.ts';
+import { builtProgram } from '../../../test/support/built-program.ts';
 import type { RedisStoreOptions } from '../src/index.ts';
 import type { Reply, Request } from './store-process.ts';
 
 type Store = TaskStore & PushConfigStore;
 
-const program = await asOneFile(new URL('./store-process.ts', import.meta.url));
+const program = await builtProgram(new URL('./store-process.ts', import.meta.url));
 
 /** Stores that live in another process. */
 export interface RemoteStores {

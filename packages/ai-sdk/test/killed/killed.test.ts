@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { type Command, freePort, node, run } from '../../../../test/kit/processes.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../../test/kit/until.ts';
-import { asOneFile } from '../../../../test/support/one-file.ts';
+import { builtProgram } from '../../../../test/support/built-program.ts';
 import { serveModel } from '../openai-server.ts';
 
 it('a killed process costs no finished model call and no finished tool again, and leaves no half text', async () => {
@@ -19,7 +19,7 @@ it('a killed process costs no finished model call and no finished tool again, an
   const env = { PORT, DATABASE: join(folder, 'tasks.db'), NOTES: join(folder, 'notes'), MODEL: models.url };
   let command: Command | undefined;
   onTestFinished(async () => command?.[Symbol.asyncDispose]());
-  const program = await asOneFile(new URL('./agent-process.ts', import.meta.url));
+  const program = await builtProgram(new URL('./agent-process.ts', import.meta.url));
   const start = async (HANG = '') => {
     command = run(node, [program], { env: { ...env, HANG } });
     await command.until(/counter is at http/);

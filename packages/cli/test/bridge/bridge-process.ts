@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { node } from '../../../../test/kit/processes.ts';
-import { asOneFile } from '../../../../test/support/one-file.ts';
+import { builtProgram } from '../../../../test/support/built-program.ts';
 
-const program = await asOneFile(new URL('../../src/main.ts', import.meta.url));
+const program = await builtProgram(new URL('../../src/main.ts', import.meta.url));
 
 /** `baton mcp` as a process of its own, until the test ends. */
 export function startBridge(

@@ -6,10 +6,10 @@ import { completed } from '@batonjs/server';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Command, freePort, node, run } from '../../../../test/kit/processes.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
-import { asOneFile } from '../../../../test/support/one-file.ts';
+import { builtProgram } from '../../../../test/support/built-program.ts';
 import { clientOf, serveParent } from '../family.ts';
 
-const program = await asOneFile(new URL('./child.ts', import.meta.url));
+const program = await builtProgram(new URL('./child.ts', import.meta.url));
 
 /** An agent in a process of its own, until the test ends. */
 async function startChild() {

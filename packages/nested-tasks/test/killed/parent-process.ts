@@ -3,9 +3,9 @@ import { type AgentClient, connect } from '@batonjs/client';
 import { onTestFinished } from 'vitest';
 import { type Command, freePort, node, run } from '../../../../test/kit/processes.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
-import { asOneFile } from '../../../../test/support/one-file.ts';
+import { builtProgram } from '../../../../test/support/built-program.ts';
 
-const program = await asOneFile(new URL('./parent.ts', import.meta.url));
+const program = await builtProgram(new URL('./parent.ts', import.meta.url));
 
 /** A parent in a process of its own, with its tasks in a file. */
 export interface ParentProcess {

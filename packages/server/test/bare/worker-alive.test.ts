@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { node, run } from '../../../../test/kit/processes.ts';
+import { builtProgram } from '../../../../test/support/built-program.ts';
 import { canStartEtcd, startEtcd } from '../../../../test/support/etcd.ts';
-import { asOneFile } from '../../../../test/support/one-file.ts';
 import { canStartPostgres, startPostgres } from '../../../../test/support/postgres.ts';
 import { canStart, startRedis } from '../../../../test/support/redis.ts';
 
 const [hasRedis, hasPostgres, hasEtcd] = [await canStart(), await canStartPostgres(), await canStartEtcd()];
-const program = await asOneFile(new URL('./work-until-closed.ts', import.meta.url));
+const program = await builtProgram(new URL('./work-until-closed.ts', import.meta.url));
 
 async function livesUntilClosed(kind: string, place: string): Promise<void> {
   await using worker = run(node, ['--no-warnings', program, kind, place]);

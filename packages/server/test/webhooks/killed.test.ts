@@ -5,12 +5,12 @@ import { sqliteStore } from '@batonjs/store-sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../../test/kit/until.ts';
-import { asOneFile } from '../../../../test/support/one-file.ts';
+import { builtProgram } from '../../../../test/support/built-program.ts';
 import { servePushing } from './kit/serve-pushing.ts';
 import { heard } from './kit/settings.ts';
 import { webhook } from './kit/webhook.ts';
 
-const program = await asOneFile(new URL('./kit/deliver-until-killed.ts', import.meta.url));
+const program = await builtProgram(new URL('./kit/deliver-until-killed.ts', import.meta.url));
 
 it.each([0, 2])(
   'a process killed at update %i leaves the rest to another one, which goes on under the same ids [R-PUSH-04] [R-PUSH-27] [R-PUSH-30]',

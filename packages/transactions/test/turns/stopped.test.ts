@@ -3,9 +3,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Command, node, run } from '../../../../test/kit/processes.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
-import { asOneFile } from '../../../../test/support/one-file.ts';
+import { builtProgram } from '../../../../test/support/built-program.ts';
 
-const program = await asOneFile(new URL('./paying-process.ts', import.meta.url));
+const program = await builtProgram(new URL('./paying-process.ts', import.meta.url));
 
 it('a process that stood still for longer than its lease cannot commit after the one that took over', async () => {
   const folder = temporaryFolder();

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { node, run } from '../../../../../test/kit/processes.ts';
-import { asOneFile } from '../../../../../test/support/one-file.ts';
+import { builtProgram } from '../../../../../test/support/built-program.ts';
 
-const program = await asOneFile(new URL('./server-process.ts', import.meta.url));
+const program = await builtProgram(new URL('./server-process.ts', import.meta.url));
 
 /** A server of MCP in a process of its own until the test ends, with its tasks in a folder. */
 export async function startServer(folder: string, port = 0) {

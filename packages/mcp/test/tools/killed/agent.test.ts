@@ -7,11 +7,11 @@ import { listen } from '../../../../../test/kit/listen.ts';
 import { node, run } from '../../../../../test/kit/processes.ts';
 import { repetitions } from '../../../../../test/kit/repetitions.ts';
 import { temporaryFolder } from '../../../../../test/kit/temporary-folder.ts';
-import { asOneFile } from '../../../../../test/support/one-file.ts';
+import { builtProgram } from '../../../../../test/support/built-program.ts';
 import { mcpHandler } from '../../../src/index.ts';
 import { serveAgent } from '../../clients.ts';
 
-const program = await asOneFile(new URL('./agent-process.ts', import.meta.url));
+const program = await builtProgram(new URL('./agent-process.ts', import.meta.url));
 
 it('an agent that is killed in the middle of a task of a tool goes on with it, and calls the tool once', async () => {
   const gate = Promise.withResolvers<void>();

@@ -9,13 +9,13 @@ import { rpc } from '../../../../../test/kit/rpc.ts';
 import { scope } from '../../../../../test/kit/scope.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
 import { eventually } from '../../../../../test/kit/until.ts';
+import { builtProgram } from '../../../../../test/support/built-program.ts';
 import { canStartEtcd } from '../../../../../test/support/etcd.ts';
-import { asOneFile } from '../../../../../test/support/one-file.ts';
 import { canStartPostgres } from '../../../../../test/support/postgres.ts';
 import { canStart } from '../../../../../test/support/redis.ts';
 import { stubbornAgent, stubbornly } from './stubborn-agent.ts';
 
-const program = await asOneFile(new URL('./die-at-commit.ts', import.meta.url));
+const program = await builtProgram(new URL('./die-at-commit.ts', import.meta.url));
 const options = ['--disable-warning=ExperimentalWarning', program];
 
 /** Runs a process until it is killed at a commit. Resolves whether it was; it has no such commit otherwise. */
