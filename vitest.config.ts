@@ -77,17 +77,23 @@ const compiling = {
 };
 
 /**
- * Whole programs and clusters: many kills, other runtimes, the first start of a clone. They take a sixth of the time of all: a
- * run of their own, `--mode programs`. `test` kills processes too, once or twice for each thing that must outlive it.
+ * Whole programs: many kills, clusters, other runtimes, pages in a browser, the first start of a clone. They take a third of the
+ * time of all: a run of their own, `--mode programs`. `test` kills processes and opens pages too, once or twice for each thing.
  */
 const programs = [
+  'apps/chat/test/chat.test.ts',
+  'apps/gallery/test/inspector.test.ts',
+  'apps/two-servers/test/end-to-end.test.ts',
+  'packages/cli/test/replay.test.ts',
+  'packages/inspector/test/{models-page,operator,performance,reader,waiting}.test.ts',
   'packages/mcp/test/tasks/killed/host.test.ts',
   'packages/nested-tasks/test/killed/killed.test.ts',
-  'packages/store-etcd/test/failures.test.ts',
+  'packages/store-etcd/test/{conformance,failures}.test.ts',
   'packages/store-postgres/test/pglite.test.ts',
-  'packages/store-redis/test/{database/cluster,valkey}.test.ts',
+  'packages/store-redis/test/{connection/faults,database/cluster,valkey}.test.ts',
   'packages/store-sqlite/test/object/conformance.test.ts',
   'test/commands/{gateway-chaos,leader-kills,ledger,start}.test.ts',
+  'test/stores/backup.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',
 ];
 
