@@ -62,13 +62,12 @@ const throughVite = ['packages/react/test/hooks.test.ts', 'packages/server-node/
 
 /**
  * Node.js loads the sources itself, types stripped, as it does in the processes that tests start: they share what is compiled.
- * Most of what a test makes is gone soon: with more room for what is young, less of it is copied. There are more workers than
- * cores: threads that collect beside them only take turns with them. Both together save an eighth of the time of the workers.
- * Threads and other runtimes, which name their pool, take no such flags.
+ * Most of what a test makes is gone soon: with more room for what is young, less of it is copied. Threads and other runtimes,
+ * which name their pool, take no such flags.
  */
 const namesPool = process.argv.some((argument) => argument.startsWith('--pool'));
 const ofNode = { experimental: { viteModuleRunner: namesPool, nodeLoader: false } };
-const flags = ['--conditions=@batonjs/source', '--max-semi-space-size=64', '--no-parallel-scavenge'];
+const flags = ['--conditions=@batonjs/source', '--max-semi-space-size=64'];
 
 /** These compile programs, which takes long: a part of `check:static`, with `--mode static`. */
 const compiling = {
@@ -84,6 +83,7 @@ const programs = [
   'apps/chat/test/chat.test.ts',
   'apps/gallery/test/inspector.test.ts',
   'apps/two-servers/test/end-to-end.test.ts',
+  'packages/bindings-websocket/test/load.test.ts',
   'packages/cli/test/replay.test.ts',
   'packages/inspector/test/{models-page,operator,performance,reader,waiting}.test.ts',
   'packages/mcp/test/tasks/killed/host.test.ts',
@@ -93,6 +93,7 @@ const programs = [
   'packages/store-redis/test/{connection/faults,database/cluster,valkey}.test.ts',
   'packages/store-sqlite/test/object/conformance.test.ts',
   'test/commands/{gateway-chaos,leader-kills,ledger,start}.test.ts',
+  'test/documents/chat.test.ts',
   'test/stores/backup.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',
 ];
