@@ -27,14 +27,17 @@ export async function builtOnce(
   const kept = join(root, 'node_modules/.cache', name);
   const place = join(kept, stampOf([...globSync([...sources], { cwd: root }).sort(), 'pnpm-lock.yaml']));
   mkdirSync(kept, { recursive: true });
+  const builder = `${place}.builder`;
   while (!existsSync(place)) {
-    if (!isTaken(`${place}.builder`)) await buildAt(place, build).finally(() => rmSync(`${place}.builder`));
-    else await sleep(20);
+    if (isTaken(builder)) await sleep(20);
+    else await buildAt(place, build).finally(() => rmSync(builder, { force: true }));
   }
   return place;
 }
 
 async function buildAt(place: string, build: (outDir: string) => Promise<unknown>): Promise<void> {
+  // The builder before may have been done just before this one took its turn.
+  if (existsSync(place)) return;
   const kept = dirname(place);
   const outDir = mkdtempSync(join(kept, 'building-'));
   try {
@@ -42,7 +45,8 @@ async function buildAt(place: string, build: (outDir: string) => Promise<unknown
     renameSync(outDir, place);
   } catch (error) {
     rmSync(outDir, { recursive: true, force: true });
-    throw error;
+    // Two processes may have found at once that a builder had died.
+    if (!existsSync(place)) throw error;
   }
   removeOld(kept);
 }
