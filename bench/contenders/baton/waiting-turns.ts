@@ -33,7 +33,8 @@ const server = createAgentServer({
       return store.commit(commit);
     },
   },
-  limits: { turns, queuedTurns: 1_000_000 },
+  // A million may wait (`--size`), and those that are sent then.
+  limits: { turns, queuedTurns: 2_000_000 },
   onTransition({ to }) {
     if (to === 'TASK_STATE_COMPLETED' && ++ended === expected) finished.resolve();
   },
