@@ -51,12 +51,15 @@ async function buildAt(place: string, build: (outDir: string) => Promise<unknown
   removeOld(kept);
 }
 
+const codeOf = (error: unknown): unknown => Object(error).code;
+
 /** Whether another process that lives has the file; if not, this one has it now. */
 function isTaken(file: string): boolean {
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx' });
     return false;
-  } catch {
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
     if (hasDied(file)) rmSync(file, { force: true });
     return true;
   }
@@ -64,11 +67,11 @@ function isTaken(file: string): boolean {
 
 /** Whether the process is gone that wrote the file. One that is writing it now is there. */
 function hasDied(file: string): boolean {
-  const pid = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
   try {
+    const pid = Number(readFileSync(file, 'utf8'));
     return pid > 0 && !process.kill(pid, 0);
-  } catch {
-    return true;
+  } catch (error) {
+    return codeOf(error) === 'ESRCH';
   }
 }
 
