@@ -9,7 +9,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { explanations } from './mutation/explanations/explanations.ts';
+import { explanations } from './mutation/explanation.ts';
 import { explain, page, type Results } from './mutation/page.ts';
 import { parts } from './mutation/parts.ts';
 import { scoreOf } from './mutation/result.ts';

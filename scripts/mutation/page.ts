@@ -1,4 +1,4 @@
-import type { Explanation } from './explanations/explanation.ts';
+import type { Explanation } from './explanation.ts';
 import { type Result, type Survivor, scoreOf } from './result.ts';
 
 /** What was measured, by part. */
@@ -21,7 +21,7 @@ compiler refuses any other value.
 The score is the share of mutations that were noticed, in percent, rounded down. "Hung" are those that were noticed only
 because the tests did not end: after five times their usual duration and 60 s more, or after a hundred times as many
 passes through the changed code. Which files are mutated, and by which tests they are checked, is in
-\`scripts/mutation/parts.ts\`, and why a survivor is no missing test in \`scripts/mutation/explanations\`.
+\`scripts/mutation/parts.ts\`, and why a survivor is no missing test in \`scripts/mutation/explanations.json\`.
 `;
 
 /** The page. `names` are all parts that can be run. */
@@ -49,9 +49,9 @@ export function page(
 /** Why a mutation survives; undefined if nothing explains it. */
 export const explain = (survivor: Survivor, explanations: readonly Explanation[]): string | undefined =>
   explanations.find(
-    ({ file, line, replacements }) =>
+    ({ file, line, pattern, replacements }) =>
       file === survivor.file &&
-      (typeof line === 'string' ? line === survivor.line : line.test(survivor.line)) &&
+      (pattern === undefined ? line === survivor.line : new RegExp(pattern).test(survivor.line)) &&
       (!replacements || replacements.includes(survivor.replacement)),
   )?.why;
 

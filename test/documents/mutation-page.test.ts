@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { explanations } from '../../scripts/mutation/explanations/explanations.ts';
+import { explanations } from '../../scripts/mutation/explanation.ts';
 import { whyLeftOut } from '../../scripts/mutation/option-names.ts';
 import { explain, page, type Results } from '../../scripts/mutation/page.ts';
 import { parts } from '../../scripts/mutation/parts.ts';
