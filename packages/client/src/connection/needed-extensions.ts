@@ -1,26 +1,41 @@
+import type { ListTasksRequest } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { GENERATION, LABELS } from '@batonjs/protocol/headers';
 
-interface Named {
+/** The members of ListTasks that A2A 1.0 has. */
+type Plain =
+  | 'tenant'
+  | 'contextId'
+  | 'status'
+  | 'pageSize'
+  | 'pageToken'
+  | 'historyLength'
+  | 'statusTimestampAfter'
+  | 'includeArtifacts';
+
+/** The extension that each other filter needs. */
+const filters: Readonly<Record<Exclude<keyof ListTasksRequest, Plain>, string>> = {
+  labels: LABELS,
+  skill: LABELS,
+  code: LABELS,
+};
+const filterNames = Object.keys(filters) as (keyof typeof filters)[];
+
+type Named = { readonly [Name in keyof typeof filters]?: ListTasksRequest[Name] } & {
   readonly currentGeneration?: unknown;
   readonly configuration?: { readonly ifGenerationMatch?: unknown };
-  readonly labels?: readonly string[];
-  readonly skill?: string;
-  readonly code?: string;
-}
+};
 
 /**
  * The extensions that a call needs, if its params name a generation, or words to list by. Throws `UNSUPPORTED_OPERATION`
  * if the agent does not offer one: an agent that ignores a condition loses the update that the condition guards, and one
  * that ignores a filter lists other tasks.
  */
-export function neededExtensions(
-  { currentGeneration, configuration, labels, skill, code }: Named,
-  agent: { offers(extension: string): boolean },
-): string[] {
+export function neededExtensions(params: Named, agent: { offers(extension: string): boolean }): string[] {
   const needed: string[] = [];
+  const { currentGeneration, configuration } = params;
   if ((currentGeneration ?? configuration?.ifGenerationMatch) !== undefined) needed.push(GENERATION);
-  if (labels?.length || skill || code) needed.push(LABELS);
+  for (const name of filterNames) if (params[name]?.length) needed.push(filters[name]);
   if (needed.every((extension) => agent.offers(extension))) return needed;
   throw new A2AError('UNSUPPORTED_OPERATION');
 }

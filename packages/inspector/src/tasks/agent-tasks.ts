@@ -29,8 +29,8 @@ export function agentTasks(link: AgentLink, seen: () => readonly TaskRow[]): Tas
   return {
     everyMs: 2_000,
     async list(filter, after) {
-      const { labels, skill, code } = filter;
-      const isPlain = !labels && !skill && !code;
+      const { contextId: _, status: __, statusTimestampAfter: ___, ...ofExtensions } = requestOf(filter);
+      const isPlain = Object.keys(ofExtensions).length === 0;
       try {
         return await listed(
           (client) => read(client, filter, after),

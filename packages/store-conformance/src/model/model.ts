@@ -88,10 +88,20 @@ export class Model {
       .length;
   }
 
-  list(
-    scope: string,
-    { contextId, state, statusSince = '', labels = [], skill, code, limit, after, answered }: TaskQuery,
-  ): TaskPage {
+  list(scope: string, query: Omit<TaskQuery, 'text' | 'bytes' | 'totalAtMost'>): TaskPage {
+    const {
+      contextId,
+      state,
+      statusSince = '',
+      labels = [],
+      skill,
+      code,
+      answered,
+      limit,
+      after,
+      ...others
+    } = query;
+    others satisfies Record<string, never>;
     const matching = this.logs
       .filter((log) => log.scope === scope)
       .flatMap(({ taskId, row, facts }): ListedTask[] => {

@@ -2,7 +2,14 @@ import { type Command, evolve, type Fact, type State } from '@batonjs/lifecycle'
 import type { StoredFact } from '@batonjs/store';
 import { isoTime } from '../../base/timing/clock.ts';
 import { decideAll } from '../../log/write/decision.ts';
-import { type Comparison, describeFact, isSameFact } from './compare-facts.ts';
+import {
+  type Comparison,
+  describeFact,
+  isNamed,
+  isOrdered,
+  isSameFact,
+  type OrderedFact,
+} from './compare-facts.ts';
 import { beginsInterrupted, type RecordedAttempt } from './recorded-attempts.ts';
 
 /** What the code does otherwise than the log says. */
@@ -38,23 +45,6 @@ export interface ReplayDifference {
   /** A sentence. */
   readonly message: string;
 }
-
-/** What an agent causes, in order. What it says beside that is found by name, such as a step. */
-const ordered: ReadonlySet<Fact['type']> = new Set<Fact['type']>([
-  'status-changed',
-  'artifact-updated',
-  'answered',
-  'labels-set',
-  'memory-changed',
-  'child-updated',
-  'wake-set',
-  'callback-opened',
-]);
-const named: ReadonlySet<Fact['type']> = new Set<Fact['type']>([
-  'step-completed',
-  'step-failed',
-  'message-taken',
-]);
 
 /** The agent is not called any more: nothing that it catches or returns counts. */
 export class ReplayOver extends Error {
@@ -94,7 +84,7 @@ export class AttemptReplay {
     this.recorded = recorded;
     this.state = recorded.before;
     this.#facts = recorded.facts;
-    this.#done = recorded.facts.map(({ fact }) => !ordered.has(fact.type) && !named.has(fact.type));
+    this.#done = recorded.facts.map(({ fact }) => !isOrdered(fact) && !isNamed(fact));
     this.#required = recorded.end.at;
     this.#comparison = comparison;
     this.over = new Promise((resolve) => {
@@ -217,11 +207,11 @@ export class AttemptReplay {
   /** Compares what commands cause with what the log has next. Throws what the server throws for commands that it refuses. */
   write(commands: (state: State) => readonly Command[]): void {
     if (this.isOver) throw new ReplayOver();
-    const next = this.find(({ type }) => ordered.has(type));
+    const next = this.find(isOrdered);
     // What came from outside before is known by then.
     if (next !== -1 && this.#isBehind(next)) this.#foldTo(next);
     const { facts } = decideAll(this.state, commands(this.state), isoTime(this.now));
-    for (const fact of facts) if (ordered.has(fact.type)) this.#compare(fact);
+    for (const fact of facts) if (isOrdered(fact)) this.#compare(fact);
   }
 
   /** Whether only facts stand before this one that are done. */
@@ -229,10 +219,10 @@ export class AttemptReplay {
     return this.first === index;
   }
 
-  #compare(produced: Fact): void {
+  #compare(produced: OrderedFact): void {
     for (;;) {
       if (this.isOver) throw new ReplayOver();
-      const index = this.find(({ type }) => ordered.has(type));
+      const index = this.find(isOrdered);
       const recorded = this.factAt(index);
       if (recorded === undefined) {
         this.#goesOn(describeFact(produced));
@@ -275,7 +265,7 @@ export class AttemptReplay {
     return this.#facts.flatMap(({ fact, commitId }, index) => {
       if (fact.type !== 'child-updated' || fact.name !== name) return [];
       const next = this.#facts[index + 1];
-      const isShown = next?.commitId === commitId && ordered.has(next.fact.type);
+      const isShown = next?.commitId === commitId && isOrdered(next.fact);
       return isShown && next.fact.type !== 'child-updated' ? [index, index + 1] : [index];
     });
   }

@@ -4,9 +4,50 @@ import { isSameJson } from '../../base/same-json.ts';
 /** How what an agent says is compared. `exact`: all of it, ids and times aside. `shape`: the kinds of its values. */
 export type Comparison = 'exact' | 'shape';
 
+/**
+ * How a fact is found in the log: what an agent causes is `ordered`, or found by its name, such as a step; the rest comes
+ * from others.
+ */
+const kinds = {
+  'status-changed': 'ordered',
+  'artifact-updated': 'ordered',
+  answered: 'ordered',
+  'labels-set': 'ordered',
+  'memory-changed': 'ordered',
+  'child-updated': 'ordered',
+  'wake-set': 'ordered',
+  'callback-opened': 'ordered',
+  'step-completed': 'named',
+  'step-failed': 'named',
+  'message-taken': 'named',
+  'message-received': 'foreign',
+  'task-created': 'foreign',
+  'turn-started': 'foreign',
+  'turn-ended': 'foreign',
+  woken: 'foreign',
+  'cancel-requested': 'foreign',
+  'turn-failed': 'foreign',
+  'turn-paused': 'foreign',
+  'turn-logged': 'foreign',
+  'callback-received': 'foreign',
+} as const satisfies Record<Fact['type'], 'ordered' | 'named' | 'foreign'>;
+
+/** A fact that an agent causes, compared with the log in its order. */
+export type OrderedFact = {
+  [Type in Fact['type']]: (typeof kinds)[Type] extends 'ordered' ? Fact & { type: Type } : never;
+}[Fact['type']];
+
+export const isOrdered = (fact: Fact): fact is OrderedFact => kinds[fact.type] === 'ordered';
+export const isNamed = ({ type }: Fact): boolean => kinds[type] === 'named';
+
 /** Whether an agent did the same. `now`: the time of the replay, in milliseconds since 1970. */
-export function isSameFact(recorded: Fact, produced: Fact, comparison: Comparison, now: number): boolean {
-  if (recorded.type !== produced.type) return false;
+export function isSameFact(
+  recorded: Fact,
+  produced: OrderedFact,
+  comparison: Comparison,
+  now: number,
+): boolean {
+  if (!isOrdered(recorded) || recorded.type !== produced.type) return false;
   if (recorded.type === 'wake-set' && produced.type === 'wake-set')
     return isSameWake(recorded, produced.time, now);
   const [one, other] = [contentOf(recorded), contentOf(produced)];
@@ -30,7 +71,7 @@ function isSameWake(
 }
 
 /** What an agent said, without what the server adds. */
-function contentOf(fact: Fact): unknown {
+function contentOf(fact: OrderedFact): unknown {
   switch (fact.type) {
     case 'status-changed': {
       const { state, message } = fact.status;
@@ -48,8 +89,10 @@ function contentOf(fact: Fact): unknown {
       return [fact.name, fact.child.agent];
     case 'callback-opened':
       return [fact.name, fact.schema];
+    case 'wake-set':
+      return fact.time;
     default:
-      return fact.type;
+      return fact satisfies never;
   }
 }
 

@@ -26,6 +26,9 @@ export type Change =
   | 'throws'
   | 'another callback'
   | 'another time'
+  | 'no time'
+  | 'another schema'
+  | 'forgets another value'
   | 'renames a step'
   | 'one more step, whose error it catches';
 
@@ -55,6 +58,9 @@ export function orderAgent(change: Change = 'nothing', live?: () => number): Age
         ? 7
         : await step(is('renames a step') ? 'cost' : 'price', () => effect(7));
       await memory.set(is('another memory') ? 'placed' : 'order', { price });
+      await memory.set('draft', 1);
+      await memory.set('note', 1);
+      await memory.delete(is('forgets another value') ? 'note' : 'draft');
       const booked = await turn.transaction('book', database, async () => effect(`b-${price}`));
       const key = await turn.idempotencyKey('charge');
       const retry = { retries: 2, backoff: { initialMs: 1, maxMs: 1 } };
@@ -68,8 +74,13 @@ export function orderAgent(change: Change = 'nothing', live?: () => number): Age
       if (!is('no invoice')) yield artifact('invoice', `${booked}: ${price}`);
       yield labels(is('more labels') ? ['eu', 'new'] : ['eu']);
       await step('receipt', is('keeps a step') ? { keep: 'task' } : {}, () => effect('r'));
-      await turn.callback({ name: is('another callback') ? 'paid' : 'payment', expiresMs: 10 * hour });
-      await turn.wakeAt(now() + (is('another time') ? 2 : 1) * hour);
+      const schema = { type: is('another schema') ? 'string' : 'boolean' };
+      await turn.callback({
+        name: is('another callback') ? 'paid' : 'payment',
+        schema,
+        expiresMs: 10 * hour,
+      });
+      await turn.wakeAt(is('no time') ? undefined : now() + (is('another time') ? 2 : 1) * hour);
       if (is('throws')) throw new Error('A bug');
       return yield inputRequired(is('another question') ? 'Which street?' : 'Where to?');
     }
