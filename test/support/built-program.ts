@@ -23,6 +23,7 @@ const programs = [
   'packages/server/test/webhooks/kit/deliver-until-killed.ts',
   'packages/store-{etcd,postgres,redis}/test/store-process.ts',
   'packages/transactions/test/turns/paying-process.ts',
+  'test/closing/call-process.ts',
   'scripts/{chaos/server,fuzz/server,gateway-chaos/gateway,ledger/bank-process,scaling/worker}.ts',
   'test/later/{accept,begin,fork}-then-die.ts',
   'test/later/{cancel-many,serve-recurring,serve-versioned}.ts',

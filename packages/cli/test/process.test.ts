@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { inputRequired } from '@batonjs/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { node } from '../../../test/kit/processes.ts';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { builtProgram } from '../../../test/support/built-program.ts';
 import { serveMany } from './agents.ts';
 import { fieldOf } from './cli.ts';
+import { usedStore } from './used-store.ts';
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 const main = join(import.meta.dirname, '../src/main.ts');
@@ -59,6 +62,26 @@ describe('the process', () => {
     child.kill('SIGINT');
     expect([0, 130]).toContain(await ended);
     expect(written.stderr).not.toContain('EPIPE');
+  });
+
+  it('does all of its work on a file, where no connection keeps it alive', async () => {
+    const { file, server } = usedStore({
+      agent: async function* ({ text }) {
+        if (text === 'ask') yield inputRequired('What?');
+        else await new Promise(() => {});
+      },
+    });
+    for (const text of ['ask', 'ask', 'ask'])
+      await rpc(server, 'SendMessage', { message: say(text) });
+    const configuration = { returnImmediately: true };
+    const { task } = await rpc(server, 'SendMessage', { message: say('never'), configuration });
+    const tasks = (...args: string[]) =>
+      start(['tasks', '--store', `sqlite:${file}`, '--agent', 'used', ...args, '-o', 'json']);
+    const canceled = tasks('cancel', '--state', 'input-required', '--rate', '10/s');
+    expect(await canceled.ended).toBe(0);
+    expect(JSON.parse(canceled.written.stdout)).toMatchObject({ done: 3, isOver: true });
+    const erased = tasks('erase', task.id);
+    expect([await erased.ended, JSON.parse(erased.written.stdout)]).toMatchObject([0, { tasks: 1, left: [] }]);
   });
 
   it('calls itself as it was called', async () => {

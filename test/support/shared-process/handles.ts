@@ -113,7 +113,7 @@ const isOfLasting = (line: string): boolean =>
  * that a client no longer reads.
  */
 const endsByItself = (line: string): boolean =>
-  /\/(deadline-timers|heartbeat|stall-watch|call-deadline)\.ts/.test(line);
+  /\/(deadline-timers|heartbeat|hold-process|stall-watch|call-deadline)\.ts/.test(line);
 
 /** Where something was opened that was reported: it may go on in files that come later, which are not to blame. */
 const reported = new Set<string>();

@@ -1,4 +1,5 @@
 import { type StoredFact, StoreError } from '@batonjs/store';
+import { holdProcess, letProcessEnd } from '../base/timing/hold-process.ts';
 import type { LiveTask } from './live-task.ts';
 
 const batch = 256;
@@ -71,7 +72,7 @@ export class Cursor {
 
   /** Asks for the next facts. */
   read(): void {
-    this.#isWanted = true;
+    if (!this.#isClosed) this.#want(true);
     this.#next();
   }
 
@@ -79,8 +80,16 @@ export class Cursor {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#want(false);
     this.#live.listeners.delete(this.#advance);
     this.#signal.removeEventListener('abort', this.#advance);
+  }
+
+  #want(isWanted: boolean): void {
+    if (this.#isWanted === isWanted) return;
+    this.#isWanted = isWanted;
+    if (isWanted) holdProcess();
+    else letProcessEnd();
   }
 
   #next(): void {
@@ -102,7 +111,7 @@ export class Cursor {
       if (last) {
         this.#version = last.version;
         this.#commitId = last.commitId;
-        this.#isWanted = false;
+        this.#want(false);
         this.#follower.take(facts);
       } else this.#next();
     } catch (error) {

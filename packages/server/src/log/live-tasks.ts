@@ -128,7 +128,7 @@ export class LiveTasks {
     if (sweepEveryMs === Number.POSITIVE_INFINITY) return;
     await this.#identity.refresh();
     while (!this.#stop.signal.aborted) {
-      await clock.sleep(sweepEveryMs, this.#stop.signal);
+      await clock.sleep(sweepEveryMs, this.#stop.signal, 'idle');
       if (this.#stop.signal.aborted) return;
       const subscribed = [...this.#entries.values()].filter(({ live }) => live?.isSubscribed);
       await Promise.all([this.#identity.refresh(), ...subscribed.map(({ live }) => live?.sweep())]);

@@ -79,7 +79,7 @@ export class Heartbeat {
     this.#renewedAt = clock.monotonic();
     let answered = true;
     while (this.#held.size > 0) {
-      await clock.sleep(answered ? leaseMs / 3 : leaseMs / 10);
+      await clock.sleep(answered ? leaseMs / 3 : leaseMs / 10, undefined, 'idle');
       if (this.#held.size > 0) answered = await this.#renew();
     }
     this.#beating = false;

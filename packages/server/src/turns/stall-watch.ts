@@ -43,7 +43,7 @@ export class StallWatch {
       const turns = this.#turns;
       this.#suspect = undefined;
       this.#nextCheck = clock.monotonic() + this.#stallMs / 2;
-      await clock.sleep(this.#stallMs / 2);
+      await clock.sleep(this.#stallMs / 2, undefined, 'idle');
       const ms = Math.round(clock.monotonic() - this.#nextCheck);
       const latestTaskId = this.#suspect ?? this.#latest;
       const details = { ms, latestTaskId, turns: Math.max(turns, this.#turns) };

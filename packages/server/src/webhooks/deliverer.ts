@@ -79,7 +79,7 @@ export class Deliverer {
       // There may be more to claim at once.
       if (claimed > 0 && claimed === limit) continue;
       if (this.#stop.signal.aborted) return;
-      await clock.sleep(pollMs * (0.75 + clock.random() / 2), this.#notified.signal);
+      await clock.sleep(pollMs * (0.75 + clock.random() / 2), this.#notified.signal, 'idle');
     }
   }
 
@@ -160,6 +160,7 @@ export class Deliverer {
   #claimIn(ms = Number.POSITIVE_INFINITY): void {
     const { clock } = this.#dependencies;
     const { pollMs } = this.#dependencies.options;
-    if (ms < pollMs) void clock.sleep(ms + 1, this.#stop.signal).then(() => this.#notified.abort());
+    if (ms < pollMs)
+      void clock.sleep(ms + 1, this.#stop.signal, 'idle').then(() => this.#notified.abort());
   }
 }

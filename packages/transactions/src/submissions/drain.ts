@@ -78,7 +78,7 @@ class Drain<Tx> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await this.look();
-      await sleep(pollMs, undefined, { signal }).catch(() => {});
+      await sleep(pollMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 

@@ -91,7 +91,7 @@ export class Retention {
         report('Could not delete old tasks', { error });
       }
       // At random intervals, so that many processes do not all ask at the same moment.
-      await clock.sleep(everyMs * (shortest + clock.random() / 2), signal);
+      await clock.sleep(everyMs * (shortest + clock.random() / 2), signal, 'idle');
     }
   }
 
@@ -143,7 +143,7 @@ export class Retention {
       deleted += some;
       const tookMs = clock.monotonic() - since;
       const pause = Math.min(pauseMs.most, Math.max(pauseMs.least, 4 * tookMs));
-      if (some >= limit) await clock.sleep(pause, signal);
+      if (some >= limit) await clock.sleep(pause, signal, 'idle');
     }
     if (deleted > 0) logger('info', 'Old tasks were deleted', { deleted });
   }

@@ -4,14 +4,14 @@ export interface Clock {
   readonly now: () => number;
   /** Milliseconds of a clock that is never set back. */
   readonly monotonic: () => number;
-  /** Resolves after so many milliseconds, or when aborted. Keeps no process alive. */
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Resolves after so many milliseconds, or when aborted. `'idle'`: nobody waits for it, and the process may end. */
+  readonly sleep: (ms: number, signal?: AbortSignal, kind?: 'idle') => Promise<void>;
   /** At least 0, less than 1. */
   readonly random: () => number;
 }
 
-/** A timer that can be aborted and keeps no process alive. It lasts at most as long as a timer can: 2^31 - 1 ms. */
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+/** A timer that can be aborted. It lasts at most as long as a timer can: 2^31 - 1 ms. */
+function sleep(ms: number, signal?: AbortSignal, kind?: 'idle'): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
@@ -22,7 +22,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       done,
       Math.max(0, Math.min(ms, 2 ** 31 - 1)),
     );
-    timer.unref?.();
+    if (kind) timer.unref?.();
     signal?.addEventListener('abort', done);
     if (signal?.aborted) done();
   });

@@ -41,7 +41,7 @@ class Deadlines {
     this.#ticking = true;
     // Only the time is held while it sleeps: a removed deadline and everything that it captures can be collected.
     for (let until = this.#waiting.first?.until; until !== undefined; until = this.#waiting.first?.until) {
-      await this.#clock.sleep(Math.max(1, until - this.#clock.monotonic()));
+      await this.#clock.sleep(Math.max(1, until - this.#clock.monotonic()), undefined, 'idle');
       this.#expire(this.#clock.monotonic());
     }
     this.#ticking = false;

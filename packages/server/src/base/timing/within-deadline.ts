@@ -1,6 +1,7 @@
 import { type Answer, StoreError } from '@batonjs/store';
 import { type Clock, type HearingClock, hear } from './clock.ts';
 import { deadlinesOf } from './deadline-timers.ts';
+import { holdProcess, letProcessEnd } from './hold-process.ts';
 
 /**
  * Makes a store call, and rejects as `UNAVAILABLE` if it is not answered by this time of the monotonic clock. A time of
@@ -36,6 +37,7 @@ export function bounded<T>(
   clock[hear]?.(call);
   return new Promise((resolve, reject) => {
     let isLate = false;
+    holdProcess();
     const fail = (error: unknown) => {
       watch?.failed(error);
       reject(error);
@@ -44,6 +46,7 @@ export function bounded<T>(
     const deadline = deadlines.add({
       expire() {
         isLate = true;
+        letProcessEnd();
         fail(new StoreError('UNAVAILABLE', `The store did not answer within ${ms} ms`));
       },
     });
@@ -51,12 +54,15 @@ export function bounded<T>(
       (value) => {
         if (isLate) return late?.(value);
         deadlines.remove(deadline);
+        letProcessEnd();
         watch?.answered();
         resolve(value);
       },
       (error) => {
+        if (isLate) return;
         deadlines.remove(deadline);
-        if (!isLate) fail(error);
+        letProcessEnd();
+        fail(error);
       },
     );
   });

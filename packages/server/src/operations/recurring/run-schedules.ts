@@ -73,7 +73,7 @@ class ScheduleRun {
     while (!this.#closing.aborted) {
       const next = this.#own.times.next(this.#through);
       const ms = next === undefined ? longestSleepMs : next - clock.now();
-      if (ms > 0) await clock.sleep(Math.min(ms, longestSleepMs), this.#closing);
+      if (ms > 0) await clock.sleep(Math.min(ms, longestSleepMs), this.#closing, 'idle');
       else await this.#untilDone(() => this.#catchUp());
     }
   }
@@ -87,7 +87,7 @@ class ScheduleRun {
       } catch (error) {
         if (!this.#closing.aborted && !A2AError.is(error, 'UNAVAILABLE'))
           report('A recurring task could not be started, and is tried again', { ...this.#logged, error });
-        await clock.sleep(Math.min(longestPauseMs, 250 * 2 ** Math.min(failures, 10)), this.#closing);
+        await clock.sleep(Math.min(longestPauseMs, 250 * 2 ** Math.min(failures, 10)), this.#closing, 'idle');
       }
     }
   }

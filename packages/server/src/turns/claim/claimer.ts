@@ -106,7 +106,7 @@ export class Claimer {
       // At random intervals, so that many processes do not all poll at the same moment.
       const ms = pollMs * (0.75 + clock.random() / 2);
       const since = clock.monotonic();
-      await clock.sleep(ms, this.#notified.signal);
+      await clock.sleep(ms, this.#notified.signal, 'idle');
       // The computer slept, or this process was stopped. Other processes may have been, too: lets them renew first.
       const now = clock.monotonic();
       if (now - since - ms > leaseMs / 3) this.#notBefore = now + leaseMs / 3;

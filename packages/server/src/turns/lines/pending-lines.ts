@@ -56,7 +56,7 @@ export class PendingLines {
 
   async #flushSoon(): Promise<void> {
     this.#isFlushing = true;
-    await this.#clock.sleep(longestWaitMs);
+    await this.#clock.sleep(longestWaitMs, undefined, 'idle');
     this.#isFlushing = false;
     try {
       if (this.#isWaiting && !this.#turn.hasEnded) await this.#turn.write(() => []);
