@@ -50,10 +50,13 @@ async function ended(name: string, kind: string): Promise<[unknown, string]> {
 }
 
 describe.each(['memory', 'SQLite'])('a process without a socket, on a store in %s,', (kind) => {
-  it.concurrent.each(Object.entries(results))('lives until its call has an answer: %s', async (name, result) => {
-    const [code, output] = await ended(name, kind);
-    expect([code, code === 0 ? JSON.parse(output) : output]).toEqual([0, result]);
-  });
+  it.concurrent.each(Object.entries(results))(
+    'lives until its call has an answer: %s',
+    async (name, result) => {
+      const [code, output] = await ended(name, kind);
+      expect([code, code === 0 ? JSON.parse(output) : output]).toEqual([0, result]);
+    },
+  );
 
   it.concurrent.each(idle)('is not held by what nobody waits for: %s', async (name) => {
     expect(await ended(name, kind)).toEqual([0, 'idle']);

@@ -86,7 +86,8 @@ export const calls: Readonly<Record<string, () => Promise<unknown>>> = {
       );
     });
   },
-  'a send that no worker takes': async () => stateOf(await send(serve({ run: 'workers', blockingMs: 200 }), 'x')),
+  'a send that no worker takes': async () =>
+    stateOf(await send(serve({ run: 'workers', blockingMs: 200 }), 'x')),
   'a stream': async () => {
     const events: string[] = [];
     for await (const { event } of stream(serve(), 'SendStreamingMessage', { message: say('work') }))
@@ -127,7 +128,11 @@ export const calls: Readonly<Record<string, () => Promise<unknown>>> = {
     const server = serve();
     for (let n = 0; n < 3; n++) await send(server, 'ask');
     let done = 0;
-    for await (const run of server.bulk({ action: 'cancel', state: 'TASK_STATE_INPUT_REQUIRED', perSecond: 10 }))
+    for await (const run of server.bulk({
+      action: 'cancel',
+      state: 'TASK_STATE_INPUT_REQUIRED',
+      perSecond: 10,
+    }))
       done = run.done;
     return done;
   },
@@ -242,7 +247,12 @@ export const idle: Readonly<Record<string, () => unknown>> = {
   'a task that has ended': () => send(serve(), 'work'),
   'a stream that nobody reads': async () => {
     const message = say('ask');
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: { message } });
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'SendStreamingMessage',
+      params: { message },
+    });
     const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
     const server = serve({ closeStreamsOnInputRequired: false });
     return server.fetch(new Request('http://localhost/', { method: 'POST', headers, body }));

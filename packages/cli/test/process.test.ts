@@ -71,8 +71,7 @@ describe('the process', () => {
         else await new Promise(() => {});
       },
     });
-    for (const text of ['ask', 'ask', 'ask'])
-      await rpc(server, 'SendMessage', { message: say(text) });
+    for (const text of ['ask', 'ask', 'ask']) await rpc(server, 'SendMessage', { message: say(text) });
     const configuration = { returnImmediately: true };
     const { task } = await rpc(server, 'SendMessage', { message: say('never'), configuration });
     const tasks = (...args: string[]) =>
@@ -81,7 +80,10 @@ describe('the process', () => {
     expect(await canceled.ended).toBe(0);
     expect(JSON.parse(canceled.written.stdout)).toMatchObject({ done: 3, isOver: true });
     const erased = tasks('erase', task.id);
-    expect([await erased.ended, JSON.parse(erased.written.stdout)]).toMatchObject([0, { tasks: 1, left: [] }]);
+    expect([await erased.ended, JSON.parse(erased.written.stdout)]).toMatchObject([
+      0,
+      { tasks: 1, left: [] },
+    ]);
   });
 
   it('calls itself as it was called', async () => {

@@ -160,7 +160,6 @@ export class Deliverer {
   #claimIn(ms = Number.POSITIVE_INFINITY): void {
     const { clock } = this.#dependencies;
     const { pollMs } = this.#dependencies.options;
-    if (ms < pollMs)
-      void clock.sleep(ms + 1, this.#stop.signal, 'idle').then(() => this.#notified.abort());
+    if (ms < pollMs) void clock.sleep(ms + 1, this.#stop.signal, 'idle').then(() => this.#notified.abort());
   }
 }

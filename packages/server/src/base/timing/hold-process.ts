@@ -2,8 +2,8 @@ let held = 0;
 let timer: { ref?(): void; unref?(): void } | undefined;
 
 /**
- * Holds the process for work that somebody waits for, until `letProcessEnd` was called as often. Node.js ends a process in
- * the middle of an `await` when nothing but promises and idle timers are left.
+ * Holds the process for work that a caller or a task waits for, until `letProcessEnd` was called as often. Node.js ends a
+ * process in the middle of an `await` when nothing but promises and idle timers are left.
  */
 export function holdProcess(): void {
   if (held++ > 0) return;
