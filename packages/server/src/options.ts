@@ -59,12 +59,6 @@ export interface WorkerOptions {
    */
   readonly maxAttempts?: number;
   /**
-   * Whether `turn.step` asks the store before it calls its function: a turn that lost its task or was canceled in
-   * another process learns of it before the effect and not after it. Costs each step one write to the store. Without
-   * it, a step asks only after the lease was not renewed in time. Default: under `restart: 'rerun'`.
-   */
-  readonly confirmSteps?: boolean;
-  /**
    * How often the agent is run again that throws, and, in `steps`, how often a step is tried that throws. The task stays
    * WORKING meanwhile. Default: not at all.
    */
@@ -214,7 +208,6 @@ const names: OptionNames<AgentServerOptions> = {
   clocks: true,
   closeStreamsOnInputRequired: true,
   compatibility: true,
-  confirmSteps: true,
   cors: true,
   deploys: true,
   currentStatusInHistory: true,

@@ -193,7 +193,6 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
       maxAttempts,
       version: given.version,
       pinnedTo: versions && given.version,
-      confirmSteps: given.confirmSteps ?? given.restart === 'rerun',
       leaseMs,
       pollMs: Math.min(1_000, leaseMs / 3),
       cancelGraceMs: given.cancelGraceMs ?? 5_000,

@@ -132,7 +132,7 @@ describe('the options of a server', () => {
     expect([given, telemetry, onCancel]).toEqual([agent, undefined, undefined]);
     expect(options).toEqual({
       ...{ queue: 'agent', run: 'here', isWorker: false, restart: 'fail', maxAttempts: 3 },
-      ...{ confirmSteps: false, leaseMs: 10_000, pollMs: 1_000, cancelGraceMs: 5_000, storeTimeoutMs: 5_000 },
+      ...{ leaseMs: 10_000, pollMs: 1_000, cancelGraceMs: 5_000, storeTimeoutMs: 5_000 },
       ...{ schedule: undefined, clocks: {}, limits: defaultLimits, currentStatusInHistory: false },
       retry: expect.objectContaining({ turns: expect.objectContaining({ retries: 0 }) }),
     });
@@ -150,11 +150,9 @@ describe('the options of a server', () => {
     );
     expect(options).toMatchObject({
       ...given,
-      ...{ queue: 'q', run: 'workers', isWorker: false, pollMs: 500, confirmSteps: true },
+      ...{ queue: 'q', run: 'workers', isWorker: false, pollMs: 500 },
       limits: { ...defaultLimits, turns: 2 },
     });
-    const { options: other } = turnDependencies({ agent, store, restart: 'rerun', confirmSteps: false });
-    expect(other.confirmSteps).toBe(false);
   });
 
   it.each<[object, string]>([

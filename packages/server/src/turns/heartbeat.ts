@@ -60,12 +60,18 @@ export class Heartbeat {
   }
 
   /**
-   * Asks the store whether this lease is still held, and renews it. Calls the holder's `lost` if it is lost. Rejects with
-   * `UNAVAILABLE` if the store does not answer.
+   * Asks the store whether this lease is still held, and renews it if it may run out soon. Calls the holder's `lost` if it
+   * is lost. Rejects with `UNAVAILABLE` if the store does not answer.
    */
   async confirm(held: Held): Promise<void> {
     const { store, clock } = this.#dependencies;
     const { leaseMs } = this.#dependencies.options;
+    const { scope, taskId, fence, holder } = held.lease;
+    if (store.lease && this.isSure(held)) {
+      const now = await store.lease(scope, taskId);
+      if (now?.fence !== fence || now.holder !== holder) held.lost();
+      return;
+    }
     const asked = clock.monotonic();
     const kept = await store.renew([held.lease], leaseMs);
     if (kept.length === 0) held.lost();

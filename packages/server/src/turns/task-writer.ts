@@ -32,6 +32,10 @@ export class TaskWriter implements Held {
   readonly live: LiveTask;
   readonly lease: Lease;
   heldUntil: number;
+  /** When the latest commit was sent, on the monotonic clock: it was acknowledged, so the lease was held and the log known. */
+  #committedAt: number;
+  /** How far the wall clock was ahead of the monotonic one: it jumps when a host wakes whose monotonic clock slept. */
+  #wallAheadMs: number;
   /** Called when the store says that the lease is gone. */
   onLost: () => void = () => {};
   readonly #dependencies: TurnDependencies;
@@ -59,6 +63,8 @@ export class TaskWriter implements Held {
     this.heldUntil = since + dependencies.options.leaseMs;
     this.#dependencies = dependencies;
     this.#process = process;
+    this.#committedAt = since;
+    this.#wallAheadMs = dependencies.clock.now() - dependencies.clock.monotonic();
   }
 
   get state(): State {
@@ -93,15 +99,18 @@ export class TaskWriter implements Held {
 
   /**
    * To be called right before a step has its effect. Throws or rejects with the reason of `abort` if the turn is over.
-   * Asks the store, unless the lease was renewed a moment ago and `confirmSteps` is off: a process that was stopped for
-   * longer than its lease, or has not read a cancel yet, does not know that its turn is over. Asks again until the
-   * store answers.
+   * A process that was stopped for longer than its lease, or has not read a cancel yet, does not know that its turn is
+   * over. A commit that was acknowledged says that it was not; under `'rerun'`, the store is asked if a tenth of
+   * `leaseMs` has passed since the latest one was sent. Asks again until the store answers.
    */
   enterStep(abort: LazyAbort): Promise<void> | undefined {
     abort.throwIfAborted();
-    if (this.#dependencies.options.confirmSteps || !this.#process.heartbeat.isSure(this))
-      return this.#confirm(abort);
-    this.enterAgent();
+    const { clock, options } = this.#dependencies;
+    const now = clock.monotonic();
+    const passedMs = Math.max(now - this.#committedAt, Math.abs(clock.now() - now - this.#wallAheadMs));
+    const isLongAgo = options.restart === 'rerun' && passedMs >= options.leaseMs / 10;
+    if (isLongAgo || !this.#process.heartbeat.isSure(this)) return this.#confirm(abort);
+    this.enterAgent(now);
     return undefined;
   }
 
@@ -109,9 +118,11 @@ export class TaskWriter implements Held {
     const { clock } = this.#dependencies;
     for (;;) {
       try {
+        const aheadMs = clock.now() - clock.monotonic();
         // The first calls `onLost`, the second the listeners of the log.
         await Promise.all([this.#process.heartbeat.confirm(this), this.live.refresh()]);
         abort.throwIfAborted();
+        this.#wallAheadMs = aheadMs;
         return this.enterAgent();
       } catch (error) {
         abort.throwIfAborted();
@@ -276,6 +287,7 @@ export class TaskWriter implements Held {
     };
     const succeeded = (written: Written): Written => {
       this.#writing--;
+      if (written.sentAt !== undefined) this.#committedAt = written.sentAt;
       this.#lines?.written(this.state);
       const isLast = written.facts.at(-1)?.version === this.live.version;
       this.hasEnded ||= released || (isLast && this.live.state.closed);

@@ -32,7 +32,6 @@ export interface TurnOptions {
   readonly version: string | undefined;
   /** The version that turns which begin here are pinned to; undefined: to none. */
   readonly pinnedTo: string | undefined;
-  readonly confirmSteps: boolean;
   readonly leaseMs: number;
   /** How long the queue is left alone if the store notifies of nothing. */
   readonly pollMs: number;

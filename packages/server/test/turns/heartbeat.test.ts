@@ -180,3 +180,19 @@ it('a lease that is confirmed is renewed, and one that another process took is l
   expect(taken.lost).toHaveBeenCalledOnce();
   expect(taken.heldUntil).toBe(now());
 });
+
+it.each([
+  ['the fence', { fence: 7 }],
+  ['the holder', { holder: 'another' }],
+])('a lease that surely lives is read and not renewed: it is lost if %s is another', async (_, other) => {
+  const memory = memoryStore();
+  const store = change(memory, { renew: () => () => expect.unreachable() });
+  const { heartbeat, now } = beating(store);
+  const known = await lease(memory, 'one');
+  const held = hold(known, now() + leaseMs);
+  await heartbeat.confirm(held);
+  expect([held.heldUntil, held.lost.mock.calls.length]).toEqual([now() + leaseMs, 0]);
+  const taken = hold({ ...known, ...other }, now() + leaseMs);
+  await heartbeat.confirm(taken);
+  expect(taken.lost).toHaveBeenCalledOnce();
+});

@@ -87,19 +87,24 @@ describe('a step is not entered', () => {
     expect(seen.effects).toBe(0);
   });
 
-  it('after a cancel that another process acknowledged', async () => {
+  it.each([
+    [0, 'a tenth of the lease', 6_000],
+    [1, 'less than that', 5_999],
+  ])('after a cancel of another process, or %s times, if the last commit is %s ago', async (n, _, ms) => {
     const memory = memoryStore();
     const { agent, go, seen } = charging();
     // It hears nothing of the log until it reads it.
-    const deaf = change(memory, { subscribe: () => async () => () => {} });
-    const server = serve(agent, { store: deaf, restart: 'rerun', sweepEveryMs: 1e9, leaseMs: 60_000 });
+    const { resume, ...about } = stopped(memory);
+    const server = serve(agent, { ...about, restart: 'rerun', leaseMs: 60_000 });
     const id = await start(server);
+    await until(server, id, 'WORKING');
     const other = serve(agent, { store: memory, restart: 'rerun', run: 'workers', cancelWaitMs: 1 });
     await rpc(other, 'CancelTask', { id });
+    resume(ms);
     go();
     await until(other, id, 'CANCELED');
-    expect(seen.effects).toBe(0);
-    expect(seen.refusals).toMatchObject([{ code: 'CANCELED' }]);
+    expect(seen.effects).toBe(n);
+    expect(seen.refusals).toMatchObject(n === 0 ? [{ code: 'CANCELED' }] : []);
   });
 
   it("after the turn's own process canceled it, though the agent goes on", async () => {
@@ -114,28 +119,47 @@ describe('a step is not entered', () => {
     expect(seen.effects).toBe(0);
   });
 
-  it('before the store says that the turn may, however often it has to be asked', async () => {
-    let refusals = 0;
-    let confirmed = 0;
-    const memory = memoryStore();
-    const store = change(memory, {
-      renew: (renew) => async (leases, ms) => {
-        if (++refusals <= 3) throw unavailable();
-        confirmed++;
-        return renew(leases, ms);
-      },
-    });
-    const seenAt: number[] = [];
-    const server = serve(
-      async function* ({ step }) {
-        await step('charge', () => seenAt.push(confirmed));
-        yield completed();
-      },
-      { store, restart: 'rerun', leaseMs: 60_000 },
-    );
-    await until(server, await start(server), 'COMPLETED');
-    expect(seenAt).toEqual([1]);
-  });
+  it.each([
+    ['reads', 'while the lease surely lives', 6_000, [1, 0]],
+    ['renewals', 'when the lease may be over', 60_000, [0, 1]],
+  ])(
+    'before the store says that the turn may, however often it has to be asked: by %s %s',
+    async (...row) => {
+      let refusals = 0;
+      let aheadMs = 0;
+      const asked = [0, 0];
+      const answer = <Args extends unknown[], T>(nr: 0 | 1, ask: (...args: Args) => Promise<T>) => {
+        return async (...args: Args) => {
+          if (aheadMs > 0 && ++refusals <= 3) throw unavailable();
+          if (aheadMs > 0) asked[nr]!++;
+          return ask(...args);
+        };
+      };
+      const store = change(memoryStore(), {
+        lease: (lease) => answer(0, lease!),
+        renew: (renew) => answer(1, renew),
+      });
+      const seenAt: number[][] = [];
+      const server = serve(
+        async function* ({ step }) {
+          await step('at once', () => seenAt.push([...asked]));
+          aheadMs = row[2];
+          await step('later', () => seenAt.push([...asked]));
+          await step('right after it', () => seenAt.push([...asked]));
+          aheadMs += 6_000;
+          yield working();
+          await step('right after a commit', () => seenAt.push([...asked]));
+          yield completed();
+        },
+        {
+          ...{ store, restart: 'rerun', leaseMs: 60_000 },
+          clock: { monotonic: () => performance.now() + aheadMs },
+        },
+      );
+      await until(server, await start(server), 'COMPLETED');
+      expect(seenAt).toEqual([[0, 0], row[3], row[3], row[3]]);
+    },
+  );
 });
 
 describe('a process whose event loop stood still for longer than its leases', () => {

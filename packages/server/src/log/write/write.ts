@@ -36,6 +36,8 @@ export interface Written {
   /** The state that they were decided on. */
   readonly before?: State;
   readonly lease?: Lease;
+  /** When the commit was sent, or sent first, on the monotonic clock. Undefined if nothing was written. */
+  readonly sentAt?: number;
   /** Another write had the same `once`: nothing was written. */
   readonly repeated?: boolean;
 }
@@ -64,7 +66,7 @@ export function write(
     const add = (committed: Committed) => {
       if (committed.repeated) return goOn();
       try {
-        return addWritten(live, draft, committed);
+        return addWritten(live, draft, committed, since);
       } finally {
         live.writeEnds();
       }
@@ -115,7 +117,7 @@ async function persist(
       }
     }
     if (outcome === 'repeated') return { facts: [], first: 1, repeated: true };
-    if (typeof outcome === 'object') return addWritten(live, draft, outcome);
+    if (typeof outcome === 'object') return addWritten(live, draft, outcome, begun.since);
     if (outcome === 'overtaken') draft = draftOf(live, decide, options);
     if (!draft) return nothingWritten(live);
     attempt = commitUntil(live, draft.commit, deadline);
@@ -187,10 +189,11 @@ function addWritten(
   live: LiveTask,
   { before, decision: { facts, state }, commit }: Draft,
   { version, lease }: Committed,
+  sentAt: number,
 ): Written {
   const first = version - facts.length + 1;
   const { commitId, snapshot, head } = commit;
   const stored = facts.map((fact, i): StoredFact => ({ version: first + i, commitId, fact }));
   live.add(stored, state, snapshot, head);
-  return { facts: stored, first, before, lease };
+  return { facts: stored, first, before, lease, sentAt };
 }
