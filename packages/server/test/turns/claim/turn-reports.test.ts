@@ -142,10 +142,11 @@ it('a turn whose lease is gone is lost: its agent is told so, and nothing of it 
   const ran: string[] = [];
   const agent = taskAgent(async function* ({ step, signal }) {
     yield working('Before');
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     await step('one', () => ran.push('step')).catch((error) => reasons.push(error, signal.reason));
     yield completed();
   });
-  const server = serve(agent, { store, restart: 'rerun', onTurn });
+  const server = serve(agent, { store, restart: 'rerun', leaseMs: 30, onTurn });
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
   await eventually(() => expect(reasons).toHaveLength(2));
   await eventually(() => expect(server.load.turns).toBe(0));
