@@ -9,7 +9,8 @@ import type { Decision } from '../log/write/decision.ts';
 import { reportTransitions } from '../log/write/transition.ts';
 import { type Written, write } from '../log/write/write.ts';
 import { endCommands, pauseCommands, questionCommands, reportCommands, unlessCanceled } from './commands.ts';
-import { type Heartbeat, type Held, isUnavailable } from './heartbeat.ts';
+import { Confirmation } from './confirmation.ts';
+import type { Heartbeat, Held } from './heartbeat.ts';
 import { decideWithin, PendingLines } from './lines/pending-lines.ts';
 import { giveBack, handOver } from './order/give-back.ts';
 import { dueAt } from './order/task-deadlines.ts';
@@ -32,14 +33,11 @@ export class TaskWriter implements Held {
   readonly live: LiveTask;
   readonly lease: Lease;
   heldUntil: number;
-  /** When the latest commit was sent, on the monotonic clock: it was acknowledged, so the lease was held and the log known. */
-  #committedAt: number;
-  /** How far the wall clock was ahead of the monotonic one: it jumps when a host wakes whose monotonic clock slept. */
-  #wallAheadMs: number;
   /** Called when the store says that the lease is gone. */
   onLost: () => void = () => {};
   readonly #dependencies: TurnDependencies;
   readonly #process: TurnProcess;
+  readonly #confirmation: Confirmation;
   #lost = false;
   #isClosing = false;
   #failures: WeakSet<object> | undefined;
@@ -63,8 +61,7 @@ export class TaskWriter implements Held {
     this.heldUntil = since + dependencies.options.leaseMs;
     this.#dependencies = dependencies;
     this.#process = process;
-    this.#committedAt = since;
-    this.#wallAheadMs = dependencies.clock.now() - dependencies.clock.monotonic();
+    this.#confirmation = new Confirmation(this, process.heartbeat, dependencies, since);
   }
 
   get state(): State {
@@ -98,39 +95,17 @@ export class TaskWriter implements Held {
   }
 
   /**
-   * To be called right before a step has its effect. Throws or rejects with the reason of `abort` if the turn is over.
-   * A process that was stopped for longer than its lease, or has not read a cancel yet, does not know that its turn is
-   * over. A commit that was acknowledged says that it was not; under `'rerun'`, the store is asked if a tenth of
-   * `leaseMs` has passed since the latest one was sent. Asks again until the store answers.
+   * To be called right before a step has its effect. Throws or rejects with the reason of `abort` if the turn is over; asks
+   * the store if it has to, see `Confirmation`.
    */
   enterStep(abort: LazyAbort): Promise<void> | undefined {
     abort.throwIfAborted();
-    const { clock, options } = this.#dependencies;
-    const now = clock.monotonic();
-    const passedMs = Math.max(now - this.#committedAt, Math.abs(clock.now() - now - this.#wallAheadMs));
-    const isLongAgo = options.restart === 'rerun' && passedMs >= options.leaseMs / 10;
-    if (isLongAgo || !this.#process.heartbeat.isSure(this)) return this.#confirm(abort);
-    this.enterAgent(now);
-    return undefined;
-  }
-
-  async #confirm(abort: LazyAbort): Promise<void> {
-    const { clock } = this.#dependencies;
-    for (;;) {
-      try {
-        const aheadMs = clock.now() - clock.monotonic();
-        // The first calls `onLost`, the second the listeners of the log.
-        await Promise.all([this.#process.heartbeat.confirm(this), this.live.refresh()]);
-        abort.throwIfAborted();
-        this.#wallAheadMs = aheadMs;
-        return this.enterAgent();
-      } catch (error) {
-        abort.throwIfAborted();
-        if (!isUnavailable(error)) throw this.#asFailure(error);
-        await clock.sleep(20 + clock.random() * 80);
-      }
-      abort.throwIfAborted();
-    }
+    const now = this.#dependencies.clock.monotonic();
+    if (this.#confirmation.isFreshAt(now)) return void this.enterAgent(now);
+    const fail = (error: unknown) => {
+      throw abort.aborted ? error : this.#asFailure(error);
+    };
+    return this.#confirmation.ask(abort).then(() => this.enterAgent(), fail);
   }
 
   /** Whether a write of this task threw this very error object, rather than the agent. */
@@ -287,7 +262,7 @@ export class TaskWriter implements Held {
     };
     const succeeded = (written: Written): Written => {
       this.#writing--;
-      if (written.sentAt !== undefined) this.#committedAt = written.sentAt;
+      if (written.sentAt !== undefined) this.#confirmation.committed(written.sentAt);
       this.#lines?.written(this.state);
       const isLast = written.facts.at(-1)?.version === this.live.version;
       this.hasEnded ||= released || (isLast && this.live.state.closed);
