@@ -120,8 +120,8 @@ describe('a step is not entered', () => {
   });
 
   it.each([
-    ['reads', 'while the lease surely lives', 6_000, [1, 0]],
-    ['renewals', 'when the lease may be over', 60_000, [0, 1]],
+    ['reads', 'while the lease surely lives', 6_000, [1, 0], Number.POSITIVE_INFINITY],
+    ['renewals', 'when the lease may be over', 60_000, [0, 1], 1],
   ])(
     'before the store says that the turn may, however often it has to be asked: by %s %s',
     async (...row) => {
@@ -140,15 +140,17 @@ describe('a step is not entered', () => {
         renew: (renew) => answer(1, renew),
       });
       const seenAt: number[][] = [];
+      // A lease that may be over is renewed by the heartbeat, too.
+      const see = () => seenAt.push(asked.map((times) => Math.min(times, row[4])));
       const server = serve(
         async function* ({ step }) {
-          await step('at once', () => seenAt.push([...asked]));
+          await step('at once', () => see());
           aheadMs = row[2];
-          await step('later', () => seenAt.push([...asked]));
-          await step('right after it', () => seenAt.push([...asked]));
+          await step('later', () => see());
+          await step('right after it', () => see());
           aheadMs += 6_000;
           yield working();
-          await step('right after a commit', () => seenAt.push([...asked]));
+          await step('right after a commit', () => see());
           yield completed();
         },
         {
