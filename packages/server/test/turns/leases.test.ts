@@ -155,7 +155,7 @@ describe('a step is not entered', () => {
         },
         {
           ...{ store, restart: 'rerun', leaseMs: 60_000 },
-          clock: { monotonic: () => performance.now() + aheadMs },
+          clock: { monotonic: () => performance.now() + aheadMs, now: () => Date.now() + aheadMs },
         },
       );
       await until(server, await start(server), 'COMPLETED');
