@@ -14,6 +14,7 @@ export class Tables {
   readonly logs = new Map<string, Log>();
   readonly queues = new Map<string, store.QueueRow>();
   readonly callers = new Map<string, store.CallerRow>();
+  readonly records = new Map<string, store.RecordRow>();
   readonly buckets = new Map<string, number>();
   readonly subscribers = new store.Subscribers();
   readonly identity = crypto.randomUUID();
@@ -21,6 +22,8 @@ export class Tables {
 
 const nameOf = ({ scope, taskId }: store.TaskName) => JSON.stringify([scope, taskId]);
 const keyOf = (webhook: store.WebhookRow) => JSON.stringify([webhook.scope, webhook.taskId, webhook.id]);
+const replace = <Row>(rows: Map<string, Row>, key: string, after?: Row) =>
+  after ? rows.set(key, after) : rows.delete(key);
 
 /** Tasks in maps: the smallest whole adapter. */
 export function mapStore(tables: Tables, now: () => number = Date.now) {
@@ -28,7 +31,7 @@ export function mapStore(tables: Tables, now: () => number = Date.now) {
 }
 
 export function mapRows(tables: Tables, now: () => number): store.Rows {
-  const { tasks, webhooks, logs, queues, callers, buckets, subscribers } = tables;
+  const { tasks, webhooks, logs, queues, callers, records, buckets, subscribers } = tables;
 
   function find(wanted: store.Wanted): store.Found {
     // A database has an index for each search, instead of all rows.
@@ -37,6 +40,7 @@ export function mapRows(tables: Tables, now: () => number): store.Rows {
       webhooks: [...webhooks.values()],
       queues: [...queues.values()],
       callers: [...callers.values()],
+      records: [...records.values()],
     };
     const found = store.search(all, wanted, { now: now(), orderNow: now(), leaseNow: now() });
     return {
@@ -66,9 +70,8 @@ export function mapRows(tables: Tables, now: () => number): store.Rows {
 
   function write(change: store.Change<unknown>, { bucket }: store.Wanted): void {
     for (const task of change.tasks ?? []) writeTask(task);
-    for (const { before, after } of change.webhooks ?? [])
-      if (after) webhooks.set(keyOf(after), after);
-      else webhooks.delete(keyOf(before!));
+    for (const one of change.webhooks ?? []) replace(webhooks, keyOf(store.changedRow(one)), one.after);
+    for (const one of change.records ?? []) replace(records, store.changedRow(one).name, one.after);
     if (change.queue) queues.set(change.queue.after!.queue, change.queue.after!);
     for (const caller of change.callers ?? [])
       callers.set(JSON.stringify([caller.queue, caller.scope]), caller);

@@ -14,6 +14,7 @@ import {
   type TurnSchedule,
   takenFrom,
 } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
 import { override } from '../src/faults/override.ts';
 import { sabotage } from '../src/faults/sabotage.ts';
 
@@ -1121,7 +1122,148 @@ const buckets = [
   }).map((one) => ({ ...one, onlySecond: true })),
 ];
 
+type Put = Parameters<TaskStore['putRecord']>;
+
+/** Puts of records, changed on the way in. */
+const onPut =
+  (change: (...args: Put) => Put): Break =>
+  (store) => ({ putRecord: (...args) => store.putRecord(...change(...args)) });
+
+const recordFaults = broken('records', {
+  'writes over any revision of a record': (store) => ({
+    putRecord: async (name, _, value, options) =>
+      store.putRecord(name, (await store.getRecord(name))?.revision ?? 0, value, options),
+  }),
+  'reads a record, and writes later what it decided': (store) => ({
+    async putRecord(name, revision, value, options) {
+      if (((await store.getRecord(name))?.revision ?? 0) !== revision) return undefined;
+      await soon();
+      const now = (await store.getRecord(name))?.revision ?? 0;
+      return store.putRecord(name, now, value, options);
+    },
+  }),
+  'deletes any revision of a record': (store) => ({ deleteRecord: (name) => store.deleteRecord(name) }),
+  'says that it deleted what was not there': (store) => ({
+    deleteRecord: async (...args) => {
+      await store.deleteRecord(...args);
+      return true;
+    },
+  }),
+  'begins the revisions of each record with 1': (store) => {
+    const first = new Map<string, number>();
+    const less = (name: string) => (first.get(name) ?? 1) - 1;
+    return {
+      getRecord: async (name) => {
+        const record = await store.getRecord(name);
+        return record && { ...record, revision: record.revision - less(name) };
+      },
+      putRecord: async (name, revision, value, options) => {
+        const given = await store.putRecord(name, revision && revision + less(name), value, options);
+        if (given !== undefined && revision === 0) first.set(name, given);
+        return given === undefined ? undefined : given - less(name);
+      },
+      deleteRecord: (name, revision) => store.deleteRecord(name, revision && revision + less(name)),
+    };
+  },
+  'forgets the scope of a record': onPut((name, revision, value, options) => [
+    name,
+    revision,
+    value,
+    { ...options, scope: undefined },
+  ]),
+  'keeps the first scope of a record': (store) => {
+    const first = new Map<string, string | undefined>();
+    return {
+      putRecord: (name, revision, value, options) => {
+        if (!first.has(name)) first.set(name, options?.scope);
+        return store.putRecord(name, revision, value, { ...options, scope: first.get(name) });
+      },
+    };
+  },
+  'keeps records for ever': onPut((name, revision, value, options) => [
+    name,
+    revision,
+    value,
+    options && { ...options, ttlMs: options.ttlMs && options.ttlMs * 1e6 },
+  ]),
+  'lists records in the order of their age': (store) => {
+    const ages: string[] = [];
+    return {
+      putRecord: (name, ...rest) => {
+        ages.push(name);
+        return store.putRecord(name, ...rest);
+      },
+      listRecords: async (query) =>
+        (await store.listRecords(query)).toSorted(
+          (one, other) => ages.indexOf(one.name) - ages.indexOf(other.name),
+        ),
+    };
+  },
+  'lists the record that a page begins after': (store) => ({
+    listRecords: async ({ after, ...query }) =>
+      (await store.listRecords({ ...query, limit: 99 }))
+        .filter(({ name }) => after === undefined || name >= after)
+        .slice(0, query.limit),
+  }),
+  'lists records of all scopes': (store) => ({
+    listRecords: ({ scope: _, ...query }) => store.listRecords(query),
+  }),
+  'lists fewer records where some are over': (store) => {
+    const timed = new Set<string>();
+    return {
+      putRecord: (name, revision, value, options) => {
+        if (options?.ttlMs && options.ttlMs < 1_000) timed.add(name);
+        return store.putRecord(name, revision, value, options);
+      },
+      listRecords: async (query) => {
+        const [first, ...others] = await store.listRecords(query);
+        return first && timed.size > 1 ? others : [...(first ? [first] : []), ...others];
+      },
+    };
+  },
+  'keeps records of any size': onPut((name, revision, value, options) => [
+    name,
+    revision,
+    typeof value === 'string' ? value.slice(0, 65_534) : value,
+    options,
+  ]),
+  'gives the value of a record by reference': (store) => {
+    const values = new Map<string, unknown>();
+    return {
+      putRecord: (name, revision, value, options) => {
+        values.set(name, value);
+        return store.putRecord(name, revision, value, options);
+      },
+      getRecord: async (name) => {
+        const record = await store.getRecord(name);
+        return record && { ...record, value: values.get(name) };
+      },
+    };
+  },
+  'lists records among tasks': (store) => ({
+    list: async (scope, query) => {
+      const page = await store.list(scope, query);
+      return { ...page, total: page.total + (await store.listRecords({ scope, limit: 9 })).length };
+    },
+  }),
+});
+
+/** A handle that keeps records to itself. */
+const ownRecords = broken('records', {
+  'keeps the records of a process to itself': () => {
+    const own = memoryStore();
+    return {
+      getRecord: own.getRecord,
+      putRecord: own.putRecord,
+      deleteRecord: own.deleteRecord,
+      listRecords: own.listRecords,
+    };
+  },
+}).map((one) => ({ ...one, onlySecond: true }));
+
 export const brokenTaskStores: readonly Broken[] = [
+  ...recordFaults,
+  ...ownRecords,
   ...buckets,
   ...sabotaged,
   ...commits,

@@ -38,7 +38,8 @@ export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) 
     return work();
   }
 
-  const find = (wanted: Wanted) => (wanted.tasks ? reader.whole(wanted) : searches.find(wanted, new Look()));
+  const find = (wanted: Wanted) =>
+    wanted.tasks || wanted.records ? reader.whole(wanted) : searches.find(wanted, new Look());
 
   return {
     system: 'etcd',

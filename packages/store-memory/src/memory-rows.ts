@@ -29,6 +29,7 @@ import { EndedRows } from './logs/ended-rows.ts';
 import { Log, Logs } from './logs/log.ts';
 import { TurnQueues } from './queues/turn-queues.ts';
 import { Webhooks } from './queues/webhooks.ts';
+import { Records } from './records.ts';
 import { TaskIndex } from './task-index.ts';
 
 /** Facts and snapshots are kept as they are: copied once, frozen, and shared between readers. */
@@ -46,6 +47,7 @@ export class MemoryRows implements Rows<Json> {
   readonly #webhooks = new Webhooks(this.#logs);
   readonly #queues = new Map<string, QueueRow>();
   readonly #buckets = new Buckets();
+  readonly #records = new Records();
   readonly #subscribers = new Subscribers();
   readonly #closed: ClosedLogs;
   readonly #ended = new EndedRows();
@@ -64,7 +66,7 @@ export class MemoryRows implements Rows<Json> {
   }
 
   read(wanted: Wanted): Found {
-    const { tasks, webhooks = false } = wanted;
+    const { tasks, webhooks = false, records } = wanted;
     const found = {
       now: this.#now(),
       orderNow: this.#orderNow(),
@@ -72,6 +74,7 @@ export class MemoryRows implements Rows<Json> {
       tasks: tasks?.map((name) => this.#task(name, webhooks)),
       waiting: wanted.waiting && this.#turns.waiting(wanted.waiting.queue),
     };
+    if (records) return { ...found, records: records.map((name) => this.#records.get(name)) };
     // Commits want nothing else.
     return tasks ? found : { ...found, ...this.#search(wanted, found) };
   }
@@ -126,7 +129,7 @@ export class MemoryRows implements Rows<Json> {
   }
 
   #search(wanted: Wanted, { now, orderNow, leaseNow }: Moment): Partial<Found> {
-    const { held, ready, schedule, turns, deliveries, dead, ended, bucket, tally } = wanted;
+    const { held, ready, schedule, turns, deliveries, dead, ended, listed, expired, bucket, tally } = wanted;
     const queues = this.#turns;
     return {
       held:
@@ -147,15 +150,19 @@ export class MemoryRows implements Rows<Json> {
       deliveries: deliveries && this.#webhooks.ready(deliveries.queue, now, deliveries.limit),
       dead: dead && this.#webhooks.dead(dead.queue).sort(byName).slice(0, dead.limit),
       ended: ended && this.#ended.first(ended),
+      listed: listed && this.#records.listed(listed),
+      expired: expired && this.#records.expired(now, expired.limit),
       ...(tally && { tally: { ...queues.tally(tally.queue), ...this.#webhooks.counts(tally.queue) } }),
       fullAt: bucket === undefined ? undefined : this.#buckets.get(bucket),
     };
   }
 
   /** Nothing fails from here on. */
-  #write({ tasks, webhooks, queue, callers, fullAt }: Change<unknown, Json>, { bucket }: Wanted): void {
+  #write(change: Change<unknown, Json>, { bucket }: Wanted): void {
+    const { tasks, webhooks, records, queue, callers, fullAt } = change;
     if (tasks) for (const write of tasks) this.#writeTask(write);
     if (webhooks) for (const webhook of webhooks) this.#webhooks.replace(webhook);
+    if (records) for (const record of records) this.#records.replace(record);
     if (queue?.after) this.#queues.set(queue.after.queue, queue.after);
     if (callers) for (const caller of callers) this.#turns.order.serve(caller);
     if (bucket !== undefined && fullAt !== undefined) this.#buckets.set(bucket, fullAt, this.#monotonic());

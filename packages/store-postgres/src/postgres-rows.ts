@@ -57,7 +57,7 @@ export function postgresRows(
     // Most claims find nothing, and then take no lock. Prunes are rare.
     const idle = isMostlyIdle && !wanted.ended ? await searched.idle(step) : undefined;
     if (idle) return idle.result;
-    return wanted.tasks ? grouped.run(wanted.tasks, step) : searched.run(step);
+    return wanted.tasks || wanted.records ? grouped.run(step) : searched.run(step);
   }
 
   return {

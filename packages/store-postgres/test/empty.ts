@@ -3,4 +3,5 @@ export const emptied = (schema: string): string[] =>
   [
     ...['tasks', 'facts', 'snapshots', 'once_keys', 'counts', 'webhooks', 'queues', 'callers', 'buckets'],
     'probes',
+    'records',
   ].map((table) => `DELETE FROM "${schema}".${table}`);

@@ -1,20 +1,21 @@
 export { frozenJson } from '@batonjs/lifecycle';
 export { weigh } from '@batonjs/lifecycle/internals';
-export { callSubscriber } from './adapter/call-subscriber.ts';
 export { createStore } from './adapter/create-store.ts';
 export { cutPage } from './adapter/cut-page.ts';
 export { listedFact, parseFact } from './adapter/parse-fact.ts';
 export type { KeptFacts, KeptLog, Parts, Rows, TextSearch } from './adapter/rows.ts';
 export { type AllRows, search } from './adapter/search.ts';
 export {
+  recordOfSql,
   type SqlColumn,
   type SqlType,
+  sqlRecordColumns,
   sqlTaskColumns,
   sqlWebhookColumns,
   taskOfSql,
   webhookOfSql,
 } from './adapter/sql-columns.ts';
-export { Subscribers, topicNumber } from './adapter/subscribers.ts';
+export { callSubscriber, Subscribers, topicNumber } from './adapter/subscribers.ts';
 export { mustKnowOptions } from './adapter/unknown-options.ts';
 export { wordsOf } from './adapter/words.ts';
 export { foldLog, loadTask, mustFollow } from './load-task.ts';
@@ -34,8 +35,9 @@ export type {
 } from './port/push-config-store.ts';
 export type { QueueReading } from './port/queue-reading.ts';
 export type { Rate } from './port/rate.ts';
+export type { RecordOptions, RecordQuery, RecordStore, StoredRecord } from './port/record-store.ts';
 export { StoreError, type StoreErrorCode, type StoreTrouble } from './port/store-error.ts';
-export type { TaskStore, Topic, Unsubscribe } from './port/task-store.ts';
+export type { Notification, TaskStore, Topic, Unsubscribe } from './port/task-store.ts';
 export { retentionLog } from './retention-log.ts';
 export { takenFrom } from './rules/bucket.ts';
 export {
@@ -58,8 +60,7 @@ export {
   type WantedTask,
 } from './rules/change.ts';
 export { claimed } from './rules/claim.ts';
-export { admit, granted } from './rules/commit.ts';
-export { factsInOrder } from './rules/facts-in-order.ts';
+export { admit, factsInOrder, granted } from './rules/commit.ts';
 export {
   isListed,
   isListedAlike,
@@ -72,7 +73,7 @@ export {
   termsOf,
 } from './rules/list.ts';
 export type { Moment } from './rules/moment.ts';
-export type { Notification } from './rules/notification.ts';
+export type { RecordRow } from './rules/record-row.ts';
 export {
   askingStates,
   contextOf,

@@ -13,6 +13,7 @@ import { propertyChecks } from './properties.ts';
 import { pruneChecks } from './prune.ts';
 import { raceChecks } from './races.ts';
 import { loadChecks, readFactsChecks } from './read.ts';
+import { recordChecks } from './records.ts';
 import { scheduleChecks } from './schedules/schedule.ts';
 import { scopeChecks } from './scopes.ts';
 import { claimChecks } from './turns/claim.ts';
@@ -36,6 +37,7 @@ export const taskStoreChecks: readonly Check[] = [
   ...measureChecks,
   ...scheduleChecks,
   ...takeChecks,
+  ...recordChecks,
   ...raceChecks,
   ...loadChecks,
   ...readFactsChecks,

@@ -1,4 +1,4 @@
-import { isListedAlike, type TaskRow, termsOf, type WebhookRow } from '@batonjs/store';
+import { isListedAlike, type RecordRow, type TaskRow, termsOf, type WebhookRow } from '@batonjs/store';
 import type { Write } from '../wire/messages.ts';
 import type { Keys } from './keys.ts';
 import { timeIn, turnIn } from './order.ts';
@@ -141,6 +141,24 @@ function placesOfWebhooks(keys: Keys, task: string, webhooks: readonly WebhookRo
       queue,
     })),
     ...Array.from(dead, ([queue, value]) => ({ key: `${keys.dead(queue)}${task}`, value })),
+  ];
+}
+
+/** The writes that move a record to where it is found. */
+export const movesOfRecord = (
+  keys: Keys,
+  before: RecordRow | undefined,
+  after: RecordRow | undefined,
+): Write[] => moves(placesOfRecord(keys, before), placesOfRecord(keys, after), new Set());
+
+function placesOfRecord(keys: Keys, row: RecordRow | undefined): Place[] {
+  if (!row) return [];
+  const { name, scope, expiresAt } = row;
+  return [
+    ...(scope === undefined ? [] : [{ key: `${keys.recordsOf(scope)}${name}`, value: '' }]),
+    ...(expiresAt === undefined
+      ? []
+      : [{ key: `${keys.recordEnds}${timeIn(expiresAt)}/${name}`, value: '' }]),
   ];
 }
 

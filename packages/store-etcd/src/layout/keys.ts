@@ -68,6 +68,12 @@ export function keysOf(prefix: string) {
     place: (statusAt: string, taskId: string) =>
       `${newestFirst(Date.parse(statusAt))}/${largestFirst(taskId)}`,
 
+    records: `${prefix}/record/`,
+    record: (name: string) => `${prefix}/record/${name}`,
+    recordsOf: (scope: string) => `${prefix}/record-of/${digestOf(scope)}/`,
+    /** Records by the end of their time. */
+    recordEnds: `${prefix}/record-end/`,
+
     /** Logs that may be deleted, by the time of their end. */
     ended: `${prefix}/ended/`,
     heldBy: (queue: string, holder: string) => `${prefix}/holder/${digestOf(queue, holder)}/`,

@@ -4,7 +4,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { unchanged } from './keys.ts';
 
 /** The version of the layout of keys. */
-export const layoutVersion = 1;
+export const layoutVersion = 7;
 
 /**
  * The identity of the data under a key, which is written if there is none. Rejects with code `UNUSABLE` for another

@@ -119,7 +119,7 @@ export class Changes {
     const { reader, searches } = this.#options;
     const look = new Look(isNarrow);
     const find = (wanted: Wanted) =>
-      wanted.tasks ? reader.named(wanted, look) : searches.find(wanted, look);
+      wanted.tasks || wanted.records ? reader.named(wanted, look) : searches.find(wanted, look);
     let decision = step.decide(await find(step.wanted));
     while ('decide' in decision) decision = decision.decide(await find(decision.wanted));
     const decided = { change: decision, look, wanted: step.wanted };
@@ -160,11 +160,11 @@ export class Changes {
       await writing.add(change, changed, look);
       const { writes, marked, deleted, tasks } = writing;
       const { succeeded, revision, reads, isRepeated } = await groups.run({
-        task: changed.keys().next().value ?? '',
+        task: changed.keys().next().value ?? change.records?.map(changedRow)[0]?.name ?? '',
         compare: this.#compares(decided, changed),
         writes,
         reads: [...marked, ...deleted].slice(0, 8).map((key) => ({ key })),
-        isAlone: writing.hasUploads || changed.size > 1,
+        isAlone: writing.hasUploads || changed.size > 1 || (change.records?.length ?? 0) > 1,
       });
       const isFound = () =>
         reads.some(({ kvs }, n) => n < marked.length && String(kvs[0]?.value).includes(by)) ||

@@ -9,6 +9,7 @@ import {
   webhooksOf,
 } from '../layout/known-task.ts';
 import { Look, namedIn, taskIn } from './look.ts';
+import { recordIn } from './records.ts';
 import { WaitingCounts } from './waiting-counts.ts';
 
 /** Reads rows by their names. */
@@ -29,9 +30,9 @@ export class Reader {
     return { ...(await this.#db.clock.moment()), waiting: count };
   }
 
-  /** Tasks by their names, for a decision to change them. */
+  /** Tasks and records by their names, for a decision to change them. */
   async named(wanted: Wanted, look: Look): Promise<Found & Required<Pick<Found, 'tasks'>>> {
-    const { webhooks = false } = wanted;
+    const { webhooks = false, records } = wanted;
     const { cluster, keys } = this.#db;
     const named = namedIn(wanted);
     const moment = await this.moment(wanted);
@@ -40,6 +41,7 @@ export class Reader {
       ...(webhooks ? [keys.webhooks(task)] : []),
       ...(once === undefined ? [] : [keys.once(task, once)]),
     ]);
+    for (const name of records ?? []) all.push(keys.record(name));
     const kept = new Map(await cluster.getEach(all, (key) => ({ key })));
     const tasks = named.map(({ task, once }): FoundTask => {
       const hooks = webhooks ? webhooksOf(kept.get(keys.webhooks(task))) : undefined;
@@ -51,7 +53,11 @@ export class Reader {
       look.compare(keys.once(task, once), counted?.modRevision);
       return { ...found, once: counted && JSON.parse(String(counted.value)).first };
     });
-    return { ...moment, tasks };
+    return {
+      ...moment,
+      tasks,
+      records: records?.map((name) => recordIn(kept.get(keys.record(name)), keys.record(name), look)),
+    };
   }
 
   /** Tasks by their names, with the configs of their webhooks. */

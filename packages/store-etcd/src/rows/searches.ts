@@ -28,6 +28,7 @@ import { type Look, taskIn } from './look.ts';
 import { QueueFronts } from './queue-fronts.ts';
 import { RangeStarts } from './range-starts.ts';
 import type { Reader } from './reader.ts';
+import { expiredRecords, listedRecords } from './records.ts';
 
 /** How many tasks one transaction can change, about: etcd takes 128 comparisons. */
 const mostTogether = 60;
@@ -57,7 +58,7 @@ export class Searches {
 
   async find(wanted: Wanted, look: Look): Promise<Found> {
     const moment = await this.#reader.moment(wanted);
-    const { schedule, ready, deliveries } = wanted;
+    const { schedule, ready, deliveries, listed } = wanted;
     // First: a claim by another process after this look makes the write fail.
     const counted = schedule && (await this.#readSchedule(schedule, look));
     const most = schedule ? mostTogether : Number.POSITIVE_INFINITY;
@@ -70,6 +71,8 @@ export class Searches {
       deliveries: deliveries && (await settled(look, () => this.#deliveries(deliveries, moment, look))),
       dead: wanted.dead && (await this.#dead(wanted.dead, look)),
       ended: wanted.ended && (await this.#ended(wanted.ended, look)),
+      listed: listed && (await settled(look, () => listedRecords(this.#db, listed, look))),
+      expired: wanted.expired && (await expiredRecords(this.#db, wanted.expired, moment, look)),
     };
   }
 

@@ -1,6 +1,7 @@
 import {
   type Change,
   changedRow,
+  type RecordRow,
   type Replaced,
   rememberedTurns,
   StoreError,
@@ -10,7 +11,7 @@ import {
 } from '@batonjs/store';
 import type { Database } from '../layout/database.ts';
 import { digestOf } from '../layout/digest.ts';
-import { movesOfTask, movesOfWebhooks } from '../layout/indexes.ts';
+import { movesOfRecord, movesOfTask, movesOfWebhooks } from '../layout/indexes.ts';
 import { inside } from '../layout/keys.ts';
 import {
   configApart,
@@ -86,6 +87,7 @@ export class Writing {
   async add(change: Change<unknown>, tasks: ReadonlyMap<string, TaskChange>, look: Look): Promise<void> {
     const notified = new Set((change.notify ?? []).flatMap((topic) => ('queue' in topic ? topic.queue : [])));
     for (const [task, one] of tasks) await this.#addTask(task, one, notified);
+    for (const record of change.records ?? []) this.#addRecord(record);
     this.#addQueue(change, look);
   }
 
@@ -194,6 +196,18 @@ export class Writing {
     this.#put(key, upload.value);
     this.writes.push(...upload.keep);
     return upload.id;
+  }
+
+  #addRecord(record: Replaced<RecordRow>): void {
+    const { keys } = this.#db;
+    const { before, after } = record;
+    const key = keys.record(changedRow(record).name);
+    this.writes.push(...movesOfRecord(keys, before, after));
+    if (after) this.#putMarked(key, JSON.stringify({ row: after, by: this.#by }));
+    else {
+      this.#delete(key);
+      this.deleted.push(key);
+    }
   }
 
   #addQueue({ queue, callers = [] }: Change<unknown>, look: Look): void {

@@ -70,9 +70,13 @@ export class SortedList<T extends Key, Key = T> {
     return chunk ? before + this.#indexIn(chunk, item) : before;
   }
 
-  /** From the first item on. */
-  *ascending(): Generator<T> {
-    for (const chunk of this.#chunks) yield* chunk;
+  /** From the first item on, or from the first one that is not before `from`. */
+  *ascending(from?: Key): Generator<T> {
+    const start = from === undefined ? 0 : this.#chunkOf(from);
+    for (let at = start; at < this.#chunks.length; at++) {
+      const chunk = this.#chunks[at]!;
+      yield* from !== undefined && at === start ? chunk.slice(this.#indexIn(chunk, from)) : chunk;
+    }
   }
 
   /** Backwards from the last item, or from the last one before `below`. */

@@ -1,6 +1,7 @@
 import {
   type Change,
   changedRow,
+  type RecordRow,
   type Replaced,
   stateOf,
   type TaskRow,
@@ -28,6 +29,7 @@ export class Collected {
   readonly callers: NonNullable<Change<unknown>['callers']>[number][] = [];
   readonly #tasks = new Map<string, Pending<TaskRow>>();
   readonly #webhooks = new Map<string, Pending<WebhookRow>>();
+  readonly #records = new Map<string, Pending<RecordRow>>();
   #characters = 0;
 
   /** How many characters the facts and snapshots have. */
@@ -35,12 +37,13 @@ export class Collected {
     return this.#characters;
   }
 
-  add({ tasks = [], webhooks = [], queue, callers = [] }: Change<unknown>): void {
+  add({ tasks = [], webhooks = [], records = [], queue, callers = [] }: Change<unknown>): void {
     for (const task of tasks) this.#addTask(task);
     for (const webhook of webhooks) {
       const { scope, taskId, id } = changedRow(webhook);
       pend(this.#webhooks, `${keyOf(scope, taskId)} ${keyOf(id)}`, webhook);
     }
+    for (const record of records) pend(this.#records, changedRow(record).name, record);
     if (queue) this.queues.push(queue);
     this.callers.push(...callers);
   }
@@ -53,13 +56,19 @@ export class Collected {
   }
 
   get webhooks(): Written<WebhookRow>[] {
-    return sorted(this.#webhooks).flatMap(([, { replaced, after }]) =>
-      after ? [{ row: after, replaced: replaced?.revision }] : [],
-    );
+    return written(this.#webhooks);
+  }
+
+  get records(): Written<RecordRow>[] {
+    return written(this.#records);
   }
 
   get deletedTasks(): string[] {
     return deleted(this.#tasks);
+  }
+
+  get deletedRecords(): string[] {
+    return deleted(this.#records);
   }
 
   /** Pairs of keys. */
@@ -113,6 +122,13 @@ function pend<Row>(pending: Map<string, Pending<Row>>, key: string, { before, af
 }
 
 const sorted = <Value>(map: ReadonlyMap<string, Value>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+
+const written = <Row extends { readonly revision: number }>(
+  pending: ReadonlyMap<string, Pending<Row>>,
+): Written<Row>[] =>
+  sorted(pending).flatMap(([, { replaced, after }]) =>
+    after ? [{ row: after, replaced: replaced?.revision }] : [],
+  );
 
 const deleted = <Row>(pending: ReadonlyMap<string, Pending<Row>>): string[] =>
   sorted(pending).flatMap(([key, { replaced, after }]) => (replaced && !after ? [key] : []));

@@ -5,17 +5,18 @@ import {
   type Found,
   isIdle,
   type Notification,
+  type RecordRow,
+  recordOfSql,
   type Step,
   StoreError,
   type TaskRow,
-  type WantedTask,
 } from '@batonjs/store';
 import { type DatabaseRow, momentAt, type Session } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import { isAboutValues } from '../database/postgres-error.ts';
 import type { Transactions } from '../database/transactions.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
-import { waitingKey } from '../tables/searches.ts';
+import { recordsNamed, waitingKey } from '../tables/searches.ts';
 import { Collected } from './collected.ts';
 import { KnownTasks, type NamedTask, NamedTasks, named } from './named-tasks.ts';
 import type { Writer } from './writer.ts';
@@ -49,7 +50,7 @@ const largestGroup = 256;
 const mostCharacters = 4 * 1024 * 1024;
 
 /**
- * Changes of tasks by name. Those that arrive while a transaction runs share the next one, and are decided one after the
+ * Changes of tasks and records by name. Those that arrive while a transaction runs share the next one, and are decided one after the
  * other. A change that is refused fails alone; a database that fails fails them all.
  */
 export class GroupedChanges {
@@ -64,7 +65,8 @@ export class GroupedChanges {
   }
 
   /** Resolves once the transaction is committed. */
-  run<T>(tasks: readonly WantedTask[], step: Step<T>): Promise<T> {
+  run<T>(step: Step<T>): Promise<T> {
+    const { tasks = [] } = step.wanted;
     return new Promise<unknown>((resolve, reject) => {
       this.#waiting.push({ step, tasks: tasks.map(named), resolve, reject });
       if (this.#running) return;
@@ -111,29 +113,35 @@ export class GroupedChanges {
     return group.slice(outcomes.length);
   }
 
-  /** The statements to run first: they lock the tasks of the group, and count what waits in queues that are bounded. */
+  /** The statements to run first: they lock the tasks of the group, its records, and count what waits in queues that are bounded. */
   #opening(group: readonly Pending[]): string[] {
+    const { schema } = this.#options;
     const keys = new Set(group.flatMap(({ tasks }) => tasks.map(({ key }) => key)));
     const queues = new Set(group.flatMap(({ step }) => step.wanted.waiting?.queue ?? []));
-    const lock = this.#tasks.tasks([...keys], 'lock');
-    if (queues.size === 0) return [lock];
+    const records = recordsIn(group);
     const counted = Array.from(queues, waitingKey);
-    const count = `SELECT key, sum(tasks) AS tasks FROM ${this.#options.schema}.counts
+    const count = `SELECT key, sum(tasks) AS tasks FROM ${schema}.counts
       WHERE key = ANY('{${counted}}'::text[]) GROUP BY key`;
-    return [lock, count];
+    return [
+      this.#tasks.tasks([...keys], 'lock'),
+      ...(records.length > 0 ? [recordsNamed(schema, records, 'lock')] : []),
+      ...(queues.size > 0 ? [count] : []),
+    ];
   }
 
   async #decideAll(
     session: Session,
     now: number,
-    [rows = [], counts = []]: readonly (readonly DatabaseRow[])[],
+    [rows = [], ...more]: readonly (readonly DatabaseRow[])[],
     group: readonly Pending[],
   ): Promise<Outcome[]> {
     const known = new KnownTasks();
     known.addRows(rows);
     await this.#readMore(session, known, group);
+    const [named = [], counts = []] = recordsIn(group).length > 0 ? more : [[], ...more];
+    const records = new Map(named.map((row) => [String(row.name), recordOfSql(row)]));
     const waiting = new Map(counts.map(({ key, tasks }) => [String(key), Number(tasks)]));
-    const transaction = new GroupTransaction(known, waiting, now);
+    const transaction = new GroupTransaction(known, records, waiting, now);
     const outcomes: Outcome[] = [];
     for (const pending of group) {
       const outcome = transaction.decide(pending);
@@ -156,10 +164,16 @@ export class GroupedChanges {
   }
 }
 
+/** The records that a group wants, each once. */
+const recordsIn = (group: readonly Pending[]): string[] => [
+  ...new Set(group.flatMap(({ step }) => step.wanted.records ?? [])),
+];
+
 /** Decides the changes of one transaction one after the other, in memory, and collects their writes. */
 class GroupTransaction {
   readonly collected = new Collected();
   readonly #known: KnownTasks;
+  readonly #records: Map<string, RecordRow | undefined>;
   /** How many tasks wait, by the key of the queue. */
   readonly #waiting: Map<string, number>;
   /** The keys of tasks that it writes, and of those that it deletes. None is both: its rows in other tables are not. */
@@ -167,8 +181,14 @@ class GroupTransaction {
   readonly #deleted = new Set<string>();
   readonly #now: number;
 
-  constructor(known: KnownTasks, waiting: Map<string, number>, now: number) {
+  constructor(
+    known: KnownTasks,
+    records: Map<string, RecordRow | undefined>,
+    waiting: Map<string, number>,
+    now: number,
+  ) {
     this.#known = known;
+    this.#records = records;
     this.#waiting = waiting;
     this.#now = now;
   }
@@ -181,6 +201,7 @@ class GroupTransaction {
     const found: Found = {
       ...momentAt(this.#now),
       tasks: tasks.map((task) => this.#known.find(task, wanted.webhooks === true)),
+      records: wanted.records?.map((name) => this.#records.get(name)),
       waiting: wanted.waiting && (this.#waiting.get(waitingKey(wanted.waiting.queue)) ?? 0),
     };
     try {
@@ -210,6 +231,7 @@ class GroupTransaction {
       this.#count(after, 1);
     }
     for (const webhook of change.webhooks ?? []) this.#known.replaceWebhook(webhook);
+    for (const record of change.records ?? []) this.#records.set(changedRow(record).name, record.after);
   }
 
   #count(row: TaskRow | undefined, tasks: number): void {

@@ -1,5 +1,5 @@
 import { changedRow, rememberedTurns, wordsOf } from '@batonjs/store';
-import { taskColumns, upsert, valuesOf, webhookColumns } from '../database/columns.ts';
+import { recordColumns, taskColumns, upsert, valuesOf, webhookColumns } from '../database/columns.ts';
 import type { Session } from '../database/database.ts';
 import { keyOf, markOf } from '../database/keys.ts';
 import { Raced } from '../database/postgres-error.ts';
@@ -27,6 +27,8 @@ export class Writer {
   readonly #tasksWithTexts: Planned;
   readonly #webhooks: string;
   readonly #deleteWebhooks: string;
+  readonly #records: string;
+  readonly #deleteRecords: string;
   readonly #delete: string;
   readonly #queue: string;
   readonly #callers: string;
@@ -70,6 +72,8 @@ export class Writer {
     this.#webhooks = upsert(`${schema}.webhooks`, 'key, config_key', webhookColumns).statement(1);
     this.#deleteWebhooks = `DELETE FROM ${schema}.webhooks
       WHERE (key, config_key) IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
+    this.#records = upsert(`${schema}.records`, 'name', recordColumns).statement(1);
+    this.#deleteRecords = `DELETE FROM ${schema}.records WHERE name = ANY($1::text[])`;
     const deletions = ['facts', 'snapshots', 'once_keys', 'webhooks'].map(
       (table) => `${table} AS (DELETE FROM ${schema}.${table} WHERE key = ANY($1::text[]))`,
     );
@@ -108,6 +112,12 @@ export class Writer {
       const counts = tasks.length > 0 ? [] : collected.counts;
       await session.query(this.#delete, [deletedTasks, ...countsOf(counts), partOfDeletions]);
     }
+    const { records, deletedRecords } = collected;
+    if (records.length > 0) {
+      const written = await session.query(this.#records, valuesOf(recordColumns, records));
+      if (written.length !== records.length) throw new Raced();
+    }
+    if (deletedRecords.length > 0) await session.query(this.#deleteRecords, [deletedRecords]);
     if (queues.length > 0) await this.#writeQueues(session, collected);
   }
 

@@ -1,5 +1,12 @@
-import type { TaskRow, WebhookRow } from '@batonjs/store';
-import { type SqlColumn, type SqlType, sqlTaskColumns, sqlWebhookColumns, termsOf } from '@batonjs/store';
+import type { RecordRow, TaskRow, WebhookRow } from '@batonjs/store';
+import {
+  type SqlColumn,
+  type SqlType,
+  sqlRecordColumns,
+  sqlTaskColumns,
+  sqlWebhookColumns,
+  termsOf,
+} from '@batonjs/store';
 import { keyOf } from './keys.ts';
 
 /** A row that is written, with the revision that it replaces; undefined for a new row. */
@@ -53,6 +60,12 @@ export const webhookColumns: readonly SqlColumn<Written<WebhookRow>>[] = [
   ['queue_key', 'text', ({ row }) => keyOf(row.queue)],
   ...revised,
   ...sqlWebhookColumns.map(ofRow),
+];
+
+export const recordColumns: readonly SqlColumn<Written<RecordRow>>[] = [
+  ['scope_key', 'text?', ({ row }) => keyOfAny(row.scope)],
+  ...revised,
+  ...sqlRecordColumns.map(ofRow),
 ];
 
 /** The columns of `tasks` that are read. */

@@ -1,8 +1,8 @@
 import { askingStates } from '@batonjs/store';
-import { definitionsOf, taskColumns, termsOfTask, webhookColumns } from './columns.ts';
+import { definitionsOf, recordColumns, taskColumns, termsOfTask, webhookColumns } from './columns.ts';
 
 /** The version of the tables below. A schema of another version is refused. */
-export const schemaVersion = '1';
+export const schemaVersion = '7';
 
 /** Tasks that wait for an answer of their client. */
 export const asking = `state IN (${askingStates.map((state) => `'${state}'`).join(', ')})
@@ -10,8 +10,8 @@ export const asking = `state IN (${askingStates.map((state) => `'${state}'`).joi
 
 /**
  * The statements that create the tables, for a schema name in quotes. Keys are digests: an id may be longer than an index
- * takes. JSON is text: `jsonb` refuses U+0000. Times are milliseconds since 1970. Rows of `tasks`, `webhooks`, `queues` and
- * `buckets` say in `replaced` which revision they replaced, so that a write of another one is noticed.
+ * takes. JSON is text: `jsonb` refuses U+0000. Times are milliseconds since 1970. Rows of `tasks`, `webhooks`, `records`,
+ * `queues` and `buckets` say in `replaced` which revision they replaced, so that a write of another one is noticed.
  */
 export const tables = (schema: string): readonly string[] => [
   // Room on each page for the next version of its rows: an update that changes no indexed column then writes to no index.
@@ -75,6 +75,12 @@ export const tables = (schema: string): readonly string[] => [
     PRIMARY KEY (queue_key, scope_key)
   )`,
   `CREATE INDEX callers_turns ON ${schema}.callers (queue_key, turn)`,
+  `CREATE TABLE ${schema}.records (
+    ${definitionsOf(recordColumns)},
+    PRIMARY KEY (name)
+  )`,
+  `CREATE INDEX records_of_scope ON ${schema}.records (scope_key, name) WHERE scope_key IS NOT NULL`,
+  `CREATE INDEX records_by_end ON ${schema}.records (expires_at) WHERE expires_at IS NOT NULL`,
   // Not in the write-ahead log, so that no take waits for the disk: after a crash, all buckets are full.
   `CREATE UNLOGGED TABLE ${schema}.buckets (
     key text COLLATE "C" PRIMARY KEY,

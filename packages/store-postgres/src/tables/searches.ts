@@ -1,5 +1,6 @@
 import {
   type Found,
+  recordOfSql,
   type TaskRow,
   type TurnPlace,
   taskOfSql,
@@ -14,6 +15,11 @@ import { asking } from '../database/schema.ts';
 
 /** The most facts that one transaction deletes, unless a single log has more: it must end in time. */
 const mostFacts = 10_000;
+
+/** Reads records by their names, which have no quotes. In the order of the names, in which all transactions lock. */
+export const recordsNamed = (schema: string, names: readonly string[], mode: Mode): string =>
+  `SELECT * FROM ${schema}.records WHERE name = ANY('{${names.map((name) => `"${name}"`)}}'::text[])
+    ORDER BY name ${mode === 'lock' ? 'FOR UPDATE' : ''}`;
 
 type Rows = readonly DatabaseRow[];
 
@@ -45,6 +51,7 @@ export function searchesOf(
 ): Search[] {
   const make = new Searches(schema, mode, now === undefined ? `(SELECT ${clock})::float8` : `${now}`);
   const { held, ready, schedule, turns, deliveries, dead, ended, waiting, tally } = wanted;
+  const { records, listed, expired } = wanted;
   return [
     // First: who waits for the lock of a queue has locked nothing else.
     ...(schedule ? [make.schedule(schedule.queue)] : []),
@@ -54,6 +61,9 @@ export function searchesOf(
     ...(deliveries ? [make.deliveries(deliveries)] : []),
     ...(dead ? [make.dead(dead)] : []),
     ...(ended ? [make.ended(ended, endedFrom)] : []),
+    ...(records ? [make.records(records)] : []),
+    ...(listed ? [make.listed(listed)] : []),
+    ...(expired ? [make.expired(expired)] : []),
     ...(waiting ? [make.waiting(waiting.queue)] : []),
     ...(tally ? [make.tally(tally.queue)] : []),
   ];
@@ -166,6 +176,30 @@ class Searches {
       `SELECT ${readTaskColumns} FROM ${this.#schema}.tasks
         WHERE ended_at < ${before} ${start} ORDER BY ended_at LIMIT ${limit} ${this.#skip}`,
       (rows) => ({ ended: batchOf(rows.map(taskOfSql)) }),
+    );
+  }
+
+  records(names: readonly string[]): Search {
+    return single(recordsNamed(this.#schema, names, this.#mode), (rows) => {
+      const known = new Map(rows.map((row) => [String(row.name), recordOfSql(row)]));
+      return { records: names.map((name) => known.get(name)) };
+    });
+  }
+
+  listed({ scope, from, until, limit }: NonNullable<Wanted['listed']>): Search {
+    const ofScope = scope === undefined ? '' : `AND scope_key = '${keyOf(scope)}'`;
+    return single(
+      `SELECT * FROM ${this.#schema}.records
+        WHERE name >= '${from}' AND name < '${until}' ${ofScope} ORDER BY name LIMIT ${limit}`,
+      (rows) => ({ listed: rows.map(recordOfSql) }),
+    );
+  }
+
+  expired({ limit }: NonNullable<Wanted['expired']>): Search {
+    return single(
+      `SELECT * FROM ${this.#schema}.records
+        WHERE expires_at <= ${this.#now} ORDER BY expires_at LIMIT ${limit} ${this.#skip}`,
+      (rows) => ({ expired: rows.map(recordOfSql) }),
     );
   }
 

@@ -4,7 +4,7 @@ import { listOf, type RedisDriver } from '../connection/driver.ts';
 import { infoOf } from '../connection/first-server.ts';
 
 /** The version of the layout of keys. A release that changes the layout increments it. */
-const layout = 1;
+const layout = 7;
 const oldest = [6, 2] as const;
 const shardsOfCluster = 16;
 const mostShards = 1_024;
@@ -49,7 +49,7 @@ export async function start(
     await driver.command(key, ['HSETNX', key, 'id', randomUUID()]);
     kept = listOf(await read());
   }
-  if (Number(kept[1]) > layout) throw unusable(`was written by a newer release (layout ${kept[1]})`);
+  if (Number(kept[1]) !== layout) throw unusable(`was written by another release (layout ${kept[1]})`);
   if (shards !== undefined && Number(kept[0]) !== shards) {
     throw unusable(
       `keeps the tasks of "${prefix}" in ${kept[0]} shards, not in ${shards}; the number cannot be changed`,

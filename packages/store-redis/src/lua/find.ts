@@ -2,7 +2,7 @@ import { prelude } from './prelude.ts';
 
 /**
  * Reads in one consistent look. Keys: one of the slot, base. Arguments: commands, each of how many words it has, of what its
- * answer is the names (`tasks`, `hooks` or `-` for nothing), and the words; the second word is a key; the word `NOW` stands for
+ * answer is the names (`tasks`, `hooks`, `records` or `-` for nothing), and the words; the second word is a key; the word `NOW` stands for
  * the time. `CALLERS` with a queue answers each scope that waits in the order of a schedule, with its first turn and its last.
  * Answers the time, then the answer of each command; of names, the value of each.
  */
@@ -39,6 +39,8 @@ while n <= #ARGV do
   for m = 1, kind == '-' and 0 or #found do
     if kind == 'tasks' then
       found[m] = call('HGET', base .. 'task:' .. found[m], 'row')
+    elseif kind == 'records' then
+      found[m] = call('HGET', base .. 'record:' .. found[m], 'row')
     else
       local scope, task, id = string.match(found[m], '^([^%z]*)%z([^%z]*)%z(.*)$')
       found[m] = call('HGET', base .. 'hooks:' .. task .. NUL .. scope, 'w' .. id)

@@ -13,6 +13,8 @@
  * - sorted by text: `held:<holder>` names; `dead:<queue>` webhooks
  * - `callers:<queue>` set: scopes that have tasks in `turns`
  * - `queue:<queue>` hash: `turns`, `rev`; `served:<queue>` sorted by their last turn: scopes
+ * - `record:<name>` hash: `row` (JSON), `rev` (its revision); `records` and `records-of:<scope>` sorted by text: names; `record-ends`
+ *   sorted by the end of their time: names
  * - `bucket:<name>`: when a bucket is full, until then
  * - `probe`: written to check that keys can be written
  *

@@ -206,18 +206,21 @@ function taskAfter(
 /** All that a change writes, if what it was decided on is still so. */
 function groupOf({ change, found, wanted }: Decided<unknown>): Group {
   const group = new Group();
-  const { tasks = [], webhooks = [] } = change;
+  const { tasks = [], webhooks = [], records = [] } = change;
   const named = change.partly ? [] : (wanted.tasks ?? []);
   for (const [n, task] of named.entries()) group.checkTask(task, found.tasks?.[n] ?? noTask);
   const isChecked = (row: TaskName) => named.some((one) => isSame(one, row));
   for (const { before } of tasks)
     if (before && !isChecked(before)) group.checkTask(before, { row: before, webhooks: [], once: undefined });
   for (const { before } of webhooks) if (before && !isChecked(before)) group.checkWebhook(before);
+  for (const [n, name] of (wanted.records ?? []).entries()) group.checkRecord(name, found.records?.[n]);
+  for (const row of found.expired ?? []) group.checkRecord(row.name, row);
   mustHaveRoom(group, wanted, change);
   if (wanted.bucket !== undefined && change.fullAt !== undefined)
     writeBucket(group, wanted.bucket, change.fullAt, found);
   for (const task of tasks) group.writeTask(task);
   for (const webhook of webhooks) group.writeWebhook(webhook);
+  for (const record of records) group.writeRecord(record);
   group.writeQueue(change);
   for (const topic of change.notify ?? [])
     group.run('PUBLISH', 'changes', `${topicNumber(topic)} ${topic.version ?? ''}`);

@@ -2,6 +2,7 @@ import {
   type Change,
   changedRow,
   type FoundTask,
+  type RecordRow,
   type Replaced,
   rememberedTurns,
   type TaskWrite,
@@ -9,7 +10,7 @@ import {
   type WebhookRow,
 } from '@batonjs/store';
 import { taskName } from '../database/shards.ts';
-import { movesInLists, movesInQueues, movesOfWebhook } from './places.ts';
+import { movesInLists, movesInQueues, movesOfRecord, movesOfWebhook } from './places.ts';
 
 /** What has to be so: a command, its key, its argument or nothing, and what it must answer. */
 type Check = readonly [command: 'HGET' | 'GET' | 'ZCARD', key: string, field: string, expected: string];
@@ -80,6 +81,19 @@ export class Group {
     this.#move(`${scope}\0${taskId}\0${id}`, movesOfWebhook(before, after));
     if (after) this.run('HSET', key, `w${id}`, JSON.stringify(after), `r${id}`, String(after.revision));
     else this.run('HDEL', key, `w${id}`, `r${id}`);
+  }
+
+  checkRecord(name: string, row: RecordRow | undefined): void {
+    this.check('HGET', `record:${name}`, 'rev', row ? String(row.revision) : '');
+  }
+
+  writeRecord(write: Replaced<RecordRow>): void {
+    const { before, after } = write;
+    const { name } = changedRow(write);
+    this.#move(name, movesOfRecord(before, after));
+    if (after)
+      this.run('HSET', `record:${name}`, 'row', JSON.stringify(after), 'rev', String(after.revision));
+    else this.run('UNLINK', `record:${name}`);
   }
 
   writeQueue({ queue, callers = [] }: Change<unknown>): void {

@@ -3,6 +3,7 @@ import {
   isAsking,
   isListedAlike,
   isPutOff,
+  type RecordRow,
   StoreError,
   stateOf,
   type TaskRow,
@@ -47,6 +48,12 @@ const ofWebhooks: readonly Place<WebhookRow>[] = [
   { key: ({ queue }) => `dead:${queue}`, score: ({ dead }) => (dead === undefined ? undefined : 0) },
 ];
 
+const ofRecords: readonly Place<RecordRow>[] = [
+  { key: () => 'records', score: () => 0 },
+  { key: ({ scope }) => `records-of:${scope}`, score: ({ scope }) => (scope === undefined ? undefined : 0) },
+  { key: () => 'record-ends', score: ({ expiresAt }) => expiresAt },
+];
+
 /** Where a task id leaves lists, and where it enters them; see `moves`. Throws `INVALID_COMMIT` for a time that cannot be read. */
 export function movesInLists(before: TaskRow | undefined, after: TaskRow | undefined): string[] {
   if (after?.head?.dueAt !== undefined) timeOf(after.head.dueAt, 'dueAt');
@@ -62,6 +69,10 @@ export const movesInQueues = (before: TaskRow | undefined, after: TaskRow | unde
 /** Where a webhook leaves queues, and where it enters them. */
 export const movesOfWebhook = (before: WebhookRow | undefined, after: WebhookRow | undefined): string[] =>
   moves(ofWebhooks, before, after);
+
+/** Where a record leaves lists, and where it enters them. */
+export const movesOfRecord = (before: RecordRow | undefined, after: RecordRow | undefined): string[] =>
+  moves(ofRecords, before, after);
 
 /** Pairs of a sorted set and the new score in it; nothing stands for leaving it. */
 function moves<Row>(

@@ -4,6 +4,7 @@ import {
   type Found,
   type FoundTask,
   type Moment,
+  type RecordRow,
   type TaskRow,
   type WaitingCaller,
   type Wanted,
@@ -47,7 +48,7 @@ export class Reader {
   }
 
   async find(wanted: Wanted): Promise<Found> {
-    if (wanted.tasks) return this.#named(wanted);
+    if (wanted.tasks || wanted.records) return this.#named(wanted);
     const shard = (await this.#database.shards()).at(wanted.part ?? 0);
     if (wanted.turns) return this.#turns(shard, wanted.turns);
     const searches = searchesOf(wanted);
@@ -60,8 +61,8 @@ export class Reader {
     return Object.assign(moment, ...found);
   }
 
-  /** All tasks are of one shard. */
-  async #named({ tasks = [], webhooks, waiting }: Wanted): Promise<Found> {
+  /** All tasks and records are of one shard. */
+  async #named({ tasks = [], webhooks, waiting, records = [], part = 0 }: Wanted): Promise<Found> {
     const questions = tasks.flatMap((task): Question[] => {
       const name = taskName(task.scope, task.taskId);
       const once = task.once === undefined ? [] : [`once:${task.once}`];
@@ -70,8 +71,10 @@ export class Reader {
         ...(webhooks ? [['-', 'HGETALL', `hooks:${name}`] as const] : []),
       ];
     });
+    for (const name of records) questions.push(['-', 'HGET', `record:${name}`, 'row']);
     if (waiting) questions.push(['-', 'ZCARD', `waiting:${waiting.queue}`]);
-    const { replies, ...moment } = await this.ask(tasks[0]?.taskId ?? '', questions);
+    const shard = tasks[0]?.taskId ?? (await this.#database.shards()).at(part);
+    const { replies, ...moment } = await this.ask(shard, questions);
     const each = webhooks ? 2 : 1;
     const found = tasks.map((_, n): FoundTask => {
       const [row, once] = listOf(replies[n * each]);
@@ -81,8 +84,10 @@ export class Reader {
         once: once ? Number(once) : undefined,
       };
     });
+    const kept = replies.slice(tasks.length * each, tasks.length * each + records.length);
     const count = waiting && Number(replies.at(-1));
-    return { ...moment, tasks: found, waiting: count };
+    const rows = kept.map((row) => (row ? parse<RecordRow>(row) : undefined));
+    return { ...moment, tasks: found, waiting: count, records: rows };
   }
 
   async #turns(shard: Shard, { queue, callers, limit }: NonNullable<Wanted['turns']>): Promise<Found> {
@@ -115,6 +120,8 @@ function searchesOf({
   deliveries,
   dead,
   ended,
+  listed,
+  expired,
   waiting,
   bucket,
   tally,
@@ -159,12 +166,28 @@ function searchesOf({
     ask([firstOf('tasks', 'ended', `(${ended.before}`, ended.limit)], ([reply]) => ({
       ended: rowsOf(reply),
     }));
+  if (listed) searches.push(recordSearch(listed));
+  if (expired) searches.push(expiredSearch(expired));
   if (waiting) ask([['-', 'ZCARD', `waiting:${waiting.queue}`]], ([reply]) => ({ waiting: Number(reply) }));
   if (tally) searches.push(tallySearch(tally.queue));
   if (bucket !== undefined)
     ask([['-', 'GET', `bucket:${bucket}`]], ([reply]) => ({ fullAt: reply ? Number(reply) : undefined }));
   return searches;
 }
+
+function recordSearch({ scope, from, until, limit }: NonNullable<Wanted['listed']>): Search {
+  const key = scope === undefined ? 'records' : `records-of:${scope}`;
+  const range = [`[${from}`, `(${until}`, 'LIMIT', '0', String(limit)];
+  return {
+    questions: [['records', 'ZRANGEBYLEX', key, ...range]],
+    found: ([reply]) => ({ listed: rowsOf<RecordRow>(reply) }),
+  };
+}
+
+const expiredSearch = ({ limit }: NonNullable<Wanted['expired']>): Search => ({
+  questions: [firstOf('records', 'record-ends', 'NOW', limit)],
+  found: ([reply]) => ({ expired: rowsOf<RecordRow>(reply) }),
+});
 
 function readySearch({ queue, limit, left }: NonNullable<Wanted['ready']>): Search {
   return {
@@ -180,7 +203,7 @@ function readySearch({ queue, limit, left }: NonNullable<Wanted['ready']>): Sear
 }
 
 /** Asks for the first rows of a sorted set, up to a score. */
-const firstOf = (kind: 'tasks' | 'hooks', key: string, until: string, limit: number): Question => [
+const firstOf = (kind: Question[0], key: string, until: string, limit: number): Question => [
   kind,
   ...['ZRANGEBYSCORE', key, '-inf', until, 'LIMIT', '0', String(limit)],
 ];

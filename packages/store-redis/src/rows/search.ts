@@ -2,7 +2,7 @@ import type { Found } from '@batonjs/store';
 import type { RedisReply } from '../connection/driver.ts';
 
 /** The kind of its answer, then a command. */
-export type Question = readonly [kind: 'tasks' | 'hooks' | '-', ...words: string[]];
+export type Question = readonly [kind: 'tasks' | 'hooks' | 'records' | '-', ...words: string[]];
 
 /** Questions, and what their answers tell. */
 export interface Search {

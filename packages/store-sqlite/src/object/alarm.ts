@@ -1,5 +1,5 @@
 import { StoreError } from '@batonjs/store';
-import type { NextWork } from '../tables/next-work.ts';
+import type { NextWork } from './next-work.ts';
 import { storeError } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';
 

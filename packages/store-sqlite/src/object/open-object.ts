@@ -1,10 +1,10 @@
 import { StoreError } from '@batonjs/store';
 import type { Transactions } from '../sql/transactions.ts';
 import { Leases } from '../tables/leases.ts';
-import { NextWork } from '../tables/next-work.ts';
 import { Tables } from '../tables/tables.ts';
 import { Alarm } from './alarm.ts';
 import { createTables, storedSchema } from './create-tables.ts';
+import { NextWork } from './next-work.ts';
 import { objectDatabase } from './object-database.ts';
 import { dataDeleted, ofThisObject } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';

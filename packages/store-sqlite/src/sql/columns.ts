@@ -1,5 +1,7 @@
 import {
+  type RecordRow,
   type SqlColumn,
+  sqlRecordColumns,
   sqlTaskColumns,
   type TaskRow,
   taskOfSql,
@@ -27,6 +29,13 @@ export const logColumns = picked('version', 'head', 'last_at');
 
 /** Columns that tasks are listed by. `context` is one more. */
 export const listColumns = picked('state', 'status_at', 'ended_at');
+
+/** The columns of a record. */
+export const recordColumns: readonly SqlColumn<RecordRow>[] = [
+  ...sqlRecordColumns,
+  ['revision', 'integer', ({ revision }) => revision],
+  ['scope', 'text?', ({ scope }) => scope],
+];
 
 /** Columns that never change. */
 const nameColumns = picked('scope', 'task_id');

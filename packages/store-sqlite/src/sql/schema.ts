@@ -1,11 +1,11 @@
 import { askingStates, sqlTaskColumns, sqlWebhookColumns } from '@batonjs/store';
-import { definitionsOf } from './columns.ts';
+import { definitionsOf, recordColumns } from './columns.ts';
 
 /** The application id of files of this store: "Batn". */
 export const applicationId = 0x42_61_74_6e;
 
 /** The version of the schema. A file of another version is refused. */
-export const schemaVersion = 1;
+export const schemaVersion = 7;
 
 /** Tasks that wait for an answer of their client. */
 export const asking = `state IN (${askingStates.map((state) => `'${state}'`).join(', ')})
@@ -108,6 +108,13 @@ export const schema = `
     PRIMARY KEY (queue, scope)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX callers_turns ON callers (queue, turn);
+
+  CREATE TABLE records (
+    ${definitionsOf(recordColumns)},
+    PRIMARY KEY (name)
+  ) STRICT;
+  CREATE INDEX records_of_scope ON records (scope, name) WHERE scope IS NOT NULL;
+  CREATE INDEX records_by_end ON records (expires_at) WHERE expires_at IS NOT NULL;
 
   CREATE TABLE buckets (
     name TEXT PRIMARY KEY,

@@ -21,6 +21,7 @@ import { Buckets } from './buckets.ts';
 import { Contexts } from './contexts.ts';
 import { Counts } from './counts.ts';
 import { LogTable } from './log-table.ts';
+import { Records } from './records.ts';
 import { TaskTable } from './task-table.ts';
 import { Terms } from './terms.ts';
 import { Texts } from './texts.ts';
@@ -55,6 +56,7 @@ export class Tables {
   readonly #webhooks: WebhookTable;
   readonly #turns: TurnQueues;
   readonly #buckets: Buckets;
+  readonly #records: Records;
   readonly #ended;
 
   constructor(db: Database, { now, leaseNow, known, longestText }: TablesOptions) {
@@ -72,17 +74,19 @@ export class Tables {
     this.#webhooks = new WebhookTable(db, this.tasks);
     this.#turns = new TurnQueues(db);
     this.#buckets = new Buckets(db);
+    this.#records = new Records(db);
     this.#ended = db.prepare(`SELECT ${readColumns} FROM tasks WHERE ended_at < ? ORDER BY ended_at LIMIT ?`);
   }
 
   /** Finds the rows that are wanted. Called inside the caller's transaction. */
   find(wanted: Wanted): Found {
     const moment = this.#moment();
-    const { tasks, waiting } = wanted;
-    if (!tasks) return this.#search(wanted, moment);
+    const { tasks, records, waiting } = wanted;
+    if (!tasks && !records) return this.#search(wanted, moment);
     return {
       ...moment,
-      tasks: tasks.map((name) => this.#task(name, wanted.webhooks === true)),
+      tasks: tasks?.map((name) => this.#task(name, wanted.webhooks === true)),
+      records: records?.map((name) => this.#records.get(name)),
       waiting: waiting && this.counts.waiting(waiting.queue),
     };
   }
@@ -97,10 +101,11 @@ export class Tables {
   /** Decides and writes. Throws refusals before it changes anything. Called inside the caller's transaction. */
   change<T>(step: Step<T>): T {
     const change = this.decide(step);
-    const { tasks, webhooks, queue, callers = [], fullAt } = change;
+    const { tasks, webhooks, records, queue, callers = [], fullAt } = change;
     const { bucket } = step.wanted;
     if (tasks) for (const write of tasks) this.#writeTask(write);
     if (webhooks) for (const webhook of webhooks) this.#webhooks.replace(webhook);
+    if (records) for (const record of records) this.#records.replace(record);
     if (queue?.after) this.#turns.remember(queue.after, callers);
     if (bucket !== undefined && fullAt !== undefined)
       this.#buckets.set(bucket, fullAt, this.#moment().leaseNow);
@@ -130,6 +135,7 @@ export class Tables {
   #search(wanted: Wanted, moment: Moment): Found {
     const { now, leaseNow } = moment;
     const { held, ready, schedule, turns, deliveries, dead, ended, waiting, bucket, tally } = wanted;
+    const { listed, expired } = wanted;
     const queues = this.#turns;
     return {
       ...moment,
@@ -140,6 +146,8 @@ export class Tables {
       deliveries: deliveries && this.#webhooks.ready(deliveries.queue, now, deliveries.limit),
       dead: dead && this.#webhooks.dead(dead.queue, dead.limit),
       ended: ended && this.#endedBefore(ended),
+      listed: listed && this.#records.listed(listed),
+      expired: expired && this.#records.expired(now, expired.limit),
       waiting: waiting && this.counts.waiting(waiting.queue),
       ...(tally && { tally: this.#tally(tally.queue) }),
       fullAt: bucket === undefined ? undefined : this.#buckets.get(bucket),

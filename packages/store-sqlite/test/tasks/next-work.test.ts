@@ -1,8 +1,8 @@
 import { retentionLog } from '@batonjs/store';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open-database.ts';
+import { NextWork } from '../../src/object/next-work.ts';
 import { storeOnDatabase } from '../../src/store-on-database.ts';
-import { NextWork } from '../../src/tables/next-work.ts';
 import { commitOf, create, received } from '../logs.ts';
 
 const ttlMs = 60_000;

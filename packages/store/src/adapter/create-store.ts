@@ -8,10 +8,11 @@ import { StoreError } from '../port/store-error.ts';
 import type { TaskStore } from '../port/task-store.ts';
 import { takeStep } from '../rules/bucket.ts';
 import { foundOf, foundTask } from '../rules/change.ts';
-import { namesOf, pinnedIn, pinnedWanted, renewStep } from '../rules/claim.ts';
+import { namesOf, pinnedIn, pinnedWanted, renewStep, unpinStep } from '../rules/claim.ts';
 import { commitStep, type PreparedCommit } from '../rules/commit.ts';
 import { listSearch } from '../rules/list.ts';
-import { eraseStep } from '../rules/prune.ts';
+import { eraseStep, pruneStep } from '../rules/prune.ts';
+import { deleteRecordStep, expireStep, foundRecord, putRecordStep, storedRecord } from '../rules/record.ts';
 import { leaseReading } from '../rules/task-row.ts';
 import {
   outcomeStep,
@@ -22,7 +23,16 @@ import {
   withWebhooks,
 } from '../rules/webhook.ts';
 import { byName, pushConfigOf } from '../rules/webhook-row.ts';
-import { changeParts, claim, claimDeliveries, prune, readParts, unpin } from './in-parts.ts';
+import {
+  changeParts,
+  changeRecord,
+  claim,
+  claimDeliveries,
+  inBatches,
+  readParts,
+  readRecord,
+} from './in-parts.ts';
+import { listRecords } from './list-records.ts';
 import { measure } from './measure.ts';
 import { OpenCalls } from './open-calls.ts';
 import { readFacts, storedLog } from './read-log.ts';
@@ -31,6 +41,8 @@ import { prefixesOf } from './words.ts';
 
 /** How many webhooks one change lets be tried again: a database takes so many tasks in one step. */
 const retriedAtOnce = 50;
+/** How many records whose time is over a put deletes. */
+const mostExpired = 100;
 
 /** A store on the rows of a database. `name`: that of the database, for errors. */
 export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & PushConfigStore {
@@ -84,9 +96,21 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
           namesOf(parts.flatMap((found) => pinnedIn(found, limit))).slice(0, limit),
         ),
       ),
-    unpin: (queue, version, limit) => call(() => unpin(rows, queue, version, limit)),
-    prune: ({ closedBefore, limit }) => call(() => prune(rows, Date.parse(closedBefore), limit)),
+    unpin: (queue, version, limit) =>
+      call(() => inBatches(rows, limit, (some) => unpinStep(queue, version, some))),
+    prune: ({ closedBefore, limit }) =>
+      call(() => inBatches(rows, limit, (some) => pruneStep(Date.parse(closedBefore), some))),
     erase: (scope, taskId) => call(() => rows.change(eraseStep({ scope, taskId }))),
+    getRecord: (name) =>
+      call(() => whenAnswered(readRecord(rows, name), (found) => storedRecord(foundRecord(found), found))),
+    putRecord: (name, revision, value, options) =>
+      call(() => {
+        const step = putRecordStep(name, revision, value, options);
+        // Those that are never put again go here.
+        return whenAnswered(inBatches(rows, mostExpired, expireStep), () => changeRecord(rows, name, step));
+      }),
+    deleteRecord: (name, revision) => call(() => changeRecord(rows, name, deleteRecordStep(name, revision))),
+    listRecords: (query) => call(() => listRecords(rows, query)),
     take: (bucket, rate) => call(() => rows.change(takeStep(bucket, rate))),
 
     // A copy also of a configuration that is frozen: what it holds may not be.

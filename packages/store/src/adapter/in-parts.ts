@@ -2,15 +2,15 @@ import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { ClaimRequest, Lease } from '../port/lease.ts';
 import type { Delivery, DeliveryRequest } from '../port/push-config-store.ts';
 import { type Found, foundOf, type Step, type Wanted } from '../rules/change.ts';
-import { claimStep, unpinStep } from '../rules/claim.ts';
+import { claimStep } from '../rules/claim.ts';
 import { claimTurnsStep } from '../rules/claim-turns.ts';
-import { pruneStep } from '../rules/prune.ts';
+import { recordWanted } from '../rules/record.ts';
 import { pinnedQueue } from '../rules/task-row.ts';
 import { claimDeliveriesStep } from '../rules/webhook.ts';
 import type { Parts, Rows } from './rows.ts';
 
-/** How many logs one change deletes: others are written in between. */
-const prunedAtOnce = 50;
+/** How many rows one change deletes: others are written in between. */
+const mostAtOnce = 50;
 
 /** The parts of a store that has several. */
 function partsOf<Json>(rows: Rows<Json>): Answer<Parts | undefined> {
@@ -163,35 +163,36 @@ const inPart = <T>({ wanted, decide, isMostlyIdle }: Step<T, never>, part: numbe
   },
 });
 
-/** Lets tasks of a version go; see `TaskStore.unpin`. Resolves to how many. */
-export async function unpin<Json>(
+/** Changes up to `limit` rows, a few at a time and part by part, until no more are found. Resolves to how many. */
+export async function inBatches<Json>(
   rows: Rows<Json>,
-  queue: string,
-  version: string,
   limit: number,
+  step: (limit: number) => Step<number, never>,
 ): Promise<number> {
   const parts = rows.parts && (await rows.parts());
-  let freed = 0;
-  for (let part = 0; part < (parts?.count ?? 1) && freed < limit; ) {
-    const step = unpinStep(queue, version, Math.min(prunedAtOnce, limit - freed));
-    const some = await rows.change(parts ? inPart(step, part) : step);
-    freed += some;
-    if (some === 0) part++;
+  let changed = 0;
+  for (let part = 0; part < (parts?.count ?? 1) && changed < limit; ) {
+    const some = step(Math.min(mostAtOnce, limit - changed));
+    const count = await rows.change(parts ? inPart(some, part) : some);
+    changed += count;
+    // A search may have left some out.
+    if (count === 0) part++;
   }
-  return freed;
+  return changed;
 }
 
-/** Deletes old logs; see `TaskStore.prune`. Resolves to how many. */
-export async function prune<Json>(rows: Rows<Json>, before: number, limit: number): Promise<number> {
-  const parts = rows.parts && (await rows.parts());
-  let deleted = 0;
-  for (let part = 0; part < (parts?.count ?? 1) && deleted < limit; ) {
-    const most = Math.min(prunedAtOnce, limit - deleted);
-    const step = pruneStep(before, most);
-    const some = await rows.change(parts ? inPart(step, part) : step);
-    deleted += some;
-    // A search may have left some out.
-    if (some === 0) part++;
-  }
-  return deleted;
-}
+/** The part of a record: that of the last word of its name, so that it may be named after a task and lie beside it. */
+const recordPart = <Json>(rows: Rows<Json>, name: string): Answer<number | undefined> =>
+  whenAnswered(partsOf(rows), (parts) => parts?.of(name.slice(name.lastIndexOf('/') + 1)));
+
+/** A look at one record. */
+export const readRecord = <Json>(rows: Rows<Json>, name: string): Answer<Found> => {
+  const wanted = recordWanted(name);
+  return whenAnswered(recordPart(rows, name), (part) =>
+    rows.read(part === undefined ? wanted : { ...wanted, part }),
+  );
+};
+
+/** A change of one record. */
+export const changeRecord = <Json, T>(rows: Rows<Json>, name: string, step: Step<T, never>): Answer<T> =>
+  whenAnswered(recordPart(rows, name), (part) => rows.change(part === undefined ? step : inPart(step, part)));

@@ -1,6 +1,7 @@
 import type { TaskName } from '../port/names.ts';
 import type { CallerRow, Found, QueueRow, Tally, Wanted } from '../rules/change.ts';
 import type { Moment } from '../rules/moment.ts';
+import type { RecordRow } from '../rules/record-row.ts';
 import { contextOf, isAsking, type TaskRow, tallyOf } from '../rules/task-row.ts';
 import { byName, type WebhookRow } from '../rules/webhook-row.ts';
 
@@ -10,6 +11,7 @@ export interface AllRows {
   readonly webhooks: readonly WebhookRow[];
   readonly queues: readonly QueueRow[];
   readonly callers: readonly CallerRow[];
+  readonly records: readonly RecordRow[];
 }
 
 /**
@@ -17,7 +19,7 @@ export interface AllRows {
  * indexes yet, and to compare one with that has. What each search means is said by `Wanted`; here it is as code.
  */
 export function search(all: AllRows, wanted: Wanted, { now, orderNow, leaseNow }: Moment): Found {
-  const { held, ready, schedule, turns, deliveries, dead, ended, waiting, tally } = wanted;
+  const { held, ready, schedule, turns, deliveries, dead, ended, listed, expired, waiting, tally } = wanted;
   const tasksOf = (queue: string) => all.tasks.filter((row) => row.queue === queue);
   const webhooksOf = (queue: string) => all.webhooks.filter((row) => row.queue === queue);
   return {
@@ -62,6 +64,17 @@ export function search(all: AllRows, wanted: Wanted, { now, orderNow, leaseNow }
     deliveries: deliveries && first(webhooksOf(deliveries.queue), 'readyAt', now, deliveries.limit),
     dead: dead && webhooksOf(dead.queue).filter(isDead).sort(byName).slice(0, dead.limit),
     ended: ended && first(all.tasks, 'endedAt', ended.before - 1, ended.limit),
+    records: wanted.records?.map((name) => all.records.find((row) => row.name === name)),
+    listed:
+      listed &&
+      all.records
+        .filter(
+          ({ name, scope }) =>
+            name >= listed.from && name < listed.until && scope === (listed.scope ?? scope),
+        )
+        .sort((a, b) => (a.name < b.name ? -1 : 1))
+        .slice(0, listed.limit),
+    expired: expired && first(all.records, 'expiresAt', now, expired.limit),
     ...(tally && { tally: tallied(tasksOf(tally.queue), webhooksOf(tally.queue)) }),
   };
 }

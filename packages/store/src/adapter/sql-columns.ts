@@ -1,3 +1,4 @@
+import type { RecordRow } from '../rules/record-row.ts';
 import { stateOf, type TaskRow } from '../rules/task-row.ts';
 import type { WebhookRow } from '../rules/webhook-row.ts';
 
@@ -52,6 +53,14 @@ export const sqlWebhookColumns: readonly SqlColumn<WebhookRow>[] = [
   ['ready_at', 'number?', ({ readyAt }) => readyAt],
 ];
 
+/** The columns of a record. */
+export const sqlRecordColumns: readonly SqlColumn<RecordRow>[] = [
+  ['name', 'text', ({ name }) => name],
+  ['json', 'text', ({ json }) => json],
+  ['ttl_ms', 'number?', ({ ttlMs }) => ttlMs],
+  ['expires_at', 'number?', ({ expiresAt }) => expiresAt],
+];
+
 /** A row as a driver reads it, by column. */
 type Columns = Readonly<Record<string, unknown>>;
 
@@ -97,4 +106,14 @@ export const webhookOfSql = (found: Columns): WebhookRow => ({
   holder: text(found.holder),
   leaseUntil: number(found.lease_until),
   readyAt: number(found.ready_at),
+});
+
+/** The record in a row that was read. */
+export const recordOfSql = (found: Columns): RecordRow => ({
+  name: String(found.name),
+  revision: Number(found.revision),
+  json: String(found.json),
+  scope: text(found.scope),
+  ttlMs: number(found.ttl_ms),
+  expiresAt: number(found.expires_at),
 });

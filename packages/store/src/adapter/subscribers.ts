@@ -1,6 +1,4 @@
-import type { Topic, Unsubscribe } from '../port/task-store.ts';
-import type { Notification } from '../rules/notification.ts';
-import { callSubscriber } from './call-subscriber.ts';
+import type { Notification, Topic, Unsubscribe } from '../port/task-store.ts';
 
 type Notify = (version?: number) => void;
 
@@ -84,5 +82,20 @@ export class Subscribers {
 
   #of(number: number): readonly Subscriber[] {
     return this.#byNumber.get(number) ?? [];
+  }
+}
+
+/**
+ * Calls a function that was given to `subscribe`. An adapter notifies with it: what a subscriber throws becomes an
+ * uncaught exception of the process, as with `EventTarget`, and neither rejects a commit that is stored nor keeps
+ * other subscribers from being notified.
+ */
+export function callSubscriber(notify: (version?: number) => void, version?: number): void {
+  try {
+    notify(version);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }

@@ -16,9 +16,11 @@ export type StoreErrorCode =
   | 'LOG_DIVERGED'
   /** The commit contradicts itself: an error of the caller. */
   | 'INVALID_COMMIT'
+  /** The name or the value of a record cannot be kept: an error of the caller. */
+  | 'INVALID_RECORD'
   /** The store cannot be reached, did not answer in time, or failed. */
   | 'UNAVAILABLE'
-  /** The store cannot be used as it is configured, or was written by a newer release. */
+  /** The store cannot be used as it is configured, or was written by another release. */
   | 'UNUSABLE';
 
 /** The reason why a store cannot write, if it knows. */

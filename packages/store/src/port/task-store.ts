@@ -5,6 +5,7 @@ import type { TaskPage, TaskQuery } from './list.ts';
 import type { Scope, TaskName } from './names.ts';
 import type { QueueReading } from './queue-reading.ts';
 import type { Rate } from './rate.ts';
+import type { RecordStore } from './record-store.ts';
 
 /** What a subscriber is notified of. */
 export type Topic =
@@ -12,6 +13,9 @@ export type Topic =
   | { readonly scope: Scope; readonly taskId: string }
   /** A task of this queue wants a turn, or has something to deliver. */
   | { readonly queue: string };
+
+/** A topic whose subscribers are notified once a change is stored. `version`: the new length of a task's log. */
+export type Notification = Topic & { readonly version?: number };
 
 /** What was deleted of one task. */
 export interface Erased {
@@ -27,7 +31,7 @@ export type Unsubscribe = () => void | Promise<void>;
  * never looks inside one. Its callers cannot change what it keeps. Every method may also reject with a `StoreError` of
  * code `UNAVAILABLE`: a write may then have happened or not, and `commitId` in the log tells.
  */
-export interface TaskStore {
+export interface TaskStore extends RecordStore {
   /**
    * Writes all of the commit or none of it; it is durable when it is answered, which a store that waits for nothing does
    * without a promise. Rejects, and never throws, with a `StoreError` of code `VERSION_CONFLICT`, `LOG_CLOSED` or

@@ -1,7 +1,8 @@
 import type { TaskName } from '../port/names.ts';
 import { StoreError } from '../port/store-error.ts';
+import type { Notification } from '../port/task-store.ts';
 import type { Moment } from './moment.ts';
-import type { Notification } from './notification.ts';
+import type { RecordRow } from './record-row.ts';
 import type { TaskRow } from './task-row.ts';
 import type { TurnPlace } from './turn-order.ts';
 import type { WebhookRow } from './webhook-row.ts';
@@ -18,8 +19,10 @@ export interface WantedTask extends TaskName {
  * write.
  */
 export interface Wanted {
-  /** Tasks by name, no name twice. Nothing else is wanted then but `webhooks` and `waiting`. */
+  /** Tasks by name, no name twice. Nothing else is wanted then but `webhooks`, `waiting` and `records`. */
   readonly tasks?: readonly WantedTask[];
+  /** Records by name, no name twice. Nothing but tasks by name is wanted then. */
+  readonly records?: readonly string[];
   /** The webhooks of these tasks too, of those that have any. */
   readonly webhooks?: boolean;
   /** Up to `limit` tasks of the queue that the holder has, in any order. */
@@ -46,6 +49,15 @@ export interface Wanted {
   readonly dead?: { readonly queue: string; readonly limit: number };
   /** Up to `limit` tasks with an `endedAt` before a time, by it. */
   readonly ended?: { readonly before: number; readonly limit: number };
+  /** Up to `limit` records by name, from one on and before another one; of those with this `scope`, if it is there. */
+  readonly listed?: {
+    readonly scope?: string | undefined;
+    readonly from: string;
+    readonly until: string;
+    readonly limit: number;
+  };
+  /** Up to `limit` records whose `expiresAt` has come, by it. */
+  readonly expired?: { readonly limit: number };
   /** How many tasks of the queue have `waitingSince`. With `atMost`: may stop counting there. */
   readonly waiting?: { readonly queue: string; readonly atMost?: number | undefined };
   /** How many tasks and webhooks lie in a queue. For gauges: an adapter may leave it out. */
@@ -126,6 +138,10 @@ export interface Found extends Moment {
   readonly deliveries?: readonly WebhookRow[];
   readonly dead?: readonly WebhookRow[];
   readonly ended?: readonly TaskRow[];
+  /** In the order in which they were wanted. */
+  readonly records?: readonly (RecordRow | undefined)[];
+  readonly listed?: readonly RecordRow[];
+  readonly expired?: readonly RecordRow[];
   readonly waiting?: number;
   readonly tally?: Tally;
   /** When the bucket is full, by the clock of leases; undefined if none is kept. */
@@ -177,6 +193,7 @@ export interface Change<T, Json = string> {
   readonly result: T;
   readonly tasks?: readonly TaskWrite<Json>[];
   readonly webhooks?: readonly Replaced<WebhookRow>[];
+  readonly records?: readonly Replaced<RecordRow>[];
   readonly queue?: Replaced<QueueRow>;
   /** Rows that replace those of the same queue and caller. */
   readonly callers?: readonly CallerRow[];
@@ -222,5 +239,5 @@ export function guessed<T, Json>({ decide }: Step<T, Json>, found: Found): Chang
 }
 
 /** Whether nothing is written. */
-export const isIdle = ({ tasks, webhooks, queue, fullAt }: Change<unknown, unknown>): boolean =>
-  tasks === undefined && webhooks === undefined && queue === undefined && fullAt === undefined;
+export const isIdle = ({ tasks, webhooks, records, queue, fullAt }: Change<unknown, unknown>): boolean =>
+  (tasks ?? webhooks ?? records ?? queue ?? fullAt) === undefined;

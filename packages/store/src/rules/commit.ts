@@ -2,10 +2,9 @@ import type { Fact } from '@batonjs/lifecycle';
 import type { Commit, Committed } from '../port/commit.ts';
 import type { Lease } from '../port/lease.ts';
 import { StoreError } from '../port/store-error.ts';
+import type { Notification } from '../port/task-store.ts';
 import { type Change, type Found, foundTask, type Step, type Wanted } from './change.ts';
-import { factsInOrder } from './facts-in-order.ts';
 import type { Moment } from './moment.ts';
-import type { Notification } from './notification.ts';
 import { pinnedQueue, placed, plainQueue, type TaskRow } from './task-row.ts';
 import { isBehind, plannedWebhook, readyWebhook, type WebhookRow } from './webhook-row.ts';
 
@@ -214,4 +213,24 @@ export function mustMakeSense({ expectedVersion, facts, head, snapshot, once, te
               ? 'a text is that of the first commit'
               : undefined;
   if (wrong) throw new StoreError('INVALID_COMMIT', `Invalid commit: ${wrong}`);
+}
+
+/**
+ * The facts of a commit as a store keeps them. The writer of an open append does not know the end of the log, and its
+ * clock may be slow: a fact with an earlier time than the fact before it gets that fact's time. `lastAt`: the `at` of
+ * the last fact of the log, if there is one. Pure; a store calls it inside its transaction, after `admit`.
+ */
+export function factsInOrder(
+  { expectedVersion, facts }: Pick<Commit, 'expectedVersion' | 'facts'>,
+  lastAt: string | undefined,
+): readonly Fact[] {
+  if (expectedVersion !== 'open') return facts;
+  let latest = lastAt ?? '';
+  return facts.map((fact) => {
+    if (fact.at >= latest) {
+      latest = fact.at;
+      return fact;
+    }
+    return { ...fact, at: latest };
+  });
 }

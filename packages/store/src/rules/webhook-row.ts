@@ -1,5 +1,5 @@
 import type { PushConfig, PushConfigName } from '../port/push-config-store.ts';
-import type { Notification } from './notification.ts';
+import type { Notification } from '../port/task-store.ts';
 
 /** A webhook with what its deliveries are decided on. Times are milliseconds of the wall clock since 1970. */
 export interface WebhookRow extends PushConfig {

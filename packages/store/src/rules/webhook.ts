@@ -6,6 +6,7 @@ import type {
   NewPushConfig,
   PushConfigName,
 } from '../port/push-config-store.ts';
+import type { Notification } from '../port/task-store.ts';
 import {
   type Change,
   type Found,
@@ -18,7 +19,6 @@ import {
   type Wanted,
 } from './change.ts';
 import { nameOf } from './claim.ts';
-import type { Notification } from './notification.ts';
 import { placed, type TaskFacts, type TaskRow } from './task-row.ts';
 import { isBehind, plannedWebhook, pushConfigOf, readyWebhook, type WebhookRow } from './webhook-row.ts';
 

@@ -189,7 +189,7 @@ describe('facts', () => {
 
 it('a search finds what is wanted and nothing else', () => {
   const found = search(
-    { tasks: [], webhooks: [], queues: [], callers: [] },
+    { tasks: [], webhooks: [], queues: [], callers: [], records: [] },
     { bucket: 'b' },
     { now: 1, orderNow: 3, leaseNow: 2 },
   );
@@ -204,7 +204,7 @@ it('a search finds what is wanted and nothing else', () => {
 
 it('a search finds the row of its queue among others', () => {
   const queues = ['p', 'q', 'r'].map((queue, n) => ({ queue, revision: n, turns: n }));
-  const all = { tasks: [], webhooks: [], queues, callers: [] };
+  const all = { tasks: [], webhooks: [], queues, callers: [], records: [] };
   const of = (queue: string) =>
     search(all, { schedule: { queue } }, { now: 1, orderNow: 3, leaseNow: 2 }).schedule?.row;
   expect([of('q'), of('none')]).toEqual([queues[1], undefined]);

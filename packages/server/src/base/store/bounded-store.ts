@@ -59,6 +59,10 @@ function boundedTasks(store: TaskStore, inTime: InTime, answerInTime: AnswerInTi
     ...(store.unpin && {
       unpin: (queue, version, limit) => inTime(() => store.unpin!(queue, version, limit)),
     }),
+    getRecord: (name) => inTime(() => store.getRecord(name)),
+    putRecord: (...args) => inTime(() => store.putRecord(...args)),
+    deleteRecord: (name, revision) => inTime(() => store.deleteRecord(name, revision)),
+    listRecords: (query) => inTime(() => store.listRecords(query)),
     ...(store.take && { take: (bucket, rate) => inTime(() => store.take!(bucket, rate)) }),
     ...(store.probe && { probe: () => inTime(() => store.probe!()) }),
     ping: () => inTime(() => store.ping()),

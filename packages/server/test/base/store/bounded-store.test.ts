@@ -53,7 +53,8 @@ describe('A bounded store', () => {
       };
       const more = { prune: 1, putPushConfig: 2, getPushConfig: 3, listPushConfigs: 3, removePushConfig: 3 };
       const rest = { claimDeliveries: 1, advance: 2, retryNow: 1, listDead: 2, revive: 3 };
-      const length = { ...count, ...more, ...rest }[method as string] ?? 0;
+      const records = { getRecord: 1, putRecord: 4, deleteRecord: 2, listRecords: 1 };
+      const length = { ...count, ...more, ...rest, ...records }[method as string] ?? 0;
       const args = Array.from({ length }, (_, n) => ({ argument: n }));
       const store = storeThat(async (name, given) => [name, ...given]);
       const bounded = boundedStore(store, 1_000, systemClock);
@@ -100,10 +101,12 @@ describe('A bounded store', () => {
   });
 
   it('keeps webhooks and can be probed only if the store can', () => {
+    const whole = memoryStore();
     const { commit, load, readFacts, list, subscribe, claim, renew, waiting, prune, ping, identity, close } =
-      memoryStore();
-    const reading = { load, readFacts, list, subscribe, waiting, ping, identity };
-    const tasks = { ...reading, commit, claim, renew, prune, close };
+      whole;
+    const { getRecord, putRecord, deleteRecord, listRecords } = whole;
+    const reading = { load, readFacts, list, subscribe, waiting, ping, identity, getRecord, listRecords };
+    const tasks = { ...reading, commit, claim, renew, prune, close, putRecord, deleteRecord };
     expect(Object.keys(boundedStore(tasks, 1, systemClock)).sort()).toEqual(Object.keys(tasks).sort());
     const both = memoryStore();
     expect(Object.keys(boundedStore(both, 1, systemClock)).sort()).toEqual(Object.keys(both).sort());

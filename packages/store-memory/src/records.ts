@@ -1,0 +1,62 @@
+import type { RecordRow, Replaced, Wanted } from '@batonjs/store';
+import { SortedList } from './order/sorted-list.ts';
+
+type Place = Pick<RecordRow, 'name' | 'scope' | 'expiresAt'>;
+
+const compare = <T extends string | number>(one: T, other: T): number =>
+  one < other ? -1 : one > other ? 1 : 0;
+const byName = (one: Place, other: Place): number => compare(one.name, other.name);
+
+/** The records of a store, by name, by scope, and by the end of their time. */
+export class Records {
+  readonly #rows = new Map<string, RecordRow>();
+  readonly #byName = new SortedList<RecordRow, Place>(byName);
+  readonly #byScope = new SortedList<RecordRow, Place>(
+    (one, other) => compare(one.scope ?? '', other.scope ?? '') || byName(one, other),
+  );
+  readonly #byEnd = new SortedList<RecordRow, Place>(
+    (one, other) => compare(one.expiresAt ?? 0, other.expiresAt ?? 0) || byName(one, other),
+  );
+
+  get(name: string): RecordRow | undefined {
+    return this.#rows.get(name);
+  }
+
+  replace({ before, after }: Replaced<RecordRow>): void {
+    if (before) {
+      this.#rows.delete(before.name);
+      for (const list of this.#listsOf(before)) list.remove(before);
+    }
+    if (!after) return;
+    this.#rows.set(after.name, after);
+    for (const list of this.#listsOf(after)) list.add(after);
+  }
+
+  listed({ scope, from, until, limit }: NonNullable<Wanted['listed']>): RecordRow[] {
+    const list = scope === undefined ? this.#byName : this.#byScope;
+    const isIn = (row: RecordRow) => row.name < until && row.scope === (scope ?? row.scope);
+    return firstOf(list.ascending({ scope, name: from, expiresAt: undefined }), isIn, limit);
+  }
+
+  expired(now: number, limit: number): RecordRow[] {
+    return firstOf(this.#byEnd.ascending(), ({ expiresAt = 0 }) => expiresAt <= now, limit);
+  }
+
+  #listsOf({ scope, expiresAt }: RecordRow): SortedList<RecordRow, Place>[] {
+    return [
+      this.#byName,
+      ...(scope === undefined ? [] : [this.#byScope]),
+      ...(expiresAt === undefined ? [] : [this.#byEnd]),
+    ];
+  }
+}
+
+/** The first rows, up to one that is not in the range. */
+function firstOf(rows: Iterable<RecordRow>, isIn: (row: RecordRow) => boolean, limit: number): RecordRow[] {
+  const found: RecordRow[] = [];
+  for (const row of rows) {
+    if (found.length >= limit || !isIn(row)) break;
+    found.push(row);
+  }
+  return found;
+}
