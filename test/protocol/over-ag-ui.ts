@@ -25,7 +25,7 @@ const ends: Readonly<Record<string, readonly [object, object?]>> = {
     { type: 'RUN_ERROR', code: 'CANCELED' },
     { type: 'RUN_FINISHED', outcome: { type: 'cancelled' } },
   ],
-  TASK_STATE_INPUT_REQUIRED: [{ type: 'RUN_FINISHED', outcome: { type: 'interrupt' } }],
+  TASK_STATE_INPUT_REQUIRED: [{ type: 'RUN_FINISHED' }],
   TASK_STATE_AUTH_REQUIRED: [{ type: 'RUN_FINISHED', outcome: { type: 'interrupt' } }],
 };
 
@@ -58,7 +58,11 @@ async function see(task: Task, version: string, front: FrontEnd): Promise<void> 
   const asked = history.find(({ role }) => role === 'ROLE_USER');
   if (!asked) return;
   // The message is known: the run joins its task.
-  front.add({ id: asked.messageId, role: 'user', content: textOf(asked) });
+  const content = asked.parts.flatMap((part) =>
+    'text' in part ? [{ type: 'text' as const, text: part.text }] : [],
+  );
+  if (content.length < asked.parts.length) return;
+  front.add({ id: asked.messageId, role: 'user', content });
   await front.run().catch(() => {});
   const [former, modern = former] = ends[status.state]!;
   expect(front.events.at(-1)).toMatchObject(version === '1.0.0' ? modern : former);

@@ -22,6 +22,10 @@ export function interruptsOf(task: Task): Interrupt[] {
   return [{ id: question, reason: 'input_required', ...words, ...(form && { responseSchema: form.schema }) }];
 }
 
+/** Whether a task asks for words alone, so that the next message of the user answers it. */
+export const isPlainQuestion = (task: Task): boolean =>
+  task.status.state === 'TASK_STATE_INPUT_REQUIRED' && awaitedCalls(task).length === 0 && !formOf(task);
+
 /** Each turn has its own, so that an answer to an earlier question answers no later one. */
 const questionId = (task: Task): string => task.status.message?.messageId ?? task.id;
 

@@ -1,6 +1,6 @@
 import { textOf } from '@batonjs/client';
 import { pastAnswers } from '@batonjs/client/answers';
-import type { Json, Part, Task } from '@batonjs/protocol';
+import type { Json, Message, Part, Task } from '@batonjs/protocol';
 import type { AgUiMessage } from './events.ts';
 import { AG_UI } from './metadata.ts';
 
@@ -47,18 +47,30 @@ export function partsOf({ content }: AgUiMessage): Part[] {
 
 /** The messages of a thread, from its tasks, for a front end that does not have them. */
 export function messagesOf(tasks: readonly Task[]): AgUiMessage[] {
-  return tasks.toReversed().flatMap((task) =>
-    pastAnswers(task, AG_UI).flatMap(({ message, task: then }): AgUiMessage[] => {
-      const asked = { id: message.messageId, role: 'user', content: textOf(message) };
-      const texts = (then?.artifacts ?? []).filter(({ artifactId }) => artifactId !== 'reasoning');
-      const answers = texts.map((artifact) => ({
-        id: `${message.messageId}-${artifact.artifactId}`,
-        role: 'assistant',
-        content: textOf(artifact),
-      }));
-      const { message: last } = then?.status ?? {};
-      const words = last ? [{ id: last.messageId, role: 'assistant', content: textOf(last) }] : [];
-      return [asked, ...[...answers, ...words].filter(({ content }) => content !== '')];
-    }),
-  );
+  return pastAnswers(tasks, AG_UI).flatMap(({ id, message, task: then }): AgUiMessage[] => {
+    const asked = { id, role: 'user', content: contentOf(message) };
+    const texts = (then?.artifacts ?? []).filter(({ artifactId }) => artifactId !== 'reasoning');
+    const answers = texts.map((artifact) => ({
+      id: `${message.messageId}-${artifact.artifactId}`,
+      role: 'assistant',
+      content: textOf(artifact),
+    }));
+    const { message: last } = then?.status ?? {};
+    const words = last ? [{ id: last.messageId, role: 'assistant', content: textOf(last) }] : [];
+    return [asked, ...answers, ...words].filter(({ content }) => content !== '');
+  });
+}
+
+/** What `partsOf` reads as the parts of a message, but for its data. */
+function contentOf({ parts }: Message): Json {
+  const contents = parts.flatMap((part): Json[] => {
+    if ('data' in part) return [];
+    if ('text' in part) return [{ type: 'text', text: part.text }];
+    const mimeType = part.mediaType ?? 'application/octet-stream';
+    const [, type = 'document'] = /^(image|audio|video)\//.exec(mimeType) ?? [];
+    const source = 'url' in part ? { type: 'url', value: part.url } : { type: 'data', value: part.raw };
+    return [{ type, source: { ...source, mimeType } }];
+  });
+  const isOneText = contents.length < 2 && parts.every((part) => 'text' in part || 'data' in part);
+  return isOneText ? textOf({ parts }) : contents;
 }

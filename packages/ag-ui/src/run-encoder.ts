@@ -3,7 +3,7 @@ import type { AnswerPart, ShownToolCall } from '@batonjs/client/answers';
 import { errorOf } from '@batonjs/extensions/client';
 import type { Artifact, Json, Task } from '@batonjs/protocol';
 import type { AgUiEvent, AgUiMessage } from './events.ts';
-import { frontEndCalls, interruptsOf } from './interrupts.ts';
+import { frontEndCalls, interruptsOf, isPlainQuestion } from './interrupts.ts';
 import type { RunInput } from './run-input.ts';
 
 type Events = Generator<AgUiEvent, void, void>;
@@ -209,8 +209,10 @@ export class RunEncoder {
       if (!this.#input.isModern) return yield* this.fail('CANCELED', words || 'The task was canceled');
       return yield this.#finished({ type: 'cancelled' });
     }
-    if (task && state?.endsWith('_REQUIRED')) return yield* this.#interrupt(task);
-    if (task && words) yield* this.#words(task.status.message?.messageId ?? task.id, words);
+    const isPlain = task !== undefined && isPlainQuestion(task);
+    if (task && !isPlain && state?.endsWith('_REQUIRED')) return yield* this.#interrupt(task);
+    const said = words || (isPlain ? 'The agent waits for an answer.' : '');
+    if (task) yield* this.#words(task.status.message?.messageId ?? task.id, said);
     const result = dataOf(task?.artifacts?.find(({ artifactId, name }) => (name ?? artifactId) === 'result'));
     yield this.#finished({ type: 'success' }, result);
   }

@@ -3,20 +3,23 @@ import {
   type AnswerStart,
   answerSteps,
   begun,
+  isSameContent,
   latestNote,
+  latestVersion,
   lengthsOf,
   openTask,
+  placeIn,
   tasksOf,
-  taskWith,
   untilAtRest,
 } from '@batonjs/client/answers';
 import type { Message, Part, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
+import { isSameJson } from '@batonjs/protocol/parts';
 import type { AgUiMessage } from './events.ts';
-import { answerTo, frontEndCalls, interruptsOf } from './interrupts.ts';
+import { answerTo, frontEndCalls, interruptsOf, isPlainQuestion } from './interrupts.ts';
 import { messagesOf, newMessages, partsOf, toolResults } from './messages.ts';
 import { AG_UI } from './metadata.ts';
-import type { RunInput } from './run-input.ts';
+import type { Resume, RunInput } from './run-input.ts';
 
 /** How calls of the agent are made. */
 export interface RunSettings {
@@ -40,29 +43,60 @@ export interface Run {
   readonly isFollowed: boolean;
 }
 
-/** Sends the new messages of a thread, or follows the task that is open. Rejects with `RunRefused` for wrong answers. */
-export async function openRun(agent: AgentClient, input: RunInput, settings: RunSettings): Promise<Run> {
+/**
+ * Sends the new messages of a thread, or follows the task that is open. A message that was edited is another one, which
+ * takes the place of the first. Rejects with `RunRefused` for wrong answers.
+ */
+export async function openRun(
+  agent: AgentClient,
+  input: RunInput,
+  settings: RunSettings,
+  count = input.messages.length === 0 ? 100 : 20,
+): Promise<Run> {
   const { threadId, messages, resume } = input;
   const { signal } = settings;
-  const tasks = await tasksOf(agent, threadId, { signal, count: messages.length === 0 ? 100 : 20 });
-  const open = openTask(tasks);
-  const waiting = open?.status.state.endsWith('_REQUIRED') ? open : undefined;
+  const tasks = await tasksOf(agent, threadId, { signal, count });
   const latest = newMessages(messages);
-  const last = latest.at(-1);
-  // An answer that failed leaves no message behind it.
-  const known = latest.findLastIndex(({ id }) => taskWith(tasks, id) !== undefined);
-  const asked = latest.slice(known + 1);
-  const results = toolResults(messages);
-  const sentBefore = taskWith(tasks, resume ? resumeId(resume[0]?.interruptId ?? '') : (last?.id ?? ''));
-  if (sentBefore) return follow(agent, sentBefore, tasks, input, settings);
+  const last = resume ? undefined : latest.at(-1);
+  const isSent = (at: number) => (stored: Message) => isSameAs(stored, latest.slice(0, at + 1));
+  const place =
+    last && (await placeIn(agent, tasks, { id: last.id, isSame: isSent(latest.length - 1) }, { signal }));
+  const open = place ? place.open : openTask(tasks);
+  const waiting = open?.status.state.endsWith('_REQUIRED') ? open : undefined;
+  const sentTo = resume ? resumedBy(tasks, resume) : place?.sentTo;
+  if (sentTo) return follow(agent, sentTo, tasks, input, settings);
   if (resume && !waiting) throw new RunRefused('NO_INTERRUPT', 'No interrupt of this thread is open');
-  if (waiting && (resume || (results.size > 0 && frontEndCalls(waiting).length > 0)))
+  const hasResults = toolResults(messages).size > 0;
+  if (waiting && (resume || (hasResults && frontEndCalls(waiting).length > 0)))
     return answerQuestion(agent, waiting, input, settings);
-  if (waiting && last && interruptsOf(waiting).length > 0)
+  if (waiting && last && !isPlainQuestion(waiting) && interruptsOf(waiting).length > 0)
     throw new RunRefused('INTERRUPT_OPEN', 'This thread waits for answers to its interrupts: send `resume`');
-  if (!last) return open ? follow(agent, open, tasks, input, settings) : nothing(tasks, input);
-  const parts = asked.flatMap(partsOf);
-  return send(agent, { messageId: last.id, parts, task: waiting }, input, settings);
+  if (!place) return open ? follow(agent, open, tasks, input, settings) : nothing(tasks, input);
+  // An answer that failed leaves no message behind it.
+  const known = latest.findLastIndex(({ id }, at) => {
+    const version = latestVersion(tasks, id);
+    return version && isSent(at)(version.message);
+  });
+  const parts = latest.slice(known + 1).flatMap(partsOf);
+  const { messageId, replaces } = place;
+  try {
+    return await send(agent, { messageId, replaces, parts, task: waiting }, input, settings);
+  } catch (error) {
+    // The agent has the id in a task further back, or got the message at this moment.
+    if (!A2AError.is(error, 'MESSAGE_ID_CONFLICT') || count === 100) throw error;
+    return openRun(agent, input, settings, 100);
+  }
+}
+
+/** Whether the last of these messages was sent. Those without an answer between them are sent as one, under its id. */
+function isSameAs(stored: Message, latest: readonly AgUiMessage[]): boolean {
+  const own = latest.slice(-1).flatMap(partsOf);
+  // A front end has no words for data, and nothing to send without content.
+  if (own.length === 0) return true;
+  const shown = stored.parts.filter((part) => !('data' in part));
+  const parts = latest.flatMap(partsOf);
+  const same = parts.slice(Math.max(0, parts.length - shown.length));
+  return shown.length >= own.length && isSameContent({ ...stored, parts: shown }, same);
 }
 
 /** An error of the front end that ends its run. */
@@ -78,6 +112,12 @@ export class RunRefused extends Error {
 
 /** The same answer to the same interrupts is sent once. */
 const resumeId = (interruptId: string): string => `resume-${interruptId.split('/')[0]}`;
+
+/** The task that got this answer already. */
+function resumedBy(tasks: readonly Task[], resume: readonly Resume[]): Task | undefined {
+  const { task, message } = latestVersion(tasks, resumeId(resume[0]!.interruptId)) ?? {};
+  return isSameJson(Object(message?.metadata?.[AG_UI]).resume, resume) ? task : undefined;
+}
 
 async function answerQuestion(
   agent: AgentClient,
@@ -108,18 +148,19 @@ async function answerQuestion(
 
 interface Sent {
   readonly messageId: string;
+  readonly replaces?: string | undefined;
   readonly parts: Part[];
   readonly task: Task | undefined;
 }
 
 async function send(
   agent: AgentClient,
-  { messageId, parts, task }: Sent,
+  { messageId, replaces, parts, task }: Sent,
   input: RunInput,
   settings: RunSettings,
 ): Promise<Run> {
   if (parts.length === 0) throw new A2AError('INVALID_PARAMS', 'The message has no content');
-  const { threadId, messages, tools, context, state, forwardedProps } = input;
+  const { threadId, messages, tools, context, state, forwardedProps, resume } = input;
   const note = { answerId: messageId, messageId, given: lengthsOf(task) };
   const message: Message = {
     role: 'ROLE_USER',
@@ -130,6 +171,8 @@ async function send(
     metadata: {
       [AG_UI]: {
         ...note,
+        ...(replaces !== undefined && { replaces }),
+        ...(resume && { resume: resume.map((each) => ({ ...each })) }),
         tools: [...tools],
         context: [...context],
         ...(state !== undefined && { state }),

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import type { Message } from '@ag-ui/client';
 import { streamedAgent } from '@batonjs/ai-sdk';
 import { connect } from '@batonjs/client';
 import { inputRequired as ask, extend, formInput } from '@batonjs/extensions';
@@ -24,7 +25,7 @@ import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import { call, scriptedModel, text } from '../../ai-sdk/test/scripted-model.ts';
 import { agUiHandler } from '../src/ag-ui-handler.ts';
 import { frontEndOf } from '../src/index.ts';
-import { linesOf, versions } from './clients.ts';
+import { type FrontEnd, linesOf, versions } from './clients.ts';
 
 const talking = (gate: Promise<unknown> = Promise.resolve()): AgentServer =>
   serve(
@@ -88,27 +89,126 @@ describe.each(versions)('a front end on AG-UI %s', (version, open) => {
     expect(linesOf(front)).toEqual(['user: show', 'assistant: There']);
   });
 
-  it('answers a question by `resume`, and no text comes twice', async () => {
-    const front = open(await urlOf(talking()));
-    front.say('ask');
-    await front.run();
-    const { outcome } = front.events.at(-1) as never as { outcome: { interrupts: { id: string }[] } };
-    expect(outcome).toMatchObject({
-      type: 'interrupt',
-      interrupts: [{ reason: 'input_required', message: 'Which one?' }],
-    });
-    const [{ id: interruptId } = { id: '' }] = outcome.interrupts;
-    await front.run({ resume: [{ interruptId, status: 'resolved', payload: 'this' }] });
-    expect(linesOf(front)).toEqual([
-      'user: ask',
-      'assistant: First. ',
-      'assistant: Which one?',
-      'assistant: Then this.',
-    ]);
+  it('answers a plain question by the next message, also after a reload, or by `resume`, each once', async () => {
+    const server = talking();
+    const url = await urlOf(server);
+    const client = await connect('http://localhost', { fetch: server.fetch });
+    const answers = {
+      message: (front: FrontEnd) => front.add({ id: 'message', role: 'user', content: 'this' }),
+      reload: (front: FrontEnd) => front.add({ id: 'reload', role: 'user', content: 'this' }),
+      resume: () => {},
+    };
+    for (const [threadId, answer] of Object.entries(answers)) {
+      let front = open(url, threadId);
+      front.say('ask');
+      await front.run();
+      expect(front.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+      const question = front.messages.findLast(({ role }) => role === 'assistant')!;
+      if (threadId === 'reload') {
+        front = open(url, threadId);
+        await front.run();
+      }
+      answer(front);
+      const resume = [{ interruptId: question.id, status: 'resolved', payload: 'this' }];
+      const more = threadId === 'resume' ? { resume } : {};
+      await front.run(more);
+      const lines = ['user: ask', 'assistant: First. ', 'assistant: Which one?'];
+      const said = threadId === 'resume' ? [] : ['user: this'];
+      expect(linesOf(front)).toEqual([...lines, ...said, 'assistant: Then this.']);
+      // The same answer again joins the task, and another one finds nothing that waits.
+      const twice = [open(url, threadId), open(url, threadId)];
+      if (threadId !== 'resume') for (const page of twice) answer(page);
+      await Promise.all(twice.map((page) => page.run(more)));
+      for (const page of twice)
+        expect(page.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+      const [task] = (await client.listTasks({ contextId: threadId })).tasks;
+      const { history = [] } = await client.getTask({ id: task!.id });
+      expect(history.filter(({ role }) => role === 'ROLE_USER')).toHaveLength(2);
+      const other = open(url, threadId);
+      await other.run({ resume: [{ ...resume[0], payload: 'that' }] });
+      expect(other.events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'NO_INTERRUPT' });
+      // A page that is loaded again is asked nothing that was answered.
+      const loaded = open(url, threadId);
+      await loaded.run();
+      expect(linesOf(loaded)).toEqual([
+        ...lines.slice(0, 1),
+        'assistant: First. ',
+        'assistant: Which one?',
+        'user: this',
+        'assistant: First. Then this.',
+      ]);
+      expect(loaded.events.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+    }
   });
 
-  it('refuses a new message while a question is open, and answers that do not fit', async () => {
-    const url = await urlOf(talking());
+  it('sends an edited message anew, and cancels what it leaves', async () => {
+    const server = talking();
+    const url = await urlOf(server);
+    const front = open(url);
+    const ask = (id: string, content: string) => {
+      const page = open(url);
+      page.add({ id, role: 'user', content });
+      return page.run().then(() => page);
+    };
+    for (const [content, last] of [
+      ['Hello', 'assistant: Half .'],
+      ['ask', 'assistant: Which one?'],
+      ['Howdy', 'assistant: Half .'],
+      ['Howdy', 'assistant: Half .'],
+    ] as const)
+      expect(linesOf(await ask('m', content)).at(-1)).toBe(last);
+    await front.run();
+    expect(linesOf(front)).toEqual(['user: Howdy', 'assistant: Half .']);
+    expect(front.messages[0]!.id).toBe('m');
+    const client = await connect('http://localhost', { fetch: server.fetch });
+    const { tasks } = await client.listTasks({ contextId: 'thread-1' });
+    expect(tasks.map(({ status }) => status.state).sort()).toEqual([
+      'TASK_STATE_CANCELED',
+      'TASK_STATE_COMPLETED',
+      'TASK_STATE_COMPLETED',
+    ]);
+    // One of long ago, too.
+    for (let n = 0; n < 21; n += 1) await client.send(`${n}`, { contextId: 'thread-1' });
+    await ask('m', 'Good day');
+    const again = open(url);
+    await again.run();
+    expect(linesOf(again)).toEqual(['user: Good day', 'assistant: Half .']);
+  });
+
+  it('shows a page that is loaded again what the user sent, so that it joins the task with it', async () => {
+    const card = { name: 'Eyes', description: 'Looks', defaultInputModes: ['*/*'] };
+    const server = serve(
+      async function* () {
+        yield completed('Seen');
+      },
+      { card },
+    );
+    const url = await urlOf(server);
+    const content = [
+      { type: 'text', text: 'Hello' },
+      { type: 'image', source: { type: 'data', value: 'AQ==', mimeType: 'image/png' } },
+      { type: 'document', source: { type: 'url', value: 'https://a.example', mimeType: 'text/html' } },
+    ];
+    const front = open(url);
+    front.add({ id: 'm', role: 'user', content } as Message);
+    await front.run();
+    const loaded = open(url);
+    await loaded.run();
+    const [message] = loaded.messages;
+    expect(message).toEqual({ id: 'm', role: 'user', content });
+    const again = open(url);
+    again.add(message!);
+    await again.run();
+    const client = await connect('http://localhost', { fetch: server.fetch });
+    expect((await client.listTasks({ contextId: 'thread-1' })).tasks).toHaveLength(1);
+  });
+
+  it('refuses a new message while an approval is open, and answers that do not fit', async () => {
+    const question = { toolCallId: 'c', toolName: 'pay', input: {}, needs: 'approval' };
+    const asking = serve(async function* () {
+      yield inputRequired(data({ toolCalls: [question] }));
+    });
+    const url = await urlOf(asking);
     const front = open(url);
     front.say('ask');
     await front.run();
@@ -123,10 +223,10 @@ describe.each(versions)('a front end on AG-UI %s', (version, open) => {
     const another = open(url, 'thread-2');
     await another.run({ resume });
     expect(another.events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'NO_INTERRUPT' });
-    // A page that was loaded again is shown what was said, and the question.
+    // A page that was loaded again is shown what was said, and asked again.
     const loaded = open(url);
     await loaded.run();
-    expect(linesOf(loaded)).toEqual(['user: ask', 'assistant: First. ', 'assistant: Which one?']);
+    expect(linesOf(loaded)).toContain('user: ask');
     expect(loaded.events.at(-1)).toMatchObject({ outcome: { type: 'interrupt' } });
   });
 
@@ -135,8 +235,8 @@ describe.each(versions)('a front end on AG-UI %s', (version, open) => {
     const front = open(await urlOf(server));
     front.say('ask');
     await front.run();
-    const { outcome } = front.events.at(-1) as never as { outcome: { interrupts: { id: string }[] } };
-    await front.run({ resume: [{ interruptId: outcome.interrupts[0]!.id, status: 'cancelled' }] });
+    const { id: interruptId } = front.messages.at(-1)!;
+    await front.run({ resume: [{ interruptId, status: 'cancelled' }] });
     const expected =
       version === '1.0.0' ? { outcome: { type: 'cancelled' } } : { type: 'RUN_ERROR', code: 'CANCELED' };
     expect(front.events.at(-1)).toMatchObject(expected);

@@ -248,19 +248,25 @@ describe('a run ends', () => {
     expect(encoded([end('CANCELED', 'Words')], old)[0]).toMatchObject({ message: 'Words' });
   });
 
-  it('with a question, after all messages and the state', () => {
+  it('with what authorizes the agent, after all messages and the state', () => {
     const content = { type: 'content', artifact: { artifactId: 'd', parts: [{ data: 1 }] } };
-    const interrupt = { id: 'last', reason: 'input_required', message: 'Words' };
+    const interrupt = { reason: 'baton:auth_required', metadata: { parts: [] } };
     const own = { id: 'last', role: 'assistant', content: 'Words' };
-    expect(encoded([content, end('INPUT_REQUIRED', 'Words')]).slice(2)).toEqual([
+    expect(encoded([content, end('AUTH_REQUIRED', 'Words')]).slice(2)).toEqual([
       ...words,
       { type: 'STATE_SNAPSHOT', snapshot: { artifacts: { d: { artifactId: 'd', parts: [{ data: 1 }] } } } },
       { type: 'MESSAGES_SNAPSHOT', messages: [...before, own] },
-      finished({ type: 'interrupt', interrupts: [interrupt] }),
+      finished({ type: 'interrupt', interrupts: [{ ...interrupt, id: 'last', message: 'Words' }] }),
     ]);
-    expect(encoded([end('INPUT_REQUIRED')])).toEqual([
+    expect(encoded([end('AUTH_REQUIRED')])).toEqual([
       { type: 'MESSAGES_SNAPSHOT', messages: before },
-      finished({ type: 'interrupt', interrupts: [{ id: 'task', reason: 'input_required' }] }),
+      finished({ type: 'interrupt', interrupts: [{ ...interrupt, id: 'task' }] }),
     ]);
+  });
+
+  it('with a plain question in success: the next message answers it', () => {
+    expect(encoded([end('INPUT_REQUIRED', 'Words')])).toEqual([...words, finished({ type: 'success' })]);
+    const [, said] = encoded([end('INPUT_REQUIRED')]);
+    expect(said).toMatchObject({ messageId: 'task', delta: 'The agent waits for an answer.' });
   });
 });

@@ -102,13 +102,13 @@ const scenarios: Readonly<Record<string, readonly [agent: Agent, last: object]>>
       yield artifact('answer', 'First');
       yield inputRequired('Which?');
     },
-    { type: 'RUN_FINISHED', outcome: { type: 'interrupt' } },
+    { type: 'RUN_FINISHED', outcome: { type: 'success' } },
   ],
   'asks with a form': [
     async function* () {
       yield askForm('How many?', { form: z.object({ count: z.number() }), title: 'Count' });
     },
-    { type: 'RUN_FINISHED', outcome: { type: 'interrupt' } },
+    { type: 'RUN_FINISHED', outcome: { type: 'success' } },
   ],
   'needs an authorization': [
     async function* () {

@@ -9,15 +9,16 @@ export {
   untilAtRest,
 } from './answers/answer-parts.ts';
 export {
-  type AnswerNote,
   type AwaitedToolCall,
   awaitedCalls,
   cancelOpenTask,
+  isSameContent,
   latestNote,
-  noteOf,
+  latestVersion,
   openTask,
   type PastAnswer,
   pastAnswers,
+  placeIn,
+  replacedIn,
   tasksOf,
-  taskWith,
 } from './answers/thread.ts';

@@ -3,11 +3,12 @@ import {
   answerParts,
   awaitedCalls,
   begun,
+  isSameContent,
   latestNote,
   lengthsOf,
   openTask,
+  placeIn,
   tasksOf,
-  taskWith,
   untilAtRest,
 } from '@batonjs/client/answers';
 import type { Message, Part, Task } from '@batonjs/protocol';
@@ -34,26 +35,33 @@ type Chunks = AsyncGenerator<UIMessageChunk, void, void>;
 
 /**
  * Sends the new message of a chat, and gives the chunks of the answer. A chat is a context of the agent, a message of the
- * user one of the agent's with the same id: sent again, it joins the task that it started.
+ * user one of the agent's with the same id: sent again, it joins the task that it started. One that was edited, or is
+ * asked again, is another message, which takes its place.
  */
 export async function sendChat(
   agent: AgentClient,
-  { chatId, messages, trigger }: Sending,
+  sending: Sending,
   settings: FollowSettings = {},
+  count = sending.trigger === 'regenerate-message' ? 100 : 20,
 ): Promise<Chunks> {
+  const { chatId, messages, trigger } = sending;
   const last = messages.at(-1);
   if (!last) throw new A2AError('INVALID_PARAMS', 'The chat has no message');
-  const tasks = await tasksOf(agent, chatId, { signal: settings.signal });
-  const open = openTask(tasks);
-  const waiting = open?.status.state === 'TASK_STATE_INPUT_REQUIRED' ? open : undefined;
-  if (last.role !== 'user') return answerCalls(agent, last, open, settings);
-  const isAgain = trigger === 'regenerate-message';
-  const known = isAgain ? undefined : taskWith(tasks, last.id);
-  if (known) return followTask(agent, known, settings);
+  const { signal } = settings;
+  const tasks = await tasksOf(agent, chatId, { signal, count });
+  if (last.role !== 'user') return answerCalls(agent, last, openTask(tasks), settings);
   const parts = partsOf(last);
   if (parts.length === 0) throw new A2AError('INVALID_PARAMS', 'The message has no content');
-  // The agent has a message of this id: asked again, it is another one.
-  const messageId = isAgain ? `${last.id}-${crypto.randomUUID()}` : last.id;
+  const isAgain = trigger === 'regenerate-message';
+  const isSame = (sent: Message) => !isAgain && isSameContent(sent, parts);
+  const { sentTo, messageId, replaces, open } = await placeIn(
+    agent,
+    tasks,
+    { id: last.id, isSame },
+    { signal },
+  );
+  if (sentTo) return followTask(agent, sentTo, settings);
+  const waiting = open?.status.state === 'TASK_STATE_INPUT_REQUIRED' ? open : undefined;
   const note = { answerId: `answer-${messageId}`, messageId, given: lengthsOf(waiting) };
   const message: Message = {
     role: 'ROLE_USER',
@@ -61,9 +69,15 @@ export async function sendChat(
     contextId: chatId,
     ...(waiting && { taskId: waiting.id }),
     parts: waiting ? parts.map((part) => asAnswer(waiting, part)) : parts,
-    metadata: { [AI_SDK]: note },
+    metadata: { [AI_SDK]: { ...note, ...(replaces !== undefined && { replaces }) } },
   };
-  return chunksOf(answerParts(await begun(agent.stream(message, settings)), note), note.answerId);
+  try {
+    return chunksOf(answerParts(await begun(agent.stream(message, settings)), note), note.answerId);
+  } catch (error) {
+    // The agent has the id in a task further back, or got the message at this moment.
+    if (!A2AError.is(error, 'MESSAGE_ID_CONFLICT') || count === 100) throw error;
+    return sendChat(agent, sending, settings, 100);
+  }
 }
 
 /** Sends approvals and outputs of tools, which stand in the assistant's message. Its answer goes on in that message. */

@@ -1,6 +1,5 @@
 import type { AgentClient } from '@batonjs/client';
 import { answerParts, type PastAnswer, pastAnswers, tasksOf } from '@batonjs/client/answers';
-import type { Message } from '@batonjs/protocol';
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { AI_SDK } from '../metadata.ts';
 import { chunksOf } from './chunks.ts';
@@ -12,16 +11,16 @@ import { chunksOf } from './chunks.ts';
 export async function chatMessages(agent: AgentClient, chatId: string): Promise<UIMessage[]> {
   const tasks = await tasksOf(agent, chatId, { count: 100 });
   const messages: UIMessage[] = [];
-  for (const past of tasks.toReversed().flatMap((task) => pastAnswers(task, AI_SDK))) {
-    messages.push(userMessage(past.message));
+  for (const past of pastAnswers(tasks, AI_SDK)) {
+    messages.push(userMessage(past));
     const answer = await answerOf(past);
     if (answer) messages.push(answer);
   }
   return messages;
 }
 
-const userMessage = (message: Message): UIMessage => ({
-  id: message.messageId,
+const userMessage = ({ id, message }: PastAnswer): UIMessage => ({
+  id,
   role: 'user',
   parts: message.parts.flatMap((part): UIMessage['parts'] => {
     if ('text' in part) return [{ type: 'text', text: part.text }];

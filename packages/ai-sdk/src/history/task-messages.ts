@@ -1,3 +1,4 @@
+import { replacedIn } from '@batonjs/client/answers';
 import type { Message, Task } from '@batonjs/protocol';
 import type { Turn } from '@batonjs/server';
 import type { ModelMessage } from 'ai';
@@ -23,10 +24,18 @@ export interface HistoryOptions {
   readonly artifact: string;
 }
 
-/** The history of a turn: completed tasks of its context, then the messages of its task. */
+/**
+ * The history of a turn: completed tasks of its context, then the messages of its task. Without what a new version
+ * of a message took the place of.
+ */
 export async function historyOf(turn: Turn, { tasks, artifact }: HistoryOptions): Promise<History> {
-  const before = tasks > 0 ? (await turn.context.tasks()).filter(isCompleted).slice(-tasks) : [];
-  const messages = before.flatMap((task) => exchangeOf(task, artifact));
+  const all = tasks > 0 ? await turn.context.tasks() : [];
+  const replaced = replacedIn([...all.flatMap(({ history = [] }) => history), ...turn.messages]);
+  const exchanges = all.filter(isCompleted).map((task) => exchangeOf(task, artifact, replaced));
+  const messages = exchanges
+    .filter(({ length }) => length > 0)
+    .slice(-tasks)
+    .flat();
   const said = turn.messages.map((message) => ({ message, kept: keptBy(message, turn.memory) }));
   const lastTaken = lastTakenIn(said, turn);
   let pending: Kept['pending'] = [];
@@ -90,8 +99,14 @@ const waitingCall = ({ needs, toolCallId, call = toolCallId }: PendingCall): [st
   needs === 'answer' ? [[toolCallId, call]] : [];
 
 /** What the user asked in a task, and what the agent gave: not what led to the answer. */
-function exchangeOf({ history = [], artifacts = [] }: Task, answer: string): ModelMessage[] {
-  const asked = usersOf(history.filter(({ role }) => role === 'ROLE_USER'));
+function exchangeOf(
+  { history = [], artifacts = [] }: Task,
+  answer: string,
+  replaced: ReadonlySet<Message>,
+): ModelMessage[] {
+  const users = history.filter(({ role }) => role === 'ROLE_USER');
+  const asked = usersOf(users.filter((message) => !replaced.has(message)));
+  if (users.some((message) => replaced.has(message))) return asked;
   const kept = artifacts.filter(({ artifactId }) => artifactId === answer || !besides.has(artifactId));
   const given = assistantMessage(...kept.map(({ parts }) => parts));
   return given ? [...asked, given] : asked;

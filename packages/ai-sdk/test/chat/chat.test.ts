@@ -3,7 +3,10 @@ import { append, artifact, completed, data, failed, file, inputRequired, working
 import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
+  readUIMessageStream,
   tool,
+  type UIMessage,
+  type UIMessageChunk,
 } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -29,6 +32,7 @@ function talking(gate: Promise<unknown> = Promise.resolve()): AgentServer {
         yield artifact('answer', 'First. ');
         return yield inputRequired('Which one?');
       }
+      if (text === 'again') return yield inputRequired('Which one of them?');
       if (text === 'show') {
         yield artifact('picture', file(new Uint8Array([1]), { mediaType: 'image/png' }));
         yield artifact({ artifactId: 'table', name: 'Table' }, data({ rows: 1 }));
@@ -41,6 +45,26 @@ function talking(gate: Promise<unknown> = Promise.resolve()): AgentServer {
     },
     { idempotency: true, restart: 'rerun' },
   );
+}
+
+/** Answers with what it was asked. */
+const echoing = (idempotency = true) =>
+  serve(
+    async function* ({ text }) {
+      yield artifact('answer', `[${text}]`);
+      yield completed();
+    },
+    { idempotency },
+  );
+
+const textsOf = ({ parts }: Pick<UIMessage, 'parts'>) =>
+  parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
+/** The message that a stream makes. */
+async function readUI(stream: ReadableStream<UIMessageChunk>): Promise<UIMessage | undefined> {
+  let message: UIMessage | undefined;
+  for await (const state of readUIMessageStream({ stream })) message = state;
+  return message;
 }
 
 describe.each(ways)('a chat over %s', (_, transportFor) => {
@@ -87,10 +111,7 @@ describe.each(ways)('a chat over %s', (_, transportFor) => {
     expect(chat.text).toBe('Then this.');
     expect(chat.messages).toHaveLength(4);
     expect((await client.listTasks({ contextId: 'chat-1' })).tasks).toHaveLength(1);
-    const texts = (await chatMessages(client, 'chat-1')).map(({ role, parts }) => [
-      role,
-      parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),
-    ]);
+    const texts = (await chatMessages(client, 'chat-1')).map((message) => [message.role, textsOf(message)]);
     expect(texts).toEqual([
       ['user', 'ask'],
       ['assistant', 'First. Which one?'],
@@ -185,13 +206,62 @@ describe.each(ways)('a chat over %s', (_, transportFor) => {
     expect(history?.filter(({ role }) => role === 'ROLE_USER')).toHaveLength(1);
   });
 
-  it('asks again with `regenerate`, as a new task', async () => {
+  it('sends an edited message, and one that is asked again, anew; a reload shows each once', async () => {
+    const { chat, transport, client } = await chatWith(echoing());
+    await chat.sendMessage({ text: 'Nolan?' });
+    const { id } = chat.messages[0]!;
+    const page = () => chat.messages.map((message) => [message.id, textsOf(message)]);
+    const kept = async () =>
+      (await chatMessages(client, 'chat-1')).map((message) => [message.id, textsOf(message)]);
+    const send = async (text: string, trigger: 'submit-message' | 'regenerate-message') => {
+      const messages: UIMessage[] = [{ id, role: 'user', parts: [{ type: 'text', text }] }];
+      const options = { chatId: 'chat-1', messageId: undefined, messages, abortSignal: undefined };
+      return textsOf((await readUI(await transport.sendMessages({ trigger, ...options })))!);
+    };
+    await chat.sendMessage({ text: 'Dolan?', messageId: id });
+    expect(page().map(([, text]) => text)).toEqual(['Dolan?', '[Dolan?]']);
+    expect(await kept()).toEqual(page());
+    await chat.regenerate();
+    await chat.sendMessage({ text: 'More?' });
+    expect(await kept()).toEqual(page());
+    // Sent again, each joins its task; the words of an earlier version are new ones by now.
+    const count = async () => (await client.listTasks({ contextId: 'chat-1' })).tasks.length;
+    expect(await count()).toBe(4);
+    expect(await send('Dolan?', 'submit-message')).toBe('[Dolan?]');
+    expect(await count()).toBe(4);
+    expect(await send('Nolan?', 'submit-message')).toBe('[Nolan?]');
+    expect(await count()).toBe(5);
+    expect((await kept()).map(([, text]) => text)).toEqual(['Nolan?', '[Nolan?]']);
+  });
+
+  it.each([true, false])('edits a message of long ago, with idempotency: %s', async (idempotency) => {
+    const { chat, client } = await chatWith(echoing(idempotency));
+    await chat.sendMessage({ text: 'Nolan?' });
+    for (let n = 0; n < 21; n += 1) await client.send(`${n}`, { contextId: 'chat-1' });
+    await chat.sendMessage({ text: 'Dolan?', messageId: chat.messages[0]!.id });
+    expect(chat.text).toBe('[Dolan?]');
+    expect((await chatMessages(client, 'chat-1')).map(textsOf)).toEqual(['Dolan?', '[Dolan?]']);
+  });
+
+  it('cancels the open tasks that an edited message leaves, and answers the question of no other', async () => {
     const { chat, client } = await chatWith(talking());
     await chat.sendMessage({ text: 'Hello' });
-    await chat.regenerate();
+    await chat.sendMessage({ text: 'ask' });
+    await chat.sendMessage({ text: 'Howdy', messageId: chat.messages[0]!.id });
     expect(chat.text).toBe('Half .');
-    expect((await client.listTasks({ contextId: 'chat-1' })).tasks).toHaveLength(2);
-    expect(chat.messages).toHaveLength(2);
+    const { tasks } = await client.listTasks({ contextId: 'chat-1' });
+    expect(tasks.map(({ status }) => status.state).sort()).toEqual([
+      'TASK_STATE_CANCELED',
+      'TASK_STATE_COMPLETED',
+      'TASK_STATE_COMPLETED',
+    ]);
+    // An answer that is edited answers the same task while it waits.
+    await chat.sendMessage({ text: 'ask' });
+    await chat.sendMessage({ text: 'again' });
+    await chat.sendMessage({ text: 'this', messageId: chat.messages.at(-2)!.id });
+    expect(chat.text).toBe('Then this.');
+    expect((await chatMessages(client, 'chat-1')).map(textsOf)).toEqual(chat.messages.map(textsOf));
+    expect((await client.listTasks({ contextId: 'chat-1' })).tasks).toHaveLength(4);
   });
 
   it('ends when its task is canceled elsewhere', async () => {

@@ -212,6 +212,24 @@ describe('a model reads of its context', () => {
     ]);
   });
 
+  it('nothing of what a new version of a message took the place of', async () => {
+    const edited = (id: string, replaces: string): Message => ({
+      ...user(id),
+      metadata: { 'https://a-front-end.example': { replaces } },
+    });
+    const said = (...history: Message[]) => task(history.at(-1)!.messageId, 'COMPLETED', { history });
+    const tasks = [said(user('one')), said(user('two'), user('three')), said(user('four'))];
+    const linesAfter = (...messages: Message[]) => linesOf(messages, undefined, { tasks: 9 }, tasks);
+    expect(await linesAfter(edited('now', 'three'))).toEqual([
+      'user: one',
+      'assistant: one!',
+      'user: two',
+      'user: now',
+    ]);
+    expect(await linesAfter(edited('now', 'two'))).toEqual(['user: one', 'assistant: one!', 'user: now']);
+    expect(await linesAfter(edited('now', 'unknown'))).toHaveLength(8);
+  });
+
   it('no reasoning and no sources, unless they are the answer', async () => {
     const artifacts = ['reasoning', 'sources', 'other'].map((artifactId) => ({
       artifactId,

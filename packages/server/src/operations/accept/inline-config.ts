@@ -1,6 +1,6 @@
 import type { Message, SendMessageConfiguration, SendMessageRequest } from '@batonjs/protocol';
+import { isSameJson } from '@batonjs/protocol/parts';
 import { sha256 } from '#bytes';
-import { isSameJson } from '../../base/same-json.ts';
 import { checkConfigLimit, tooMany } from '../../webhooks/configs/check-config-limit.ts';
 import { checkPushConfig } from '../../webhooks/configs/check-push-config.ts';
 import { pushVersion } from '../../webhooks/configs/push-version.ts';

@@ -1,5 +1,5 @@
 import type { MessageReceived } from '@batonjs/lifecycle';
-import { isSameJson } from '../../base/same-json.ts';
+import { isSameJson } from '@batonjs/protocol/parts';
 
 type Sent = Pick<MessageReceived, 'message' | 'metadata'>;
 

@@ -1,7 +1,7 @@
 import type { Callback, QuestionLink, State } from '@batonjs/lifecycle';
 import type { Message, Part } from '@batonjs/protocol';
+import { isSameJson } from '@batonjs/protocol/parts';
 import { StoreError } from '@batonjs/store';
-import { isSameJson } from '../../base/same-json.ts';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
 import { decideAll } from '../../log/write/decision.ts';

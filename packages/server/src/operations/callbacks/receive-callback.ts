@@ -1,7 +1,7 @@
 import type { Callback, State } from '@batonjs/lifecycle';
 import { type Issue, readOwnSchema } from '@batonjs/protocol/json-schema';
+import { isSameJson } from '@batonjs/protocol/parts';
 import { StoreError } from '@batonjs/store';
-import { isSameJson } from '../../base/same-json.ts';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
 import { appendOpenly } from '../../log/write/append-openly.ts';

@@ -1,5 +1,5 @@
+import { isSameJson } from '@batonjs/protocol/parts';
 import type { TaskStore } from '@batonjs/store';
-import { isSameJson } from '../../base/same-json.ts';
 import type { CardInput } from './complete-card.ts';
 
 interface Named {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSameJson } from '../../src/base/same-json.ts';
+import { isSameJson } from '../src/parts.ts';
 
 it.each([
   ['members in another order', { a: 1, b: [{ c: null, d: 'x' }] }, { b: [{ d: 'x', c: null }], a: 1 }, true],
@@ -11,7 +11,7 @@ it.each([
   ['nothing and an empty object', null, {}, false],
   ['a number and its text', 1, '1', false],
   ['an inherited member', JSON.parse('{"toString":1}'), { valueOf: 1 }, false],
-])('%s', (_, one, other, same) => {
+])('compares %s', (_, one, other, same) => {
   expect(isSameJson(one, other)).toBe(same);
   expect(isSameJson(other, one)).toBe(same);
 });
