@@ -94,7 +94,10 @@ export interface Failure {
   readonly details?: Json;
 }
 
-/** The task failed: text for people, or a `Failure`, which is sent as text and as a data part. Nothing may follow. */
+/**
+ * The task failed: text for people, or a `Failure`, which is sent as text and as a data part. Nothing may follow. After a
+ * cancel request the task becomes CANCELED instead.
+ */
 export function failed(why?: Note | Failure, metadata?: Metadata): TaskUpdate {
   const note = isFailure(why)
     ? [text(why.message), data({ ...why }, { mediaType: 'application/json' })]

@@ -1,32 +1,19 @@
 import type { ChildUpdate, Command, State, TaskUpdate } from '@batonjs/lifecycle';
 import { canceled, working } from '../agent/builders.ts';
 
-/** Writes an update. A log that is no task yet becomes one. */
-export function commandsFor(state: State, taskId: string, update: TaskUpdate): Command[] {
-  const report: Command = { type: 'update', update };
-  return state.task ? [report] : [{ type: 'create', taskId }, report];
-}
-
 /**
- * Writes an update of the agent and, in the same commit, those that follow it. After a cancel request, COMPLETED
- * becomes CANCELED unless the agent says that it finished before it noticed.
+ * Writes updates. A log that is no task yet becomes one. Every way in which a task ends writes its end here: see
+ * `afterCancel`.
  */
-export function reportCommands(
-  state: State,
-  taskId: string,
-  update: TaskUpdate,
-  more: readonly TaskUpdate[],
-): Command[] {
-  const commands = commandsFor(state, taskId, afterCancel(state, update));
-  for (const next of more) commands.push({ type: 'update', update: afterCancel(state, next) });
+export function commandsFor(state: State, taskId: string, ...updates: TaskUpdate[]): Command[] {
+  const commands: Command[] = state.task ? [] : [{ type: 'create', taskId }];
+  for (const update of updates) commands.push({ type: 'update', update: afterCancel(state, update) });
   return commands;
 }
 
 /** Writes a question, which ends the turn. A client that canceled would not see that before its next message. */
-export const questionCommands = (state: State, taskId: string, update: TaskUpdate): Command[] =>
-  state.cancelRequested
-    ? commandsFor(state, taskId, canceled())
-    : [...commandsFor(state, taskId, update), { type: 'end-turn' }];
+export const questionCommands = (state: State, taskId: string, update: TaskUpdate): readonly Command[] =>
+  unlessCanceled(state, taskId, [...commandsFor(state, taskId, update), { type: 'end-turn' }]);
 
 /** The commands, or the end of a task whose client asked for it. */
 export const unlessCanceled = (
@@ -59,8 +46,12 @@ export function pauseCommands(state: State, taskId: string, pause: Command): Com
   return isNew ? [...commandsFor(state, taskId, working()), pause] : [pause];
 }
 
-/** An agent that was aborted often takes half-finished work for finished. */
+/**
+ * After a cancel request, a task does not end as COMPLETED or FAILED: an agent that was aborted often takes half-finished
+ * work for finished, and a client would try again what its user canceled. Only an agent that says so finished before.
+ */
 function afterCancel({ cancelRequested }: State, update: TaskUpdate): TaskUpdate {
-  const claimsSuccess = 'status' in update && update.status.state === 'TASK_STATE_COMPLETED';
-  return cancelRequested && claimsSuccess && !update.beforeCancel ? canceled() : update;
+  if (!cancelRequested || !('status' in update) || update.beforeCancel) return update;
+  const { state } = update.status;
+  return state === 'TASK_STATE_COMPLETED' || state === 'TASK_STATE_FAILED' ? canceled() : update;
 }

@@ -8,7 +8,7 @@ import type { LiveTask } from '../log/live-task.ts';
 import type { Decision } from '../log/write/decision.ts';
 import { reportTransitions } from '../log/write/transition.ts';
 import { type Written, write } from '../log/write/write.ts';
-import { endCommands, pauseCommands, questionCommands, reportCommands, unlessCanceled } from './commands.ts';
+import { commandsFor, endCommands, pauseCommands, questionCommands, unlessCanceled } from './commands.ts';
 import { Confirmation, type Heartbeat, type Held } from './heartbeat.ts';
 import { decideWithin, PendingLines } from './lines/pending-lines.ts';
 import { giveBack, handOver } from './order/give-back.ts';
@@ -113,13 +113,12 @@ export class TaskWriter implements Held {
   }
 
   /**
-   * Writes an update of the agent. INPUT_REQUIRED also ends the turn and gives the task back. After a cancel request,
-   * COMPLETED becomes CANCELED unless the agent says that it finished before it noticed. `more`: artifacts and states that
-   * follow, in the same commit; no question. Throws or rejects if it is refused.
+   * Writes an update of the agent. INPUT_REQUIRED also ends the turn and gives the task back. `more`: artifacts and states
+   * that follow, in the same commit; no question. Throws or rejects if it is refused.
    */
   update(update: TaskUpdate, more: readonly TaskUpdate[] = []): Answer<unknown> {
     const asks = 'status' in update && update.status.state === 'TASK_STATE_INPUT_REQUIRED';
-    if (!asks) return this.write((state) => reportCommands(state, this.live.taskId, update, more));
+    if (!asks) return this.write((state) => commandsFor(state, this.live.taskId, update, ...more));
     return this.write(
       (state) => questionCommands(state, this.live.taskId, update),
       (state) => giveBack(state, this.#dependencies),

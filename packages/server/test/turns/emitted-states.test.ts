@@ -14,6 +14,7 @@ import {
   artifact,
   completed,
   emitting,
+  failed,
   inputRequired,
   text,
   working,
@@ -106,6 +107,7 @@ describe('States that are emitted without awaiting each', () => {
 
   it.each([
     ['canceled', completed(), 'CANCELED'],
+    ['canceled, also if it failed', failed('Aborted'), 'CANCELED'],
     ['completed, if its agent finished before', { ...completed(), beforeCancel: true as const }, 'COMPLETED'],
   ])('after a cancel request, leave the task %s', async (_, end, state) => {
     const asked = Promise.withResolvers<void>();

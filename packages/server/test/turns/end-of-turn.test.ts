@@ -15,6 +15,7 @@ import {
   artifact,
   authRequired,
   completed,
+  failed,
   inputRequired,
   text,
 } from '../../src/index.ts';
@@ -97,6 +98,56 @@ describe('at the moment at which a turn gives its task back', () => {
     serve(agent, { store, ...unnotified });
     const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
     await until(front, task.id, 'CANCELED');
+    expect(await canceled.promise).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
+  });
+});
+
+describe('at the moment at which a task fails, a cancel request ends it as CANCELED', () => {
+  const fails = ({ facts }: Commit) =>
+    facts.some((fact) => fact.type === 'status-changed' && fact.status.state === 'TASK_STATE_FAILED');
+  const never: Agent = async function* () {
+    yield artifact('out', text('1'));
+    await new Promise(() => {});
+  };
+
+  it.each<[string, Agent, Partial<AgentServerOptions>?]>([
+    [
+      'where its agent throws',
+      async function* () {
+        yield artifact('out', text('1'));
+        throw new Error('Boom');
+      },
+    ],
+    [
+      'where its agent says so',
+      async function* () {
+        yield failed({ code: 'TRY_AGAIN', message: 'It failed', retryable: true });
+      },
+    ],
+    ['where its time is over', never, { clocks: { totalMs: 20 } }],
+    ['where its server closes', never, { restart: 'fail' }],
+    ['where its process died', never, { restart: 'fail', leaseMs: 50 }],
+  ])('%s', async (_, agent, options = {}) => {
+    const memory = memoryStore();
+    const front = serve(agent, { store: memory, run: 'workers' });
+    const canceled = Promise.withResolvers<unknown>();
+    const store = beforeFirst(memory, fails, async ({ taskId }) => {
+      canceled.resolve(rpc(front, 'CancelTask', { id: taskId }));
+      await untilFact(memory, taskId, 'cancel-requested');
+    });
+    // A process that renews no lease is as one that died.
+    const dies = options.leaseMs !== undefined;
+    const first = serve(agent, {
+      ...unnotified,
+      ...options,
+      store: dies ? change(memory, { renew: () => async (leases) => [...leases] }) : store,
+    });
+    const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
+    if (options.restart) await untilFact(memory, task.id, 'turn-started');
+    if (dies) serve(agent, { ...options, store });
+    else if (options.restart) await first.close({ graceMs: 0 });
+    const ended = await until(front, task.id, 'CANCELED');
+    expect(JSON.stringify(ended.status)).not.toContain('retryable');
     expect(await canceled.promise).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
   });
 });

@@ -4,7 +4,7 @@ import type { Agent } from '../../agent/agent.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../../agent/check-agent-output.ts';
 import { waitingIn } from '../../agent/waiting-updates.ts';
 import { nextRound } from '../../base/timing/next-round.ts';
-import { questionCommands, reportCommands, unlessCanceled } from '../commands.ts';
+import { commandsFor, questionCommands, unlessCanceled } from '../commands.ts';
 import { turnOver } from '../failure.ts';
 import { describeThrown } from '../retries/thrown.ts';
 import { AttemptReplay, type ReplayDifference, ReplayOver } from './attempt-replay.ts';
@@ -138,7 +138,7 @@ async function runAgent(
 
 function commandsOf(update: TaskUpdate, state: AttemptReplay['state'], taskId: string) {
   const asks = 'status' in update && update.status.state === 'TASK_STATE_INPUT_REQUIRED';
-  return asks ? questionCommands(state, taskId, update) : reportCommands(state, taskId, update, []);
+  return asks ? questionCommands(state, taskId, update) : commandsFor(state, taskId, update);
 }
 
 /** Resolves to nothing when the attempt did nothing for so long. */
