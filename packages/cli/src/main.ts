@@ -3,13 +3,15 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { runCli } from './run-cli.ts';
+import { interrupted } from './run-context.ts';
 
 const stop = new AbortController();
-process.on('SIGINT', () => {
+const end = () => {
   // The second one ends it at once.
-  if (stop.signal.aborted) process.exit(130);
+  if (stop.signal.aborted) process.exit(interrupted);
   stop.abort(new Error('Interrupted'));
-});
+};
+process.on('SIGINT', end).on('SIGTERM', end);
 // A reader such as `head` that has enough ends the pipe.
 process.stdout.on('error', () => process.exit(0));
 

@@ -6,7 +6,7 @@ import { cleanLine } from './output/clean.ts';
 import { jsonText } from './output/json-text.ts';
 import { createProgram } from './program.ts';
 import type { Run } from './run.ts';
-import { RunContext } from './run-context.ts';
+import { interrupted, RunContext } from './run-context.ts';
 import { applySettings, Settings } from './settings/settings.ts';
 
 /** Runs a command line, without the name of the program. Resolves to the exit code. */
@@ -28,7 +28,7 @@ export async function runCli(args: readonly string[], io: Io, version: string): 
     return context?.exitCode ?? 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    if (io.signal.aborted) return 130;
+    if (io.signal.aborted) return interrupted;
     return fail(toUsage(error, program, args), context, args, io);
   }
 }

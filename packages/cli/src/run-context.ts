@@ -10,6 +10,9 @@ import { Output } from './output/output.ts';
 import { mayDraw, ProgressLine } from './output/progress-line.ts';
 import { Redactor } from './output/redactor.ts';
 
+/** The exit code of a command that was told to end before it had done its work. */
+export const interrupted = 130;
+
 /** One run of a command. */
 export class RunContext<Options extends CommonOptions = CommonOptions> implements OpenContext {
   readonly io: Io;

@@ -99,6 +99,17 @@ it('goes on with a run that was interrupted', async () => {
   await eventually(async () => expect(await total('CANCELED')).toBe(40));
 });
 
+it('says how to go on after a run that broke off', async () => {
+  const { file, tasks } = await shop(3, 0);
+  const broken = await cli(`tasks --store ${file} --agent used cancel --all`, {
+    onWrite: (_, text) => {
+      if (text.startsWith('Run ')) throw new Error('Broken');
+    },
+  });
+  const [, run] = /give --resume (\S+) to go on/.exec(broken.stderr) ?? [];
+  expect([broken.code, (await tasks(`cancel --resume ${run} -o json`)).json.isOver]).toEqual([1, true]);
+});
+
 it('refuses flags that say nothing, or contradict each other', async () => {
   const { tasks } = await shop(0, 1);
   const refused: [string, string][] = [
@@ -146,4 +157,9 @@ it('names those that no process ended in time', async () => {
   await server.close();
   const erased = await cli(`tasks --store ${file} --agent used erase --all --wait 1ms`);
   expect([erased.code, erased.stdout]).toEqual([1, expect.stringContaining(`Not ended yet: ${task.id}`)]);
+  const interrupted = await cli(`tasks --store ${file} --agent used erase --all`, {
+    signal: AbortSignal.abort(),
+  });
+  expect(interrupted.code).toBe(130);
+  for (const { stderr } of [erased, interrupted]) expect(stderr).toContain('give the same command again');
 });

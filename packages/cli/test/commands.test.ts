@@ -188,6 +188,10 @@ describe('task push-config', () => {
     stop.abort();
     expect(await receiving).toMatchObject({ code: 0, stdout: 'State: TASK_STATE_WORKING\n' });
     const { port } = new URL(hook);
+    const few = cli('task push-config receive --count 1', {
+      signal: AbortSignal.timeout(1),
+    });
+    expect((await few).code).toBe(130);
     const taken = createServer().listen(Number(port), '127.0.0.1');
     onTestFinished(() => void taken.close());
     await new Promise((resolve) => taken.once('listening', resolve));
@@ -340,7 +344,7 @@ describe('conformance', () => {
       SendStreamingMessage: (_, send) => void send({ task: taskOf('COMPLETED') }),
     });
     const { stdout, stderr, code } = await cli(`conformance ${line}`);
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(stdout.split('\n').slice(1)).toEqual([
       'Pass: a message gets a message or a task',
       'Fail: a task can be read (another task: other)',
@@ -382,7 +386,7 @@ describe('conformance', () => {
       },
     ]);
     const good = await cli(`conformance -a ${await serveMany()} -o json`);
-    expect([good.json.failed, good.stderr]).toEqual([0, '']);
+    expect([good.code, good.json.failed, good.stderr]).toEqual([0, 0, '']);
     expect(good.json.findings.map(({ result }: { result: string }) => result)).toEqual(
       expect.arrayContaining(['pass']),
     );

@@ -80,7 +80,7 @@ describe('replay', () => {
     const missing = await replay([...args, '--task', 'no-such-task']);
     expect([fieldOf(missing.output, 'Skipped'), missing.code]).toEqual([
       'no-such-task: there is no such task',
-      0,
+      1,
     ]);
   });
 

@@ -6,7 +6,7 @@ import { addAgentFlags, addWaitFlags, type CommonOptions } from '../flags/agent-
 import { sendAndWait } from '../following/wait.ts';
 import { showReply } from '../output/render.ts';
 import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import { interrupted, type RunContext } from '../run-context.ts';
 
 interface ChatFlags extends CommonOptions {
   readonly pollInterval: number;
@@ -66,4 +66,5 @@ async function chat(context: RunContext<ChatFlags>): Promise<void> {
     taskId = waits ? reply.task?.id : undefined;
     prompt();
   }
+  if (io.signal.aborted && !isPerson) context.exitCode = interrupted;
 }

@@ -19,7 +19,7 @@ interface Finding {
 export function addConformance(program: Command, run: Run): void {
   const command = program
     .command('conformance')
-    .description('a smoke check of a running agent; the TCK checks more')
+    .description('a smoke check of a running agent, with exit code 1 if it fails; the TCK checks more')
     .option('--text <text>', 'the message to send', 'Hello');
   addAgentFlags(command)
     .addHelpText('after', '\nExample:\n  $ baton conformance -a localhost:4000 --text "100 USD"\n')
@@ -89,7 +89,9 @@ async function check(context: RunContext<ConformanceFlags>): Promise<void> {
       );
     output.field('Failed', failed);
   }
-  if (failed > 0) output.warn(`${failed} checks failed`);
+  if (failed === 0) return;
+  context.exitCode = 1;
+  output.warn(`${failed} checks failed`);
 }
 
 async function cancelEnded(

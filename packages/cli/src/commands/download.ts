@@ -46,7 +46,10 @@ async function download(context: RunContext<DownloadFlags>, id: string): Promise
   const files = artifacts.flatMap((artifact) =>
     artifact.parts.flatMap((part, n) => {
       const file = toFile(artifact, part, n);
-      if (!file) output.note(`Not downloaded: ${'url' in part ? part.url : artifact.artifactId}`);
+      if (!file) {
+        context.exitCode = 1;
+        output.note(`Not downloaded: ${'url' in part ? part.url : artifact.artifactId}`);
+      }
       return file ? [{ ...file, path: join(folder, unique(file.name, taken)) }] : [];
     }),
   );

@@ -8,7 +8,7 @@ import { toCount } from '../flags/key-values.ts';
 import type { Output } from '../output/output.ts';
 import { showEvent } from '../output/render.ts';
 import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import { interrupted, type RunContext } from '../run-context.ts';
 
 interface PushFlags extends CommonOptions {
   readonly url?: string;
@@ -102,7 +102,8 @@ async function remove(context: RunContext<PushFlags>, taskId: string, id: string
 const largest = 16 * 1_048_576;
 
 /** Shows updates until there are enough, or until Ctrl-C. */
-async function receive({ options, output, io }: RunContext<PushFlags>): Promise<void> {
+async function receive(context: RunContext<PushFlags>): Promise<void> {
+  const { options, output, io } = context;
   const { port, token, count = Number.POSITIVE_INFINITY } = options;
   // Each update is a document of its own.
   output.isStreaming = true;
@@ -132,6 +133,7 @@ async function receive({ options, output, io }: RunContext<PushFlags>): Promise<
   const { port: actual } = server.address() as { port: number };
   output.note(`Listening at http://127.0.0.1:${actual}`);
   await enough.promise;
+  if (received < count && Number.isFinite(count)) context.exitCode = interrupted;
   server.close();
   server.closeIdleConnections();
 }

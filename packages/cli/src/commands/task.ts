@@ -3,7 +3,7 @@ import type { Task, TaskState } from '@batonjs/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addAgentFlags, addStreamFlag, addWaitFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { toCount, toTexts } from '../flags/key-values.ts';
-import { poll, subscribeAndWait } from '../following/wait.ts';
+import { isSettled, poll, subscribeAndWait } from '../following/wait.ts';
 import { showEvent, showIds, showTask } from '../output/render.ts';
 import { taskLines } from '../output/task-lines.ts';
 import type { Run } from '../run.ts';
@@ -135,6 +135,8 @@ async function cancelTask(context: RunContext<TaskFlags>, id: string): Promise<v
     }
   });
   show(context, task, false);
+  if (!isSettled(task))
+    context.output.note(`Not ended yet: ${context.commandLine('task get', id, '--wait')}`);
 }
 
 async function listTasks(context: RunContext<TaskFlags>): Promise<void> {

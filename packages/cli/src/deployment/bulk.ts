@@ -76,17 +76,22 @@ export async function runBulk(action: BulkAction, context: RunContext<BulkFlags>
     const asked = request ? { scope, others, request } : { resume: resume ?? '' };
     const source = { store, webhooks: store, queue: agent };
     let last: BulkProgress | undefined;
-    await context.withProgress(false, async (line) => {
-      for await (last of bulkTasks(asked, pace, source)) {
-        const { done, skipped, failed, total, tasks, id } = last;
-        if (done + skipped + failed === 0 && id !== '' && !last.isOver) output.note(`Run ${id}`);
-        line?.update(`${done} of ${total}`, { progress: done + skipped + failed, total });
-        if (output.isJson && options.stream) for (const task of tasks) output.json(task);
-        for (const { taskId, reason, outcome } of tasks)
-          if (outcome === 'failed') output.warn(`${taskId}: ${reason}`);
-      }
-    });
-    if (last) conclude(last, context);
+    try {
+      await context.withProgress(false, async (line) => {
+        for await (last of bulkTasks(asked, pace, source)) {
+          const { done, skipped, failed, total, tasks, id } = last;
+          if (done + skipped + failed === 0 && id !== '' && !last.isOver) output.note(`Run ${id}`);
+          line?.update(`${done} of ${total}`, { progress: done + skipped + failed, total });
+          if (output.isJson && options.stream) for (const task of tasks) output.json(task);
+          for (const { taskId, reason, outcome } of tasks)
+            if (outcome === 'failed') output.warn(`${taskId}: ${reason}`);
+        }
+      });
+      if (last) conclude(last, context);
+    } finally {
+      if (last && !last.isOver && last.id !== '')
+        output.note(`The run did not end: give --resume ${last.id} to go on`);
+    }
   } finally {
     await store.close();
   }
@@ -127,7 +132,6 @@ function conclude(
     output.field('Skipped', skipped);
     output.field('Failed', failed);
   }
-  if (!isOver) output.note(`The run did not end: give --resume ${id} to go on`);
 }
 
 async function listRuns({ options, output, io }: RunContext<ScopeFlags>): Promise<void> {

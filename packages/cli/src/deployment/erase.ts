@@ -38,9 +38,18 @@ async function eraseTasks(context: RunContext<EraseFlags>, taskId?: string): Pro
     const { eraseStored, scopeOf } = await import('@batonjs/server/internals');
     const scope = scopeOf(agent, tenant, { scope: callerOf(options) });
     const pace = { waitMs, signal: io.signal };
-    const erased = await eraseStored(scope, { taskId, contextId }, pace, { store, queue: agent });
+    const goOn = () => output.note('Not all is erased: give the same command again to go on');
+    const erased = await eraseStored(scope, { taskId, contextId }, pace, { store, queue: agent }).catch(
+      (error: unknown) => {
+        goOn();
+        throw error;
+      },
+    );
     const { tasks, facts, webhooks, left } = erased;
-    if (left.length > 0) context.exitCode = 1;
+    if (left.length > 0) {
+      context.exitCode = 1;
+      goOn();
+    }
     if (output.isJson) return output.json(erased);
     output.field('Tasks', tasks);
     output.field('Facts', facts);

@@ -3,7 +3,7 @@ import { addAgentFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { toDuration } from '../flags/duration.ts';
 import { toCount, toRate } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import { interrupted, type RunContext } from '../run-context.ts';
 import { kinds, type Mix, operationsOf } from './operations.ts';
 import { rowsOf, tableOf } from './report.ts';
 import { runLoad } from './run-load.ts';
@@ -47,7 +47,7 @@ async function load(context: RunContext<LoadFlags>): Promise<void> {
   output.note(`Calling for ${duration / 1_000} s: Ctrl-C ends it and prints what was measured`);
   const ran = await runLoad({ operations, mix, callers, rate, durationMs: duration, signal: io.signal });
   const rows = rowsOf(ran);
-  context.exitCode = rows.some(({ calls }) => calls > 0) ? 0 : 1;
+  context.exitCode = io.signal.aborted ? interrupted : rows.some(({ calls }) => calls > 0) ? 0 : 1;
   if (output.isJson) output.json({ callers, rate, ms: Math.round(ran.ms), rows });
   else output.raw(tableOf(rows));
 }

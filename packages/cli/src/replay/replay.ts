@@ -31,7 +31,7 @@ export function addReplay(program: Command, run: Run): void {
   const command = program
     .command('replay')
     .description(
-      'run new code on recorded tasks, without any effect; the exit code is 1 if it does otherwise',
+      'run new code on recorded tasks, without any effect; the exit code is 1 if it does otherwise, or a task was skipped',
     )
     .requiredOption('--store <url>', 'sqlite:<path>, redis://…, postgres://… or etcd://…')
     .requiredOption('--agent <file>', 'a module whose default export is an agent, or { agent, card }')
@@ -73,7 +73,7 @@ async function replay(context: RunContext<ReplayFlags>): Promise<void> {
     allow();
   }
   const different = tasks.filter(({ differences }) => differences.length > 0).length;
-  context.exitCode = different > 0 ? 1 : 0;
+  context.exitCode = different + skipped.length > 0 ? 1 : 0;
   if (output.isJson) return output.json({ tasks, different, skipped });
   for (const { taskId, differences } of tasks)
     for (const { turn, attempt, position, message } of differences)
