@@ -22,6 +22,8 @@ export interface TaskRecord {
 export interface StepFailures {
   readonly attempt: number;
   readonly message: string;
+  /** When it failed: ISO 8601, UTC, milliseconds. */
+  readonly at?: string;
   /** When the next try is due: ISO 8601, UTC, milliseconds. Absent: there is none. */
   readonly retryAt?: string;
 }

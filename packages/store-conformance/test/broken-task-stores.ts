@@ -443,6 +443,9 @@ const claims = broken('claim', {
     claim: async (request) =>
       (await store.claim({ ...request, limit: request.limit + 1 })).slice(0, request.limit),
   }),
+  'does not hear that a time has come': (store) => ({
+    claim: ({ dueAt: _, ...request }) => store.claim(request),
+  }),
   'ignores the limit': (store) => ({ claim: (request) => store.claim({ ...request, limit: 1_000 }) }),
   'ignores the task that is asked for': (store) => ({
     claim: ({ task: _, ...request }) => store.claim(request),

@@ -66,10 +66,10 @@ export function completeStep(next: Draft, { name, result, keep }: StepCompleted)
   next.openTurn = { ...openTurn, steps, stepFailures: stepFailures && without(stepFailures, name) };
 }
 
-export function failStep(next: Draft, { name, attempt, message, retryAt }: StepFailed): void {
+export function failStep(next: Draft, { name, attempt, message, retryAt, at }: StepFailed): void {
   const { openTurn } = next;
   if (!openTurn) return;
-  const failure = { attempt, message, ...(retryAt !== undefined && { retryAt }) };
+  const failure = { attempt, message, ...(retryAt !== undefined && { at, retryAt }) };
   next.openTurn = { ...openTurn, stepFailures: { ...openTurn.stepFailures, [name]: failure } };
 }
 

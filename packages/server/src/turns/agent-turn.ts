@@ -243,6 +243,7 @@ const stepsIn = ({ writer, abort, span, pause, dependencies }: Inner): StepRecor
   pause,
   clock: dependencies.clock,
   policy: dependencies.options.retry.steps,
+  startedAt: writer.startedAt,
   known: (name) => stepOf(writer.state, name),
   failed(name) {
     const failures = writer.state.openTurn?.stepFailures;

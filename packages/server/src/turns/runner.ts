@@ -1,4 +1,4 @@
-import type { Lease } from '@batonjs/store';
+import type { Lease, TaskName } from '@batonjs/store';
 import { LinkedList } from '../base/linked-list.ts';
 import { holdProcess, letProcessEnd } from '../base/timing/hold-process.ts';
 import { RoundLimit } from '../base/timing/round-limit.ts';
@@ -52,6 +52,7 @@ export class Runner implements TurnProcess {
     this.#becomeIdle = resolve;
   });
   #onFree: () => void = () => {};
+  #onPause: (task: TaskName, until: number) => void = () => {};
 
   constructor(dependencies: TurnDependencies, tasks: LiveTasks) {
     this.#dependencies = dependencies;
@@ -100,6 +101,11 @@ export class Runner implements TurnProcess {
     this.#onFree = listener;
   }
 
+  /** Calls `listener` when a turn was paused here, with the time at which it goes on: milliseconds since 1970. */
+  onPause(listener: (task: TaskName, until: number) => void): void {
+    this.#onPause = listener;
+  }
+
   /**
    * Starts the run of a leased task. Takes over the caller's use of `live`. `since`: the monotonic time before the
    * lease was asked for; `isAlone`: the turn is tried before others are; `requestId`: of the request that it starts
@@ -128,6 +134,7 @@ export class Runner implements TurnProcess {
       this.#tasks.release(live);
       this.#leave(() => this.#running.remove(node));
       if (this.#dependencies.options.schedule) this.#onFree();
+      if (run.pausedUntil !== undefined) this.#onPause(live, run.pausedUntil);
     });
     return running;
   }

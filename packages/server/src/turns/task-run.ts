@@ -47,7 +47,8 @@ export class TaskRun {
   /** The turn as this run started it, while it is open. */
   #openTurn: OpenTurn | undefined;
   #deadline: DeadlineWatch | undefined;
-  #pausedUntil = 0;
+  /** When the next attempt of a turn that was paused here starts: milliseconds since 1970. */
+  pausedUntil: number | undefined;
   readonly #isAlone: boolean;
   readonly #requestId: string | undefined;
   /** The length of the log when the agent was called; undefined before. */
@@ -94,7 +95,7 @@ export class TaskRun {
   /** Ends this attempt. The next one starts at the time: milliseconds since 1970. */
   #pause(until: number): void {
     if (this.halted) return;
-    this.#pausedUntil = until;
+    this.pausedUntil = until;
     this.halt('paused');
   }
 
@@ -121,8 +122,7 @@ export class TaskRun {
       if (isPaused && next !== undefined && next > now) return task.handBack();
       if (!openTurn && (next === undefined || next > now)) return task.release();
       isTimed = next !== undefined && next > 0;
-      const ripeAt = isoTime(now);
-      await task.startTurn(this.#isAlone, ripeAt);
+      await task.startTurn(this.#isAlone, now);
       this.#attempt = task.state.openTurn?.attempt ?? 1;
       if (openTurn && !isPaused) this.#report('rerun');
     }
@@ -181,6 +181,7 @@ export class TaskRun {
       logger('error', 'An agent failed', { ...this.#logged, error });
       return task.fail(withAttempts(failureOf(error), attempts), thrown);
     }
+    this.pausedUntil = at;
     const retryAt = isoTime(at);
     logger('warn', 'An agent failed, and is tried again', {
       ...this.#logged,
@@ -239,7 +240,7 @@ export class TaskRun {
       return task.cancel();
     }
     if (this.halted === 'paused')
-      return task.pause({ type: 'pause-turn', until: isoTime(this.#pausedUntil) });
+      return task.pause({ type: 'pause-turn', until: isoTime(this.pausedUntil ?? 0) });
     if (this.halted === 'deadline') return this.#endUnattended(deadlineExceeded);
     if (this.halted !== 'shutdown') return;
     if (task.state.cancelRequested) return task.cancel();

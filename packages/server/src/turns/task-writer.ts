@@ -181,10 +181,14 @@ export class TaskWriter implements Held {
     );
   }
 
-  /** Starts the turn or its next attempt, pinned to the version of this process if turns are. */
-  async startTurn(isAlone: boolean, ripeAt: string): Promise<void> {
+  /** Up to when times had come as the turn started here: milliseconds since 1970. */
+  startedAt = 0;
+
+  /** Starts the turn or its next attempt, pinned to the version of this process if turns are. `now`: what has come by then. */
+  async startTurn(isAlone: boolean, now: number): Promise<void> {
+    this.startedAt = now;
     const { queue, version, pinnedTo } = this.#dependencies.options;
-    const start: Command = { type: 'start-turn', alone: isAlone || undefined, ripeAt, version };
+    const start: Command = { type: 'start-turn', alone: isAlone || undefined, ripeAt: isoTime(now), version };
     await this.write(() => [start], pinnedTo ? () => ({ queue, version: pinnedTo }) : undefined);
   }
 
@@ -252,12 +256,7 @@ export class TaskWriter implements Held {
       released = about?.release === true;
       return about;
     };
-    const carried = {
-      writer: this.lease,
-      turn: turn && noted,
-      dueAt: this.#dueAt,
-      giveUp: this.#giveUp,
-    };
+    const carried = { writer: this.lease, turn: turn && noted, dueAt: this.#dueAt, giveUp: this.#giveUp };
     const succeeded = (written: Written): Written => {
       this.#writing--;
       if (written.sentAt !== undefined) this.#confirmation.committed(written.sentAt);

@@ -1,7 +1,8 @@
-import type { Delivery, Unsubscribe } from '@batonjs/store';
+import type { Delivery, PushConfigName, Unsubscribe } from '@batonjs/store';
 import { endSubscription } from '../base/store/end-subscription.ts';
 import { newId } from '../base/system/new-id.ts';
 import { isoTime } from '../base/timing/clock.ts';
+import { ClockSteps } from '../base/timing/clock-steps.ts';
 import { type DeliveryProgress, deliver, deliveryMs } from './deliver.ts';
 import { FailingWebhooks, hostOf } from './hosts/failing-webhooks.ts';
 import { HostShares } from './hosts/host-shares.ts';
@@ -72,8 +73,11 @@ export class Deliverer {
   async #loop(): Promise<void> {
     const { clock } = this.#dependencies;
     const { pollMs } = this.#dependencies.options;
+    const steps = new ClockSteps(clock);
     while (!this.#stop.signal.aborted) {
       this.#notified = new AbortController();
+      // Their times would come too late.
+      if (steps.next() < 0) await this.#retryNow(this.#failing.names);
       const limit = this.#claimable;
       const claimed = await this.#claimSafely(limit);
       // There may be more to claim at once.
@@ -125,19 +129,21 @@ export class Deliverer {
         if (wasFull) this.#notified.abort();
       }
       this.#claimIn(progress.againMs);
-      if (progress.tookOne) await this.#retryHost(host);
+      // The host answers.
+      if (progress.tookOne) await this.#retryNow(this.#failing.takeEarly(host));
     } catch (error) {
       this.#dependencies.report('Could not record a delivery', { taskId, configId: id, error });
     }
   }
 
-  /** The host answers: tries its failing webhooks at once. */
-  async #retryHost(host: string): Promise<void> {
-    const { push } = this.#dependencies;
-    const waiting = this.#failing.takeEarly(host);
-    for (let n = 0; n < waiting.length; n += retriedAtOnce) {
-      const some = waiting.slice(n, n + retriedAtOnce);
-      await push.store.retryNow(some);
+  /** Tries failing webhooks at once. Never rejects: they have a time of their own. */
+  async #retryNow(waiting: readonly PushConfigName[]): Promise<void> {
+    const { push, report } = this.#dependencies;
+    try {
+      for (let n = 0; n < waiting.length; n += retriedAtOnce)
+        await push.store.retryNow(waiting.slice(n, n + retriedAtOnce));
+    } catch (error) {
+      report('Could not retry webhooks', { error });
     }
   }
 

@@ -51,6 +51,11 @@ export interface ClaimRequest {
   /** Only this task. */
   readonly task?: TaskName;
   /**
+   * With `task`: if it is due at this time (milliseconds since 1970), that has come, whatever the wall clock says. It may
+   * have been set back since the time was written.
+   */
+  readonly dueAt?: number;
+  /**
    * Whether the caller keeps the lease of this holder alive: the claim leaves it out though its time is up. A store in
    * another process cannot ask; the caller renews before it claims.
    */

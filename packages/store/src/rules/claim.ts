@@ -99,7 +99,7 @@ export function claimed(before: TaskRow, request: ClaimRequest, moment: Moment):
   if (before.holder === holder) return { before, after: leased(before, ttlMs, moment), cause: 'held' };
   const cause =
     before.holder === undefined
-      ? causeOfFree(before, moment)
+      ? causeOfFree(before, request, moment)
       : causeOfHeld(before.holder, before, moment, isKept);
   if (!cause) return undefined;
   const { fence } = before;
@@ -124,9 +124,14 @@ function isOf(
 const leased = (row: TaskRow, ttlMs: number, moment: Moment): TaskRow =>
   placed(row, { ...row, leaseUntil: moment.leaseNow + ttlMs, leasedAt: moment.leaseNow }, true, moment);
 
-function causeOfFree({ wanted, dueAt }: TaskRow, { now }: Moment): 'wanted' | 'due' | undefined {
+function causeOfFree(
+  { wanted, dueAt }: TaskRow,
+  { task, dueAt: hasCome }: ClaimRequest,
+  { now }: Moment,
+): 'wanted' | 'due' | undefined {
   if (wanted) return 'wanted';
-  return dueAt !== undefined && dueAt <= now ? 'due' : undefined;
+  const isDue = dueAt !== undefined && (dueAt <= now || (task !== undefined && dueAt === hasCome));
+  return isDue ? 'due' : undefined;
 }
 
 function causeOfHeld(

@@ -1,11 +1,13 @@
 import type { Lease, Scope, TaskName, Unsubscribe } from '@batonjs/store';
 import { endSubscription } from '../../base/store/end-subscription.ts';
 import { newId } from '../../base/system/new-id.ts';
+import { ClockSteps } from '../../base/timing/clock-steps.ts';
+import { deadlinesOf } from '../../base/timing/deadline-timers.ts';
 import { nextRound } from '../../base/timing/next-round.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
 import type { Reserved, Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';
-import { ClockSteps } from './clock-steps.ts';
+
 import { OverdueElsewhere } from './overdue-elsewhere.ts';
 import { Recovery } from './recovery.ts';
 import { UnreadableTasks } from './unreadable-tasks.ts';
@@ -53,23 +55,43 @@ export class Claimer {
     this.#unsubscribe = Promise.resolve(store.subscribe({ queue }, () => this.#notified.abort('notified')));
     this.#unsubscribe.catch((error: unknown) => report('Could not subscribe to the queue', { queue, error }));
     this.#runner.onFree(() => this.#notified.abort('free'));
+    this.#runner.onPause((task, until) => this.#waitFor(task, until));
     this.#over = this.#loop();
   }
 
   /**
    * Claims this one task at once, if it may be claimed, whatever the schedule says; otherwise the loop of some process
    * will. `isCanceled`: it only has to end, which needs no agent, and so does not wait until another turn has ended.
+   * `dueAt`: as in `ClaimRequest`.
    */
-  async claimNow(scope: Scope, taskId: string, { isCanceled = false } = {}): Promise<void> {
+  async claimNow(
+    scope: Scope,
+    taskId: string,
+    { isCanceled = false, dueAt }: { isCanceled?: boolean; dueAt?: number } = {},
+  ): Promise<void> {
     if (this.#stop.signal.aborted) return;
     const reserved = isCanceled ? ownPlace : this.#runner.reserve(1);
-    const only = { scope, taskId, isCanceled };
+    const only = { scope, taskId, isCanceled, dueAt };
     const claiming = this.#claim(reserved, only).catch((error: unknown) => {
       this.#dependencies.report('Could not claim a task', { scope, taskId, error });
     });
     this.#now.add(claiming);
     await claiming;
     this.#now.delete(claiming);
+  }
+
+  /**
+   * Claims a task that was paused here once the pause is over, if the wall clock was set back meanwhile: the store compares
+   * the time with it. At most twice as long as the pause, so that few lengths share their timers.
+   */
+  #waitFor({ scope, taskId }: TaskName, until: number): void {
+    const { clock } = this.#dependencies;
+    const seconds = Math.max(1, (until - clock.now()) / 1_000);
+    deadlinesOf(1_000 * 2 ** Math.ceil(Math.log2(seconds)), clock).add({
+      expire: () => {
+        if (clock.now() < until) void this.claimNow(scope, taskId, { dueAt: until });
+      },
+    });
   }
 
   /** At once, as far as that goes: while the store does not answer, each of its calls takes its whole time limit. */
@@ -124,7 +146,7 @@ export class Claimer {
   /** Releases what was reserved. Resolves whether it got as many as that, so that there may be more. */
   async #claim(
     { turns: limit, release }: Reserved,
-    only?: TaskName & { readonly isCanceled: boolean },
+    only?: TaskName & { readonly isCanceled: boolean; readonly dueAt: number | undefined },
   ): Promise<boolean> {
     const { store, clock } = this.#dependencies;
     const { queue, leaseMs, restart, schedule } = this.#dependencies.options;
@@ -139,7 +161,12 @@ export class Claimer {
       const about = { queue, holder: newId(clock), ttlMs: leaseMs, limit, isKept };
       const leases = await store.claim(
         only
-          ? { ...about, task: only, ...(only.isCanceled && { anyVersion: true }) }
+          ? {
+              ...about,
+              task: only,
+              ...(only.isCanceled && { anyVersion: true }),
+              ...(only.dueAt !== undefined && { dueAt: only.dueAt }),
+            }
           : schedule
             ? { ...about, schedule: schedule.turns }
             : about,

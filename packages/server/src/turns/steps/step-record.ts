@@ -13,6 +13,8 @@ export interface StepRecord extends WaitDependencies {
   readonly abort: Pick<LazyAbort, 'signal' | 'aborted' | 'throwIfAborted'>;
   /** What the server says for all steps. */
   readonly policy: StepPolicy;
+  /** Up to when times had come as the attempt started, although the wall clock may say less: milliseconds since 1970. */
+  readonly startedAt?: number;
   /** Whether the next try follows at once: in unit tests. */
   readonly skipsWaits?: boolean;
   /** The result that a step has already: of this attempt or an earlier one, or kept for the task. */

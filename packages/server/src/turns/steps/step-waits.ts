@@ -9,7 +9,7 @@ export const longestWaitMs = 5_000;
 
 /** What the waits of a turn need. */
 export interface WaitDependencies {
-  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
   readonly abort: Pick<LazyAbort, 'signal' | 'throwIfAborted'>;
   /** Ends this attempt of the turn; the next one starts at the time (milliseconds since 1970). Undefined: it cannot. */
   readonly pause: ((until: number) => void) | undefined;
@@ -31,7 +31,7 @@ export class StepWaits {
     this.#dependencies = dependencies;
   }
 
-  /** Resolves at the time (milliseconds since 1970). Rejects with the reason of the abort if the turn is over before. */
+  /** Resolves at the time of the monotonic clock. Rejects with the reason of the abort if the turn is over before. */
   async wait(until: number): Promise<void> {
     const { clock, abort } = this.#dependencies;
     const waiting = { until };
@@ -40,8 +40,8 @@ export class StepWaits {
     this.running--;
     this.look();
     try {
-      // A timer has a longest time, and the clock may be set meanwhile.
-      for (let ms = until - clock.now(); ms > 0; ms = until - clock.now()) {
+      // A timer has a longest time.
+      for (let ms = until - clock.monotonic(); ms > 0; ms = until - clock.monotonic()) {
         abort.throwIfAborted();
         await clock.sleep(ms, abort.signal);
       }
@@ -57,7 +57,7 @@ export class StepWaits {
   look(): void {
     if (this.running > 0) return;
     const { clock, pause } = this.#dependencies;
-    const first = Math.min(...[...this.#waiting].map(({ until }) => until));
-    if (first - clock.now() > longestWaitMs) pause?.(first);
+    const ms = Math.min(...[...this.#waiting].map(({ until }) => until)) - clock.monotonic();
+    if (ms > longestWaitMs) pause?.(Math.ceil(clock.now() + ms));
   }
 }

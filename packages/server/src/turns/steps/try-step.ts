@@ -19,11 +19,13 @@ export interface CountedStep<T> {
  */
 export async function tryStep<T>(step: CountedStep<T>, record: StepRecord, waits: StepWaits): Promise<T> {
   const { name, policy } = step;
+  const { clock } = record;
+  let dueAt: number | undefined;
   for (;;) {
     const failed = record.failed(name);
     if (failed) {
       if (failed.retryAt === undefined) throw failedBefore(name, failed);
-      if (!record.skipsWaits) await waits.wait(Date.parse(failed.retryAt));
+      if (!record.skipsWaits) await waits.wait(dueAt ?? clock.monotonic() + waitOf(failed, policy, record));
     }
     const entering = record.enter();
     if (entering) await entering;
@@ -34,11 +36,25 @@ export async function tryStep<T>(step: CountedStep<T>, record: StepRecord, waits
     } catch (error) {
       // The turn is over: that the step stopped is no failure of it.
       if (record.abort.aborted) throw error;
-      const at = nextTryAt(error, attempt, policy, record.clock);
+      const at = nextTryAt(error, attempt, policy, clock);
+      if (at !== undefined) dueAt = clock.monotonic() + at - clock.now();
       await record.fail(name, describeThrown(error).message, at === undefined ? undefined : isoTime(at));
       if (at === undefined) throw error;
     }
   }
+}
+
+/**
+ * The rest of a wait that an earlier attempt began. No longer than a wait may be: the wall clock may have been set back since.
+ */
+function waitOf(
+  { at = '', retryAt = '' }: StepFailures,
+  { backoff }: StepPolicy,
+  record: StepRecord,
+): number {
+  const due = Date.parse(retryAt);
+  const longest = Math.max(backoff.maxMs, due - Date.parse(at) || 0);
+  return Math.min(longest, due - Math.max(record.clock.now(), record.startedAt ?? 0));
 }
 
 const failedBefore = (name: string, { message, attempt }: StepFailures): Error =>

@@ -46,6 +46,11 @@ export class FailingWebhooks {
     if (webhooks?.size === 0) this.#hosts.delete(hostOf(push));
   }
 
+  /** All of them. */
+  get names(): readonly PushConfigName[] {
+    return [...this.#hosts.values()].flatMap((webhooks) => [...webhooks.values()].map(({ name }) => name));
+  }
+
   /** The webhooks of a host that answers again which are to be tried now. */
   takeEarly(host: string): readonly PushConfigName[] {
     const early = [...(this.#hosts.get(host)?.values() ?? [])].filter(

@@ -27,7 +27,8 @@ type Store = ReturnType<typeof memoryStore>;
 /** A clock that can be moved on, and a store that goes by it. */
 function passableStore() {
   const { clock, pass } = passableClock();
-  return { store: memoryStore({ now: clock.now }), clock, pass };
+  // A wait in a process goes by the monotonic clock.
+  return { store: memoryStore({ now: clock.now }), clock: { ...clock, monotonic: clock.now }, pass };
 }
 
 const start = async (server: AgentServer): Promise<string> => {

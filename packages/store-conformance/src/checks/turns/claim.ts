@@ -238,6 +238,17 @@ export const claimChecks = section('claim', {
     );
   },
 
+  async 'gives out a task before its clock runs out to who names that time'(fixture) {
+    const { store, now } = fixture;
+    const dueAt = Math.floor(now()) + 3_600_000;
+    await due(fixture, 't', iso(dueAt));
+    const task = { scope: 's', taskId: 't' };
+    same(await claim(store, 'a', { task, dueAt: dueAt - 1 }), []);
+    same(await claim(store, 'a', { dueAt }), []);
+    const [lease] = await claim(store, 'a', { task, dueAt });
+    assert.equal(lease?.cause, 'due');
+  },
+
   async 'goes by the clock of the newest head'(fixture) {
     const { store, now } = fixture;
     const log = await due(fixture, 't', iso(now() - 1_000));

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/timing/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** A smaller difference between two clocks is one of their rates, or a wait between two readings. In milliseconds. */
 const smallestStepMs = 1_000;
