@@ -94,25 +94,15 @@ export async function* mapUpdates(
 
 /**
  * The turn with its messages in another form, and with their ids. It inherits all other members, so that their getters
- * run only when they are used.
+ * run only when they are used, and read these messages.
  */
 export function withMessages(turn: Turn, messages: readonly Message[]): Turn {
   // Not the last: later messages may wait for the next turn, and a turn that runs again has messages of its own.
   const { messageId } = turn.message;
   const message = messages.findLast((each) => each.messageId === messageId) ?? turn.message;
-  const data = messages
-    .filter(({ role }) => role === 'ROLE_USER')
-    .flatMap(({ parts }) => parts.flatMap((part) => ('data' in part ? [part.data] : [])));
-  const objects = data.filter(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  );
   return Object.create(turn, {
     messages: { value: messages, enumerable: true },
     message: { value: message, enumerable: true },
-    values: {
-      value: Object.fromEntries(objects.flatMap((object) => Object.entries(object as object))),
-      enumerable: true,
-    },
   });
 }
 

@@ -1,4 +1,6 @@
 // For the other packages of Baton. It may change in every release.
+
+export { askedIn, asOwn } from './form-input/own-forms.ts';
 export {
   type Asked,
   type FrontAgent,

@@ -4,7 +4,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { onTestFinished } from 'vitest';
 
 /** A server in this process and its clients. */
-export function serve(options: Pick<AgentServerOptions, 'agent' | 'card'>) {
+export function serve(options: Omit<AgentServerOptions, 'store'>) {
   const errors: unknown[] = [];
   const server = createAgentServer({
     ...options,

@@ -289,6 +289,21 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     expect(await answer.textContent()).not.toContain('formId');
   });
 
+  it('4 answers with its form what the client was asked as text, and leaves a reserved question to links', async () => {
+    const { page, go, start, served, checkAccess } = app;
+    const id = await start('convert something');
+    await until(served.show, id, 'INPUT_REQUIRED');
+    await go(`#/agents/show/tasks/${id}`);
+    await page.getByRole('textbox', { name: /^amount/ }).fill('42');
+    await page.getByRole('combobox', { name: /^currency/ }).selectOption('EUR');
+    await page.getByRole('button', { name: 'Answer', exact: true }).click();
+    await entry('Twice 42 EUR').waitFor();
+    await go(`#/agents/show/tasks/${await start('reserved')}`);
+    await page.getByText('Only a person with an answer link may answer this question: Ana.').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Your answer' }).count()).toBe(0);
+    await checkAccess();
+  });
+
   it('4 says what to do while an agent waits for an authorization', async () => {
     const { page, go, start, checkAccess, picture } = app;
     await go(`#/agents/show/tasks/${await start('auth')}`);

@@ -75,6 +75,9 @@ export function showAgent(release: () => Promise<void>) {
 type Show = (turn: Turn, release: () => Promise<void>) => Updates;
 
 const shows: Readonly<Record<string, Show>> = {
+  async *reserved() {
+    yield { ...inputRequired('May it be paid?'), onlyBy: ['Ana'] };
+  },
   async *chunks({ text: words }) {
     yield working('Writing');
     yield artifact('story', 'chunk 1 ');

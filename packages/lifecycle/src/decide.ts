@@ -4,8 +4,9 @@ import type { Command, Happening } from './command.ts';
 import { messageOf } from './conversation.ts';
 import { FACT_FORMAT, type Fact, type Metadata } from './facts.ts';
 import { changeMemory, keepLines, openCallback, receiveCallback } from './kept/decide-kept.ts';
+import type { Question } from './kept/question-link.ts';
 import { eachOnce, hasLabels } from './labels.ts';
-import type { State, TaskRecord } from './state.ts';
+import { answererOf, reservedFor, type State, type TaskRecord } from './state.ts';
 import { canTransition, isTerminal } from './states.ts';
 import type { ChildUpdate, TaskUpdate } from './task-update.ts';
 import { completeStep, endTurn, failStep, failTurn, startTurn, take, turnOf } from './turns/decide-turn.ts';
@@ -101,6 +102,9 @@ function receive(
       `Task ${state.task.id} is finished (${state.task.status.state})`,
     );
   }
+  if (reservedFor(state) !== undefined && answererOf(state, message.messageId) === undefined) {
+    throw new A2AError('UNSUPPORTED_OPERATION', 'Only a person with an answer link may answer this question');
+  }
   if (received.ifGeneration !== undefined) checkGeneration(state, state.task.id, received.ifGeneration);
   const owned = { ...message, taskId: state.task.id, contextId: state.contextId };
   return [{ type: 'message-received', ...received, message: owned }];
@@ -140,11 +144,14 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
     throw new A2AError('INVALID_AGENT_RESPONSE', `A task cannot go from ${task.status.state} to ${to}`);
   }
   const status = statusOf(state, asked.status, at);
-  const changed: Happening = { type: 'status-changed', status, ...metadata };
+  const changed: Happening = { type: 'status-changed', status, ...metadata, ...questionIn(asked) };
   // Nothing follows the fact that closes a log, so the turn ends before it.
   const changes = isTerminal(to) ? [...endTurn(state), changed] : [changed];
   return withInsides(state, asked, changes);
 }
+
+const questionIn = ({ form, onlyBy }: Question): { question: Question } | undefined =>
+  form || onlyBy ? { question: { ...(form && { form }), ...(onlyBy && { onlyBy }) } } : undefined;
 
 /** What an update records besides what clients see, before that: nothing follows the fact that closes a log. */
 function withInsides(state: State, { memory, child, labels }: TaskUpdate, shown: Happening[]): Happening[] {

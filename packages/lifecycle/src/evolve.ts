@@ -189,6 +189,8 @@ function changeStatus(next: Draft, fact: StatusChanged): void {
   next.statusMessageAt = status.message ? spokenAt(next.conversation, status.message) : -1;
   next.closed = isTerminal(status.state);
   next.task = { id, status, artifacts };
+  if (status.state === 'TASK_STATE_INPUT_REQUIRED')
+    next.question = fact.question && { ...fact.question, messageId: status.message?.messageId ?? '' };
 }
 
 function changeArtifact(next: Draft, fact: ArtifactUpdated): void {
@@ -227,6 +229,7 @@ function begin(fact: Fact): State {
     closed: false,
     conversation: addMessage(emptyConversation, fact.message),
     statusMessageAt: -1,
+    question: undefined,
     untaken: [fact],
     taken: [],
     turns: 0,

@@ -1,6 +1,6 @@
 import type { Artifact, Message, SendMessageConfiguration, TaskState, TaskStatus } from '@batonjs/protocol';
 import type { LogLine } from './kept/log-line.ts';
-import type { QuestionLink } from './kept/question-link.ts';
+import type { Question, QuestionLink } from './kept/question-link.ts';
 
 /** Format of the facts this release writes. A log with a higher number is refused, never misread. */
 export const FACT_FORMAT = 1;
@@ -100,6 +100,8 @@ export interface StatusChanged extends Written {
   readonly status: TaskStatus;
   /** Travels with the event, not with the task. */
   readonly metadata?: Metadata;
+  /** Of a question, what no client sees. */
+  readonly question?: Question;
 }
 
 export interface ArtifactUpdated extends Written {

@@ -1,7 +1,8 @@
 import type { Artifact, Message, Part, TaskStatus } from '@batonjs/protocol';
 import type { Conversation } from './conversation.ts';
 import type { Child, MessageReceived, Metadata } from './facts.ts';
-import type { Kept } from './kept/kept.ts';
+import { callbackOf, type Kept } from './kept/kept.ts';
+import type { OnlyBy, Question } from './kept/question-link.ts';
 import { resultIn, type StepResult, type StepResults } from './turns/step-results.ts';
 import type { List } from './values/list.ts';
 
@@ -77,6 +78,8 @@ export interface State {
   readonly conversation: Conversation;
   /** The index in `conversation` of the current status' message; -1 if it has none. */
   readonly statusMessageAt: number;
+  /** What the latest question says besides its message. Absent if it says nothing. */
+  readonly question?: Question & { readonly messageId: string };
   /** Received messages that no turn has taken, oldest first. */
   readonly untaken: readonly MessageReceived[];
   /** The messages of the latest turn. A turn that was woken without messages keeps those of the turn before. */
@@ -113,12 +116,34 @@ export const isRipe = ({ notBefore }: MessageReceived, at: string): boolean =>
  * Undefined if there is nothing to start one for. The next attempt of a turn that is paused starts at its own time,
  * whatever comes meanwhile.
  */
-export function nextTurnAt({ openTurn, untaken, woken, wakeAt }: State): string | undefined {
+export function nextTurnAt(state: State): string | undefined {
+  const { openTurn, woken, wakeAt } = state;
   if (openTurn?.pausedUntil !== undefined) return openTurn.pausedUntil;
   if (woken) return '';
   let next = wakeAt;
-  for (const { notBefore = '' } of untaken) if (next === undefined || notBefore < next) next = notBefore;
+  for (const { notBefore = '' } of waitingFor(state))
+    if (next === undefined || notBefore < next) next = notBefore;
   return next;
+}
+
+/** What the answer by a link has for its `messageId`. The rest is the id of its callback, which no client knows. */
+export const answerPrefix = 'answer-';
+
+/** The person who sent the message by a link; undefined for a message of a client. */
+export const answererOf = ({ kept }: Pick<State, 'kept'>, messageId: string): string | undefined =>
+  kept && messageId.startsWith(answerPrefix)
+    ? callbackOf(kept, messageId.slice(answerPrefix.length))?.answers?.by
+    : undefined;
+
+/** Whose answer the task waits for; undefined if any message answers it. */
+export const reservedFor = ({ task, question }: State): OnlyBy | undefined =>
+  task?.status.state === 'TASK_STATE_INPUT_REQUIRED' ? question?.onlyBy : undefined;
+
+/** The messages that wait for a turn. A reserved question does not wait for those that came without a link. */
+export function waitingFor(state: State): readonly MessageReceived[] {
+  const { untaken } = state;
+  if (untaken.length === 0 || reservedFor(state) === undefined) return untaken;
+  return untaken.some(({ message }) => answererOf(state, message.messageId) !== undefined) ? untaken : [];
 }
 
 /** The result of a step of the open turn, or of one that is kept for the whole task; undefined if none of this name was completed. */

@@ -1,5 +1,6 @@
 import type { Artifact, TaskStatus } from '@batonjs/protocol';
 import type { Child, Fact, Metadata } from './facts.ts';
+import type { Question } from './kept/question-link.ts';
 
 /** What every update may record besides, in the same commit. */
 interface Recorded {
@@ -20,11 +21,12 @@ export const recordedIn = {
 
 /** An update of a task by its agent. `decide` adds ids and timestamps. */
 export type TaskUpdate =
-  | (Recorded & {
-      readonly status: Omit<TaskStatus, 'timestamp'>;
-      /** The work was finished before the agent noticed that a client asked to cancel: COMPLETED stays COMPLETED. */
-      readonly beforeCancel?: boolean;
-    })
+  | (Recorded &
+      Question & {
+        readonly status: Omit<TaskStatus, 'timestamp'>;
+        /** The work was finished before the agent noticed that a client asked to cancel: COMPLETED stays COMPLETED. */
+        readonly beforeCancel?: boolean;
+      })
   | (Recorded & {
       readonly artifact: Artifact;
       /** Adds the parts to the artifact with the same id instead of replacing it. */

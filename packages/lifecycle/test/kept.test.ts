@@ -1,4 +1,4 @@
-import { type Command, evolve, type Fact, replay, type State } from '@batonjs/lifecycle';
+import { type Command, decide, evolve, type Fact, nextTurnAt, replay, type State } from '@batonjs/lifecycle';
 import { weigh } from '@batonjs/lifecycle/internals';
 import { describe, expect, it } from 'vitest';
 import {
@@ -15,6 +15,7 @@ import {
   receive,
   receiveCallback,
   remember,
+  said,
   startTurn,
   step,
   stepsOf,
@@ -173,6 +174,48 @@ describe('a step that the task keeps', () => {
   it('says so in its fact, and others do not', () => {
     expect(given(...running).when(keptStep('s', 1))[0]).toMatchObject({ keep: 'task', turn: 1 });
     expect(given(...running).when(step('s', 1))[0]).not.toHaveProperty('keep');
+  });
+});
+
+describe('a question that is reserved', () => {
+  const link: Command = {
+    type: 'open-callback',
+    name: 'answer',
+    id: 'ana',
+    expiresAt: at(60),
+    answers: { by: 'Ana', after: 'm1' },
+  };
+  const asked: Command = {
+    type: 'update',
+    update: { ...(to('INPUT_REQUIRED', 'q1') as Command & { type: 'update' }).update, onlyBy: 'link' },
+  };
+  const reserved = [...running, link, asked, endTurn];
+  const late: Fact = { format: 1, at: at(9), type: 'message-received', message: said('m2') };
+
+  it('takes no message of a client, and one of the person with the link', () => {
+    const { now, refuses } = given(...reserved);
+    expect(refuses(receive('m2'))).toBe('UNSUPPORTED_OPERATION');
+    expect(refuses(receive('answer-bo'))).toBe('UNSUPPORTED_OPERATION');
+    expect(nextTurnAt(now)).toBeUndefined();
+    expect(nextTurnAt(given(...reserved, receive('answer-ana')).now)).toBe('');
+  });
+
+  it('is not answered by a message that came at the same moment, or before', () => {
+    const raced = foldedOnto(given(...reserved).now, late);
+    expect(nextTurnAt(raced)).toBeUndefined();
+    expect(() => decide(raced, startTurn, at(10))).toThrow('nothing to start');
+    const before = given(...running, link, receive('m2'), asked, endTurn).now;
+    expect(nextTurnAt(before)).toBeUndefined();
+    const answered = evolve(raced, { ...late, message: said('answer-ana') } as Fact);
+    expect(decide(answered, startTurn, at(10))[0]).toMatchObject({ messageIds: ['m2', 'answer-ana'] });
+  });
+
+  it('is one until the task goes on, and a later question is open again', () => {
+    const on = given(...reserved, receive('answer-ana'), startTurn);
+    expect(on.when(receive('m2'))).toHaveLength(1);
+    const again = given(...reserved, receive('answer-ana'), startTurn, to('INPUT_REQUIRED', 'q2'), endTurn);
+    expect(again.when(receive('m2'))).toHaveLength(1);
+    expect(again.now.question).toBeUndefined();
   });
 });
 

@@ -218,7 +218,7 @@ it('a client without forms answers a server with data, and with text where there
 it.each([
   ['yes', 'accept'],
   ['no', 'decline'],
-  ['Erase what?', 'decline'],
+  ['Yes, please', 'accept'],
   [{ data: { action: 'cancel' } }, 'cancel'],
 ])('a server that asks for a yes alone hears of %j as %s', async (said, action) => {
   const { client } = await tools();
@@ -232,7 +232,9 @@ it.each([
   const { task: asking } = await agent.send('go');
   expect(formOf(asking!)).toBeUndefined();
   expect(textOf(asking!.status.message)).toBe('Erase all?\nAnswer yes or no.');
-  const { task } = await agent.send(said, { task: asking! });
+  const { task: again } = await agent.send('Erase what?', { task: asking! });
+  expect(textOf(again!.status.message)).toBe('Erase all?\nAnswer yes or no.');
+  const { task } = await agent.send(said, { task: again! });
   expect(textOf(task!.status.message)).toBe(`The user said ${action}`);
 });
 

@@ -191,7 +191,11 @@ describe('a call that starts', () => {
       [
         'stream',
         message,
-        { extensions: [TASK_TREE, TASK_ERROR, TASK_PROGRESS, 'x'], followForMs: 0, metadata: { mine: 1 } },
+        {
+          extensions: [TASK_TREE, TASK_ERROR, FORM_INPUT, TASK_PROGRESS, 'x'],
+          followForMs: 0,
+          metadata: { mine: 1 },
+        },
       ],
     ]);
     const startedAt = written[0]!.child!.record.startedAt;

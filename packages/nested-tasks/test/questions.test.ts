@@ -21,7 +21,8 @@ import { z } from 'zod';
 import { listen } from '../../../test/kit/listen.ts';
 import { serveOfficial } from '../../../test/kit/official-server.ts';
 import { serve } from '../../../test/kit/serve.ts';
-import { eventually } from '../../../test/kit/until.ts';
+import { eventually, until } from '../../../test/kit/until.ts';
+import { look, submit } from '../../server/test/callbacks/asking-agent.ts';
 import { clientOf, serveParent, tasksOf } from './family.ts';
 
 /** Asks as many questions as its first message says, then tells all answers. */
@@ -150,8 +151,14 @@ describe('a question of a child', () => {
       },
     });
     const extended = { ...parent, ...extend(parent, formInput) };
-    const withForms = serve(extended.agent, extended);
+    const withForms = serve(extended.agent, { ...extended, callbacks: true, publicUrl: 'http://localhost' });
     const client = await clientOf(withForms, { extensions: [FORM_INPUT] });
+    const plain = (await (await clientOf(withForms)).send('Go')).task!;
+    expect(formOf(plain)).toBeUndefined();
+    const { url } = await withForms.answerLink(plain.id, { answeredBy: 'Ana', expiresMs: 60_000 });
+    await submit(withForms, url, await look(withForms, url), { 'field-0': 'Turku' });
+    const answered = await until(withForms, plain.id, 'COMPLETED');
+    expect(textOf(answered.status.message)).toBe('Rain in Turku');
     const { task } = await client.send('Go');
     expect(formOf(task!)?.schema).toMatchObject({ properties: { city: { type: 'string' } } });
     const { task: ended } = await client.send(answer(task!, { city: 'Bergen' }));

@@ -62,3 +62,29 @@ export function answerIn(part: Part, asked: Form | undefined): FormAnswer | unde
     return undefined;
   return { formId: String(formId), values };
 }
+
+const yes: ReadonlySet<string> = new Set(
+  'yes y yep yeah ok okay sure accept accepted agree agreed allow allowed approve approved confirm confirmed'.split(
+    ' ',
+  ),
+);
+const no: ReadonlySet<string> = new Set(
+  'no n nope decline declined deny denied disagree refuse refused reject rejected'.split(' '),
+);
+const polite: ReadonlySet<string> = new Set(
+  'ahead and do go i it please so thank thanks that this we you'.split(' '),
+);
+
+/**
+ * Whether a text says yes or no, and nothing else: "Yes, please go ahead", "Denied.". A no may give its reason: "No, it
+ * is too far". Undefined for all other words, also for a yes with a condition.
+ */
+export function yesOrNo(text: string): boolean | undefined {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}'’]+/gu) ?? [];
+  const isOnly = (said: ReadonlySet<string>) =>
+    words.some((word) => said.has(word)) && words.every((word) => said.has(word) || polite.has(word));
+  if (isOnly(yes)) return true;
+  const [first = ''] = words;
+  const isReasoned = no.has(first) && /^\s*[\p{L}]+\s*[,.:;!–—-]/u.test(text);
+  return isOnly(no) || isReasoned ? false : undefined;
+}

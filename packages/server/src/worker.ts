@@ -1,5 +1,7 @@
+import type { OpenedCallback } from './agent/callback.ts';
 import { keepWatched } from './base/hooks/watched.ts';
 import type { Readiness } from './base/store/readiness.ts';
+import type { AnswerLinkOptions } from './operations/callbacks/open-answer-link.ts';
 import type { WorkerOptions } from './options.ts';
 import { createRuntime } from './runtime.ts';
 
@@ -13,6 +15,8 @@ export interface Worker {
   ready(): Promise<boolean>;
   /** Like `ready`, with the reason if it is not. */
   readiness(): Promise<Readiness>;
+  /** As `answerLink` of a server. */
+  answerLink(taskId: string, options: AnswerLinkOptions): Promise<OpenedCallback>;
   /**
    * Claims nothing more, waits up to `graceMs` milliseconds (default 10,000) for the running turns, and ends the rest:
    * FAILED under `restart: 'fail'`, handed back under `'rerun'`.
@@ -29,14 +33,21 @@ export function createWorker(options: WorkerOptions): Worker {
   // A worker has no socket of its own: without this timer, a process that does nothing else would exit at once.
   const untilClosed = setInterval(() => {}, longestTimerMs);
   runtime.start();
-  const { readiness } = runtime;
+  const { readiness, dependencies, tasks } = runtime;
+  let isOpen = true;
   const worker: Worker = {
     get running() {
       return runtime.runner.running;
     },
     ready: async () => (await readiness()).isReady,
     readiness,
+    async answerLink(taskId, link) {
+      // A worker that makes no links loads no operation.
+      const { openAnswerLink } = await import('./operations/callbacks/open-answer-link.ts');
+      return openAnswerLink(taskId, link, { ...dependencies, tasks, isOpen: () => isOpen });
+    },
     async close({ graceMs = 10_000 } = {}) {
+      isOpen = false;
       try {
         await runtime.close(graceMs);
       } finally {

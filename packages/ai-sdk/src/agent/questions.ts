@@ -1,5 +1,6 @@
 import { FORM_INPUT, FORM_TYPE } from '@batonjs/extensions/client';
-import type { Message, Part } from '@batonjs/protocol';
+import { askedIn, asOwn } from '@batonjs/extensions/internals';
+import type { Message } from '@batonjs/protocol';
 import { data, inputRequired, type Metadata, type TaskUpdate, type Turn, text } from '@batonjs/server';
 import { type Kept, keeping } from '../history/kept-messages.ts';
 import type { PendingCall } from '../history/pending-call.ts';
@@ -11,14 +12,29 @@ const mostShown = 500;
 /** The words of a question for people. */
 export type QuestionText = (pending: readonly PendingCall[]) => string;
 
-/** Asks whether calls may run, or what they give: as text, as data, and as a form where the client takes forms. */
+/** Asks whether calls may run, or what they give: as text, as data, and as a form. */
 export function questionOf(
   kept: Kept,
   turn: Turn,
   metadata: Metadata | undefined,
   wording: QuestionText = wordsFor,
 ): TaskUpdate {
-  const { pending } = kept;
+  const message = messageFor(kept.pending, wording(kept.pending));
+  return keeping(askedIn(turn, inputRequired(message, metadata)), message, kept);
+}
+
+/** Asks the same again, after words that were neither a yes nor a no. */
+export function questionAgain(
+  pending: Kept['pending'],
+  turn: Turn,
+  wording: QuestionText = wordsFor,
+): TaskUpdate {
+  const message = messageFor(pending, `Please answer yes or no.\n${wording(pending)}`);
+  const until = turn.message.messageId;
+  return keeping(askedIn(turn, inputRequired(message)), message, { isAgain: true, until });
+}
+
+function messageFor(pending: readonly PendingCall[], words: string): Message {
   const toolCalls = pending.map(({ toolCallId, toolName, input, needs, reason }) => ({
     toolCallId,
     toolName,
@@ -26,17 +42,17 @@ export function questionOf(
     needs,
     ...(reason && { reason }),
   }));
-  const isForm = turn.extensions.includes(FORM_INPUT);
-  const parts: Part[] = [text(wording(pending)), data({ toolCalls }, { mediaType: 'application/json' })];
-  if (isForm) parts.push(data(formFor(pending), { mediaType: FORM_TYPE }));
-  const message: Message = {
+  return {
     messageId: crypto.randomUUID(),
     role: 'ROLE_AGENT',
-    parts,
+    parts: [
+      text(words),
+      data({ toolCalls }, { mediaType: 'application/json' }),
+      data(asOwn(formFor(pending)), { mediaType: FORM_TYPE }),
+    ],
     metadata: { [AI_SDK]: {} },
-    ...(isForm && { extensions: [FORM_INPUT] }),
+    extensions: [FORM_INPUT],
   };
-  return keeping(inputRequired(message, metadata), message, kept);
 }
 
 const wordsFor: QuestionText = (pending) =>

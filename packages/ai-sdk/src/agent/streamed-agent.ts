@@ -9,6 +9,7 @@ import { type HistoryOptions, historyOf } from '../history/task-messages.ts';
 import { Answer } from './answer.ts';
 import { HandUps } from './hand-up.ts';
 import type { ModelStream, ModelTurn, StreamedAgentOptions } from './options.ts';
+import { questionAgain } from './questions.ts';
 
 /**
  * An agent that answers with a stream of the AI SDK. Its text becomes an artifact, coalesced; a tool that needs approval,
@@ -68,7 +69,8 @@ async function* updatesOf<AnyTurn extends Turn>(
   { options, history, recorded }: Settings,
   turn: AnyTurn,
 ): Updates {
-  const { messages, resumed, given } = await historyOf(turn, history);
+  const { messages, resumed, given, undecided } = await historyOf(turn, history);
+  if (undecided.length > 0) return yield questionAgain(undecided, turn, options.question);
   const handUps = new HandUps(turn, resumed);
   const calls = new Map<string, RecordedCalls<StoredCall>>();
   const callsOf = (name: string): RecordedCalls<StoredCall> => {

@@ -1,4 +1,5 @@
 import type { Message } from '@batonjs/protocol';
+import { yesOrNo } from '@batonjs/protocol/forms';
 import type { JSONValue, ToolModelMessage } from 'ai';
 import type { PendingCall } from './pending-call.ts';
 
@@ -6,28 +7,30 @@ type Answer = ToolModelMessage['content'][number];
 type Output = Extract<Answer, { type: 'tool-result' }>['output'];
 
 /**
- * The user's answers to calls that wait, as a model reads them. An approval needs a yes: everything else denies, with the
- * text of the user as the reason. Without messages, the user has not answered: that denies, too.
+ * The user's answers to calls that wait, as a model reads them. Without messages, the user has not answered: that denies.
+ * `words`: those of the messages whose text counts, the ones that came after the question was asked for the last time.
  */
-export function answersTo(pending: readonly PendingCall[], messages: readonly Message[]): ToolModelMessage {
+export function answersTo(
+  pending: readonly PendingCall[],
+  messages: readonly Message[],
+  words: readonly Message[] = messages,
+): ToolModelMessage {
   const values = valuesIn(messages);
-  const text = messages
-    .flatMap(({ parts }) => parts.flatMap((part) => ('text' in part ? [part.text] : [])))
-    .join('\n')
-    .trim();
+  const text = textOf(words);
   // The user was asked the other agent's question, not this.
   const isOther = pending.some(({ needs }) => needs === 'answer');
   const outputs = pending.filter(({ needs }) => needs === 'output');
-  const isUnanswered = messages.length === 0;
+  const isUnanswered = words.length === 0;
   const content = pending.map((call): Answer => {
-    const value = Object.hasOwn(values, call.toolCallId) ? values[call.toolCallId] : undefined;
+    const value = valueAbout(call, values);
     if (call.needs === 'answer') return approval(call.toolCallId, true);
     if (call.needs === 'approval') {
       const { approved, reason } = isOther
         ? { approved: false, reason: 'The user was not asked yet' }
-        : isUnanswered
-          ? { approved: false, reason: unanswered }
-          : decisionOf(value ?? ('approved' in values ? values : undefined), text);
+        : (decisionOf(call, values, text) ?? {
+            approved: false,
+            reason: isUnanswered ? unanswered : text,
+          });
       return approval(call.approvalId ?? call.toolCallId, approved, reason);
     }
     const { toolCallId, toolName } = call;
@@ -40,7 +43,24 @@ export function answersTo(pending: readonly PendingCall[], messages: readonly Me
   return { role: 'tool', content };
 }
 
+/** Whether the user said something that neither approves nor denies a call which needs that. */
+export function isUndecided(
+  pending: readonly PendingCall[],
+  messages: readonly Message[],
+  words: readonly Message[],
+): boolean {
+  if (words.length === 0 || pending.some(({ needs }) => needs === 'answer')) return false;
+  const [values, text] = [valuesIn(messages), textOf(words)];
+  return pending.some((call) => call.needs === 'approval' && !decisionOf(call, values, text));
+}
+
 const unanswered = 'The user has not answered yet';
+
+const textOf = (messages: readonly Message[]): string =>
+  messages
+    .flatMap(({ parts }) => parts.flatMap((part) => ('text' in part ? [part.text] : [])))
+    .join('\n')
+    .trim();
 
 const approval = (approvalId: string, approved: boolean, reason?: string): Answer => ({
   type: 'tool-approval-response',
@@ -49,25 +69,36 @@ const approval = (approvalId: string, approved: boolean, reason?: string): Answe
   ...(reason && { reason }),
 });
 
-const yes: ReadonlySet<string> = new Set(['yes', 'y', 'ok', 'approve', 'approved', 'allow']);
-const no: ReadonlySet<string> = new Set(['no', 'n', 'deny', 'denied', 'reject', 'rejected']);
+type Values = Readonly<Record<string, unknown>>;
 
-function decisionOf(value: unknown, text: string): { approved: boolean; reason?: string } {
-  if (typeof value === 'boolean') return { approved: value };
-  if (typeof value === 'object' && value !== null) {
-    const { approved, reason } = value as { approved?: unknown; reason?: unknown };
-    return { approved: approved === true, ...(typeof reason === 'string' && reason && { reason }) };
-  }
-  const word = text.toLowerCase();
-  if (value === undefined && yes.has(word)) return { approved: true };
-  return { approved: false, ...(text && !no.has(word) && { reason: text }) };
+const valueAbout = ({ toolCallId }: PendingCall, values: Values): unknown =>
+  Object.hasOwn(values, toolCallId) ? values[toolCallId] : undefined;
+
+/** What the user decided about a call, by data about it or about all, else in words; undefined if that is neither yes nor no. */
+function decisionOf(
+  call: PendingCall,
+  values: Values,
+  text: string,
+): { readonly approved: boolean; readonly reason?: string } | undefined {
+  const value = valueAbout(call, values) ?? ('approved' in values ? values : undefined);
+  const { approved = value, reason } = Object(value) as {
+    readonly approved?: unknown;
+    readonly reason?: unknown;
+  };
+  if (typeof approved === 'boolean') return { approved, ...(typeof reason === 'string' && { reason }) };
+  const said = value === undefined || value === null ? yesOrNo(text) : undefined;
+  if (said === undefined) return undefined;
+  return { approved: said, ...(!said && !isBare(text) && { reason: text }) };
 }
+
+/** Whether a no is a word alone: it tells a model nothing more. */
+const isBare = (text: string): boolean => !/\s/.test(text);
 
 const outputOf = (value: unknown, text: string): Output =>
   value === undefined ? { type: 'text', value: text } : { type: 'json', value: value as JSONValue };
 
 /** The members of all data parts, later ones winning; of an answer to a form, those of its values. */
-function valuesIn(messages: readonly Message[]): Readonly<Record<string, unknown>> {
+function valuesIn(messages: readonly Message[]): Values {
   const values: Record<string, unknown> = {};
   for (const part of messages.flatMap(({ parts }) => parts)) {
     if (!('data' in part) || typeof part.data !== 'object' || part.data === null || Array.isArray(part.data))

@@ -13,6 +13,12 @@ export interface Kept {
   readonly given: Given;
 }
 
+/** What a question keeps that was asked again: the answer with this id, and those before it, were none. */
+export interface AskedAgain {
+  readonly isAgain: true;
+  readonly until: string;
+}
+
 /** What the turns of a task have put into its artifacts, so that the next turn goes on there. */
 export interface Given {
   /** How many artifacts `file-1`, `file-2` … there are. */
@@ -27,14 +33,14 @@ export interface Given {
  * The update with what its message keeps, in one commit: in the memory of the task, which no client sees. As a copy: the
  * stream may go on.
  */
-export const keeping = (update: TaskUpdate, { messageId }: Message, kept: Kept): TaskUpdate => ({
+export const keeping = (update: TaskUpdate, { messageId }: Message, kept: Kept | AskedAgain): TaskUpdate => ({
   ...update,
   memory: { [keyOf(messageId)]: JSON.parse(JSON.stringify(kept)) },
 });
 
 /** What a message of the agent keeps; undefined if it keeps nothing. */
-export const keptBy = ({ messageId }: Message, memory: Turn['memory']): Kept | undefined =>
-  memory.get<Kept>(keyOf(messageId));
+export const keptBy = ({ messageId }: Message, memory: Turn['memory']): Kept | AskedAgain | undefined =>
+  memory.get<Kept | AskedAgain>(keyOf(messageId));
 
 /** Whether the agent wrote the message about its tools, for people. */
 export const isAboutTools = ({ metadata }: Message): boolean => metadata?.[AI_SDK] !== undefined;

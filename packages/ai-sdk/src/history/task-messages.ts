@@ -2,8 +2,8 @@ import { replacedIn } from '@batonjs/client/answers';
 import type { Message, Task } from '@batonjs/protocol';
 import type { Turn } from '@batonjs/server';
 import type { ModelMessage } from 'ai';
-import { answersTo } from './answers.ts';
-import { type Given, isAboutTools, type Kept, keptBy } from './kept-messages.ts';
+import { answersTo, isUndecided } from './answers.ts';
+import { type AskedAgain, type Given, isAboutTools, type Kept, keptBy } from './kept-messages.ts';
 import type { PendingCall } from './pending-call.ts';
 import { assistantMessage, userMessage } from './user-content.ts';
 
@@ -14,6 +14,8 @@ export interface History {
   readonly resumed: ReadonlyMap<string, string>;
   /** What the turns before this one put into the artifacts of the task. */
   readonly given: Given;
+  /** The calls about which the user said neither yes nor no. Empty if the model can go on. */
+  readonly undecided: Kept['pending'];
 }
 
 /** What the history of a turn has. */
@@ -42,16 +44,25 @@ export async function historyOf(turn: Turn, { tasks, artifact }: HistoryOptions)
   let given = nothingGiven;
   // Messages of the user that none of the turns so far has taken, oldest first.
   let waiting: Message[] = [];
+  // How many of them were no answer, so that the question was asked again.
+  let unclear = 0;
+  const countTo = (until: string | undefined) =>
+    waiting.findIndex(({ messageId }) => messageId === until) + 1;
   const take = (until: string | undefined = waiting.at(-1)?.messageId) => {
-    const count = waiting.findIndex(({ messageId }) => messageId === until) + 1;
+    const count = countTo(until);
     const taken = waiting.slice(0, count);
+    const words = taken.slice(unclear);
+    const isUnclear = isUndecided(pending, taken, words);
     waiting = waiting.slice(count);
-    messages.push(...(pending.length > 0 ? [answersTo(pending, taken)] : usersOf(taken)));
+    unclear = 0;
+    messages.push(...(pending.length > 0 ? [answersTo(pending, taken, words)] : usersOf(taken)));
+    return isUnclear;
   };
   for (const [at, { message, kept }] of said.entries()) {
     if (message.role === 'ROLE_USER') {
       if (at <= lastTaken) waiting.push(message);
-    } else if (kept) {
+    } else if (kept && 'isAgain' in kept) unclear = countTo(kept.until);
+    else if (kept) {
       take(kept.until);
       // They came before the question, so that they do not answer it.
       messages.push(...askedAfter(usersOf(waiting), withRequests(kept)));
@@ -64,13 +75,13 @@ export async function historyOf(turn: Turn, { tasks, artifact }: HistoryOptions)
       if (words) messages.push(words);
     }
   }
-  take();
-  return { messages, resumed: new Map(pending.flatMap(waitingCall)), given };
+  const undecided = take() ? pending : [];
+  return { messages, resumed: new Map(pending.flatMap(waitingCall)), given, undecided };
 }
 
 interface Said {
   readonly message: Message;
-  readonly kept: Kept | undefined;
+  readonly kept: Kept | AskedAgain | undefined;
 }
 
 /**

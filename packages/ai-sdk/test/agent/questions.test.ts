@@ -4,6 +4,8 @@ import { formOf } from '@batonjs/extensions/client';
 import type { Agent, AgentServer } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
+import { until } from '../../../../test/kit/until.ts';
+import { look, submit } from '../../../server/test/callbacks/asking-agent.ts';
 import type { ModelAnswer, ModelRequest } from '../openai-server.ts';
 import { start } from '../served-agent.ts';
 
@@ -52,11 +54,8 @@ describe('a tool that needs an approval', () => {
 
   it.each([
     ['a no', 'no', undefined],
-    ['another text, which is the reason', 'Yes, but only tomorrow', 'only tomorrow'],
+    ['a no with a reason', 'No, only tomorrow', 'only tomorrow'],
     ['data with a reason', { data: { 'call-1': { approved: false, reason: 'Too far' } } }, 'Too far'],
-    ['a yes that is none', { data: { 'call-1': 'true' } }, undefined],
-    ['an approval that is no boolean', { data: { 'call-1': { approved: 'no' } } }, undefined],
-    ['an answer about another call', { data: { 'call-9': true } }, undefined],
   ])('does not run after %s', async (_how, no, reason) => {
     const { client, visits, models } = await start(using(visit));
     const { task } = await client.send('go');
@@ -65,6 +64,43 @@ describe('a tool that needs an approval', () => {
     expect(visits).toEqual([]);
     const [[, told]] = toolsIn(models.requests[1]!) as [[string, string]];
     expect(told).toMatch(reason ?? /denied/i);
+  });
+
+  it.each([
+    ['a yes with a condition', 'Yes, but only tomorrow'],
+    ['another language', 'ja'],
+    ['a yes that is no boolean', { data: { 'call-1': 'true' } }],
+    ['a decision that is no boolean', { data: { 'call-1': { approved: 'no' } } }],
+    ['an answer about another call', { data: { 'call-9': true } }],
+  ])('is asked about again after %s, until the user decides', async (_how, unclear) => {
+    const { client, visits, models } = await start(using(visit));
+    const { task } = await client.send('go');
+    const { task: again } = await client.send(unclear, { task: task! });
+    expect(again?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(textOf(again?.status.message)).toMatch(/^Please answer yes or no\.\nMay the tool "visit" run/);
+    expect(dataOf(again?.status.message)).toEqual(dataOf(task?.status.message));
+    expect([visits, models.requests.length]).toEqual([[], 1]);
+    const { task: done } = await client.send({ data: { 'call-1': null } }, { task: again! });
+    expect(done?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    await client.send('Yes, please go ahead.', { task: done! });
+    expect(visits).toEqual(['Oulu']);
+  });
+
+  it('shows buttons to a person with a link, whatever its client knows, and takes them for the answer', async () => {
+    const { client, server, visits } = await start(using(visit), {}, (agent) => ({
+      agent,
+      callbacks: true,
+      publicUrl: 'http://localhost',
+    }));
+    const { task } = await client.send('go');
+    expect(formOf(task!)).toBeUndefined();
+    const { url } = await server.answerLink(task!.id, { answeredBy: 'Ana', expiresMs: 60_000 });
+    const page = await look(server, url);
+    expect(page.text).toContain('<legend>Allow &quot;visit&quot;</legend>');
+    expect(page.text).not.toContain('<textarea');
+    expect((await submit(server, url, page, { 'field-0': '0' })).text).toContain('Thank you');
+    await until(server, task!.id, 'COMPLETED');
+    expect(visits).toEqual(['Oulu']);
   });
 
   it('is asked about together with the others, and each decision counts for its call', async () => {

@@ -1,24 +1,16 @@
 import type { Json, Message } from '@batonjs/protocol';
 import { answerIn, FORM_TYPE, type Form, type FormAnswer, formIn, isOwnForm } from '@batonjs/protocol/forms';
 import type { TaskUpdate } from '@batonjs/server';
-import {
-  answerFor,
-  around,
-  declare,
-  type Extension,
-  mapUpdates,
-  withMessages,
-  withoutParts,
-} from '../extension.ts';
+import { answerFor, around, declare, type Extension, mapUpdates, withMessages } from '../extension.ts';
 import { describeIssues, type Issue } from '../schema.ts';
 import { FORM_INPUT } from '../uris.ts';
 import { askWith } from './input-required.ts';
-import { asOwn, checkValues, markOwn } from './own-forms.ts';
+import { asOwn, checkValues, markOwn, withHiddenForm } from './own-forms.ts';
 
 /**
  * Lets the agent ask questions with forms. The extension checks each answer before the agent runs: it repeats the
  * question with the errors of each field, or passes the valid values on as data. Clients that do not activate the
- * extension get the question as text and may answer with text.
+ * extension get the question as text and may answer with text; the pages of answer links have the form all the same.
  */
 export const formInput: Extension = ({ card, agent }) => ({
   card: declare(
@@ -35,7 +27,7 @@ export const formInput: Extension = ({ card, agent }) => ({
     const answer = await inner(withMessages(turn, messages));
     const isActive = turn.extensions.includes(FORM_INPUT);
     if (!(Symbol.asyncIterator in answer)) return answer;
-    return mapUpdates(answer, isActive ? markOwn : withoutForm);
+    return mapUpdates(answer, isActive ? markOwn : withHiddenForm);
   }),
 });
 
@@ -89,5 +81,3 @@ function askAgain({ form, isOwn, question, issues, values }: Refusal): TaskUpdat
   const again = { ...form, initial: values, errors };
   return markOwn(askWith(`${question}\n\n${describeIssues(issues)}`, isOwn ? asOwn(again) : again));
 }
-
-const withoutForm = (update: TaskUpdate): TaskUpdate => withoutParts(update, FORM_TYPE, FORM_INPUT);

@@ -1,7 +1,8 @@
 import type { Message } from '@batonjs/protocol';
-import { FORM_INPUT, FORM_TYPE, type Form, isOwnForm } from '@batonjs/protocol/forms';
+import { FORM_INPUT, FORM_TYPE, type Form, formIn, isOwnForm } from '@batonjs/protocol/forms';
 import { type Issue, readOwnSchema } from '@batonjs/protocol/json-schema';
-import type { TaskUpdate } from '@batonjs/server';
+import type { TaskUpdate, Turn } from '@batonjs/server';
+import { withoutParts } from '../extension.ts';
 import { readJsonSchema } from '../json-schema/read-json-schema.ts';
 
 /** Forms that `inputRequired` made in this process: from a schema in the agent's code. */
@@ -26,6 +27,18 @@ export function markOwn(update: TaskUpdate): TaskUpdate {
   const marked = isOwn ? { ...others, [FORM_INPUT]: { isOwn } } : others;
   return { ...update, status: { ...update.status, message: { ...message, metadata: marked } } };
 }
+
+/** The question as text for its client, with its form for the people whom others ask: by answer links, in the inspector. */
+export function withHiddenForm(update: TaskUpdate): TaskUpdate {
+  const form = 'status' in update && update.status.message && formIn(update.status.message);
+  if (!form) return update;
+  const isOwn = update.status.message?.parts.some((part) => isForm(part) && made.has(Object(part.data)));
+  return { ...withoutParts(update, FORM_TYPE, FORM_INPUT), form: { ...form, ...(isOwn && { isOwn }) } };
+}
+
+/** The question as the client of the turn takes it: with its form, or as text. */
+export const askedIn = ({ extensions }: Pick<Turn, 'extensions'>, update: TaskUpdate): TaskUpdate =>
+  extensions.includes(FORM_INPUT) ? update : withHiddenForm(update);
 
 const isForm = (part: Message['parts'][number]): part is typeof part & { data: unknown } =>
   part.mediaType === FORM_TYPE && 'data' in part;

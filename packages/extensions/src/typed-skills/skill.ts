@@ -1,20 +1,11 @@
 import type { Json } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import {
-  data,
-  failed,
-  inputRequired,
-  rejected,
-  type SkillInput,
-  type TaskUpdate,
-  type Turn,
-  text,
-} from '@batonjs/server';
+import { data, failed, rejected, type SkillInput, type TaskUpdate, type Turn, text } from '@batonjs/server';
 import type { z } from 'zod';
 import { answerFor, mapUpdates } from '../extension.ts';
 import { inputRequired as formRequired } from '../form-input/input-required.ts';
+import { askedIn } from '../form-input/own-forms.ts';
 import { describeIssues, type Issue, issuesOf, jsonSchemaOf } from '../schema.ts';
-import { FORM_INPUT } from '../uris.ts';
 import { RESULT } from './result.ts';
 
 /** The reaction to input that does not fit: `reject` the task, `ask` the client again, or `fail` the task. */
@@ -79,10 +70,7 @@ export function skill<Input extends z.ZodObject, Output extends z.ZodType = z.Zo
       const asked =
         question?.(known as Partial<z.input<Input>>, issues) ??
         `The input does not fit:\n${describeIssues(issues)}`;
-      const ask = () =>
-        turn.extensions.includes(FORM_INPUT)
-          ? formRequired(asked, { form: input, initial: plain(known) })
-          : inputRequired(asked);
+      const ask = () => askedIn(turn, formRequired(asked, { form: input, initial: plain(known) }));
       yield* answerFor(turn, invalid(invalidInput, asked, issues, ask));
     },
   };

@@ -10,6 +10,8 @@ import {
 import { runTurn } from '@batonjs/server/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { until } from '../../../../test/kit/until.ts';
+import { look, submit } from '../../../server/test/callbacks/asking-agent.ts';
 import { FORM_INPUT, FORM_TYPE, type Form, formOf } from '../../src/client.ts';
 import { extend, formInput, inputRequired } from '../../src/index.ts';
 import { card, serve } from '../serve.ts';
@@ -187,4 +189,27 @@ it('the regular expressions of a form of the agent itself are applied in each ro
     ({ task } = await agent.send(answer(task!, { street: 'x', zip: 'no digits' })));
     expect(formOf(task!)?.errors).toHaveProperty('zip');
   }
+});
+
+it('a form is on the page of a link, also where the client gets the question as text', async () => {
+  const { server, client } = serve({ ...extended, callbacks: true, publicUrl: 'http://localhost' });
+  const agent = await client();
+  const { task } = await agent.send({ data: { street: 'of the client' } });
+  const asked = (await agent.send('Send it')).task!;
+  expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
+  expect(asked.status.message).toMatchObject({ parts: [{ text: 'Where to?' }] });
+  expect(JSON.stringify(asked)).not.toContain('schema');
+  const { url } = await server.answerLink(asked.id, { answeredBy: 'Ana', expiresMs: 60_000 });
+  const page = await look(server, url);
+  expect(page.text).toMatch(/<h1>Address<\/h1>.*value="00100"/s);
+  const refused = await submit(server, url, page, { 'field-0': 'Mannerheimintie 1', 'field-1': '1' });
+  expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('id="field-1-error"')]);
+  const fields = { 'field-0': 'Mannerheimintie 1', 'field-1': '00200' };
+  expect((await submit(server, url, page, fields)).text).toContain('Thank you');
+  const done = await until(server, asked.id, 'COMPLETED');
+  expect(done.artifacts?.[0]?.parts).toEqual([{ data: { street: 'Mannerheimintie 1', zip: '00200' } }]);
+  expect((await submit(server, url, page, fields)).text).toContain('Thank you');
+  expect((await submit(server, url, page, { ...fields, 'field-1': '00300' })).text).toContain(
+    'Already answered',
+  );
 });

@@ -1,7 +1,7 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Command, Happening } from '../command.ts';
 import { messageOf } from '../conversation.ts';
-import { isRipe, type OpenTurn, type State, stepOf } from '../state.ts';
+import { isRipe, type OpenTurn, type State, stepOf, waitingFor } from '../state.ts';
 import { isInterrupted } from '../states.ts';
 
 export function startTurn(
@@ -9,11 +9,12 @@ export function startTurn(
   { alone, ripeAt, version }: Command & { type: 'start-turn' },
   at: string,
 ): Happening[] {
-  const { openTurn, task, turns, untaken, woken, wakeAt } = state;
+  const { openTurn, task, turns, woken, wakeAt } = state;
   // After the clock was set back, the facts go on from the latest one, and people's times do not.
   const time = ripeAt ?? at;
   // A program that wakes the task does not wait for messages that are put off.
-  const ripe = woken ? untaken : untaken.filter((received) => isRipe(received, time));
+  const waiting = waitingFor(state);
+  const ripe = woken ? waiting : waiting.filter((received) => isRipe(received, time));
   const isDue = openTurn
     ? !(openTurn.pausedUntil !== undefined && openTurn.pausedUntil > time)
     : woken || ripe.length > 0 || (wakeAt !== undefined && wakeAt <= time);

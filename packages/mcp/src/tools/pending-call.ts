@@ -1,4 +1,6 @@
-import { FORM_INPUT, inputRequired as formRequired } from '@batonjs/extensions';
+import { inputRequired as formRequired } from '@batonjs/extensions';
+import type { Form } from '@batonjs/extensions/client';
+import { askedIn } from '@batonjs/extensions/internals';
 import type { Json, Message } from '@batonjs/protocol';
 import { inputRequired, type TaskUpdate, type Turn } from '@batonjs/server';
 import { type Elicitation, fieldsOf, formOf, isObject } from './elicitation.ts';
@@ -60,17 +62,32 @@ export const openRequest = ({ requests, responses }: PendingCall): string | unde
 /** Asks the user. The question carries the call, so that it goes on in any process. */
 export function ask(turn: Turn, pending: PendingCall): TaskUpdate {
   const asked = pending.requests[openRequest(pending)!]!;
-  const form = turn.extensions.includes(FORM_INPUT) ? formOf(asked) : undefined;
-  const update = form ? formRequired(asked.message, { form: form.type }) : inputRequired(questionOf(asked));
+  const form = formOf(asked);
+  const update = form
+    ? askedIn(turn, formRequired(asked.message, { form: form.type }))
+    : { ...inputRequired(questionOf(asked)), ...(!hasFields(asked) && { form: decision }) };
   if ('status' in update && update.status.message)
     update.status.message.metadata = { [PENDING]: pending as unknown as Json };
   return update;
 }
 
+const hasFields = (asked: Elicitation): boolean => Object.keys(fieldsOf(asked)).length > 0;
+
+/** How people answer a question without fields who are asked elsewhere than at the client. */
+const decision: Form & { isOwn: true } = {
+  formId: 'decision',
+  schema: {
+    type: 'object',
+    properties: { action: { enum: ['accept', 'decline'], title: 'Your decision' } },
+    required: ['action'],
+  },
+  isOwn: true,
+};
+
 /** The question as text. One without fields says what it takes for an answer. */
 function questionOf(asked: Elicitation): string {
   const { message, url } = asked;
-  if (Object.keys(fieldsOf(asked)).length > 0) return message;
+  if (hasFields(asked)) return message;
   return [message, ...(url === undefined ? [] : [url]), 'Answer yes or no.'].join('\n');
 }
 

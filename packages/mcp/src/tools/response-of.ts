@@ -1,4 +1,5 @@
 import type { Message } from '@batonjs/protocol';
+import { yesOrNo } from '@batonjs/protocol/forms';
 import { type Elicitation, fieldsOf, formOf, isObject } from './elicitation.ts';
 
 /** What the user answered, as an MCP server reads it. */
@@ -11,7 +12,7 @@ export interface ElicitResponse {
  * The answer of the user to a question of an MCP server. Undefined if it does not fit what was asked.
  *
  * A data part with an `action` decides. Otherwise a text that is only a no declines, unless it is a value of the field
- * that was asked for, and a question without fields is accepted with a yes and declined with everything else.
+ * that was asked for, and a question without fields is accepted with a yes.
  */
 export function responseOf(answers: readonly Message[], asked: Elicitation): ElicitResponse | undefined {
   if (answers.length === 0) return undefined;
@@ -22,9 +23,12 @@ export function responseOf(answers: readonly Message[], asked: Elicitation): Eli
   const chosen = Object.hasOwn(fields, 'action') ? undefined : data.findLast(hasAction);
   if (chosen?.action === 'decline' || chosen?.action === 'cancel') return { action: chosen.action };
   const texts = textsIn(answers);
-  const isYes = chosen !== undefined || (texts.length > 0 && texts.every((text) => yes.has(wordOf(text))));
+  const said = texts.map(yesOrNo);
+  const isYes = chosen !== undefined || (said.length > 0 && said.every((each) => each === true));
+  const isNo = said.includes(false);
   if (names.length === 0) {
-    if (!isYes) return { action: 'decline' };
+    if (isNo && !chosen) return { action: 'decline' };
+    if (!isYes) return undefined;
     return { action: 'accept', ...(asked.url === undefined && { content: {} }) };
   }
   const values: Record<string, unknown> = Object.assign(
@@ -35,7 +39,7 @@ export function responseOf(answers: readonly Message[], asked: Elicitation): Eli
   if (!isFilled() && texts.length > 0) {
     // A question with one field can be answered with text.
     const value = names.length === 1 ? fromText(Object(fields[names[0]!]), texts.join('\n')) : undefined;
-    if (value === undefined && texts.some((text) => no.has(wordOf(text)))) return { action: 'decline' };
+    if (value === undefined && isNo) return { action: 'decline' };
     if (value !== undefined) values[names[0]!] = value;
   }
   // A form whose fields are all optional is not accepted with words or members that fill none of them.
@@ -45,19 +49,14 @@ export function responseOf(answers: readonly Message[], asked: Elicitation): Eli
   return !schema?.check(values) ? { action: 'accept', content: values } : undefined;
 }
 
-const yes: ReadonlySet<string> = new Set('yes y ok accept accepted approve approved allow'.split(' '));
-const no: ReadonlySet<string> = new Set('no n decline declined deny denied reject rejected'.split(' '));
-
-const wordOf = (text: string): string => text.toLowerCase().replace(/(?<![.!])[.!]+$/, '');
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The value that a text gives a field. Undefined for a no that is not among its choices. */
 function fromText({ type, ...field }: Fields, text: string): unknown {
-  const word = wordOf(text);
-  if (type === 'boolean' && (word === 'true' || yes.has(word))) return true;
-  if (type === 'boolean' && ['false', 'no', 'n'].includes(word)) return false;
-  if (no.has(word) && !choicesOf(field).includes(text)) return undefined;
+  const said = yesOrNo(text);
+  if (type === 'boolean') return /^(true|false)$/i.test(text) ? /^t/i.test(text) : said;
+  // Words with a reason may be what was asked for.
+  if (said === false && !/\s/.test(text) && !choicesOf(field).includes(text)) return undefined;
   return type === 'number' || type === 'integer' ? Number(text) : text;
 }
 

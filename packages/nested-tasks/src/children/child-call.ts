@@ -32,8 +32,9 @@ export class ChildCall {
 
   constructor(scope: CallScope, target: Target, options: CallOptions) {
     const { turn, signal, limits } = scope;
-    const passedOn = [TASK_PROGRESS, FORM_INPUT].filter((uri) => turn.extensions.includes(uri));
-    const wanted = [TASK_TREE, TASK_ERROR, ...passedOn, ...(options.extensions ?? [])];
+    const passedOn = [TASK_PROGRESS].filter((uri) => turn.extensions.includes(uri));
+    // Forms are for people with links too, whatever the client of this task knows.
+    const wanted = [TASK_TREE, TASK_ERROR, FORM_INPUT, ...passedOn, ...(options.extensions ?? [])];
     this.#scope = scope;
     this.#options = options;
     this.#settings = {

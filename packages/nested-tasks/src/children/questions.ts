@@ -1,4 +1,5 @@
 import { isInterrupted, type MessageInput } from '@batonjs/client';
+import { askedIn } from '@batonjs/extensions/internals';
 import type { Message, Task, TaskState } from '@batonjs/protocol';
 import { isIdempotent } from '../agents/agents.ts';
 import { reach } from '../agents/reach.ts';
@@ -101,7 +102,8 @@ export class Questions {
     const child = this.#child;
     const question = child.idOf('question', String(questions));
     child.change({ questions, question, asked: task.status.message?.messageId, answered: undefined });
-    return child.save({ status: { state, message: passedOn(task, question) } });
+    const update = { status: { state, message: passedOn(task, question) } };
+    return child.save(askedIn(this.#scope.turn, update));
   }
 
   /** The user's answers to the latest question that the child did not get. */

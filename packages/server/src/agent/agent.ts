@@ -121,13 +121,19 @@ type MemberOf<Member> = undefined extends Member
 
 /** One run of an agent: the message that started it, with its conversation, caller and tools. */
 export interface Turn {
-  /** The message to answer; the latest if several waited. The same in every attempt of the turn. */
+  /**
+   * The message to answer: the latest if several waited, or the answer by a link if one is among them. The same in every
+   * attempt of the turn.
+   */
   readonly message: Message;
   /** The whole conversation of this task, also what `history` hides from clients, oldest first. */
   readonly messages: readonly Message[];
   /** The text parts of `message`, joined by newlines. */
   readonly text: string;
-  /** The members of all data parts that the client sent in this task; later ones win. */
+  /**
+   * The members of all data parts in this task that the sender of `message` sent; later ones win. What people sent by
+   * links is not mixed with what clients sent.
+   */
   readonly values: Readonly<Record<string, unknown>>;
   /** The conversation that this task belongs to. Tasks of one context see each other by `context`. */
   readonly contextId: string;
@@ -141,7 +147,8 @@ export interface Turn {
   references(): Promise<References>;
   /**
    * The caller as `authenticate` returned it: its `scope`, and its claims. Empty without `authenticate`. A claim that is
-   * called `scope` is hidden by the scope. Of an answer by a link, the scope, and `answeredBy`: the name of the person.
+   * called `scope` is hidden by the scope. Of an answer by a link, the scope, and `answeredBy`: the name of the person,
+   * which no claim of a client can be.
    */
   readonly caller: Claims & { readonly scope?: string };
   /** Request metadata sent with `message`. */

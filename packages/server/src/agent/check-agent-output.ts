@@ -23,7 +23,7 @@ export function checkEnd({ task, wakeAt }: Pick<State, 'task' | 'wakeAt'>): void
   throw invalid('The agent ended without saying how the task ended, such as by `yield completed()`');
 }
 
-/** The members of updates that `checkUpdate` knows. `beforeCancel` may be anything. */
+/** The members of updates that `checkUpdate` knows. `beforeCancel` may be anything, and `form` is of a package of Baton. */
 type KnownMembers = Readonly<
   Record<
     | 'status'
@@ -34,7 +34,9 @@ type KnownMembers = Readonly<
     | 'child'
     | 'memory'
     | 'labels'
-    | 'beforeCancel',
+    | 'beforeCancel'
+    | 'form'
+    | 'onlyBy',
     unknown
   >
 >;
@@ -49,7 +51,7 @@ type AllMembers = Readonly<Record<KeysOf<TaskUpdate>, unknown>>;
  * of an update.
  */
 export function checkUpdate(update: TaskUpdate): void {
-  const { status, artifact, append, lastChunk, metadata, child, memory, labels } = Object(
+  const { status, artifact, append, lastChunk, metadata, child, memory, labels, onlyBy } = Object(
     update,
   ) as KnownMembers satisfies AllMembers;
   if (memory !== undefined) checkMemory(memory);
@@ -70,8 +72,9 @@ export function checkUpdate(update: TaskUpdate): void {
     mayBe('object', { metadata });
     checkParts(parts);
   } else {
-    const { message } = members(status, 'A status');
+    const { state, message } = members(status, 'A status');
     if (message !== undefined) checkMessage(message);
+    if (onlyBy !== undefined) checkOnlyBy(state, message, onlyBy);
   }
 }
 
@@ -85,6 +88,15 @@ export function checkMemory(memory: unknown): void {
       throw new A2AError('INVALID_AGENT_RESPONSE', 'What the agent remembers is not JSON', { cause });
     }
   }
+}
+
+function checkOnlyBy(state: unknown, message: unknown, onlyBy: unknown): void {
+  if (state !== 'TASK_STATE_INPUT_REQUIRED' || message === undefined)
+    throw invalid('The agent broke a rule: `onlyBy` is of a question, such as inputRequired(…)');
+  const isNames =
+    Array.isArray(onlyBy) && onlyBy.length > 0 && onlyBy.every((name) => typeof name === 'string');
+  if (onlyBy !== 'link' && !isNames)
+    throw invalid("The agent broke a rule: `onlyBy` is 'link', or the names of those who may answer");
 }
 
 function checkLabels(labels: unknown): void {

@@ -18,7 +18,7 @@ import { contextOf } from './context/context-tasks.ts';
 import { referencesOf } from './context/references.ts';
 import { TurnInbox } from './inbox.ts';
 import { createTurnLog } from './lines/turn-log.ts';
-import { isWithoutMessage, startedWith, takenLater } from './order/turn-messages.ts';
+import { isWithoutMessage, ofSender, startedWith, takenLater } from './order/turn-messages.ts';
 import { wakeKeyOf } from './order/wake-key.ts';
 import { createIdempotencyKeys } from './outside/idempotency-keys.ts';
 import { openCallback, receivedIn } from './outside/open-callback.ts';
@@ -109,7 +109,8 @@ export class AgentTurn implements Turn {
   }
 
   get values(): Readonly<Record<string, unknown>> {
-    return valuesOf(this.messages);
+    const { state, started } = this[inner];
+    return valuesOf(ofSender(state, started.message, this.messages));
   }
 
   get task(): Task | undefined {

@@ -263,7 +263,7 @@ export class TaskWriter implements Held {
       this.#lines?.written(this.state);
       const isLast = written.facts.at(-1)?.version === this.live.version;
       this.hasEnded ||= released || (isLast && this.live.state.closed);
-      reportTransitions(written.before, this.live.taskId, written.facts, onTransition);
+      reportTransitions(written.before, this.live, written.facts, onTransition);
       return written;
     };
     const failed = (error: unknown): never => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
+import { type Agent, completed, inputRequired, type TaskUpdate, type Turn } from '../../src/index.ts';
 import { askingAgent, look, submit } from './asking-agent.ts';
 import { begin, hour, post, serveCallbacks } from './serve-callbacks.ts';
 
@@ -128,6 +129,75 @@ describe('a link to a question', () => {
   });
 });
 
+describe('a question that is reserved', () => {
+  const reserved = (onlyBy: 'link' | string[]) => async (turn: Turn) => {
+    const urls = [];
+    for (const answeredBy of ['Ana', 'Bo'])
+      urls.push((await turn.callback({ answeredBy, expiresMs: hour })).url);
+    return { urls, update: { ...inputRequired('Pay?'), onlyBy } };
+  };
+  const start = async (onlyBy: 'link' | string[]) => {
+    const asked = Promise.withResolvers<string[]>();
+    const seen: object[] = [];
+    const agent: Agent = async function* (turn) {
+      const { values, caller } = turn;
+      seen.push({ values, caller });
+      if (caller.answeredBy) return yield completed();
+      const { urls, update } = await reserved(onlyBy)(turn);
+      asked.resolve(urls);
+      yield update;
+    };
+    const served = serveCallbacks(agent, { authenticate });
+    const message = say([{ data: { approved: true } }]);
+    const { task } = await rpc(served.server, 'SendMessage', { message });
+    return { ...served, seen, id: task.id, urls: await asked.promise };
+  };
+  /** A caller that claims to be the person. */
+  const authenticate = async () => ({ scope: 'books', claims: { answeredBy: 'Ana', role: 'clerk' } });
+
+  it('is answered by links alone, and what the client sent is not mixed with the answer', async () => {
+    const { server, seen, id, urls, clock } = await start('link');
+    const message = say([{ data: { approved: true } }], { taskId: id });
+    await expect(rpc(server, 'SendMessage', { message })).rejects.toThrow(
+      'Only a person with an answer link',
+    );
+    await submit(server, urls[1]!, await look(server, urls[1]!), { text: 'No' });
+    await clock.advance(0);
+    expect(seen).toEqual([
+      { values: { approved: true }, caller: { scope: 'books', role: 'clerk' } },
+      { values: {}, caller: { scope: 'books', answeredBy: 'Bo' } },
+    ]);
+  });
+
+  it('is answered by the people that are named, and by no other link', async () => {
+    const { server, id, urls } = await start(['Bo']);
+    const ana = await look(server, urls[0]!);
+    expect([ana.status, title(ana)]).toEqual([403, 'For somebody else']);
+    const forged = await submit(server, urls[0]!, await look(server, urls[1]!), { text: 'Yes' });
+    expect([forged.status, title(forged)]).toEqual([403, 'For somebody else']);
+    expect(title(await submit(server, urls[1]!, await look(server, urls[1]!), { text: 'No' }))).toBe(
+      'Thank you',
+    );
+    await expect(server.answerLink(id, { answeredBy: 'Bo', expiresMs: hour })).rejects.toThrow();
+  });
+
+  it.each([
+    [{ ...completed(), onlyBy: 'link' }, 'is of a question'],
+    [{ ...inputRequired('Pay?'), onlyBy: [] }, "is 'link', or the names"],
+    [{ ...inputRequired('Pay?'), onlyBy: 'Ana' }, "is 'link', or the names"],
+  ])('is one that can be answered', async (update, problem) => {
+    const { server, logged } = serveCallbacks(async function* () {
+      yield update as TaskUpdate;
+    });
+    const { task } = await rpc(server, 'SendMessage', { message: say('go') });
+    expect(task.status.state).toBe('TASK_STATE_FAILED');
+    expect(String(logged.map((line) => JSON.stringify(line, detailed)))).toContain(problem);
+  });
+});
+
+/** Errors as JSON. */
+const detailed = (_: string, value: unknown) => (value instanceof Error ? value.message : value);
+
 describe('one answer is taken', () => {
   it('of two people who were asked', async () => {
     const { server, urls, seen, clock } = await asking({ answeredBy: ['Ana', 'Bo'] });
@@ -166,6 +236,32 @@ describe('one answer is taken', () => {
     await rpc(server, 'SendMessage', { message: { ...say('Yes'), messageId: 'm-2', taskId: id } });
     const late = await submit(server, url, page, { text: 'No' });
     expect([late.status, title(late)]).toEqual([409, 'Already answered']);
+  });
+
+  it('of a person, also where the client writes before a process has room for the turn', async () => {
+    const { agent, server, store, clock, urls, id } = await asking({ answeredBy: ['Ana', 'Bo'] });
+    const seen: Turn[] = [];
+    const later: Agent = async function* (turn) {
+      seen.push(turn);
+      yield completed(`${turn.text} by ${turn.caller.answeredBy}`);
+    };
+    await server.close({ graceMs: 0 });
+    const away = serveCallbacks(agent, { store, clock, run: 'workers' }).server;
+    const [ana = '', bo = ''] = urls;
+    const pages = [await look(away, ana), await look(away, bo)] as const;
+    expect(title(await submit(away, ana, pages[0], { text: 'No' }))).toBe('Thank you');
+    const message = say([{ text: 'Yes' }, { data: { approved: true } }], { taskId: id });
+    await rpc(away, 'SendMessage', { message, configuration: { returnImmediately: true } });
+    expect(title(await submit(away, bo, pages[1], { text: 'Yes' }))).toBe('Already answered');
+    const here = serveCallbacks(later, { store, clock }).server;
+    await clock.advance(1_000);
+    expect((await rpc(here, 'GetTask', { id })).status.message.parts).toEqual([{ text: 'No by Ana' }]);
+    const [turn] = seen;
+    expect([turn?.message.parts, turn?.values, turn?.messages.at(-1)?.messageId]).toEqual([
+      [{ text: 'No' }],
+      {},
+      message.messageId,
+    ]);
   });
 
   it('twice if the page is sent again: the first answer to the browser may have been lost', async () => {

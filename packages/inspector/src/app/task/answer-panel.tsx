@@ -4,11 +4,21 @@ import { useState } from 'preact/hooks';
 import { Composer, useSend } from '../forms/composer.tsx';
 import { type Schema, SchemaForm } from '../forms/schema-form.tsx';
 import { ProblemNote, Section } from '../parts/bits.tsx';
+import type { Replay } from '../timeline/replay.ts';
 import { formOfTask } from '../timeline/task-state.tsx';
 
+interface AnswerPanelProps {
+  readonly agent: string;
+  readonly task: Task;
+  readonly question: Replay['question'];
+}
+
 /** Answers a task: with its form, if it asks one, or with a message. */
-export function AnswerPanel({ agent, task }: { readonly agent: string; readonly task: Task }) {
-  const form = formOfTask(task);
+export function AnswerPanel({ agent, task, question }: AnswerPanelProps) {
+  const shown = formOfTask(task);
+  // Its client gets the question as text, and answers with plain data.
+  const hidden = task.status.state === 'TASK_STATE_INPUT_REQUIRED' ? question?.form : undefined;
+  const form = shown ?? hidden;
   const [isFree, setFree] = useState(false);
   const destination = { agent, taskId: task.id, contextId: task.contextId };
   const { send, isBusy, error } = useSend(destination, () => {});
@@ -38,7 +48,11 @@ export function AnswerPanel({ agent, task }: { readonly agent: string; readonly 
         errors={form.errors}
         submit="Answer"
         isBusy={isBusy}
-        onSubmit={(values) => void send([{ data: { formId: form.formId, values }, mediaType: FORM_TYPE }])}
+        onSubmit={(values) =>
+          void send([
+            shown ? { data: { formId: form.formId, values }, mediaType: FORM_TYPE } : { data: values },
+          ])
+        }
       />
     </Section>
   );

@@ -2,17 +2,28 @@ import type { Task } from '@batonjs/protocol';
 import { useAgent, useMay } from '../data/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import { isTerminalState } from '../parts/words.ts';
+import type { Replay } from '../timeline/replay.ts';
 import { AnswerPanel } from './answer-panel.tsx';
 
 /** What can be done for a task that has not ended. */
-export function NextStep({ agent, task }: { readonly agent: string; readonly task: Task }) {
+export function NextStep({ agent, replay }: { readonly agent: string; readonly replay: Replay }) {
+  const { task, question } = replay;
   const maySend = useMay('send');
   const summary = useAgent(agent);
-  if (isTerminalState(task.status.state)) return null;
+  if (!task || isTerminalState(task.status.state)) return null;
+  const isReserved = task.status.state === 'TASK_STATE_INPUT_REQUIRED' && question?.onlyBy !== undefined;
   return (
     <>
       <AuthNote task={task} />
-      {maySend && summary?.canCall && <AnswerPanel agent={agent} task={task} />}
+      {isReserved && (
+        <p class="auth-note" role="note">
+          Only a person with an answer link may answer this question
+          {question?.onlyBy === 'link' ? '' : `: ${question?.onlyBy?.join(', ')}`}.
+        </p>
+      )}
+      {!isReserved && maySend && summary?.canCall && (
+        <AnswerPanel agent={agent} task={task} question={question} />
+      )}
     </>
   );
 }

@@ -22,7 +22,7 @@ export function OpenQuestion({ agent, task }: { readonly agent: string; readonly
         </a>
       </header>
       <Conversation replay={timeline.live} agent={agent} />
-      <NextStep agent={agent} task={present} />
+      <NextStep agent={agent} replay={timeline.live} />
       {present.status.state === 'TASK_STATE_INPUT_REQUIRED' && (
         <AssignPanel agent={agent} task={task} asked={timeline.live.asked} />
       )}

@@ -63,7 +63,7 @@ export function TaskPage({ agent, task, scope, at }: TaskPageProps) {
               onSeq={(seq) => goTo(timeline.rows.findIndex(({ entry }) => entry.seq === seq) + 1)}
               onVersions={setVersions}
             >
-              {position === undefined && present && <NextStep agent={agent} task={present} />}
+              {position === undefined && present && <NextStep agent={agent} replay={timeline.live} />}
               {position !== undefined && row && (
                 <ForkButton agent={agent} task={task} scope={scope} seq={row.entry.seq} />
               )}

@@ -1,5 +1,12 @@
 import type { AgentEvent } from '@batonjs/client';
-import type { MessageReceived, QuestionLink, StepFailed, TurnFailed, TurnStarted } from '@batonjs/lifecycle';
+import type {
+  MessageReceived,
+  QuestionLink,
+  StatusChanged,
+  StepFailed,
+  TurnFailed,
+  TurnStarted,
+} from '@batonjs/lifecycle';
 import type { Artifact, Message, Task, TaskStatus } from '@batonjs/protocol';
 import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry } from '../../api/timeline.ts';
@@ -43,6 +50,8 @@ export class Replay {
   #forkedAt: string | undefined;
   /** Who was asked by links since the latest message of a client. Another list after each. */
   asked: readonly Asked[] = [];
+  /** What the question of the status says that clients do not see. */
+  question: StatusChanged['question'];
   /** Who answered by a link, by the id of the message. Another record after each. */
   answeredBy: Readonly<Record<string, string>> = {};
   /** Who sent the first message, as far as the server knows. */
@@ -56,7 +65,7 @@ export class Replay {
   /** A state that later entries of this one do not change. */
   copy(): Replay {
     const { task, turn, traceId, attempt, attempts, title, labels, caller, failures } = this;
-    const { asked, answeredBy, logged, called, lost } = this;
+    const { asked, answeredBy, logged, called, lost, question } = this;
     const copy = new Replay();
     copy.task = task && copyOf(task);
     copy.#early = [...this.#early];
@@ -74,6 +83,7 @@ export class Replay {
       failures,
       logged,
       asked,
+      question,
       answeredBy,
       called,
       lost,
@@ -119,6 +129,7 @@ export class Replay {
         return;
       }
       case 'status-changed':
+        this.question = fact.question;
         if (this.task) this.#setStatus(this.task, fact.status);
         return;
       case 'artifact-updated':

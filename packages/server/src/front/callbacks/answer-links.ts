@@ -1,11 +1,12 @@
 import type { HttpReply } from '@batonjs/bindings';
-import type { Message, Part } from '@batonjs/protocol';
+import type { Part } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { FORM_TYPE, formIn, isOwnForm } from '@batonjs/protocol/forms';
+import { FORM_TYPE } from '@batonjs/protocol/forms';
 import { type Issue, readOwnSchema } from '@batonjs/protocol/json-schema';
 import type { Dependencies } from '../../operations/call/dependencies.ts';
 import {
   type AnswerErrors,
+  type Asked,
   answerQuestion,
   readAnswerLink,
   type WaitingQuestion,
@@ -37,7 +38,7 @@ export async function takeAnswer(
   const { name } = dependencies.card;
   const posted = await readPosted(exchange, requestId, dependencies);
   const questionId = posted.get('question') ?? '';
-  const read = (question: Message) => answerIn(posted, question);
+  const read = (asked: Asked) => answerIn(posted, asked);
   const standing = await answerQuestion(token, { questionId, read }, dependencies);
   if (standing === 'unknown') return undefined;
   if (typeof standing === 'string') return settledPage(standing, name);
@@ -69,9 +70,8 @@ async function readPosted(
 /** The parts of the answer, or its faults by member. */
 function answerIn(
   posted: URLSearchParams,
-  question: Message,
+  { form }: Asked,
 ): { readonly parts: readonly Part[] } | AnswerErrors {
-  const form = formIn(question);
   if (!form) {
     const text = (posted.get('text') ?? '').replaceAll('\r\n', '\n');
     return text.trim() === '' ? { errors: { text: 'Write an answer first' } } : { parts: [{ text }] };
@@ -80,8 +80,10 @@ function answerIn(
   const { values, errors } = readFields(fields, posted);
   if (Object.keys(errors).length > 0) return { errors };
   // The form of another agent is checked by the agent that asks, with care for its schema.
-  const issues = isOwnForm(question) ? readOwnSchema(form.schema)(values) : undefined;
+  const issues = form.isOwn ? readOwnSchema(form.schema)(values) : undefined;
   if (issues) return { errors: errorsOf(issues, new Set(fields.map(({ member }) => member))) };
+  // The agent asked a client without forms: it reads the values as it would read that client's data.
+  if (form.isHidden) return { parts: [{ data: values }] };
   return { parts: [{ data: { formId: form.formId, values }, mediaType: FORM_TYPE }] };
 }
 

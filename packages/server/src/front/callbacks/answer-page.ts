@@ -1,6 +1,5 @@
 import type { HttpReply } from '@batonjs/bindings';
-import type { Json, Message } from '@batonjs/protocol';
-import { formIn } from '@batonjs/protocol/forms';
+import type { Json } from '@batonjs/protocol';
 import { textOf } from '@batonjs/protocol/parts';
 import type { LinkStanding, WaitingQuestion } from '../../operations/callbacks/answer-question.ts';
 import { escaped, pageReply } from '../http/page.ts';
@@ -28,6 +27,7 @@ const outcomes: Readonly<
     title: 'Already answered',
     text: 'This question was answered elsewhere. Nothing is left to do.',
   },
+  reserved: { status: 403, title: 'For somebody else', text: 'This question is for other people to answer.' },
   expired: { status: 410, title: 'Too late', text: 'This link has expired. Ask for another one.' },
   ended: { status: 410, title: 'No longer needed', text: 'The task has ended without this answer.' },
   early: {
@@ -64,13 +64,12 @@ export const messagePage = (
 
 /** The page with the question and its form. `note`: what the person should know first. */
 export function questionPage(
-  { question, by, expiresAt }: WaitingQuestion,
+  { question, form, by, expiresAt }: WaitingQuestion,
   agent: string,
   { refused, note }: { readonly refused?: Refused; readonly note?: string } = {},
 ): HttpReply {
-  const form = formIn(question);
   const errors = refused?.errors ?? form?.errors ?? {};
-  const fields = form ? formFields(question, refused) : [textField(refused)];
+  const fields = form ? formFields(form, errors, refused) : [textField(refused)];
   const whole = note ?? errors[''];
   const until = expiresAt.slice(0, 16).replace('T', ' ');
   const page = layout(
@@ -91,11 +90,13 @@ ${whole ? `<p class="error" role="alert">${escaped(whole, most.line)}</p>\n` : '
 const textField = (refused: Refused | undefined): string => `<label for="text">Your answer</label>
 ${problem('text', refused?.errors.text)}<textarea id="text" name="text" rows="4" required${describedBy('text', refused?.errors.text)}>${escaped(refused?.posted.get('text') ?? '', most.text)}</textarea>`;
 
-function formFields(question: Message, refused: Refused | undefined): string[] {
-  const form = formIn(question);
-  const errors = refused?.errors ?? form?.errors ?? {};
-  const initial = Object(form?.initial) as Readonly<Record<string, Json | undefined>>;
-  return fieldsOf(form?.schema ?? {}).map((field) => {
+function formFields(
+  { schema, initial: known }: NonNullable<WaitingQuestion['form']>,
+  errors: Readonly<Record<string, string>>,
+  refused: Refused | undefined,
+): string[] {
+  const initial = Object(known) as Readonly<Record<string, Json | undefined>>;
+  return fieldsOf(schema).map((field) => {
     const value = Object.hasOwn(initial, field.member) ? initial[field.member] : field.schema.default;
     return formField(field, {
       error: Object.hasOwn(errors, field.member) ? errors[field.member] : undefined,

@@ -1,12 +1,16 @@
 import type { State } from '@batonjs/lifecycle';
 import { failureCodeOf } from '@batonjs/lifecycle/internals';
 import type { TaskState } from '@batonjs/protocol';
-import type { StoredFact } from '@batonjs/store';
+import type { Scope, StoredFact } from '@batonjs/store';
+import type { LiveTask } from '../live-task.ts';
 
 /** A task changed its state. */
 export interface Transition {
   readonly taskId: string;
   readonly contextId: string;
+  /** Whose task it is: the `scope` that `authenticate` returned. Undefined where callers are not authenticated. */
+  readonly caller?: string;
+  readonly tenant?: string;
   /** Undefined when the task was created. */
   readonly from: TaskState | undefined;
   readonly to: TaskState;
@@ -19,7 +23,7 @@ export interface Transition {
 /** Reports every change of the task's state among facts that were committed after `before`. */
 export function reportTransitions(
   before: State | undefined,
-  taskId: string,
+  { scope, taskId, state }: Pick<LiveTask, 'scope' | 'taskId' | 'state'>,
   facts: readonly StoredFact[],
   report: (transition: Transition) => void,
 ): void {
@@ -35,10 +39,26 @@ export function reportTransitions(
           ? fact.status.state
           : undefined;
     if (!to || to === from) continue;
-    const transition = { taskId, contextId, from, to, at: fact.at };
+    const transition = { taskId, contextId, ...ownerOf(scope, state), from, to, at: fact.at };
     const code =
       to === 'TASK_STATE_FAILED' && fact.type === 'status-changed' ? failureCodeOf(fact.status) : undefined;
     report(code === undefined ? transition : { ...transition, code });
     from = to;
   }
 }
+
+/** The caller and the tenant of a scope. A scope that is too long for stores is a hash, and then messages name the caller. */
+function ownerOf(scope: Scope, { taken, untaken }: State): Pick<Transition, 'caller' | 'tenant'> {
+  if (!scope.startsWith('[')) {
+    const caller = (untaken[0] ?? taken[0])?.caller?.scope;
+    return typeof caller === 'string' ? { caller } : {};
+  }
+  if (latest?.scope !== scope) {
+    const [, tenant = '', caller = '']: string[] = JSON.parse(scope);
+    latest = { scope, owner: { ...(caller !== '' && { caller }), ...(tenant !== '' && { tenant }) } };
+  }
+  return latest.owner;
+}
+
+/** The next change is usually of the same caller. */
+let latest: { readonly scope: Scope; readonly owner: Pick<Transition, 'caller' | 'tenant'> } | undefined;

@@ -60,7 +60,7 @@ export async function beginLog(
       return await join(live, receive, dependencies);
     }
     const { state } = live;
-    reportTransitions(undefined, taskId, written.facts, dependencies.onTransition);
+    reportTransitions(undefined, live, written.facts, dependencies.onTransition);
     if (written.lease) {
       runner.start(tasks.retain(live), written.lease, { since, started: true, requestId });
     }

@@ -26,7 +26,9 @@ export const skillIn = ({ skills }: AgentCard, skillId: string | undefined): Age
  */
 export function claimsOf(caller: Caller | undefined, card: AgentCard) {
   if (!caller) return undefined;
-  const { scope, claims, schemes, scopes } = caller;
+  const { scope, schemes, scopes } = caller;
+  // Only an answer by a link has this one.
+  const { answeredBy: _, ...claims } = caller.claims ?? {};
   if (!card.skills.some(({ securityRequirements }) => securityRequirements?.length))
     return { ...claims, scope };
   return { ...claims, scope, ...(schemes && { schemes: [...schemes] }), scopes: [...(scopes ?? [])] };

@@ -1,5 +1,7 @@
 import type { Callback, QuestionLink, State } from '@batonjs/lifecycle';
+import { answerPrefix, reservedFor } from '@batonjs/lifecycle/internals';
 import type { Message, Part } from '@batonjs/protocol';
+import { type Form, formIn, isOwnForm } from '@batonjs/protocol/forms';
 import { isSameJson } from '@batonjs/protocol/parts';
 import { StoreError } from '@batonjs/store';
 import { isoTime } from '../../base/timing/clock.ts';
@@ -15,9 +17,15 @@ import { onceOf, type Receive } from '../accept/receive.ts';
 import type { Dependencies } from '../call/dependencies.ts';
 import { callbackIn } from './receive-callback.ts';
 
-/** A question that waits for the answer of one person. */
-export interface WaitingQuestion {
+/** A question as a person is shown it. */
+export interface Asked {
   readonly question: Message;
+  /** `isOwn`: the agent made it, and no other one. `isHidden`: the client gets the question as text alone. */
+  readonly form: (Form & { readonly isOwn: boolean; readonly isHidden: boolean }) | undefined;
+}
+
+/** A question that waits for the answer of one person. */
+export interface WaitingQuestion extends Asked {
   /** Who is asked. */
   readonly by: string;
   /** ISO 8601, UTC, milliseconds. */
@@ -26,6 +34,7 @@ export interface WaitingQuestion {
 
 /**
  * Where a link stands. `early`: the agent has not asked yet. `answered`: by this link. `elsewhere`: another answer came.
+ * `reserved`: the question is for others.
  */
 export type LinkStanding =
   | WaitingQuestion
@@ -33,6 +42,7 @@ export type LinkStanding =
   | 'early'
   | 'answered'
   | 'elsewhere'
+  | 'reserved'
   | 'expired'
   | 'ended';
 
@@ -48,7 +58,7 @@ export const readAnswerLink = (text: string, dependencies: LinkDependencies): Pr
 export interface PostedAnswer {
   readonly questionId: string;
   /** The parts of the answer, or its faults by the member of the form. */
-  read(question: Message): { readonly parts: readonly Part[] } | AnswerErrors;
+  read(asked: Asked): { readonly parts: readonly Part[] } | AnswerErrors;
 }
 
 export interface AnswerErrors {
@@ -71,11 +81,11 @@ export const answerQuestion = (
     const waiting = standing();
     if (typeof waiting !== 'object') {
       const question = waiting === 'answered' ? messageIn(live.state, questionId) : undefined;
-      const again = question?.role === 'ROLE_AGENT' ? read(question) : undefined;
+      const again = question?.role === 'ROLE_AGENT' ? read(askedBy(live.state, question)) : undefined;
       return again && 'parts' in again ? settled(live.state, token, again.parts, waiting) : waiting;
     }
     if (waiting.question.messageId !== questionId) return waiting;
-    const answer = read(waiting.question);
+    const answer = read(waiting);
     if ('errors' in answer) return { ...waiting, ...answer };
     const message: Message = { messageId: idOf(token), role: 'ROLE_USER', parts: [...answer.parts] };
     await commitAnswer(live, receiveFor(live.state, message, link), dependencies, (state) => {
@@ -130,7 +140,7 @@ async function withLink<R>(
   }
 }
 
-const idOf = ({ id }: CallbackToken): string => `answer-${id}`;
+const idOf = ({ id }: CallbackToken): string => `${answerPrefix}${id}`;
 
 function standingOf(
   state: State,
@@ -145,7 +155,17 @@ function standingOf(
   if (expiresAt <= (now < state.at ? state.at : now)) return 'expired';
   const status = state.task?.status;
   const question = status?.state === 'TASK_STATE_INPUT_REQUIRED' ? status.message : undefined;
-  return question ? { question, by, expiresAt } : 'early';
+  if (!question) return 'early';
+  const reserved = reservedFor(state);
+  if (Array.isArray(reserved) && !reserved.includes(by)) return 'reserved';
+  return { ...askedBy(state, question), by, expiresAt };
+}
+
+function askedBy({ question: latest }: State, question: Message): Asked {
+  const shown = formIn(question);
+  if (shown) return { question, form: { ...shown, isOwn: isOwnForm(question), isHidden: false } };
+  const hidden = latest?.messageId === question.messageId ? latest.form : undefined;
+  return { question, form: hidden && { ...hidden, isOwn: hidden.isOwn === true, isHidden: true } };
 }
 
 const messageIn = ({ conversation: { messages } }: State, id: string): Message | undefined =>

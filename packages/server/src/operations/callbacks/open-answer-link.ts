@@ -12,17 +12,22 @@ import { taskNotFound } from '../call/task-webhooks.ts';
 /** Who answers until when, and whose task it is. */
 export interface AnswerLinkOptions extends Required<Pick<CallbackRequest, 'answeredBy' | 'expiresMs'>> {
   /** The `scope` that `authenticate` returned for the caller of the task; without it, callers that are not authenticated. */
-  readonly caller?: string;
-  readonly tenant?: string;
+  readonly caller?: string | undefined;
+  readonly tenant?: string | undefined;
   /** The operator who chose the person, for the log. */
   readonly assignedBy?: string;
 }
+
+/** What a link is made with: a server has it, and a worker. */
+type LinkMaker = Pick<Dependencies, 'tasks' | 'clock' | 'isOpen'> & {
+  readonly options: Pick<Dependencies['options'], 'queue' | 'callbacks' | 'clocks'>;
+};
 
 /** Makes a link to the question of a task. Not an operation of the protocol. Rejects with an `A2AError`, or with `TypeError` for options that cannot work. */
 export async function openAnswerLink(
   taskId: string,
   { answeredBy, expiresMs, caller = '', tenant, assignedBy }: AnswerLinkOptions,
-  { tasks, clock, isOpen, options: { queue, callbacks, clocks } }: Dependencies,
+  { tasks, clock, isOpen, options: { queue, callbacks, clocks } }: LinkMaker,
 ): Promise<OpenedCallback> {
   if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
   if (!callbacks) throw new TypeError('`answerLink` needs the option `callbacks`');

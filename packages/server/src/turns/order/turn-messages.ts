@@ -1,11 +1,28 @@
 import type { MessageReceived, OpenTurn, State } from '@batonjs/lifecycle';
+import { answererOf } from '@batonjs/lifecycle/internals';
+import type { Message } from '@batonjs/protocol';
 
-/** The latest of the messages that the first attempt started with. If there was none, that of the turn before. */
+/**
+ * The message that a turn answers: the answer by a link, if the first attempt started with one, since no message counted
+ * that came after it; else the latest of those that it started with. If there was none, that of the turn before.
+ */
 export function startedWith(state: State): MessageReceived {
   const { taken, untaken } = state;
-  const latest = taken.findLast((received) => !isTakenLater(state, received)) ?? untaken.at(-1);
+  const isFirst = (received: MessageReceived) => !isTakenLater(state, received);
+  const byLink = ({ message }: MessageReceived) => answererOf(state, message.messageId) !== undefined;
+  const latest =
+    (state.kept && taken.findLast((received) => byLink(received) && isFirst(received))) ??
+    taken.findLast(isFirst) ??
+    untaken.at(-1);
   if (!latest) throw new TypeError('A turn needs a message');
   return latest;
+}
+
+/** Those of the messages that the sender of this one sent: a client, or a person by a link. */
+export function ofSender(state: State, sent: Message, messages: readonly Message[]): readonly Message[] {
+  if (!state.kept) return messages;
+  const sender = answererOf(state, sent.messageId);
+  return messages.filter(({ messageId }) => answererOf(state, messageId) === sender);
 }
 
 /** Whether an attempt of the open turn took the message while it ran. */

@@ -75,7 +75,7 @@ function contentOf(fact: OrderedFact): unknown {
   switch (fact.type) {
     case 'status-changed': {
       const { state, message } = fact.status;
-      return [state, message && [message.parts, message.metadata], fact.metadata];
+      return [state, message && [message.parts, message.metadata], fact.metadata, fact.question];
     }
     case 'artifact-updated':
       return [fact.artifact, fact.append, fact.lastChunk, fact.metadata];

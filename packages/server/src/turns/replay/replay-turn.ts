@@ -7,7 +7,7 @@ import { momentOf } from '../../base/timing/moment.ts';
 import { memoryErrorOf } from '../../log/write/memory-limit.ts';
 import { contextOf } from '../context/context-tasks.ts';
 import { referencesOf } from '../context/references.ts';
-import { isWithoutMessage, startedWith, takenLater } from '../order/turn-messages.ts';
+import { isWithoutMessage, ofSender, startedWith, takenLater } from '../order/turn-messages.ts';
 import { wakeCommand } from '../order/wake-time.ts';
 import { createIdempotencyKeys } from '../outside/idempotency-keys.ts';
 import { openCallback, receivedIn } from '../outside/open-callback.ts';
@@ -31,7 +31,9 @@ export function replayTurn(replay: AttemptReplay, recording: TaskRecording, sign
     message: message(),
     messages: messages(),
     text: linesOf(started.message),
-    values: valuesOf(messages()),
+    get values() {
+      return valuesOf(ofSender(before, started.message, this.messages));
+    },
     contextId,
     taskId,
     get task() {

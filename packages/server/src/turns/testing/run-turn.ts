@@ -128,7 +128,10 @@ function turnOf(
     message,
     messages,
     text: linesOf(message),
-    values: valuesOf(messages),
+    get values() {
+      // An answer by a link is not mixed with what the client sent before.
+      return valuesOf(options.caller?.answeredBy === undefined ? this.messages : [this.message]);
+    },
     contextId,
     taskId,
     task: options.task,

@@ -1,6 +1,7 @@
 import { FACT_FORMAT, type Fact, replay } from '@batonjs/lifecycle';
 import { expect, it } from 'vitest';
 import { say } from '../../../../../test/kit/rpc.ts';
+import { scope } from '../../../../../test/kit/scope.ts';
 import { reportTransitions } from '../../../src/log/write/transition.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -16,7 +17,8 @@ const status = (state: string): Fact =>
 function reported(facts: readonly Fact[], before: readonly Fact[] = []) {
   const told: (string | undefined)[][] = [];
   const stored = facts.map((fact, n) => ({ version: before.length + n + 1, commitId: 'x', fact }));
-  reportTransitions(replay([...before]), 't', stored, (transition) => {
+  const live = { scope, taskId: 't', state: replay([...before, ...facts])! };
+  reportTransitions(replay([...before]), live, stored, (transition) => {
     const { taskId, contextId, from, to } = transition;
     expect([taskId, transition.at]).toEqual(['t', at]);
     told.push([contextId, from?.slice(11), to.slice(11)]);
