@@ -172,9 +172,9 @@ describe('a question that is reserved', () => {
   it('is answered by the people that are named, and by no other link', async () => {
     const { server, id, urls } = await start(['Bo']);
     const ana = await look(server, urls[0]!);
-    expect([ana.status, title(ana)]).toEqual([403, 'For somebody else']);
+    expect([ana.status, title(ana)]).toEqual([403, 'For other people']);
     const forged = await submit(server, urls[0]!, await look(server, urls[1]!), { text: 'Yes' });
-    expect([forged.status, title(forged)]).toEqual([403, 'For somebody else']);
+    expect([forged.status, title(forged)]).toEqual([403, 'For other people']);
     expect(title(await submit(server, urls[1]!, await look(server, urls[1]!), { text: 'No' }))).toBe(
       'Thank you',
     );

@@ -27,7 +27,7 @@ const outcomes: Readonly<
     title: 'Already answered',
     text: 'This question was answered elsewhere. Nothing is left to do.',
   },
-  reserved: { status: 403, title: 'For somebody else', text: 'This question is for other people to answer.' },
+  reserved: { status: 403, title: 'For other people', text: 'This question is for other people to answer.' },
   expired: { status: 410, title: 'Too late', text: 'This link has expired. Ask for another one.' },
   ended: { status: 410, title: 'No longer needed', text: 'The task has ended without this answer.' },
   early: {
