@@ -19,7 +19,7 @@ import { addFork } from './deployment/fork.ts';
 import { addRelease } from './deployment/release.ts';
 import { addSchedules } from './deployment/schedules.ts';
 import { addTasks } from './deployment/tasks.ts';
-import { durationText, toDuration } from './flags/duration.ts';
+import { defaultText } from './flags/duration.ts';
 import type { Io } from './io.ts';
 import { addLoad } from './load/load.ts';
 import { addReplay } from './replay/replay.ts';
@@ -79,10 +79,7 @@ function describe(option: Option, io: Io): string {
 
 const isSecret = ({ long }: Option): boolean => /bearer|api-key|svc-param|secret|token/.test(long ?? '');
 
-const plain = ({ defaultValue, long, parseArg }: Option): string | undefined => {
-  if (defaultValue === undefined) return defaults[long ?? ''];
-  return parseArg === toDuration ? durationText(Number(defaultValue)) : String(defaultValue);
-};
+const plain = (option: Option): string | undefined => defaultText(option) ?? defaults[option.long ?? ''];
 
 /** Defaults that are not a value of the flag. */
 const defaults: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { CliError } from './errors/cli-error.ts';
 import { type FailureContext, toFailure } from './errors/envelope.ts';
+import { durationText } from './flags/duration.ts';
 import type { Io } from './io.ts';
 import { cleanLine } from './output/clean.ts';
 import { jsonText } from './output/json-text.ts';
@@ -55,7 +56,9 @@ function fail(error: unknown, context: RunContext | undefined, args: readonly st
   const known: FailureContext = context?.failure ?? {};
   const { envelope, exitCode } = toFailure(error, known);
   const redact = (text: string) => context?.redactor.redact(text) ?? text;
-  const { code, message, hint } = envelope.error;
+  const { code, hint } = envelope.error;
+  // Errors of libraries name milliseconds.
+  const message = envelope.error.message.replaceAll(/\b(\d+) ms\b/g, (_, ms) => durationText(Number(ms)));
   if (context ? context.output.isJson : asksForJson(args)) {
     const shown = { error: { ...envelope.error, message: redact(message), hint: hint && redact(hint) } };
     const isLines = context?.output.isStreaming ?? args.includes('--stream');

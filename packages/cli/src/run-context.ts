@@ -5,6 +5,7 @@ import { type OpenAgent, type OpenContext, openAgent } from './connection/open-a
 import { CliError } from './errors/cli-error.ts';
 import type { FailureContext } from './errors/envelope.ts';
 import type { CommonOptions } from './flags/agent-flags.ts';
+import { durationText } from './flags/duration.ts';
 import type { Io } from './io.ts';
 import { Output } from './output/output.ts';
 import { mayDraw, ProgressLine } from './output/progress-line.ts';
@@ -88,7 +89,12 @@ export class RunContext<Options extends CommonOptions = CommonOptions> implement
       if (!late.aborted || this.io.signal.aborted) throw error;
       const id = this.#taskId;
       const hint = id === undefined ? undefined : this.commandLine('task get', id, '--wait');
-      throw new CliError('A2ACLI_ERR_TIMEOUT', `No terminal state within ${timeout} ms`, hint, error);
+      throw new CliError(
+        'A2ACLI_ERR_TIMEOUT',
+        `No terminal state within ${durationText(timeout)}`,
+        hint,
+        error,
+      );
     }
   }
 

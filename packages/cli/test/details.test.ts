@@ -92,7 +92,7 @@ describe('a wait by reading', () => {
     const { stderr, code } = await cli(`task get t ${line} --wait --poll-interval 1h --timeout 50ms`);
     expect(code).toBe(5);
     expect(stderr).toBe(
-      `Waiting for task t: Ctrl-C ends the wait, not the task\nError: No terminal state within 50 ms\nCode: A2ACLI_ERR_TIMEOUT\nHint: baton task get t --wait -e ${url} --transport JSONRPC\n`,
+      `Waiting for task t: Ctrl-C ends the wait, not the task\nError: No terminal state within 50ms\nCode: A2ACLI_ERR_TIMEOUT\nHint: baton task get t --wait -e ${url} --transport JSONRPC\n`,
     );
   });
 });

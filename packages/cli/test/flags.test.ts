@@ -331,7 +331,7 @@ describe('settings', () => {
         `bearer: [redacted] (given file ${file})`,
         `timeout: 6s (given file ${file})`,
         'output: text (default)',
-        'poll-interval: 2000 (default)',
+        'poll-interval: 2s (default)',
         'progress: auto (default)',
         'task-id: t (environment)',
         '',
@@ -350,7 +350,7 @@ describe('settings', () => {
     expect(json.settings).toContainEqual({
       name: 'poll-interval',
       variable: 'A2ACLI_POLL_INTERVAL',
-      value: '2000',
+      value: '2s',
       source: 'default',
     });
     const [shown] = (

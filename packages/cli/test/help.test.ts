@@ -1,5 +1,9 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
+import { root } from '../../../test/repository/source-files.ts';
+import { toDuration } from '../src/flags/duration.ts';
 import { allOf, createProgram } from '../src/program.ts';
 import { cli } from './cli.ts';
 
@@ -19,6 +23,27 @@ it('the help of every command is what the golden file says', async () => {
     texts.push(`$ ${['baton', ...words].join(' ')} --help\n${stdout}`);
   }
   await expect(texts.join('\n')).toMatchFileSnapshot('golden/help.txt');
+});
+
+it('no output names a duration in another way than a flag would be given', async () => {
+  const { json } = await cli('config show -o json');
+  const timed = new Set<string>();
+  for (const words of pathsOf()) {
+    const { stdout } = await cli([...words, '--help']);
+    const text = stdout.replaceAll(/\s+/g, ' ');
+    expect(text).not.toMatch(/\d (ms|s|milliseconds|seconds)\b/);
+    for (const [, name, about] of text.matchAll(/--([a-z-]+) <duration> (.*?)(?= -[a-z-]|$)/g)) {
+      timed.add(name!);
+      const [, usual] = /; default: (\S+)\]/.exec(about!) ?? [];
+      if (usual !== undefined) expect([name, toDuration(usual)]).toEqual([name, expect.any(Number)]);
+    }
+  }
+  for (const { name, value } of json.settings)
+    if (timed.has(name) && value !== null) expect(toDuration(value)).toEqual(expect.any(Number));
+  expect(json.settings).toContainEqual(expect.objectContaining({ name: 'poll-interval', value: '2s' }));
+  // What is written while a command runs: no text puts a unit behind a number of its own.
+  for (const file of globSync('packages/cli/src/**/!(duration).ts', { cwd: root }))
+    expect([file, /\} ?m?s\b/.exec(readFileSync(join(root, file), 'utf8'))?.[0]]).toEqual([file, undefined]);
 });
 
 it.each(['bash', 'zsh', 'fish'])('the completion of %s is what the golden file says', async (shell) => {

@@ -7,6 +7,7 @@ import {
   type CommonOptions,
   secretFlags,
 } from '../flags/agent-flags.ts';
+import { defaultText } from '../flags/duration.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
 import { globalFile, isSettable, Settings } from '../settings/settings.ts';
@@ -42,11 +43,10 @@ async function showConfig({ options, output, io }: RunContext<ConfigFlags>): Pro
     const long = option.long!;
     const setting = settings.find(long, long === '--agent-card' ? undefined : agentCard);
     const isSecret = secretFlags.has(option.attributeName());
-    const usual = option.defaultValue === undefined ? null : String(option.defaultValue);
     return {
       name: long.slice(2),
       variable: variableOf(long),
-      value: setting ? (isSecret ? '[redacted]' : setting.value) : usual,
+      value: setting ? (isSecret ? '[redacted]' : setting.value) : (defaultText(option) ?? null),
       source: setting ? [setting.source, setting.path].filter(Boolean).join(' ') : 'default',
     };
   });

@@ -1,4 +1,5 @@
 import type { ClientTransport } from '@batonjs/bindings';
+import { durationText } from '../flags/duration.ts';
 
 /** How requests leave this process. */
 export interface WireOptions {
@@ -28,7 +29,7 @@ export function wireFetch({
     for (const line of headerLines(request.headers, '>')) trace(line);
     if (request.body) trace(`> ${await request.clone().text()}`);
     const response = await send(request);
-    trace(`< ${response.status} after ${Math.round(performance.now() - began)} ms`);
+    trace(`< ${response.status} after ${durationText(Math.ceil(performance.now() - began))}`);
     for (const line of headerLines(response.headers, '<')) trace(line);
     return response.body ? traced(response, trace) : response;
   };

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
 import { addAgentFlags } from '../flags/agent-flags.ts';
-import { toDuration } from '../flags/duration.ts';
+import { durationText, toDuration } from '../flags/duration.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
 import { clockSkew, type Finding, find } from './finding.ts';
@@ -60,7 +60,7 @@ async function checkAgent(context: RunContext<DoctorFlags>): Promise<Finding[]> 
     find('agent answers', async () => {
       const before = performance.now();
       await agent.listTasks({ pageSize: 1 });
-      return { isOk: true, note: `${Math.round(performance.now() - before)} ms` };
+      return { isOk: true, note: durationText(Math.ceil(performance.now() - before)) };
     }),
     find('card fits its schema', async () => {
       const problem = AgentCard.safeParse(card).error?.issues[0];

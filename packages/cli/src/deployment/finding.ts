@@ -1,3 +1,5 @@
+import { durationText } from '../flags/duration.ts';
+
 /** What a check of a deployment found. */
 export interface Finding {
   readonly check: string;
@@ -23,5 +25,5 @@ export async function find(
 export function clockSkew(theirs: number, before: number, after: number) {
   const skewMs = Math.round(theirs - (before + after) / 2);
   const isOk = Math.abs(skewMs) <= 2_000 + (after - before) / 2;
-  return { isOk, note: `${skewMs} ms from the clock of this machine` };
+  return { isOk, note: `${durationText(skewMs)} from the clock of this machine` };
 }

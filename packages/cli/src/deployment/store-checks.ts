@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { scopeOf, versionsOf } from '@batonjs/server/internals';
 import { sqliteStore } from '@batonjs/store-sqlite';
+import { durationText } from '../flags/duration.ts';
 import { clockSkew, type Finding, find } from './finding.ts';
 import type { OpenedStore } from './open-store.ts';
 import { callerOf, type ScopeFlags } from './tasks.ts';
@@ -22,7 +23,7 @@ export async function checkStore(opened: OpenedStore, options: StoreCheckOptions
     find('store is reachable', async () => {
       const before = performance.now();
       await store.ping();
-      return { isOk: true, note: `${Math.round(performance.now() - before)} ms` };
+      return { isOk: true, note: durationText(Math.ceil(performance.now() - before)) };
     }),
     find('store takes writes', async () => {
       if (!store.probe) return undefined;

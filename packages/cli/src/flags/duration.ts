@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Option } from 'commander';
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -10,11 +10,18 @@ export function toDuration(text: string): number {
   return [...pieces].reduce((sum, [, number, unit]) => sum + Number(number) * units[unit!]!, 0);
 }
 
-/** Milliseconds as {@link toDuration} reads them, in the largest unit of which they are a whole number: `168h`, `10m`. */
+/** Milliseconds as {@link toDuration} reads them: `168h`, `1m30s`, `12ms`. A time before another one has a minus. */
 export function durationText(ms: number): string {
-  const [unit, length] = Object.entries(units).findLast(([, each]) => ms >= each && ms % each === 0) ?? [
-    's',
-    1_000,
-  ];
-  return `${ms / length}${unit}`;
+  if (ms < 0) return `-${durationText(-ms)}`;
+  if (ms > 0 && ms < 1_000) return `${Math.round(ms)}ms`;
+  const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];
+  const seconds = Math.round(ms % 60_000) / 1_000;
+  const whole = `${hours > 0 ? `${hours}h` : ''}${minutes > 0 ? `${minutes}m` : ''}`;
+  return seconds > 0 || whole === '' ? `${whole}${seconds}s` : whole;
+}
+
+/** The default of a flag, as it would be typed. */
+export function defaultText({ defaultValue, parseArg }: Option): string | undefined {
+  if (defaultValue === undefined) return undefined;
+  return parseArg === toDuration ? durationText(Number(defaultValue)) : String(defaultValue);
 }

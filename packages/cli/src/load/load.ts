@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { addAgentFlags, type CommonOptions } from '../flags/agent-flags.ts';
-import { toDuration } from '../flags/duration.ts';
+import { durationText, toDuration } from '../flags/duration.ts';
 import { toCount, toRate } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
 import { interrupted, type RunContext } from '../run-context.ts';
@@ -44,7 +44,7 @@ async function load(context: RunContext<LoadFlags>): Promise<void> {
   const { io, options, output } = context;
   const { callers, rate, duration, mix, text } = options;
   const operations = operationsOf(await context.agent(), text);
-  output.note(`Calling for ${duration / 1_000} s: Ctrl-C ends it and prints what was measured`);
+  output.note(`Calling for ${durationText(duration)}: Ctrl-C ends it and prints what was measured`);
   const ran = await runLoad({ operations, mix, callers, rate, durationMs: duration, signal: io.signal });
   const rows = rowsOf(ran);
   context.exitCode = io.signal.aborted ? interrupted : rows.some(({ calls }) => calls > 0) ? 0 : 1;

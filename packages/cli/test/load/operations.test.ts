@@ -104,7 +104,7 @@ describe('baton load', () => {
     await close();
     expect(texts[0]).toBe('hello');
     expect(new Set(texts.slice(1))).toEqual(new Set(['load']));
-    expect(given.stderr).toContain('Calling for 0.1 s: Ctrl-C ends it and prints what was measured');
+    expect(given.stderr).toContain('Calling for 100ms: Ctrl-C ends it and prints what was measured');
     expect(given.json).toEqual({ callers: 1, rate: 10, ms: expect.any(Number), rows: expect.any(Array) });
     // Without a mix, only messages are sent; without a rate, none is shown.
     expect(Object.keys(plain.json)).toEqual(['callers', 'ms', 'rows']);
