@@ -23,6 +23,7 @@ import type { ArtifactRecord, Draft, State, TaskRecord } from './state.ts';
 import { isTerminal } from './states.ts';
 import { completeStep, failStep, failTurn, pauseTurn, startTurn, takeMessage } from './turns/fold-turn.ts';
 import { append, type List, toArray, toList } from './values/list.ts';
+import { Own, withMember } from './values/own.ts';
 import { weigh } from './values/weigh.ts';
 
 /** A stored fact that this release cannot fold. It refuses the task rather than misread it. */
@@ -40,7 +41,9 @@ export class UnknownFactError extends Error {
  * Folds one fact into the state. Pure; the cost depends on the fact, not on how much was folded before.
  * Throws `UnknownFactError` for a fact of a newer release, and for one that cannot follow the facts before it.
  */
-export function evolve(state: State | undefined, fact: Fact): State {
+export const evolve = (state: State | undefined, fact: Fact): State => foldOne(state, fact);
+
+function foldOne(state: State | undefined, fact: Fact, own?: Own): State {
   // Not "is greater": a fact without a format is not ours either.
   if (!(fact.format <= FACT_FORMAT)) {
     throw new UnknownFactError(
@@ -54,11 +57,11 @@ export function evolve(state: State | undefined, fact: Fact): State {
   next.weight += weigh(fact);
   if (fact.at > next.at) next.at = fact.at;
   if (changesGeneration(fact)) next.generation += 1;
-  fold(next, fact);
+  fold(next, fact, own);
   return next;
 }
 
-function fold(next: Draft, fact: Fact): void {
+function fold(next: Draft, fact: Fact, own?: Own): void {
   switch (fact.type) {
     case 'message-received':
       receiveMessage(next, fact);
@@ -100,16 +103,16 @@ function fold(next: Draft, fact: Fact): void {
     case 'labels-set':
     case 'callback-opened':
     case 'callback-received':
-      foldInside(next, fact);
+      foldInside(next, fact, own);
       return;
     case 'child-updated':
-      next.children = { ...next.children, [fact.name]: fact.child };
+      next.children = withMember(next.children, fact.name, fact.child, own);
       return;
     case 'status-changed':
       changeStatus(next, fact);
       return;
     case 'artifact-updated':
-      changeArtifact(next, fact);
+      changeArtifact(next, fact, own);
       return;
     default:
       throw new UnknownFactError(
@@ -130,13 +133,13 @@ type InsideFact =
   | CallbackReceived;
 
 /** Folds what the agent's own work needs, and what tells clients of no event. */
-function foldInside(next: Draft, fact: InsideFact): void {
+function foldInside(next: Draft, fact: InsideFact, own?: Own): void {
   switch (fact.type) {
     case 'step-completed':
-      completeStep(next, fact);
+      completeStep(next, fact, own);
       return;
     case 'step-failed':
-      failStep(next, fact);
+      failStep(next, fact, own);
       return;
     case 'turn-failed':
       failTurn(next, fact);
@@ -145,7 +148,7 @@ function foldInside(next: Draft, fact: InsideFact): void {
       pauseTurn(next, fact);
       return;
     case 'memory-changed':
-      next.kept = remember(next.kept, fact);
+      next.kept = remember(next.kept, fact, own);
       return;
     case 'turn-logged':
       next.kept = countLines(next.kept, fact);
@@ -154,10 +157,10 @@ function foldInside(next: Draft, fact: InsideFact): void {
       next.labels = fact.labels.length > 0 ? fact.labels : undefined;
       return;
     case 'callback-opened':
-      next.kept = openCallback(next.kept, fact);
+      next.kept = openCallback(next.kept, fact, own);
       return;
     case 'callback-received':
-      next.kept = receiveCallback(next.kept, fact);
+      next.kept = receiveCallback(next.kept, fact, own);
       next.woken ??= { metadata: undefined };
       next.hasty = undefined;
       return;
@@ -193,9 +196,9 @@ function changeStatus(next: Draft, fact: StatusChanged): void {
     next.question = fact.question && { ...fact.question, messageId: status.message?.messageId ?? '' };
 }
 
-function changeArtifact(next: Draft, fact: ArtifactUpdated): void {
+function changeArtifact(next: Draft, fact: ArtifactUpdated, own?: Own): void {
   const { id, status, artifacts } = taskOf(next, fact);
-  next.task = { id, status, artifacts: merge(artifacts, fact) };
+  next.task = { id, status, artifacts: merge(artifacts, fact, own) };
 }
 
 /** The current status, as the latest fact set it. */
@@ -209,11 +212,13 @@ const ownedBy = (taskId: string, contextId: string, { messages }: Conversation):
     emptyConversation,
   );
 
-/** Folds a whole log. */
-export function replay(facts: Iterable<Fact>): State | undefined {
-  let state: State | undefined;
-  for (const fact of facts) state = evolve(state, fact);
-  return state;
+/**
+ * Folds a whole log, or the facts that follow a state. The cost depends on the facts alone, however many there are: `evolve`
+ * copies what a fact changes, because the state before it has readers. Throws as `evolve` does.
+ */
+export function replay(facts: readonly Fact[], state?: State): State | undefined {
+  const own = facts.length > 1 ? new Own() : undefined;
+  return facts.reduce<State | undefined>((before, fact) => foldOne(before, fact, own), state);
 }
 
 function begin(fact: Fact): State {
@@ -265,12 +270,28 @@ function taskOf(state: Pick<State, 'task'>, fact: Fact): TaskRecord {
 function merge(
   artifacts: readonly ArtifactRecord[],
   { artifact, append: adds }: ArtifactUpdated,
+  own?: Own,
 ): readonly ArtifactRecord[] {
   const { parts, ...about } = artifact;
-  const index = artifacts.findLastIndex((known) => known.about.artifactId === about.artifactId);
+  const index = own
+    ? positionIn(artifacts, about.artifactId, own)
+    : artifacts.findLastIndex(({ about: { artifactId } }) => artifactId === about.artifactId);
   const known = artifacts[index];
-  if (!known) return [...artifacts, { about, parts: toList(parts) }];
-  if (!adds) return artifacts.with(index, { about, parts: toList(parts) });
-  const all = parts.reduce<List<Part>>((list, part) => append(list, part), known.parts);
-  return artifacts.with(index, { about: { ...known.about, ...about }, parts: all });
+  const record =
+    !known || !adds
+      ? { about, parts: toList(parts) }
+      : { about: { ...known.about, ...about }, parts: parts.reduce<List<Part>>(append, known.parts) };
+  const all = own?.has(artifacts) ? (artifacts as ArtifactRecord[]) : [...artifacts];
+  own?.add(all);
+  all[known ? index : all.length] = record;
+  return all;
+}
+
+/** The position of an artifact, found without looking at the others; after them if it is a new one. */
+function positionIn(artifacts: readonly ArtifactRecord[], id: string, { artifacts: positions }: Own): number {
+  if (positions.size === 0)
+    for (const [index, { about }] of artifacts.entries()) positions.set(about.artifactId, index);
+  const index = positions.get(id) ?? artifacts.length;
+  positions.set(id, index);
+  return index;
 }

@@ -1,4 +1,4 @@
-import { evolve, fromSnapshot, type State } from '@batonjs/lifecycle';
+import { fromSnapshot, replay, type State } from '@batonjs/lifecycle';
 import type { StoredFact, StoredLog } from './port/commit.ts';
 import type { Scope } from './port/names.ts';
 import { StoreError } from './port/store-error.ts';
@@ -21,9 +21,10 @@ export async function loadTask(
 export function foldLog(log: StoredLog): State | undefined {
   mustBeWhole(log);
   const { snapshot, facts } = log;
-  let state = snapshot && fromSnapshot(snapshot);
-  for (const { fact } of facts) state = evolve(state, fact);
-  return state;
+  return replay(
+    facts.map(({ fact }) => fact),
+    snapshot && fromSnapshot(snapshot),
+  );
 }
 
 /** Throws a `StoreError` of code `UNREADABLE` for a log that lacks a fact: it is damaged. */

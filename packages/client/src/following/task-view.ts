@@ -1,12 +1,15 @@
 import type { Artifact, Message, StreamResponse, Task, TaskStatus } from '@batonjs/protocol';
 import type { AgentEvent } from '../replies/agent-reply.ts';
+import { ListIndex } from './list-index.ts';
 
-/** Folds the events of a stream into a task. The cost of a chunk does not grow with the artifact. Spec: §3.2.3. */
+/** Folds the events of a stream into a task. The cost of an event does not grow with the task. Spec: §3.2.3. */
 export class TaskView {
   /** The current task. Later events change this object: use `structuredClone` to keep a copy. */
   task: Task | undefined;
   /** The message that the agent sent instead of a task. */
   message: Message | undefined;
+  readonly #artifacts = new ListIndex<Artifact>(({ artifactId }) => artifactId);
+  readonly #messages = new ListIndex<Message>(({ messageId }) => messageId);
 
   constructor(task?: Task) {
     if (task) this.apply({ task });
@@ -25,11 +28,31 @@ export class TaskView {
         contextId: update.contextId,
         status: { state: 'TASK_STATE_UNSPECIFIED' },
       };
-      if (statusUpdate) setStatus(this.task, statusUpdate.status);
-      else if (artifactUpdate) addArtifact(this.task, artifactUpdate.artifact, artifactUpdate.append);
+      if (statusUpdate) this.#setStatus(this.task, statusUpdate.status);
+      else if (artifactUpdate) this.#addArtifact(this.task, artifactUpdate.artifact, artifactUpdate.append);
       if (update.generation) this.task.generation = update.generation;
     }
     return true;
+  }
+
+  /** Sets the status and moves the message of the previous one to the history, unless the history contains it. */
+  #setStatus(task: Task, status: TaskStatus): void {
+    const { message } = task.status;
+    const isRepeated = message?.messageId === status.message?.messageId;
+    if (message && !isRepeated && this.#messages.of(task.history ?? [], message.messageId) === -1)
+      task.history = [...(task.history ?? []), message];
+    task.status = status;
+  }
+
+  #addArtifact(task: Task, artifact: Artifact, append = false): void {
+    task.artifacts ??= [];
+    const { parts, ...members } = artifact;
+    const index = this.#artifacts.of(task.artifacts, artifact.artifactId);
+    const known = task.artifacts[index];
+    if (known && append) {
+      Object.assign(known, members);
+      for (const part of parts) known.parts.push(part);
+    } else task.artifacts[known ? index : task.artifacts.length] = { ...artifact, parts: [...parts] };
   }
 }
 
@@ -48,24 +71,3 @@ const copyOf = ({ history, artifacts, ...task }: Task): Task => ({
   }),
   ...(history && { history: [...history] }),
 });
-
-/** Sets the status and moves the message of the previous one to the history, unless the history contains it. */
-function setStatus(task: Task, status: TaskStatus): void {
-  const { message } = task.status;
-  const isRepeated = message?.messageId === status.message?.messageId;
-  if (message && !isRepeated && !task.history?.some(({ messageId }) => messageId === message.messageId)) {
-    task.history = [...(task.history ?? []), message];
-  }
-  task.status = status;
-}
-
-function addArtifact(task: Task, artifact: Artifact, append = false): void {
-  task.artifacts ??= [];
-  const { parts, ...members } = artifact;
-  const index = task.artifacts.findIndex(({ artifactId }) => artifactId === artifact.artifactId);
-  const known = task.artifacts[index];
-  if (known && append) {
-    Object.assign(known, members);
-    for (const part of parts) known.parts.push(part);
-  } else task.artifacts.splice(known ? index : task.artifacts.length, 1, { ...artifact, parts: [...parts] });
-}

@@ -22,6 +22,43 @@ const task = (state: string, more: object = {}) => taskIn(state, more) as unknow
 const event = (value: object) => value as unknown as StreamResponse;
 
 describe('folding events into a task', () => {
+  it('looks at none of the artifacts and messages before, however many there are', () => {
+    let looks = 0;
+    const watched = <T extends object>(item: T): T =>
+      new Proxy(item, {
+        get(target, name) {
+          looks += 1;
+          return Reflect.get(target, name);
+        },
+      });
+    const artifactOf = (index: number) => ({ artifactId: `a${index}`, parts: [] });
+    const view = new TaskView(task('WORKING'));
+    const apply = (index: number) => {
+      view.apply(event({ artifactUpdate: { taskId: 't-1', contextId: 'c-1', artifact: artifactOf(index) } }));
+      const message = said(`m${index}`, 'x');
+      const status = { state: 'TASK_STATE_WORKING', message };
+      view.apply(event({ statusUpdate: { taskId: 't-1', contextId: 'c-1', status } }));
+    };
+    for (let index = 0; index < 1_000; index++) apply(index);
+    view.task!.artifacts = view.task!.artifacts!.map(watched);
+    view.task!.history = view.task!.history!.map(watched);
+    for (let index = 1_000; index < 1_020; index++) apply(index);
+    apply(500);
+    expect(looks).toBeLessThan(10);
+    expect(view.task!.artifacts).toHaveLength(1_020);
+    expect(view.task!.history).toHaveLength(1_020);
+  });
+
+  it('finds artifacts in a list that was changed outside', () => {
+    const view = new TaskView(
+      event({ ...task('WORKING'), artifacts: [], history: [said('m0', 'x')] }) as never,
+    );
+    for (const text of ['one', 'two']) view.apply(event(chunk(text, text === 'two')));
+    view.task!.artifacts = [{ artifactId: 'a-0', parts: [] }, ...view.task!.artifacts!];
+    view.apply(event(chunk('three')));
+    expect(view.task!.artifacts.map(({ parts }) => parts.length)).toEqual([0, 3]);
+  });
+
   it('adds chunks, replaces artifacts, and changes the status', () => {
     const view = new TaskView();
     const events = [

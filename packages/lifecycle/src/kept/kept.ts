@@ -1,4 +1,5 @@
 import type { CallbackOpened, CallbackReceived, MemoryChanged, TurnLogged } from '../facts.ts';
+import { changeable, type Own, setMember, withMember } from '../values/own.ts';
 import { weigh } from '../values/weigh.ts';
 import type { QuestionLink } from './question-link.ts';
 
@@ -42,23 +43,25 @@ export const sizeOf = (record: Readonly<Record<string, unknown>>, name: string):
   Object.hasOwn(record, name) ? weigh({ [name]: record[name] }) : 0;
 
 /** Keeps the changes of a fact. */
-export function remember(kept: Kept = nothing, { changes, removed }: MemoryChanged): Kept {
-  const memory = { ...kept.memory, ...changes };
+export function remember(kept: Kept = nothing, { changes, removed = [] }: MemoryChanged, own?: Own): Kept {
+  const memory = changeable(kept.memory, own);
   let { memoryBytes } = kept;
-  for (const name of Object.keys(changes)) memoryBytes += sizeOf(changes, name) - sizeOf(kept.memory, name);
-  if (removed)
-    for (const name of removed) {
-      memoryBytes -= sizeOf(memory, name);
-      delete memory[name];
-    }
+  for (const [name, value] of Object.entries(changes)) {
+    memoryBytes += sizeOf(changes, name) - sizeOf(memory, name);
+    setMember(memory, name, value);
+  }
+  for (const name of removed) {
+    memoryBytes -= sizeOf(memory, name);
+    delete memory[name];
+  }
   return { ...kept, memory, memoryBytes };
 }
 
 /** Keeps the result of a step for the whole task. */
-export function keepStep(kept: Kept = nothing, name: string, result: unknown): Kept {
-  const steps = { ...kept.steps, [name]: result };
-  const memoryBytes = kept.memoryBytes + sizeOf(steps, name) - sizeOf(kept.steps, name);
-  return { ...kept, steps, memoryBytes };
+export function keepStep(kept: Kept = nothing, name: string, result: unknown, own?: Own): Kept {
+  const before = sizeOf(kept.steps, name);
+  const steps = withMember(kept.steps, name, result, own);
+  return { ...kept, steps, memoryBytes: kept.memoryBytes + sizeOf(steps, name) - before };
 }
 
 /** Counts lines that were logged. */
@@ -73,19 +76,21 @@ export function countLines(kept: Kept = nothing, { lines, full }: TurnLogged): K
 }
 
 /** Keeps that the agent waits for a value from outside. */
-export function openCallback(kept: Kept = nothing, fact: CallbackOpened): Kept {
+export function openCallback(kept: Kept = nothing, fact: CallbackOpened, own?: Own): Kept {
   const { id, type: _, format: __, at: ___, ...callback } = fact;
-  return { ...kept, callbacks: { ...kept.callbacks, [id]: callback } };
+  return { ...kept, callbacks: withMember(kept.callbacks, id, callback, own) };
 }
 
 /** Keeps the value. The first one counts, and one that the agent did not ask for changes nothing. */
 export function receiveCallback(
   kept: Kept | undefined,
   { id, at, value = null }: CallbackReceived,
+  own?: Own,
 ): Kept | undefined {
   const callback = callbackOf(kept, id);
   if (!kept || !callback || callback.receivedAt !== undefined) return kept;
-  return { ...kept, callbacks: { ...kept.callbacks, [id]: { ...callback, receivedAt: at, value } } };
+  const received = { ...callback, receivedAt: at, value };
+  return { ...kept, callbacks: withMember(kept.callbacks, id, received, own) };
 }
 
 /** The callback with this id, if there is one. */

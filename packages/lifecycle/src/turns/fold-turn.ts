@@ -9,6 +9,7 @@ import type {
 } from '../facts.ts';
 import { keepStep } from '../kept/kept.ts';
 import type { Draft } from '../state.ts';
+import { changeable, type Own, withMember } from '../values/own.ts';
 import { addResult } from './step-results.ts';
 
 export function startTurn(next: Draft, { turn, attempt, messageIds, at, version }: TurnStarted): void {
@@ -55,22 +56,28 @@ export function takeMessage(next: Draft, fact: MessageTaken): void {
   };
 }
 
-export function completeStep(next: Draft, { name, result, keep }: StepCompleted): void {
+export function completeStep(next: Draft, { name, result, keep }: StepCompleted, own?: Own): void {
   const { openTurn } = next;
   // JSON has no undefined: a snapshot would forget that a step without a result was completed.
   const value = result ?? null;
-  if (keep) next.kept = keepStep(next.kept, name, value);
+  if (keep) next.kept = keepStep(next.kept, name, value, own);
   if (!openTurn) return;
   const steps = keep ? openTurn.steps : addResult(openTurn.steps, name, value);
   const { stepFailures } = openTurn;
-  next.openTurn = { ...openTurn, steps, stepFailures: stepFailures && without(stepFailures, name) };
+  if (!stepFailures || !Object.hasOwn(stepFailures, name)) {
+    next.openTurn = { ...openTurn, steps };
+    return;
+  }
+  const failures = changeable(stepFailures, own);
+  delete failures[name];
+  next.openTurn = { ...openTurn, steps, stepFailures: failures };
 }
 
-export function failStep(next: Draft, { name, attempt, message, retryAt, at }: StepFailed): void {
+export function failStep(next: Draft, { name, attempt, message, retryAt, at }: StepFailed, own?: Own): void {
   const { openTurn } = next;
   if (!openTurn) return;
   const failure = { attempt, message, ...(retryAt !== undefined && { at, retryAt }) };
-  next.openTurn = { ...openTurn, stepFailures: { ...openTurn.stepFailures, [name]: failure } };
+  next.openTurn = { ...openTurn, stepFailures: withMember(openTurn.stepFailures, name, failure, own) };
 }
 
 export function failTurn(next: Draft, { retryAt }: TurnFailed): void {
@@ -90,11 +97,6 @@ export function pauseTurn(next: Draft, { until }: TurnPaused): void {
   const { openTurn } = next;
   if (!openTurn) return;
   next.openTurn = { ...openTurn, pauses: (openTurn.pauses ?? 0) + 1, pausedUntil: until };
-}
-
-function without<T>(record: Readonly<Record<string, T>>, name: string): Readonly<Record<string, T>> {
-  const { [name]: _, ...rest } = record;
-  return rest;
 }
 
 function take(untaken: readonly MessageReceived[], ids: readonly string[]) {

@@ -1,4 +1,4 @@
-import { evolve, type Fact, type Head, headOf, type Snapshot, type State } from '@batonjs/lifecycle';
+import { type Fact, type Head, headOf, replay, type Snapshot, type State } from '@batonjs/lifecycle';
 import { A2AError } from '@batonjs/protocol/errors';
 import {
   type Answer,
@@ -200,24 +200,24 @@ export class LiveTask {
   }
 
   /**
-   * Adds facts that the store holds. Facts that are known already and facts after a gap are ignored: a later refresh
-   * reads the latter. `state` and `head` are those after these facts, if they were folded already; `snapshot` was
-   * stored with them.
+   * Adds facts that the store holds. Known ones and those after a gap are ignored: a later refresh reads the latter.
+   * `state` and `head` are those after these facts, if they were folded already; `snapshot` was stored with them.
    */
   add(facts: readonly StoredFact[], state?: State, snapshot?: Snapshot, head?: Head): void {
     const { version } = this;
     const adopt = state !== undefined && facts[0]?.version === version + 1;
     // The state tells what one fact weighs. Several are weighed one by one.
     const weight = adopt && facts.length === 1 ? state.weight - (this.#state?.weight ?? 0) : undefined;
-    for (const stored of facts) {
-      if (adopt ? false : stored.version !== this.version + 1) continue;
+    const added = facts.filter((stored) => stored.version > version && facts[0]!.version <= version + 1);
+    const more = added.map(({ fact }) => fact);
+    const folded = adopt ? state : replay(more, this.#state);
+    for (const stored of added) {
       if (stored.version === 1) this.#origin = stored.commitId;
       this.#lastCommitId = stored.commitId;
-      if (!adopt) this.#state = evolve(this.#state, stored.fact);
       if (!adopt || !head) this.#head = headOf(this.#head, stored.fact);
       this.recent.push(stored, weight);
     }
-    if (adopt) this.#state = state;
+    this.#state = folded;
     if (adopt && head) this.#head = head;
     if (snapshot) this.#snapshot = storedSnapshot(snapshot);
     if (this.version > version) this.#callListeners();

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '@batonjs/client';
+import { type AgentEvent, TaskView } from '@batonjs/client';
 import type {
   MessageReceived,
   QuestionLink,
@@ -7,7 +7,7 @@ import type {
   TurnFailed,
   TurnStarted,
 } from '@batonjs/lifecycle';
-import type { Artifact, Message, Task, TaskStatus } from '@batonjs/protocol';
+import type { Message, Task, TaskStatus } from '@batonjs/protocol';
 import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry } from '../../api/timeline.ts';
 import type { Called } from '../models/totals.ts';
@@ -19,8 +19,7 @@ const mostFailures = 50;
 
 /** A task as it was after some of the entries of its timeline. */
 export class Replay {
-  /** The task; undefined before it was created. Later entries change it. */
-  task: Task | undefined;
+  readonly #view = new TaskView();
   /** Messages that arrived before there was a task. */
   #early: Message[] = [];
   #answer: Message | undefined;
@@ -57,6 +56,11 @@ export class Replay {
   /** Who sent the first message, as far as the server knows. */
   caller: string | undefined;
 
+  /** The task; undefined before it was created. Later entries change it. */
+  get task(): Task | undefined {
+    return this.#view.task;
+  }
+
   /** The messages that came without a task, and the agent's answer to them. */
   get messages(): readonly Message[] {
     return this.#answer ? [...this.#early, this.#answer] : this.#early;
@@ -67,7 +71,7 @@ export class Replay {
     const { task, turn, traceId, attempt, attempts, title, labels, caller, failures } = this;
     const { asked, answeredBy, logged, called, lost, question } = this;
     const copy = new Replay();
-    copy.task = task && copyOf(task);
+    if (task) copy.#view.apply({ task });
     copy.#early = [...this.#early];
     copy.#answer = this.#answer;
     copy.#attempt = this.#attempt && { ...this.#attempt };
@@ -100,15 +104,15 @@ export class Replay {
 
   #receive({ task, message, statusUpdate, artifactUpdate }: AgentEvent): void {
     if (task) {
-      this.task = copyOf(task);
+      this.#view.apply({ task });
       this.#known = undefined;
       this.title ??= titleOf(task.history?.[0]?.parts ?? []);
     } else if (message) this.#answer = readable(message);
-    else if (statusUpdate || artifactUpdate) {
-      const { taskId: id = '', contextId = '' } = statusUpdate ?? artifactUpdate ?? {};
-      this.task ??= { id, contextId, status: { state: 'TASK_STATE_UNSPECIFIED' } };
-      if (statusUpdate) this.#setStatus(this.task, statusUpdate.status);
-      else if (artifactUpdate) addArtifact(this.task, artifactUpdate.artifact, artifactUpdate.append);
+    else if (artifactUpdate) this.#view.apply({ artifactUpdate });
+    else if (statusUpdate) {
+      const { taskId: id = '', contextId = '', status } = statusUpdate;
+      this.#view.task ??= { id, contextId, status: { state: 'TASK_STATE_UNSPECIFIED' } };
+      this.#setStatus(this.#view.task, status);
     }
     this.#settle();
   }
@@ -120,7 +124,7 @@ export class Replay {
         return;
       case 'task-created': {
         const { taskId: id, contextId } = fact;
-        this.task = {
+        this.#view.task = {
           id,
           contextId,
           status: { state: 'TASK_STATE_SUBMITTED', ...(at && { timestamp: at }) },
@@ -133,7 +137,7 @@ export class Replay {
         if (this.task) this.#setStatus(this.task, fact.status);
         return;
       case 'artifact-updated':
-        if (this.task) addArtifact(this.task, fact.artifact, fact.append);
+        if (this.task) this.#view.apply({ artifactUpdate: { taskId: '', contextId: '', ...fact } });
         return;
       case 'answered':
         this.#answer = readable(fact.message);
@@ -274,22 +278,4 @@ function nameIn(claims: Readonly<Record<string, unknown>> | undefined): string |
 function readable(message: Message): Message {
   if (!Array.isArray(message.parts)) throw new TypeError('The message has no parts');
   return message;
-}
-
-/** Copies the lists, which later entries change. */
-const copyOf = ({ history, artifacts, ...task }: Task): Task => ({
-  ...task,
-  ...(artifacts && { artifacts: artifacts.map((artifact) => ({ ...artifact, parts: [...artifact.parts] })) }),
-  ...(history && { history: [...history] }),
-});
-
-function addArtifact(task: Task, artifact: Artifact, append = false): void {
-  task.artifacts ??= [];
-  const { parts, ...members } = artifact;
-  const index = task.artifacts.findIndex(({ artifactId }) => artifactId === artifact.artifactId);
-  const known = task.artifacts[index];
-  if (known && append) {
-    Object.assign(known, members);
-    for (const part of parts) known.parts.push(part);
-  } else task.artifacts.splice(known ? index : task.artifacts.length, 1, { ...artifact, parts: [...parts] });
 }
