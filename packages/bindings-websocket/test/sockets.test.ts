@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { listen } from '../../../test/kit/listen.ts';
+import { FrameReader } from '../src/sockets/frame-reader.ts';
 import { UnfinishedMessage } from '../src/sockets/unfinished-message.ts';
 import {
   headersOf,
@@ -318,9 +319,9 @@ describe('routes of upgrades', () => {
 
 describe('a message that has not arrived as a whole', () => {
   /** A client, and what its unfinished message holds at the server. */
-  async function watch(most: number) {
+  async function watch(most: number, perMessageDeflate = false) {
     const server = createServer();
-    const acceptor = new WebSocketServer({ noServer: true });
+    const acceptor = new WebSocketServer({ noServer: true, perMessageDeflate: true });
     const caller = { sockets: 1, bytes: 0, most };
     const watched = Promise.withResolvers<{
       message: UnfinishedMessage;
@@ -330,11 +331,11 @@ describe('a message that has not arrived as a whole', () => {
     server.on('upgrade', (request, socket, head) =>
       acceptor.handleUpgrade(request, socket, head, (ws) => {
         onTestFinished(() => ws.terminate());
-        const message = new UnfinishedMessage(ws, socket, caller);
+        const message = new UnfinishedMessage(ws, socket, caller, 200_000);
         watched.resolve({ message, ws, closed: once(ws, 'close') });
       }),
     );
-    const client = new WebSocket((await listen(server)).replace('http', 'ws'));
+    const client = new WebSocket((await listen(server)).replace('http', 'ws'), { perMessageDeflate });
     onTestFinished(() => client.terminate());
     await once(client, 'open');
     const raw = (client as unknown as { _socket: Duplex })._socket;
@@ -374,8 +375,13 @@ describe('a message that has not arrived as a whole', () => {
     raw.uncork();
     await once(client, 'pong');
     expect([caller.bytes, message.since]).toEqual([0, none]);
-    client.send('1', { fin: false });
+    // A message, and the beginning of the next one.
+    raw.cork();
+    client.send('x'.repeat(300));
+    client.send('12345', { fin: false });
+    raw.uncork();
     await ping();
+    expect(caller.bytes).toBe(11);
     client.terminate();
     await once(ws, 'close');
     expect([caller.bytes, message.since]).toEqual([0, none]);
@@ -393,4 +399,45 @@ describe('a message that has not arrived as a whole', () => {
     await closed;
     expect([caller.bytes, message.since]).toEqual([0, none]);
   });
+
+  it('that is deflated holds what it may be inflated, as much as one message at most', async () => {
+    const { caller, client, ping } = await watch(1e6, true);
+    const part = 'x'.repeat(100_000);
+    client.send(part, { fin: false });
+    await ping();
+    expect(caller.bytes).toBeGreaterThanOrEqual(part.length);
+    client.send(part, { fin: false });
+    client.send(part, { fin: false });
+    await ping();
+    expect(caller.bytes).toBeGreaterThanOrEqual(200_000);
+    expect(caller.bytes).toBeLessThan(201_000);
+    client.send('');
+    await ping();
+    expect(caller.bytes).toBe(0);
+  });
+});
+
+it.each([1, 3, 1_000_000])('frames are found in bytes that come by %i', (size) => {
+  const frame = (first: number, length: number, more: number[], masked = 0x80) =>
+    Buffer.concat([Buffer.from([first, masked | length, ...more]), Buffer.alloc(masked ? 4 : 0)]);
+  const bytes = Buffer.concat([
+    frame(0x41, 126, [1, 44]),
+    Buffer.alloc(300),
+    frame(0x89, 2, []),
+    Buffer.alloc(2),
+    frame(0x80, 127, [0, 0, 0, 0, 0, 1, 0, 0]),
+    Buffer.alloc(65_536),
+    frame(0x81, 0, [], 0),
+  ]);
+  const found: [number, boolean, boolean, boolean][] = [];
+  const reader = new FrameReader((frame) =>
+    found.push([frame.bytes, frame.isControl, frame.isFinal, frame.isDeflated]),
+  );
+  for (let at = 0; at < bytes.length; at += size) reader.read(bytes.subarray(at, at + size));
+  expect(found).toEqual([
+    [308, false, false, true],
+    [8, true, true, false],
+    [65_550, false, true, false],
+    [2, false, true, false],
+  ]);
 });

@@ -158,7 +158,11 @@ export class SocketListener<Admitted> {
       if (socket.destroyed) return gone();
       socket.off('error', ignore);
       this.#server.handleUpgrade(request, socket, head, (client) =>
-        this.#accept(client, admitted, new UnfinishedMessage(client, socket, caller)),
+        this.#accept(
+          client,
+          admitted,
+          new UnfinishedMessage(client, socket, caller, this.#settings.maxBytes),
+        ),
       );
     } catch (error) {
       const { status, headers, body = '' } = refuse(error, request);
