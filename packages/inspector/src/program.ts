@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
+import { keepAliveMs } from '@batonjs/server/adapter';
 import type { Action } from './api/agent.ts';
 import { openBrowser } from './open-browser.ts';
 
@@ -74,7 +75,8 @@ async function serve({ argv, stdout, open = openBrowser }: Host): Promise<number
     agents,
     allow: [...values.allow.flatMap(readAllowed), 'fetch-file', 'add-agent'],
   });
-  const server = createServer(handler).listen(readPort(values.port), '127.0.0.1');
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, handler);
+  server.listen(readPort(values.port), '127.0.0.1');
   await once(server, 'listening');
   const address = handler.addressAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   stdout.write(`The inspector is at ${address}\nCtrl-C stops it.\n`);

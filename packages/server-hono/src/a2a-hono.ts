@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
 import { answerRequest, webMountOf } from '@batonjs/server/adapter';
-import { mountOf, splitTarget } from '@batonjs/server-node/adapter';
+import { endWithServer, keepAlive, mountOf, splitTarget } from '@batonjs/server-node/adapter';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { baseRoutePath } from 'hono/route';
@@ -27,7 +28,8 @@ export function a2aHono(
   { trustHost = false, use = [] }: A2AHonoOptions = {},
 ): Hono {
   const serve = async (c: Context, refusal?: A2AError): Promise<Response> => {
-    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+    const { incoming, outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
+    if (incoming?.socket) keepAlive(incoming.socket);
     const url = new URL(c.req.url);
     const { mount: path, below } = splitTarget(url.pathname, baseRoutePath(c));
     const response = await answerRequest(server, c.req.raw, {
@@ -44,6 +46,8 @@ export function a2aHono(
       ...(c.req.raw.bodyUsed && { readBody: (limit: number) => readAgain(c, limit) }),
       refusal,
     });
+    if (outgoing?.socket && response.headers.get('content-type') === 'text/event-stream')
+      endWithServer(outgoing as ServerResponse);
     // Node.js would take the unread rest of the body for the next request.
     if (incoming && response.status === 413) response.headers.set('connection', 'close');
     return response;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
 import { dropRest } from './drop-rest.ts';
 import { endOfRound } from './end-of-round.ts';
+import { keepAlive } from './node-server.ts';
 import { pump } from './pump.ts';
 
 /** The members of a request that an adapter adds. */
@@ -18,6 +19,7 @@ export async function answer(
   res: ServerResponse,
   { target, readBody, ...asked }: Asked,
 ): Promise<void> {
+  keepAlive(req.socket);
   const { status, headers, body } = await server.handle({
     ...asked,
     ...partsOf(target),

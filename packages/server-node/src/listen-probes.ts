@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AgentServer } from '@batonjs/server';
-import { mustKnowOptions, type OptionNames } from '@batonjs/server/adapter';
+import { keepAliveMs, mustKnowOptions, type OptionNames } from '@batonjs/server/adapter';
 
 /** Where `listenProbes` answers. */
 export interface ProbesOptions {
@@ -63,13 +63,16 @@ export async function listenProbes(
   }
 
   const { createServer } = globalThis.process.getBuiltinModule('node:http');
-  const listener = createServer({ requestTimeout: 10_000 }, (request, response) => {
-    request.resume();
-    answer(request, response).catch(() => {
-      if (response.headersSent) response.destroy();
-      else response.writeHead(500).end();
-    });
-  });
+  const listener = createServer(
+    { requestTimeout: 10_000, keepAliveTimeout: keepAliveMs },
+    (request, response) => {
+      request.resume();
+      answer(request, response).catch(() => {
+        if (response.headersSent) response.destroy();
+        else response.writeHead(500).end();
+      });
+    },
+  );
   listener.maxConnections = 100;
   listener.listen(port, host);
   await once(listener, 'listening');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { AgentServer } from '@batonjs/server';
-import { mustKnowOptions, type OptionNames } from '@batonjs/server/adapter';
+import { keepAliveMs, mustKnowOptions, type OptionNames } from '@batonjs/server/adapter';
 import { type NodeHandlerOptions, nodeHandler, ofHandler } from './node-handler.ts';
 
 /** Where `listen` serves an agent. */
@@ -56,6 +56,7 @@ export async function listen(
   // Not imported: that would load all of `node:http`, fetch and WebSocket included, and take longer than everything else.
   const { createServer } = process.getBuiltinModule('node:http');
   const timeouts = {
+    keepAliveTimeout: keepAliveMs,
     requestTimeout: requestMs,
     headersTimeout: requestMs / 4,
     connectionsCheckingInterval: Math.min(5_000, requestMs / 4),

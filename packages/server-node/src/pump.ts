@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { endOfRound } from './end-of-round.ts';
+import { endWithServer } from './node-server.ts';
 
 /** Writes a stream, as fast as the client reads it. */
 export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
@@ -12,6 +13,7 @@ export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
   const write = ({ done, value }: IteratorResult<string>) => {
     const isFirst = !isBegun;
     isBegun = true;
+    if (res.writableEnded) return;
     try {
       if (done) res.end();
       // If the buffer is full, `drain` continues.
@@ -20,6 +22,7 @@ export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
       fail();
     }
   };
+  endWithServer(res);
   res.on('drain', next);
   res.on('close', () => void texts.return?.());
   next();

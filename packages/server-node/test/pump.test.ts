@@ -39,3 +39,22 @@ it('gives the socket the headers and the first text at once, the headers as a pi
   expect(headers).toMatch(/^HTTP\/1\.1 200 OK\r\nx-stream: yes\r\n.*\r\n\r\n$/s);
   expect(first.join('')).toBe('5\r\nfirst\r\n');
 });
+
+it('sends what it has written when its server closes, and writes nothing more', async () => {
+  const length = 2 ** 24;
+  const server = createServer((_, res) => {
+    const late = Promise.withResolvers<string>();
+    async function* texts() {
+      yield 'x'.repeat(length);
+      yield await late.promise;
+    }
+    pump(texts(), res.writeHead(200));
+    res.once('drain', async () => {
+      await late.promise;
+      server.close();
+    });
+    res.once('drain', () => late.resolve('late'));
+  });
+  const response = await fetch(await listen(server));
+  expect(await response.text()).toHaveLength(length);
+});

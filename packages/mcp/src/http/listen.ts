@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { keepAliveMs } from '@batonjs/server/adapter';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
   hostHeaderValidationResponse,
@@ -32,7 +33,7 @@ export async function listen(
     if (new URL(request.url).pathname !== '/mcp') return new Response('Not found', { status: 404 });
     return handler.fetch(request);
   };
-  const server = createServer(toNodeHandler({ fetch: answer }));
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, toNodeHandler({ fetch: answer }));
   server.listen(port, host);
   await once(server, 'listening');
   const { port: bound } = server.address() as AddressInfo;

@@ -25,4 +25,5 @@ export type {
   TurnStart,
 } from '../base/hooks/telemetry.ts';
 export { type Asked, answerRequest, webMountOf } from './http/fetch.ts';
+export { keepAliveMs } from './http/keep-alive.ts';
 export { withOwnHost } from './http/own-host.ts';
