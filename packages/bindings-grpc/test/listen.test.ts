@@ -4,13 +4,10 @@ import { v03Grpc } from '@batonjs/bindings-v0-3';
 import { createAgentServer } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { describe, expect, it } from 'vitest';
-import { certificateOf } from '../../../test/support/certificate.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { grpcService, listenGrpc } from '../src/index.ts';
 import { echo, serve } from './agent.ts';
 import { message, rawClient, readAll } from './raw-client.ts';
-
-const certificate = certificateOf('localhost');
 
 describe('listenGrpc', () => {
   it('lists its address in the card until it is closed (R-GRPC-06)', async () => {
@@ -32,18 +29,13 @@ describe('listenGrpc', () => {
   });
 
   it.each([
-    ['grpc.agents.example:443', undefined, 'grpc.agents.example:443', 'https://grpc.agents.example:443'],
-    [
-      'https://grpc.agents.example:443/',
-      undefined,
-      'grpc.agents.example:443',
-      'https://grpc.agents.example:443/',
-    ],
-    ['grpc://10.0.0.1:50051', undefined, '10.0.0.1:50051', 'grpc://10.0.0.1:50051'],
-    ['[::1]:50051', undefined, '[::1]:50051', 'http://[::1]:50051'],
-    ['localhost:50051', undefined, 'localhost:50051', 'http://localhost:50051'],
-    ['localhost:50051', certificate, 'localhost:50051', 'https://localhost:50051'],
-  ])('lists the address %s for each version in its form', async (given, tls, host, url) => {
+    [undefined, ['1.0 own', '0.3 own']],
+    ['grpc.agents.example:443', ['1.0 grpc.agents.example:443', '0.3 grpc.agents.example:443']],
+    [{ '0.3': 'https://grpc.agents.example' }, ['1.0 own', '0.3 https://grpc.agents.example']],
+    [{ '1.0': 'http://localhost:1', '0.3': false as const }, ['1.0 http://localhost:1']],
+    [{ '1.0': false as const }, ['0.3 own']],
+    [false as const, []],
+  ])('lists the address %o as it is given', async (address, wanted) => {
     const listed: string[] = [];
     const { server } = await serve();
     const target = {
@@ -53,15 +45,21 @@ describe('listenGrpc', () => {
         return () => {};
       },
     };
-    const listener = await listenGrpc(target, {
-      port: 0,
-      address: given,
-      versions: [v03Grpc()],
-      ...(tls && { tls }),
-    });
-    expect(listener.address).toBe(host);
-    expect(listed).toEqual([`1.0 ${host}`, `0.3 ${url}`]);
-    await listener.close();
+    const listener = await listenGrpc(target, { port: 0, address, versions: [v03Grpc()] });
+    onTestFinished(() => listener.close());
+    const own = `127.0.0.1:${listener.port}`;
+    expect(listed).toEqual(wanted.map((each) => each.replace('own', own)));
+    expect(listener.address).toBe(listed.find((each) => each.startsWith('1.0'))?.slice(4));
+    const { client } = rawClient(own);
+    await new Promise<void>((resolve, reject) =>
+      client.waitForReady(Date.now() + 30_000, (error) => (error ? reject(error) : resolve())),
+    );
+  });
+
+  it('knows the versions that it serves', async () => {
+    const { server } = await serve();
+    const listening = listenGrpc(server, { port: 0, address: { '0.3': 'http://localhost:1' } });
+    await expect(listening).rejects.toThrow(/address.*0\.3/);
   });
 
   it('closes when the calls that run have ended', async () => {

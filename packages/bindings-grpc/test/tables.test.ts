@@ -15,7 +15,6 @@ import {
   toStatus,
 } from '../src/errors/wire-error.ts';
 import { isLoopback } from '../src/loopback.ts';
-import { cardAddress } from '../src/server/card-address.ts';
 import { healthFile } from '../src/server/health.ts';
 import { a2aService } from '../src/wire/a2a-service.ts';
 import { decodeMessage } from '../src/wire/decode-message.ts';
@@ -237,19 +236,6 @@ describe('an address', () => {
     ['xgrpc://a:1', false, undefined], ['a:1/x', false, undefined], ['a:123456', false, undefined], ['a b:1', false, undefined], ['https://', false, undefined], ['https://a//', false, undefined], ['https://a:1/', false, { host: 'a:1', isSecure: true }], ['a?b', false, undefined], ['a#b', false, undefined], ['[x]:1', false, undefined],
   ])('%s leads a channel, with plaintext %s', (address, plaintext, target) => {
     expect(targetOf(address, plaintext)).toEqual(target);
-  });
-
-  it.each<[string, 'host' | 'url', boolean, string]>([
-    ['a:1', 'host', false, 'a:1'],
-    ['https://a:1/', 'host', false, 'a:1'],
-    ['https://a:1/', 'url', false, 'https://a:1/'],
-    ['a:1', 'url', false, 'https://a:1'],
-    ['localhost:1', 'url', false, 'http://localhost:1'],
-    ['localhost:1', 'url', true, 'https://localhost:1'],
-    ['[::1]:1', 'url', false, 'http://[::1]:1'],
-    ['x https://a', 'host', false, 'x https://a'],
-  ])('%s stands in a card as a %s, with TLS %s: %s', (address, form, hasTls, shown) => {
-    expect(cardAddress(address, form, hasTls)).toBe(shown);
   });
 });
 

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { AgentCard, SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
+import { ClientFactory } from '@a2a-js/sdk/client';
+import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import { LegacyGrpcTransport } from '@a2a-js/sdk/compat/v0_3/client/grpc';
 import { LegacyA2AService, legacyGrpcService } from '@a2a-js/sdk/compat/v0_3/server/grpc';
 import { TaskNotCancelableError, TaskNotFoundError } from '@a2a-js/sdk/errors';
@@ -115,6 +117,21 @@ describe('the client of the official SDK for 0.3 over gRPC', () => {
     expect(Task.toJSON(canceled)).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
   });
 
+  it('calls what the card lists', async () => {
+    const { server } = await serveBoth();
+    const reply = await server.fetch(new Request('http://localhost/.well-known/agent-card.json'));
+    const card = (await reply.json()) as Json;
+    const supportedInterfaces = card.supportedInterfaces.filter(
+      (each: Json) => each.protocolVersion === '0.3',
+    );
+    const factory = new ClientFactory({
+      transports: [new GrpcTransportFactory({ legacyCompat: { enabled: true } })],
+    });
+    const client = await factory.createFromAgentCard(AgentCard.fromJSON({ ...card, supportedInterfaces }));
+    const task = Task.toJSON((await client.sendMessage(request('100 USD'))) as Task);
+    expect(task).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
+  });
+
   it('does not wait if it does not ask to', async () => {
     const { address, server } = await serveBoth();
     const client = new LegacyGrpcTransport({ endpoint: address });
@@ -183,7 +200,7 @@ describe('the client of the official SDK for 0.3 over gRPC', () => {
     const card = AgentCard.toJSON(await client.getExtendedAgentCard({ tenant: '' }));
     expect(card).toMatchObject({
       description: 'Converts more',
-      supportedInterfaces: [{ url: `http://${address}`, protocolBinding: 'GRPC', protocolVersion: '0.3.0' }],
+      supportedInterfaces: [{ url: address, protocolBinding: 'GRPC', protocolVersion: '0.3.0' }],
       securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
       securityRequirements: [{ schemes: { key: { list: ['read'] } } }],
     });
@@ -317,7 +334,7 @@ describe('our client and our server in 0.3 over gRPC', () => {
     expect(finals).toEqual([undefined, false, true]);
   });
 
-  it('list both versions in the card, each in its form, the newer first, and refuse a version at the service of the other', async () => {
+  it('list both versions in the card, the newer first, and refuse a version at the service of the other', async () => {
     const { server, address } = await serveBoth({ compatibility: [v03()] });
     const card = await server.fetch(new Request('http://localhost/.well-known/agent-card.json'));
     const { supportedInterfaces } = (await card.json()) as Json;
@@ -332,7 +349,7 @@ describe('our client and our server in 0.3 over gRPC', () => {
       `GRPC 1.0 ${address}`,
       'JSONRPC 0.3 http://localhost',
       'HTTP+JSON 0.3 http://localhost',
-      `GRPC 0.3 http://${address}`,
+      `GRPC 0.3 ${address}`,
     ]);
     const client = rawClient(address).client;
     const path = '/a2a.v1.A2AService/GetTask';

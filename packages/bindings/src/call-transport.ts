@@ -136,8 +136,6 @@ export interface ProtobufVersion {
   /** The names of each enum in the order of their numbers, from 0. */
   readonly enums: Readonly<Record<string, readonly string[]>>;
   readonly methods: readonly ProtobufMethod[];
-  /** How a card of the version has the address: as `host:port` (default), or as a URL with a scheme. */
-  readonly addressForm?: 'host' | 'url';
   /** How the text of a status says an error, if it is more than the message. */
   readonly errors?: {
     write(error: A2AError): string;

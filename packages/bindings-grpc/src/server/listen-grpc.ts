@@ -6,7 +6,6 @@ import { mustBeUsable } from '../usable-tls.ts';
 import { a2aService } from '../wire/a2a-service.ts';
 import { type Service, serviceOf } from '../wire/service.ts';
 import { Arrivals } from './arrivals.ts';
-import { cardAddress } from './card-address.ts';
 import { implement } from './grpc-service.ts';
 import { healthService } from './health.ts';
 import { reflectionServices } from './reflection.ts';
@@ -19,6 +18,8 @@ export interface GrpcTls {
   readonly clientCa?: string | Buffer;
 }
 
+type CardAddress = string | false | undefined;
+
 /** What `listenGrpc` takes. */
 export interface ListenGrpcOptions {
   /** 0: any free one. */
@@ -30,11 +31,12 @@ export interface ListenGrpcOptions {
   /** Allows plaintext on a host that is not loopback: behind a proxy that has the certificate. */
   readonly plaintext?: boolean;
   /**
-   * The address in the card, as `host:port` or as a URL such as `https://host:port`. Default: host and port of the
-   * listener. Each version gets its form of it: 1.0 `host:port`, 0.3 a URL. Needed for a host that means all addresses,
-   * such as `0.0.0.0`: the card does not list gRPC without it.
+   * The address in the card, as it stands there. Default: host and port of the listener, as `host:port`, which SDKs pass
+   * to their gRPC library. `false`: the card does not list gRPC. `{ '0.3': 'http://host:port' }` is that of one version,
+   * `{ '0.3': false }` lists the others. Needed for a host that means all addresses, such as `0.0.0.0`: the card does not
+   * list gRPC without it.
    */
-  readonly address?: string;
+  readonly address?: CardAddress | Readonly<Record<string, CardAddress>>;
   /** Versions that are served besides 1.0: `[v03Grpc()]` of `@batonjs/bindings-v0-3`. The card lists them too. */
   readonly versions?: readonly ProtobufVersion[];
   /** Whether clients may ask which services there are, before they are authenticated. Default false. */
@@ -61,7 +63,7 @@ const ofTls: OptionNames<GrpcTls> = { cert: true, key: true, clientCa: true };
 /** A listener that serves gRPC. */
 export interface GrpcListener {
   readonly port: number;
-  /** As `host:port`, which the card lists for 1.0; undefined if it does not list gRPC. */
+  /** Where the card lists gRPC of 1.0; undefined if it does not. */
   readonly address: string | undefined;
   /**
    * Takes the interface off the card, accepts no more calls, and waits up to `graceMs` milliseconds (default 10,000) for
@@ -90,6 +92,11 @@ export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions)
   if (!tls && !plaintext && !isLoopback(host))
     throw new TypeError(`gRPC on ${host} needs \`tls\`, or \`plaintext: true\` behind a proxy that has it`);
   const credentials = credentialsOf(tls);
+  const spoken: readonly Service[] = [a2aService, ...versions.map(serviceOf)];
+  const { address } = options;
+  if (typeof address === 'object')
+    mustKnowOptions(address, Object.fromEntries(spoken.map(({ version }) => [version, true])), 'address');
+  const addressOf = (version: string) => (typeof address === 'object' ? address[version] : address);
   const { bodyBytes } = server.limits;
   const arrivals = new Arrivals({ connectionBytes: 4 * bodyBytes, requestMs });
   const listener = new Server({
@@ -101,7 +108,6 @@ export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions)
     interceptors: [arrivals.intercept],
     ...channelOptions,
   });
-  const spoken: readonly Service[] = [a2aService, ...versions.map(serviceOf)];
   const names = spoken.map((service) => service.name);
   const services = [
     ...spoken.map((service) => implement(server, service)),
@@ -115,16 +121,16 @@ export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions)
     throw error;
   });
   const isAnyHost = host === '0.0.0.0' || host === '::';
-  const address = options.address ?? (isAnyHost ? undefined : `${name}:${port}`);
-  const inForm = (form: 'host' | 'url' = 'host') => cardAddress(address!, form, tls !== undefined);
-  const entries = address === undefined ? [] : spoken;
-  const listed = entries.map(({ version: protocolVersion, addressForm }) =>
-    server.addInterface({ url: inForm(addressForm), protocolBinding: 'GRPC', protocolVersion }),
-  );
+  const own = isAnyHost ? undefined : `${name}:${port}`;
+  const addresses = spoken.map(({ version }): CardAddress => addressOf(version) ?? own);
+  const listed = spoken.flatMap(({ version: protocolVersion }, index) => {
+    const url = addresses[index];
+    return url ? [server.addInterface({ url, protocolBinding: 'GRPC', protocolVersion })] : [];
+  });
   let closing: Promise<void> | undefined;
   return {
     port,
-    address: address === undefined ? undefined : inForm(),
+    address: addresses[0] || undefined,
     close({ graceMs = 10_000 } = {}) {
       for (const unlist of listed) unlist();
       closing ??= shutDown(listener, graceMs).finally(() => arrivals.close());

@@ -14,8 +14,6 @@ export interface Service {
   readonly name: string;
   readonly file: ProtoFile;
   readonly methods: readonly Method[];
-  /** How the card has its address. */
-  readonly addressForm?: 'host' | 'url' | undefined;
 }
 
 /** One method of a service. */
@@ -57,5 +55,5 @@ export function serviceOf({ version, package: packageName, service, ...table }: 
     service,
     methods,
   };
-  return { version, name: fullName, file, methods, addressForm: table.addressForm };
+  return { version, name: fullName, file, methods };
 }

@@ -31,7 +31,6 @@ export function v03Grpc({ files, onLoss }: V03GrpcOptions = {}): ProtobufVersion
     version: V03,
     package: 'a2a.v1',
     service: 'A2AService',
-    addressForm: 'url',
     messages: v03Messages,
     enums: v03Enums,
     errors: { write: ({ reason, message }) => `${nameOf(reason)}: ${message}`, read: readError },
