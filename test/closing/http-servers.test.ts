@@ -32,7 +32,7 @@ async function openInspector(): Promise<string> {
 }
 
 describe('keeps idle connections for longer than proxies do, which is 60 s:', () => {
-  it.each([
+  it.each<readonly [name: string, open: () => Promise<string>]>([
     ...mounts.map(
       ([name, mount]) => [name, async () => listenOn(createServer(await mount(agent())))] as const,
     ),

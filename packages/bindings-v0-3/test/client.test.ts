@@ -189,7 +189,10 @@ describe('a client of an agent of 0.3', () => {
       capabilities: { streaming: true, pushNotifications: true },
     };
     const agent = await client(() => json({ message: 'As it says' }, status), more);
-    await expect(call(agent)).rejects.toMatchObject({ reason, message: 'As it says' });
+    await expect(call(agent)).rejects.toMatchObject({
+      reason,
+      message: expect.stringContaining('As it says'),
+    });
   });
 
   it('does not take the 404 of a proxy for a task that is missing', async () => {

@@ -7,7 +7,6 @@ import {
   type ErrorRow,
   errorTable,
 } from '@batonjs/protocol/errors';
-import type { IncomingReply } from './http.ts';
 
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo';
@@ -54,17 +53,18 @@ export function fromWire({ message, details, code, status, retryAfter }: WireErr
   const info = list.find(isOurInfo);
   const reason = info?.reason ?? reasonOfCode(code, status) ?? reasonOfStatus(status) ?? 'INTERNAL_ERROR';
   const retry = list.find((detail) => detail['@type'] === RETRY_INFO);
-  const seconds = retryAfter ? Number(retryAfter) : Number.parseFloat(String(retry?.retryDelay));
   return new A2AError(reason, typeof message === 'string' && message !== '' ? message : undefined, {
     details: list.filter((detail) => detail !== info && detail !== retry),
     metadata: info && toMetadata(info.metadata),
-    retryAfter: Number.isNaN(seconds) ? undefined : seconds,
+    retryAfter: secondsIn(retryAfter || retry?.retryDelay),
   });
 }
 
-/** The error of a reply whose body is not an error of A2A. */
-export const fromStatus = ({ status, headers }: IncomingReply): A2AError =>
-  fromWire({ status, retryAfter: headers.get('retry-after') });
+/** The seconds of a `Retry-After`, or of a duration such as `5s`. A date of HTTP is none. */
+export function secondsIn(text: unknown): number | undefined {
+  const seconds = Number(String(text).replace(/s$/, ''));
+  return text && !Number.isNaN(seconds) ? seconds : undefined;
+}
 
 const isDetail = (value: unknown): value is ErrorDetail =>
   typeof value === 'object' && value !== null && typeof (value as ErrorDetail)['@type'] === 'string';
@@ -98,9 +98,13 @@ const reasonByStatus: Readonly<Record<number, ErrorReason>> = {
   413: 'PAYLOAD_TOO_LARGE',
   415: 'UNSUPPORTED_MEDIA_TYPE',
   429: 'RESOURCE_EXHAUSTED',
+  408: 'UNAVAILABLE',
   502: 'UNAVAILABLE',
   503: 'UNAVAILABLE',
   504: 'UNAVAILABLE',
 };
 
-const reasonOfStatus = (status = 0): ErrorReason | undefined => reasonByStatus[status];
+/** The reason for which only a status speaks. */
+export const reasonOfStatus = (status = 0): ErrorReason | undefined =>
+  // Cloudflare has 520 to 527 for a server that does not answer.
+  reasonByStatus[status] ?? (status > 519 && status < 528 ? 'UNAVAILABLE' : undefined);

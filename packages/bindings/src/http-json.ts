@@ -3,10 +3,13 @@ import { A2A_JSON, EVENT_STREAM, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/pr
 import { type OperationName, operations, type QueryType } from '@batonjs/protocol/operations';
 import type { Call, ClientBinding, ServerBinding, StreamEncoder } from './binding.ts';
 import { fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
+import { foreignAnswer } from './foreign-answer.ts';
 import type { HttpRequest, IncomingReply, OutgoingRequest } from './http.ts';
 import { isObject, tryJson } from './json-body.ts';
 import { replyType, requireJson } from './media-type.ts';
 import { matchRoute, type PathField } from './routes.ts';
+
+export { saysOf } from './foreign-answer.ts';
 
 const name = 'HTTP+JSON';
 const version = PROTOCOL_VERSION;
@@ -56,7 +59,7 @@ export const httpJsonClient: ClientBinding = {
   decodeReply(_call, reply) {
     const body = reply.body.trim() === '' ? {} : tryJson(reply.body);
     if (reply.status < 200 || reply.status > 299) throw errorOf(body, reply);
-    if (body === undefined) throw new A2AError('INVALID_AGENT_RESPONSE');
+    if (body === undefined) throw foreignAnswer(reply);
     return body ?? {};
   },
 
@@ -78,7 +81,10 @@ function failure(error: A2AError): string {
 
 function errorOf(body: unknown, reply?: IncomingReply): A2AError {
   const outer = isObject(body) ? body : {};
-  const { message, details, code } = isObject(outer.error) ? outer.error : outer;
+  const isInner = isObject(outer.error);
+  // Some agents leave out the outer object.
+  if (reply && !isInner && !('code' in outer || 'details' in outer)) return foreignAnswer(reply);
+  const { message, details, code }: Record<string, unknown> = isInner ? Object(outer.error) : outer;
   const status = reply?.status ?? (typeof code === 'number' ? code : undefined);
   return fromWire({ message, details, code, status, retryAfter: reply?.headers.get('retry-after') });
 }

@@ -41,6 +41,8 @@ export interface IncomingReply {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: string;
+  /** Where it comes from, for errors. */
+  readonly url?: string;
 }
 
 /** Whether the address of a socket is on loopback. */

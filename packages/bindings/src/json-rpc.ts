@@ -2,7 +2,8 @@ import { A2AError, type FieldViolation, invalidParams, invalidRequest } from '@b
 import { AGENT_CARD_PATH, EVENT_STREAM, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isOperationName, operations } from '@batonjs/protocol/operations';
 import type { ClientBinding, ServerBinding, StreamEncoder } from './binding.ts';
-import { fromStatus, fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
+import { fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
+import { foreignAnswer } from './foreign-answer.ts';
 import type { HttpRequest } from './http.ts';
 import { isObject, tryJson } from './json-body.ts';
 import { requireJson } from './media-type.ts';
@@ -72,7 +73,7 @@ export const jsonRpcClient: ClientBinding = {
         return unwrap(body, reply.status, reply.headers.get('retry-after'));
       if (body.jsonrpc === '2.0' && reply.status < 300 && 'mayBeEmpty' in operations[operation]) return {};
     }
-    throw reply.status >= 400 ? fromStatus(reply) : new A2AError('INVALID_AGENT_RESPONSE');
+    throw foreignAnswer(reply);
   },
 
   decodeEvent: (_call, data) => unwrap(tryJson(data), 200),

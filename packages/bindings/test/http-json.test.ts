@@ -284,10 +284,10 @@ describe('the HTTP+JSON client', () => {
 
   it.each<[number, string, object]>([
     [200, '<html>', { reason: 'INVALID_AGENT_RESPONSE' }],
-    [404, '<html>', { reason: 'METHOD_NOT_FOUND', message: 'Method not found' }],
+    [404, '<html>', { reason: 'METHOD_NOT_FOUND' }],
     [405, '', { reason: 'METHOD_NOT_ALLOWED' }],
     [500, '[]', { reason: 'INTERNAL_ERROR' }],
-    [302, '', { reason: 'INTERNAL_ERROR' }],
+    [302, '', { reason: 'INVALID_AGENT_RESPONSE' }],
     [400, '{"error":{"code":400,"message":"Bad"}}', { reason: 'INVALID_REQUEST', message: 'Bad' }],
     [404, '{"code":-32001,"message":"Gone"}', { reason: 'TASK_NOT_FOUND', message: 'Gone' }],
     [

@@ -276,7 +276,7 @@ describe('the JSON-RPC client', () => {
     [404, '<html>', 'METHOD_NOT_FOUND'],
     [413, 'too big', 'PAYLOAD_TOO_LARGE'],
     [502, '<html>', 'UNAVAILABLE'],
-    [418, '{}', 'INTERNAL_ERROR'],
+    [418, '{}', 'INVALID_AGENT_RESPONSE'],
   ])('makes an error of a reply with status %i and body %j', (status, body, reason) => {
     expect(() => jsonRpcClient.decodeReply(call, reply(status, body, { 'retry-after': '5' }))).toThrow(
       expect.objectContaining(status === 200 ? { reason } : { reason, retryAfter: 5 }),

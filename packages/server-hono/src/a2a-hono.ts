@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
-import { answerRequest, webMountOf } from '@batonjs/server/adapter';
+import { answerRequest, forwardedScheme, webMountOf } from '@batonjs/server/adapter';
 import { endWithServer, keepAlive, mountOf, splitTarget } from '@batonjs/server-node/adapter';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
@@ -10,8 +10,9 @@ import { baseRoutePath } from 'hono/route';
 /** How an app of Hono serves an agent. */
 export interface A2AHonoOptions {
   /**
-   * Whether the card names the host of the header `Host` for every sender. Only for a server behind a proxy that sets this
-   * header: otherwise clients choose it, and a card may be cached. Default false. Not needed with `publicUrl`.
+   * Whether the card names the host of the header `Host`, with the scheme of `X-Forwarded-Proto`, for every sender. Only for
+   * a server behind a proxy that sets both: otherwise clients choose them, and a card may be cached. Default false. Not
+   * needed with `publicUrl`.
    */
   readonly trustHost?: boolean;
   /** Middleware in front of the agent. Every `A2AError` that it throws is answered as an error of the protocol. */
@@ -36,7 +37,8 @@ export function a2aHono(
       path: below,
       ...(incoming?.socket
         ? mountOf(incoming.socket, {
-            protocol: url.protocol.slice(0, -1),
+            protocol:
+              (trustHost && forwardedScheme(c.req.header('x-forwarded-proto'))) || url.protocol.slice(0, -1),
             host: c.req.header('host'),
             path,
             trusted: trustHost,

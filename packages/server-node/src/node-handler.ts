@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AgentServer } from '@batonjs/server';
-import { mustKnowOptions, type OptionNames } from '@batonjs/server/adapter';
+import { forwardedScheme, mustKnowOptions, type OptionNames } from '@batonjs/server/adapter';
 import { answer } from './answer.ts';
 import { dropRest } from './drop-rest.ts';
 import { readIncomingBody } from './incoming-body.ts';
@@ -11,8 +11,9 @@ export interface NodeHandlerOptions {
   /** The path at which the agent is mounted, such as `/agents/echo`. Default `/`. Requests for other paths get a 404. */
   readonly path?: string;
   /**
-   * Whether the card names the host of the header `Host` for every sender. Only for a server behind a proxy that sets this
-   * header: otherwise clients choose it, and a card may be cached. Default false. Not needed with `publicUrl`.
+   * Whether the card names the host of the header `Host`, with the scheme of `X-Forwarded-Proto`, for every sender. Only for
+   * a server behind a proxy that sets both: otherwise clients choose them, and a card may be cached. Default false. Not
+   * needed with `publicUrl`.
    */
   readonly trustHost?: boolean;
 }
@@ -32,6 +33,12 @@ export function nodeHandler(
   mustKnowOptions(options, ofHandler);
   const { path = '/', trustHost = false } = options;
   const mount = path.replace(/(?<!\/)\/+$/, '');
+  const schemeOf = ({ headers, socket }: IncomingMessage): string => {
+    const { 'x-forwarded-proto': forwarded } = headers;
+    const told = trustHost && forwardedScheme(Array.isArray(forwarded) ? forwarded[0] : forwarded);
+    // Every socket of Bun has the member.
+    return told || ('encrypted' in socket && socket.encrypted ? 'https' : 'http');
+  };
   return (req, res) => {
     const target = targetOf(req, mount);
     if (target === undefined) {
@@ -43,8 +50,7 @@ export function nodeHandler(
       readBody: (limit: number) => readIncomingBody(req, limit),
       remoteAddress: req.socket.remoteAddress,
       ...mountOf(req.socket, {
-        // Every socket of Bun has the member.
-        protocol: 'encrypted' in req.socket && req.socket.encrypted ? 'https' : 'http',
+        protocol: schemeOf(req),
         host: req.headers.host,
         path: mount,
         trusted: trustHost,

@@ -45,7 +45,12 @@ export function tlsFetch(
   // Loaded only for those who need it: it takes a while.
   const loading = import('undici').then(({ Agent, fetch }) => ({
     fetch,
-    dispatcher: new Agent({ connect: { ...files, rejectUnauthorized: !insecure } }),
+    dispatcher: new Agent({
+      connect: { ...files, rejectUnauthorized: !insecure },
+      // The deadlines of the client count.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    }),
   }));
   return async (request) => {
     const { fetch: fetchWith, dispatcher } = await loading;

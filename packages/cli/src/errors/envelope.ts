@@ -99,7 +99,7 @@ function toCliError(error: unknown): Pick<CliError, 'code' | 'message' | 'hint'>
   if (error instanceof CliError) return error;
   if (ClientError.is(error)) {
     // The address answers, but not with a card.
-    const isMissing = error.code === 'INVALID_CARD' && / answers (404|410)$/.test(error.message);
+    const isMissing = error.code === 'INVALID_CARD' && / answers (404|410) with /.test(error.message);
     const code = isMissing ? 'A2ACLI_ERR_CARD_NOT_FOUND' : clientCodes[error.code];
     return { code: code ?? 'A2ACLI_ERR_INTERNAL', message: error.message, hint: undefined };
   }

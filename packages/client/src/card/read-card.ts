@@ -1,4 +1,5 @@
-import { httpJsonClient } from '@batonjs/bindings/http-json';
+import type { IncomingReply } from '@batonjs/bindings';
+import { httpJsonClient, saysOf } from '@batonjs/bindings/http-json';
 import type { AgentCard } from '@batonjs/protocol';
 import { AGENT_CARD_PATH, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { ClientError } from '../client-error.ts';
@@ -71,27 +72,23 @@ async function fetchCard(
   const body = await readText(response, maxResponseBytes);
   const unchanged = status === 304 ? cached : undefined;
   return {
-    card: unchanged?.card ?? (await cardIn(url, status, body, received, settings)),
+    card:
+      unchanged?.card ??
+      (await cardIn({ status, headers: received, body, url: response.url || url }, settings)),
     etag: received.get('etag') ?? unchanged?.etag ?? null,
     maxAge: Number(/max-age=(\d+)/.exec(received.get('cache-control') ?? '')?.[1] ?? 0),
   };
 }
 
-async function cardIn(
-  url: string,
-  status: number,
-  body: string,
-  headers: Headers,
-  settings: Settings,
-): Promise<AgentCard> {
-  const invalid = (problem: string) => new ClientError('INVALID_CARD', `${url} ${problem}`);
-  if (status === 401 || status === 403 || status === 429 || status >= 500) {
-    httpJsonClient.decodeReply({ operation: 'GetExtendedAgentCard', params: {} }, { status, headers, body });
-  }
-  if (status !== 200) throw invalid(`answers ${status}`);
+async function cardIn(reply: IncomingReply, settings: Settings): Promise<AgentCard> {
+  const { status } = reply;
+  const invalid = (problem: string) => new ClientError('INVALID_CARD', `${saysOf(reply)}, which ${problem}`);
+  if (status === 401 || status === 403 || status === 429 || status >= 500)
+    httpJsonClient.decodeReply({ operation: 'GetExtendedAgentCard', params: {} }, reply);
+  if (status !== 200) throw invalid('is no card');
   let raw: unknown;
   try {
-    raw = JSON.parse(body);
+    raw = JSON.parse(reply.body);
   } catch {
     throw invalid('is not JSON');
   }

@@ -1,4 +1,5 @@
 import { A2AError } from '@batonjs/protocol/errors';
+import { noAnswer } from '#http';
 import { ClientError, type ClientErrorCode } from '../client-error.ts';
 import type { CallOptions } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
@@ -63,11 +64,7 @@ export function startDeadline(
       failure ??
       (A2AError.is(error) || ClientError.is(error)
         ? error
-        : new ClientError(
-            'NETWORK',
-            `${nameOf(deadline.address)} cannot be reached, or the connection broke${reasonOf(error)}: does the agent run at this address?`,
-            error,
-          )),
+        : new ClientError(...noAnswer(nameOf(deadline.address), error), error)),
   };
   limit(timeoutMs ?? usual, 'TIMEOUT', 'No answer');
   return deadline;
@@ -77,13 +74,4 @@ export function startDeadline(
 function nameOf(address: string): string {
   const { origin, pathname } = new URL(address);
   return origin + pathname;
-}
-
-/** The system's reason for a failed connection, such as ` (ECONNREFUSED)`. Browsers do not report one. */
-function reasonOf(error: unknown): string {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const { code } = cause as { code?: unknown };
-    if (typeof code === 'string') return ` (${code})`;
-  }
-  return '';
 }

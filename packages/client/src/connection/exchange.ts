@@ -1,7 +1,7 @@
 import type { OutgoingRequest } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import { A2A_EXTENSIONS, A2A_VERSION } from '@batonjs/protocol/headers';
-import { sendHttp } from '#http';
+import { sendHttp, unlimited } from '#http';
 import { ClientError } from '../client-error.ts';
 import type { CallOptions, CredentialsRequest } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
@@ -57,6 +57,7 @@ async function send(
   let isTrusted = settings.origins.has(new URL(url).origin);
   for (let hops = 0; ; hops += 1) {
     const init: RequestInit = {
+      ...unlimited,
       method,
       body,
       signal,

@@ -1,2 +1,13 @@
+import type { ClientErrorCode } from '../client-error.ts';
+
+/** Browsers have limits of their own, which no request changes. */
+export const unlimited: RequestInit = {};
+
 /** Sends a request with the browser's own `fetch`, which adds nothing to the bundle. */
 export const sendHttp = (url: string, init: RequestInit): Promise<Response> => fetch(url, init);
+
+/** The error of a request to `name` that got no answer. Browsers do not say why. */
+export const noAnswer = (name: string): [code: ClientErrorCode, message: string] => [
+  'NETWORK',
+  `${name} cannot be reached, or the connection broke: does the agent run at this address?`,
+];

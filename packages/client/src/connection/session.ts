@@ -291,6 +291,7 @@ export class Session {
 
   async #readReply(response: Response) {
     const { status, headers } = response;
-    return { status, headers, body: await readText(response, this.settings.maxResponseBytes) };
+    const body = await readText(response, this.settings.maxResponseBytes);
+    return { status, headers, body, url: response.url || this.address };
   }
 }

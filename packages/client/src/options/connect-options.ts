@@ -10,7 +10,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /**
    * Milliseconds until the answer must be complete, retries included, or until a stream must have started. Default
-   * 300,000 (5 minutes); 0 means no limit.
+   * 300,000 (5 minutes); 0 means no limit. It holds beyond the 300 s of `fetch` in Node.js too.
    */
   readonly timeoutMs?: number;
   /**

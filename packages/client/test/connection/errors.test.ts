@@ -59,7 +59,7 @@ describe('errors on HTTP+JSON [R-ERR-06]', () => {
       { error: { details: [info('TASK_NOT_FOUND', 'example.com')] } },
       'PERMISSION_DENIED',
     ],
-    ['nothing that is known', 418, { teapot: true }, 'INTERNAL_ERROR'],
+    ['nothing that is known', 418, { teapot: true }, 'INVALID_AGENT_RESPONSE'],
   ])('reads %s', async (_, status, body, reason) => {
     expect((await reading('HTTP+JSON', status, body)).reason).toBe(reason);
   });

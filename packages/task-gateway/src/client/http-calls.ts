@@ -1,3 +1,5 @@
+import type { IncomingReply } from '@batonjs/bindings';
+import { saysOf } from '@batonjs/bindings/http-json';
 import { TaskError } from './task-error.ts';
 
 /** How the client calls the gateway. */
@@ -45,21 +47,32 @@ export async function call<T>(
 type Answer = { readonly value: unknown } | { readonly error: TaskError; readonly isTransient: boolean };
 
 async function attempt({ url, fetch }: CallSettings, path: string, init: RequestInit): Promise<Answer> {
-  let status: number;
-  let value: unknown;
+  let reply: IncomingReply;
   try {
     const response = await fetch(new Request(`${url}${path}`, init));
-    status = response.status;
-    value = await response.json();
+    const { status, headers } = response;
+    reply = { status, headers, body: await response.text(), url: response.url || url };
   } catch (cause) {
     return { error: new TaskError('NETWORK', `${url} cannot be reached`, cause), isTransient: true };
   }
-  if (status < 300) return { value };
-  const { code = 'NETWORK', message = `Status ${status}` } = Object(Object(value).error);
+  const { status } = reply;
+  const value = tryJson(reply.body);
+  if (status < 300 && value !== undefined) return { value };
+  const foreign = `${saysOf(reply)}, which is no answer of a gateway`;
+  const { code = 'NETWORK', message = foreign } = Object(Object(value).error);
   return {
     error: new TaskError(String(code), String(message)),
-    isTransient: status === 503 || status === 429,
+    // A proxy has the others while the gateway starts.
+    isTransient: [429, 502, 503, 504].includes(status) || value === undefined,
   };
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -52,6 +52,13 @@ function goneWith(request: Request): AbortController {
 const requestOf = Symbol('request');
 
 /**
+ * The scheme that the client of a proxy used, where the owner trusts the proxy. Without it, a card behind a proxy that ends
+ * TLS would send clients to `http://`.
+ */
+export const forwardedScheme = (header: string | null | undefined): 'http' | 'https' | undefined =>
+  /^\s*(https?)\s*(,|$)/i.exec(header ?? '')?.[1]?.toLowerCase() as 'http' | 'https' | undefined;
+
+/**
  * What a request without a connection says of the mount at `path`: its URL if the host is `trusted` or names this machine,
  * and whether the header `Host` names another. A request that has none was made in this process.
  */
@@ -59,9 +66,10 @@ export function webMountOf(
   { url, headers }: Request,
   { path, trusted }: { readonly path: string; readonly trusted: boolean },
 ): Pick<HttpExchange, 'baseUrl' | 'mayHaveForeignHost'> {
-  const { host, origin } = new URL(url);
+  const { host, protocol } = new URL(url);
+  const scheme = (trusted && forwardedScheme(headers.get('x-forwarded-proto'))) || protocol.slice(0, -1);
   return {
-    baseUrl: trusted || namesThisMachine(host) ? `${origin}${path}` : undefined,
+    baseUrl: trusted || namesThisMachine(host) ? `${scheme}://${host}${path}` : undefined,
     mayHaveForeignHost: !trusted && !namesThisMachine(headers.get('host') ?? 'localhost'),
   };
 }
