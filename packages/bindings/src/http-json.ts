@@ -2,14 +2,13 @@ import { A2AError, type FieldViolation, invalidParams } from '@batonjs/protocol/
 import { A2A_JSON, EVENT_STREAM, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { type OperationName, operations, type QueryType } from '@batonjs/protocol/operations';
 import type { Call, ClientBinding, ServerBinding, StreamEncoder } from './binding.ts';
-import { fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
-import { foreignAnswer } from './foreign-answer.ts';
+import { foreignAnswer, fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
 import type { HttpRequest, IncomingReply, OutgoingRequest } from './http.ts';
 import { isObject, tryJson } from './json-body.ts';
 import { replyType, requireJson } from './media-type.ts';
 import { matchRoute, type PathField } from './routes.ts';
 
-export { saysOf } from './foreign-answer.ts';
+export { saysOf } from './error-info.ts';
 
 const name = 'HTTP+JSON';
 const version = PROTOCOL_VERSION;

@@ -2,8 +2,7 @@ import { A2AError, type FieldViolation, invalidParams, invalidRequest } from '@b
 import { AGENT_CARD_PATH, EVENT_STREAM, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isOperationName, operations } from '@batonjs/protocol/operations';
 import type { ClientBinding, ServerBinding, StreamEncoder } from './binding.ts';
-import { fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
-import { foreignAnswer } from './foreign-answer.ts';
+import { foreignAnswer, fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
 import type { HttpRequest } from './http.ts';
 import { isObject, tryJson } from './json-body.ts';
 import { requireJson } from './media-type.ts';

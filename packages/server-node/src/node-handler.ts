@@ -34,10 +34,9 @@ export function nodeHandler(
   const { path = '/', trustHost = false } = options;
   const mount = path.replace(/(?<!\/)\/+$/, '');
   const schemeOf = ({ headers, socket }: IncomingMessage): string => {
-    const { 'x-forwarded-proto': forwarded } = headers;
-    const told = trustHost && forwardedScheme(Array.isArray(forwarded) ? forwarded[0] : forwarded);
+    const scheme = trustHost && forwardedScheme(String(headers['x-forwarded-proto']));
     // Every socket of Bun has the member.
-    return told || ('encrypted' in socket && socket.encrypted ? 'https' : 'http');
+    return scheme || ('encrypted' in socket && socket.encrypted ? 'https' : 'http');
   };
   return (req, res) => {
     const target = targetOf(req, mount);

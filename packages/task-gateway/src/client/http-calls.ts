@@ -1,5 +1,3 @@
-import type { IncomingReply } from '@batonjs/bindings';
-import { saysOf } from '@batonjs/bindings/http-json';
 import { TaskError } from './task-error.ts';
 
 /** How the client calls the gateway. */
@@ -47,18 +45,18 @@ export async function call<T>(
 type Answer = { readonly value: unknown } | { readonly error: TaskError; readonly isTransient: boolean };
 
 async function attempt({ url, fetch }: CallSettings, path: string, init: RequestInit): Promise<Answer> {
-  let reply: IncomingReply;
+  let status: number;
+  let text: string;
   try {
     const response = await fetch(new Request(`${url}${path}`, init));
-    const { status, headers } = response;
-    reply = { status, headers, body: await response.text(), url: response.url || url };
+    status = response.status;
+    text = await response.text();
   } catch (cause) {
     return { error: new TaskError('NETWORK', `${url} cannot be reached`, cause), isTransient: true };
   }
-  const { status } = reply;
-  const value = tryJson(reply.body);
+  const value = tryJson(text);
   if (status < 300 && value !== undefined) return { value };
-  const foreign = `${saysOf(reply)}, which is no answer of a gateway`;
+  const foreign = `${url} answers ${status}, but not as a gateway of tasks does: is a proxy in front of it?`;
   const { code = 'NETWORK', message = foreign } = Object(Object(value).error);
   return {
     error: new TaskError(String(code), String(message)),
