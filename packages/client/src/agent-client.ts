@@ -4,6 +4,7 @@ import { checkTrust } from './card/check-trust.ts';
 import type { Session } from './connection/session.ts';
 import { idOf, type MessageInput, type SendOptions, toRequest } from './conversation/message-input.ts';
 import { nextGeneration } from './following/next-generation.ts';
+import { settled } from './following/settled.ts';
 import { type FollowOptions, TaskStream } from './following/task-stream.ts';
 import type { CallOptions } from './options/connect-options.ts';
 import type { AgentReply } from './replies/agent-reply.ts';
@@ -20,9 +21,9 @@ export interface AgentClient extends AgentOperations {
    */
   readCard(options?: CallOptions): Promise<AgentCard>;
   /**
-   * Sends a message and waits for the result: a message, or a task that has ended or waits for input. An agent may
-   * answer earlier, with a task that is still running: agents on Baton do after 120 s (`blockingMs`), with
-   * `TASK_STATE_WORKING`. `stream(…).result()` waits until it ends. Spec: §3.1.1.
+   * Sends a message and waits for the result: a message, or a task that has ended or waits for input. Where the agent
+   * answers earlier, as agents on Baton do after 50 s (`blockingMs`), the client goes on waiting within `timeoutMs`, and
+   * then resolves to the task as it is. `stream(…).result()` waits until it ends. Spec: §3.1.1.
    */
   send(input: MessageInput, options?: SendOptions): Promise<AgentReply>;
   /** Sends a message and follows its task until the task ends or waits for an answer. Spec: §3.1.2. */
@@ -56,8 +57,19 @@ export function createAgentClient(
   reread: (options?: CallOptions) => Promise<AgentCard>,
 ): AgentClient {
   const operations = agentOperations(session);
-  const send = (input: MessageInput, options: SendOptions = {}) =>
-    session.call('SendMessage', { ...toRequest(input, options) }, options) as Promise<AgentReply>;
+  const send = async (input: MessageInput, options: SendOptions = {}): Promise<AgentReply> => {
+    const { clock, timeoutMs: usual } = session.settings;
+    const began = clock.now();
+    const request = toRequest(input, options);
+    const reply = (await session.call('SendMessage', { ...request }, options)) as AgentReply;
+    if (!reply.task || request.configuration?.returnImmediately) return reply;
+    const { timeoutMs = usual } = options;
+    const leftMs = timeoutMs && Math.max(1, timeoutMs - (clock.now() - began));
+    const task = await settled(session, reply.task, { ...options, timeoutMs: leftMs });
+    const { historyLength } = request.configuration ?? {};
+    if (task === reply.task || historyLength === undefined) return { task };
+    return { task: await operations.getTask({ id: task.id, historyLength }, options) };
+  };
   const follow = (task: Task | string, options: FollowOptions = {}) =>
     new TaskStream(session, { taskId: idOf(task) }, options);
   return {

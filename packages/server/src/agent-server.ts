@@ -234,7 +234,7 @@ function callOptions(
     idempotency: options.idempotency ?? 'authenticated',
     preview: options.preview?.includes(PREVIEW_VERSION) ?? false,
     generationWaitMs: options.generationWaitMs ?? 30_000,
-    blockingMs: options.blockingMs ?? 120_000,
+    blockingMs: options.blockingMs ?? 50_000,
     cancelWaitMs: options.cancelWaitMs ?? 10_000,
     closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
     skillOf: options.skillOf,

@@ -177,7 +177,10 @@ export interface AgentServerOptions extends WorkerOptions {
    * Messages to an existing task can always be repeated: a task has one message of an id.
    */
   readonly idempotency?: boolean | 'authenticated';
-  /** How long a blocking SendMessage waits before the task is returned as it is. Default 120,000. */
+  /**
+   * How long a blocking SendMessage waits before the task is returned as it is. Default 50,000: proxies cut requests off
+   * after 60 s. Clients of Baton go on waiting; others read or follow the task.
+   */
   readonly blockingMs?: number;
   /** How long CancelTask waits for the task to end before it is returned as it is. Default 10,000. */
   readonly cancelWaitMs?: number;

@@ -1,7 +1,7 @@
 import type { ClientErrorCode } from '../client-error.ts';
 
 /** Browsers have limits of their own, which no request changes. */
-export const unlimited: RequestInit = {};
+export const unlimited: object = {};
 
 /** Sends a request with the browser's own `fetch`, which adds nothing to the bundle. */
 export const sendHttp = (url: string, init: RequestInit): Promise<Response> => fetch(url, init);

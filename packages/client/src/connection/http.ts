@@ -1,21 +1,19 @@
 import ky from 'ky';
 import type { ClientErrorCode } from '../client-error.ts';
 
-/** What undici, the `fetch` of Node.js, is given for a request besides its own options. */
-type Dispatch = (options: object, handler: object) => boolean;
-
 /**
  * Options of a request whose only limits are those of the client. `fetch` of Node.js ends a request after 300 s without a
  * byte. Its own dispatcher, which may be one of the user, sends the request all the same. Other runtimes ignore it.
  */
-export const unlimited: RequestInit = {
+export const unlimited: object = {
   dispatcher: {
-    dispatch: ((options, handler) =>
-      (globalThis as unknown as Record<symbol, { dispatch: Dispatch }>)[
-        Symbol.for('undici.globalDispatcher.1')
-      ]!.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler)) as Dispatch,
+    dispatch: (options: object, handler: object): boolean =>
+      Reflect.get(globalThis, Symbol.for('undici.globalDispatcher.1')).dispatch(
+        { ...options, headersTimeout: 0, bodyTimeout: 0 },
+        handler,
+      ),
   },
-} as RequestInit;
+};
 
 /** Sends a request. The session handles deadlines, retries and statuses, so ky's own are turned off. */
 export const sendHttp = (url: string, init: RequestInit): Promise<Response> =>

@@ -1,7 +1,9 @@
 import { answer, connect, type MessageInput, type SendOptions } from '@batonjs/client';
 import type { Message, SendMessageRequest, Task } from '@batonjs/protocol';
-import { describe, expect, it } from 'vitest';
-import { peer, taskIn } from '../serve.ts';
+import { type AgentServerOptions, artifact, completed, inputRequired } from '@batonjs/server';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { serve as serveAgent } from '../../../../test/kit/serve.ts';
+import { bothBindings, failureOf, peer, taskIn } from '../serve.ts';
 
 /** The request that a peer receives. */
 async function received(input: MessageInput, options?: SendOptions): Promise<SendMessageRequest> {
@@ -76,6 +78,81 @@ describe('send', () => {
   });
 });
 
+describe('a blocking send that is answered before the task has ended', () => {
+  /** A server whose task goes on until it is let go. */
+  async function working(more: Partial<AgentServerOptions> = {}) {
+    const held = Promise.withResolvers<void>();
+    const server = serveAgent(
+      async function* ({ text }) {
+        yield artifact('a', 'some');
+        await held.promise;
+        yield text === 'ask' ? inputRequired('Well?') : completed();
+      },
+      { blockingMs: 1, ...more },
+    );
+    const asked: unknown[] = [];
+    const fetch = async (request: Request) => {
+      const { method } = await request.clone().json();
+      if (asked.push(method) === 2) held.resolve();
+      return server.fetch(request);
+    };
+    const agent = await connect(
+      { ...server.card, supportedInterfaces: bothBindings('http://a.example').supportedInterfaces },
+      { fetch },
+    );
+    return { agent, asked, server, held };
+  }
+
+  it.each([
+    ['go', 'COMPLETED', {}],
+    ['ask', 'INPUT_REQUIRED', {}],
+    [
+      'go',
+      'COMPLETED',
+      { card: { name: 'Test', description: 'Polled', capabilities: { streaming: false } } },
+    ],
+  ])('waits for the end of "%s"', async (text, state, options) => {
+    const { agent, asked } = await working(options);
+    const { task } = await agent.send(text);
+    expect(task).toMatchObject({
+      status: { state: `TASK_STATE_${state}` },
+      artifacts: [{ artifactId: 'a' }],
+    });
+    expect(asked.slice(0, 2)).toEqual(['SendMessage', 'card' in options ? 'GetTask' : 'SubscribeToTask']);
+  });
+
+  it('answers with as much history as was asked for', async () => {
+    const { agent } = await working();
+    expect((await agent.send('go', { configuration: { historyLength: 0 } })).task?.history).toBeUndefined();
+    const whole = await working();
+    expect((await whole.agent.send('go')).task?.history).toHaveLength(1);
+  });
+
+  it('resolves to the task as it is when its time is over, and rejects for the signal of the caller', async () => {
+    const server = serveAgent(
+      async function* () {
+        yield artifact('a', 'some');
+        await new Promise(() => {});
+      },
+      { blockingMs: 1 },
+    );
+    const endless = await connect('http://localhost', { fetch: server.fetch });
+    const { task } = await endless.send('go', { timeoutMs: 200 });
+    expect(task).toMatchObject({ artifacts: [{ artifactId: 'a' }] });
+    const leaving = new AbortController();
+    const sent = endless.send('go', { signal: leaving.signal });
+    leaving.abort();
+    expect(await failureOf(sent)).toMatchObject({ code: 'ABORTED' });
+  });
+
+  it('does not wait where that was not asked for', async () => {
+    const { agent, asked, held } = await working();
+    onTestFinished(() => held.resolve());
+    const { task } = await agent.send('go', { returnImmediately: true });
+    expect([task?.status.state, asked]).toEqual(['TASK_STATE_SUBMITTED', ['SendMessage']]);
+  });
+});
+
 describe('a task by its handle', () => {
   it('is asked like the agent, and about itself', async () => {
     const { url, calls } = await peer(({ call, result, event, end }) => {
@@ -83,7 +160,7 @@ describe('a task by its handle', () => {
         event({ task: taskIn('COMPLETED') });
         return end();
       }
-      return result(call.operation === 'SendMessage' ? { task: taskIn('WORKING') } : taskIn('WORKING'));
+      return result(call.operation === 'SendMessage' ? { task: taskIn('COMPLETED') } : taskIn('WORKING'));
     });
     const task = (await connect(url)).task(known);
     await task.get();
