@@ -34,7 +34,8 @@ describe('the operations (R-GRPC-01, R-GRPC-05, R-GRPC-07, R-GRPC-08, R-GRPC-09)
     const asked = events[0]!.task as Task;
 
     expect((await call('GetTask', { id: asked.id })).result).toMatchObject({ id: asked.id });
-    const listed = (await call('ListTasks', {})).result as { tasks: Task[]; totalSize: number };
+    // A page size of 0 is one that is not set.
+    const listed = (await call('ListTasks', { pageSize: 0 })).result as { tasks: Task[]; totalSize: number };
     expect(listed.tasks.map(({ id }) => id).sort()).toEqual([task.id, asked.id].sort());
     expect(listed.totalSize).toBe(2);
 

@@ -235,6 +235,7 @@ function callOptions(
     preview: options.preview?.includes(PREVIEW_VERSION) ?? false,
     generationWaitMs: options.generationWaitMs ?? 30_000,
     blockingMs: options.blockingMs ?? 50_000,
+    heartbeatMs: options.heartbeatMs ?? 15_000,
     cancelWaitMs: options.cancelWaitMs ?? 10_000,
     closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
     skillOf: options.skillOf,

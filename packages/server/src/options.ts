@@ -182,6 +182,11 @@ export interface AgentServerOptions extends WorkerOptions {
    * after 60 s. Clients of Baton go on waiting; others read or follow the task.
    */
   readonly blockingMs?: number;
+  /**
+   * How long a stream over HTTP is silent before it sends a comment, so that proxies keep the connection. Default 15,000.
+   * Below the time after which the proxy closes idle ones: some do after 10 s.
+   */
+  readonly heartbeatMs?: number;
   /** How long CancelTask waits for the task to end before it is returned as it is. Default 10,000. */
   readonly cancelWaitMs?: number;
   /** Whether the stream of a send ends at INPUT_REQUIRED, or only with the task. Default true. */
@@ -216,6 +221,7 @@ const names: OptionNames<AgentServerOptions> = {
   currentStatusInHistory: true,
   extendedCard: true,
   generationWaitMs: true,
+  heartbeatMs: true,
   idempotency: true,
   labelsOf: true,
   leaseMs: true,

@@ -29,7 +29,9 @@ export function toIncoming(
     readParams() {
       isArrived(call.metadata);
       try {
-        const params = decodeMessage(type, call.request, maxValues);
+        const { pageSize, ...rest } = decodeMessage(type, call.request, maxValues);
+        // Clients send 0 for a page size that is not set.
+        const params = pageSize ? { pageSize, ...rest } : rest;
         checkJson(params, { maxValues });
         return translation ? translation.readParams(params, peerOf(call)) : params;
       } catch (problem) {

@@ -62,7 +62,12 @@ export async function listTasks(
     ...(after && { after }),
   });
   const page = tasks.slice(0, pageSize);
-  const wanted = { historyLength, includeArtifacts, ...viewFor(extensions), requestId };
+  const wanted = {
+    historyLength: Math.min(historyLength ?? 0, mostMessages),
+    includeArtifacts,
+    ...viewFor(extensions),
+    requestId,
+  };
   const viewed = await viewPage(page, wanted, scope, dependencies);
   const hasMore = isCut || viewed.length < tasks.length;
   const last = hasMore ? page[viewed.length - 1] : undefined;
@@ -92,6 +97,9 @@ function checkWords(
 const readPerReply = 4;
 
 /** What a list shows of its tasks. */
+/** The most messages of each task in a list: a page of 100 tasks would be read for the history of all of them. */
+const mostMessages = 1_000;
+
 type Wanted = Pick<ListTasksRequest, 'historyLength' | 'includeArtifacts'> &
   Pick<TaskView, 'metadata' | 'generation'> &
   Pick<CallContext, 'requestId'>;

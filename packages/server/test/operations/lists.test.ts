@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
-import { completed } from '../../src/index.ts';
+import { completed, working } from '../../src/index.ts';
 
 const agent = async function* () {
   yield completed('Done');
@@ -123,3 +123,14 @@ it.each(['TASK_STATE_OF_A_NEWER_RELEASE', 'toString', undefined])(
     expect(tasks).toMatchObject([{ id: task.id, status: { state: 'TASK_STATE_UNSPECIFIED', timestamp } }]);
   },
 );
+
+it('a list has at most the newest 1,000 messages of a task, however many are asked for', async () => {
+  const server = serve(async function* () {
+    for (let n = 0; n < 1_010; n += 1) yield working(String(n));
+    yield completed();
+  });
+  await rpc(server, 'SendMessage', { message: say('go') });
+  const { tasks } = await rpc(server, 'ListTasks', { historyLength: 1e9 });
+  const said = tasks[0].history.map(({ parts }: { parts: [{ text: string }] }) => parts[0].text);
+  expect([said.length, said[0], said.at(-1)]).toEqual([1_000, '10', '1009']);
+});

@@ -74,20 +74,20 @@ async function readAll(texts: AsyncIterator<string>): Promise<string[]> {
 }
 
 /** A clock on which the time between heartbeats is over when `pass` is called. */
-function heartbeats() {
+function heartbeats(every: number) {
   let passed = 0;
   let wake = () => {};
   const clock: Partial<Clock> = {
     monotonic: () => systemClock.monotonic() + passed,
     sleep: (ms, signal) =>
-      ms > 14_000 && ms <= 15_000
+      ms > every - 1_000 && ms <= every
         ? new Promise<void>((resolve) => {
             wake = resolve;
           })
         : systemClock.sleep(ms, signal),
   };
   const pass = () => {
-    passed += 15_000;
+    passed += every;
     wake();
   };
   return { clock, pass };
@@ -157,14 +157,14 @@ describe('a stream that has nothing to tell yet', () => {
   const ping = ': ping\n\n';
 
   it.each([
-    ['JSON-RPC', (id: string) => toCall('SubscribeToTask', { id })],
-    ['HTTP+JSON', toSubscribe],
+    ['JSON-RPC', (id: string) => toCall('SubscribeToTask', { id }), 15_000, {}],
+    ['HTTP+JSON', toSubscribe, 8_500, { heartbeatMs: 8_500 }],
   ])(
     'is answered at once when it resumes over %s, and kept alive [R-SSE-02] [R-STR-04]',
-    async (_, asked) => {
-      const { clock, pass } = heartbeats();
+    async (_, asked, every, options) => {
+      const { clock, pass } = heartbeats(every);
       const { agent, letGo } = talker();
-      const server = serve(agent, { clock });
+      const server = serve(agent, { clock, ...options });
       const taskId = await begin(server);
       const first = await follow(server, taskId);
       let written = '';

@@ -236,10 +236,10 @@ function replyTo(
   answer: Answer,
   binding: ServerBinding,
   exchange: HttpExchange,
-  { card, clock }: Dependencies,
+  { card, clock, options }: Dependencies,
 ): HttpReply {
   if ('stream' in answer) {
-    const body = streamBody({ ...answer, binding, call, clock });
+    const body = streamBody({ ...answer, binding, call, clock, heartbeatMs: options.heartbeatMs });
     return { status: 200, headers: { ...sseHeaders }, body };
   }
   const encoded = binding.encodeResult(call, answer.result);

@@ -11,7 +11,6 @@ import type { Clock } from '../../base/timing/clock.ts';
 import { deadlinesOf, type Expiring } from '../../base/timing/deadline-timers.ts';
 import type { EventBatch } from '../../log/event-stream.ts';
 
-const heartbeatMs = 15_000;
 /** About how many characters are written at once. */
 const batchLength = 65_536;
 const noEvents: EventBatch['events'] = [];
@@ -24,12 +23,14 @@ export interface StreamSource {
   readonly binding: ServerBinding;
   readonly call: ReceivedCall;
   readonly clock: Clock;
+  /** How long the stream is silent before it sends a comment, in milliseconds. */
+  readonly heartbeatMs: number;
   readonly onError: (error: unknown) => A2AError;
 }
 
 /**
  * The text of a stream in the format of Server-Sent Events: its events, a comment at once if there are none yet, and every
- * 15 s without an event, and an error as the last event if the stream fails. Events that are there at the same time
+ * `heartbeatMs` without an event, and an error as the last event if the stream fails. Events that are there at the same time
  * become one text.
  */
 export const streamBody = (source: StreamSource): AsyncIterableIterator<string> => new StreamBody(source);
@@ -43,7 +44,7 @@ class StreamBody implements AsyncIterableIterator<string, undefined>, Expiring {
   readonly #stream: Events<EventBatch>;
   readonly #encoder: StreamEncoder;
   readonly #errorEvent: string | undefined;
-  readonly #clock: Clock;
+  readonly #heartbeats: ReturnType<typeof deadlinesOf>;
   readonly #toWire: (error: unknown) => A2AError;
   readonly #onBatch = (batch: EventBatch | undefined) => this.#take(batch);
   readonly #onError = (error: unknown) => {
@@ -61,11 +62,11 @@ class StreamBody implements AsyncIterableIterator<string, undefined>, Expiring {
   #isOver = false;
   #heartbeat: ReturnType<ReturnType<typeof deadlinesOf>['add']> | undefined;
 
-  constructor({ first, stream, binding, call, clock, onError }: StreamSource) {
+  constructor({ first, stream, binding, call, clock, heartbeatMs, onError }: StreamSource) {
     this.#stream = stream;
     this.#encoder = binding.encodeStream(call);
     this.#errorEvent = binding.streamErrorEvent;
-    this.#clock = clock;
+    this.#heartbeats = deadlinesOf(heartbeatMs, clock);
     this.#toWire = onError;
     this.#take(first);
     // Some runtimes and proxies pass on the headers of an answer only with the beginning of its body.
@@ -149,14 +150,14 @@ class StreamBody implements AsyncIterableIterator<string, undefined>, Expiring {
   }
 
   #startHeartbeat(): void {
-    this.#heartbeat = deadlinesOf(heartbeatMs, this.#clock).add(this);
+    this.#heartbeat = this.#heartbeats.add(this);
   }
 
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#drop();
-    if (this.#heartbeat) deadlinesOf(heartbeatMs, this.#clock).remove(this.#heartbeat);
+    if (this.#heartbeat) this.#heartbeats.remove(this.#heartbeat);
     this.#stream.close();
   }
 }

@@ -22,6 +22,8 @@ export interface OperationOptions extends TurnOptions {
   readonly generationWaitMs: number;
   /** How long a blocking SendMessage may take before the task is returned as it is. */
   readonly blockingMs: number;
+  /** How long a stream over HTTP is silent before it sends a comment. */
+  readonly heartbeatMs: number;
   /** How long CancelTask waits for the task to end before it is returned as it is. */
   readonly cancelWaitMs: number;
   /** Whether the stream of a send ends at INPUT_REQUIRED, or only when the task does. */

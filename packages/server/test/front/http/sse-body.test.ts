@@ -33,7 +33,7 @@ function open(first: EventBatch | undefined, { clock, pass } = stoppedClock()) {
   const waiting: { resolve: (given: EventBatch | undefined) => void; reject: (error: Error) => void }[] = [];
   const seen = { reads: 0, closed: 0 };
   const body = streamBody({
-    ...{ first, clock, call: {} as never, onError: (error: unknown) => error as never },
+    ...{ first, clock, heartbeatMs: 15_000, call: {} as never, onError: (error: unknown) => error as never },
     stream: {
       next: () => {
         seen.reads++;
