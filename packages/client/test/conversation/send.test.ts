@@ -136,9 +136,28 @@ describe('a blocking send that is answered before the task has ended', () => {
       },
       { blockingMs: 1 },
     );
-    const endless = await connect('http://localhost', { fetch: server.fetch });
-    const { task } = await endless.send('go', { timeoutMs: 200 });
-    expect(task).toMatchObject({ artifacts: [{ artifactId: 'a' }] });
+    // The time is over once the client follows the task.
+    let end = () => {};
+    const clock = {
+      now: Date.now,
+      random: Math.random,
+      sleep: (_ms: number, signal?: AbortSignal) =>
+        new Promise<void>((resolve) => {
+          end = resolve;
+          signal?.addEventListener('abort', () => resolve());
+        }),
+    };
+    const endless = await connect('http://localhost', {
+      clock,
+      fetch: async (request) => {
+        const isFollowing = (await request.clone().text()).includes('SubscribeToTask');
+        const response = await server.fetch(request);
+        if (isFollowing) end();
+        return response;
+      },
+    });
+    const { task } = await endless.send('go');
+    expect(task?.status.state).toMatch(/_(SUBMITTED|WORKING)$/);
     const leaving = new AbortController();
     const sent = endless.send('go', { signal: leaving.signal });
     leaving.abort();

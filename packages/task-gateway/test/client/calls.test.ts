@@ -77,7 +77,7 @@ describe('a call', () => {
     const { client, asked } = network({ 'GET /task/t': [answer as object] }, { retryForMs: 0 });
     expect(await outcome(client.get('t'))).toEqual(expected);
     expect(asked).toHaveLength(1);
-    const patient = network({ 'GET /task/t': [answer as object] }, { retryForMs: 20 });
+    const patient = network({ 'GET /task/t': [answer as object] }, { retryForMs: 500 });
     expect(await outcome(patient.client.get('t'))).toEqual(expected);
     expect(patient.asked.length).toBeGreaterThan(1);
   });
