@@ -26,7 +26,7 @@ const programs = [
   'test/closing/call-process.ts',
   'scripts/{chaos/server,fuzz/server,gateway-chaos/gateway,ledger/bank-process,scaling/worker}.ts',
   'test/later/{accept,begin,fork}-then-die.ts',
-  'test/later/{cancel-many,serve-recurring,serve-versioned}.ts',
+  'test/later/{cancel-many,erase-and-fork,serve-recurring,serve-versioned}.ts',
   'test/support/where-it-stands.ts',
 ];
 

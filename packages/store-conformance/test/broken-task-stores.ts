@@ -7,6 +7,7 @@ import {
   type Rate,
   type StoredFact,
   StoreError,
+  type StoreErrorCode,
   type TaskName,
   type TaskPage,
   type TaskQuery,
@@ -53,6 +54,10 @@ const onList =
     ) => TaskPage | Promise<TaskPage>,
   ): Break =>
   (store) => ({ list: async (scope, query) => change(await store.list(scope, query), query, store, scope) });
+/** The error with another code. */
+const renamed = (code: StoreErrorCode, other: StoreErrorCode) => (error: unknown) => {
+  throw StoreError.is(error, code) ? new StoreError(other, 'Renamed') : error;
+};
 const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Every method that takes ids, with the ids changed on the way in. */
@@ -913,6 +918,16 @@ const notifications = [
     },
   }),
   ...broken('prune', {
+    'takes a deletion for a loss': (store) => ({
+      readFacts: (...args) => store.readFacts(...args).catch(renamed('LOG_DELETED', 'LOG_DIVERGED')),
+    }),
+    'forgets to look for the origin of a log': onCommit(({ origin: _, ...rest }) => ({
+      ...rest,
+      origin: undefined,
+    })),
+    'takes a loss for a deletion': (store) => ({
+      readFacts: (...args) => store.readFacts(...args).catch(renamed('LOG_DIVERGED', 'LOG_DELETED')),
+    }),
     'prunes open logs': (store) => {
       const open = new Map<string, Commit>();
       const gone = new Set<string>();

@@ -1,6 +1,7 @@
 import { type StoredFact, StoreError } from '@batonjs/store';
 import { holdProcess, letProcessEnd } from '../base/timing/hold-process.ts';
 import type { LiveTask } from './live-task.ts';
+import { isGone } from './report-lost-facts.ts';
 
 const batch = 256;
 /** About how many bytes of facts one read from the store returns. */
@@ -35,8 +36,8 @@ export interface Follower {
  * - Lag: facts come from the live task while it keeps them. Older ones are read from the store, a batch at a time.
  * - Abort: the cursor ends at once, without an error.
  * - Server closing: the cursor ends at the next read, or at the one that is pending, without an error.
- * - Lost facts: the cursor ends with `LOG_DIVERGED` if the store no longer holds what was read, and with `LOG_GAP` if
- *   the next facts were pruned.
+ * - Gone: the cursor ends with `LOG_DELETED` if the task was deleted, with `LOG_DIVERGED` if the store lost what was read,
+ *   and with `LOG_GAP` if it does not keep the next facts.
  * - Outage: the cursor ends with the error of the store, or tries again (`outlastsOutages`).
  *
  * Not a generator: thousands may follow one task, and each is called for every fact. A cursor listens once and makes no
@@ -141,7 +142,7 @@ export class Cursor {
       this.#live.add(facts);
       if (facts.length > 0) return facts;
     } catch (error) {
-      if (StoreError.is(error, 'LOG_DIVERGED')) await this.#live.tryRefresh();
+      if (isGone(error)) await this.#live.tryRefresh();
       if (!this.#follower.outlastsOutages || isLost(error)) throw error;
     }
     await dependencies.clock.sleep(retryMs, this.#signal);
@@ -155,5 +156,4 @@ export class Cursor {
   }
 }
 
-const isLost = (error: unknown): boolean =>
-  StoreError.is(error, 'LOG_GAP') || StoreError.is(error, 'LOG_DIVERGED');
+const isLost = (error: unknown): boolean => StoreError.is(error, 'LOG_GAP') || isGone(error);

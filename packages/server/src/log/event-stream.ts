@@ -42,8 +42,8 @@ export class EventStream implements Follower {
   /**
    * Resolves to the next events, at least one, or to undefined when the stream is over. The first call may resolve to no
    * events: the stream has begun, and the task has nothing to tell yet. Rejects when `open` does, when the store cannot
-   * be read, and with `LOG_DIVERGED` when it lost facts that the client got. The caller waits for one call before the
-   * next.
+   * be read, and with `LOG_DELETED` or `LOG_DIVERGED` when what the client got is gone. The caller waits for one call
+   * before the next.
    */
   next(): Promise<EventBatch | undefined> {
     return new Promise((resolve, reject) => {

@@ -16,7 +16,7 @@ import { newId } from '../base/system/new-id.ts';
 import { commitIdAt } from './commit-id-at.ts';
 import type { LogDependencies } from './log-dependencies.ts';
 import { RecentFacts } from './recent-facts.ts';
-import { reportLostFacts } from './report-lost-facts.ts';
+import { isGone, reportLostFacts } from './report-lost-facts.ts';
 import { type StoredSnapshot, storedSnapshot } from './snapshot-policy.ts';
 
 const batch = 256;
@@ -132,12 +132,12 @@ export class LiveTask {
     return this.#isServerClosing;
   }
 
-  /** Whether the store lost facts that are known here. Then `readError` says so, and the task must be opened anew. */
+  /** Whether the log was deleted, or lost facts that are known here: see `readError`. Then the task must be opened anew. */
   get isDiverged(): boolean {
     return this.#isDiverged;
   }
 
-  /** Whether no more facts will be added: the log is closed, the store lost facts of it, or the server closes. */
+  /** Whether no more facts will be added: the log is closed or gone, or the server closes. */
   get isOver(): boolean {
     return this.#isServerClosing || this.#isDiverged || this.state.closed;
   }
@@ -281,7 +281,7 @@ export class LiveTask {
       }
     } catch (error) {
       this.#readError = error;
-      if (StoreError.is(error, 'LOG_DIVERGED')) {
+      if (isGone(error)) {
         this.#isDiverged = true;
         void reportLostFacts(this);
       } else if (!StoreError.is(error, 'LOG_GAP'))

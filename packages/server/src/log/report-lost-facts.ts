@@ -1,4 +1,4 @@
-import type { Answer, Scope } from '@batonjs/store';
+import { type Answer, type Scope, StoreError } from '@batonjs/store';
 import type { LogDependencies } from './log-dependencies.ts';
 
 /** The members of a live task that the report needs. */
@@ -8,18 +8,24 @@ interface Lossy {
   readonly dependencies: LogDependencies;
   readonly version: number;
   readonly state: { readonly closed: boolean };
+  readonly readError: unknown;
   unsubscribe(): Answer<void>;
 }
 
+/** Whether the store does not hold any more what a reader knows of a task: it was deleted, or lost. */
+export const isGone = (error: unknown): boolean =>
+  StoreError.is(error, 'LOG_DELETED') || StoreError.is(error, 'LOG_DIVERGED');
+
 /**
- * Unsubscribes from a task of which the store lost facts, and logs the loss. A closed log that was pruned is no loss.
+ * Unsubscribes from a task of which the store lost facts, and logs the loss. A log that was deleted is no loss.
  * Never rejects.
  */
 export async function reportLostFacts(live: Lossy): Promise<void> {
-  const { scope, taskId, dependencies, version, state } = live;
+  const { scope, taskId, dependencies, version, state, readError } = live;
   const { store, logger } = dependencies;
   try {
     await live.unsubscribe();
+    if (StoreError.is(readError, 'LOG_DELETED')) return;
     const stored = await store.load(scope, taskId);
     if (!stored && state.closed) return;
     const details = { taskId, knownVersion: version, storedVersion: stored?.version ?? 0 };

@@ -14,8 +14,8 @@ export interface WaitOptions {
 
 /**
  * Resolves when `matches` is true of a fact, when the time is over, when aborted, or when the server closes. An outage
- * of the store does not end the wait. Rejects with `LOG_DIVERGED` if the store lost facts of the task, and with
- * `LOG_GAP` if it pruned the facts that follow.
+ * of the store does not end the wait. Rejects with `LOG_DELETED` if the task was deleted, with `LOG_DIVERGED` if the store
+ * lost facts of it, and with `LOG_GAP` if it does not keep those that follow.
  */
 export function waitForFact(
   live: LiveTask,

@@ -1,4 +1,4 @@
-import type { TaskStore } from '@batonjs/store';
+import { StoreError, type StoreErrorCode, type TaskStore } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import type { LogDependencies } from '../../src/log/log-dependencies.ts';
 import { reportLostFacts } from '../../src/log/report-lost-facts.ts';
@@ -30,11 +30,15 @@ it('a store that was emptied or replaced is logged, each time; an outage is not'
 });
 
 describe('facts that the store lost', () => {
-  const report = async (load: () => Promise<unknown>, closed = false) => {
+  const report = async (
+    load: () => Promise<unknown>,
+    closed = false,
+    code: StoreErrorCode = 'LOG_DIVERGED',
+  ) => {
     const { lines, logger } = logged();
     let isSubscribed = true;
     await reportLostFacts({
-      ...{ scope: 's', taskId: 't', version: 7, state: { closed } },
+      ...{ scope: 's', taskId: 't', version: 7, state: { closed }, readError: new StoreError(code, 'x') },
       dependencies: { store: { load } as unknown as TaskStore, logger } as unknown as LogDependencies,
       unsubscribe: async () => {
         isSubscribed = false;
@@ -55,8 +59,9 @@ describe('facts that the store lost', () => {
     expect((await report(async () => ({ version: 3 }), true)).length).toBe(1);
   });
 
-  it('are no loss if the log ended and is gone', async () => {
+  it('are no loss if the log ended and is gone, or was deleted', async () => {
     expect(await report(async () => undefined, true)).toEqual([]);
+    expect(await report(async () => undefined, false, 'LOG_DELETED')).toEqual([]);
   });
 
   it('are logged though the store does not answer', async () => {

@@ -2,6 +2,7 @@ import type { Task } from '@batonjs/protocol';
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
+import { change } from '../../../../test/kit/faulty-store.ts';
 import { passableClock } from '../../../../test/kit/passable-clock.ts';
 import { brief, rpc, type Seen, say, stream } from '../../../../test/kit/rpc.ts';
 import { serveWith } from '../../../../test/kit/serve.ts';
@@ -17,6 +18,7 @@ import {
   authRequired,
   completed,
   inputRequired,
+  type Logger,
   text,
   working,
 } from '../../src/index.ts';
@@ -98,6 +100,39 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
     await following;
     expect(events.at(-1)).toBe('CANCELED');
     expect((await rpc(a, 'GetTask', { id })).status.state).toBe('TASK_STATE_CANCELED');
+  });
+
+  it.each(['erased', 'pruned'])('hears late that a task was %s, and not that it was lost', async (how) => {
+    const store = newStore();
+    const errors: string[] = [];
+    const logger: Logger = (level, message) => level === 'error' && errors.push(message);
+    let mayRead = Promise.resolve();
+    const slow = change(store, {
+      subscribe: () => async () => () => {},
+      readFacts:
+        (read) =>
+        (...args) =>
+          mayRead.then(() => read(...args)),
+    });
+    const late = serve(hanging, { store: slow, run: 'workers', sweepEveryMs: 20, logger });
+    const here = serve(hanging, { store, cancelGraceMs: 30, logger });
+    const { id } = await start(here);
+    await until(here, id, 'WORKING');
+    const following = stream(late, 'SubscribeToTask', { id });
+    await following.next();
+    const gone = Promise.withResolvers<void>();
+    mayRead = gone.promise;
+    if (how === 'erased') expect(await here.erase({ taskId: id })).toMatchObject({ tasks: 1, left: [] });
+    else {
+      await rpc(here, 'CancelTask', { id });
+      const closedBefore = new Date(Date.now() + 60_000).toISOString();
+      expect(await store.prune({ closedBefore, limit: 9 })).toBe(1);
+    }
+    gone.resolve();
+    const notFound = { reason: 'TASK_NOT_FOUND' };
+    await expect(following.next()).rejects.toMatchObject(notFound);
+    await expect(rpc(late, 'GetTask', { id })).rejects.toMatchObject(notFound);
+    expect(errors).toEqual([]);
   });
 
   it('shows the same events in every process', async () => {

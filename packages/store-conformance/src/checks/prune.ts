@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { section } from '../fixture/check.ts';
-import { same } from '../fixture/expectations.ts';
+import { refuses, same } from '../fixture/expectations.ts';
 import { answered, at, chunk, completed, created, received, status } from '../samples/facts.ts';
 import { type Log, logOf } from '../samples/log.ts';
+import { present } from '../samples/present.ts';
 
 async function closed(log: Log, ms: number): Promise<void> {
   await log.commit([received('m1', log.contextId), created(log.taskId, log.contextId)], { once: 'key' });
@@ -158,6 +159,49 @@ export const pruneChecks = section('prune', {
       [1, 2],
     );
     same(await anew.append(chunk(1), 'other key'), { version: 3 });
+  },
+
+  async 'tells readers that know a log whether it was deleted on purpose or lost facts'({ store, second }) {
+    for (const taskId of ['erased', 'pruned', 'lost']) {
+      const log = logOf(store, { taskId });
+      await log.create({ commitId: 'known' });
+      // Whatever the clock of the store says, it did not end long ago.
+      await log.commit([completed('2100-01-01T00:00:00.000Z')]);
+    }
+    const read = (taskId: string, commitId: string) => second.readFacts('s', taskId, 2, 9, commitId);
+    if (store.erase) await store.erase('s', 'erased');
+    await refuses('LOG_DIVERGED', read('lost', 'another'));
+    if (store.erase) await refuses('LOG_DELETED', read('erased', 'known'));
+    assert.equal(
+      await store.prune({ closedBefore: '2100-01-02T00:00:00.000Z', limit: 9 }),
+      store.erase ? 2 : 3,
+    );
+    await refuses('LOG_DELETED', read('pruned', 'known'));
+    // Another log of this name is not the one that the reader knows.
+    await logOf(second, { taskId: 'pruned' }).create({ commitId: 'anew' });
+    await refuses('LOG_DELETED', read('pruned', 'known'));
+    same((await second.readFacts('s', 'pruned', 1, 9, 'anew')).length, 1);
+    await refuses('LOG_DIVERGED', read('never', 'known'));
+  },
+
+  async 'keeps no log that was made of one that is gone'({ store, second }) {
+    await logOf(store, { taskId: 'origin' }).commit([received(), created('origin'), completed()]);
+    // Some stores keep tasks in parts, by their ids.
+    const forks = Array.from({ length: 12 }, (_, n) => logOf(second, { taskId: `fork ${n}` }));
+    const make = (log: Log) => log.create({ origin: 'origin', turn: { queue: 'q', want: true } });
+    await make(present(forks.shift(), 'fork'));
+    await Promise.all([store.erase?.('s', 'origin'), store.prune({ closedBefore: at(9e9), limit: 9 })]);
+    for (const log of forks) await refuses('LOG_DELETED', make(log));
+    const { tasks } = await store.list('s', { limit: 99, answered: true });
+    assert.deepEqual(
+      tasks.map(({ taskId }) => taskId),
+      ['fork 0'],
+    );
+    assert.equal(await store.waiting('q'), 1);
+    await refuses(
+      'INVALID_COMMIT',
+      logOf(second, { taskId: 'fork 0' }).append(received('m2'), 'm', { origin: 'x' }),
+    );
   },
 
   async 'leaves readers of a deleted log with nothing, or a gap'({ store }) {

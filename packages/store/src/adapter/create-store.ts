@@ -2,16 +2,16 @@ import { frozenJson } from '@batonjs/lifecycle';
 import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { Commit } from '../port/commit.ts';
 import type { TaskPage, TaskQuery } from '../port/list.ts';
-import type { Scope } from '../port/names.ts';
+import type { Scope, TaskName } from '../port/names.ts';
 import type { PushConfig, PushConfigStore } from '../port/push-config-store.ts';
 import { StoreError } from '../port/store-error.ts';
-import type { TaskStore } from '../port/task-store.ts';
+import type { Erased, TaskStore } from '../port/task-store.ts';
 import { takeStep } from '../rules/bucket.ts';
 import { foundOf, foundTask } from '../rules/change.ts';
 import { namesOf, pinnedIn, pinnedWanted, renewStep, unpinStep } from '../rules/claim.ts';
 import { commitStep, type PreparedCommit } from '../rules/commit.ts';
 import { listSearch } from '../rules/list.ts';
-import { eraseStep, pruneStep } from '../rules/prune.ts';
+import { eraseStep, rememberStep } from '../rules/prune.ts';
 import { deleteRecordStep, expireStep, foundRecord, putRecordStep, storedRecord } from '../rules/record.ts';
 import { leaseReading } from '../rules/task-row.ts';
 import {
@@ -28,14 +28,16 @@ import {
   changeRecord,
   claim,
   claimDeliveries,
+  commitFrom,
   inBatches,
+  prune,
   readParts,
   readRecord,
 } from './in-parts.ts';
 import { listRecords } from './list-records.ts';
 import { measure } from './measure.ts';
 import { OpenCalls } from './open-calls.ts';
-import { readFacts, storedLog } from './read-log.ts';
+import { deletionOf, readFacts, storedLog } from './read-log.ts';
 import type { Rows } from './rows.ts';
 import { prefixesOf } from './words.ts';
 
@@ -58,7 +60,11 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
     schedules: true,
     ...(rows.system && { system: rows.system }),
 
-    commit: (commit) => calls.pass(() => rows.change(commitStep(prepareCommit(rows, commit)))),
+    commit: (commit) =>
+      calls.pass(() => {
+        const prepared = prepareCommit(rows, commit);
+        return commit.origin === undefined ? rows.change(commitStep(prepared)) : commitFrom(rows, prepared);
+      }),
     load: (scope, taskId) => call(() => whenAnswered(rows.log(scope, taskId), (kept) => storedLog(kept))),
     readFacts: (scope, taskId, after, limit, lastCommitId) =>
       call(() => readFacts(rows, { scope, taskId }, after, limit, lastCommitId)),
@@ -98,9 +104,8 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
       ),
     unpin: (queue, version, limit) =>
       call(() => inBatches(rows, limit, (some) => unpinStep(queue, version, some))),
-    prune: ({ closedBefore, limit }) =>
-      call(() => inBatches(rows, limit, (some) => pruneStep(Date.parse(closedBefore), some))),
-    erase: (scope, taskId) => call(() => rows.change(eraseStep({ scope, taskId }))),
+    prune: ({ closedBefore, limit }) => call(() => prune(rows, Date.parse(closedBefore), limit)),
+    erase: (scope, taskId) => call(() => erase(rows, { scope, taskId })),
     getRecord: (name) =>
       call(() => whenAnswered(readRecord(rows, name), (found) => storedRecord(foundRecord(found), found))),
     putRecord: (name, revision, value, options) =>
@@ -154,6 +159,15 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
       return closing;
     },
   };
+}
+
+function erase<Json>(rows: Rows<Json>, task: TaskName): Answer<Erased | 'open' | undefined> {
+  return whenAnswered(rows.read({ tasks: [task] }), (found) => {
+    const { row } = foundTask(found);
+    if (!row) return undefined;
+    if (row.head && !row.head.closed) return 'open';
+    return whenAnswered(rows.change(rememberStep(deletionOf(task))), () => rows.change(eraseStep(task)));
+  });
 }
 
 /** Throws `UNUSABLE` for a search by text where there is none. */

@@ -1,12 +1,16 @@
 import { type Answer, whenAnswered } from '../port/answer.ts';
+import type { Committed } from '../port/commit.ts';
 import type { ClaimRequest, Lease } from '../port/lease.ts';
 import type { Delivery, DeliveryRequest } from '../port/push-config-store.ts';
-import { type Found, foundOf, type Step, type Wanted } from '../rules/change.ts';
+import { type Found, foundOf, foundTask, type Step, type Wanted } from '../rules/change.ts';
 import { claimStep } from '../rules/claim.ts';
 import { claimTurnsStep } from '../rules/claim-turns.ts';
+import { commitStep, goneOrigin, mustMakeSense, type PreparedCommit } from '../rules/commit.ts';
+import { eraseStep, freshIn, pruneStep, rememberStep } from '../rules/prune.ts';
 import { recordWanted } from '../rules/record.ts';
 import { pinnedQueue } from '../rules/task-row.ts';
 import { claimDeliveriesStep } from '../rules/webhook.ts';
+import { deletionOf } from './read-log.ts';
 import type { Parts, Rows } from './rows.ts';
 
 /** How many rows one change deletes: others are written in between. */
@@ -179,6 +183,32 @@ export async function inBatches<Json>(
     if (count === 0) part++;
   }
   return changed;
+}
+
+/** A commit with an `origin`. Where one step cannot look at both, it is taken back if the origin is gone after it. */
+export function commitFrom<Json>(
+  rows: Rows<Json>,
+  { commit: { origin = '', ...commit }, ...prepared }: PreparedCommit<Json>,
+): Answer<Committed> {
+  mustMakeSense({ ...commit, origin });
+  return whenAnswered(partsOf(rows), async (parts) => {
+    if (!parts || parts.of(origin) === parts.of(commit.taskId))
+      return rows.change(commitStep({ ...prepared, commit: { ...commit, origin } }));
+    const committed = await rows.change(commitStep({ ...prepared, commit }));
+    const found = await rows.read({ tasks: [{ scope: commit.scope, taskId: origin }] });
+    if (foundTask(found).row?.head) return committed;
+    await rows.change(rememberStep(deletionOf(commit)));
+    await rows.change(eraseStep(commit, true));
+    throw goneOrigin(origin);
+  });
+}
+
+/** Deletes old logs; see `TaskStore.prune`. Resolves to how many. */
+export async function prune<Json>(rows: Rows<Json>, before: number, limit: number): Promise<number> {
+  const looks = await readParts(rows, { ended: { before, limit } });
+  const remembered = looks.flatMap(freshIn);
+  await Promise.all(remembered.map((task) => rows.change(rememberStep(deletionOf(task)))));
+  return inBatches(rows, limit, (some) => pruneStep(before, some, remembered));
 }
 
 /** The part of a record: that of the last word of its name, so that it may be named after a task and lie beside it. */

@@ -3,7 +3,9 @@ import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { StoredFact, StoredLog } from '../port/commit.ts';
 import type { TaskName } from '../port/names.ts';
 import { diverged, StoreError } from '../port/store-error.ts';
+import { isDeletedStep } from '../rules/prune.ts';
 import type { KeptFacts, KeptLog, Rows } from './rows.ts';
+import { topicNumber } from './subscribers.ts';
 
 /** The log of a task as callers see it. Throws `UNREADABLE` if a fact is missing. */
 export function storedLog(kept: KeptLog | undefined): StoredLog | undefined {
@@ -15,6 +17,10 @@ export function storedLog(kept: KeptLog | undefined): StoredLog | undefined {
   mustBeWhole(log);
   return log;
 }
+
+/** The bucket that remembers a deletion. Nothing of the name of the task stays in the files of a database. */
+export const deletionOf = ({ scope, taskId }: TaskName): string =>
+  `deleted:${topicNumber({ scope, taskId })}`;
 
 /** Reads facts as `TaskStore.readFacts` says. */
 export function readFacts<Json>(
@@ -30,8 +36,11 @@ export function readFacts<Json>(
     );
   return whenAnswered(rows.facts(scope, taskId, after - 1, limit + 1), ({ version, facts }) => {
     const [known, ...rest] = facts;
-    if (known?.version !== after || known.commitId !== lastCommitId) throw diverged(taskId, after);
-    return contiguous(taskId, after, limit, { version, facts: rest });
+    if (known?.version === after && known.commitId === lastCommitId)
+      return contiguous(taskId, after, limit, { version, facts: rest });
+    return whenAnswered(rows.change(isDeletedStep(deletionOf({ scope, taskId }))), (isDeleted): never => {
+      throw isDeleted ? new StoreError('LOG_DELETED', `Task ${taskId} was deleted`) : diverged(taskId, after);
+    });
   });
 }
 

@@ -17,7 +17,7 @@ export interface Commit {
   readonly commitId: string;
   /**
    * The length of the log these facts were decided on. `'open'` appends wherever the log ends, unless it is closed;
-   * such a commit carries `once` and no `head`, `snapshot`, `text`, `acquire` or `release`. Its facts are kept with an `at`
+   * such a commit carries `once` and no `head`, `snapshot`, `text`, `origin`, `acquire` or `release`. Its facts are kept with an `at`
    * that is not earlier than that of the fact before them; see `factsInOrder`.
    */
   readonly expectedVersion: number | 'open';
@@ -29,6 +29,11 @@ export interface Commit {
   readonly snapshot?: Snapshot;
   /** What the task is found by in searches by text, at stores that have them. Only in the first commit of a log. */
   readonly text?: string;
+  /**
+   * Another task of the scope, of which the facts were taken: rejects with `LOG_DELETED` if the store does not have it any
+   * more. Only in the first commit of a log.
+   */
+  readonly origin?: string;
   /** A key under which only the first commit of a task counts: `message:<id>`, `cancel`. As long as an id may be. */
   readonly once?: string;
   /** The lease that a turn writes under. Both fence and holder must be those of the task. */

@@ -12,8 +12,10 @@ export type StoreErrorCode =
   | 'UNREADABLE'
   /** The queue has as many waiting tasks as the commit allows. */
   | 'QUEUE_FULL'
-  /** The log does not hold the commit that the reader knows at a position: it lost facts, or is gone. */
+  /** The log does not hold the commit that the reader knows at a position: facts were lost. */
   | 'LOG_DIVERGED'
+  /** The log that the reader knows was deleted, by `erase` or `prune`. */
+  | 'LOG_DELETED'
   /** The commit contradicts itself: an error of the caller. */
   | 'INVALID_COMMIT'
   /** The name or the value of a record cannot be kept: an error of the caller. */

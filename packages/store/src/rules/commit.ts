@@ -18,9 +18,9 @@ export interface PreparedCommit<Json> {
 
 /** The decision about a commit. It throws the `StoreError` that the store rejects with; see `TaskStore.commit`. */
 export function commitStep<Json>(prepared: PreparedCommit<Json>): Step<Committed, Json> {
-  const { scope, taskId, once, turn } = prepared.commit;
+  const { scope, taskId, once, turn, origin } = prepared.commit;
   const wanted: Wanted = {
-    tasks: [{ scope, taskId, once }],
+    tasks: [{ scope, taskId, once }, ...(origin === undefined ? none : [{ scope, taskId: origin }])],
     webhooks: true,
     waiting:
       turn?.waitingAtMost === undefined ? undefined : { queue: turn.queue, atMost: turn.waitingAtMost },
@@ -35,6 +35,7 @@ function decideCommit<Json>(prepared: PreparedCommit<Json>, found: Found): Chang
   const { once, commitId, text } = commit;
   const facts = orderedFacts(prepared, before);
   const after = admit(before, commit, found, { webhooks, lastAt: facts.lastAt });
+  if (commit.origin !== undefined && !found.tasks?.[1]?.row?.head) throw goneOrigin(commit.origin);
   mustHaveRoom(after, commit, found.waiting ?? 0);
   const planned =
     webhooks.length === 0 ? none : webhooks.map((one) => grownWebhook(one, after.version, found.now));
@@ -48,6 +49,10 @@ function decideCommit<Json>(prepared: PreparedCommit<Json>, found: Found): Chang
 }
 
 const none: readonly never[] = [];
+
+/** The error of a commit whose `origin` has no log. */
+export const goneOrigin = (taskId: string): StoreError =>
+  new StoreError('LOG_DELETED', `There is no task ${taskId} any more`);
 
 /** The facts as they are kept, and when the last one happened. */
 function orderedFacts<Json>(
@@ -197,11 +202,12 @@ export function granted({ fence, holder }: TaskRow, { scope, taskId, turn }: Com
 }
 
 /** Throws `INVALID_COMMIT` for a commit that contradicts itself. */
-export function mustMakeSense({ expectedVersion, facts, head, snapshot, once, text, turn }: Commit): void {
+export function mustMakeSense(commit: Commit): void {
+  const { expectedVersion, facts, head, snapshot, once, text, origin, turn } = commit;
   const wrong =
     expectedVersion === 'open'
-      ? head || snapshot || text || turn?.acquire || turn?.release || !once || facts.length === 0
-        ? 'an open append carries facts and `once`, and no head, snapshot, text, acquire or release'
+      ? head || snapshot || text || origin || turn?.acquire || turn?.release || !once || facts.length === 0
+        ? 'an open append carries facts and `once`, and no head, snapshot, text, origin, acquire or release'
         : undefined
       : facts.length === 0 && !turn?.release
         ? 'a commit without facts can only release'
@@ -209,8 +215,8 @@ export function mustMakeSense({ expectedVersion, facts, head, snapshot, once, te
           ? 'the head is not the one after these facts'
           : turn?.acquire && turn.release
             ? 'a lease is acquired or released, not both'
-            : text !== undefined && expectedVersion !== 0
-              ? 'a text is that of the first commit'
+            : (text !== undefined || origin !== undefined) && expectedVersion !== 0
+              ? 'a text or an origin is that of the first commit'
               : undefined;
   if (wrong) throw new StoreError('INVALID_COMMIT', `Invalid commit: ${wrong}`);
 }

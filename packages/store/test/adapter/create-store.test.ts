@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { mapRows, Tables } from '../../../../test/add-a-store/map-store.ts';
 import { headAt } from '../../../../test/kit/task-logs.ts';
 import {
+  changeOf,
   createStore,
   type Found,
   type KeptFacts,
@@ -140,8 +141,9 @@ describe('a log', () => {
 describe('facts', () => {
   const asked: number[][] = [];
   afterEach(() => void asked.splice(0));
-  const read = (kept: KeptFacts, after: number, limit = 9, lastCommitId?: string) =>
+  const read = (kept: KeptFacts, after: number, limit = 9, lastCommitId?: string, fullAt?: number) =>
     storeOf({
+      change: (step) => changeOf(step, { now: 1, orderNow: 1, leaseNow: 2, fullAt }).result,
       facts: (_, __, ...range) => {
         asked.push(range);
         return kept;
@@ -181,6 +183,12 @@ describe('facts', () => {
         code: 'LOG_DIVERGED',
         message: 'The log of task t does not hold what it held at 2',
       });
+    // The deletion of a log is remembered until then.
+    for (const [fullAt, code] of [
+      [2, 'LOG_DIVERGED'],
+      [3, 'LOG_DELETED'],
+    ] as const)
+      await expect(read({ version: 0, facts: [] }, 2, 9, 'c', fullAt)).rejects.toMatchObject({ code });
     await expect(read({ version: 4, facts: [stored(2), stored(4)] }, 2, 9, 'c')).rejects.toMatchObject({
       code: 'LOG_GAP',
     });

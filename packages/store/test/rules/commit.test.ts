@@ -201,16 +201,16 @@ describe('admit', () => {
       commit({ turn: { queue: 'q', acquire, release: true } }),
     ],
     [
-      'Invalid commit: an open append carries facts and `once`, and no head, snapshot, text, acquire or release',
+      'Invalid commit: an open append carries facts and `once`, and no head, snapshot, text, origin, acquire or release',
       row(),
       open({ once: undefined }),
     ],
     [
-      'Invalid commit: an open append carries facts and `once`, and no head, snapshot, text, acquire or release',
+      'Invalid commit: an open append carries facts and `once`, and no head, snapshot, text, origin, acquire or release',
       row(),
       open({ text: 'refund' }),
     ],
-    ['Invalid commit: a text is that of the first commit', row(), commit({ text: 'refund' })],
+    ['Invalid commit: a text or an origin is that of the first commit', row(), commit({ text: 'refund' })],
   ])('says: %s', (message, before, one) => {
     expect(() => admit(before, one)).toThrow(expect.objectContaining({ name: 'StoreError', message }));
   });

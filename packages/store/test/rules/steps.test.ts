@@ -59,7 +59,7 @@ describe('what a step wants to know', () => {
       false,
     ],
     ['deliveries', claimDeliveriesStep(request), { deliveries: { queue: 'q', limit: 3 } }, true],
-    ['a prune', pruneStep(7, 3), { ended: { before: 7, limit: 3 } }, false],
+    ['a prune', pruneStep(7, 3, []), { ended: { before: 7, limit: 3 } }, false],
     ['a take', takeStep('b', { burst: 1, everyMs: 1 }), { bucket: 'b' }, false],
   ])('%s', (_, { wanted, isMostlyIdle = false }, expected, isIdleMostly) => {
     expect(wanted).toEqual(expected);
@@ -67,12 +67,19 @@ describe('what a step wants to know', () => {
   });
 });
 
-it('a prune deletes what ended, and counts it', () => {
-  const ended = [row({ taskId: 'a' }), row({ taskId: 'b' })];
-  const prune = (rows: typeof ended) =>
-    pruneStep(7, 3).decide({ now: 1, orderNow: 1, leaseNow: 1, ended: rows });
-  expect(prune(ended)).toEqual({ result: 2, tasks: ended.map((before) => ({ before, after: undefined })) });
-  expect(prune([])).toEqual({ result: 0 });
+it('a prune deletes what ended, and counts it, but for what ended lately and is not remembered', () => {
+  const [a, b] = [row({ taskId: 'a' }), row({ taskId: 'b' })];
+  const ended = Date.parse(a.head!.statusAt);
+  const prune = (rows: (typeof a)[], now: number, remembered: (typeof a)[] = []) =>
+    pruneStep(7, 3, remembered).decide({ now, orderNow: 1, leaseNow: 1, ended: rows });
+  const deleted = (...rows: (typeof a)[]) => ({
+    result: rows.length,
+    tasks: rows.map((before) => ({ before, after: undefined })),
+  });
+  expect(prune([a, b], ended + 3_600_000)).toEqual(deleted(a, b));
+  expect(prune([a, b], ended + 3_599_999, [b])).toEqual(deleted(b));
+  expect(prune([a, b], ended, [{ ...b }, { ...a }])).toEqual(deleted(a, b));
+  expect(prune([], ended)).toEqual({ result: 0 });
 });
 
 it('a take goes by the clock of leases, and writes nothing where nothing was taken', () => {

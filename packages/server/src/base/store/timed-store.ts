@@ -3,8 +3,8 @@ import type { StoreCall, StoreOperation } from '../hooks/telemetry.ts';
 
 type Store = TaskStore | (TaskStore & PushConfigStore);
 
-/** Refusals that belong to normal work: another writer was first, the task has ended, the queue is full. */
-const normal = ['VERSION_CONFLICT', 'LOG_CLOSED', 'FENCED', 'QUEUE_FULL', 'LOG_GAP'] as const;
+/** Refusals that belong to normal work: another writer was first, the task has ended or is gone, the queue is full. */
+const normal = ['VERSION_CONFLICT', 'LOG_CLOSED', 'FENCED', 'QUEUE_FULL', 'LOG_GAP', 'LOG_DELETED'] as const;
 
 /** The store, which tells how long its calls take. Only made where telemetry listens. */
 export function timedStore(store: Store, report: (call: StoreCall) => void): Store {

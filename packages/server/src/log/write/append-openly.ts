@@ -7,7 +7,8 @@ import type { Written } from './write.ts';
 
 /**
  * Appends facts at the end of the log, at whatever position that is, so that they never lose a race against a busy
- * writer. `once` names the append: a repetition under the same name writes nothing.
+ * writer. `once` names the append: a repetition under the same name writes nothing. Rejects with `LOG_DELETED` if the task
+ * was deleted.
  */
 export async function appendOpenly(
   live: LiveTask,
@@ -35,6 +36,9 @@ export async function appendOpenly(
       await live.tryRefresh();
       return { facts: [], first, repeated: repeated && stored?.commitId !== commit.commitId };
     } catch (error) {
+      // There is no log to append to any more.
+      if (StoreError.is(error, 'VERSION_CONFLICT')) await live.tryRefresh();
+      if (live.isDiverged) throw live.readError;
       const waitMs = backoffMs(clock);
       if (!StoreError.is(error, 'UNAVAILABLE') || clock.monotonic() + waitMs >= deadline) throw error;
       await clock.sleep(waitMs);

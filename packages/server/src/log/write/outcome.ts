@@ -1,6 +1,7 @@
 import { type Commit, type Committed, type Lease, type StoredFact, StoreError } from '@batonjs/store';
 import { boundedUntil } from '../../base/timing/within-deadline.ts';
 import type { LiveTask } from '../live-task.ts';
+import { isGone } from '../report-lost-facts.ts';
 import { backoffMs } from './retry.ts';
 
 /** A commit that expects its log to have a certain length. */
@@ -27,8 +28,8 @@ export async function outcomeOfRepeated(
 
 /**
  * The outcome of a commit that failed with `error`, read from the log: an answer may be lost after the commit was
- * stored. Rejects with `error` if the commit was refused for good, and with `FENCED` or `LOG_DIVERGED` if the store
- * lost facts that the commit was decided on.
+ * stored. Rejects with `error` if the commit was refused for good, with `LOG_DELETED` if the task was deleted, and with
+ * `FENCED` or `LOG_DIVERGED` if the store lost facts that the commit was decided on.
  */
 export async function outcomeAfter(
   error: unknown,
@@ -51,6 +52,8 @@ export async function outcomeAfter(
   // A release takes the fence away: if its answer was lost, its repetition is refused.
   if (isFenced && commit.facts.length === 0) return { version: commit.expectedVersion };
   if (!StoreError.is(error, 'VERSION_CONFLICT')) throw error;
+  await live.tryRefresh();
+  if (live.isDiverged) throw live.readError;
   throw new StoreError('FENCED', `The store lost facts of task ${live.taskId}`, { cause: error });
 }
 
@@ -62,7 +65,7 @@ const mayBeStored = (error: unknown): boolean =>
 
 /**
  * The facts from the position on that a commit expects; undefined if the store does not answer. Rejects with
- * `LOG_DIVERGED` if the store lost facts that the commit was decided on.
+ * `LOG_DELETED` or `LOG_DIVERGED` if those that the commit was decided on are gone.
  */
 async function readNext(
   live: LiveTask,
@@ -77,7 +80,7 @@ async function readNext(
     const read = () => store.readFacts(scope, taskId, expectedVersion, 256, last);
     return await boundedUntil(read, deadline, clock);
   } catch (error) {
-    if (!StoreError.is(error, 'LOG_DIVERGED')) return undefined;
+    if (!isGone(error)) return undefined;
     await live.tryRefresh();
     throw error;
   }

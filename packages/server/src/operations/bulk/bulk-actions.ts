@@ -2,7 +2,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { ListedTask, PushConfig, TaskName } from '@batonjs/store';
 import type { Clock } from '../../base/timing/clock.ts';
 import { derivedTaskId } from '../accept/derived-task-id.ts';
-import { forkStored, isForkOf } from '../fork/fork-stored.ts';
+import { forkStored, originOf } from '../fork/fork-stored.ts';
 import type { BulkAction, BulkOutcome, BulkRequest, BulkSource } from './bulk.ts';
 import { cancelStored } from './cancel-stored.ts';
 
@@ -40,15 +40,16 @@ async function fork(
 ): Promise<Acted> {
   if (dryRun) return done;
   const forkId = derivedTaskId(scope, JSON.stringify(['fork', id, taskId]));
-  if (await isForkOf(taskId, { scope, taskId: forkId }, source.store))
+  if ((await originOf({ scope, taskId: forkId }, source.store)) === taskId)
     return { ...skipped('it was forked before'), forkId };
-  await forkStored(
-    { scope, taskId },
-    { ...(from !== undefined && { from }), ...(by && { by }) },
-    source,
-    forkId,
-  );
-  return { ...done, forkId };
+  const asked = { ...(from !== undefined && { from }), ...(by && { by }) };
+  try {
+    await forkStored({ scope, taskId }, asked, source, forkId);
+    return { ...done, forkId };
+  } catch (error) {
+    if (A2AError.is(error, 'TASK_NOT_FOUND')) return skipped('it is gone');
+    throw error;
+  }
 }
 
 async function erase({ scope, taskId }: TaskName, { dryRun, source: { store } }: ActionRun): Promise<Acted> {

@@ -41,6 +41,13 @@ function translated(error: unknown, logger: Logger, details: Readonly<Record<str
     const metadata = typeof taskId === 'string' ? { taskId } : undefined;
     return new A2AError('UNAVAILABLE', undefined, { retryAfter: 1, metadata, cause: error });
   }
+  if (StoreError.is(error, 'LOG_DELETED')) {
+    const { taskId } = details;
+    return new A2AError('TASK_NOT_FOUND', undefined, {
+      ...(typeof taskId === 'string' && { metadata: { taskId } }),
+      cause: error,
+    });
+  }
   // Logged once, when the loss was noticed, and not for each follower of the task.
   if (StoreError.is(error, 'LOG_DIVERGED')) {
     return new A2AError('UNAVAILABLE', 'Some of what happened to the task was lost: get it again', {

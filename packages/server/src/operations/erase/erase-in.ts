@@ -1,5 +1,6 @@
 import { A2AError } from '@batonjs/protocol/errors';
-import type { ListedTask, Scope, TaskStore } from '@batonjs/store';
+import type { Answer, ListedTask, Scope, TaskStore } from '@batonjs/store';
+import { originOf } from '../fork/fork-stored.ts';
 
 /** What was erased. */
 export interface Erasure {
@@ -44,17 +45,28 @@ export async function eraseIn(
     await eraseOne(taskId);
     return { ...done, left };
   }
-  // A task that is canceled here moves to the front of the list, behind which this goes on: it is met once.
-  for (let after: { statusAt: string; taskId: string } | undefined; ; ) {
-    const page: { readonly tasks: readonly ListedTask[] } = await store.list(scope, {
-      answered: true,
-      limit: pageSize,
-      ...(contextId !== undefined && { contextId }),
-      ...(after && { after }),
-    });
-    for (const task of page.tasks) await eraseOne(task.taskId);
-    const last = page.tasks.at(-1);
-    if (!last || page.tasks.length < pageSize) return { ...done, left };
-    after = { statusAt: last.head.statusAt, taskId: last.taskId };
+  // A task that is canceled here moves to the front of the list, behind which a pass goes on: it is met once.
+  const pass = async (isWanted: (taskId: string) => Answer<boolean>): Promise<void> => {
+    for (let after: { statusAt: string; taskId: string } | undefined; ; ) {
+      const page: { readonly tasks: readonly ListedTask[] } = await store.list(scope, {
+        answered: true,
+        limit: pageSize,
+        ...(contextId !== undefined && { contextId }),
+        ...(after && { after }),
+      });
+      for (const task of page.tasks) if (await isWanted(task.taskId)) await eraseOne(task.taskId);
+      const last = page.tasks.at(-1);
+      if (!last || page.tasks.length < pageSize) return;
+      after = { statusAt: last.head.statusAt, taskId: last.taskId };
+    }
+  };
+  await pass(() => true);
+  // A fork that began meanwhile is at the front too. What else began there says nothing of what was erased.
+  const isNewFork = async (id: string) =>
+    !left.includes(id) && (await originOf({ scope, taskId: id }, store)) !== undefined;
+  for (let before = 0; before < done.tasks; ) {
+    before = done.tasks;
+    await pass(isNewFork);
   }
+  return { ...done, left };
 }

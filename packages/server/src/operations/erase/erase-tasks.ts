@@ -1,4 +1,5 @@
 import { A2AError } from '@batonjs/protocol/errors';
+import { StoreError } from '@batonjs/store';
 import { scopeOf } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
 import { cancelTask } from '../cancel-task.ts';
@@ -31,7 +32,11 @@ async function cancel(id: string, scope: string, dependencies: Dependencies): Pr
   try {
     await cancelTask({ id }, { scope, extensions: [], signal: new AbortController().signal }, dependencies);
   } catch (error) {
-    // It ended meanwhile.
-    if (!A2AError.is(error, 'TASK_NOT_CANCELABLE') && !A2AError.is(error, 'TASK_NOT_FOUND')) throw error;
+    // It ended meanwhile, or is gone: another process may erase it just now.
+    const isOver =
+      A2AError.is(error, 'TASK_NOT_CANCELABLE') ||
+      A2AError.is(error, 'TASK_NOT_FOUND') ||
+      StoreError.is(error, 'LOG_DELETED');
+    if (!isOver) throw error;
   }
 }

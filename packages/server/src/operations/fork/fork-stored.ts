@@ -83,6 +83,7 @@ export async function forkStored(
     // Without it, each process that opens the task folds all of the log.
     ...(snapshot && { snapshot }),
     text: textOfFirst(forked.facts),
+    origin: taskId,
     head: head && { ...head, ...(due !== undefined && { dueAt: isoTime(due) }) },
     turn: {
       queue,
@@ -101,22 +102,20 @@ async function begin(
   source: CommitSource,
 ): Promise<void> {
   try {
-    if ((await commitOnce(commit, source)) || (await isForkOf(origin, commit, source.store))) return;
+    if ((await commitOnce(commit, source)) || (await originOf(commit, source.store)) === origin) return;
   } catch (error) {
+    // It was erased while it was read.
+    if (StoreError.is(error, 'LOG_DELETED')) throw taskNotFound(origin);
     if (!StoreError.is(error, 'QUEUE_FULL')) throw error;
     throw new A2AError('RESOURCE_EXHAUSTED', 'Too many tasks wait for their turn', { retryAfter: 1 });
   }
   throw new A2AError('MESSAGE_ID_CONFLICT', `There is another task ${commit.taskId}`);
 }
 
-/** Whether a task is a fork of this one. */
-export async function isForkOf(
-  origin: string,
-  { scope, taskId }: TaskName,
-  store: TaskStore,
-): Promise<boolean> {
+/** The id of the task that a fork was made of; undefined for every other task. */
+export async function originOf({ scope, taskId }: TaskName, store: TaskStore): Promise<string | undefined> {
   const [first] = await store.readFacts(scope, taskId, 0, 1);
-  return first?.fact.type === 'message-received' && first.fact.forked?.taskId === origin;
+  return first?.fact.type === 'message-received' ? first.fact.forked?.taskId : undefined;
 }
 
 function partsOf(message: string | readonly Part[]): readonly Part[] {

@@ -35,6 +35,12 @@ describe('the error that a client gets', () => {
     expect(lines).toEqual([]);
   });
 
+  it('for a task that was deleted is that there is none, and nothing is logged', () => {
+    const { wire, lines } = wired(new StoreError('LOG_DELETED', 'x'), { taskId: 't' });
+    expect(wire).toMatchObject({ reason: 'TASK_NOT_FOUND', metadata: { taskId: 't' } });
+    expect(lines).toEqual([]);
+  });
+
   it('for facts of a newer release says so', () => {
     const error = new UnknownFactError('x');
     const { wire, lines } = wired(error);

@@ -14,9 +14,15 @@ const agent = async function* ({ text }: Turn) {
   yield text === 'ask' ? inputRequired('What?') : completed();
 };
 
-/** A store that holds these tasks: each is erased as many times as it says until it is gone. */
-function storeOf(tasks: Readonly<Record<string, readonly unknown[]>>) {
-  const left = new Map(Object.entries(tasks).map(([id, answers]) => [id, [...answers]]));
+/**
+ * A store that holds these tasks: each is erased as many times as it says until it is gone. `later`: those that begin after
+ * the first list; the ids of forks begin with `fork`.
+ */
+function storeOf(
+  tasks: Readonly<Record<string, readonly unknown[]>>,
+  later: Readonly<Record<string, readonly unknown[]>> = {},
+) {
+  const left = new Map(Object.entries({ ...tasks, ...later }).map(([id, answers]) => [id, [...answers]]));
   const queries: object[] = [];
   const store = {
     async erase(_scope: string, id: string) {
@@ -24,12 +30,18 @@ function storeOf(tasks: Readonly<Record<string, readonly unknown[]>>) {
     },
     async list(_scope: string, query: { limit: number; after?: { taskId: string } }) {
       queries.push(query);
-      const ids = Object.keys(tasks).filter((id) => query.after === undefined || id > query.after.taskId);
+      const there = query.after || queries.length === 1 ? Object.keys(tasks) : [...left.keys()];
+      const ids = there.filter(
+        (id) => left.get(id)?.length && (query.after === undefined || id > query.after.taskId),
+      );
       return {
         tasks: ids.slice(0, query.limit).map((taskId) => ({ taskId, head: { statusAt: `at ${taskId}` } })),
         total: 0,
       };
     },
+    readFacts: async (_scope: string, id: string) => [
+      { fact: { type: 'message-received', ...(id.startsWith('fork') && { forked: { taskId: 'a' } }) } },
+    ],
   } as unknown as TaskStore;
   return { store, queries };
 }
@@ -43,7 +55,16 @@ describe('tasks that are erased', () => {
     const erased = await eraseIn('s', {}, store, async (id) => void canceled.push(id));
     expect(erased).toEqual({ tasks: 2, facts: 10, webhooks: 4, left: ['c'] });
     expect(canceled).toEqual(['b', 'c']);
-    expect(queries).toStrictEqual([{ answered: true, limit: 100 }]);
+    expect(queries).toStrictEqual(Array.from({ length: 2 }, () => ({ answered: true, limit: 100 })));
+  });
+
+  it('are those too that were forked of them meanwhile, and not what else began', async () => {
+    const { store, queries } = storeOf(
+      { a: [gone] },
+      { fork: ['open', gone], forked: ['open', 'open'], new: [gone] },
+    );
+    const erased = await eraseIn('s', {}, store, async () => {});
+    expect([erased.tasks, erased.left, queries.length]).toEqual([2, ['forked'], 3]);
   });
 
   it('are read page by page, each after the last task of the one before, of one context if it is named', async () => {
@@ -56,6 +77,7 @@ describe('tasks that are erased', () => {
       page,
       { ...page, after: { statusAt: 'at t099', taskId: 't099' } },
       { ...page, after: { statusAt: 'at t199', taskId: 't199' } },
+      page,
     ]);
   });
 

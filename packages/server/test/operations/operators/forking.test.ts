@@ -8,7 +8,7 @@ import { serve } from '../../../../../test/kit/serve.ts';
 import { defaultLimits } from '../../../src/base/limits.ts';
 import { systemClock } from '../../../src/base/timing/clock.ts';
 import { artifact, completed, inputRequired, type Turn } from '../../../src/index.ts';
-import { type ForkSource, forkStored, isForkOf } from '../../../src/operations/fork/fork-stored.ts';
+import { type ForkSource, forkStored, originOf } from '../../../src/operations/fork/fork-stored.ts';
 import { testClock } from '../../../src/turns/testing/testing.ts';
 
 const agent = async function* ({ text, step }: Turn) {
@@ -55,12 +55,8 @@ describe('a fork in the store', () => {
     const [first] = await factsOf(store, 'mine');
     expect(first).toMatchObject({ labels: ['again'], forked: { taskId: id, by: 'ada' } });
     const source = { scope, taskId: 'mine' };
-    expect([await isForkOf(id, source, store), await isForkOf('other', source, store)]).toEqual([
-      true,
-      false,
-    ]);
-    expect(await isForkOf(id, { scope, taskId: id }, store)).toBe(false);
-    expect(await isForkOf(id, { scope, taskId: 'none' }, store)).toBe(false);
+    expect(await originOf(source, store)).toBe(id);
+    for (const taskId of [id, 'none']) expect(await originOf({ scope, taskId }, store)).toBeUndefined();
   });
 
   it('that was made before with its id is that one, and another task is a conflict', async () => {
