@@ -138,7 +138,10 @@ describe('many tasks', () => {
 });
 
 describe('a run over a list that changes', () => {
-  it('meets tasks that move to its front meanwhile, and none that began after it', async () => {
+  it.each([
+    ['process', 0],
+    ['process whose clock is behind', 3_000],
+  ])('meets tasks that a %s moves to its front meanwhile, and none that began after it', async (_, byMs) => {
     let page = 0;
     const store: TaskStore = change(memoryStore(), {
       list: (list) => async (at, query) => {
@@ -149,14 +152,15 @@ describe('a run over a list that changes', () => {
           // Behind the page that was just read: its question is asked again, which is a change of its status.
           const { tasks } = await list(at, { ...query, limit: 1_000 });
           const last = tasks.at(-1)!.taskId;
-          await rpc(server, 'SendMessage', { message: say('ask', { taskId: last }) });
+          await rpc(other, 'SendMessage', { message: say('ask', { taskId: last }) });
           await send(server, many('ask', 7));
         }
         return found;
       },
     });
-    const server = serve(agent, { store });
-    await send(server, many('ask', 150));
+    const server = serve(agent, { store, run: 'workers' });
+    const other = serve(agent, { store, clock: { now: () => Date.now() - byMs } });
+    await send(other, many('ask', 150));
     const { done, total: found } = await all(server.bulk({ action: 'cancel', labels: ['all'] }));
     expect([found, done]).toEqual([150, 150]);
     await ends(server, 'CANCELED', 150);

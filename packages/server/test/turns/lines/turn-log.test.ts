@@ -1,3 +1,4 @@
+import { weigh } from '@batonjs/lifecycle/internals';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
@@ -313,6 +314,18 @@ describe('what is kept of a line', () => {
     );
     expect(lines.map(({ text }) => text)).toEqual(expected);
     expect(facts.map(({ full }) => full)).toEqual([true]);
+  });
+
+  it('goes on for as long as the log has room, however often it was written meanwhile', async () => {
+    const act = async ({ log, memory }: Turn) => {
+      for (let n = 0; n < 10; n++) {
+        log.info(`${n}`.padEnd(100, 'x'));
+        await memory.set('n', n);
+      }
+    };
+    const logged = (await linesOf(act)).lines;
+    const limits = { logBytesPerTask: logged.reduce((sum, line) => sum + weigh(line), 0) };
+    expect((await linesOf(act, { limits })).lines).toHaveLength(10);
   });
 
   it('is nothing where the log of the task is full: its agent goes on', async () => {
