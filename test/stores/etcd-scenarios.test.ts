@@ -6,6 +6,7 @@ import { generationScenarios } from '../../packages/server/test/scenarios/genera
 import { laterScenarios } from '../../packages/server/test/scenarios/later.ts';
 import { lossScenarios } from '../../packages/server/test/scenarios/loss.ts';
 import { queueOwnerScenarios } from '../../packages/server/test/scenarios/queue-owners.ts';
+import { recoveryScenarios } from '../../packages/server/test/scenarios/recovery.ts';
 import { severalServersScenarios } from '../../packages/server/test/scenarios/several-servers.ts';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { repetitions } from '../kit/repetitions.ts';
@@ -27,6 +28,7 @@ describe.skipIf(!cluster)('on etcd', () => {
   describe('queues that agents share by mistake', () => queueOwnerScenarios(newStore));
   describe('later', () => laterScenarios(newStore));
   describe('generations', () => generationScenarios(newStore));
+  describe('turns of processes that died, or were late', () => recoveryScenarios(newStore));
   if (!isLong) return;
   describe('what an agent said', () => lossScenarios(newStore, [0]));
   describe('several servers', () => severalServersScenarios(newStore));

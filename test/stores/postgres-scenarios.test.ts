@@ -6,6 +6,7 @@ import { generationScenarios } from '../../packages/server/test/scenarios/genera
 import { laterScenarios } from '../../packages/server/test/scenarios/later.ts';
 import { lossScenarios } from '../../packages/server/test/scenarios/loss.ts';
 import { queueOwnerScenarios } from '../../packages/server/test/scenarios/queue-owners.ts';
+import { recoveryScenarios } from '../../packages/server/test/scenarios/recovery.ts';
 import { scheduleScenarios } from '../../packages/server/test/scenarios/schedule.ts';
 import { severalServersScenarios } from '../../packages/server/test/scenarios/several-servers.ts';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
@@ -25,6 +26,7 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
   describe('what an agent said', () => lossScenarios(newStore, [0]));
   describe('queues that agents share by mistake', () => queueOwnerScenarios(newStore));
   describe('with a schedule', () => scheduleScenarios(newStore));
+  describe('turns of processes that died, or were late', () => recoveryScenarios(newStore));
   if (!isLong) return;
   describe('several servers', () => severalServersScenarios(newStore));
   describe('later', () => laterScenarios(newStore));

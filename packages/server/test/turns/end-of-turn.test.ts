@@ -152,6 +152,16 @@ describe('at the moment at which a task fails, a cancel request ends it as CANCE
   });
 });
 
+it('a turn that ends its task by itself is over, and not lost to another process', async () => {
+  const signals: AbortSignal[] = [];
+  const server = serve(async function* ({ signal }) {
+    signals.push(signal);
+    yield inputRequired('Well?');
+  });
+  await rpc(server, 'SendMessage', { message: say('go') });
+  await eventually(() => expect(signals[0]?.reason).toEqual(new Error('The turn is over')));
+});
+
 const isArtifact = ({ facts }: Commit): boolean => facts.some(({ type }) => type === 'artifact-updated');
 
 it('an agent whose task was taken by a process that wrote nothing yet does not get past its update', async () => {
