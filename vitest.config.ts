@@ -23,7 +23,7 @@ const alone = [
   'packages/server/test/base/timing/sleep.test.ts',
   'packages/store-sqlite/test/notifications/sweep.test.ts',
   'packages/store-sqlite/test/tasks/read-slices.test.ts',
-  'packages/store/test/steady-now.test.ts',
+  'packages/store/test/{database-clock,steady-now}.test.ts',
   'packages/telemetry/test/**/*.test.ts',
   'packages/transactions/test/turns/patience.test.ts',
   'test/frameworks/recipes.test.ts',

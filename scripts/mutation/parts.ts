@@ -88,7 +88,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/store-redis/src/{redis-rows,rows/*}.ts'],
     tests: [
       'scripts/mutation/stores/redis.test.ts',
-      'packages/store-redis/test/{buckets,redis-clock,connection/reconnecting,database/out-of-memory,round-trips,tasks/*}.test.ts',
+      'packages/store-redis/test/{buckets,connection/reconnecting,database/out-of-memory,round-trips,tasks/*}.test.ts',
     ],
     server: 'redis',
   },

@@ -1,4 +1,4 @@
-import { type Rows, type Step, StoreError } from '@batonjs/store';
+import { KnownTasks, type Rows, type Step, StoreError } from '@batonjs/store';
 import { Buckets } from './changes/buckets.ts';
 import { GroupedChanges } from './changes/grouped-changes.ts';
 import { SearchedChanges } from './changes/searched-changes.ts';
@@ -27,8 +27,9 @@ export function postgresRows(
   const quoted = `"${schema.replaceAll('"', '""')}"`;
   const transactions = new Transactions(database, async () => void (await created()));
   const wakeups = new Wakeups({ database, transactions, schema, quoted, notify });
-  const writer = new Writer(quoted);
-  const common = { schema: quoted, transactions, writer, wakeups };
+  const writer = new Writer(quoted, database);
+  const tasksKnown = new KnownTasks();
+  const common = { schema: quoted, transactions, writer, wakeups, known: tasksKnown };
   const grouped = new GroupedChanges({ ...common, onGroup });
   const searched = new SearchedChanges(common);
   const buckets = new Buckets(quoted, transactions);

@@ -1,5 +1,6 @@
 import {
   type Answer,
+  DatabaseClock,
   type ListSearch,
   type Rows,
   type Scope,
@@ -14,12 +15,11 @@ import { probe } from './database/probe.ts';
 import { Changes } from './rows/changes.ts';
 import { Logs } from './rows/logs.ts';
 import { Reader } from './rows/reader.ts';
-import { RedisClock } from './rows/redis-clock.ts';
 import { TaskList } from './rows/task-list.ts';
 
 /** The rows of a Redis. */
 export function redisRows(database: Database, driver: RedisDriver): Rows {
-  const clock = new RedisClock();
+  const clock = new DatabaseClock();
   const reader = new Reader(database, clock);
   const subscribers = new Subscribers();
   const changes = new Changes(database, reader, clock);

@@ -2,6 +2,8 @@ export { frozenJson } from '@batonjs/lifecycle';
 export { weigh } from '@batonjs/lifecycle/internals';
 export { createStore } from './adapter/create-store.ts';
 export { cutPage } from './adapter/cut-page.ts';
+export { DatabaseClock } from './adapter/known/database-clock.ts';
+export { KnownTasks, noTask } from './adapter/known/known-tasks.ts';
 export { listedFact, parseFact } from './adapter/parse-fact.ts';
 export type { KeptFacts, KeptLog, Parts, Rows, TextSearch } from './adapter/rows.ts';
 export { type AllRows, search } from './adapter/search.ts';

@@ -19,6 +19,28 @@ interface Pending<Row> {
   after: Row | undefined;
 }
 
+/** How many more tasks are in a place, because of the task with the key `of`. */
+interface Count {
+  readonly of: string;
+  readonly key: string;
+  readonly name: string;
+  readonly tasks: number;
+}
+
+type Place = readonly [key: string, name: string];
+
+/** Where a row is counted. */
+function placesOf(row: TaskRow | undefined): Place[] {
+  if (!row) return [];
+  const { head, scope, queue, waitingSince } = row;
+  const tally = tallyOf(row);
+  return [
+    ...(head ? [[keyOf(scope), stateOf(row)] as const] : []),
+    ...(waitingSince !== undefined && queue !== undefined ? [[waitingKey(queue), 'waiting'] as const] : []),
+    ...(tally !== undefined && queue !== undefined ? [[tallyKey(queue), tally] as const] : []),
+  ];
+}
+
 /** The writes of all changes of one transaction. */
 export class Collected {
   readonly facts: { key: string; version: number; commitId: string; fact: string }[] = [];
@@ -76,25 +98,21 @@ export class Collected {
     return deleted(this.#webhooks).map((name) => name.split(' '));
   }
 
-  /** How many more tasks have a state, by scope, and wait, by queue. In the order in which all transactions write. */
-  get counts(): { readonly key: string; readonly name: string; readonly tasks: number }[] {
-    const changes = new Map<string, number>();
-    const count = (row: TaskRow | undefined, tasks: number) => {
-      const add = (key: string, name: string) =>
-        changes.set(`${key} ${name}`, (changes.get(`${key} ${name}`) ?? 0) + tasks);
-      if (row?.head) add(keyOf(row.scope), stateOf(row));
-      if (row?.waitingSince !== undefined && row.queue !== undefined) add(waitingKey(row.queue), 'waiting');
-      const tally = tallyOf(row);
-      if (tally !== undefined && row?.queue !== undefined) add(tallyKey(row.queue), tally);
-    };
-    for (const { replaced, after } of this.#tasks.values()) {
-      count(replaced, -1);
-      count(after, 1);
+  /** How many more tasks have a state, by scope, and wait, by queue, because of each task that is deleted, or written. */
+  counts(isDeleted: boolean): Count[] {
+    const counts: Count[] = [];
+    for (const [of, { replaced, after }] of this.#tasks) {
+      if (isDeleted === (after !== undefined)) continue;
+      const before = placesOf(replaced);
+      const now = placesOf(after);
+      const isIn = (places: readonly Place[], [key, name]: Place) =>
+        places.some((one) => one[0] === key && one[1] === name);
+      for (const place of before)
+        if (!isIn(now, place)) counts.push({ of, key: place[0], name: place[1], tasks: -1 });
+      for (const place of now)
+        if (!isIn(before, place)) counts.push({ of, key: place[0], name: place[1], tasks: 1 });
     }
-    return sorted(changes).flatMap(([place, tasks]) => {
-      const [key = '', name = ''] = place.split(' ');
-      return tasks === 0 ? [] : [{ key, name, tasks }];
-    });
+    return counts;
   }
 
   #addTask(write: TaskWrite): void {

@@ -3,7 +3,10 @@ import {
   changedRow,
   changeOf,
   type Found,
+  guessed,
   isIdle,
+  type KnownTasks,
+  type Moment,
   type Notification,
   type RecordRow,
   recordOfSql,
@@ -18,7 +21,7 @@ import type { Transactions } from '../database/transactions.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
 import { recordsNamed, waitingKey } from '../tables/searches.ts';
 import { Collected } from './collected.ts';
-import { KnownTasks, type NamedTask, NamedTasks, named } from './named-tasks.ts';
+import { type NamedTask, NamedTasks, named, ReadTasks } from './named-tasks.ts';
 import type { Writer } from './writer.ts';
 
 /** A step that waits for its transaction. */
@@ -40,6 +43,7 @@ export interface GroupedChangesOptions {
   readonly transactions: Transactions;
   readonly writer: Writer;
   readonly wakeups: Wakeups;
+  readonly known: KnownTasks;
   /** Called with the number of commits of each transaction. */
   readonly onGroup: ((size: number) => void) | undefined;
 }
@@ -79,14 +83,55 @@ export class GroupedChanges {
   async #flush(): Promise<void> {
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, largestGroup);
-      this.#waiting = [...(await this.#transact(group)), ...this.#waiting];
+      const left = await this.#writeKnown(group);
+      if (left.length > 0) this.#waiting = [...(await this.#transact(left)), ...this.#waiting];
     }
     this.#running = false;
   }
 
+  /**
+   * Decides on the tasks as this process wrote them last, and writes in one statement. Returns, in their order, the steps
+   * that cannot be decided so, and those whose tasks another process has written meanwhile: of these nothing is written.
+   */
+  async #writeKnown(group: readonly Pending[]): Promise<readonly Pending[]> {
+    const { transactions, writer, known, onGroup } = this.#options;
+    const guess = new Guess(known, transactions.clock.moment());
+    for (const pending of group) guess.add(pending);
+    const { changes, collected } = guess;
+    if (changes.size === 0) return group;
+    const names = [...changes.keys()].flatMap(({ step }) => step.wanted.tasks ?? []);
+    try {
+      const rows = await transactions.write(...writer.tasks(collected));
+      const written = new Set(rows.map(({ key }) => String(key)));
+      for (const [pending] of changes)
+        if (!pending.tasks.every(({ key }) => written.has(key))) changes.delete(pending);
+    } catch (error) {
+      known.forget(names);
+      // It is found out whose values the database does not take.
+      if (error instanceof Error && isAboutValues(error.cause)) return group;
+      for (const { reject } of changes.keys()) reject(error);
+      return group.filter((pending) => !changes.has(pending));
+    }
+    known.forget(names);
+    this.#resolve(changes);
+    onGroup?.(changes.size);
+    return group.filter((pending) => !changes.has(pending));
+  }
+
+  #resolve(changes: Iterable<readonly [Pending, Change<unknown>]>): void {
+    const { known, wakeups } = this.#options;
+    const notify: Notification[] = [];
+    for (const [{ resolve }, change] of changes) {
+      known.wrote(change);
+      resolve(change.result);
+      if (change.notify) notify.push(...change.notify);
+    }
+    wakeups.announce(notify);
+  }
+
   /** Returns the steps at the end of the group that did not fit into the transaction. */
   async #transact(group: readonly Pending[]): Promise<readonly Pending[]> {
-    const { transactions, wakeups, onGroup } = this.#options;
+    const { transactions, onGroup } = this.#options;
     let outcomes: readonly Outcome[];
     try {
       outcomes = await transactions.run(
@@ -100,15 +145,8 @@ export class GroupedChanges {
       } else for (const { reject } of group) reject(error);
       return [];
     }
-    const notify: Notification[] = [];
-    for (const outcome of outcomes) {
-      if ('refusal' in outcome) outcome.pending.reject(outcome.refusal);
-      else {
-        outcome.pending.resolve(outcome.change.result);
-        if (outcome.change.notify) notify.push(...outcome.change.notify);
-      }
-    }
-    wakeups.announce(notify);
+    for (const outcome of outcomes) if ('refusal' in outcome) outcome.pending.reject(outcome.refusal);
+    this.#resolve(outcomes.flatMap((one) => ('change' in one ? [[one.pending, one.change] as const] : [])));
     onGroup?.(outcomes.length);
     return group.slice(outcomes.length);
   }
@@ -135,7 +173,7 @@ export class GroupedChanges {
     [rows = [], ...more]: readonly (readonly DatabaseRow[])[],
     group: readonly Pending[],
   ): Promise<Outcome[]> {
-    const known = new KnownTasks();
+    const known = new ReadTasks();
     known.addRows(rows);
     await this.#readMore(session, known, group);
     const [named = [], counts = []] = recordsIn(group).length > 0 ? more : [[], ...more];
@@ -153,7 +191,7 @@ export class GroupedChanges {
   }
 
   /** What a task without a row does not have. */
-  async #readMore(session: Session, known: KnownTasks, group: readonly Pending[]): Promise<void> {
+  async #readMore(session: Session, known: ReadTasks, group: readonly Pending[]): Promise<void> {
     const hooked = [...known.rows].filter(([, { webhooks }]) => webhooks > 0).map(([key]) => key);
     if (hooked.length > 0 && group.some(({ step }) => step.wanted.webhooks))
       known.addWebhooks(await session.query(this.#tasks.webhooks(hooked, 'lock')));
@@ -169,10 +207,51 @@ const recordsIn = (group: readonly Pending[]): string[] => [
   ...new Set(group.flatMap(({ step }) => step.wanted.records ?? [])),
 ];
 
+/** The changes of steps that can be decided on what this process knows of their tasks. */
+class Guess {
+  readonly collected = new Collected();
+  readonly changes = new Map<Pending, Change<unknown>>();
+  readonly #known: KnownTasks;
+  readonly #moment: Moment | undefined;
+  /** The keys of tasks that an earlier step of the group wants. */
+  readonly #wanted = new Set<string>();
+
+  constructor(known: KnownTasks, moment: Moment | undefined) {
+    this.#known = known;
+    this.#moment = moment;
+  }
+
+  add(pending: Pending): void {
+    const isFirst = !pending.tasks.some(({ key }) => this.#wanted.has(key));
+    for (const { key } of pending.tasks) this.#wanted.add(key);
+    const change = isFirst ? this.#changeOf(pending) : undefined;
+    if (!change) return;
+    this.changes.set(pending, change);
+    this.collected.add(change);
+  }
+
+  #changeOf({ step, tasks: named }: Pending): Change<unknown> | undefined {
+    const { records, waiting, tasks: wanted = [] } = step.wanted;
+    const tasks = records ? undefined : this.#known.find(wanted);
+    // The keys and the webhooks of a task that has some are not known.
+    if (!this.#moment || !tasks || tasks.some(({ row }, n) => row && (row.webhooks > 0 || named[n]?.onceKey)))
+      return undefined;
+    // How many wait is not known: a task that would wait does not fit.
+    const found = { ...this.#moment, tasks, waiting: waiting && Number.POSITIVE_INFINITY };
+    const change = guessed(step, found);
+    const isWhole = change?.tasks?.length === tasks.length && change.tasks.every(({ after }) => after);
+    if (!isWhole || change.webhooks || change.queue || change.callers || change.records) return undefined;
+    // A task without a row may be one that this process does not know: then there is nothing to compare.
+    if (change.tasks?.some(({ before, facts = [] }) => !before && facts.length === 0)) return undefined;
+    const { characters } = this.collected;
+    return characters > 0 && characters + charactersOf(change) > mostCharacters ? undefined : change;
+  }
+}
+
 /** Decides the changes of one transaction one after the other, in memory, and collects their writes. */
 class GroupTransaction {
   readonly collected = new Collected();
-  readonly #known: KnownTasks;
+  readonly #known: ReadTasks;
   readonly #records: Map<string, RecordRow | undefined>;
   /** How many tasks wait, by the key of the queue. */
   readonly #waiting: Map<string, number>;
@@ -182,7 +261,7 @@ class GroupTransaction {
   readonly #now: number;
 
   constructor(
-    known: KnownTasks,
+    known: ReadTasks,
     records: Map<string, RecordRow | undefined>,
     waiting: Map<string, number>,
     now: number,

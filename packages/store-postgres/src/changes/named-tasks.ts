@@ -46,7 +46,7 @@ export class NamedTasks {
         ...(once.length > 0 ? [this.onceKeys(once)] : []),
       ],
       found: ([rows = [], ...more]) => {
-        const known = new KnownTasks();
+        const known = new ReadTasks();
         known.addRows(rows);
         if (withWebhooks) known.addWebhooks(more.shift() ?? []);
         if (once.length > 0) known.addOnce(more.shift() ?? []);
@@ -73,7 +73,7 @@ export class NamedTasks {
 }
 
 /** The tasks that are known, by name: as they were read, then as the changes of one transaction leave them. */
-export class KnownTasks {
+export class ReadTasks {
   readonly rows = new Map<string, TaskRow>();
   readonly webhooks = new Map<string, WebhookRow[]>();
   readonly #once = new Map<string, number>();

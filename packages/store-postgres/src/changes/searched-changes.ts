@@ -1,4 +1,4 @@
-import { type Found, isIdle, type Step, type Wanted } from '@batonjs/store';
+import { type Found, isIdle, type KnownTasks, type Step, type Wanted } from '@batonjs/store';
 import { momentAt, type Session } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
@@ -12,6 +12,7 @@ export interface SearchedChangesOptions {
   readonly transactions: Transactions;
   readonly writer: Writer;
   readonly wakeups: Wakeups;
+  readonly known: KnownTasks;
 }
 
 /** Looks without locks, and changes that search for their rows. */
@@ -51,7 +52,7 @@ export class SearchedChanges {
 
   /** Resolves once the transaction is committed. */
   async run<T>(step: Step<T>): Promise<T> {
-    const { schema, transactions, writer, wakeups } = this.#options;
+    const { schema, transactions, writer, wakeups, known } = this.#options;
     const first = searchesOf(schema, step.wanted, 'lock', this.#at());
     const change = await transactions.run(async (session, now, opened) => {
       const moment = momentAt(now);
@@ -66,6 +67,7 @@ export class SearchedChanges {
       await writer.write(session, collected);
       return decision;
     }, statementsOf(first));
+    known.wrote(change);
     wakeups.announce(change.notify ?? []);
     if (!step.wanted.ended) return change.result;
     const began = this.#endedFrom;

@@ -1,6 +1,6 @@
 import { changedRow, rememberedTurns, wordsOf } from '@batonjs/store';
 import { recordColumns, taskColumns, upsert, valuesOf, webhookColumns } from '../database/columns.ts';
-import type { Session } from '../database/database.ts';
+import { clock, type Database, type Session } from '../database/database.ts';
 import { keyOf, markOf } from '../database/keys.ts';
 import { Raced } from '../database/postgres-error.ts';
 import type { Collected } from './collected.ts';
@@ -35,38 +35,47 @@ export class Writer {
   readonly #forget: string;
   readonly #part = Math.floor(Math.random() * parts);
 
-  constructor(schema: string) {
+  constructor(schema: string, { lockTimeoutMs }: Pick<Database, 'lockTimeoutMs'>) {
     const tasks = upsert(`${schema}.tasks`, 'key', taskColumns);
     const at = (n: number) => `$${tasks.count + 1 + n}`;
-    const counts = (keys: string, names: string, tasks: string, part: string) =>
+    // In the order in which all transactions write.
+    const counts = ([of, keys, names, tasks, part]: readonly string[], condition = '') =>
       `INSERT INTO ${schema}.counts AS c (key, name, part, tasks)
-      SELECT u.key, u.name, ${part}::smallint, u.tasks
-      FROM unnest(${keys}::text[], ${names}::text[], ${tasks}::bigint[]) AS u (key, name, tasks)
+      SELECT u.key, u.name, ${part}::smallint, sum(u.tasks)
+      FROM unnest(${of}::text[], ${keys}::text[], ${names}::text[], ${tasks}::bigint[]) AS u (of, key, name, tasks)
+      ${condition} GROUP BY u.key, u.name HAVING sum(u.tasks) <> 0 ORDER BY u.key, u.name
       ON CONFLICT (key, name, part) DO UPDATE SET tasks = c.tasks + excluded.tasks`;
-    // One statement: each costs a round trip.
-    const statement = (more: string) => `WITH written AS (${tasks.statement(1)}),
+    const isWritten = 'WHERE u.of IN (SELECT key FROM written)';
+    // Outside of a transaction no other statement could bound the wait for the lock of a row.
+    const bound = `SELECT set_config('lock_timeout', '${lockTimeoutMs}', true)`;
+    // One statement: each costs a round trip. What belongs to a task that is not written is not written either.
+    const statement = (more: string) => `WITH bound AS MATERIALIZED (${bound}),
+      written AS (${tasks.statement(1, '(SELECT FROM bound) AS b')}),
       facts AS (
         INSERT INTO ${schema}.facts (key, version, commit_id, fact)
-        SELECT * FROM unnest(${at(0)}::text[], ${at(1)}::bigint[], ${at(2)}::text[], ${at(3)}::text[])
+        SELECT u.* FROM unnest(${at(0)}::text[], ${at(1)}::bigint[], ${at(2)}::text[], ${at(3)}::text[])
+          AS u (of, version, commit_id, fact) ${isWritten}
       ),
       once AS (
         INSERT INTO ${schema}.once_keys (key, once_key, version)
-        SELECT * FROM unnest(${at(4)}::text[], ${at(5)}::text[], ${at(6)}::bigint[])
+        SELECT u.* FROM unnest(${at(4)}::text[], ${at(5)}::text[], ${at(6)}::bigint[])
+          AS u (of, once_key, version) ${isWritten}
       ),
       snapshots AS (
         INSERT INTO ${schema}.snapshots (key, version, snapshot)
-        SELECT * FROM unnest(${at(7)}::text[], ${at(8)}::bigint[], ${at(9)}::text[])
+        SELECT u.* FROM unnest(${at(7)}::text[], ${at(8)}::bigint[], ${at(9)}::text[])
+          AS u (of, version, snapshot) ${isWritten}
         ON CONFLICT (key) DO UPDATE SET version = excluded.version, snapshot = excluded.snapshot
       ),
       ${more}
-      counts AS (${counts(at(10), at(11), at(12), at(13))})
-      SELECT count(*) AS written FROM written`;
+      counts AS (${counts([10, 11, 12, 13, 14].map(at), isWritten)})
+      SELECT key, ${clock} AS now FROM written`;
     this.#tasks = planned(statement(''));
     this.#tasksWithTexts = planned(
       statement(`texts AS (
         INSERT INTO ${schema}.task_texts (key, words)
-        SELECT u.key, array_to_tsvector(string_to_array(u.words, ' '))
-        FROM unnest(${at(14)}::text[], ${at(15)}::text[]) AS u (key, words)
+        SELECT u.of, array_to_tsvector(string_to_array(u.words, ' '))
+        FROM unnest(${at(15)}::text[], ${at(16)}::text[]) AS u (of, words) ${isWritten}
       ),`),
     );
     this.#webhooks = upsert(`${schema}.webhooks`, 'key, config_key', webhookColumns).statement(1);
@@ -77,7 +86,7 @@ export class Writer {
     const deletions = ['facts', 'snapshots', 'once_keys', 'webhooks'].map(
       (table) => `${table} AS (DELETE FROM ${schema}.${table} WHERE key = ANY($1::text[]))`,
     );
-    this.#delete = `WITH ${deletions}, counts AS (${counts('$2', '$3', '$4', '$5')})
+    this.#delete = `WITH ${deletions}, counts AS (${counts(['$2', '$3', '$4', '$5', '$6'])})
       DELETE FROM ${schema}.tasks WHERE key = ANY($1::text[])`;
     this.#queue = `INSERT INTO ${schema}.queues AS q (queue_key, queue, revision, replaced, turns)
       VALUES ($1, $2, $3, $4, $5) ON CONFLICT (queue_key) DO UPDATE
@@ -89,15 +98,22 @@ export class Writer {
     this.#forget = `DELETE FROM ${schema}.callers WHERE queue_key = $1 AND turn <= $2`;
   }
 
+  /**
+   * The name, the text and the values of the statement that writes tasks, with all that belongs to them. It returns a row with
+   * the `key` and the database's clock, `now`, for each task that had the revision that was read.
+   */
+  tasks(collected: Collected): readonly [plan: string, text: string, values: readonly unknown[]] {
+    const texts = this.keepsTexts && collected.texts.length > 0 ? wordedTexts(collected.texts) : [];
+    const { plan, text } = texts.length > 0 ? this.#tasksWithTexts : this.#tasks;
+    return [plan, text, [...valuesOf(taskColumns, collected.tasks), ...this.#logsOf(collected), ...texts]];
+  }
+
   /** Throws `Raced` if a row has another revision than the one that was read. */
   async write(session: Session, collected: Collected): Promise<void> {
     const { tasks, webhooks, deletedTasks, deletedWebhooks, queues } = collected;
     if (tasks.length > 0) {
-      const texts = this.keepsTexts && collected.texts.length > 0 ? wordedTexts(collected.texts) : undefined;
-      const { plan, text } = texts ? this.#tasksWithTexts : this.#tasks;
-      const values = [...valuesOf(taskColumns, tasks), ...this.#logsOf(collected), ...(texts ?? [])];
-      const [done] = await session.queryPlanned(plan, text, values);
-      if (Number(done?.written) !== tasks.length) throw new Raced();
+      const written = await session.queryPlanned(...this.tasks(collected));
+      if (written.length !== tasks.length) throw new Raced();
     }
     if (webhooks.length > 0) {
       const written = await session.query(this.#webhooks, valuesOf(webhookColumns, webhooks));
@@ -108,9 +124,7 @@ export class Writer {
       await session.query(this.#deleteWebhooks, keys);
     }
     if (deletedTasks.length > 0) {
-      // What was written has been counted above.
-      const counts = tasks.length > 0 ? [] : collected.counts;
-      await session.query(this.#delete, [deletedTasks, ...countsOf(counts), partOfDeletions]);
+      await session.query(this.#delete, [deletedTasks, ...countsOf(collected.counts(true)), partOfDeletions]);
     }
     const { records, deletedRecords } = collected;
     if (records.length > 0) {
@@ -121,14 +135,15 @@ export class Writer {
     if (queues.length > 0) await this.#writeQueues(session, collected);
   }
 
-  #logsOf({ facts, once, snapshots, counts }: Collected): unknown[] {
+  #logsOf(collected: Collected): unknown[] {
+    const { facts, once, snapshots } = collected;
     const kept = [...snapshots.values()];
     return [
       ...[facts.map((one) => one.key), facts.map((one) => one.version)],
       ...[facts.map((one) => one.commitId), facts.map((one) => one.fact)],
       ...[once.map((one) => one.key), once.map((one) => one.onceKey), once.map((one) => one.version)],
       ...[[...snapshots.keys()], kept.map((one) => one.version), kept.map((one) => one.json)],
-      ...countsOf(counts),
+      ...countsOf(collected.counts(false)),
       this.#part,
     ];
   }
@@ -155,7 +170,8 @@ const wordedTexts = (texts: Collected['texts']): string[][] => [
   texts.map(({ scope, text }) => [markOf(scope), ...wordsOf(text)].join(' ')),
 ];
 
-const countsOf = (counts: Collected['counts']): unknown[][] => [
+const countsOf = (counts: ReturnType<Collected['counts']>): unknown[][] => [
+  counts.map((one) => one.of),
   counts.map((one) => one.key),
   counts.map((one) => one.name),
   counts.map((one) => one.tasks),

@@ -100,8 +100,11 @@ export const valuesOf = <Row>(columns: readonly SqlColumn<Row>[], rows: readonly
 export interface Upsert {
   /** How many values it has. */
   readonly count: number;
-  /** The statement, with values from `$first` on. It returns the key of each that was written. */
-  statement(first: number): string;
+  /**
+   * The statement, with values from `$first` on. It returns the key of each that was written. `after`: a table of one row
+   * that is read before any row is written.
+   */
+  statement(first: number, after?: string): string;
 }
 
 /**
@@ -119,8 +122,8 @@ export function upsert(
   const set = names.filter((name) => !keys.includes(name)).map((name) => `${name} = excluded.${name}`);
   return {
     count: columns.length,
-    statement: (first) => `INSERT INTO ${table} AS t (${names.join(', ')})
-      SELECT * FROM unnest(${columns.map(([, type], n) => `$${first + n}::${typeOf(type)}[]`).join(', ')})
+    statement: (first, after) => `INSERT INTO ${table} AS t (${names.join(', ')})
+      SELECT u.* FROM ${after ? `${after}, ` : ''}unnest(${columns.map(([, type], n) => `$${first + n}::${typeOf(type)}[]`).join(', ')}) AS u
       ON CONFLICT (${key}) DO UPDATE SET ${set.join(', ')}
       WHERE t.${revision} = excluded.replaced RETURNING t.${keys[0]}`,
   };

@@ -34,8 +34,12 @@ export interface Looked {
 export interface Database {
   /** The name of the database in errors, without its password. */
   readonly name: string;
+  /** How long a transaction waits for the lock of a row, in milliseconds. */
+  readonly lockTimeoutMs: number;
   /** Runs one statement in a transaction of its own. */
   query(text: string, values?: readonly unknown[]): Promise<DatabaseRow[]>;
+  /** The same for one that writes; see `Session.queryPlanned`. A rejection means the same as that of `transact`. */
+  write(name: string, text: string, values: readonly unknown[]): Promise<DatabaseRow[]>;
   /** Runs statements without values in one round trip. */
   look(statements: readonly string[]): Promise<Looked>;
   /**
@@ -49,7 +53,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The connection was lost while the transaction was committed. */
+/** The connection was lost while the transaction was committed, or while a statement of its own was. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }

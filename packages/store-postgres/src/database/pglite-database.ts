@@ -36,7 +36,10 @@ function sessionOf(queries: Queries): Session {
 export function pgliteDatabase(database: PGliteLike): Database {
   return {
     name: 'PGlite',
+    // One connection: no other transaction holds a lock.
+    lockTimeoutMs: 0,
     query: sessionOf(database).query,
+    write: sessionOf(database).queryPlanned,
     async look(statements) {
       const { query } = sessionOf(database);
       const rows: DatabaseRow[][] = [];

@@ -40,12 +40,22 @@ export function poolDatabase(
   { name, timeoutMs, owned, keepsPlans }: PoolDatabaseOptions,
 ): Database {
   // A process that stops in the middle of a transaction loses it, and the others wait for longer than that.
+  const lockTimeoutMs = Math.ceil(timeoutMs * 0.8);
   const begin = `BEGIN ISOLATION LEVEL READ COMMITTED;
     SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(timeoutMs * 0.4)};
-    SET LOCAL lock_timeout = ${Math.ceil(timeoutMs * 0.8)}`;
+    SET LOCAL lock_timeout = ${lockTimeoutMs}`;
   const readClock = `SELECT ${clock} AS now`;
   const statement = (text: string, values?: readonly unknown[]) =>
     ({ text, values, query_timeout: timeoutMs }) as pg.QueryConfig;
+  const planned = (name: string, text: string, values: readonly unknown[]) => ({
+    ...statement(text, values),
+    ...(keepsPlans && { name }),
+  });
+  // With an answer of the database, nothing is written. Without one, it may have been.
+  const unlessAnswered = (error: unknown): never => {
+    if (isAnswer(error)) throw error;
+    throw new OutcomeUnknown(String(error), { cause: error });
+  };
 
   /** How many connections were opened so far, and how many when the database last said that it is read-only. */
   let opened = 0;
@@ -88,9 +98,13 @@ export function poolDatabase(
 
   return {
     name,
+    lockTimeoutMs,
 
     query: (text, values) =>
       withClient(async (client) => rowsOf(await client.query(statement(text, values)))),
+
+    write: (...asked) =>
+      withClient(async (client) => rowsOf(await client.query(planned(...asked)).catch(unlessAnswered))),
 
     look: (statements) =>
       withClient(async (client) => {
@@ -108,19 +122,12 @@ export function poolDatabase(
         const now = Number(begun.at(-1)?.rows[0].now);
         const session: Session = {
           query: async (text, values) => (await client.query(statement(text, values))).rows,
-          queryPlanned: async (plan, text, values) => {
-            const planned = { ...statement(text, values), ...(keepsPlans && { name: plan }) };
-            return (await client.query(planned)).rows;
-          },
+          queryPlanned: async (...asked) => (await client.query(planned(...asked))).rows,
         };
         const result = await work(session, now, opened).catch((error: unknown) => {
           throw error instanceof Raced || StoreError.is(error) ? new FromWork(error) : error;
         });
-        await client.query(statement('COMMIT')).catch((error: unknown) => {
-          // With an answer of the database, nothing is written. Without one, the commit may have happened.
-          if (isAnswer(error)) throw error;
-          throw new OutcomeUnknown(String(error), { cause: error });
-        });
+        await client.query(statement('COMMIT')).catch(unlessAnswered);
         return result;
       }),
 

@@ -1,11 +1,14 @@
 import {
   type Change,
   changedRow,
+  type DatabaseClock,
   type Found,
   type FoundTask,
   guessed,
   isIdle,
   isPending,
+  KnownTasks,
+  noTask,
   type Replaced,
   type Step,
   type TaskName,
@@ -20,9 +23,7 @@ import { script, vital } from '../database/script.ts';
 import { taskName } from '../database/shards.ts';
 import { write as source } from '../lua/write.ts';
 import { Group } from './group.ts';
-import { KnownTasks, noTask } from './known-tasks.ts';
 import type { Reader } from './reader.ts';
-import type { RedisClock } from './redis-clock.ts';
 
 const writeScript = script(source);
 const vitalScript = vital(source);
@@ -46,12 +47,12 @@ interface Hold {
 export class Changes {
   readonly #database: Database;
   readonly #reader: Reader;
-  readonly #clock: RedisClock;
+  readonly #clock: DatabaseClock;
   readonly #known = new KnownTasks();
   /** Tasks whose renewal lost against a write of this process: their other changes wait until it is written. */
   readonly #renewals = new Map<string, Promise<void>>();
 
-  constructor(database: Database, reader: Reader, clock: RedisClock) {
+  constructor(database: Database, reader: Reader, clock: DatabaseClock) {
     this.#database = database;
     this.#reader = reader;
     this.#clock = clock;
@@ -72,8 +73,9 @@ export class Changes {
   #guess<T>(step: Step<T>): Decided<T> | undefined {
     const { wanted } = step;
     const tasks = wanted.tasks && !step.isMostlyIdle ? this.#known.find(wanted.tasks) : undefined;
-    if (!tasks) return undefined;
-    const found = { ...this.#clock.moment(), tasks, waiting: wanted.waiting && 0 };
+    const moment = tasks && this.#clock.moment();
+    if (!moment) return undefined;
+    const found = { ...moment, tasks, waiting: wanted.waiting && 0 };
     const change = guessed(step, found);
     // What was left out of the change was decided on, too.
     return change && { change: { ...change, partly: undefined }, found, wanted };

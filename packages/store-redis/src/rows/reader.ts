@@ -1,6 +1,7 @@
 import {
   byName,
   contextOf,
+  type DatabaseClock,
   type Found,
   type FoundTask,
   type Moment,
@@ -15,7 +16,6 @@ import type { Database } from '../database/database.ts';
 import { vital } from '../database/script.ts';
 import { type Shard, taskName } from '../database/shards.ts';
 import { find as source } from '../lua/find.ts';
-import type { RedisClock } from './redis-clock.ts';
 import type { Question, Search } from './search.ts';
 import { tallySearch } from './tally.ts';
 
@@ -27,9 +27,9 @@ const turnsAtOnce = 100;
 /** Reads rows, each look in one command. */
 export class Reader {
   readonly #database: Database;
-  readonly #clock: RedisClock;
+  readonly #clock: DatabaseClock;
 
-  constructor(database: Database, clock: RedisClock) {
+  constructor(database: Database, clock: DatabaseClock) {
     this.#database = database;
     this.#clock = clock;
   }
@@ -91,7 +91,7 @@ export class Reader {
   }
 
   async #turns(shard: Shard, { queue, callers, limit }: NonNullable<Wanted['turns']>): Promise<Found> {
-    let moment = this.#clock.moment();
+    let moment = this.#clock.moment() ?? (await this.ask(shard, []));
     const found: TaskRow[][] = [];
     for (const { scope, except } of callers) {
       const rows: TaskRow[] = [];

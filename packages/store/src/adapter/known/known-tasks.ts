@@ -1,5 +1,5 @@
-import type { FoundTask, TaskName, WantedTask } from '@batonjs/store';
-import { taskName } from '../database/shards.ts';
+import type { TaskName } from '../../port/names.ts';
+import { type Change, changedRow, type FoundTask, type WantedTask } from '../../rules/change.ts';
 
 /** How many tasks are remembered. */
 const most = 10_000;
@@ -22,12 +22,13 @@ export class KnownTasks {
     return found.length === wanted.length ? found : undefined;
   }
 
-  #of({ scope, taskId }: TaskName): FoundTask | undefined {
-    return this.#tasks.get(taskName(scope, taskId));
+  #of(name: TaskName): FoundTask | undefined {
+    return this.#tasks.get(keyOf(name));
   }
 
+  /** To be called with a task that was written or read. */
   remember(name: TaskName, task: FoundTask): void {
-    const key = taskName(name.scope, name.taskId);
+    const key = keyOf(name);
     this.#tasks.delete(key);
     // A log that is closed changes no more.
     if (!task.row?.head || task.row.head.closed) return;
@@ -41,7 +42,18 @@ export class KnownTasks {
     }
   }
 
-  forget(names: readonly TaskName[]): void {
-    for (const { scope, taskId } of names) this.#tasks.delete(taskName(scope, taskId));
+  /** To be called with a change that was written, by an adapter that does not remember webhooks. */
+  wrote({ tasks = [] }: Change<unknown>): void {
+    for (const task of tasks) {
+      if (task.after) this.remember(task.after, { ...noTask, row: task.after });
+      else this.forget([changedRow(task)]);
+    }
+  }
+
+  forget(names: Iterable<TaskName>): void {
+    for (const name of names) this.#tasks.delete(keyOf(name));
   }
 }
+
+/** Ids hold no NUL. */
+const keyOf = ({ scope, taskId }: TaskName): string => `${taskId}\0${scope}`;
