@@ -4,6 +4,7 @@ import type { TaskStore } from '@batonjs/store';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pauseProcess } from '../../../test/kit/processes.ts';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { chunkAfter, persist, untilItWorks } from '../../../test/kit/task-logs.ts';
 import { canStartPostgres, type PostgresServer, startPostgres } from '../../../test/support/postgres.ts';
 import { type PostgresStoreOptions, postgresStore } from '../src/index.ts';
@@ -68,17 +69,21 @@ describe.skipIf(!server)('When PostgreSQL is killed and started again', () => {
   });
 });
 
-/** Passes bytes on to the server; loses the answer to the first COMMIT after `armed`, which the server has executed. */
-async function losesAnswerToCommit(): Promise<{ server: Server; url: string; arm: () => void }> {
+/** Passes bytes on to the server; loses the answer to the first write after `armed`, which the server has executed. */
+async function losesAnswerToWrite(): Promise<{ server: Server; url: string; arm: () => void }> {
   let armed = false;
   const proxy = createServer((client) => {
     const upstream = connect(server!.port, '127.0.0.1');
     let isLost = false;
+    let isInTransaction = false;
     client.on('data', (bytes) => {
-      if (armed && bytes.includes('COMMIT\0')) {
+      if (bytes.includes('BEGIN ')) isInTransaction = true;
+      const isWrite = bytes.includes('COMMIT\0') || (bytes.includes('"commit ') && !isInTransaction);
+      if (armed && isWrite) {
         armed = false;
         isLost = true;
       }
+      if (bytes.includes('COMMIT\0')) isInTransaction = false;
       upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
@@ -103,7 +108,7 @@ async function losesAnswerToCommit(): Promise<{ server: Server; url: string; arm
 
 describe.skipIf(!server)('A commit whose outcome is unknown', () => {
   it('rejects with UNAVAILABLE, and the log shows by its commitId that it happened', async () => {
-    const proxy = await losesAnswerToCommit();
+    const proxy = await losesAnswerToWrite();
     cleanUps.push(() => proxy.server.close());
     const store = open({}, proxy.url);
     await store.commit(chunkAfter(0));
@@ -114,6 +119,18 @@ describe.skipIf(!server)('A commit whose outcome is unknown', () => {
     });
     expect(await commitIds(store)).toEqual(inOrder(2));
     await expect(store.commit(chunkAfter(1))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+  });
+
+  it('is settled by its commitId, whenever the connection is cut: each is there once', async () => {
+    const proxy = await losesAnswerToWrite();
+    cleanUps.push(() => proxy.server.close());
+    const store = open({}, proxy.url);
+    const count = repetitions(20, 500);
+    for (let version = 0; version < count; version++) {
+      proxy.arm();
+      await persist(store, chunkAfter(version));
+    }
+    expect(await commitIds(store)).toEqual(inOrder(count));
   });
 });
 

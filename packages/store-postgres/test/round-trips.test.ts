@@ -39,6 +39,10 @@ function recording(database: Database) {
       sent.push(shapeOf(text, values));
       return database.query(text, values);
     },
+    write(name, text, values) {
+      sent.push(shapeOf(text, values));
+      return database.write(name, text, values);
+    },
     look(statements) {
       sent.push(`look: ${statements.map((text) => shapeOf(text)).join(', ')}`);
       return database.look(statements);
@@ -61,14 +65,14 @@ function recording(database: Database) {
   return { recorder, sent };
 }
 
-async function open(textSearch = false) {
+async function open({ textSearch = false, keeps = false } = {}) {
   const options = { name: 'PostgreSQL', timeoutMs: 20_000, owned: false, keepsPlans: true };
   const { recorder, sent } = recording(poolDatabase(pool, options));
   const rows = postgresRows(recorder, { schema, notify: false, textSearch, onGroup: undefined });
   const store = createStore('postgresql', rows);
   onTestFinished(() => store.close());
   await store.identity();
-  await pool.query(emptied(schema).join(';'));
+  if (!keeps) await pool.query(emptied(schema).join(';'));
   const sentBy = async (call: () => unknown): Promise<string[]> => {
     sent.length = 0;
     await call();
@@ -85,38 +89,62 @@ const webhook = {
 
 const lock = 'begin, select tasks FOR UPDATE';
 const tables = 'with tasks facts once_keys snapshots counts';
-const written = [lock, `${tables} of 1`];
+const atOnce = [`${tables} of 1`];
+const written = [lock, ...atOnce];
 const schedule = { concurrency: 5, perCaller: 5, perContext: 5 };
 
 describe.skipIf(!server)('A commit', () => {
-  it('locks its task, and writes it with all that belongs to it in one statement', async () => {
+  it('of a task that is new or that this process wrote last is one statement, once the clock is known', async () => {
     const { store, sentBy } = await open();
     expect(await sentBy(() => store.commit(chunkAfter(0)))).toEqual(written);
-    expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual(written);
+    expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual(atOnce);
+    expect(await sentBy(() => store.commit(chunkAfter(0, { taskId: 'u' })))).toEqual(atOnce);
+    const together = [2, 3].map((version) => chunkAfter(version));
+    const others = Array.from({ length: 9 }, (_, n) => chunkAfter(0, { taskId: `t${n}` }));
+    const all = () => Promise.all([...together, ...others].map((commit) => store.commit(commit)));
+    // The second of two changes of a task is decided on what the first one wrote.
+    expect(await sentBy(all)).toEqual([`${tables} of 10`, lock, `${tables} of 1`]);
+    const holder = { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } };
+    const { lease } = await store.commit(chunkAfter(4, { turn: holder }));
+    expect(await sentBy(() => store.renew([lease!], 60_000))).toEqual(atOnce);
+  });
+
+  it('otherwise locks its task first, and what another process wrote meanwhile is decided again', async () => {
+    const { store, sentBy } = await open();
+    await store.commit(chunkAfter(0));
     const refused = () =>
-      expect(store.commit(chunkAfter(1))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+      expect(store.commit(chunkAfter(0))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
     expect(await sentBy(refused)).toEqual([lock]);
     const bounded = { queue: 'bounded', want: true, waitingAtMost: 5 };
-    expect(await sentBy(() => store.commit(chunkAfter(2, { turn: bounded })))).toEqual([
+    expect(await sentBy(() => store.commit(chunkAfter(1, { turn: bounded })))).toEqual([
       `${lock}, select counts`,
       `${tables} of 1`,
     ]);
-    const appended = { ...chunkAfter(3), expectedVersion: 'open', once: 'key', head: undefined } as const;
+    const appended = { ...chunkAfter(2), expectedVersion: 'open', once: 'key', head: undefined } as const;
     expect(await sentBy(() => store.commit(appended))).toEqual([lock, 'select once_keys', `${tables} of 1`]);
-    const together = [4, 5].map((version) => chunkAfter(version));
-    const others = Array.from({ length: 9 }, (_, n) => chunkAfter(0, { taskId: `t${n}` }));
-    const all = () => Promise.all([...together, ...others].map((commit) => store.commit(commit)));
-    expect(await sentBy(all)).toEqual([lock, `${tables} of 10`]);
+    const { store: other } = await open({ keeps: true });
+    await other.commit(chunkAfter(3));
+    const both = () =>
+      Promise.all([
+        expect(store.commit(chunkAfter(3))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' }),
+        store.commit(chunkAfter(0, { taskId: 'u' })),
+      ]);
+    expect(await sentBy(both)).toEqual([`${tables} of 2`, lock]);
+    expect((await store.load('s', 't'))?.facts.map(({ commitId }) => commitId)).toEqual([
+      ...['commit 1', 'commit 2', 'commit 3', 'commit 4'],
+    ]);
+    const { total } = await store.list('s', { limit: 9, totalAtMost: 9 });
+    expect(total).toBe(2);
   });
 
   it('writes its text only where texts are searched', async () => {
-    const { store, sentBy } = await open(true);
+    const { store, sentBy } = await open({ textSearch: true });
     const commit = chunkAfter(0, { text: 'a refund' });
     expect(await sentBy(() => store.commit(commit))).toEqual([
       lock,
       'with tasks facts once_keys snapshots task_texts counts of 1',
     ]);
-    expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual(written);
+    expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual(atOnce);
     expect(await sentBy(() => store.list('s', { limit: 5, text: 'ref', totalAtMost: 9 }))).toEqual([
       'select counts tasks task_texts facts *10000 *10000 *1 *5 *5',
       'select tasks counts task_texts *10000 *9',
@@ -169,12 +197,12 @@ describe.skipIf(!server)('A claim', () => {
       leases = await store.claim(lease);
     });
     expect(claimed).toEqual([`look: ${looks}`, `begin, ${locks}`, `${tables} of 1`]);
-    expect(await sentBy(() => store.renew(leases, 90_000))).toEqual(written);
+    expect(await sentBy(() => store.renew(leases, 90_000))).toEqual(atOnce);
     const end = chunkAfter(1, {
       writer: leases[0]!,
       head: headAt(2, { closed: true, state: 'TASK_STATE_COMPLETED' }),
     });
-    expect(await sentBy(() => store.commit(end))).toEqual(written);
+    expect(await sentBy(() => store.commit(end))).toEqual(atOnce);
     const most = (n: number) => `begin, select tasks *${n} FOR UPDATE SKIP LOCKED`;
     const prune = () => store.prune({ closedBefore: '2100-01-01T00:00:00.000Z', limit: 9 });
     // The last time from the beginning, for logs that ended earlier and can be deleted now.
