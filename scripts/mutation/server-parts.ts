@@ -49,11 +49,11 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
     // It fills the heap of a process of its own, which takes seconds.
     leftOut: `${otherSettings}|larger together than the heap`,
     mutate: [
-      ...serverFiles(['operations', 'log'], ['base/{limits,same-json}']),
+      ...serverFiles(['operations', 'log'], ['base/limits']),
       '!packages/server/src/operations/{bulk,callbacks,card,erase,fork,recurring}/*.ts',
     ],
     tests: [
-      ...serverTests(['operations/{,call/,accept/}*', 'log/**/*', 'base/same-json']),
+      ...serverTests(['operations/{,call/,accept/}*', 'log/**/*']),
       ...serverTests([
         'limits/{caller-limits,limits,overrun,reply-bytes,task-size}',
         'base/hooks/*',

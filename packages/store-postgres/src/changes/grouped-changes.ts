@@ -1,42 +1,13 @@
-import {
-  type Change,
-  changedRow,
-  changeOf,
-  type Found,
-  guessed,
-  isIdle,
-  type KnownTasks,
-  type Moment,
-  type Notification,
-  type RecordRow,
-  recordOfSql,
-  type Step,
-  StoreError,
-  type TaskRow,
-} from '@batonjs/store';
-import { type DatabaseRow, momentAt, type Session } from '../database/database.ts';
-import { keyOf } from '../database/keys.ts';
+import { type Change, type KnownTasks, type Notification, recordOfSql, type Step } from '@batonjs/store';
+import type { DatabaseRow, Session } from '../database/database.ts';
 import { isAboutValues } from '../database/postgres-error.ts';
 import type { Transactions } from '../database/transactions.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
 import { recordsNamed, waitingKey } from '../tables/searches.ts';
-import { Collected } from './collected.ts';
-import { type NamedTask, NamedTasks, named, ReadTasks } from './named-tasks.ts';
+import { GroupTransaction, type Outcome, type Pending } from './group-transaction.ts';
+import { Guess } from './guess.ts';
+import { NamedTasks, named, ReadTasks } from './named-tasks.ts';
 import type { Writer } from './writer.ts';
-
-/** A step that waits for its transaction. */
-interface Pending {
-  readonly step: Step<unknown>;
-  readonly tasks: readonly NamedTask[];
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** What a step of the group comes to. */
-type Outcome = { readonly pending: Pending } & (
-  | { readonly change: Change<unknown> }
-  | { readonly refusal: StoreError }
-);
 
 export interface GroupedChangesOptions {
   readonly schema: string;
@@ -48,10 +19,8 @@ export interface GroupedChangesOptions {
   readonly onGroup: ((size: number) => void) | undefined;
 }
 
-// More of them, or longer ones, would keep rows locked for too long. The facts of all are one string on the wire, and
-// a string cannot have more than half a gigabyte.
+// More of them would keep rows locked for too long.
 const largestGroup = 256;
-const mostCharacters = 4 * 1024 * 1024;
 
 /**
  * Changes of tasks and records by name. Those that arrive while a transaction runs share the next one, and are decided one after the
@@ -206,123 +175,3 @@ export class GroupedChanges {
 const recordsIn = (group: readonly Pending[]): string[] => [
   ...new Set(group.flatMap(({ step }) => step.wanted.records ?? [])),
 ];
-
-/** The changes of steps that can be decided on what this process knows of their tasks. */
-class Guess {
-  readonly collected = new Collected();
-  readonly changes = new Map<Pending, Change<unknown>>();
-  readonly #known: KnownTasks;
-  readonly #moment: Moment | undefined;
-  /** The keys of tasks that an earlier step of the group wants. */
-  readonly #wanted = new Set<string>();
-
-  constructor(known: KnownTasks, moment: Moment | undefined) {
-    this.#known = known;
-    this.#moment = moment;
-  }
-
-  add(pending: Pending): void {
-    const isFirst = !pending.tasks.some(({ key }) => this.#wanted.has(key));
-    for (const { key } of pending.tasks) this.#wanted.add(key);
-    const change = isFirst ? this.#changeOf(pending) : undefined;
-    if (!change) return;
-    this.changes.set(pending, change);
-    this.collected.add(change);
-  }
-
-  #changeOf({ step, tasks: named }: Pending): Change<unknown> | undefined {
-    const { records, waiting, tasks: wanted = [] } = step.wanted;
-    const tasks = records ? undefined : this.#known.find(wanted);
-    // The keys and the webhooks of a task that has some are not known.
-    if (!this.#moment || !tasks || tasks.some(({ row }, n) => row && (row.webhooks > 0 || named[n]?.onceKey)))
-      return undefined;
-    // How many wait is not known: a task that would wait does not fit.
-    const found = { ...this.#moment, tasks, waiting: waiting && Number.POSITIVE_INFINITY };
-    const change = guessed(step, found);
-    const isWhole = change?.tasks?.length === tasks.length && change.tasks.every(({ after }) => after);
-    if (!isWhole || change.webhooks || change.queue || change.callers || change.records) return undefined;
-    // A task without a row may be one that this process does not know: then there is nothing to compare.
-    if (change.tasks?.some(({ before, facts = [] }) => !before && facts.length === 0)) return undefined;
-    const { characters } = this.collected;
-    return characters > 0 && characters + charactersOf(change) > mostCharacters ? undefined : change;
-  }
-}
-
-/** Decides the changes of one transaction one after the other, in memory, and collects their writes. */
-class GroupTransaction {
-  readonly collected = new Collected();
-  readonly #known: ReadTasks;
-  readonly #records: Map<string, RecordRow | undefined>;
-  /** How many tasks wait, by the key of the queue. */
-  readonly #waiting: Map<string, number>;
-  /** The keys of tasks that it writes, and of those that it deletes. None is both: its rows in other tables are not. */
-  readonly #written = new Set<string>();
-  readonly #deleted = new Set<string>();
-  readonly #now: number;
-
-  constructor(
-    known: ReadTasks,
-    records: Map<string, RecordRow | undefined>,
-    waiting: Map<string, number>,
-    now: number,
-  ) {
-    this.#known = known;
-    this.#records = records;
-    this.#waiting = waiting;
-    this.#now = now;
-  }
-
-  /** `'full'`: the changes so far and this one are too long for one statement, or one deletes a task that the other writes. */
-  decide(pending: Pending): Outcome | 'full' {
-    const { step, tasks } = pending;
-    const { wanted } = step;
-    if (tasks.some(({ key }) => this.#deleted.has(key))) return 'full';
-    const found: Found = {
-      ...momentAt(this.#now),
-      tasks: tasks.map((task) => this.#known.find(task, wanted.webhooks === true)),
-      records: wanted.records?.map((name) => this.#records.get(name)),
-      waiting: wanted.waiting && (this.#waiting.get(waitingKey(wanted.waiting.queue)) ?? 0),
-    };
-    try {
-      const change = changeOf(step, found);
-      const before = this.collected.characters;
-      if (change.tasks?.some(({ after }) => !after) && tasks.some(({ key }) => this.#written.has(key)))
-        return 'full';
-      if (before > 0 && before + charactersOf(change) > mostCharacters) return 'full';
-      if (!isIdle(change)) this.#apply(change);
-      return { pending, change };
-    } catch (error) {
-      if (!StoreError.is(error)) throw error;
-      return { pending, refusal: error };
-    }
-  }
-
-  #apply(change: Change<unknown>): void {
-    this.collected.add(change);
-    for (const write of change.tasks ?? []) {
-      const { before, after, once } = write;
-      const { scope, taskId } = changedRow(write);
-      const key = keyOf(scope, taskId);
-      (after ? this.#written : this.#deleted).add(key);
-      if (after) this.#known.rows.set(key, after);
-      if (once !== undefined) this.#known.use(key, keyOf(once), (before?.version ?? 0) + 1);
-      this.#count(before, -1);
-      this.#count(after, 1);
-    }
-    for (const webhook of change.webhooks ?? []) this.#known.replaceWebhook(webhook);
-    for (const record of change.records ?? []) this.#records.set(changedRow(record).name, record.after);
-  }
-
-  #count(row: TaskRow | undefined, tasks: number): void {
-    if (row?.waitingSince === undefined || row.queue === undefined) return;
-    const key = waitingKey(row.queue);
-    this.#waiting.set(key, (this.#waiting.get(key) ?? 0) + tasks);
-  }
-}
-
-const charactersOf = ({ tasks = [] }: Change<unknown>): number =>
-  tasks.reduce(
-    (sum, { facts = [], snapshot }) =>
-      facts.reduce((all, fact) => all + fact.length, sum + (snapshot?.json.length ?? 0)),
-    0,
-  );
