@@ -104,7 +104,7 @@ export class GroupTransaction {
   }
 }
 
-/** Whether one statement has room for a change beside what is collected. */
+/** Whether one statement has room for a change beside the collected ones. */
 export function hasRoom({ characters }: Collected, { tasks = [] }: Change<unknown>): boolean {
   if (characters === 0) return true;
   const more = tasks.reduce(
