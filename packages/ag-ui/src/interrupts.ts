@@ -17,7 +17,7 @@ export function interruptsOf(task: Task): Interrupt[] {
   }
   const calls = awaitedCalls(task);
   if (calls.length > 0)
-    return calls.filter(({ needs }) => needs !== 'output').map((call) => approvalOf(call, question));
+    return calls.filter(({ needs }) => needs !== 'output').map((call) => approvalOf(call, question, message));
   const form = formOf(task);
   return [{ id: question, reason: 'input_required', ...words, ...(form && { responseSchema: form.schema }) }];
 }
@@ -32,11 +32,12 @@ const questionId = (task: Task): string => task.status.message?.messageId ?? tas
 const approvalOf = (
   { toolCallId, toolName, input, reason }: AwaitedToolCall,
   question: string,
+  words: string,
 ): Interrupt => ({
   id: `${question}/${toolCallId}`,
   reason: 'tool_call',
   toolCallId,
-  message: reason ?? `May the tool "${toolName}" run?`,
+  message: reason || words || `May the tool "${toolName}" run?`,
   responseSchema: {
     type: 'object',
     properties: { approved: { type: 'boolean' }, reason: { type: 'string' } },

@@ -207,6 +207,7 @@ export class RunEncoder {
       return yield* this.fail('REJECTED', words || 'The agent does not do this');
     if (state === 'TASK_STATE_CANCELED') {
       if (!this.#input.isModern) return yield* this.fail('CANCELED', words || 'The task was canceled');
+      if (task) yield* this.#words(task.status.message?.messageId ?? task.id, words);
       return yield this.#finished({ type: 'cancelled' });
     }
     const isPlain = task !== undefined && isPlainQuestion(task);

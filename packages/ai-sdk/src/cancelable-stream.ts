@@ -4,7 +4,10 @@ import type { AgentClient, AgentEvent, MessageInput, SendOptions, TaskStream } f
 export interface CancelableStream {
   /** What the events add up to. Read `events` instead of it. */
   readonly stream: TaskStream;
-  /** Throws the reason of the signal at once when it is aborted. Iterate it once. */
+  /**
+   * Ends as well where a person has to authorize something, for which an agent may wait long. Throws the reason of the
+   * signal at once when it is aborted. Iterate it once.
+   */
   readonly events: AsyncGenerator<AgentEvent, void, void>;
 }
 
@@ -46,8 +49,10 @@ async function* eventsOf(
     const event = await Promise.race([first, left.promise]);
     signal?.throwIfAborted();
     if (!event || event.done) return;
-    yield event.value;
-    yield* events;
+    for (let next: IteratorResult<AgentEvent, void> = event; !next.done; next = await events.next()) {
+      yield next.value;
+      if (stream.task?.status.state === 'TASK_STATE_AUTH_REQUIRED') return;
+    }
   } catch (error) {
     signal?.throwIfAborted();
     throw error;

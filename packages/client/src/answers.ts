@@ -8,6 +8,7 @@ export {
   type ShownToolCall,
   untilAtRest,
 } from './answers/answer-parts.ts';
+export { contentOf, taskContent, withMade } from './answers/task-content.ts';
 export {
   type AwaitedToolCall,
   awaitedCalls,

@@ -162,7 +162,7 @@ class ChunkEncoder {
           type: 'tool-approval-request',
           approvalId: toolCallId,
           toolCallId,
-          ...(reason && { reason }),
+          ...((reason || words) && { reason: reason || words }),
         };
     }
     if (task && calls.length === 0 && words)

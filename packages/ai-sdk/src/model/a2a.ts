@@ -8,7 +8,8 @@ import type {
   LanguageModelV4Usage,
   SharedV4Warning,
 } from '@ai-sdk/provider';
-import { type AgentClient, textOf } from '@batonjs/client';
+import type { AgentClient } from '@batonjs/client';
+import { taskContent, withMade } from '@batonjs/client/answers';
 import type { Callee } from '@batonjs/nested-tasks';
 import type { Task } from '@batonjs/protocol';
 import { cancelableStream } from '../cancelable-stream.ts';
@@ -30,7 +31,7 @@ export type A2AModel = LanguageModelV4;
 
 /**
  * An agent where the AI SDK expects a language model. It sends the latest message of the prompt; the agent remembers its
- * context, which travels in the metadata of the answer (`providerMetadata.a2a`: `contextId`, `taskId`, `state`) and back
+ * context, which travels in the metadata of the answer (`providerMetadata.a2a`: `contextId`, `taskId`, `state`, and `message`, what it said at the end) and back
  * with the next prompt. `providerOptions.a2a.contextId` names one. A question of the agent is an answer whose `state` is
  * `TASK_STATE_INPUT_REQUIRED`; the next prompt answers it. A task that FAILED or was REJECTED is an error. Aborting
  * cancels the task. The agent says nothing about tokens; settings of models, and tools, are ignored with a warning.
@@ -118,9 +119,9 @@ export class AgentTaskError extends Error {
   readonly task: Task;
 
   constructor(task: Task) {
-    const { state, message } = task.status;
-    const why = textOf(message);
-    super(`The task of the agent ended as ${state}${why ? `: ${why}` : ''}`);
+    const { state } = task.status;
+    const { said } = taskContent(task);
+    super(withMade(`The task of the agent ended as ${state}${said.text && `: ${said.text}`}`, task));
     this.task = task;
   }
 }
@@ -133,9 +134,11 @@ const goodEnds: ReadonlySet<string> = new Set([
 
 const metadataOf = (task: Task | undefined, answeredIn: string | undefined): JSONObject => {
   const contextId = task?.contextId ?? answeredIn;
+  const message = task && taskContent(task).said.text;
   return {
     ...(contextId && { contextId }),
     ...(task && { taskId: task.id, state: task.status.state }),
+    ...(message && { message }),
   };
 };
 

@@ -29,14 +29,12 @@ export class ReplyParts {
     if (status?.state === 'TASK_STATE_WORKING' && status.message) yield* this.#progress(status.message);
   }
 
-  /** What ends the stream: the words of a question, or of the end where there was no artifact. */
+  /** What ends the stream: what the agent said at the end, or asks. JSON stays what the artifacts are, if there is any. */
   *end(task: Task | undefined, metadata: SharedV4ProviderMetadata): Generator<LanguageModelV4StreamPart> {
     const { state, message } = task?.status ?? {};
     const isQuestion = state?.endsWith('_REQUIRED') ?? false;
-    if (message && (isQuestion || !this.#hasText)) {
-      const words = isQuestion
-        ? textOf(message) || this.#wordsOf(message.parts)
-        : this.#wordsOf(message.parts);
+    if (message && (isQuestion || !this.#isJson || !this.#hasText)) {
+      const words = (isQuestion && textOf(message)) || this.#wordsOf(message.parts);
       yield* this.#text(`status ${message.messageId}`, words);
     }
     // Metadata must be at a part: the SDK hands that back with the next prompt, not the metadata of the end.
@@ -63,14 +61,17 @@ export class ReplyParts {
 
   *#text(block: string, delta: string): Generator<LanguageModelV4StreamPart> {
     if (delta === '') return;
+    let between = '';
     if (this.#open !== block) {
       yield* this.#close();
+      // The SDK joins the texts of all blocks.
+      if (this.#hasText && !this.#isJson) between = '\n\n';
       this.#blocks += 1;
       this.#open = block;
       yield { type: 'text-start', id: `${this.#blocks}` };
     }
     this.#hasText = true;
-    yield { type: 'text-delta', id: `${this.#blocks}`, delta };
+    yield { type: 'text-delta', id: `${this.#blocks}`, delta: between + delta };
   }
 
   *#close(): Generator<LanguageModelV4StreamPart> {

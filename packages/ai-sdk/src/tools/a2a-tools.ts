@@ -122,5 +122,5 @@ async function follow(
 ): Promise<A2AToolResult> {
   const { stream, events } = cancelableStream(client, message, options);
   for await (const _ of events);
-  return toolResult(await stream.result());
+  return toolResult(stream.task ? { task: stream.task } : await stream.result());
 }

@@ -1,5 +1,6 @@
-import { type AgentReply, dataOf, textOf } from '@batonjs/client';
-import type { Json, Part } from '@batonjs/protocol';
+import type { AgentReply } from '@batonjs/client';
+import { contentOf, taskContent } from '@batonjs/client/answers';
+import type { Json } from '@batonjs/protocol';
 
 /**
  * What a tool of `a2aTools` gives. A model reads it as JSON. An agent that FAILED gives a result as well: the model may
@@ -15,12 +16,16 @@ export interface A2AToolResult {
     | 'input-required'
     | 'auth-required'
     | 'message';
-  /** The texts of the artifacts; without any, that of the status. Of a question, the question. */
+  /** What the agent made: the texts of its artifacts, also before a question or a failure. Of an answer, its text. */
   readonly text: string;
-  /** The data of the artifacts, or that of the question; a list where there are several. */
+  /** The data of the artifacts; a list where there are several. */
   readonly data?: Json;
-  /** The files of the artifacts, without their bytes. */
+  /** The files of the artifacts and of the status, without their bytes. */
   readonly files?: readonly { readonly name?: string; readonly mediaType?: string; readonly url?: string }[];
+  /** What the agent said of it: its last words, its question, or why it failed. */
+  readonly message?: string;
+  /** The data of the status, such as the form of a question; a list where there are several. */
+  readonly messageData?: Json;
   /** Of a task. `answer` tools need it. */
   readonly taskId?: string;
   readonly contextId?: string;
@@ -28,22 +33,23 @@ export interface A2AToolResult {
 
 /** The reply of an agent as the result of a tool. */
 export function toolResult({ task, message }: AgentReply): A2AToolResult {
-  if (message) return { state: 'message', ...contentOf(message.parts) };
-  if (!task) return { state: 'failed', text: '' };
-  const { state, message: said } = task.status;
-  const isAsking = state.endsWith('_REQUIRED');
-  const parts = isAsking ? [] : (task.artifacts ?? []).flatMap((artifact) => artifact.parts);
-  const content = contentOf(parts);
-  const { data = dataOf(said) } = content;
+  const { made, said } = task
+    ? taskContent(task)
+    : { made: contentOf(message?.parts ?? []), said: contentOf() };
+  const files = [...made.files, ...said.files];
   return {
-    state: shortStates[state] ?? 'failed',
-    ...content,
-    text: content.text || textOf(said),
-    ...(data !== undefined && { data }),
-    taskId: task.id,
-    ...(task.contextId && { contextId: task.contextId }),
+    state: task ? (shortStates[task.status.state] ?? 'failed') : message ? 'message' : 'failed',
+    text: made.text,
+    ...(made.data.length > 0 && { data: oneOrAll(made.data) }),
+    ...(files.length > 0 && { files }),
+    ...(said.text && { message: said.text }),
+    ...(said.data.length > 0 && { messageData: oneOrAll(said.data) }),
+    ...(task && { taskId: task.id }),
+    ...(task?.contextId && { contextId: task.contextId }),
   };
 }
+
+const oneOrAll = (data: readonly Json[]): Json => (data.length === 1 ? data[0]! : [...data]);
 
 const shortStates: Readonly<Record<string, A2AToolResult['state']>> = {
   TASK_STATE_COMPLETED: 'completed',
@@ -53,19 +59,3 @@ const shortStates: Readonly<Record<string, A2AToolResult['state']>> = {
   TASK_STATE_INPUT_REQUIRED: 'input-required',
   TASK_STATE_AUTH_REQUIRED: 'auth-required',
 };
-
-function contentOf(parts: readonly Part[]): Pick<A2AToolResult, 'text' | 'data' | 'files'> {
-  const data = parts.flatMap((part) => ('data' in part ? [part.data] : []));
-  const files = parts.flatMap((part) => {
-    if (!('raw' in part) && !('url' in part)) return [];
-    const { filename: name, mediaType } = part;
-    return [
-      { ...(name && { name }), ...(mediaType && { mediaType }), ...('url' in part && { url: part.url }) },
-    ];
-  });
-  return {
-    text: textOf({ parts: [...parts] }),
-    ...(data.length > 0 && { data: data.length === 1 ? data[0] : data }),
-    ...(files.length > 0 && { files }),
-  };
-}

@@ -222,7 +222,7 @@ it('an answer that waits for calls asks for them, and says why', async () => {
     shown('a'),
     { ...request('a'), reason: 'Much' },
     shown('b'),
-    request('b'),
+    { ...request('b'), reason: 'Words' },
     shown('c'),
     { type: 'finish-step' },
     { type: 'finish', finishReason: 'tool-calls' },

@@ -121,7 +121,7 @@ describe('an agent as a language model', () => {
         },
       ],
     });
-    expect(text).toBe('a{"b":1}["raw","url"]');
+    expect(text).toBe('a{"b":1}\n\n["raw","url"]');
     expect(files.map(({ mediaType, base64 }) => [mediaType, base64])).toEqual([['text/plain', 'aGVsbG8=']]);
     expect(sources).toMatchObject([{ url: 'https://example.com/x.png' }]);
     const plain = await generateText({ model: a2a(serve(() => reply('Hello'))), prompt: 'x' });

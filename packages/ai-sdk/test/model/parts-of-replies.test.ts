@@ -52,10 +52,10 @@ describe('the parts of a reply', () => {
       'text-delta 1  two{"n":1}',
       'text-end 1',
       'text-start 2',
-      'text-delta 2 Other',
+      'text-delta 2 \n\nOther',
       'text-end 2',
       'text-start 3',
-      'text-delta 3 !',
+      'text-delta 3 \n\n!',
     ]);
   });
 
@@ -79,7 +79,7 @@ describe('the parts of a reply', () => {
       'text-delta 1  three',
       'text-end 1',
       'text-start 2',
-      'text-delta 2 Anew',
+      'text-delta 2 \n\nAnew',
       'text-delta 2  and more',
     ]);
   });
@@ -163,10 +163,17 @@ describe('the parts of a reply', () => {
       ['text-start 1', 'text-delta 1 Done1', 'text-end 1', 'text-start 2', 'text-end 2'],
     ],
     [
-      'of a task with artifacts, no words',
+      'of a task with artifacts, its last words below them',
       task('TASK_STATE_COMPLETED', {}, message('m', { text: 'Done' })),
       [update('a', [{ text: 'x' }])],
       false,
+      ['text-end 1', 'text-start 2', 'text-delta 2 \n\nDone', 'text-end 2', 'text-start 3', 'text-end 3'],
+    ],
+    [
+      'of data where JSON is wanted, no words',
+      task('TASK_STATE_COMPLETED', {}, message('m', { text: 'Done' }, { data: 1 })),
+      [update('a', [{ data: 2 }])],
+      true,
       ['text-end 1', 'text-start 2', 'text-end 2'],
     ],
     [
@@ -174,7 +181,7 @@ describe('the parts of a reply', () => {
       task('TASK_STATE_INPUT_REQUIRED', {}, message('m', { text: 'Which?' }, { data: 1 })),
       [update('a', [{ text: 'x' }])],
       false,
-      ['text-end 1', 'text-start 2', 'text-delta 2 Which?', 'text-end 2', 'text-start 3', 'text-end 3'],
+      ['text-end 1', 'text-start 2', 'text-delta 2 \n\nWhich?', 'text-end 2', 'text-start 3', 'text-end 3'],
     ],
     [
       'of a question without words, its data',

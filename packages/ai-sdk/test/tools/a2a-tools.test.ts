@@ -71,7 +71,7 @@ describe('the tools of an agent', () => {
     const tools = await a2aTools({ calc: calculator() });
     expect(await perform(tools, 'calc_divide', { a: 6, b: 0 })).toMatchObject({
       state: 'failed',
-      text: 'Nothing can be divided by zero',
+      message: 'Nothing can be divided by zero',
     });
   });
 
@@ -91,15 +91,11 @@ describe('the tools of an agent', () => {
 
   it('give a question as a result, which the tool for answers answers', async () => {
     const tools = await a2aTools({ shop: asking() });
-    const asked = (await perform(tools, 'shop', { message: 'book' })) as {
-      state: string;
-      text: string;
-      taskId: string;
-    };
-    expect(asked).toMatchObject({ state: 'input-required', text: 'Which one?' });
+    const asked = (await perform(tools, 'shop', { message: 'book' })) as { taskId: string };
+    expect(asked).toMatchObject({ state: 'input-required', message: 'Which one?' });
     expect(await perform(tools, 'shop_answer', { taskId: asked.taskId, answer: 'red' })).toMatchObject({
       state: 'completed',
-      text: 'So red',
+      message: 'So red',
     });
   });
 

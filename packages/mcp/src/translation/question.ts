@@ -1,4 +1,5 @@
 import { type AnswerMessage, answer, textOf } from '@batonjs/client';
+import { withMade } from '@batonjs/client/answers';
 import { formOf } from '@batonjs/extensions/client';
 import type { Json, Task } from '@batonjs/protocol';
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
@@ -23,7 +24,7 @@ const textField: FlatSchema = {
 /** The question that a task waits with: its form where elicitation can show it, else one field of text. */
 export function questionOf(task: Task): Question {
   const form = formOf(task);
-  const message = questionText(task);
+  const message = withMade(questionText(task), task);
   const requestedSchema = form && flatSchema(form.schema, form.initial);
   if (requestedSchema)
     return { message, requestedSchema, toMessage: (content = {}) => answer(task, content as Json) };

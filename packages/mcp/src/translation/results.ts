@@ -1,5 +1,5 @@
-import { type AgentReply, textOf } from '@batonjs/client';
-import { awaitedCalls } from '@batonjs/client/answers';
+import { type AgentReply, dataOf } from '@batonjs/client';
+import { awaitedCalls, taskContent } from '@batonjs/client/answers';
 import { errorOf, formOf } from '@batonjs/extensions/client';
 import type { Task } from '@batonjs/protocol';
 import type { CallToolResult } from '@modelcontextprotocol/server';
@@ -28,12 +28,25 @@ export function resultOf(reply: AgentReply): CallToolResult {
   return { ...resultOfTask(task), _meta: { [TASK_META]: meta } };
 }
 
+/** What was said, and what was made, in every state. */
 function resultOfTask(task: Task): CallToolResult {
-  const { message, state } = task.status;
-  const text = textOf(message);
+  const { state, message } = task.status;
+  const made = contentOfArtifacts(task.id, task.artifacts ?? []);
+  if (state === 'TASK_STATE_COMPLETED') {
+    const uri = `a2a:${encodeURIComponent(task.id)}/status`;
+    const said = message?.parts.map((part, n) => contentOf(part, `${uri}/${n}`)) ?? [];
+    return { content: [...said, ...made], ...structured(task) };
+  }
+  const { content, ...rest } = wordsOf(task);
+  const soFar = made.length > 0 ? textResult('What the agent has made so far:').content : [];
+  return { content: [...content, ...soFar, ...made], ...rest };
+}
+
+/** What a task says that has not completed. */
+function wordsOf(task: Task): CallToolResult {
+  const { state } = task.status;
+  const { text } = taskContent(task).said;
   switch (state) {
-    case 'TASK_STATE_COMPLETED':
-      return completedResult(task);
     case 'TASK_STATE_INPUT_REQUIRED':
       return waitingResult(task);
     case 'TASK_STATE_AUTH_REQUIRED':
@@ -51,22 +64,17 @@ function resultOfTask(task: Task): CallToolResult {
     case 'TASK_STATE_CANCELED':
       return textResult(`The task was canceled${text && `: ${text}`}`, true);
     default:
-      return textResult(`The task is still running. To wait for its result, ${howToContinue(task)}.`);
+      return textResult(
+        `The task is still running. To wait for its result, ${howToContinue(task)}.${text && `\n\nIt says: ${text}`}`,
+      );
   }
 }
 
-function completedResult({ id, artifacts = [], status: { message } }: Task): CallToolResult {
-  const content = contentOfArtifacts(id, artifacts);
-  const said = message?.parts.map((part, n) => contentOf(part, `a2a:${encodeURIComponent(id)}/status/${n}`));
-  // The output of a typed skill is the data of the artifact `result`.
-  const output = artifacts
-    .find(({ name }) => name === 'result')
-    ?.parts.flatMap((part) => ('data' in part ? [part.data] : []))[0];
+/** The output of a typed skill is the data of the artifact `result`. */
+function structured({ artifacts = [] }: Task): Pick<CallToolResult, 'structuredContent'> {
+  const output = dataOf(artifacts.find(({ name }) => name === 'result'));
   const isObject = typeof output === 'object' && output !== null && !Array.isArray(output);
-  return {
-    content: [...(said ?? []), ...content],
-    ...(isObject && { structuredContent: output as Record<string, unknown> }),
-  };
+  return isObject ? { structuredContent: output as Record<string, unknown> } : {};
 }
 
 /** Whether a task waits until calls of tools are approved. */

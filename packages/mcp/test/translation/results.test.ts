@@ -99,7 +99,7 @@ describe('the result of a task', () => {
     [
       'runs',
       task('TASK_STATE_WORKING', said('Thinking')),
-      `The task is still running. To wait for its result, ${goOn}.`,
+      `The task is still running. To wait for its result, ${goOn}.\n\nIt says: Thinking`,
       false,
     ],
     [

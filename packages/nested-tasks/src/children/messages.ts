@@ -1,4 +1,5 @@
 import { answer, type MessageInput } from '@batonjs/client';
+import { withMade } from '@batonjs/client/answers';
 import type { Message, Part, Task } from '@batonjs/protocol';
 import { TASK_TREE } from '@batonjs/protocol/headers';
 import type { Turn } from '@batonjs/server';
@@ -44,6 +45,13 @@ export function passedOn(task: Task, messageId: string, message = task.status.me
     referenceTaskIds: [task.id],
     ...(extensions && { extensions }),
   };
+}
+
+/** The question of a child, and below it what the child has made so far: the user of this task sees nothing else of it. */
+export function questionOf(task: Task, messageId: string): Message {
+  const message = passedOn(task, messageId);
+  const made = withMade('', task);
+  return made === '' ? message : { ...message, parts: [...message.parts, { text: made }] };
 }
 
 /** What users said between a message of this task and the next one of its agent, oldest first. */

@@ -7,7 +7,7 @@ import type { CallOptions } from '../call.ts';
 import type { CallScope } from '../call-scope.ts';
 import { aborted } from './aborted.ts';
 import type { KnownChild } from './known-child.ts';
-import { answersAfter, answerTo, passedOn, toMessage } from './messages.ts';
+import { answersAfter, answerTo, questionOf, toMessage } from './messages.ts';
 import { type SendSettings, type StartedStream, send } from './start-child.ts';
 
 /** The questions of a child, and the way of their answers. */
@@ -102,7 +102,7 @@ export class Questions {
     const child = this.#child;
     const question = child.idOf('question', String(questions));
     child.change({ questions, question, asked: task.status.message?.messageId, answered: undefined });
-    const update = { status: { state, message: passedOn(task, question) } };
+    const update = { status: { state, message: questionOf(task, question) } };
     return child.save(askedIn(this.#scope.turn, update));
   }
 

@@ -14,7 +14,7 @@ import {
 import type { GatewayError } from '../tasks/gateway-task.ts';
 import { noteIn, noteMessage, type QuestionName } from '../tasks/note.ts';
 import { questionOf } from './question.ts';
-import { resultOf } from './result.ts';
+import { madeBy, resultOf } from './result.ts';
 
 type Emit = Parameters<Parameters<typeof emitting>[0]>[0];
 
@@ -57,7 +57,8 @@ export class Report {
     const { form } = questionOf(task);
     const question = this.#nameOf(timestamp || message ? latest : undefined);
     // In this state, the turn goes on: it follows the task at the agent, which may end without an answer.
-    await this.#emit(authRequired(noteMessage(textOf(message), { agentTaskId: task.id, form, question })));
+    const note = { agentTaskId: task.id, form, question, result: madeBy(task) };
+    await this.#emit(authRequired(noteMessage(textOf(message), note)));
   }
 
   /** The name that the turn before gave to a question, if it is the same one: an answer to it is the same message. */
@@ -74,13 +75,13 @@ export class Report {
     const { state, message } = task.status;
     const text = textOf(message);
     if (state === 'TASK_STATE_CANCELED')
-      return this.#emit(canceled(noteMessage(text, { agentTaskId: task.id })));
+      return this.#emit(canceled(noteMessage(text, { agentTaskId: task.id, result: madeBy(task) })));
     if (state === 'TASK_STATE_COMPLETED') return this.result(output ?? resultOf(task), task.id, text);
     const { code, message: why } = errorOf(task) ?? {
       code: state === 'TASK_STATE_REJECTED' ? 'REJECTED' : 'AGENT_FAILED',
       message: text,
     };
-    await this.failed({ code, message: why || 'The agent gave no reason' }, task.id);
+    await this.failed({ code, message: why || 'The agent gave no reason' }, task.id, madeBy(task));
   }
 
   async result(result: Json, agentTaskId?: string, text = ''): Promise<void> {
@@ -89,9 +90,9 @@ export class Report {
     await this.#emit(complete(noteMessage(text, { agentTaskId, result })));
   }
 
-  async failed(error: GatewayError, agentTaskId?: string): Promise<void> {
+  async failed(error: GatewayError, agentTaskId?: string, result?: Json): Promise<void> {
     await this.#accepted(agentTaskId);
-    await this.#emit(failed(noteMessage(error.message, { agentTaskId, error })));
+    await this.#emit(failed(noteMessage(error.message, { agentTaskId, error, result })));
   }
 
   canceled(): Promise<void> {

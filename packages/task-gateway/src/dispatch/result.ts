@@ -1,21 +1,22 @@
+import { taskContent } from '@batonjs/client/answers';
 import type { Json, Message, Part, Task } from '@batonjs/protocol';
 import { dataOf, textOf } from '@batonjs/protocol/parts';
 
 /**
- * The result of a task without a typed skill: the data of the artifact `result`, else the data of its only artifact,
- * else its text, and its artifacts if they have more than text.
+ * What the agent made, without a typed skill: the data of the artifact `result`, else the data of its only artifact, else
+ * its text, and its artifacts if they have more than text. Undefined if it made nothing.
  */
-export function resultOf({ artifacts = [], status }: Task): Json {
+export function madeBy(task: Task): Json | undefined {
+  const { artifacts = [] } = task;
   const result = artifacts.find(({ name }) => name === 'result') ?? artifacts[0];
   const data = artifacts.length === 1 || result?.name === 'result' ? dataOf(result) : undefined;
-  if (data !== undefined) return data;
+  const { text } = taskContent(task).made;
   const parts = artifacts.flatMap((artifact) => artifact.parts);
-  const text = artifacts
-    .map((artifact) => textOf(artifact))
-    .filter((each) => each !== '')
-    .join('\n');
-  return asResult(parts.every(isText) && text === '' ? textOf(status.message) : text, parts);
+  return data ?? (text === '' && parts.every(isText) ? undefined : asResult(text, parts));
 }
+
+/** The result of a task that completed: what the agent made, or what it said if that is all. */
+export const resultOf = (task: Task): Json => madeBy(task) ?? asResult(taskContent(task).said.text, []);
 
 /** The result of an agent that answered with a message. */
 export const resultOfMessage = (message: Message): Json =>

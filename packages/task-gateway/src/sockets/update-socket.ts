@@ -6,7 +6,7 @@ import type { RawData, WebSocket } from 'ws';
 import { GatewayRefusal, isFault, toWireError } from '../tasks/gateway-refusal.ts';
 import type { TaskProgressReport } from '../tasks/gateway-task.ts';
 import type { TaskService } from '../tasks/task-service.ts';
-import { isFinal } from '../tasks/view.ts';
+import { isFinal, wordsOf } from '../tasks/view.ts';
 import { type ClientFrame, requestIdIn, toFrame } from './frames.ts';
 import { type TaskWatch, updatesPerRead } from './task-watch.ts';
 import type { TaskWatches } from './task-watches.ts';
@@ -257,12 +257,14 @@ export class UpdateSocket implements ServedSocket {
 
 const frames = new WeakMap<TaskProgressReport, string>();
 
-/** The frame of an update, made once for all sockets. Clients do not see the time and message of a history. */
+/** The frame of an update, made once for all sockets. Clients do not see the time of a history. */
 function frameOf(taskId: string, update: TaskProgressReport): string {
   let frame = frames.get(update);
   if (frame === undefined) {
     const { status, progress, result, error, form, sequence } = update;
-    frame = JSON.stringify({ event: 'task_update', taskId, status, progress, result, error, form, sequence });
+    const message = wordsOf(update, update.message) || undefined;
+    const members = { status, progress, result, error, form, message, sequence };
+    frame = JSON.stringify({ event: 'task_update', taskId, ...members });
     frames.set(update, frame);
   }
   return frame;

@@ -30,8 +30,10 @@ export interface TaskProgressReport {
   readonly status: GatewayStatus;
   /** Percent, 0 to 100; only `in_progress`, if the agent reports progress. */
   readonly progress?: number;
-  /** Only of a task that is `completed`. */
+  /** What the agent made: of each task that is `completed`, and of others where it made something before. */
   readonly result?: Json;
+  /** What the agent said with its result, its question or its end. Of a task that `failed`, `error` says why. */
+  readonly message?: string;
   /** Only of a task that `failed`. */
   readonly error?: GatewayError;
   /** Only of a task that is `in_progress` and waits for an answer. */

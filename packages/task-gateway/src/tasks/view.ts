@@ -33,11 +33,25 @@ export const statesOf = (status: GatewayStatus): TaskState[] =>
 export function reportOf({ state, message }: TaskStatus, sequence: number): TaskProgressReport {
   const status = statusOf[state];
   const { progress, result, error, form } = noteIn(message);
-  if (status === 'completed') return { status, result: result ?? {}, sequence };
-  if (status === 'failed') return { status, error: error ?? serverError(message), sequence };
-  if (status !== 'in_progress') return { status, sequence };
-  return { status, ...(progress !== undefined && { progress }), ...(form && { form }), sequence };
+  if (status === 'created') return { status, sequence };
+  const report: TaskProgressReport = {
+    status,
+    ...(status === 'in_progress' && progress !== undefined && { progress }),
+    ...((result !== undefined || status === 'completed') && { result: result ?? {} }),
+    ...(status === 'failed' && { error: error ?? serverError(message) }),
+    ...(status === 'in_progress' && form && { form }),
+    sequence,
+  };
+  const words = wordsOf(report, textOf(message));
+  return words ? { ...report, message: words } : report;
 }
+
+/** What was said with a result, a question or an end, unless another member says it. */
+export const wordsOf = ({ status, form, result }: TaskProgressReport, words = ''): string | undefined =>
+  (form && form.title !== words) ||
+  ((status === 'completed' || status === 'canceled') && Object(result).text !== words)
+    ? words
+    : undefined;
 
 /** The error of a task that the server ended: a deadline passed, or its processes died. */
 function serverError(message: Message | undefined): GatewayError {
