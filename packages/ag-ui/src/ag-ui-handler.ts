@@ -4,24 +4,20 @@ import {
   type Asked,
   type FrontAgent,
   type FrontDoor,
+  type FrontDoorOptions,
   type FrontReply,
   frontDoor,
+  logError,
+  ofFrontDoor,
 } from '@batonjs/extensions/internals';
-import { encodeSse, mustKnowOptions, type OptionNames, sseHeaders } from '@batonjs/server/adapter';
+import { encodeSse, mustKnowOptions, sseHeaders } from '@batonjs/server/adapter';
 import type { AgUiEvent } from './events.ts';
 import { openRun, type Run, RunRefused, stepsOfRun } from './run.ts';
 import { RunEncoder } from './run-encoder.ts';
 import { type RunInput, readRunInput } from './run-input.ts';
 
 /** Options of `agUiHandler`. */
-export interface AgUiHandlerOptions {
-  /** The most bytes of a request, which has all messages and the state of the thread. Default 10,485,760 (10 MiB). */
-  readonly bodyBytes?: number;
-  /** Sees the errors that are no fault of the caller. Default: they are dropped. */
-  readonly onError?: (error: unknown) => void;
-}
-
-const known: OptionNames<AgUiHandlerOptions> = { bodyBytes: true, onError: true };
+export type AgUiHandlerOptions = FrontDoorOptions;
 
 /**
  * Serves an agent to front ends that speak AG-UI 0.0.59 or 1.0, such as `HttpAgent` and CopilotKit. Mount it as an agent:
@@ -30,14 +26,14 @@ const known: OptionNames<AgUiHandlerOptions> = { bodyBytes: true, onError: true 
  * `TypeError` for an option that it does not have.
  */
 export function agUiHandler(agent: FrontAgent, options: AgUiHandlerOptions = {}): FrontDoor {
-  mustKnowOptions(options, known);
-  const { bodyBytes = 10_485_760, onError = () => {} } = options;
-  return frontDoor(agent, { bodyBytes, onError }, async (asked): Promise<FrontReply> => {
+  mustKnowOptions(options, ofFrontDoor);
+  const { onError = logError } = options;
+  return frontDoor(agent, { ...options, refusals: 'json' }, async (asked): Promise<FrontReply> => {
     const { method, path } = asked;
     const [threadId, ...more] = path;
     if (method === 'DELETE' && threadId !== undefined && more.length === 0)
       return { status: (await cancelOpenTask(asked.agent, threadId)) ? 202 : 204, headers: {} };
-    if (threadId !== undefined) throw new A2AError('METHOD_NOT_FOUND');
+    if (threadId !== undefined) throw asked.notFound();
     if (method !== 'POST') throw new A2AError('METHOD_NOT_ALLOWED');
     const input = readRunInput(await asked.json());
     const opened = await openRun(asked.agent, input, {

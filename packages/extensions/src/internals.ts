@@ -5,7 +5,10 @@ export {
   type Asked,
   type FrontAgent,
   type FrontDoor,
+  type FrontDoorOptions,
   type FrontReply,
   frontDoor,
+  logError,
+  ofFrontDoor,
 } from './front/front-door.ts';
 export { type ReadSchema, readJsonSchema } from './json-schema/read-json-schema.ts';

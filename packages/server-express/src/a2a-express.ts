@@ -1,5 +1,6 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
+import { mustHandle } from '@batonjs/server/adapter';
 import { answer, mountOf, readIncomingBody } from '@batonjs/server-node/adapter';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { refusedBody } from './refused-body.ts';
@@ -14,6 +15,7 @@ import { refusedBody } from './refused-body.ts';
 export function a2aExpress(
   server: Pick<AgentServer, 'handle'>,
 ): [handler: RequestHandler, onError: ErrorRequestHandler] {
+  mustHandle(server, 'a2aExpress');
   const serve = async (
     req: Request,
     res: Response,

@@ -1,5 +1,6 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { AgentServer } from '@batonjs/server';
+import { mustHandle } from '@batonjs/server/adapter';
 import { answer, mountOf, type Parsed, readIncomingBody, splitTarget } from '@batonjs/server-node/adapter';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -10,6 +11,7 @@ import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastif
  * its proxy (`trustProxy`), which must then set `Host`. Otherwise give the server its `publicUrl`.
  */
 export function a2aFastify(server: Pick<AgentServer, 'handle'>): FastifyPluginCallback {
+  mustHandle(server, 'a2aFastify');
   return (app, _options, done) => {
     const serve = async (request: FastifyRequest, reply: FastifyReply, refusal?: A2AError) => {
       const { raw: res } = reply;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
-import { answerRequest, forwardedScheme, webMountOf } from '@batonjs/server/adapter';
+import { answerRequest, forwardedScheme, mustHandle, webMountOf } from '@batonjs/server/adapter';
 import { endWithServer, keepAlive, mountOf, splitTarget } from '@batonjs/server-node/adapter';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
@@ -28,6 +28,7 @@ export function a2aHono(
   server: Pick<AgentServer, 'handle'>,
   { trustHost = false, use = [] }: A2AHonoOptions = {},
 ): Hono {
+  mustHandle(server, 'a2aHono');
   const serve = async (c: Context, refusal?: A2AError): Promise<Response> => {
     const { incoming, outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
     if (incoming?.socket) keepAlive(incoming.socket);

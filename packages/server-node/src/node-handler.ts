@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AgentServer } from '@batonjs/server';
-import { forwardedScheme, mustKnowOptions, type OptionNames } from '@batonjs/server/adapter';
+import { forwardedScheme, mustHandle, mustKnowOptions, type OptionNames } from '@batonjs/server/adapter';
 import { answer } from './answer.ts';
 import { dropRest } from './drop-rest.ts';
 import { readIncomingBody } from './incoming-body.ts';
@@ -24,13 +24,14 @@ export const ofHandler: OptionNames<NodeHandlerOptions> = { path: true, trustHos
 /**
  * Serves an agent from a server of `node:http` or `node:https`: `createServer(nodeHandler(server))`. The agent's card has
  * the address of the request only for a request from this machine to this machine. Otherwise give the server its
- * `publicUrl`. Throws a `TypeError` for an option that it does not have.
+ * `publicUrl`. Throws a `TypeError` for an option that it does not have, and for a server without `handle`.
  */
 export function nodeHandler(
   server: Pick<AgentServer, 'handle'>,
   options: NodeHandlerOptions = {},
 ): RequestListener {
   mustKnowOptions(options, ofHandler);
+  mustHandle(server, 'nodeHandler');
   const { path = '/', trustHost = false } = options;
   const mount = path.replace(/(?<!\/)\/+$/, '');
   const schemeOf = ({ headers, socket }: IncomingMessage): string => {
@@ -55,7 +56,8 @@ export function nodeHandler(
         trusted: trustHost,
       }),
     };
-    answer(server, req, res, asked).catch(() => {
+    answer(server, req, res, asked).catch((error: unknown) => {
+      console.error('[baton] A request could not be answered', error);
       if (res.headersSent) res.destroy();
       else res.writeHead(500).end();
     });

@@ -164,7 +164,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     addInterface: (entry) => listed(added, entry),
     limits: dependencies.options.limits,
     push: pushDeliveries(push, queue),
-    fetch: createFetch(handle, publicUrl ? new URL(publicUrl).pathname.replace(/(?<!\/)\/+$/, '') : ''),
+    fetch: createFetch(handle, publicUrl ? new URL(publicUrl).pathname : ''),
     get load() {
       return { turns: runner.running, tasks: tasks.size };
     },

@@ -1,20 +1,20 @@
 import { cancelOpenTask } from '@batonjs/client/answers';
-import { type FrontAgent, type FrontDoor, type FrontReply, frontDoor } from '@batonjs/extensions/internals';
+import {
+  type FrontAgent,
+  type FrontDoor,
+  type FrontDoorOptions,
+  type FrontReply,
+  frontDoor,
+  ofFrontDoor,
+} from '@batonjs/extensions/internals';
 import { A2AError } from '@batonjs/protocol/errors';
-import { encodeSse, mustKnowOptions, type OptionNames, sseHeaders } from '@batonjs/server/adapter';
+import { encodeSse, mustKnowOptions, sseHeaders } from '@batonjs/server/adapter';
 import { safeValidateUIMessages, type UIMessage, type UIMessageChunk } from 'ai';
 import { resumeChat, sendChat } from './chat.ts';
 import { chatMessages } from './history.ts';
 
 /** Options of `chatHandler`. */
-export interface ChatHandlerOptions {
-  /** The most bytes of a request, which has all messages of the chat. Default 10,485,760 (10 MiB). */
-  readonly bodyBytes?: number;
-  /** Sees the errors that are no fault of the caller. Default: they are dropped. */
-  readonly onError?: (error: unknown) => void;
-}
-
-const known: OptionNames<ChatHandlerOptions> = { bodyBytes: true, onError: true };
+export type ChatHandlerOptions = FrontDoorOptions;
 
 /** The header by which `useChat` knows the protocol. */
 const headers = { ...sseHeaders, 'x-vercel-ai-ui-message-stream': 'v1' };
@@ -25,16 +25,16 @@ const headers = { ...sseHeaders, 'x-vercel-ai-ui-message-stream': 'v1' };
  * again, and `DELETE /{chatId}` cancels. Throws `TypeError` for an option that it does not have.
  */
 export function chatHandler(agent: FrontAgent, options: ChatHandlerOptions = {}): FrontDoor {
-  mustKnowOptions(options, known);
-  const { bodyBytes = 10_485_760, onError } = options;
-  return frontDoor(agent, { bodyBytes, ...(onError && { onError }) }, async (asked): Promise<FrontReply> => {
+  mustKnowOptions(options, ofFrontDoor);
+  // The default transport shows the body of a refusal as it is.
+  return frontDoor(agent, { ...options, refusals: 'text' }, async (asked): Promise<FrontReply> => {
     const { method, path, agent, follow } = asked;
     const [id, what, ...more] = path;
     if (method === 'POST' && id === undefined) {
       const sending = await readSending(await asked.json());
       return { status: 200, headers, body: eventsOf(await sendChat(agent, sending, follow)) };
     }
-    if (id === undefined || more.length > 0) throw new A2AError('METHOD_NOT_FOUND');
+    if (id === undefined || more.length > 0) throw asked.notFound();
     if (method === 'GET' && what === 'stream') {
       const chunks = await resumeChat(agent, id, follow);
       if (!chunks) return { status: 204, headers: {} };
@@ -50,7 +50,7 @@ export function chatHandler(agent: FrontAgent, options: ChatHandlerOptions = {})
     }
     if (method === 'DELETE' && what === undefined)
       return { status: (await cancelOpenTask(agent, id)) ? 202 : 204, headers: {} };
-    throw new A2AError('METHOD_NOT_FOUND');
+    throw asked.notFound();
   });
 }
 

@@ -53,7 +53,7 @@ describe('the handler of chats', () => {
     const body = { id: 'chat-1', messages: [userMessage('Hello')] };
     const refused = await handler.fetch(post(body));
     expect(refused.status).toBe(401);
-    expect(await refused.json()).toMatchObject({ error: { code: 'UNAUTHENTICATED' } });
+    expect(await refused.text()).toBe('Authentication required');
     await (await handler.fetch(post(body, { 'x-api-key': 'key-of-ada' }))).text();
     const messagesOf = async (key: string) =>
       (
@@ -102,6 +102,18 @@ describe('the handler of chats', () => {
     expect(errors).toHaveLength(1);
     expect(() => chatHandler(serve(agent), { bodyBytes: 0 })).toThrow(RangeError);
     expect(() => chatHandler(serve(agent), { bodyByte: 1 } as object)).toThrow('bodyBytes');
+  });
+
+  it('refuses in a sentence, which the default transport shows', async () => {
+    const handler = chatHandler(serve(agent));
+    const transport = new DefaultChatTransport({
+      api: 'http://localhost',
+      fetch: (input, init) => handler.fetch(new Request(input, init)),
+    });
+    const chat = new TestChat({ id: 'chat-1', transport });
+    const picture = { type: 'file' as const, mediaType: 'image/png', url: 'data:image/png;base64,AQ==' };
+    await chat.sendMessage({ text: 'Look', files: [picture] });
+    expect(chat.error?.message).toMatch(/^message\.parts\[0\] is image\/png; this agent reads /);
   });
 
   it('answers as `useChat` knows it, for any trigger, until the end', async () => {

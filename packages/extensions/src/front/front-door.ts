@@ -1,7 +1,7 @@
 import { type AgentClient, connect } from '@batonjs/client';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
-import { answerRequest, parseJson, webMountOf } from '@batonjs/server/adapter';
+import { createFetch, type OptionNames, parseJson } from '@batonjs/server/adapter';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 type Handle = AgentServer['handle'];
@@ -35,6 +35,8 @@ export interface Asked {
   readonly signal: AbortSignal;
   /** Whether the handler closes, which is no fault of the client. */
   isClosing(): boolean;
+  /** The error for a path, below the mount, at which nothing is. */
+  notFound(): A2AError;
   /** The JSON of the body. Throws `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE` and `PARSE_ERROR`. */
   json(): Promise<unknown>;
 }
@@ -43,7 +45,7 @@ export interface Asked {
 export interface FrontDoor {
   /** The handler that adapters of HTTP frameworks call: `nodeHandler`, `a2aExpress`, `a2aFastify` and `a2aHono` take it. */
   readonly handle: Handle;
-  /** The web-standard handler. The request's path begins below the mount. */
+  /** The web-standard handler. The request's path begins with the option `path`, or below it. */
   fetch(request: Request): Promise<Response>;
   /** Ends all streams. Tasks go on. */
   close(): Promise<void>;
@@ -52,13 +54,38 @@ export interface FrontDoor {
 /** The most values of a body: as many as a server reads by default. */
 const maxValues = 100_000;
 
-/** Makes a handler of `answer`, whose errors become replies with a JSON body. */
+/** Options of every front door. */
+export interface FrontDoorOptions {
+  /**
+   * The path at which `fetch` is mounted, such as `/api/chat` in an app of Next.js. Default `/`. Adapters of frameworks know
+   * theirs.
+   */
+  readonly path?: string;
+  /** The most bytes of a request, which has all messages of a conversation. Default 10,485,760 (10 MiB). */
+  readonly bodyBytes?: number;
+  /** Sees the errors that are no fault of the caller. Default: they are written to standard error. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** The options of every front door, by which an unknown one is found. */
+export const ofFrontDoor: OptionNames<FrontDoorOptions> = { path: true, bodyBytes: true, onError: true };
+
+/** Writes an error to standard error, where no `onError` is given. */
+export const logError = (error: unknown): void =>
+  console.error('[baton] A front end was not answered', error);
+
+/**
+ * Makes a handler of `answer`. Its errors become replies whose body is JSON or, for front ends that show it as it is, the
+ * sentence alone.
+ */
 export function frontDoor(
   agent: FrontAgent,
   {
-    bodyBytes,
-    onError = () => {},
-  }: { readonly bodyBytes: number; readonly onError?: (error: unknown) => void },
+    path = '/',
+    bodyBytes = 10_485_760,
+    onError = logError,
+    refusals,
+  }: FrontDoorOptions & { readonly refusals: 'json' | 'text' },
   answer: (asked: Asked) => Promise<FrontReply>,
 ): FrontDoor {
   if (!(Number.isInteger(bodyBytes) && bodyBytes > 0))
@@ -69,7 +96,7 @@ export function frontDoor(
     const signal = AbortSignal.any([exchange.signal, closing.signal]);
     try {
       if (exchange.refusal) throw exchange.refusal;
-      if (closing.signal.aborted) throw new A2AError('UNAVAILABLE');
+      if (closing.signal.aborted) return refusal(new A2AError('UNAVAILABLE'), () => {}, refusals);
       const { client, followForMs } = await clientFor(exchange);
       const reply = await answer({
         method: exchange.method,
@@ -79,21 +106,22 @@ export function frontDoor(
         follow: { signal, ...(followForMs !== undefined && { followForMs }) },
         signal,
         isClosing: () => closing.signal.aborted,
+        notFound: () =>
+          new A2AError(
+            'METHOD_NOT_FOUND',
+            `Nothing answers ${exchange.method} ${exchange.path} below the mount: is its path that of the handler?`,
+          ),
         json: () => readJson(exchange, bodyBytes),
       });
       const { body } = reply;
       return typeof body === 'object' ? { ...reply, body: withHeartbeat(body) } : reply;
     } catch (error) {
-      return refusal(error, onError);
+      return refusal(error, onError, refusals);
     }
   };
   return {
     handle,
-    fetch: (request) =>
-      answerRequest({ handle }, request, {
-        path: new URL(request.url).pathname,
-        ...webMountOf(request, { path: '', trusted: false }),
-      }),
+    fetch: createFetch(handle, path),
     async close() {
       closing.abort();
     },
@@ -110,6 +138,10 @@ function decoded(segment: string): string {
 
 /** The client of each request. */
 function clientsOf(agent: FrontAgent) {
+  if (typeof agent !== 'function' && !('handle' in Object(agent)) && !('listTasks' in Object(agent)))
+    throw new TypeError(
+      'A front end talks to an agent server, a client of `connect`, or a function that gives one',
+    );
   if (typeof agent === 'function')
     return async ({ headers }: HttpExchange) => ({ client: await agent(headers), followForMs: undefined });
   if (!('handle' in agent)) return async () => ({ client: agent, followForMs: undefined });
@@ -152,17 +184,18 @@ async function readJson({ headers, readBody }: HttpExchange, bodyBytes: number):
 }
 
 /** The reply to a request that was refused. Of errors that are no fault of the caller it says only their kind. */
-function refusal(error: unknown, onError: (error: unknown) => void): FrontReply {
+function refusal(error: unknown, onError: (error: unknown) => void, refusals: 'json' | 'text'): FrontReply {
   const row = A2AError.is(error) ? errorTable[error.reason] : undefined;
   if (!A2AError.is(error) || !row || row.http >= 500) onError(error);
   const isShown = A2AError.is(error) && row !== undefined && row.status !== 'INTERNAL';
   const status = row?.http ?? 500;
   const { challenge = status === 401 ? 'Bearer' : undefined, retryAfter } = A2AError.is(error) ? error : {};
-  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  const type = refusals === 'json' ? 'application/json' : 'text/plain; charset=utf-8';
+  const headers: Record<string, string> = { 'content-type': type };
   if (challenge) headers['www-authenticate'] = challenge;
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
   const shown = isShown
     ? { code: error.reason, message: error.message }
     : { code: 'INTERNAL', message: 'Internal error' };
-  return { status, headers, body: JSON.stringify({ error: shown }) };
+  return { status, headers, body: refusals === 'json' ? JSON.stringify({ error: shown }) : shown.message };
 }

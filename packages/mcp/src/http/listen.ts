@@ -22,7 +22,7 @@ export interface McpAddress {
  * reach the server under a name of its own. Resolves to the URL and a function that ends it.
  */
 export async function listen(
-  handler: McpHandler,
+  handler: Pick<McpHandler, 'fetch' | 'close'>,
   { port, host, allowedHosts }: McpAddress,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const allowed = [...localhostAllowedHostnames(), ...allowedHosts];

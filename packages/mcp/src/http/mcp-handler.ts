@@ -1,5 +1,7 @@
 import type { AgentClient } from '@batonjs/client';
+import { logError } from '@batonjs/extensions/internals';
 import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
+import type { AgentServer } from '@batonjs/server';
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -7,6 +9,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { type McpOptions, ofMcp, serverFactory } from '../server/to-mcp.ts';
+import { handleOf } from './handle.ts';
 import { errorResponse, refusal } from './refusal.ts';
 import { readJson } from './request-body.ts';
 import { Sessions } from './sessions.ts';
@@ -36,8 +39,10 @@ export interface McpCaller {
   readonly agent: AgentClient;
 }
 
-/** MCP over streamable HTTP, for any server that speaks `fetch`. */
+/** MCP over streamable HTTP, mounted as an agent is. */
 export interface McpHandler {
+  /** The handler that adapters of HTTP frameworks call: `nodeHandler`, `a2aExpress`, `a2aFastify` and `a2aHono` take it. */
+  readonly handle: AgentServer['handle'];
   /** Answers a request to the endpoint, whatever its path. */
   fetch(request: Request): Promise<Response>;
   /** Ends all sessions and requests. Tasks of the agent go on. */
@@ -64,6 +69,8 @@ export function mcpHandler(
   const { createServer, tasks } = serverFactory(options);
   const taskStreams = new TaskStreams(tasks);
   const sessions = new Sessions(options.sessions ?? 1_000);
+  if (typeof agent !== 'function' && typeof Object(agent).listTasks !== 'function')
+    throw new TypeError('mcpHandler takes a client of `connect`, or a function that gives one');
   const identify = typeof agent === 'function' ? agent : () => ({ caller: 'anyone', agent });
   /** The agent of each request: a session outlives the credentials that it began with. */
   const agents = new WeakMap<Request, AgentClient>();
@@ -100,7 +107,7 @@ export function mcpHandler(
       agents.set(request, identified.agent);
       parsedBody = await readJson(request, maxRequestBodySize);
     } catch (error) {
-      return refusal(error, onerror);
+      return refusal(error, onerror ?? logError);
     }
     const id = request.headers.get('mcp-session-id');
     if (id !== null)
@@ -113,8 +120,10 @@ export function mcpHandler(
       : taskStreams.answer(request, parsedBody, identified, () => stateless.fetch(request, { parsedBody }));
   };
 
+  const fetch = async (request: Request) => endWithClient(await answer(request), request);
   return {
-    fetch: async (request) => endWithClient(await answer(request), request),
+    fetch,
+    handle: handleOf(fetch, maxRequestBodySize),
     async close() {
       await Promise.all([stateless.close(), sessions.close(), taskStreams.close()]);
     },

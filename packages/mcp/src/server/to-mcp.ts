@@ -45,7 +45,10 @@ export interface McpOptions {
    * tool. Default false: only a user approves, whom the host asks (elicitation).
    */
   readonly modelApproves?: boolean;
-  /** Sees the errors that clients are not shown. Default: they are dropped. */
+  /**
+   * Sees the errors that clients are not shown. Default: they are dropped, but for those with which `mcpHandler` refuses a
+   * request as a fault of its own, which are written to standard error.
+   */
   readonly onError?: OnError;
 }
 

@@ -7,7 +7,7 @@ import type { McpHandler } from '../../src/http/mcp-handler.ts';
 async function serve(host = '127.0.0.1', allowedHosts: readonly string[] = []) {
   const seen: string[] = [];
   let closed = 0;
-  const handler: McpHandler = {
+  const handler: Pick<McpHandler, 'fetch' | 'close'> = {
     async fetch({ url }) {
       seen.push(new URL(url).pathname);
       return new Response('answered');
@@ -75,7 +75,7 @@ describe('the server of the program', () => {
 
   it('does not wait for a request that its handler never answers', async () => {
     const began = Promise.withResolvers<void>();
-    const handler: McpHandler = {
+    const handler: Pick<McpHandler, 'fetch' | 'close'> = {
       fetch() {
         began.resolve();
         return new Promise(() => {});

@@ -24,6 +24,13 @@ export type {
   TurnSpan,
   TurnStart,
 } from '../base/hooks/telemetry.ts';
-export { type Asked, answerRequest, forwardedScheme, webMountOf } from './http/fetch.ts';
+export {
+  type Asked,
+  answerRequest,
+  createFetch,
+  forwardedScheme,
+  mustHandle,
+  webMountOf,
+} from './http/fetch.ts';
 export { keepAliveMs } from './http/keep-alive.ts';
 export { withOwnHost } from './http/own-host.ts';

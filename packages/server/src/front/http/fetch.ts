@@ -16,6 +16,17 @@ export type Asked = Pick<
 > &
   Partial<Pick<HttpExchange, 'readBody'>>;
 
+/**
+ * Throws `TypeError` for what cannot be mounted: each request would fail, and only then. `mount` is the function that
+ * was given it.
+ */
+export function mustHandle(served: { readonly handle: Handle }, mount: string): void {
+  if (typeof Object(served).handle !== 'function')
+    throw new TypeError(
+      `${mount} takes an agent server, or a handler such as mcpHandler(…): what it was given has no \`handle\``,
+    );
+}
+
 /** Answers a web-standard request. For adapters of frameworks with `Request` and `Response`. */
 export async function answerRequest(
   { handle }: { readonly handle: Handle },
@@ -74,16 +85,19 @@ export function webMountOf(
   };
 }
 
-/** The handler as a web-standard `fetch`, for every framework with `Request` and `Response`. */
-export function createFetch(handle: Handle, mount: string): (request: Request) => Promise<Response> {
+/** The handler as a web-standard `fetch`, for every framework with `Request` and `Response`, mounted at a path. */
+export function createFetch(handle: Handle, path: string): (request: Request) => Promise<Response> {
+  const mount = path.replace(/(?<!\/)\/+$/, '');
   return async (request) => {
     const url = new URL(request.url);
-    const path = pathBelow(mount, url);
+    const below = pathBelow(mount, url);
     return answerRequest({ handle }, request, {
-      path: path ?? url.pathname,
+      path: below ?? url.pathname,
       isMountUnknown: mount === '',
       ...webMountOf(request, { path: mount, trusted: false }),
-      ...(path === undefined && { refusal: new A2AError('METHOD_NOT_FOUND') }),
+      ...(below === undefined && {
+        refusal: new A2AError('METHOD_NOT_FOUND', `Nothing is mounted at ${url.pathname}`),
+      }),
     });
   };
 }
