@@ -91,6 +91,31 @@ describe('a list of tasks', () => {
     expect(ids(await watched.until(({ tasks }) => tasks[0]?.id === 'b'))).toEqual(['b', 'a']);
   });
 
+  it('asks for nothing while its page is hidden, however often its time comes, and at once when it is shown', async () => {
+    let pauses = 0;
+    class Page extends EventTarget {
+      hidden = true;
+      override addEventListener(...listener: Parameters<EventTarget['addEventListener']>) {
+        pauses += 1;
+        super.addEventListener(...listener);
+      }
+    }
+    const page = new Page();
+    vi.stubGlobal('document', page);
+    for (const name of ['addEventListener', 'removeEventListener']) vi.stubGlobal(name, () => {});
+    const { feed, asked } = listOf(['a'], { pollMs: 1 });
+    const watched = watch(feed);
+    onTestFinished(() => {
+      watched.stop();
+      vi.unstubAllGlobals();
+    });
+    await expect.poll(() => pauses).toBeGreaterThan(5);
+    expect(asked).toHaveLength(1);
+    page.hidden = false;
+    page.dispatchEvent(new Event('visibilitychange'));
+    await expect.poll(() => asked.length).toBeGreaterThan(1);
+  });
+
   it('says that there is more, though what it shows is as it was', async () => {
     const { feed, state } = listOf(['a', 'b'], { pageSize: 2 });
     const watched = watch(feed);

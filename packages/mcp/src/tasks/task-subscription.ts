@@ -53,7 +53,7 @@ async function followOne(subscription: Subscription, handle: string, task: Task)
   const show = async (current: Task) => {
     const shown = detailedTask(current, handle, { client, ...requests });
     const text = JSON.stringify(shown);
-    // An agent that cannot stream is read again and again.
+    // A task that is read again and again has grown by more than its status.
     if (text === last) return;
     last = text;
     await notify(subscription, 'notifications/tasks', { ...shown });

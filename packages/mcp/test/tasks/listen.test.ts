@@ -1,5 +1,5 @@
 import { A2AError, type AgentClient, connect } from '@batonjs/client';
-import { completed, createAgentServer, inputRequired, working } from '@batonjs/server';
+import { append, artifact, completed, createAgentServer, inputRequired, working } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { rawClient } from '../../../../test/kit/http/raw-mcp-client.ts';
@@ -27,6 +27,45 @@ async function until(messages: Messages, status: string) {
 }
 
 describe('subscriptions/listen with taskIds', () => {
+  it('tells of a status once, however often the task is read that grows meanwhile', async () => {
+    let reads = 0;
+    let isOver = false;
+    const { server } = await serveAgent({
+      // It is read again and again.
+      card: { ...card, capabilities: { streaming: false } },
+      async *agent() {
+        yield working('On it');
+        yield artifact('a', '.');
+        while (!isOver) {
+          const before = reads;
+          yield append('a', '.');
+          while (reads === before && !isOver) await new Promise((resolve) => setImmediate(resolve));
+        }
+        yield completed('Done');
+      },
+    });
+    const agent = await connect('http://localhost', {
+      clock: { sleep: () => new Promise((resolve) => setImmediate(resolve)) },
+      fetch: async (request) => {
+        const { method } = await request
+          .clone()
+          .json()
+          .catch(() => ({}));
+        if (method === 'GetTask') reads += 1;
+        return server.fetch(request);
+      },
+    });
+    const client = rawClient((await serveMcp(agent)).url);
+    const { taskId } = (await client.tool('Test', { message: 'Go' })).result;
+    const { messages } = await client.listen([taskId]);
+    await next(messages);
+    const before = reads;
+    await expect.poll(() => reads - before).toBeGreaterThan(5);
+    isOver = true;
+    const seen = (await until(messages, 'completed')).map(({ params }) => params.status);
+    expect(seen).toEqual(['working', 'completed']);
+  });
+
   it('[R-MT-25, R-MT-41] tells of each change as tasks/get shows it, under the id of the request, and ends with the tasks', async () => {
     const gate = closedGate();
     const { agent } = await serveAgent({
