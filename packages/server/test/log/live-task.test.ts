@@ -59,6 +59,63 @@ function counted(store: TaskStore) {
   return { calls, store: change(store, Object.fromEntries(names.map((name) => [name, count(name)]))) };
 }
 
+describe('what another process writes', () => {
+  it('between the opening of a task and the subscription to it is read', async () => {
+    const store = await stored();
+    const live = (await process(store).tasks.open('s', 't'))!;
+    await append((await process(store).tasks.open('s', 't'))!, working);
+    await live.subscribe();
+    expect(live.version).toBe(4);
+    await live.unsubscribe();
+  });
+
+  it('is read for who asks while a read is under way, which may have been too early', async () => {
+    const memory = await stored();
+    const gates: (() => void)[] = [];
+    const store = change(memory, {
+      readFacts:
+        (read) =>
+        async (...given) => {
+          const facts = await read(...given);
+          if (gates.length === 0) await new Promise<void>((resolve) => gates.push(resolve));
+          return facts;
+        },
+    });
+    const live = (await process(store).tasks.open('s', 't'))!;
+    void live.tryRefresh();
+    await eventually(() => expect(gates).toHaveLength(1));
+    await append((await process(memory).tasks.open('s', 't'))!, working);
+    const asked = live.tryRefresh();
+    gates[0]!();
+    await asked;
+    expect(live.version).toBe(4);
+  });
+
+  it('is there for who opens a task, though another one opened it on an older log meanwhile', async () => {
+    const memory = await stored();
+    const gates: (() => void)[] = [];
+    const store = change(memory, {
+      load:
+        (load) =>
+        async (...given) => {
+          const log = await load(...given);
+          await new Promise<void>((resolve) => gates.push(resolve));
+          return log;
+        },
+    });
+    const { tasks } = process(store);
+    const older = tasks.open('s', 't');
+    await eventually(() => expect(gates).toHaveLength(1));
+    await append((await process(memory).tasks.open('s', 't'))!, working);
+    const newer = tasks.open('s', 't');
+    await eventually(() => expect(gates).toHaveLength(2));
+    gates[0]!();
+    await older;
+    gates[1]!();
+    expect((await newer)!.version).toBe(4);
+  });
+});
+
 describe('a task that is opened', () => {
   it('has what was loaded at hand, for followers, unless it has ended', async () => {
     const open = (await process(await stored(2)).tasks.open('s', 't'))!;

@@ -196,3 +196,22 @@ it.each([
   await heartbeat.confirm(taken);
   expect(taken.lost).toHaveBeenCalledOnce();
 });
+
+it('a store that does not answer is asked again, and its answer is not waited for', async () => {
+  const memory = memoryStore();
+  let asked = 0;
+  const store = change(memory, {
+    renew:
+      (renew) =>
+      (...given) =>
+        asked++ === 0 ? new Promise<never>(() => {}) : renew(...given),
+  });
+  const { heartbeat, errors, pass } = beating(store);
+  const held = hold(await lease(memory, 't'), 0);
+  heartbeat.add(held);
+  for (let n = 0; n < 9; n++) {
+    pass(leaseMs / 9);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect([errors, asked > 1, held.heldUntil > 0]).toEqual([['Could not renew leases'], true, true]);
+});

@@ -33,3 +33,12 @@ it('a place that becomes free is told to the one that got none, once', () => {
   runner.reserve(1).release();
   expect(free).toBe(1);
 });
+
+it('a runner that is drained gives out no place any more, from the moment on at which its last one is free', async () => {
+  const runner = runnerOf(2);
+  const last = runner.reserve(1);
+  const drained = runner.drain(60_000);
+  last.release();
+  expect(runner.reserve(1).turns).toBe(0);
+  await drained;
+});

@@ -49,6 +49,17 @@ it('what an agent does to the message of its turn changes nothing else', async (
   expect(text).toBe('[{"text":"Hello"}]');
 });
 
+it('a transaction is named by the message of its turn, too: after lost facts, another one may have the number', async () => {
+  const named: string[] = [];
+  const bank = { once: async ({ turn }: { readonly turn: string }) => void named.push(turn) };
+  const server = serve(async function* ({ transaction }) {
+    yield completed(await transaction('pay', bank, () => 1));
+  });
+  const messages = [say('one'), say('two')];
+  for (const message of messages) await rpc(server, 'SendMessage', { message });
+  expect(named).toEqual(messages.map(({ messageId }) => `1 ${messageId}`));
+});
+
 it('a turn that is written down shows nothing of the server', async () => {
   const text = await turnOf((turn) => JSON.stringify(turn));
   expect(Object.keys(JSON.parse(text)).sort()).toEqual(['attempt', 'contextId', 'fence', 'taskId']);

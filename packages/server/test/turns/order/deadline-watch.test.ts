@@ -14,7 +14,7 @@ const codeOf = (task: Task) =>
   )[0];
 
 /** A task whose agent asks for an authorization, goes on when `granted`, and asks for one that never comes. */
-async function asking(clocks: AgentServerOptions['clocks']) {
+async function asking(clocks: AgentServerOptions['clocks'], sleeps: number[] = []) {
   const [granted, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const agent: Agent = async function* () {
     yield authRequired('Log in');
@@ -25,7 +25,11 @@ async function asking(clocks: AgentServerOptions['clocks']) {
     await new Promise(() => {});
   };
   const clock = testClock();
-  const server = serve(agent, { clock, clocks });
+  const sleep: typeof clock.sleep = (ms, signal, kind) => {
+    if (ms >= minute && kind !== 'idle') sleeps.push(ms);
+    return clock.sleep(ms, signal, kind);
+  };
+  const server = serve(agent, { clock: { ...clock, sleep }, clocks });
   const { task } = await rpc(server, 'SendMessage', { message: say('go') });
   expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
   const now = (): Promise<Task> => rpc(server, 'GetTask', { id: task.id });
@@ -54,6 +58,16 @@ it('`interruptedMs` counts for each question anew, and not while the agent works
   expect((await now()).status.state).toBe('TASK_STATE_AUTH_REQUIRED');
   await clock.advance(minute);
   expect(codeOf(await now())).toBe('DEADLINE_EXCEEDED');
+});
+
+it('a turn waits for one moment at a time, whatever it waited for before', async () => {
+  const sleeps: number[] = [];
+  const { clock, granted } = await asking({ inactivityMs: 10 * minute, interruptedMs: 6 * minute }, sleeps);
+  await clock.advance(2 * minute);
+  granted.resolve();
+  await clock.advance(9 * minute);
+  // Until the question is over; then until the agent is silent for too long, although that came later.
+  expect(sleeps).toEqual([10 * minute, 6 * minute, 6 * minute]);
 });
 
 it('a task whose time is over when its agent is called ends for that, and not for what the agent throws', async () => {
