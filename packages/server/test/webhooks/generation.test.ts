@@ -1,6 +1,7 @@
 import { GENERATION } from '@batonjs/protocol/headers';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
+import { change } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { servePushing } from './kit/serve-pushing.ts';
 import { webhook } from './kit/webhook.ts';
@@ -25,3 +26,14 @@ it.each([
     expect(values).toEqual(values.map((_value, n) => (isCounted ? String(n + 2) : undefined)));
   },
 );
+
+it('a webhook gets what is left of a task that is deleted at the same moment', async () => {
+  const hook = await webhook();
+  const store = change(memoryStore(), { load: () => async () => undefined });
+  const server = servePushing(store, { updates: 'all' }, { preview: ['1.1'] });
+  const configuration = { taskPushNotificationConfig: { url: hook.url() } };
+  const headers = { 'a2a-extensions': GENERATION };
+  await rpc(server, 'SendMessage', { message: say('go'), configuration }, headers);
+  await hook.until(1);
+  expect(Object.values(hook.received[0]!.event)).toMatchObject([{ generation: '0' }]);
+});
