@@ -1,6 +1,7 @@
 import type { OpenedCallback } from './agent/callback.ts';
 import { keepWatched } from './base/hooks/watched.ts';
 import type { Readiness } from './base/store/readiness.ts';
+import { holdProcess, letProcessEnd } from './base/timing/hold-process.ts';
 import type { AnswerLinkOptions } from './operations/callbacks/open-answer-link.ts';
 import type { WorkerOptions } from './options.ts';
 import { createRuntime } from './runtime.ts';
@@ -30,8 +31,8 @@ export interface Worker {
  */
 export function createWorker(options: WorkerOptions): Worker {
   const runtime = createRuntime(options);
-  // A worker has no socket of its own: without this timer, a process that does nothing else would exit at once.
-  const untilClosed = setInterval(() => {}, longestTimerMs);
+  // A worker has no socket of its own.
+  holdProcess();
   runtime.start();
   const { readiness, dependencies, tasks } = runtime;
   let isOpen = true;
@@ -47,16 +48,14 @@ export function createWorker(options: WorkerOptions): Worker {
       return openAnswerLink(taskId, link, { ...dependencies, tasks, isOpen: () => isOpen });
     },
     async close({ graceMs = 10_000 } = {}) {
+      const isFirst = isOpen;
       isOpen = false;
       try {
         await runtime.close(graceMs);
       } finally {
-        clearInterval(untilClosed);
+        if (isFirst) letProcessEnd();
       }
     },
   };
   return keepWatched(worker, options.telemetry);
 }
-
-/** The longest time that a timer of JavaScript can be set to. */
-const longestTimerMs = 2 ** 31 - 1;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { A2AError, ClientError } from '@batonjs/client';
 
 /** The agent stayed out of reach although the gateway tried again. */
@@ -31,7 +32,7 @@ export async function reach<T>(
       const leftMs = end - performance.now();
       if (leftMs <= 0 || !(repeatable || wasNotSent(error)))
         throw new Unreachable('The agent cannot be reached', { cause: error });
-      await sleep(Math.min(leftMs, pauseMs * Math.random()), signal);
+      await sleep(Math.min(leftMs, pauseMs * Math.random()), undefined, { signal }).catch(() => {});
       signal.throwIfAborted();
     }
   }
@@ -52,17 +53,4 @@ export function wasNotSent(error: unknown): boolean {
     if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') return true;
   }
   return false;
-}
-
-/** Resolves after the time, or at once when the signal aborts. */
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
-  });
 }
