@@ -1,7 +1,7 @@
 import type { OpenedCallback } from './agent/callback.ts';
 import { keepWatched } from './base/hooks/watched.ts';
 import type { Readiness } from './base/store/readiness.ts';
-import { holdProcess, letProcessEnd } from './base/timing/hold-process.ts';
+import { work } from './base/timing/hold-process.ts';
 import type { AnswerLinkOptions } from './operations/callbacks/open-answer-link.ts';
 import type { WorkerOptions } from './options.ts';
 import { createRuntime } from './runtime.ts';
@@ -32,7 +32,7 @@ export interface Worker {
 export function createWorker(options: WorkerOptions): Worker {
   const runtime = createRuntime(options);
   // A worker has no socket of its own.
-  holdProcess();
+  if (work.count++ === 0) work.hold();
   runtime.start();
   const { readiness, dependencies, tasks } = runtime;
   let isOpen = true;
@@ -53,7 +53,7 @@ export function createWorker(options: WorkerOptions): Worker {
       try {
         await runtime.close(graceMs);
       } finally {
-        if (isFirst) letProcessEnd();
+        if (isFirst && --work.count === 0) work.letGo();
       }
     },
   };

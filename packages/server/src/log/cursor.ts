@@ -1,5 +1,5 @@
 import { type StoredFact, StoreError } from '@batonjs/store';
-import { holdProcess, letProcessEnd } from '../base/timing/hold-process.ts';
+import { work } from '../base/timing/hold-process.ts';
 import type { LiveTask } from './live-task.ts';
 import { isGone } from './report-lost-facts.ts';
 
@@ -73,7 +73,10 @@ export class Cursor {
 
   /** Asks for the next facts. */
   read(): void {
-    if (!this.#isClosed) this.#want(true);
+    if (!this.#isWanted && !this.#isClosed) {
+      this.#isWanted = true;
+      if (work.count++ === 0) work.hold();
+    }
     this.#next();
   }
 
@@ -81,16 +84,10 @@ export class Cursor {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#want(false);
+    if (this.#isWanted && --work.count === 0) work.letGo();
+    this.#isWanted = false;
     this.#live.listeners.delete(this.#advance);
     this.#signal.removeEventListener('abort', this.#advance);
-  }
-
-  #want(isWanted: boolean): void {
-    if (this.#isWanted === isWanted) return;
-    this.#isWanted = isWanted;
-    if (isWanted) holdProcess();
-    else letProcessEnd();
   }
 
   #next(): void {
@@ -112,7 +109,8 @@ export class Cursor {
       if (last) {
         this.#version = last.version;
         this.#commitId = last.commitId;
-        this.#want(false);
+        this.#isWanted = false;
+        if (--work.count === 0) work.letGo();
         this.#follower.take(facts);
       } else this.#next();
     } catch (error) {

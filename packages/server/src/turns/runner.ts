@@ -1,6 +1,6 @@
 import type { Lease, TaskName } from '@batonjs/store';
 import { LinkedList } from '../base/linked-list.ts';
-import { holdProcess, letProcessEnd } from '../base/timing/hold-process.ts';
+import { work } from '../base/timing/hold-process.ts';
 import { RoundLimit } from '../base/timing/round-limit.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import type { LiveTasks } from '../log/live-tasks.ts';
@@ -122,13 +122,13 @@ export class Runner implements TurnProcess {
     this.stalls.turnStarts();
     const running: Running = { run, over: Promise.resolve() };
     const node = this.#running.add(running);
-    holdProcess();
+    if (work.count++ === 0) work.hold();
     // The lease was asked for before the process was drained.
     if (this.#isClosed) run.halt('shutdown');
     const later = this.#starts.enter();
     const ended = later ? later.then(() => run.run(begin)) : run.run(begin);
     running.over = ended.then(() => {
-      letProcessEnd();
+      if (--work.count === 0) work.letGo();
       this.heartbeat.remove(kept);
       this.stalls.turnEnds();
       this.#tasks.release(live);

@@ -1,20 +1,20 @@
-let held = 0;
 let timer: { ref?(): void; unref?(): void } | undefined;
 
 /**
- * Holds the process for work that a caller or a task waits for, until `letProcessEnd` was called as often. Node.js ends a
- * process in the middle of an `await` when nothing but promises and idle timers are left.
+ * Work that a caller or a task waits for, and that holds the process. Node.js ends a process in the middle of an `await`
+ * when nothing but promises and idle timers are left. Who begins counts up, and calls `hold` at the first; who ends counts
+ * down, and calls `letGo` at the last: a function for each would be entered with every fact.
  */
-export function holdProcess(): void {
-  if (held++ > 0) return;
-  timer ??= holdingTimer();
-  timer.ref?.();
-}
-
-/** The work of one `holdProcess` is over. */
-export function letProcessEnd(): void {
-  if (--held === 0) timer?.unref?.();
-}
+export const work = {
+  count: 0,
+  hold(): void {
+    timer ??= holdingTimer();
+    timer.ref?.();
+  },
+  letGo(): void {
+    timer?.unref?.();
+  },
+};
 
 /** One for all, because it costs less to hold and to let go of a timer than to make one. */
 function holdingTimer(): NonNullable<typeof timer> {

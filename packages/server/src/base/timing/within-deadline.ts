@@ -1,7 +1,7 @@
 import { type Answer, StoreError } from '@batonjs/store';
 import { type Clock, type HearingClock, hear } from './clock.ts';
 import { deadlinesOf } from './deadline-timers.ts';
-import { holdProcess, letProcessEnd } from './hold-process.ts';
+import { work } from './hold-process.ts';
 
 /**
  * Makes a store call, and rejects as `UNAVAILABLE` if it is not answered by this time of the monotonic clock. A time of
@@ -37,7 +37,7 @@ export function bounded<T>(
   clock[hear]?.(call);
   return new Promise((resolve, reject) => {
     let isLate = false;
-    holdProcess();
+    if (work.count++ === 0) work.hold();
     const fail = (error: unknown) => {
       watch?.failed(error);
       reject(error);
@@ -46,7 +46,7 @@ export function bounded<T>(
     const deadline = deadlines.add({
       expire() {
         isLate = true;
-        letProcessEnd();
+        if (--work.count === 0) work.letGo();
         fail(new StoreError('UNAVAILABLE', `The store did not answer within ${ms} ms`));
       },
     });
@@ -54,14 +54,14 @@ export function bounded<T>(
       (value) => {
         if (isLate) return late?.(value);
         deadlines.remove(deadline);
-        letProcessEnd();
+        if (--work.count === 0) work.letGo();
         watch?.answered();
         resolve(value);
       },
       (error) => {
         if (isLate) return;
         deadlines.remove(deadline);
-        letProcessEnd();
+        if (--work.count === 0) work.letGo();
         fail(error);
       },
     );

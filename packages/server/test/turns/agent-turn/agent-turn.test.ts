@@ -53,7 +53,7 @@ it('a transaction is named by the message of its turn, too: after lost facts, an
   const named: string[] = [];
   const bank = { once: async ({ turn }: { readonly turn: string }) => void named.push(turn) };
   const server = serve(async function* ({ transaction }) {
-    yield completed(await transaction('pay', bank, () => 1));
+    yield completed(String(await transaction('pay', bank, () => 1)));
   });
   const messages = [say('one'), say('two')];
   for (const message of messages) await rpc(server, 'SendMessage', { message });
