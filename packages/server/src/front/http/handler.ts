@@ -32,7 +32,7 @@ import { cardReply, extendedCardReply } from './card-reply.ts';
 import type { Handle, HttpExchange } from './http-exchange.ts';
 import { isLarge, readBody } from './request-body.ts';
 import { streamBody } from './sse-body.ts';
-import { isBelowUnknownMount, unknownMount } from './unknown-mount.ts';
+import { isBelowUnknownMount, isOfNoClient, strayRequest, unknownMount } from './unknown-mount.ts';
 import { withWatch } from './watched-handle.ts';
 
 /** How requests are read, by the bindings and the other versions of the protocol, and answered. */
@@ -187,7 +187,7 @@ interface Decoded {
   readonly call?: ReceivedCall;
   /** Throws why there is no call, which only an authenticated caller may know. */
   readonly readCall?: () => never;
-  /** Whether nothing is there, perhaps because of the mount. */
+  /** Whether nothing is there, perhaps because of the mount, or because the sender looks for the card. */
   readonly isLost?: boolean;
 }
 
@@ -211,11 +211,12 @@ function decode(
     return { call: binding.decodeCall(request) };
   } catch (error) {
     if (A2AError.is(error) && transportReasons.has(error.reason)) throw error;
-    const isLost = isBelowUnknownMount(exchange, error);
+    const isMountUnknown = isBelowUnknownMount(exchange, error);
+    const isStray = isOfNoClient(exchange, error) && statedVersion(request) === undefined;
     return {
-      isLost,
+      isLost: isMountUnknown || isStray,
       readCall: () => {
-        throw isLost ? unknownMount(exchange, logger) : error;
+        throw isMountUnknown ? unknownMount(exchange, logger) : isStray ? strayRequest(exchange) : error;
       },
     };
   }

@@ -3,7 +3,7 @@ import { connect, textOf } from '@batonjs/client';
 import { describe, expect, it, vi } from 'vitest';
 import { exchange } from '../../../../../test/kit/http/exchange.ts';
 import { rpcBody, usual } from '../../../../../test/kit/http/known-tasks.ts';
-import { type MountName, mounts, type Place } from '../../../../../test/kit/http/mounts.ts';
+import { mounts, type Place } from '../../../../../test/kit/http/mounts.ts';
 import { said } from '../../../../../test/kit/http/wrong-sends.ts';
 import { listen } from '../../../../../test/kit/listen.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
@@ -102,12 +102,17 @@ describe.each(mounts)('%s', (name, mount) => {
       expect(urlIn(json)).toBe('http://agents.example:8080/agent');
     });
 
-    it('has the X-Forwarded-Proto of such a proxy where the framework reads it', async () => {
-      const headers = { host: 'agents.example', 'x-forwarded-proto': 'https' };
-      const { json } = await ask({ trusted: true }, headers);
-      const reads: readonly MountName[] = ['Express', 'Fastify'];
-      const protocol = reads.includes(name) ? 'https' : 'http';
-      expect(urlIn(json)).toBe(`${protocol}://agents.example/agent`);
+    it.each([
+      [true, 'https', 'https'],
+      [true, ' HTTPS, http', 'https'],
+      [true, 'javascript', 'http'],
+      [false, 'https', 'http'],
+    ])('trusted: %s, it has of the X-Forwarded-Proto "%s" the scheme %s', async (trusted, proto, scheme) => {
+      const host = trusted ? 'agents.example' : 'localhost';
+      const { json } = await ask({ trusted }, { host, 'x-forwarded-proto': proto });
+      // Express and Fastify have rules of their own for other values.
+      if (proto === 'https' || name === 'node:http' || name === 'Hono')
+        expect(urlIn(json)).toBe(`${scheme}://${host}/agent`);
     });
   });
 

@@ -34,6 +34,23 @@ it('`server.fetch` with the path in `publicUrl` is found, and says nothing of it
   expect(logger).not.toHaveBeenCalled();
 });
 
+it.each(['/.well-known/agent.json', '/health', '/message/send'])(
+  'says at %s where the card is, to a sender that names no version',
+  async (path) => {
+    const { server } = observed({ publicUrl: 'https://agents.example/a' });
+    for (const method of ['GET', 'POST']) {
+      const ask = (headers = {}) =>
+        server.fetch(new Request(`https://agents.example/a${path}`, { method, headers }));
+      const stray = await ask();
+      expect([stray.status, (await stray.json()).error.message]).toEqual([
+        404,
+        `Method not found: nothing is at ${path}; the card of the agent is at /.well-known/agent-card.json`,
+      ]);
+      expect((await (await ask({ 'a2a-version': '0.3' })).json()).error.message).toMatch(/0\.3/);
+    }
+  },
+);
+
 it('callers without credentials learn nothing of it', async () => {
   const { server } = observed({ authenticate: () => undefined });
   const response = await server.fetch(new Request(`http://localhost${paths[1]}`));
