@@ -198,6 +198,65 @@ describe('an HTTP+JSON server that takes application/json only, as that of the J
   });
 });
 
+describe.each(['JSONRPC', 'HTTP+JSON'])(
+  'names of the proto in replies on %s are those of JSON',
+  (binding) => {
+    const part = { text: 'x', media_type: 'text/plain', metadata: { task_id: 'free' } };
+    const message = { message_id: 'm', task_id: 't-1', context_id: 'c', role: 'ROLE_AGENT', parts: [part] };
+    const task = {
+      id: 't-1',
+      context_id: 'c',
+      status: { state: 'TASK_STATE_COMPLETED', message: { ...message, reference_task_ids: ['t-0'] } },
+      artifacts: [{ artifact_id: 'a', parts: [part, { data: { artifact_id: 'free' } }] }],
+    };
+    const read = {
+      id: 't-1',
+      contextId: 'c',
+      status: { message: { messageId: 'm', taskId: 't-1', referenceTaskIds: ['t-0'] } },
+      artifacts: [
+        {
+          artifactId: 'a',
+          parts: [
+            { mediaType: 'text/plain', metadata: { task_id: 'free' } },
+            { data: { artifact_id: 'free' } },
+          ],
+        },
+      ],
+    };
+    const client = async (result: unknown) =>
+      connect(bothBindings(await withResult(binding, JSON.stringify(result))), { binding, ...once });
+
+    it('in a task, a message and a list, as fasta2a writes them', async () => {
+      expect(await (await client(task)).getTask({ id: 't-1' })).toMatchObject(read);
+      expect(await (await client({ task })).send('hello')).toMatchObject({ task: read });
+      expect(await (await client({ message })).send('hello')).toMatchObject({ message: { messageId: 'm' } });
+      const list = { tasks: [task], next_page_token: 'p', page_size: 1, total_size: 2 };
+      const page = { tasks: [read], nextPageToken: 'p', pageSize: 1, totalSize: 2 };
+      expect(await (await client(list)).listTasks()).toMatchObject(page);
+    });
+
+    it('in events', async () => {
+      const events = [
+        { task: { ...task, status: { state: 'TASK_STATE_WORKING' }, artifacts: undefined } },
+        {
+          artifact_update: { task_id: 't-1', context_id: 'c', artifact: task.artifacts[0], last_chunk: true },
+        },
+        { status_update: { task_id: 't-1', context_id: 'c', status: task.status } },
+      ];
+      const { url } = await serve((_, response) => {
+        response.setHeader('content-type', 'text/event-stream');
+        for (const event of events) {
+          const body = binding === 'JSONRPC' ? { jsonrpc: '2.0', id: 1, result: event } : event;
+          response.write(`data: ${JSON.stringify(body)}\n\n`);
+        }
+        response.end();
+      });
+      const agent = await connect(bothBindings(url), { binding, ...once });
+      expect(await agent.stream('hello').result()).toMatchObject({ task: read });
+    });
+  },
+);
+
 it('errors of agents are recognised by the `A2AError` of this package', async () => {
   const url = await answering('{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Gone"}}');
   const agent = await connect(bothBindings(url), { binding: 'JSONRPC', ...once });

@@ -2,9 +2,9 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { EVENT_STREAM } from '@batonjs/protocol/headers';
 import { withoutNulls } from '../replies/without-nulls.ts';
 
-/** The value parsed from a text, without `null` members. Skips the walk when the text has no `null`. */
+/** The value parsed from a text, as `withoutNulls` makes it. Skips the walk when the text has nothing for it. */
 export const nullFree = (text: string, value: unknown): unknown =>
-  text.includes('null') ? withoutNulls(value) : value;
+  text.includes('null') || text.includes('_id"') ? withoutNulls(value) : value;
 
 /** Whether a response is a stream of events. */
 export const isEventStream = ({ headers }: Response): boolean =>
