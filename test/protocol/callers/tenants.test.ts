@@ -79,7 +79,7 @@ everywhere('Tenants', (serve) => {
 
   it('come after errors of the request itself [R-OP-13]', async () => {
     const { call } = await serve(asks, { tenants: [] });
-    await expect(call('ListTasks', { tenant: 'nobody', pageSize: 0 })).rejects.toMatchObject({
+    await expect(call('ListTasks', { tenant: 'nobody', pageSize: -1 })).rejects.toMatchObject({
       reason: 'INVALID_PARAMS',
     });
   });
