@@ -234,7 +234,7 @@ describe('errors', () => {
     const calls = [agent.send('100 USD'), agent.send('200 USD')];
     for (const error of await Promise.all(calls.map(failureOf))) {
       expect(error).toMatchObject({ code: 'NETWORK' });
-      expect((error as Error).message).toMatch(/the connection broke \(RESOURCE_EXHAUSTED\)/);
+      expect((error as Error).message).toMatch(/broke before the answer was complete \(RESOURCE_EXHAUSTED\)/);
     }
     expect(await agent.listTasks()).toHaveProperty('tasks');
   });
