@@ -56,6 +56,8 @@ export class Answer {
   readonly #transcript: Transcript;
   readonly #texts: Map<string, WrittenText>;
   readonly #sources: object[];
+  /** The whole text of the answer, where it is wanted. */
+  #whole = '';
   #next: Read | null = null;
   #step = 0;
   #files: number;
@@ -164,13 +166,17 @@ export class Answer {
   #piece(name: string, words: string): TaskUpdate {
     const known = this.#texts.get(name);
     this.#texts.set(name, { length: (known?.length ?? 0) + words.length, step: this.#step });
+    const isWanted = this.#settings.options.whole && name === this.#name;
+    if (isWanted) this.#whole += words;
     if (!known) return artifact(name, words);
     if (known.step !== earlierTurn) return append(name, words);
     const { artifacts } = this.#settings.turn.task ?? {};
     const written = textOf(artifacts?.find(({ artifactId }) => artifactId === name));
+    const before = written.slice(0, known.length);
+    if (isWanted) this.#whole = before + words;
     return written.length === known.length && known.length > 0
       ? append(name, words)
-      : artifact(name, written.slice(0, known.length) + words);
+      : artifact(name, before + words);
   }
 
   async *#deltas(first: Delta): AsyncGenerator<string, void, void> {
@@ -216,15 +222,21 @@ export class Answer {
       const kept = this.#kept(await this.#messages(), pending);
       return yield questionOf(kept, turn, this.#metadata(), options.question);
     }
-    const { complete = ['stop'], artifact: name = 'answer' } = options;
+    const { complete = ['stop'] } = options;
+    const name = this.#name;
     const hasContent = this.#hasContent || this.#reason !== 'stop';
     if (this.#reason === undefined || !complete.includes(this.#reason) || !hasContent)
       return yield failed(failureFor(this.#reason === 'stop' ? 'other' : this.#reason), this.#metadata());
     if (this.#sources.length > 0) yield artifact('sources', data(this.#sources));
     // Pollers see no metadata of updates, so that the artifact has it as well.
-    if (this.#texts.has(name))
-      yield append({ artifactId: name, lastChunk: true, metadata: this.#metadata() as never }, '');
+    const about = { artifactId: name, lastChunk: true, metadata: this.#metadata() as never };
+    if (this.#whole !== '') yield artifact({ name, ...about }, this.#whole);
+    else if (this.#texts.has(name)) yield append(about, '');
     yield completed(undefined, this.#metadata());
+  }
+
+  get #name(): string {
+    return this.#settings.options.artifact ?? 'answer';
   }
 
   /** What the next turn needs, to go on after this one. */

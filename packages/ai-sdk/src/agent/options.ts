@@ -33,6 +33,11 @@ export interface ModelStream {
 export interface StreamedAgentOptions {
   /** The name of the artifact with the answer. Default `answer`. */
   readonly artifact?: string;
+  /**
+   * Whether the artifact ends with its whole text once more, as its last chunk, for clients that keep only this one, such
+   * as Google's ADK. Default false: it ends with an empty chunk.
+   */
+  readonly whole?: boolean;
   /** How text is put together: by default up to 1,024 bytes, for at most 100 milliseconds. */
   readonly coalesce?: { readonly bytes?: number; readonly ms?: number };
   /**

@@ -58,6 +58,18 @@ const failureIn = (updates: readonly TaskUpdate[]) =>
     .status!.message!.parts.map((part) => ('data' in part ? part.data : undefined));
 
 describe('an answer', () => {
+  it('ends with the whole text where that is wanted', async () => {
+    const parts = [say('One'), say('Hm', 'reasoning'), say(' more'), finish()];
+    const updates = await updatesOf(parts, { whole: true, artifact: 'text' });
+    expect(linesOf(updates)).toEqual([
+      'WORKING',
+      'text: One',
+      'text+:  more',
+      'text.: One more',
+      'COMPLETED',
+    ]);
+  });
+
   it('becomes artifacts: its texts, its files, and at its end the sources', async () => {
     const file = { base64: '', uint8Array: new TextEncoder().encode('hi'), mediaType: 'text/plain' };
     const source = {

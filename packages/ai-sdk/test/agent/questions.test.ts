@@ -21,6 +21,21 @@ const using =
 const toolsIn = ({ messages }: ModelRequest) =>
   messages.flatMap(({ role, tool_call_id, content }) => (role === 'tool' ? [[tool_call_id, content]] : []));
 
+it('a text that goes on after a question ends with the whole of it, where that is wanted', async () => {
+  const { client } = await start(
+    (_, number) => (number === 1 ? { text: ['One'], calls: [visit] } : { text: ['Two'] }),
+    { whole: true },
+  );
+  const { task } = await client.send('go');
+  const stream = client.stream('Yes', { task: task! });
+  const chunks: unknown[] = [];
+  for await (const { artifactUpdate } of stream)
+    if (artifactUpdate?.lastChunk)
+      chunks.push([artifactUpdate.append ?? false, textOf(artifactUpdate.artifact)]);
+  expect(chunks).toEqual([[false, 'One\n\nTwo']]);
+  expect(textOf(stream.task?.artifacts?.[0])).toBe('One\n\nTwo');
+});
+
 describe('a tool that needs an approval', () => {
   it('becomes a question, with the call as data, and does not run', async () => {
     const { client, visits } = await start(using(visit));

@@ -65,6 +65,15 @@ export async function* coalesce(
   }
 }
 
+/** Options of `streamed`. */
+export interface StreamedOptions extends CoalesceOptions {
+  /**
+   * Whether the artifact ends with its whole text once more, as its last chunk, for clients that keep only this one, such
+   * as Google's ADK. Default false.
+   */
+  readonly whole?: boolean;
+}
+
 /**
  * An artifact that grows as its text arrives, coalesced: `yield* streamed('answer', textStream, { signal })`. Throws if
  * the source ends without any text, or if `signal` (that of the turn) is aborted: a partial text is no answer.
@@ -72,12 +81,15 @@ export async function* coalesce(
 export async function* streamed(
   name: string,
   pieces: AsyncIterable<string>,
-  options?: CoalesceOptions,
+  { whole = false, ...options }: StreamedOptions = {},
 ): Updates {
   let isFirst = true;
+  let all = '';
   for await (const text of coalesce(pieces, options)) {
     yield isFirst ? artifact(name, text) : append(name, text);
     isFirst = false;
+    if (whole) all += text;
   }
   if (isFirst) throw new Error(`The source of the artifact "${name}" ended without any text`);
+  if (whole) yield artifact({ name, lastChunk: true }, all);
 }

@@ -140,3 +140,10 @@ it('makes one artifact, then appends to it', async () => {
     { artifact: { artifactId: 'answer', parts: [{ text: 'two' }] }, append: true },
   ]);
 });
+
+it('ends with the whole text once more where that is wanted', async () => {
+  const updates = await collect(streamed('answer', words('one', 'two'), { bytes: 1, whole: true }));
+  expect(updates.slice(2)).toEqual([
+    { artifact: { artifactId: 'answer', name: 'answer', parts: [{ text: 'onetwo' }] }, lastChunk: true },
+  ]);
+});
