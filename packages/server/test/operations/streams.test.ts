@@ -76,7 +76,7 @@ async function readAll(texts: AsyncIterator<string>): Promise<string[]> {
 /** A clock on which the time between heartbeats is over when `pass` is called. */
 function heartbeats(every: number) {
   let passed = 0;
-  let wake = () => {};
+  let wake = (): void => expect.fail(`Nothing waits for ${every} ms`);
   const clock: Partial<Clock> = {
     monotonic: () => systemClock.monotonic() + passed,
     sleep: (ms, signal) =>
