@@ -9,7 +9,7 @@ import { etcdStore } from '@batonjs/store-etcd';
 import { postgresStore } from '@batonjs/store-postgres';
 import { redisStore } from '@batonjs/store-redis';
 import pg from 'pg';
-import { describe, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptied } from '../../packages/store-postgres/test/empty.ts';
 import { repetitions } from '../kit/repetitions.ts';
 import { root } from '../repository/source-files.ts';
@@ -45,6 +45,27 @@ describe('The rights that a README names are enough', () => {
     await redis.cli(...lineOf('store-redis', 'ACL SETUSER').split(' '));
     const url = redis.url.replace('://', '://agent:secret@');
     await doesAll(() => redisStore({ url, prefix: `baton:${randomUUID()}`, shards: 1 }));
+  });
+
+  it.skipIf(!hasRedis).each([
+    ['the channels', '&baton:*', 'resetchannels'],
+    ['a command', '+info', '-info'],
+  ])('for Redis, which says so of a user without %s', async (_, right, without) => {
+    const redis = await startRedis({ appendfsync: 'no' });
+    onTestFinished(() => redis.stop());
+    const line = lineOf('store-redis', 'ACL SETUSER').replace(right, without);
+    await redis.cli(...line.split(' '));
+    const store = redisStore({
+      url: redis.url.replace('://', '://agent:secret@'),
+      shards: 1,
+      timeoutMs: 1_000,
+    });
+    onTestFinished(() => store.close());
+    const using = async () => {
+      await store.ping();
+      await store.subscribe({ scope: 's', taskId: 't' }, () => {});
+    };
+    await expect(using()).rejects.toThrow(/^Redis at \S+ refuses this user: NOPERM/);
   });
 
   it.skipIf(!postgres)('for PostgreSQL', async () => {

@@ -64,7 +64,9 @@ export class Reconnecting<L extends Link> {
 
   unavailable(cause: unknown = this.#cause): StoreError {
     const why = cause instanceof Error && cause.message ? `: ${cause.message}` : '';
-    const what = this.#stop.signal.aborted ? 'was disconnected' : `cannot be reached${why}`;
+    const isRefused = /^: (NOPERM|NOAUTH|WRONGPASS)/.test(why);
+    const fault = isRefused ? 'refuses this user' : 'cannot be reached';
+    const what = this.#stop.signal.aborted ? 'was disconnected' : fault + why;
     return new StoreError('UNAVAILABLE', `Redis at ${this.#name} ${what}`, { cause });
   }
 
