@@ -252,6 +252,16 @@ describe('an upgrade', () => {
     ],
     ['no WebSocket there [R-WS-21]', { status: 404, body: '<h1>' }, { reason: 'METHOD_NOT_FOUND' }],
     [
+      'a page of a proxy',
+      { status: 502, headers: 'content-type: text/html', body: '<h1>Bad gateway</h1>' },
+      {
+        reason: 'UNAVAILABLE',
+        message: expect.stringMatching(
+          /^ws:.*\/ answers 502 with text\/html \("Bad gateway"\), which is no answer of A2A$/,
+        ),
+      },
+    ],
+    [
       '401',
       { status: 401, headers: 'www-authenticate: Bearer' },
       { reason: 'UNAUTHENTICATED', challenge: 'Bearer' },

@@ -21,7 +21,7 @@ export function errorBody(error: A2AError, data: ErrorData): string {
 /** The error of a refusal, in any of the forms of {@link errorBody}; `newer` is the error as 1.0 reads the reply. */
 export function errorOfReply(call: Call, reply: IncomingReply, newer: A2AError): A2AError {
   const wire = errorIn(reply.body);
-  if (!wire) return plainError(call, reply) ?? newer;
+  if (!wire) return plainError(call, reply, newer) ?? newer;
   return upError(wire, newer);
 }
 

@@ -9,11 +9,13 @@ import { isObject } from '../wire/shape.ts';
  * reason, or else the HTTP status and the operation. Undefined for a reply that is not an agent's, such as a page of a
  * proxy.
  */
-export function plainError(call: Call, { status, body, headers }: IncomingReply): A2AError | undefined {
+export function plainError(
+  call: Call,
+  { status, body }: IncomingReply,
+  { retryAfter }: Pick<A2AError, 'retryAfter'>,
+): A2AError | undefined {
   const { message, type } = textsIn(body);
   const reason = message === undefined ? undefined : (reasonNamed(type) ?? reasonOf(call, status));
-  const seconds = Number(headers.get('retry-after') || Number.NaN);
-  const retryAfter = Number.isNaN(seconds) ? undefined : seconds;
   return reason && new A2AError(reason, message || undefined, { retryAfter });
 }
 

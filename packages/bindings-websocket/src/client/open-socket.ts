@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket as NetSocket } from 'node:net';
-import { fromWire } from '@batonjs/bindings';
+import { httpJsonClient, type IncomingReply } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import { WebSocket } from 'ws';
 import { withChallenge } from '../wire/answer-frame.ts';
@@ -48,7 +48,7 @@ export const openSocket: OpenSocket = ({ url, headers, tls, maxBytes, openMs, on
     socket.on('unexpected-response', (_, response) => {
       // The response loses it at its end.
       const { socket: refusing } = response;
-      refusalOf(response).then((refusal) => {
+      refusalOf(response, url).then((refusal) => {
         // Node.js would keep it for the next request.
         refusing.destroy();
         reject(refusal);
@@ -63,8 +63,8 @@ const reasonOf = (error: Error): Error =>
     : error;
 
 /** The error in the response that refused an upgrade. */
-async function refusalOf(response: IncomingMessage): Promise<A2AError> {
-  const { statusCode: status, headers } = response;
+async function refusalOf(response: IncomingMessage, url: string): Promise<A2AError> {
+  const { statusCode: status = 0, headers } = response;
   let text = '';
   try {
     for await (const chunk of response.setEncoding('utf8')) {
@@ -74,18 +74,23 @@ async function refusalOf(response: IncomingMessage): Promise<A2AError> {
   } catch {
     // The status says enough.
   }
-  const { message, details } = errorIn(text);
-  const retryAfter = headers['retry-after'];
-  const refusal = fromWire({ message, details, status, retryAfter });
+  const reply = {
+    status,
+    body: text,
+    url,
+    headers: { get: (name: string) => (headers[name] === undefined ? null : String(headers[name])) },
+  };
+  const refusal = errorOf(reply);
   const challenge = headers['www-authenticate'];
   return challenge === undefined ? refusal : withChallenge(refusal, challenge);
 }
 
-function errorIn(text: string): { readonly message?: unknown; readonly details?: unknown } {
+/** The error of an answer that opens no WebSocket. */
+function errorOf(reply: IncomingReply): A2AError {
   try {
-    const { error } = Object(JSON.parse(text)) as { error?: unknown };
-    return Object(error) as { message?: unknown; details?: unknown };
-  } catch {
-    return {};
+    httpJsonClient.decodeReply({ operation: 'GetTask', params: {} }, reply);
+  } catch (error) {
+    if (A2AError.is(error)) return error;
   }
+  return new A2AError('INVALID_AGENT_RESPONSE', `${reply.url} opens no WebSocket`);
 }
