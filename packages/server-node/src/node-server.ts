@@ -17,7 +17,8 @@ export function keepAlive({ server }: Accepted): void {
 
 /** Ends a stream when its server begins to close, which would otherwise wait for as long as the task runs. */
 export function endWithServer(res: ServerResponse): void {
-  const { server } = res.socket as Accepted;
+  const server = (res.socket as Accepted | null)?.server;
+  // A client that has just left has no connection any more.
   if (!server) return;
   const streams = streamsOf(server);
   streams.add(res);

@@ -58,3 +58,24 @@ it('sends what it has written when its server closes, and writes nothing more', 
   const response = await fetch(await listen(server));
   expect(await response.text()).toHaveLength(length);
 });
+
+it('lets go of a stream whose client left a moment ago', async () => {
+  const left = Promise.withResolvers<void>();
+  const texts = {
+    [Symbol.asyncIterator]: () => texts,
+    next: () => new Promise<never>(() => {}),
+    return: async () => {
+      left.resolve();
+      return { done: true as const, value: undefined };
+    },
+  };
+  const server = createServer((_, res) => {
+    res.detachSocket(res.socket!);
+    pump(texts, res);
+    res.destroy();
+  });
+  const response = fetch(await listen(server));
+  await left.promise;
+  server.closeAllConnections();
+  await expect(response).rejects.toThrow();
+});
