@@ -11,6 +11,7 @@ import {
   type ScheduleSource,
 } from './recurring-task.ts';
 import { isSameSchedule, type RecordedSchedule, ScheduleRecord } from './schedule-record.ts';
+import { throughAt } from './through-at.ts';
 
 /** A due time is missed that was not started for so many milliseconds. */
 export const missedAfterMs = 60_000;
@@ -48,6 +49,8 @@ interface Step {
   readonly dueAt: number;
   /** Whether its task starts, or it was missed. */
   readonly starts: boolean;
+  /** Whether due times before it were missed. */
+  readonly passesOver?: boolean;
 }
 
 /** One schedule in one process. */
@@ -74,7 +77,8 @@ class ScheduleRun {
       const next = this.#own.times.next(this.#through);
       const ms = next === undefined ? longestSleepMs : next - clock.now();
       if (ms > 0) await clock.sleep(Math.min(ms, longestSleepMs), this.#closing, 'idle');
-      else await this.#untilDone(() => this.#catchUp());
+      // The clock may have been set back meanwhile.
+      if (ms <= 0 || this.#through > clock.now()) await this.#untilDone(() => this.#catchUp());
     }
   }
 
@@ -95,38 +99,52 @@ class ScheduleRun {
   /** Finds out which due times are done with. A schedule that the store does not know, or not with these times, begins now. */
   async #begin(): Promise<void> {
     const { missed } = this.#own;
-    const now = this.#source.clock.now();
+    const { clock, logger } = this.#source;
+    const now = clock.now();
+    let wrong: string | undefined;
     await this.#record.change((schedules) => {
       const named = schedules.filter(({ name }) => name === this.#fields.name);
       const own = named.find((schedule) => isSameSchedule(schedule, this.#fields));
       // While the name had other times, those of this schedule were not missed.
-      const through = own ? latestOf(named.map((schedule) => schedule.through)) : isoTime(now);
-      this.#through = Date.parse(through);
+      this.#through = own ? Math.max(...named.map((schedule) => throughAt(schedule, now))) : now;
+      const through = isoTime(this.#through);
+      wrong = own && own.through > through ? own.through : undefined;
       const old = named.find(({ since }) => Date.parse(since) < now - replacedForMs);
       if (old && old !== own) return { remove: old };
       const isLatest = own && named.every(({ since }) => since <= own.since);
       if (isLatest && own.missed === missed && own.through === through) return undefined;
-      return { set: { ...own, ...this.#fields, since: isoTime(now), through } };
+      const { passed: _, ...known } = own ?? {};
+      return { set: { ...known, ...this.#fields, since: isoTime(now), through } };
     });
+    if (wrong !== undefined)
+      logger('warn', 'A clock was ahead: due times that it passed over are taken up again', {
+        ...this.#logged,
+        from: isoTime(this.#through),
+        to: wrong,
+      });
   }
 
   /** Starts the task of the first due time that is not done with, or passes over those that were missed. */
   async #catchUp(): Promise<void> {
     const schedules = await this.#record.read();
     const known = schedules.find((schedule) => isSameSchedule(schedule, this.#fields));
-    if (known) this.#through = Math.max(this.#through, Date.parse(known.through));
+    const now = this.#source.clock.now();
+    if (known && throughAt(known, now) < Date.parse(known.through)) await this.#begin();
+    else this.#through = known ? Date.parse(known.through) : Math.min(this.#through, now);
     const step = this.#step();
     if (!step || this.#closing.aborted) return;
+    const after = isoTime(this.#through);
     const dueAt = isoTime(step.dueAt);
     const taskId = step.starts ? await this.#start(dueAt) : undefined;
     await this.#record.change((schedules) => {
       const own = schedules.find((schedule) => isSameSchedule(schedule, this.#fields));
       if (own && own.through >= dueAt) return undefined;
       const latest = taskId === undefined ? own?.latest : { dueAt, taskId };
-      const since = own?.since ?? dueAt;
-      return { set: { ...this.#fields, since, through: dueAt, ...(latest && { latest }) } };
+      const passed = step.passesOver ? { after, to: dueAt } : own?.passed;
+      const more = { ...(passed && { passed }), ...(latest && { latest }) };
+      return { set: { ...this.#fields, since: own?.since ?? dueAt, through: dueAt, ...more } };
     });
-    this.#through = Math.max(this.#through, step.dueAt);
+    this.#through = step.dueAt;
   }
 
   /** Undefined if nothing is due. */
@@ -143,7 +161,7 @@ class ScheduleRun {
       from: isoTime(next),
       to: isoTime(last),
     });
-    return { dueAt: last, starts: missed === 'last' };
+    return { dueAt: last, starts: missed === 'last', passesOver: true };
   }
 
   /** Resolves to the id of the task; undefined if the server refuses the message, now and later. */
@@ -180,8 +198,6 @@ class ScheduleRun {
     return { schedule: this.#own.task.name };
   }
 }
-
-const latestOf = (times: readonly string[]): string => times.toSorted().at(-1) ?? '';
 
 /** Whether the same message would be refused again. */
 const isRefusal = ({ reason }: A2AError): boolean =>

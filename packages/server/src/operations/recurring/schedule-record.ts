@@ -20,6 +20,8 @@ export interface RecordedSchedule {
   readonly since: string;
   /** Every due time up to here is done with: a task was started for it, or it was missed. */
   readonly through: string;
+  /** The latest due times that were passed over: those after one time and before another one. */
+  readonly passed?: { readonly after: string; readonly to: string };
   /** The task of the latest due time for which one was started. */
   readonly latest?: { readonly dueAt: string; readonly taskId: string };
 }

@@ -5,6 +5,7 @@ import { dueTimes } from './due-times.ts';
 import type { Missed, RecurringTask, Schedules } from './recurring-task.ts';
 import { type CompleteTask, missedAfterMs, runSchedules } from './run-schedules.ts';
 import { type RecordedSchedule, ScheduleRecord } from './schedule-record.ts';
+import { throughAt } from './through-at.ts';
 
 export type { Missed, RecurringTask, RunningSchedules, ScheduleSource, Schedules } from './recurring-task.ts';
 
@@ -24,7 +25,7 @@ export function recurring(tasks: readonly RecurringTask[]): Schedules {
 }
 
 /** A schedule as the store of its agent knows it. Times are ISO 8601, UTC, milliseconds. */
-export interface ScheduleStatus extends Omit<RecordedSchedule, 'through'> {
+export interface ScheduleStatus extends Omit<RecordedSchedule, 'through' | 'passed'> {
   /** The first due time that is not done with; absent if none ever comes. */
   readonly nextAt?: string;
   /** That time is over by more than a minute: no process has this schedule, or none can start its task. */
@@ -46,8 +47,9 @@ export async function schedulesIn(
     if (!known || known.since < schedule.since) latest.set(schedule.name, schedule);
   }
   const named = [...latest.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  return named.map(({ through, ...schedule }) => {
-    const next = dueTimes(schedule.cron, schedule.timezone).next(Date.parse(through));
+  return named.map((recorded) => {
+    const { through: _, passed: __, ...schedule } = recorded;
+    const next = dueTimes(schedule.cron, schedule.timezone).next(throughAt(recorded, now));
     const isOverdue = next !== undefined && next < now - missedAfterMs;
     return { ...schedule, ...(next !== undefined && { nextAt: new Date(next).toISOString() }), isOverdue };
   });

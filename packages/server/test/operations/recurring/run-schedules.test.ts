@@ -6,6 +6,7 @@ import { change } from '../../../../../test/kit/faulty-store.ts';
 import { systemClock } from '../../../src/base/timing/clock.ts';
 import type {
   DueTask,
+  Missed,
   RecurringTask,
   ScheduleSource,
 } from '../../../src/operations/recurring/recurring-task.ts';
@@ -240,12 +241,212 @@ describe('a task that recurs', () => {
   });
 });
 
+describe('a clock that was wrong', () => {
+  const [second, hour] = [1_000, 60 * minute];
+  /** The distinct times that were started and have come, to the minute. */
+  const startedOf = (due: readonly DueTask[], now: number) =>
+    [...new Set(due.map(({ metadata }) => metadata.schedule.dueAt))]
+      .filter((dueAt) => Date.parse(dueAt) <= now)
+      .map((dueAt) => dueAt.slice(11, 16))
+      .sort();
+  const minutes = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, n) => `00:${String(from + n).padStart(2, '0')}`);
+  const ahead = 'A clock was ahead: due times that it passed over are taken up again';
+
+  // It is noticed up to 20 s later.
+  it.each<[string, Missed, [by: number, forMs: number][], string[], number]>([
+    [
+      'ahead for 20 s',
+      'last',
+      [
+        [0, 130 * second],
+        [hour, 20 * second],
+        [0, 3 * minute],
+      ],
+      minutes(1, 6),
+      1,
+    ],
+    [
+      'ahead for 20 s',
+      'skip',
+      [
+        [0, 130 * second],
+        [hour, 20 * second],
+        [0, 3 * minute],
+      ],
+      minutes(1, 6),
+      1,
+    ],
+    [
+      '30 days ahead',
+      'last',
+      [
+        [0, 130 * second],
+        [720 * hour, 20 * second],
+        [0, 3 * minute],
+      ],
+      minutes(1, 6),
+      1,
+    ],
+    [
+      'more and more ahead',
+      'last',
+      [
+        [0, 130 * second],
+        [hour, 20 * second],
+        [2 * hour, 20 * second],
+        [0, 3 * minute],
+      ],
+      [...minutes(1, 2), ...minutes(4, 6)],
+      1,
+    ],
+    [
+      'ahead when it began',
+      'last',
+      [
+        [hour, 20 * second],
+        [0, 3 * minute],
+      ],
+      minutes(2, 3),
+      1,
+    ],
+    [
+      'ahead, and starts them all then',
+      'all',
+      [
+        [0, 130 * second],
+        [10 * minute, 20 * second],
+        [0, 3 * minute],
+      ],
+      minutes(1, 6),
+      0,
+    ],
+    [
+      'ahead, then right, then set back',
+      'last',
+      [
+        [0, 130 * second],
+        [hour, 20 * second],
+        [0, 3 * minute],
+        [-2 * minute, 3 * minute],
+      ],
+      minutes(1, 7),
+      1,
+    ],
+    // What was passed over is over by the clock that was set back, too.
+    [
+      'set forwards, and back a little',
+      'last',
+      [
+        [0, 130 * second],
+        [10 * minute, 3 * minute],
+        [8 * minute, 2 * minute],
+      ],
+      [...minutes(1, 2), ...minutes(11, 15)],
+      0,
+    ],
+    [
+      'set back',
+      'last',
+      [
+        [0, 3 * minute],
+        [-2 * minute, 4 * minute],
+      ],
+      minutes(1, 5),
+      0,
+    ],
+  ])('%s silences no schedule: %s', async (_, missed, phases, expected, told) => {
+    let by = 0;
+    const clock = testClock(start);
+    const wrong = { ...clock, now: () => clock.now() + by };
+    by = phases[0]?.[0] ?? 0;
+    const { store, due, logged } = running([{ ...tick, missed }], { clock: wrong });
+    for (const [next, forMs] of phases) {
+      by = next;
+      await clock.advance(forMs);
+    }
+    expect(startedOf(due, wrong.now())).toEqual(expected);
+    expect(logged.filter((line) => Array.isArray(line) && line[1] === ahead)).toHaveLength(told);
+    const [known] = await schedulesIn(store, 'q', wrong.now());
+    expect(known).toMatchObject({ isOverdue: false });
+  });
+
+  it.each(['beside it', 'after it'])('silences no process that has the right one, %s', async (when) => {
+    const clock = testClock(start);
+    const right = running([tick], { clock });
+    await clock.advance(2 * minute);
+    if (when === 'after it') await right.close();
+    const wrong = running([tick], { store: right.store, clock: { ...clock, now: () => clock.now() + hour } });
+    await clock.advance(20 * second);
+    await wrong.close();
+    expect(await schedulesIn(right.store, 'q', clock.now())).toMatchObject([{ isOverdue: false }]);
+    // No process goes on with it: it is overdue as any other is.
+    const [known] = await schedulesIn(right.store, 'q', clock.now() + 2 * minute);
+    expect(known).toMatchObject({ nextAt: '2026-01-01T00:03:00.000Z', isOverdue: true });
+    const again = when === 'after it' ? running([tick], { store: right.store, clock }) : right;
+    await clock.advance(3 * minute);
+    expect(startedOf([...right.due, ...again.due], clock.now())).toEqual(minutes(1, 5));
+    expect(again.logged).toMatchObject([['warn', ahead, { schedule: 'tick' }]]);
+  });
+
+  it('leaves a schedule that was forgotten to begin again', async () => {
+    const { store, due, clock: real } = running([tick]);
+    await real.advance(2 * minute);
+    const record = new ScheduleRecord({ queue: 'q', store, clock: systemClock });
+    const [known] = await record.read();
+    await record.change(() => known && { set: { ...known, through: '2026-01-01T05:00:00.000Z' } });
+    await real.advance(2 * minute);
+    await record.change(() => known && { remove: known });
+    await real.advance(3 * minute);
+    expect(startedOf(due, real.now()).slice(-2)).toEqual(minutes(6, 7));
+  });
+});
+
 describe('the times of a name', () => {
+  const hourly = { ...tick, cron: '@hourly' };
+  const recordIn = (store: TaskStore) => new ScheduleRecord({ queue: 'q', store, clock: systemClock });
+
+  it('that come back were not missed meanwhile, and stay though they are old', async () => {
+    const first = running([tick]);
+    await first.clock.advance(minute);
+    await first.close();
+    const { store, clock } = first;
+    const second = running([hourly], { store, clock });
+    await clock.advance(58 * minute + 40_000);
+    await second.close();
+    const back = running([tick], { store, clock });
+    await clock.advance(minute);
+    expect([back.logged, back.due.length]).toEqual([[], 1]);
+    await back.close();
+    await clock.advance(8 * 24 * 60 * minute);
+    // Each start forgets one.
+    for (const missed of ['skip', 'last'] as const) {
+      const same = running([{ ...tick, missed }], { store, clock });
+      await clock.advance(1);
+      await same.close();
+    }
+    expect((await recordIn(store).read()).map(({ cron }) => cron)).toEqual(['* * * * *']);
+  });
+
+  it('do not go back to one that another process left behind while it was started', async () => {
+    const { store, clock, times } = running([tick], {
+      submit: async ({ metadata }) => {
+        if (!metadata.schedule.dueAt.includes('00:01:00')) return;
+        await recordIn(store).change(
+          ([known]) => known && { set: { ...known, through: '2026-01-01T00:01:30.000Z' } },
+        );
+      },
+    });
+    await clock.advance(minute);
+    expect((await recordIn(store).read())[0]?.through).toBe('2026-01-01T00:01:30.000Z');
+    await clock.advance(minute);
+    expect(times()).toEqual(['00:01:00', '00:02:00']);
+  });
+
   it('are forgotten a week after it got others, and those that it has are not', async () => {
     const first = running([tick]);
     await first.clock.advance(minute);
     await first.close();
-    const hourly = { ...tick, cron: '@hourly' };
     const names = async () =>
       (await new ScheduleRecord({ queue: 'q', store: first.store, clock: systemClock }).read()).map(
         ({ cron }) => cron,
