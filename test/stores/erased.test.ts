@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { repetitions } from '../kit/repetitions.ts';
 import { rpc, say } from '../kit/rpc.ts';
-import { scope } from '../kit/scope.ts';
+import { scopeOf } from '../kit/scope.ts';
 import { serve } from '../kit/serve.ts';
 import { eventually } from '../kit/until.ts';
 import { canStartEtcd, startEtcd } from '../support/etcd.ts';
@@ -86,6 +86,9 @@ describe('an erased task', () => {
   it.each(stores)('leaves no text in %s', async (_, isHere, open) => {
     if (!isHere) return;
     const { store, clean } = open();
+    const caller = 'canary.caller@example.com';
+    const scope = scopeOf('agent', '', caller);
+    let who = caller;
     closedAfterTest(store);
     const server = serve(
       async function* ({ text, memory, step }: Turn) {
@@ -95,11 +98,15 @@ describe('an erased task', () => {
         yield artifact('a', `canary artifact ${'canary '.repeat(2_000)}`);
         yield completed('canary answer');
       },
-      { store },
+      {
+        store,
+        authenticate: () => ({ scope: who }),
+        callerLimits: { requests: { limit: 1_000, perMs: 1_000 } },
+      },
     );
     const message = say('canary message zyxword', { metadata: { secret: 'canary metadata' } });
     const { task } = await rpc(server, 'SendMessage', { message });
-    const fork = await server.fork(task.id, { by: 'canary operator' });
+    const fork = await server.fork(task.id, { caller, by: 'canary operator' });
     await eventually(async () =>
       expect((await rpc(server, 'GetTask', { id: fork.id })).status.state).toBe('TASK_STATE_COMPLETED'),
     );
@@ -114,6 +121,7 @@ describe('an erased task', () => {
       cursor: 99,
     };
     await store.putPushConfig(webhook);
+    who = 'somebody else';
     await rpc(server, 'SendMessage', { message: say('kept') });
     const found = async () => {
       const folder = await clean();
@@ -125,7 +133,7 @@ describe('an erased task', () => {
       filesIn(folder).filter((file) => readFileSync(file).includes('messagezyxword'));
     expect(wordsIn(await clean()).length > 0).toBe((await store.searchesText?.()) ?? false);
     const { contextId } = task;
-    expect(await server.erase({ contextId })).toMatchObject({ tasks: 2, webhooks: 1, left: [] });
+    expect(await server.erase({ caller, contextId })).toMatchObject({ tasks: 2, webhooks: 1, left: [] });
     const folder = await clean();
     // The other task has words of the same agent, but not those of this message, nor of the webhook.
     const left = filesIn(folder).filter((file) =>
@@ -136,6 +144,7 @@ describe('an erased task', () => {
         'canary token',
         'canary operator',
         'canary.example',
+        caller,
       ].some((text) => readFileSync(file).includes(text)),
     );
     expect(left).toEqual([]);

@@ -1,4 +1,5 @@
 import type { Rate } from '@batonjs/store';
+import { sha256 } from '#bytes';
 
 /** How many of something a caller may do in a time. */
 export interface CallerRate {
@@ -9,6 +10,10 @@ export interface CallerRate {
   /** So many at once, after a pause: a whole number, 1 or more. Default: `limit`, rounded up. */
   readonly burst?: number;
 }
+
+/** The bucket of a rate at an agent. Names of callers are of people: none stays in the files of a database. */
+export const bucketOf = (what: string, queue: string, name: string): string =>
+  `${what} ${sha256(JSON.stringify([queue, name]), 'base64url')}`;
 
 /** The rate as stores take it. Throws `TypeError` for one that cannot work, which names the `option`. */
 export function toRate(option: string, rate: CallerRate | undefined): Rate | undefined {

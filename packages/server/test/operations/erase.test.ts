@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
-import { scope } from '../../../../test/kit/scope.ts';
+import { scopeOf } from '../../../../test/kit/scope.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { untilAborted } from '../../../../test/kit/until-aborted.ts';
@@ -82,10 +82,16 @@ it('leaves nothing in the files of SQLite, once they are vacuumed', async () => 
   const folder = temporaryFolder();
   const file = join(folder, 'tasks.db');
   const store = closedAfterTest(sqliteStore(file));
-  const server = serve(agent, { store });
+  const caller = 'canary@example.com';
+  const often = { limit: 1_000, perMs: 1_000 };
+  const server = serve(agent, {
+    store,
+    authenticate: () => ({ scope: caller }),
+    callerLimits: { requests: often, messages: often },
+  });
   const message = say('canary message', { metadata: { secret: 'canary metadata' } });
   const { task } = await rpc(server, 'SendMessage', { message });
-  expect(await store.load(scope, task.id)).toBeDefined();
+  expect(await store.load(scopeOf('agent', '', caller), task.id)).toBeDefined();
   const found = () => readdirSync(folder).some((name) => readFileSync(join(folder, name)).includes('canary'));
   const clean = () => {
     const database = new DatabaseSync(file);
@@ -94,7 +100,7 @@ it('leaves nothing in the files of SQLite, once they are vacuumed', async () => 
   };
   clean();
   expect(found()).toBe(true);
-  expect(await server.erase({ taskId: task.id })).toMatchObject({ tasks: 1 });
+  expect(await server.erase({ caller })).toMatchObject({ tasks: 1 });
   clean();
   expect(found()).toBe(false);
 });

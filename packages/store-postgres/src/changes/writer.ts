@@ -30,6 +30,7 @@ export class Writer {
   readonly #records: string;
   readonly #deleteRecords: string;
   readonly #delete: string;
+  readonly #tidy: string;
   readonly #queue: string;
   readonly #callers: string;
   readonly #forget: string;
@@ -88,6 +89,12 @@ export class Writer {
     );
     this.#delete = `WITH ${deletions}, counts AS (${counts(['$2', '$3', '$4', '$5', '$6'])})
       DELETE FROM ${schema}.tasks WHERE key = ANY($1::text[])`;
+    // Only rows that are locked, and together count nothing: what another transaction adds meanwhile is in none of them.
+    this.#tidy = `WITH locked AS (
+        SELECT key, name, part, tasks FROM ${schema}.counts WHERE key = ANY($1::text[]) FOR UPDATE SKIP LOCKED
+      ), empty AS (SELECT key, name FROM locked GROUP BY key, name HAVING sum(tasks) = 0)
+      DELETE FROM ${schema}.counts AS c USING locked AS l, empty AS e
+      WHERE (c.key, c.name, c.part) = (l.key, l.name, l.part) AND (c.key, c.name) = (e.key, e.name)`;
     this.#queue = `INSERT INTO ${schema}.queues AS q (queue_key, queue, revision, replaced, turns)
       VALUES ($1, $2, $3, $4, $5) ON CONFLICT (queue_key) DO UPDATE
       SET revision = excluded.revision, replaced = excluded.replaced, turns = excluded.turns
@@ -124,7 +131,9 @@ export class Writer {
       await session.query(this.#deleteWebhooks, keys);
     }
     if (deletedTasks.length > 0) {
-      await session.query(this.#delete, [deletedTasks, ...countsOf(collected.counts(true)), partOfDeletions]);
+      const counts = collected.counts(true);
+      await session.query(this.#delete, [deletedTasks, ...countsOf(counts), partOfDeletions]);
+      await session.query(this.#tidy, [[...new Set(counts.map(({ key }) => key))]]);
     }
     const { records, deletedRecords } = collected;
     if (records.length > 0) {

@@ -13,7 +13,9 @@ export class Counts implements TransactionHook {
   readonly #read;
   readonly #readOne;
   readonly #readFrom;
+  readonly #deleteNothing;
   #pending = new Map<Scope, Map<string, number>>();
+  readonly #untidy = new Set<Scope>();
 
   constructor(db: Database) {
     this.#add = db.prepare(
@@ -23,6 +25,7 @@ export class Counts implements TransactionHook {
     this.#readFrom = db.prepare(
       'SELECT name, tasks FROM counts WHERE scope = ? AND name >= ? AND name < ? AND tasks > 0',
     );
+    this.#deleteNothing = db.prepare('DELETE FROM counts WHERE scope = ? AND tasks = 0');
     this.#readOne = db.prepare('SELECT tasks FROM counts WHERE scope = ? AND name = ?');
   }
 
@@ -31,6 +34,11 @@ export class Counts implements TransactionHook {
     const states = this.#pending.get(scope) ?? new Map<string, number>();
     this.#pending.set(scope, states);
     states.set(state, (states.get(state) ?? 0) + tasks);
+  }
+
+  /** The present transaction deletes a task of this scope: rows that count nothing then would stay for ever. */
+  tidy(scope: Scope): void {
+    this.#untidy.add(scope);
   }
 
   addWaiting(queue: string, tasks: number): void {
@@ -46,11 +54,13 @@ export class Counts implements TransactionHook {
     for (const [scope, states] of this.#pending) {
       for (const [state, tasks] of states) if (tasks !== 0) this.#add.run(scope, state, tasks);
     }
-    this.#pending = new Map();
+    for (const scope of this.#untidy) this.#deleteNothing.run(scope);
+    this.afterRollback();
   }
 
   afterRollback(): void {
     this.#pending = new Map();
+    this.#untidy.clear();
   }
 
   /** The states that logs of this scope are in, and how many are in each. */

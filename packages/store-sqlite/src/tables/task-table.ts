@@ -93,6 +93,7 @@ export class TaskTable {
   /** Deletes everything of a task. */
   delete(before: KeptTask): void {
     this.#count(before, undefined);
+    this.#counts.tidy(before.scope);
     this.#known?.forget(before);
     for (const deletion of this.#deletions) deletion.run(before.id);
     this.#contexts.deleteUnused(before.context);

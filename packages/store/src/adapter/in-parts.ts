@@ -205,10 +205,13 @@ export function commitFrom<Json>(
 
 /** Deletes old logs; see `TaskStore.prune`. Resolves to how many. */
 export async function prune<Json>(rows: Rows<Json>, before: number, limit: number): Promise<number> {
-  const looks = await readParts(rows, { ended: { before, limit } });
-  const remembered = looks.flatMap(freshIn);
-  await Promise.all(remembered.map((task) => rows.change(rememberStep(deletionOf(task)))));
-  return inBatches(rows, limit, (some) => pruneStep(before, some, remembered));
+  const deleted = await inBatches(rows, limit, (some) => pruneStep(before, some, []));
+  if (deleted === limit) return deleted;
+  const looks = await readParts(rows, { ended: { before, limit: limit - deleted } });
+  const fresh = looks.flatMap(freshIn);
+  if (fresh.length === 0) return deleted;
+  await Promise.all(fresh.map((task) => rows.change(rememberStep(deletionOf(task)))));
+  return deleted + (await inBatches(rows, limit - deleted, (some) => pruneStep(before, some, fresh)));
 }
 
 /** The part of a record: that of the last word of its name, so that it may be named after a task and lie beside it. */

@@ -2,6 +2,7 @@ import type { HttpReply } from '@batonjs/bindings';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { JSON_TYPE } from '@batonjs/protocol/headers';
 import { describeIssues } from '@batonjs/protocol/json-schema';
+import { bucketOf } from '../../base/caller-rate.ts';
 import type { Dependencies } from '../../operations/call/dependencies.ts';
 import { toWireError } from '../../operations/call/wire-error.ts';
 import { type CallbackOutcome, receiveCallback } from '../../operations/callbacks/receive-callback.ts';
@@ -84,7 +85,7 @@ async function count(
   { store, options: { queue, callbacks } }: Dependencies,
 ): Promise<void> {
   const waitMs =
-    callbacks?.rate && (await store.take?.(`callbacks ${queue} ${remoteAddress}`, callbacks.rate));
+    callbacks?.rate && (await store.take?.(bucketOf('callbacks', queue, `${remoteAddress}`), callbacks.rate));
   if (!waitMs) return;
   throw new A2AError('RESOURCE_EXHAUSTED', 'Too many values', { retryAfter: Math.ceil(waitMs / 1_000) });
 }

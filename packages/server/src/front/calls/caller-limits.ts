@@ -2,8 +2,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { OperationName } from '@batonjs/protocol/operations';
 import type { Rate, TaskStore } from '@batonjs/store';
 import type { Caller } from '../../agent/caller.ts';
-import { type CallerRate, toRate } from '../../base/caller-rate.ts';
-import { scopeOf } from '../../operations/call/call-context.ts';
+import { bucketOf, type CallerRate, toRate } from '../../base/caller-rate.ts';
 import type { RequestHead } from './authenticate.ts';
 
 /** What one caller may use of a server. All servers on the store count together: give them the same. */
@@ -77,7 +76,7 @@ export function createCallerLimiter({
     if (typeof name !== 'string' || name === '')
       throw new TypeError('`callerLimits.callerOf` must return a text that is not empty, or undefined');
     // Not of a tenant: callers may name any.
-    const waitMs = await take(`${what} ${scopeOf(queue, undefined, { scope: name })}`, rate);
+    const waitMs = await take(bucketOf(what, queue, name), rate);
     if (waitMs === 0) return;
     const retryAfter = Math.ceil(waitMs / 1_000);
     throw new A2AError('RESOURCE_EXHAUSTED', `Too many ${what}: try again in ${retryAfter} s`, {
