@@ -1,4 +1,4 @@
-import type { AgentClient } from '@batonjs/client';
+import { type AgentClient, isTerminal } from '@batonjs/client';
 import { answerParts, type PastAnswer, pastAnswers, tasksOf } from '@batonjs/client/answers';
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { AI_SDK } from '../metadata.ts';
@@ -38,14 +38,21 @@ async function answerOf({ task, note, message }: PastAnswer): Promise<UIMessage 
     yield { task };
   })();
   const start = note ?? { messageId: message.messageId };
-  return foldedInto(chunksOf(answerParts(events, start), note?.answerId ?? `answer-${message.messageId}`));
+  const chunks = chunksOf(answerParts(events, start), note?.answerId ?? `answer-${message.messageId}`);
+  return foldedInto(chunks, !isTerminal(task));
 }
 
-async function foldedInto(chunks: AsyncIterable<UIMessageChunk>): Promise<UIMessage | undefined> {
+/** What asks the user. A question that is past was answered, in words perhaps, and is not asked again. */
+const asks: ReadonlySet<string> = new Set(['tool-approval-request', 'data-question']);
+
+async function foldedInto(
+  chunks: AsyncIterable<UIMessageChunk>,
+  isAnswered: boolean,
+): Promise<UIMessage | undefined> {
   let message: UIMessage | undefined;
   const stream = new ReadableStream<UIMessageChunk>({
     async start(controller) {
-      for await (const chunk of chunks) controller.enqueue(chunk);
+      for await (const chunk of chunks) if (!isAnswered || !asks.has(chunk.type)) controller.enqueue(chunk);
       controller.close();
     },
   });

@@ -152,6 +152,25 @@ describe.each(ways)('a chat over %s', (_, transportFor) => {
     expect(after.map(({ id }) => id)).toEqual(other.messages.map(({ id }) => id));
   });
 
+  it('stops to read a stream that it resumed, and the task goes on', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { chat, transport, client } = await chatWith(talking(gate.promise));
+    const sent = chat.sendMessage({ text: 'Hello' });
+    await chat.until(() => chat.text === 'Half ');
+    const other = new TestChat({ id: 'chat-1', transport, messages: chat.messages.slice(0, 1) });
+    const resumed = other.resumeStream();
+    await other.until(() => other.text === 'Half ');
+    await other.stop();
+    await resumed;
+    expect(other).toMatchObject({ status: 'ready', text: 'Half ', error: undefined });
+    gate.resolve();
+    await sent;
+    expect([chat.text, other.text]).toEqual(['Half .', 'Half ']);
+    expect((await client.listTasks({ contextId: 'chat-1' })).tasks).toMatchObject([
+      { status: { state: 'TASK_STATE_COMPLETED' } },
+    ]);
+  });
+
   it('joins the task of a message that is sent again', async () => {
     const gate = Promise.withResolvers<void>();
     const { chat, transport, client } = await chatWith(talking(gate.promise));
@@ -308,6 +327,30 @@ describe.each(ways)('a chat over %s', (_, transportFor) => {
       { text: 'I go. \n\nWas there' },
     ]);
     expect(answer!.id).toBe(chat.lastMessage!.id);
+  });
+
+  it.each(['a button', 'words'])('asks nothing again after a reload that was answered by %s', async (how) => {
+    const { server, visits } = await start(
+      (_, number) =>
+        number === 1
+          ? { text: ['I go. '], calls: [{ id: 'call-1', name: 'visit', input: { place: 'Oulu' } }] }
+          : { text: ['Was there'] },
+      { shownTools: 'data' },
+      (agent) => ({ agent, idempotency: true }),
+    );
+    const { chat, client } = await chatWith(server, {
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    });
+    await chat.sendMessage({ text: 'Go' });
+    if (how === 'words') await chat.sendMessage({ text: 'yes' });
+    else await chat.addToolApprovalResponse({ id: 'call-1', approved: true });
+    await chat.until(() => chat.text.includes('Was there') && chat.status === 'ready');
+    expect(visits).toEqual(['Oulu']);
+    const kept = await chatMessages(client, 'chat-1');
+    const states = kept.flatMap(({ parts }) => parts.flatMap((part) => ('state' in part ? part.state : [])));
+    expect(states).toContain('output-available');
+    expect(states).not.toContain('approval-requested');
+    expect(kept.flatMap(({ parts }) => parts.filter(({ type }) => type === 'data-question'))).toEqual([]);
   });
 
   it('runs the tools of the page, and shows reasoning', async () => {
