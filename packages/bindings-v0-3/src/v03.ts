@@ -15,28 +15,28 @@ export interface V03Options {
    * Whether the server accepts other spellings than the specification's: `message.send`, parts without `kind` or with
    * `type`, `fileWithBytes`, messages without `messageId`. Default false.
    */
-  readonly lenient?: boolean;
+  readonly lenient?: boolean | undefined;
   /**
    * Whether a request without a version whose method or path is one of 1.0 (`SendMessage`, `/message:send`) is taken for one.
    * Default: as `lenient`. By the specification it is one of 0.3.
    */
-  readonly inferVersion?: boolean;
+  readonly inferVersion?: boolean | undefined;
   /**
    * The card for requests without a version: the `superset` that readers of both versions understand (default), or that of
    * 0.3 alone. Neither has signatures. A request with the version 1.0 gets the signed card.
    */
-  readonly card?: 'superset' | 'plain';
+  readonly card?: 'superset' | 'plain' | undefined;
   /**
    * The style of answers on HTTP+JSON if the request has none: the JSON of the protocol buffers (`proto`, default) or that
    * of JSON-RPC (`kind`). False serves only JSON-RPC.
    */
-  readonly httpJson?: HttpJsonStyle | false;
+  readonly httpJson?: HttpJsonStyle | false | undefined;
   /**
    * What clients write for the bytes of files in the JSON of the protocol buffers: the `bytes`, or their base64 text
    * (`base64`), as the SDKs for Python and Go do. By default, their `User-Agent` tells.
    */
-  readonly files?: FileBytes;
-  readonly onLoss?: OnLoss;
+  readonly files?: FileBytes | undefined;
+  readonly onLoss?: OnLoss | undefined;
 }
 
 /** Makes a server speak A2A 0.3 besides 1.0: `createAgentServer({ …, compatibility: [v03()] })`. */
@@ -87,8 +87,8 @@ export interface V03ClientOptions {
    * What the agent reads for the bytes of files on HTTP+JSON: the `bytes`, as the proto has them (default), or their base64
    * text (`base64`), as the SDKs for Python and Go do. Files of agents are read in both forms.
    */
-  readonly files?: FileBytes;
-  readonly onLoss?: OnLoss;
+  readonly files?: FileBytes | undefined;
+  readonly onLoss?: OnLoss | undefined;
 }
 
 /** Makes a client speak A2A 0.3 besides 1.0: `connect(url, { compatibility: [v03Client()] })`. */

@@ -17,21 +17,20 @@ export interface InspectedScope {
 /** An agent to look at: by its URL, by its server in this process, or only by its tasks in a store. */
 export interface InspectedAgent {
   /** Its name in the app and in the store. Default: that of the server, or of the URL. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Where its clients reach it. With `server`, calls stay in this process. */
-  readonly url?: string;
-  readonly server?: AgentServer;
+  readonly url?: string | undefined;
+  readonly server?: AgentServer | undefined;
   /** The store of its tasks. Default: that of the server. Needs `name` without a server. */
-  readonly store?: TaskStore & Partial<PushConfigStore>;
+  readonly store?: (TaskStore & Partial<PushConfigStore>) | undefined;
   /** Whose tasks are shown from the store. Default: those of callers that are not authenticated. */
-  readonly scopes?: readonly InspectedScope[];
+  readonly scopes?: readonly InspectedScope[] | undefined;
   /** How the inspector calls the agent, credentials for example. */
-  readonly connect?: Omit<
-    ConnectOptions,
-    'fetch' | 'bindings' | 'compatibility' | 'binding' | 'version' | 'verifyCard'
-  >;
+  readonly connect?:
+    | Omit<ConnectOptions, 'fetch' | 'bindings' | 'compatibility' | 'binding' | 'version' | 'verifyCard'>
+    | undefined;
   /** The keys whose signatures of the card are trusted. Without it, a signature cannot be verified. */
-  readonly trust?: CardTrust;
+  readonly trust?: CardTrust | undefined;
 }
 
 /** A task, a webhook or an agent that an action is about. */
@@ -76,37 +75,37 @@ export interface ModelPrices {
 /** Options of `inspector`. Needs `agents`, `server` or `store`. */
 export interface InspectorOptions extends InspectedAgent {
   /** Several agents, in place of one. */
-  readonly agents?: readonly InspectedAgent[];
+  readonly agents?: readonly InspectedAgent[] | undefined;
   /**
    * Finds out who asks; undefined refuses. It replaces the token, and requests may then come from other machines under a
    * name that `hosts` lists. Without it, only this machine is served, with the token.
    */
-  readonly authenticate?: (
-    request: Parameters<Authenticate>[0],
-  ) => Viewer | undefined | Promise<Viewer | undefined>;
+  readonly authenticate?:
+    | ((request: Parameters<Authenticate>[0]) => Viewer | undefined | Promise<Viewer | undefined>)
+    | undefined;
   /** What the holder of the token may do. Default: look only. */
-  readonly allow?: readonly Action[];
+  readonly allow?: readonly Action[] | undefined;
   /** The token, at least 16 characters. Default: a random one for each process. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Names of hosts under which the inspector is reached, besides those of this machine, such as `ops.example.com`. */
-  readonly hosts?: readonly string[];
+  readonly hosts?: readonly string[] | undefined;
   /**
    * Where a trace is shown, with `{traceId}` in place of its id: `http://localhost:16686/trace/{traceId}` for Jaeger. Each
    * task whose messages were traced has a link there; it needs the store of the agent. `http` or `https`.
    */
-  readonly traceUrl?: string;
+  readonly traceUrl?: string | undefined;
   /**
    * Keeps the last requests of all clients to each `server` here, and their answers: path, caller, status, time, and
    * bodies without credentials. For viewers with the action `read-requests`. Default: off, and requests cost nothing more.
    */
-  readonly clientRequests?: boolean | ClientRequestsOptions;
+  readonly clientRequests?: boolean | ClientRequestsOptions | undefined;
   /**
    * What the models of agents on the AI SDK cost. Tasks then show it for each call and in all. Without the price of a model,
    * its calls have tokens and no cost.
    */
-  readonly modelPrices?: ModelPrices;
+  readonly modelPrices?: ModelPrices | undefined;
   /** Called after each action and each attempt of one, to keep who did what. The inspector itself keeps the last 1,000. */
-  readonly onAction?: (record: ActionRecord) => void;
+  readonly onAction?: ((record: ActionRecord) => void) | undefined;
   /** Kills this process, which a parent starts again. The app then has a button for it, on loopback only. */
-  readonly kill?: () => void;
+  readonly kill?: (() => void) | undefined;
 }

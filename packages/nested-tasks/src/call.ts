@@ -9,30 +9,32 @@ export interface CallOptions {
   /** Names the call within the task: 1 to 200 characters, used once in a turn. The same name is the same child. */
   readonly name: string;
   /** The context of the child. Default: one of its own, derived from the task and the name. */
-  readonly contextId?: string;
+  readonly contextId?: string | undefined;
   /** Ids of more tasks that the message refers to. */
-  readonly references?: readonly string[];
+  readonly references?: readonly string[] | undefined;
   /** The metadata of the request that starts the child. */
-  readonly metadata?: Struct;
+  readonly metadata?: Struct | undefined;
   /** More extensions to activate, where the agent offers them. */
-  readonly extensions?: readonly string[];
+  readonly extensions?: readonly string[] | undefined;
   /**
    * Milliseconds from the first attempt of the call, questions included. Then the child is canceled and the call fails
    * with `TIMEOUT`. Only looked at while a turn runs. Default: as long as the task may take.
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /**
    * Answers a question of the child (INPUT_REQUIRED). Without it, or where it returns undefined, the question becomes
    * one of this task: the turn ends, the user's answer starts the next one, and the call passes it on.
    */
-  readonly onQuestion?: (child: Task) => MessageInput | undefined | Promise<MessageInput | undefined>;
+  readonly onQuestion?:
+    | ((child: Task) => MessageInput | undefined | Promise<MessageInput | undefined>)
+    | undefined;
   /** What of the child's events becomes updates of this task. Default `relayProgress`. */
-  readonly relay?: Relay;
+  readonly relay?: Relay | undefined;
   /**
    * Whether the message may be sent again to an agent without idempotency after an attempt of which it is not known
    * whether the agent received it: the agent may then do the work twice. Default false: `OUTCOME_UNKNOWN`.
    */
-  readonly resend?: boolean;
+  readonly resend?: boolean | undefined;
 }
 
 /**

@@ -26,26 +26,26 @@ export interface NestedTasksOptions {
    * Agents that calls may name instead of giving a URL. An agent in this process, and a client with credentials of its
    * own, must be here: a process that did not call it itself finds it to cancel children there.
    */
-  readonly agents?: Readonly<Record<string, Callee>>;
+  readonly agents?: Readonly<Record<string, Callee>> | undefined;
   /** Connects to an agent by its URL, for other bindings, credentials and timeouts. Default: `connect` of the client. */
-  readonly connect?: (url: string) => Promise<AgentClient>;
+  readonly connect?: ((url: string) => Promise<AgentClient>) | undefined;
   /**
    * Which addresses the card of an agent may lead to outside of the origin of its URL, unless `connect` is given. Default:
    * public ones. `{ allow: ['10.0.0.0/8'] }` adds those of a network.
    */
-  readonly addresses?: AddressPolicyOptions;
+  readonly addresses?: AddressPolicyOptions | undefined;
   /** How many tasks may be nested below the first one. Default 8. */
-  readonly depth?: number;
+  readonly depth?: number | undefined;
   /** How many children a task may start. Default 100. */
-  readonly calls?: number;
+  readonly calls?: number | undefined;
   /** How long an agent may be out of reach before a call to it fails. Default 60,000. */
-  readonly unreachableMs?: number;
+  readonly unreachableMs?: number | undefined;
   /** How long the agents of children may take to cancel them. Keep it below `cancelGraceMs`. Default 4,000. */
-  readonly cancelMs?: number;
+  readonly cancelMs?: number | undefined;
   /** As in `AgentServerOptions`, after the children were canceled. */
-  readonly onCancel?: AgentServerOptions['onCancel'];
+  readonly onCancel?: AgentServerOptions['onCancel'] | undefined;
   /** Sees what clients are not shown: children that could not be canceled. Default: nothing is logged. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /** Options for `createAgentServer` and `createWorker`. */

@@ -52,17 +52,17 @@ export interface OAuthOptions {
    */
   readonly clients: Readonly<Record<string, OAuthClient>>;
   /** Makes the authorization code flow possible, which always uses PKCE. `loopback()` is one for programs of Node.js. */
-  readonly authorize?: Authorize;
+  readonly authorize?: Authorize | undefined;
   /** Makes the device code flow possible: shows the code. The flow goes on until the code was confirmed or expires. */
-  readonly showDeviceCode?: (code: DeviceCode) => unknown;
+  readonly showDeviceCode?: ((code: DeviceCode) => unknown) | undefined;
   /** Ids of skills whose requirements every token meets. Default: a token gets more scopes when the agent asks for them. */
-  readonly skills?: readonly string[];
+  readonly skills?: readonly string[] | undefined;
   /** Keeps the tokens. Default: in memory. */
-  readonly store?: TokenStore;
+  readonly store?: TokenStore | undefined;
   /** Sends the requests to authorization servers. Give one with a certificate for mutual TLS. Redirects are refused. */
-  readonly fetch?: (request: Request) => Promise<Response>;
+  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** Milliseconds until an authorization server must have answered one request. Default 30,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Milliseconds since 1970, for tests. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }

@@ -14,9 +14,9 @@ export interface A2AHonoOptions {
    * a server behind a proxy that sets both: otherwise clients choose them, and a card may be cached. Default false. Not
    * needed with `publicUrl`.
    */
-  readonly trustHost?: boolean;
+  readonly trustHost?: boolean | undefined;
   /** Middleware in front of the agent. Every `A2AError` that it throws is answered as an error of the protocol. */
-  readonly use?: readonly MiddlewareHandler[];
+  readonly use?: readonly MiddlewareHandler[] | undefined;
 }
 
 /**

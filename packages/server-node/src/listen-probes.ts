@@ -7,13 +7,15 @@ import { keepAliveMs, mustKnowOptions, type OptionNames } from '@batonjs/server/
 /** Where `listenProbes` answers. */
 export interface ProbesOptions {
   /** 0, the default, takes any free port. Not the port of the agent: clients reach that one. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** `127.0.0.1` by default: this machine only. In a container `0.0.0.0`. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** What answers `GET /metrics`: `metricsHandler` of `@batonjs/telemetry`. Default: 404. */
-  readonly metrics?: {
-    readonly node: (request: IncomingMessage, response: ServerResponse) => unknown;
-  };
+  readonly metrics?:
+    | {
+        readonly node: (request: IncomingMessage, response: ServerResponse) => unknown;
+      }
+    | undefined;
 }
 
 /** Probes that are being answered. */

@@ -7,13 +7,13 @@ import { type NodeHandlerOptions, nodeHandler, ofHandler } from './node-handler.
 /** Where `listen` serves an agent. */
 export interface ListenOptions extends NodeHandlerOptions {
   /** 0, the default, takes any free port. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** `127.0.0.1` by default: this machine only. Elsewhere give the server its `publicUrl`. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** Connections at a time; more are closed at once. Default 10,000. */
-  readonly connections?: number;
+  readonly connections?: number | undefined;
   /** How long a request may take to arrive, in milliseconds; then it is answered 408. Its headers: a quarter. Default 60,000. */
-  readonly requestMs?: number;
+  readonly requestMs?: number | undefined;
 }
 
 /** An agent that is being served. */

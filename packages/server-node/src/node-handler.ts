@@ -9,13 +9,13 @@ import { mountOf } from './mount-of.ts';
 /** Where a handler serves an agent. */
 export interface NodeHandlerOptions {
   /** The path at which the agent is mounted, such as `/agents/echo`. Default `/`. Requests for other paths get a 404. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /**
    * Whether the card names the host of the header `Host`, with the scheme of `X-Forwarded-Proto`, for every sender. Only for
    * a server behind a proxy that sets both: otherwise clients choose them, and a card may be cached. Default false. Not
    * needed with `publicUrl`.
    */
-  readonly trustHost?: boolean;
+  readonly trustHost?: boolean | undefined;
 }
 
 /** The options of a handler, by which an unknown one is found. */

@@ -12,16 +12,16 @@ import { keysOf } from './layout/keys.ts';
 
 export interface EtcdStoreOptions {
   /** What all keys of the store begin with, 1 to 256 characters without a slash at the end. Default `baton`. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /**
    * How long a call may take in all, in milliseconds. Members that do not answer within a quarter of it are given up for
    * another one. Default 5,000: longer than the members take to elect a leader.
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Certificates in PEM, for URLs with `https`. Without `ca`, those of Node.js. */
-  readonly tls?: EtcdTls;
+  readonly tls?: EtcdTls | undefined;
   /** Called after each transaction that writes, with its number of writes. */
-  readonly onGroup?: (size: number) => void;
+  readonly onGroup?: ((size: number) => void) | undefined;
 }
 
 /**

@@ -3,14 +3,14 @@ import { MemoryRows } from './memory-rows.ts';
 
 export interface MemoryStoreOptions {
   /** The clock of deadlines and of times to start, in milliseconds since 1970. Default: the wall clock. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** The clock of leases, in milliseconds since any moment; never set. Default `performance.now`. */
-  readonly monotonic?: () => number;
+  readonly monotonic?: (() => number) | undefined;
   /**
    * How many bytes ended tasks may take, about. Beyond, the store deletes those that ended first, except where a webhook
    * is still to be notified. Open tasks are never deleted. Default 256 MiB; `Infinity` keeps all.
    */
-  readonly closedBytes?: number;
+  readonly closedBytes?: number | undefined;
 }
 
 /**

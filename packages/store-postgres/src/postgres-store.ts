@@ -13,24 +13,24 @@ import { type PostgresRowsOptions, postgresRows } from './postgres-rows.ts';
 
 export interface PostgresStoreOptions {
   /** The schema that the tables are in, 1 to 48 characters. It is created if it is missing. Default `baton`. */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   /**
    * Whether processes notify each other with LISTEN and NOTIFY, over one connection more. Default `true`. Without,
    * they poll: set `false` behind PgBouncer in transaction mode, and for databases without LISTEN.
    */
-  readonly notify?: boolean;
+  readonly notify?: boolean | undefined;
   /** How many connections a store on a URL opens at most, besides the one that listens. Default 8. */
-  readonly connections?: number;
+  readonly connections?: number | undefined;
   /** How long a statement, or the wait for a free connection, may take, in milliseconds. Default 10,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Called after each transaction with its number of commits. If it is always 1, writers wait for each other. */
-  readonly onGroup?: (size: number) => void;
+  readonly onGroup?: ((size: number) => void) | undefined;
   /**
    * Keeps an index of the words of first messages in the schema, so that tasks can be listed by `text`, from now on by every
    * process that opens the schema after this. Tasks that are there already are not found by their text. Default: as the
    * schema has it.
    */
-  readonly textSearch?: boolean;
+  readonly textSearch?: boolean | undefined;
 }
 
 /**

@@ -16,22 +16,22 @@ export interface RedisStoreOptions {
    * `redis://user:password@host:6379/0`, or `rediss:` for TLS. Of a Cluster, any node; several, if some may be down.
    * Default `redis://127.0.0.1:6379`.
    */
-  readonly url?: string | readonly string[];
+  readonly url?: string | readonly string[] | undefined;
   /** More options of node-redis for each connection: certificates, a credentials provider. */
-  readonly client?: ClientOptions;
+  readonly client?: ClientOptions | undefined;
   /** Another Redis client than node-redis, instead of `url` and `client`. It is closed with the store. */
-  readonly driver?: RedisDriver;
+  readonly driver?: RedisDriver | undefined;
   /** What all keys begin with, without braces: stores of different prefixes share a Redis. Default `baton`. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /**
    * Into how many parts tasks are divided, 1 to 1,024. Each is served by one node of a Cluster, and each costs lists
    * and claims a command. Stored when tasks are first kept and never changed. Default 16 on a Cluster, otherwise 1.
    */
-  readonly shards?: number;
+  readonly shards?: number | undefined;
   /** How long Redis may take to answer before a call rejects with `UNAVAILABLE`, in milliseconds. Default 4,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Use a Redis that may evict any key when its memory is full, and lose tasks by it. Default false. */
-  readonly allowEviction?: boolean;
+  readonly allowEviction?: boolean | undefined;
 }
 
 /**

@@ -9,28 +9,28 @@ export interface SqliteStoreOptions {
    * What an acknowledged commit survives: `'full'` (default) a power failure, `'normal'` a killed process only,
    * several times faster.
    */
-  readonly durability?: Durability;
+  readonly durability?: Durability | undefined;
   /** The clock of deadlines and of times to start, in milliseconds since 1970. Default: the wall clock. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /**
    * How long opening waits for another process that is inside a transaction, or stopped in one, in milliseconds. This
    * process does nothing else meanwhile. Default 30,000.
    */
-  readonly openTimeoutMs?: number;
+  readonly openTimeoutMs?: number | undefined;
   /** Called with a message if opening waits for longer than a second. Default: standard error. */
-  readonly onWait?: (message: string) => void;
+  readonly onWait?: ((message: string) => void) | undefined;
   /**
    * The clock of leases, in whole milliseconds; never set, and the same for all processes on the file. Default: the
    * time since the host was started.
    */
-  readonly monotonic?: () => number;
+  readonly monotonic?: (() => number) | undefined;
   /** Called after each transaction with its number of writes. If it is always 1, writers wait for each other. */
-  readonly onGroup?: (size: number) => void;
+  readonly onGroup?: ((size: number) => void) | undefined;
   /**
    * Keeps an index of the words of first messages in the file, so that tasks can be listed by `text`, from now on by every
    * process that opens the file after this. Tasks that are there already are not found by their text. Default: as the file has it.
    */
-  readonly textSearch?: boolean;
+  readonly textSearch?: boolean | undefined;
 }
 
 /**

@@ -21,19 +21,19 @@ import { AttemptSpan } from './turn-span.ts';
 /** Options of `telemetry`. */
 export interface TelemetryOptions {
   /** Makes the tracer. Default: the provider that is registered globally. */
-  readonly tracerProvider?: TracerProvider;
+  readonly tracerProvider?: TracerProvider | undefined;
   /** Makes the meter. Default: the provider that is registered globally. */
-  readonly meterProvider?: MeterProvider;
+  readonly meterProvider?: MeterProvider | undefined;
   /**
    * Whether spans of requests name the network address of the client, which is personal data. Behind a proxy it is that of
    * the proxy, unless the framework was told to trust it. Default false.
    */
-  readonly clientAddress?: boolean;
+  readonly clientAddress?: boolean | undefined;
   /**
    * Whether metrics are also kept in this process, for `metricsHandler`. Needs no SDK of OpenTelemetry. Give all servers
    * and workers of a process the same telemetry then. Default false.
    */
-  readonly expose?: boolean;
+  readonly expose?: boolean | undefined;
 }
 
 /**

@@ -11,7 +11,7 @@ export interface SqlDatabaseOptions {
    * How long results of transactions are kept after the last transaction of their task, in milliseconds. A process that
    * stands still for longer may repeat an effect. Default 30 days.
    */
-  readonly keepMs?: number;
+  readonly keepMs?: number | undefined;
 }
 
 const session = Symbol('session');

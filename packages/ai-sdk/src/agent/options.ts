@@ -32,41 +32,41 @@ export interface ModelStream {
 /** Options of `streamedAgent`. */
 export interface StreamedAgentOptions {
   /** The name of the artifact with the answer. Default `answer`. */
-  readonly artifact?: string;
+  readonly artifact?: string | undefined;
   /**
    * Whether the artifact ends with its whole text once more, as its last chunk, for clients that keep only this one, such
    * as Google's ADK. Default false: it ends with an empty chunk.
    */
-  readonly whole?: boolean;
+  readonly whole?: boolean | undefined;
   /** How text is put together: by default up to 1,024 bytes, for at most 100 milliseconds. */
-  readonly coalesce?: { readonly bytes?: number; readonly ms?: number };
+  readonly coalesce?: { readonly bytes?: number; readonly ms?: number } | undefined;
   /**
    * How many completed tasks of the context the model reads before this task, the newest: 0 to 100. `context` is 20,
    * `task` is 0. Default `context`.
    */
-  readonly memory?: 'context' | 'task' | { readonly tasks: number };
+  readonly memory?: 'context' | 'task' | { readonly tasks: number } | undefined;
   /** What clients see of tools. Default `names`. */
-  readonly shownTools?: ShownTools;
+  readonly shownTools?: ShownTools | undefined;
   /** Whether the reasoning of the model becomes an artifact `reasoning`. Default false: clients do not see it. */
-  readonly showReasoning?: boolean;
+  readonly showReasoning?: boolean | undefined;
   /** With which reasons a stream must end to complete the task. Default `['stop']`. */
-  readonly complete?: readonly FinishReason[];
+  readonly complete?: readonly FinishReason[] | undefined;
   /** The words of a question about tool calls. Clients also get the calls as data. */
-  readonly question?: QuestionText;
+  readonly question?: QuestionText | undefined;
   /**
    * How files are fetched that a message names by URL, where the model does not fetch them by itself. Default: as
    * `fetchFile` does, which refuses addresses inside of this network.
    */
-  readonly files?: FetchFileOptions;
+  readonly files?: FetchFileOptions | undefined;
   /**
    * Keeps what models are asked beside their answers, as text, for people who may `read-prompts` in an inspector: of each
    * call up to 16,384 bytes, or `bytes` (1 to 262,144), the instructions and the newest messages first. Default: nothing
    * is kept.
    */
-  readonly keepPrompts?: boolean | { readonly bytes: number };
+  readonly keepPrompts?: boolean | { readonly bytes: number } | undefined;
   /**
    * Sees the errors of models, of which clients are told nothing. What it throws, the agent throws, so that `retry` of the
    * server runs the turn again. Default: errors are dropped, and the task fails.
    */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }

@@ -9,7 +9,7 @@ export interface A2AChatTransportOptions {
    * Milliseconds without contact after which an answer fails. Default `Infinity`: a page that is offline goes on when it
    * is back.
    */
-  readonly followForMs?: number;
+  readonly followForMs?: number | undefined;
 }
 
 /**

@@ -21,9 +21,9 @@ import { ReplyParts } from './reply-parts.ts';
 /** Options of `a2a`. */
 export interface A2AModelOptions {
   /** The context in which every conversation begins. Default: one of its own. */
-  readonly contextId?: string;
+  readonly contextId?: string | undefined;
   /** Connects to an agent by its URL. Default: `connect` of the client. */
-  readonly connect?: (url: string) => Promise<AgentClient>;
+  readonly connect?: ((url: string) => Promise<AgentClient>) | undefined;
 }
 
 /** An agent as a language model. */

@@ -16,9 +16,9 @@ export interface A2AToolsOptions {
    * The turn of a `streamedAgent` inside of `nestedTasks`: calls are children of its task then. They survive a crash, their
    * questions become questions of the task, and they are canceled with it.
    */
-  readonly turn?: CallingTurn;
+  readonly turn?: CallingTurn | undefined;
   /** Connects to an agent by its URL to read its card. Default: `connect` of the client. */
-  readonly connect?: (url: string) => Promise<AgentClient>;
+  readonly connect?: ((url: string) => Promise<AgentClient>) | undefined;
 }
 
 /**

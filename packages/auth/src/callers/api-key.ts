@@ -13,9 +13,9 @@ export type ApiKeyOptions = {
     | ReadonlyMap<string, AuthenticatedCaller>
     | ((sha256: string) => AuthenticatedCaller | undefined | Promise<AuthenticatedCaller | undefined>);
   /** The name of the scheme in the card. Default `apiKey`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The description of the scheme in the card. */
-  readonly description?: string;
+  readonly description?: string | undefined;
 } & ApiKeyLocation;
 
 /** The name of the header, query parameter or cookie. Query parameters often end up in logs. */

@@ -16,23 +16,23 @@ export interface BearerJwtOptions {
   /** The issuer's keys, or the https URL that publishes them. */
   readonly jwks: KeySet;
   /** How long published keys are cached. */
-  readonly caching?: KeySetCaching;
+  readonly caching?: KeySetCaching | undefined;
   /** Scopes that every caller needs. Missing ones are `PERMISSION_DENIED`. */
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly string[] | undefined;
   /** The claim with the caller's scopes, as an array or separated by spaces. Default `scope`, or `scp` without it. */
-  readonly scopesClaim?: string;
+  readonly scopesClaim?: string | undefined;
   /** The caller of a token. Default: identified by `iss` and `sub`, with `sub`, `iss` and `scopes` as claims. */
-  readonly caller?: (payload: JWTPayload, scopes: readonly string[]) => AuthenticatedCaller;
+  readonly caller?: ((payload: JWTPayload, scopes: readonly string[]) => AuthenticatedCaller) | undefined;
   /** The accepted signature algorithms. Default: all that use public keys. */
-  readonly algorithms?: readonly string[];
+  readonly algorithms?: readonly string[] | undefined;
   /** The accepted difference between clocks in seconds. Default 5. */
-  readonly clockToleranceSeconds?: number;
+  readonly clockToleranceSeconds?: number | undefined;
   /** The current time in milliseconds since 1970; for tests. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** The name of the scheme in the card. Default `bearer`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The scheme in the card, such as OAuth 2.0 with its token URL. Default: HTTP Bearer with a JWT. */
-  readonly scheme?: SecurityScheme;
+  readonly scheme?: SecurityScheme | undefined;
 }
 
 /**

@@ -6,12 +6,12 @@ import { cardPayload } from './card-payload.ts';
 /** Options of a card signature. */
 export interface SignCardOptions {
   /** The URL of the key set with the key. It is only a hint: verifiers trust the URLs that they are configured with. */
-  readonly jku?: string;
+  readonly jku?: string | undefined;
   /**
    * Whether to add a second signature for the official SDKs if they sign another text. They leave out empty values,
    * such as an empty list of skills or the scopes of a scheme without any. Default true.
    */
-  readonly forSdk?: boolean;
+  readonly forSdk?: boolean | undefined;
 }
 
 /**

@@ -14,13 +14,13 @@ export type KeySet = string | URL | readonly JWK[];
 /** How long fetched key sets are cached. All times are in milliseconds. */
 export interface KeySetCaching {
   /** How long a fetched set is used. A revoked key is accepted for at most this long. Default 600,000. */
-  readonly maxAgeMs?: number;
+  readonly maxAgeMs?: number | undefined;
   /** How long after a fetch an unknown key does not cause another one. Default 30,000. */
-  readonly cooldownMs?: number;
+  readonly cooldownMs?: number | undefined;
   /** The timeout of a fetch. Default 5,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** How long after a failed fetch the next one is tried. Until then, requests fail at once. Default 5,000. */
-  readonly failureMs?: number;
+  readonly failureMs?: number | undefined;
 }
 
 /** The default of `failureMs`. */

@@ -19,11 +19,11 @@ export interface VerifyPushOptions {
   /** The agent's keys, or the https URL that publishes them. */
   readonly jwks: KeySet;
   /** How long published keys are cached. */
-  readonly caching?: KeySetCaching;
+  readonly caching?: KeySetCaching | undefined;
   /** The accepted difference between clocks in seconds. Default 5. */
-  readonly clockToleranceSeconds?: number;
+  readonly clockToleranceSeconds?: number | undefined;
   /** The current time in milliseconds since 1970; for tests. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** A delivery as the receiver got it. */

@@ -20,21 +20,23 @@ import { targetOf } from './target.ts';
 /** What `grpcClient` takes. */
 export interface GrpcClientOptions {
   /** Allows plaintext to other hosts than loopback. Default false: they need TLS. */
-  readonly plaintext?: boolean;
+  readonly plaintext?: boolean | undefined;
   /**
    * Certificates in PEM: `ca` of servers, instead of those of Node.js; `cert` and `key` of this client, for mutual TLS.
    * With `rejectUnauthorized: false`, certificates of servers are not verified.
    */
-  readonly tls?: {
-    readonly ca?: string;
-    readonly cert?: string;
-    readonly key?: string;
-    readonly rejectUnauthorized?: boolean;
-  };
+  readonly tls?:
+    | {
+        readonly ca?: string;
+        readonly cert?: string;
+        readonly key?: string;
+        readonly rejectUnauthorized?: boolean;
+      }
+    | undefined;
   /** The version to speak, instead of 1.0: `v03Grpc()` of `@batonjs/bindings-v0-3`. */
-  readonly version?: ProtobufVersion;
+  readonly version?: ProtobufVersion | undefined;
   /** Options of grpc-js, over those of this client. */
-  readonly channelOptions?: ChannelOptions;
+  readonly channelOptions?: ChannelOptions | undefined;
 }
 
 const defaultOptions: ChannelOptions = {

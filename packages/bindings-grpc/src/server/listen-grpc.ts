@@ -25,26 +25,26 @@ export interface ListenGrpcOptions {
   /** 0: any free one. */
   readonly port: number;
   /** Default `127.0.0.1`. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** Without it the listener takes plaintext, which other hosts than loopback need `plaintext` for. */
-  readonly tls?: GrpcTls;
+  readonly tls?: GrpcTls | undefined;
   /** Allows plaintext on a host that is not loopback: behind a proxy that has the certificate. */
-  readonly plaintext?: boolean;
+  readonly plaintext?: boolean | undefined;
   /**
    * The address in the card, as it stands there. Default: host and port of the listener, as `host:port`, which SDKs pass
    * to their gRPC library. `false`: the card does not list gRPC. `{ '0.3': 'http://host:port' }` is that of one version,
    * `{ '0.3': false }` lists the others. Needed for a host that means all addresses, such as `0.0.0.0`: the card does not
    * list gRPC without it.
    */
-  readonly address?: CardAddress | Readonly<Record<string, CardAddress>>;
+  readonly address?: CardAddress | Readonly<Record<string, CardAddress>> | undefined;
   /** Versions that are served besides 1.0: `[v03Grpc()]` of `@batonjs/bindings-v0-3`. The card lists them too. */
-  readonly versions?: readonly ProtobufVersion[];
+  readonly versions?: readonly ProtobufVersion[] | undefined;
   /** Whether clients may ask which services there are, before they are authenticated. Default false. */
-  readonly reflection?: boolean;
+  readonly reflection?: boolean | undefined;
   /** How long a request may take to arrive, in milliseconds; then it is refused with DEADLINE_EXCEEDED. Default 30,000. */
-  readonly requestMs?: number;
+  readonly requestMs?: number | undefined;
   /** Options of grpc-js, over those of this listener. */
-  readonly channelOptions?: ServerOptions;
+  readonly channelOptions?: ServerOptions | undefined;
 }
 
 const known: OptionNames<ListenGrpcOptions> = {

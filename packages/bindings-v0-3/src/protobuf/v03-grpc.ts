@@ -18,8 +18,8 @@ export interface V03GrpcOptions {
    * What peers write for the bytes of files: the `bytes`, as the proto has them, or their base64 text (`base64`), as the
    * SDKs for Python and Go do. By default, the `user-agent` of a client tells, agents are sent the bytes, and both are read.
    */
-  readonly files?: FileBytes;
-  readonly onLoss?: OnLoss;
+  readonly files?: FileBytes | undefined;
+  readonly onLoss?: OnLoss | undefined;
 }
 
 /**

@@ -8,17 +8,17 @@ import type { SocketTls } from './socket.ts';
 /** What `webSocketClient` takes. All times in milliseconds. */
 export interface WebSocketClientOptions {
   /** How long the upgrade may take. Default 10,000. */
-  readonly openMs?: number;
+  readonly openMs?: number | undefined;
   /** How long an agent may say nothing, while calls wait, before it is asked whether it is there. Default 30,000. */
-  readonly probeMs?: number;
+  readonly probeMs?: number | undefined;
   /** How long the answer to that may take before the connection counts as broken. Default 10,000. */
-  readonly answerMs?: number;
+  readonly answerMs?: number | undefined;
   /** How long a connection without calls stays open. Default 30,000. */
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
   /** Certificates, in Node.js. Default: those that Node.js trusts. */
-  readonly tls?: SocketTls;
+  readonly tls?: SocketTls | undefined;
   /** The most bytes of one message, in Node.js. Default 64 MiB; `connect` has limits per answer and per event. */
-  readonly maxMessageBytes?: number;
+  readonly maxMessageBytes?: number | undefined;
 }
 
 /** The client half of the binding. */

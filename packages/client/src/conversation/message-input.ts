@@ -14,20 +14,20 @@ export type MessageInput = string | Part | readonly Part[] | (Partial<Message> &
 /** The task and context of a message, and how the agent should reply. */
 export interface SendOptions extends CallOptions {
   /** The task that the message continues, or its id. */
-  readonly task?: Task | string;
+  readonly task?: Task | string | undefined;
   /** The context in which the message starts a new task. Spec: §3.4.1. */
-  readonly contextId?: string;
+  readonly contextId?: string | undefined;
   /**
    * Tasks that the message refers to. Without `contextId`, it uses the context of the first one that has one. Spec:
    * §3.4.3.
    */
-  readonly references?: readonly (Task | string)[];
+  readonly references?: readonly (Task | string)[] | undefined;
   /** The id of the message. Pass the id of an earlier attempt to send that message again. Default: a random id. */
-  readonly messageId?: string;
+  readonly messageId?: string | undefined;
   /** The agent replies as soon as the task exists, whatever its state. Spec: §3.2.2. */
-  readonly returnImmediately?: boolean;
-  readonly configuration?: SendMessageConfiguration;
-  readonly metadata?: Struct;
+  readonly returnImmediately?: boolean | undefined;
+  readonly configuration?: SendMessageConfiguration | undefined;
+  readonly metadata?: Struct | undefined;
 }
 
 /** The request for a message and its options. */

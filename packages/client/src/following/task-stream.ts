@@ -14,17 +14,17 @@ import { TaskView } from './task-view.ts';
 /** Options of a followed task. */
 export interface FollowOptions extends CallOptions {
   /** Continue after this position: the `lastEventId` of an earlier stream of the same task. */
-  readonly lastEventId?: string;
+  readonly lastEventId?: string | undefined;
   /** Milliseconds between two reads of a task that cannot be streamed. Default 500; it grows up to tenfold. */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
   /**
    * Milliseconds without contact after which the stream fails with `NETWORK`; the message says how to continue later.
    * Default 60,000; 0 fails at the first failure, `Infinity` never. A connection that lasts one second counts as
    * contact.
    */
-  readonly followForMs?: number;
+  readonly followForMs?: number | undefined;
   /** Is called when a connection is open: the first one, and each one after a broken one. Not while the client polls. */
-  readonly onOpen?: () => void;
+  readonly onOpen?: (() => void) | undefined;
 }
 
 /** The start of a stream: a message to send, or an existing task. One that `hasEnded` is only read. */

@@ -37,9 +37,9 @@ export interface GraphEvent {
 export interface GraphOptions
   extends Pick<SendOptions & FollowOptions, 'pollMs' | 'metadata' | 'extensions'> {
   /** Aborting it cancels the running steps and ends the graph with `ABORTED`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The context of all tasks. Default: the context of the first task. */
-  readonly contextId?: string;
+  readonly contextId?: string | undefined;
 }
 
 /**

@@ -7,30 +7,30 @@ import type { ClientTelemetry } from './telemetry.ts';
 /** Options of a single call. */
 export interface CallOptions {
   /** Aborting it ends the call with `ABORTED`. The task continues to run. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Milliseconds until the answer must be complete, retries included, or until a stream must have started. Default
    * 300,000 (5 minutes); 0 means no limit. It holds beyond the 300 s of `fetch` in Node.js too.
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /**
    * Streams only: milliseconds without a byte, heartbeats included, after which the connection counts as broken; 0
    * means no limit.
    */
-  readonly idleTimeoutMs?: number;
+  readonly idleTimeoutMs?: number | undefined;
   /** Headers for every request of this call. They go to the same origins as the `headers` of the client. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Extensions to activate in addition to those of the client. */
-  readonly extensions?: readonly string[];
+  readonly extensions?: readonly string[] | undefined;
   /**
    * Whether the client may retry this call although its operation changes something. Overrides the client's own rule.
    */
-  readonly repeatable?: boolean;
+  readonly repeatable?: boolean | undefined;
   /**
    * Attempts of this call, the first one included, instead of those of `retry`. 1 is for a caller that tries again by
    * itself: two kinds of retries would multiply. A followed stream has `followForMs` instead.
    */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
 }
 
 /**
@@ -42,21 +42,21 @@ export interface RetryOptions {
    * Attempts per call, the first one included. Default 5. Messages that may be sent again are by default limited by
    * `sendForMs` alone; followed streams are limited by `followForMs` alone.
    */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
   /**
    * Milliseconds after the first failure during which a message that may be repeated is sent again. Default 60,000,
    * which covers the restart of a server.
    */
-  readonly sendForMs?: number;
+  readonly sendForMs?: number | undefined;
   /** Milliseconds of the first backoff, which doubles with every attempt. Default 200. */
-  readonly firstMs?: number;
+  readonly firstMs?: number | undefined;
   /** The longest backoff in milliseconds. Default 10,000. A longer `Retry-After` ends the retries. */
-  readonly longestMs?: number;
+  readonly longestMs?: number | undefined;
   /**
    * Retries that all calls share, except those limited by time. Default 50. Every ten successful calls add one, so that
    * the client soon stops retrying against an agent that keeps failing.
    */
-  readonly budget?: number;
+  readonly budget?: number | undefined;
 }
 
 /** What the `credentials` hook gets about a request. */
@@ -68,7 +68,7 @@ export interface CredentialsRequest {
   /** The agent's card. Undefined for the request that reads it. */
   readonly card: AgentCard | undefined;
   /** The `WWW-Authenticate` header of the answer that refused the previous credentials; absent on the first attempt. */
-  readonly challenge?: string;
+  readonly challenge?: string | undefined;
   /** The headers that were refused, as the hook returned them. */
   readonly refused?: Readonly<Record<string, string>> | undefined;
 }
@@ -84,58 +84,58 @@ export type Credentials = (
 /** Options of `connect`. */
 export interface ConnectOptions {
   /** Sends the requests. The `fetch` of a server in the same process calls it without a network. */
-  readonly fetch?: (request: Request) => Promise<Response>;
+  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   /**
    * The bindings that the client supports, such as `grpcClient()` of `@batonjs/bindings-grpc`. Default: JSON-RPC and
    * HTTP+JSON of A2A 1.0.
    */
-  readonly bindings?: readonly (ClientBinding | ClientTransport)[];
+  readonly bindings?: readonly (ClientBinding | ClientTransport)[] | undefined;
   /** Other protocol versions to support besides 1.0, such as `v03Client()` of `@batonjs/bindings-v0-3`. */
-  readonly compatibility?: readonly ClientCompatibility[];
+  readonly compatibility?: readonly ClientCompatibility[] | undefined;
   /** Restricts the client to interfaces with this `protocolBinding`. */
-  readonly binding?: string;
+  readonly binding?: string | undefined;
   /** Restricts the client to interfaces with this `protocolVersion`. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Whether the client tries another interface of the card when one cannot be reached. Default true. Spec: §5.2. */
-  readonly fallback?: boolean;
+  readonly fallback?: boolean | undefined;
   /** Extensions to activate in every request. Spec: §3.2.6. */
-  readonly extensions?: readonly string[];
+  readonly extensions?: readonly string[] | undefined;
   /**
    * Headers for every request to the origin of the URL passed to `connect` (with a card: to the origins of its
    * interfaces) and to `trustedOrigins`. Other origins, named by a card or a redirect, never receive them.
    */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Origins that receive `headers` in addition to the agent's own, such as `https://api.example.com`. */
-  readonly trustedOrigins?: readonly string[];
+  readonly trustedOrigins?: readonly string[] | undefined;
   /**
    * Returns the credentials of a request; `oauth()` of `@batonjs/oauth` is one such hook. After a 401, and after a 403
    * with `error="insufficient_scope"`, the client calls it again and repeats the request once.
    */
-  readonly credentials?: Credentials;
+  readonly credentials?: Credentials | undefined;
   /** The default for `timeoutMs` of `CallOptions`. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** The maximum size in bytes of a response that is not a stream. Default 16 MiB. */
-  readonly maxResponseBytes?: number;
+  readonly maxResponseBytes?: number | undefined;
   /** The maximum size in bytes of one event of a stream. Default 16 MiB. */
-  readonly maxEventBytes?: number;
+  readonly maxEventBytes?: number | undefined;
   /** The default for `followForMs` of `FollowOptions`. */
-  readonly followForMs?: number;
+  readonly followForMs?: number | undefined;
   /**
    * `false` turns off all retries, those of streams too. Operations that change something are retried only when safe.
    */
-  readonly retry?: RetryOptions | false;
+  readonly retry?: RetryOptions | false | undefined;
   /** Whether the client itself refuses operations that the card does not offer. Default true. Spec: §3.3.4. */
-  readonly checkCapabilities?: boolean;
+  readonly checkCapabilities?: boolean | undefined;
   /**
    * Checks every card before the client uses it; `verifyCard` of `@batonjs/auth` is one such check. A rejection or
    * `false` refuses the card with `UNTRUSTED_CARD`. Cards of other protocol versions are passed untranslated. Spec:
    * §8.4.3.
    */
-  readonly verifyCard?: (card: AgentCard) => unknown;
+  readonly verifyCard?: ((card: AgentCard) => unknown) | undefined;
   /** Shares cards between connections. Default: a cache of this connection only. */
-  readonly cards?: CardCache;
+  readonly cards?: CardCache | undefined;
   /** Is told about calls while they last: `clientTelemetry()` of `@batonjs/telemetry`. */
-  readonly telemetry?: ClientTelemetry;
+  readonly telemetry?: ClientTelemetry | undefined;
   /** Replaces the clock, for tests. */
-  readonly clock?: Partial<Clock>;
+  readonly clock?: Partial<Clock> | undefined;
 }

@@ -21,15 +21,15 @@ type PerTask<T> = T | ((taskId: string) => T | undefined | Promise<T | undefined
  */
 export interface WebhookSecrets {
   /** The `token` that the webhook was registered with. */
-  readonly token?: PerTask<string>;
+  readonly token?: PerTask<string> | undefined;
   /** The `authentication` that the webhook was registered with. */
-  readonly authentication?: PerTask<AuthenticationInfo>;
+  readonly authentication?: PerTask<AuthenticationInfo> | undefined;
   /**
    * Another check, such as `verifyPush` of `@batonjs/auth`. It rejects or returns `false` for a delivery that is not
    * genuine, and rejects with an `A2AError` `UNAVAILABLE` if it cannot decide now: the agent then sends the delivery
    * again.
    */
-  readonly verify?: (delivery: WebhookDelivery) => unknown;
+  readonly verify?: ((delivery: WebhookDelivery) => unknown) | undefined;
 }
 
 /** Creates the check whether a delivery comes from the agent. Throws `TypeError` if no secret or check is given. */

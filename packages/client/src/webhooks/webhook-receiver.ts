@@ -16,13 +16,13 @@ export interface WebhookReceiverOptions extends WebhookSecrets {
   /** Called once for every event, in the order of arrival. If it rejects, the agent sends the event again. */
   readonly onEvent: (event: AgentEvent, delivery: WebhookDelivery) => unknown;
   /** Remembers handled deliveries. Default: the latest 10,000 of this process. */
-  readonly seen?: SeenDeliveries;
+  readonly seen?: SeenDeliveries | undefined;
   /** The maximum size of one delivery in bytes. Default 16 MiB. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** Other protocol versions to accept besides 1.0, such as `v03Client()` of `@batonjs/bindings-v0-3`. */
-  readonly compatibility?: readonly Pick<ClientCompatibility, 'decodePush'>[];
+  readonly compatibility?: readonly Pick<ClientCompatibility, 'decodePush'>[] | undefined;
   /** Receives the errors of `onEvent`, `seen` and `expects`. Default: `console.error`. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** Answers the deliveries of an agent. */

@@ -60,11 +60,11 @@ export interface FrontDoorOptions {
    * The path at which `fetch` is mounted, such as `/api/chat` in an app of Next.js. Default `/`. Adapters of frameworks know
    * theirs.
    */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** The most bytes of a request, which has all messages of a conversation. Default 10,485,760 (10 MiB). */
-  readonly bodyBytes?: number;
+  readonly bodyBytes?: number | undefined;
   /** Sees the errors that are no fault of the caller. Default: they are written to standard error. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** The options of every front door, by which an unknown one is found. */

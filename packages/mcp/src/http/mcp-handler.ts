@@ -21,12 +21,12 @@ export interface McpHandlerOptions extends McpOptions {
    * Sessions of clients before protocol 2026-07-28 that are kept. Of the caller with the most, the one that was used
    * least recently makes room for another. Default 1,000.
    */
-  readonly sessions?: number;
+  readonly sessions?: number | undefined;
   /**
    * The most bytes of a request; a longer one is answered 413 before it is parsed. One with more than 20,000 values, or
    * members of more than 4,000 different names, is answered 400. Default 1,048,576 (1 MiB).
    */
-  readonly bodyBytes?: number;
+  readonly bodyBytes?: number | undefined;
 }
 
 const known: OptionNames<McpHandlerOptions> = { ...ofMcp, sessions: true, bodyBytes: true };

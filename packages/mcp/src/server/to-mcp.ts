@@ -37,19 +37,25 @@ export interface McpOptions {
    * Milliseconds after which a tool call returns although its task still runs; `continue_task` waits on. Default 0: a
    * call lasts as long as its task. At most 2,147,483,647.
    */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** How calls become tasks for clients that declare the extension for tasks of MCP 2026-07-28. */
-  readonly tasks?: McpTaskOptions;
+  readonly tasks?: McpTaskOptions | undefined;
   /**
    * Whether the model of a host may approve with `continue_task` what the agent asks an approval for, such as a call of a
    * tool. Default false: only a user approves, whom the host asks (elicitation).
    */
-  readonly modelApproves?: boolean;
+<<<<<<< HEAD
+  readonly modelApproves?: boolean | undefined;
   /**
    * Sees the errors that clients are not shown. Default: they are dropped, but for those with which `mcpHandler` refuses a
    * request as a fault of its own, which are written to standard error.
    */
-  readonly onError?: OnError;
+  readonly onError?: OnError | undefined;
+=======
+  readonly modelApproves?: boolean | undefined;
+  /** Sees the errors that clients are not shown. Default: they are dropped. */
+  readonly onError?: OnError | undefined;
+>>>>>>> c27c825f (fix: options take undefined, so that results can be passed back in)
 }
 
 /** The options of every MCP server, by which an unknown one is found. */

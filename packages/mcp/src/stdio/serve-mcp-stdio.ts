@@ -8,7 +8,7 @@ import { TaskTransport } from './task-transport.ts';
 /** Options of `serveMcpStdio`. */
 export interface McpStdioOptions extends McpOptions {
   /** Default: standard input and output of the process. */
-  readonly transport?: Transport;
+  readonly transport?: Transport | undefined;
 }
 
 /**

@@ -10,14 +10,14 @@ export type TaskSupport = 'immediate' | 'deferred' | 'required' | 'forbidden';
 /** How calls become tasks of the extension `io.modelcontextprotocol/tasks` of MCP 2026-07-28. */
 export interface McpTaskOptions {
   /** By the name of the tool. Default for each other tool: `immediate`, or `deferred` where `waitMs` is above 0. */
-  readonly tools?: Readonly<Record<string, TaskSupport>>;
+  readonly tools?: Readonly<Record<string, TaskSupport>> | undefined;
   /** Milliseconds between two reads of a task that clients are advised to. Default 1,000. */
-  readonly pollIntervalMs?: number;
+  readonly pollIntervalMs?: number | undefined;
   /**
    * Milliseconds that the agent keeps a task after its end, as in its `retention.closedAfterMs`. Clients learn from it
    * when an ended task may be gone (`ttlMs`). Default: forever.
    */
-  readonly retentionMs?: number;
+  readonly retentionMs?: number | undefined;
 }
 
 /** The options for tasks, complete. */

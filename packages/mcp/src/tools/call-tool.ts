@@ -18,16 +18,16 @@ import { waitForTask } from './wait-for-task.ts';
 /** Options of `callTool`. */
 export interface CallToolOptions {
   /** The name of the step, used once in a turn. Default: the tool's name and how often the turn called it. */
-  readonly step?: string;
+  readonly step?: string | undefined;
   /** Milliseconds without progress after which the call fails. Default 300,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /**
    * The longest pause in milliseconds between two reads of a task that the tool answered with: they become rarer, and
    * never more frequent than its server advises. Default 30,000.
    */
-  readonly longestPauseMs?: number;
+  readonly longestPauseMs?: number | undefined;
   /** Milliseconds that the server of such a task may be out of reach before the call fails. Default 600,000. */
-  readonly unreachableMs?: number;
+  readonly unreachableMs?: number | undefined;
 }
 
 type Arguments = Readonly<Record<string, unknown>>;

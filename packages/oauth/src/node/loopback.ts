@@ -9,13 +9,13 @@ export interface LoopbackOptions {
   /** Opens the authorization page, such as in the browser, or prints its address. If it fails, so does the flow. */
   readonly open: (url: URL) => unknown;
   /** Default 0: any free port, which authorization servers must accept for loopback addresses. RFC 8252 §7.3. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Default `/callback`. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Milliseconds that the person has. Default 300,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** The page that the person sees at the end, as HTML. */
-  readonly page?: string;
+  readonly page?: string | undefined;
 }
 
 const defaultPage = '<!doctype html><title>Done</title><p>You can close this window.</p>';

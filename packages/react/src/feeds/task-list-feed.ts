@@ -7,7 +7,7 @@ import { pause } from './pause.ts';
 /** Which tasks a list has, and how often it is read. */
 export interface ListOptions extends Omit<ListTasksRequest, 'pageToken' | 'tenant'> {
   /** Milliseconds between two reads of the list; it is read at once after a change that this page sees. Default 5,000. */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
 }
 
 /** Tasks and how current they are. */

@@ -26,21 +26,21 @@ export interface PushRetry {
 /** How webhooks are delivered to. A webhook must be public and have TLS, unless it is listed in `allow`. */
 export interface PushOptions extends AddressPolicyOptions {
   /** Whether public webhooks may be without TLS. Default false. */
-  readonly http?: boolean;
+  readonly http?: boolean | undefined;
   /**
    * Which updates are delivered. Default `'default'`: every status, and artifacts unless they are chunks but the last.
    */
-  readonly updates?: PushUpdates;
+  readonly updates?: PushUpdates | undefined;
   /** How long one attempt may take, in milliseconds. Default 10,000. */
-  readonly timeoutMs?: number;
-  readonly retry?: Partial<PushRetry>;
+  readonly timeoutMs?: number | undefined;
+  readonly retry?: Partial<PushRetry> | undefined;
   /** Attempts under way at once in this process. Default 256. One host never takes all of them. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Webhooks of one task. Default 100. */
-  readonly configsPerTask?: number;
+  readonly configsPerTask?: number | undefined;
   /** Whether get and list leave out `token` and `authentication.credentials`. Default true. */
-  readonly redactSecrets?: boolean;
-  readonly sign?: SignPush;
+  readonly redactSecrets?: boolean | undefined;
+  readonly sign?: SignPush | undefined;
 }
 
 const ofPush: OptionNames<PushOptions> = {

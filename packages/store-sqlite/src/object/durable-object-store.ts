@@ -12,7 +12,7 @@ export interface DurableObjectStoreOptions {
    * off that often while a turn runs; for tasks that wait and that no agent takes, alarms become rarer, up to one an
    * hour. The first store of an object decides. More than 0, at most 86,400,000. Default 30,000.
    */
-  readonly recoverAfterMs?: number;
+  readonly recoverAfterMs?: number | undefined;
 }
 
 /** Tasks in a Durable Object. */

@@ -29,15 +29,15 @@ export interface TaskClient {
 /** Options of `connectTasks`. */
 export interface ConnectTasksOptions {
   /** Sends the requests. Default: the global `fetch`. */
-  readonly fetch?: (request: Request) => Promise<Response>;
+  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** Headers of every request, for credentials. Browsers send none with a WebSocket: see `query` and `openSocket`. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Parameters of the WebSocket's URL, such as a token or `batchMs`. */
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>> | undefined;
   /** Opens a WebSocket; `false`: only poll. Default: the global `WebSocket`. */
-  readonly openSocket?: ((url: string) => SocketLike) | false;
+  readonly openSocket?: ((url: string) => SocketLike) | false | undefined;
   /** Milliseconds without contact after which calls and watches fail with `NETWORK`. Default 60,000. */
-  readonly retryForMs?: number;
+  readonly retryForMs?: number | undefined;
 }
 
 /** Makes a client of the gateway at a URL. Sends nothing yet. Works in Node.js and in browsers. */

@@ -6,9 +6,9 @@ import { Dropped, type SocketLike, UpdateConnection } from './update-connection.
 /** Where to begin and when to end a watch. */
 export interface WatchOptions {
   /** Only updates after this `sequence`. Default: the task as it is, then its updates. */
-  readonly after?: number;
+  readonly after?: number | undefined;
   /** Ends the watch; the task goes on. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Seconds of one long poll. */

@@ -14,26 +14,26 @@ export interface WebSocketOptions {
    * the request names; without `authenticate`, over loopback, only if this is a name of this machine or the host of
    * `publicUrl`. Clients outside of a browser send no origin and are not asked for one.
    */
-  readonly origins?: readonly string[] | true;
+  readonly origins?: readonly string[] | true | undefined;
   /** WebSockets at a time in this process; more are refused with 503. Default 10,000. */
-  readonly sockets?: number;
+  readonly sockets?: number | undefined;
   /**
    * WebSockets of one caller at a time in this process; without `authenticate`, of one address, which behind a proxy is
    * that of the proxy. Default 256.
    */
-  readonly socketsPerCaller?: number;
+  readonly socketsPerCaller?: number | undefined;
   /** How long one message may take to arrive; then the WebSocket is closed with 1008. Default 30,000. */
-  readonly messageMs?: number;
+  readonly messageMs?: number | undefined;
   /** Tasks that one WebSocket may subscribe to at a time. Default 1,000. */
-  readonly subscriptions?: number;
+  readonly subscriptions?: number | undefined;
   /** How long a client may leave its updates unread before it gets the latest state of each task only. Default 5,000. */
-  readonly slowMs?: number;
+  readonly slowMs?: number | undefined;
   /** How often a client must answer a ping, within 10,000. Default 30,000. */
-  readonly pingMs?: number;
+  readonly pingMs?: number | undefined;
   /** How long a WebSocket without subscriptions stays open while nothing is sent. Default 300,000. */
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
   /** Whether frames of 1 kB and more are compressed for clients that can read them. Default true. */
-  readonly compression?: boolean;
+  readonly compression?: boolean | undefined;
 }
 
 /** What the socket server needs besides its options. */

@@ -14,9 +14,9 @@ export interface PrismaClient<Tx> {
 /** Settings of a database by Prisma. */
 export interface PrismaDatabaseOptions extends SqlDatabaseOptions {
   /** How long a transaction may take, in milliseconds: Prisma rolls back those that take longer. Default 5,000. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** How long a transaction waits for a connection, in milliseconds. Default 2,000. */
-  readonly maxWait?: number;
+  readonly maxWait?: number | undefined;
 }
 
 /** PostgreSQL or SQLite by Prisma. `fn` of `turn.transaction` gets what `$transaction` gives. */

@@ -9,7 +9,7 @@ import { claim, type Outcome, type Submission, settle } from './rows.ts';
 /** Settings of {@link drainSubmissions}. */
 export interface DrainOptions {
   /** How often the table is read while nothing waits, in milliseconds. Default 1,000. */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
 }
 
 /** The messages of a database on their way to a server. */

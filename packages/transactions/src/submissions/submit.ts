@@ -8,12 +8,12 @@ import { now } from '../tables/schema.ts';
 /** Whose message it is, and for which agent. */
 export interface SubmitOptions {
   /** The `name` of the server in its store. Default `'agent'`, as there. */
-  readonly agent?: string;
+  readonly agent?: string | undefined;
   /** In whose name the message is sent, as `authenticate` would return it. Default: in no name, as without `authenticate`. */
-  readonly caller?: Caller;
-  readonly tenant?: string;
+  readonly caller?: Caller | undefined;
+  readonly tenant?: string | undefined;
   /** The metadata of the request. */
-  readonly metadata?: Struct;
+  readonly metadata?: Struct | undefined;
 }
 
 /** The message as it will be sent. */

@@ -7,24 +7,24 @@ export type BulkAction = 'cancel' | 'fork' | 'retry-webhooks' | 'delete';
 
 /** Which tasks of a caller: all conditions must hold, as they were when the run began. */
 export interface BulkFilter {
-  readonly state?: TaskState;
-  readonly contextId?: string;
+  readonly state?: TaskState | undefined;
+  readonly contextId?: string | undefined;
   /** All of these. */
-  readonly labels?: readonly string[];
-  readonly skill?: string;
+  readonly labels?: readonly string[] | undefined;
+  readonly skill?: string | undefined;
   /** The code with which they failed. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** Only tasks whose status is this old or newer: milliseconds since 1970. */
-  readonly since?: number;
+  readonly since?: number | undefined;
 }
 
 /** A new run over many tasks. */
 export interface BulkRequest extends BulkFilter {
   readonly action: BulkAction;
   /** For forks, as in `fork`. Default `'start'`. */
-  readonly from?: ForkRequest['from'];
+  readonly from?: ForkRequest['from'] | undefined;
   /** Who asked, for the record. */
-  readonly by?: string;
+  readonly by?: string | undefined;
 }
 
 /** How a run goes. */

@@ -7,8 +7,8 @@ import type { DerivedMembers } from './derived-members.ts';
 /** The members of the card that you write; the server fills in the others. */
 export type CardInput = Pick<AgentCard, 'name' | 'description'> &
   Partial<Omit<AgentCard, 'name' | 'description' | 'skills' | 'capabilities'>> & {
-    readonly skills?: readonly SkillInput[];
-    readonly capabilities?: AgentCapabilities;
+    readonly skills?: readonly SkillInput[] | undefined;
+    readonly capabilities?: AgentCapabilities | undefined;
   };
 
 /** A skill; `tags` may be left out. */

@@ -22,13 +22,13 @@ export interface ForkRequest {
    * `'start'`: the first message, and nothing else, is taken over. The name of a step: all up to its latest result. A
    * number: all up to this position of the log, from 1. Default `'start'`.
    */
-  readonly from?: string | number;
+  readonly from?: string | number | undefined;
   /** From the start: what the first message says instead. Otherwise: the message that the fork gets next. */
-  readonly message?: string | readonly Part[];
+  readonly message?: string | readonly Part[] | undefined;
   /** The labels that the fork begins with. Default: those that the origin had there. */
-  readonly labels?: readonly string[];
+  readonly labels?: readonly string[] | undefined;
   /** Who asked, for the log of the fork: at most 1,024 characters. */
-  readonly by?: string;
+  readonly by?: string | undefined;
 }
 
 /** The store of a fork, and how its turns are queued. */

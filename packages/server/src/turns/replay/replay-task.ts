@@ -21,9 +21,9 @@ export interface ReplayOptions {
    * How updates are compared: `exact`, ids, tokens and times aside, or only by the `shape` of their values. Default
    * `exact`.
    */
-  readonly compare?: Comparison;
+  readonly compare?: Comparison | undefined;
   /** For how long an attempt may do nothing, in milliseconds. Default 5,000. */
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
 }
 
 /** What became of a recorded task under other code. */

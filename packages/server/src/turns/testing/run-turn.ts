@@ -23,34 +23,34 @@ import { UnstoredLog } from './unstored-log.ts';
 
 /** The members of a turn in a unit test, besides its message. */
 export interface RunTurnOptions {
-  readonly task?: Task;
+  readonly task?: Task | undefined;
   /** Earlier messages of the task, oldest first. */
-  readonly messages?: readonly Message[];
+  readonly messages?: readonly Message[] | undefined;
   /** Messages that arrive while the turn runs. */
-  readonly inbox?: readonly Message[];
-  readonly contextId?: string;
-  readonly caller?: Claims;
-  readonly metadata?: Metadata;
-  readonly extensions?: readonly string[];
-  readonly acceptedOutputModes?: readonly string[];
-  readonly references?: Partial<References>;
-  readonly contextTasks?: readonly Task[];
-  readonly attempt?: number;
+  readonly inbox?: readonly Message[] | undefined;
+  readonly contextId?: string | undefined;
+  readonly caller?: Claims | undefined;
+  readonly metadata?: Metadata | undefined;
+  readonly extensions?: readonly string[] | undefined;
+  readonly acceptedOutputModes?: readonly string[] | undefined;
+  readonly references?: Partial<References> | undefined;
+  readonly contextTasks?: readonly Task[] | undefined;
+  readonly attempt?: number | undefined;
   /** Results of steps that an earlier attempt completed, or that an earlier turn kept for the task. */
-  readonly steps?: Readonly<Record<string, unknown>>;
+  readonly steps?: Readonly<Record<string, unknown>> | undefined;
   /** What earlier turns remembered, by key. */
-  readonly memory?: Readonly<Record<string, unknown>>;
+  readonly memory?: Readonly<Record<string, unknown>> | undefined;
   /** The defaults of steps, as `retry.steps` of the server. Waits between two tries take no time. */
-  readonly retry?: StepRetry;
+  readonly retry?: StepRetry | undefined;
   /** The children that earlier turns or attempts recorded, by name. */
-  readonly children?: Readonly<Record<string, Child>>;
-  readonly signal?: AbortSignal;
+  readonly children?: Readonly<Record<string, Child>> | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Whether no message started the turn: the one that is passed is that of the turn before. Default false. */
-  readonly woken?: boolean;
+  readonly woken?: boolean | undefined;
   /** The values that other systems have sent, by the names of their callbacks. */
-  readonly callbacks?: Readonly<Record<string, unknown>>;
+  readonly callbacks?: Readonly<Record<string, unknown>> | undefined;
   /** Time, such as `testClock()`. Default: that of the system. */
-  readonly clock?: Partial<Clock>;
+  readonly clock?: Partial<Clock> | undefined;
 }
 
 /** The outcome of a turn: the message that the agent answered with, or the updates it yielded. */

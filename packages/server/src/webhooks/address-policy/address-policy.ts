@@ -12,16 +12,16 @@ export interface AddressPolicyOptions {
    * `'10.0.0.0/8'`, `'*.svc.cluster.local:443'`. Without a port, any port. The addresses of a listed name are
    * not checked.
    */
-  readonly allow?: readonly string[];
+  readonly allow?: readonly string[] | undefined;
   /** Ports of public hosts. Default: 80, 443, and all from 1,024 on. */
-  readonly ports?: readonly number[];
+  readonly ports?: readonly number[] | undefined;
   /** Whether public hosts may be contacted without TLS; listed ones always may. Default true. */
-  readonly http?: boolean;
+  readonly http?: boolean | undefined;
   /**
    * Finds the addresses of names that are not listed. Default: the DNS, without the hosts file. Runtimes that are not
    * Node.js, Bun or Deno have no default: names that are not listed are refused.
    */
-  readonly resolve?: Resolve;
+  readonly resolve?: Resolve | undefined;
 }
 
 /** A URL that may be contacted, at these addresses and no others. */

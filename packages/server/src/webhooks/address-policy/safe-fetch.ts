@@ -4,14 +4,14 @@ import { type AddressPolicyOptions, addressPolicy } from './address-policy.ts';
 /** The options of a request to an untrusted URL. */
 export interface SafeFetchOptions extends AddressPolicyOptions {
   /** Default `GET`. */
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  readonly method?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | Uint8Array | undefined;
   /** How long the request may take in all, in milliseconds. Default 10,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Bytes of the reply's body. Default 1 MiB. */
-  readonly maxBytes?: number;
-  readonly signal?: AbortSignal;
+  readonly maxBytes?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
