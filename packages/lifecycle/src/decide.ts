@@ -5,7 +5,7 @@ import { messageOf } from './conversation.ts';
 import { FACT_FORMAT, type Fact, type Metadata } from './facts.ts';
 import { changeMemory, keepLines, openCallback, receiveCallback } from './kept/decide-kept.ts';
 import type { Question } from './kept/question-link.ts';
-import { eachOnce, hasLabels } from './labels.ts';
+import { eachOnce, hasLabels, labelProblem } from './labels.ts';
 import { answererOf, reservedFor, type State, type TaskRecord } from './state.ts';
 import { canTransition, isTerminal } from './states.ts';
 import type { ChildUpdate, TaskUpdate } from './task-update.ts';
@@ -156,13 +156,18 @@ const questionIn = ({ form, onlyBy }: Question): { question: Question } | undefi
 /** What an update records besides what clients see, before that: nothing follows the fact that closes a log. */
 function withInsides(state: State, { memory, child, labels }: TaskUpdate, shown: Happening[]): Happening[] {
   if (child !== undefined) shown.unshift(childUpdated(child));
-  if (labels !== undefined) shown.unshift(...setLabels(state, eachOnce(labels)));
+  if (labels !== undefined) shown.unshift(...setLabels(state, labels));
   if (memory !== undefined) shown.unshift(...changeMemory(state, memory));
   return shown;
 }
 
-const setLabels = ({ labels: known }: State, labels: readonly string[]): Happening[] =>
-  hasLabels(known, labels) ? [] : [{ type: 'labels-set', labels }];
+/** The labels of the agent, in place of its own before: those with which the task began stay. */
+function setLabels({ labels: known, givenLabels = [] }: State, own: readonly string[]): Happening[] {
+  const labels = eachOnce([...givenLabels, ...own]);
+  const problem = labelProblem(labels);
+  if (problem) throw new A2AError('INVALID_AGENT_RESPONSE', problem);
+  return hasLabels(known, labels) ? [] : [{ type: 'labels-set', labels }];
+}
 
 const childUpdated = ({ name, ...child }: ChildUpdate): Happening => ({ type: 'child-updated', name, child });
 

@@ -251,6 +251,7 @@ function begin(fact: Fact): State {
     kept: undefined,
     skills: fact.skill === undefined ? undefined : [fact.skill],
     labels: fact.labels?.length ? fact.labels : undefined,
+    givenLabels: fact.labels?.length ? fact.labels : undefined,
     matched: undefined,
   } satisfies { readonly [Name in keyof Required<State>]: State[Name] };
 }

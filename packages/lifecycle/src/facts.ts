@@ -177,7 +177,7 @@ export interface TurnLogged extends Written {
   readonly full?: true;
 }
 
-/** The task has these labels from now on, in place of those before. */
+/** The task has these labels from now on, in place of those before. Among them are those with which it began. */
 export interface LabelsSet extends Written {
   readonly type: 'labels-set';
   readonly labels: readonly string[];

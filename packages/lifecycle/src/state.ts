@@ -103,6 +103,8 @@ export interface State {
   readonly skills?: readonly string[];
   /** The words that it is found by, each once. Absent without any. */
   readonly labels?: readonly string[];
+  /** Those among them with which it began: the agent cannot take them away. Absent without any. */
+  readonly givenLabels?: readonly string[];
   /** The generation at which the latest message with a condition was accepted: another one for it comes too late. */
   readonly matched?: number;
 }

@@ -8,7 +8,7 @@ interface Recorded {
   /** What the update shows of a child. */
   readonly child?: ChildUpdate;
   readonly memory?: MemoryUpdate;
-  /** The labels of the task from now on. */
+  /** The labels of the task from now on, besides those with which it began. */
   readonly labels?: readonly string[];
 }
 

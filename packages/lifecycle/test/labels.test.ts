@@ -33,26 +33,20 @@ describe('labels', () => {
     );
   });
 
-  it('are replaced by an update, each once, and an update that changes none writes no fact', () => {
-    const next = given(
-      { ...receive('m1'), labels: ['eu'] } as never,
-      create,
-      startTurn,
-      labelled(['eu']),
-      labelled(['us', 'eu', 'us']),
-    );
-    expect(next.now.labels).toEqual(['us', 'eu']);
-    expect(next.facts.filter(({ type }) => type === 'labels-set')).toMatchObject([{ labels: ['us', 'eu'] }]);
-    const fewer = given(
-      { ...receive('m1'), labels: ['eu', 'us'] } as never,
-      create,
-      startTurn,
-      labelled(['eu']),
-    );
-    expect(fewer.now.labels).toEqual(['eu']);
-    const none = given({ ...receive('m1'), labels: ['eu'] } as never, create, startTurn, labelled([]));
+  it('are replaced by an update, each once, apart from those given to the task, and one that changes none writes no fact', () => {
+    const after = (before: string[], ...updates: string[][]) =>
+      given({ ...receive('m1'), labels: before } as never, create, startTurn, ...updates.map(labelled));
+    const next = after(['eu'], ['eu'], ['us', 'eu', 'us']);
+    expect(next.now.labels).toEqual(['eu', 'us']);
+    expect(next.facts.filter(({ type }) => type === 'labels-set')).toMatchObject([{ labels: ['eu', 'us'] }]);
+    expect(after(['eu'], ['us'], ['de']).now.labels).toEqual(['eu', 'de']);
+    expect(after(['eu', 'us'], ['eu']).now.labels).toEqual(['eu', 'us']);
+    expect(after(['eu'], ['us'], []).now.labels).toEqual(['eu']);
+    const none = after([], ['us'], []);
     expect(none.now.labels).toBeUndefined();
     expect(headAfter(none.facts).labels).toBeUndefined();
+    const many = Array.from({ length: 16 }, (_, n) => String(n));
+    expect(() => after(['eu'], many)).toThrow('at most 16 labels');
   });
 
   it('stand in the head beside the skills of messages and the code of a failure', () => {

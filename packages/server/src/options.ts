@@ -150,8 +150,8 @@ export interface AgentServerOptions extends WorkerOptions {
    */
   readonly skillOf?: SkillOf | undefined;
   /**
-   * The labels with which the task of a message begins: at most 16 texts of 1 to 64 characters. An agent replaces them
-   * with `labels`. Throws or returns others: the message is refused, and the logger gets the reason.
+   * The labels with which the task of a message begins: at most 16 texts of 1 to 64 characters. They stay:
+   * `labels` of the agent add to them. Throws or returns others: the message is refused, and the logger gets the reason.
    */
   readonly labelsOf?: LabelsOf | undefined;
   /** Recurring work: `recurring` of `@batonjs/server/schedules`. Default: none. */

@@ -109,6 +109,27 @@ describe('the labels of a task', () => {
     expect(metadata[LABELS]).toEqual(['first', expect.any(String), 'twice']);
   });
 
+  it('keep those of `labelsOf` when the agent sets its own, again or none, and are 16 in all', async () => {
+    const server = serve(
+      async function* (turn) {
+        yield labels(['supplier:acme']);
+        yield labels(['supplier:other', 'from:a']);
+        if (turn.text === 'none') yield labels([]);
+        if (turn.text === 'many') yield labels(Array.from({ length: 16 }, (_, n) => `${n}`));
+        yield completed();
+      },
+      { card: card(), labelsOf: () => ['from:a', 'from:b'] },
+    );
+    const labelled = async (text: string) => {
+      const { task } = await rpc(server, 'SendMessage', { message: say(text) }, active);
+      return [task.metadata[LABELS], task.status.state];
+    };
+    const own = ['from:a', 'from:b', 'supplier:other'];
+    expect(await labelled('some')).toEqual([own, 'TASK_STATE_COMPLETED']);
+    expect(await labelled('none')).toEqual([['from:a', 'from:b'], 'TASK_STATE_COMPLETED']);
+    expect(await labelled('many')).toEqual([own, 'TASK_STATE_FAILED']);
+  });
+
   it('refuse the message if `labelsOf` returns wrong ones, and only the logger hears which', async () => {
     const logged: unknown[] = [];
     const server = serve(agent, {
