@@ -62,6 +62,7 @@ export const groups: readonly Group[] = [
       'serving/frameworks.md',
       'serving/api-keys.md',
       'serving/authentication.md',
+      'serving/cookie-sessions.md',
       'serving/browser.md',
       'serving/react.md',
       'serving/use-chat.md',

@@ -3,13 +3,17 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { undeclaredTypes } from './declared-types.ts';
 import type { Tarball } from './pack.ts';
 
 const run = promisify(execFile);
 
-/** The complaints of publint and of are-the-types-wrong about a tarball: entries, files, and types for both resolutions of ES modules. */
+/**
+ * The complaints about a tarball: of publint and of are-the-types-wrong, about entries, files, and types for both
+ * resolutions of ES modules, and those about types of others that it does not declare.
+ */
 async function judge(tarball: Tarball): Promise<string[]> {
-  return [...(await lint(tarball)), ...(await checkTypes(tarball))];
+  return [...(await lint(tarball)), ...(await checkTypes(tarball)), ...undeclaredTypes(tarball.source)];
 }
 
 /** Judges tarballs on two cores, and prints the complaints. Resolves to how many there were. */

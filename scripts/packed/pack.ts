@@ -15,6 +15,8 @@ export const pnpm = process.env.npm_execpath ?? 'pnpm';
 export interface Tarball {
   readonly name: string;
   readonly path: string;
+  /** The folder that it was packed from. */
+  readonly source: string;
 }
 
 /**
@@ -71,5 +73,5 @@ function withDependencies(
 async function pack(path: string, folder: string): Promise<Tarball> {
   const { stdout } = await run(pnpm, ['pack', '--json', '--pack-destination', folder], { cwd: path });
   const { name, filename } = JSON.parse(stdout);
-  return { name, path: resolve(folder, filename) };
+  return { name, path: resolve(folder, filename), source: path };
 }

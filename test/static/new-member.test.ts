@@ -41,6 +41,8 @@ const additions: Readonly<Record<string, Addition>> = {
       'packages/lifecycle/src/head.ts',
       'packages/server/src/log/write/task-limits.ts',
       'packages/server/src/turns/retries/attempts.ts',
+      'packages/server/src/turns/replay/compare-facts.ts',
+      'packages/lifecycle/src/fork/reused-facts.ts',
       'packages/inspector/src/app/timeline/describe-entry.ts',
       'packages/inspector/src/app/timeline/replay.ts',
     ],
@@ -82,7 +84,11 @@ const additions: Readonly<Record<string, Addition>> = {
     file: 'packages/store/src/port/list.ts',
     edit: [/^export interface TaskFilter \{$/m, '$&\n  readonly owner?: string;'],
     name: 'owner',
-    places: ['packages/store/src/rules/list.ts', 'packages/store-conformance/src/checks/list-filters.ts'],
+    places: [
+      'packages/store/src/rules/list.ts',
+      'packages/store-conformance/src/checks/list-filters.ts',
+      'packages/store-conformance/src/model/model.ts',
+    ],
   },
   'what every database has to search in a way of its own': {
     file: 'packages/store/src/rules/list.ts',
@@ -105,6 +111,7 @@ const additions: Readonly<Record<string, Addition>> = {
     name: 'tag',
     places: [
       'packages/bindings-grpc/src/wire/a2a-service.ts',
+      'packages/client/src/connection/needed-extensions.ts',
       'packages/server/src/operations/list-tasks.ts',
     ],
   },

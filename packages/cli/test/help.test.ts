@@ -46,6 +46,12 @@ it('no output names a duration in another way than a flag would be given', async
     expect([file, /\} ?m?s\b/.exec(readFileSync(join(root, file), 'utf8'))?.[0]]).toEqual([file, undefined]);
 });
 
+it('`npx @batonjs/cli` is `baton`: npx takes the first name of a program that has several', async () => {
+  const { default: manifest } = await import('../package.json', { with: { type: 'json' } });
+  expect(Object.keys(manifest.bin)[0]).toBe('baton');
+  expect(new Set(Object.values(manifest.bin)).size).toBe(1);
+});
+
 it.each(['bash', 'zsh', 'fish'])('the completion of %s is what the golden file says', async (shell) => {
   const { stdout, code } = await cli(`completion ${shell}`);
   expect(code).toBe(0);
