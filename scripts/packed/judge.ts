@@ -13,7 +13,11 @@ const run = promisify(execFile);
  * resolutions of ES modules, and those about types of others that it does not declare.
  */
 async function judge(tarball: Tarball): Promise<string[]> {
-  return [...(await lint(tarball)), ...(await checkTypes(tarball)), ...undeclaredTypes(tarball.source)];
+  return [
+    ...(await lint(tarball)),
+    ...(await checkTypes(tarball)),
+    ...(tarball.source ? undeclaredTypes(tarball.source) : []),
+  ];
 }
 
 /** Judges tarballs on two cores, and prints the complaints. Resolves to how many there were. */

@@ -15,8 +15,8 @@ export const pnpm = process.env.npm_execpath ?? 'pnpm';
 export interface Tarball {
   readonly name: string;
   readonly path: string;
-  /** The folder that it was packed from. */
-  readonly source: string;
+  /** The folder that it was packed from. Absent for one that was published. */
+  readonly source?: string;
 }
 
 /**
