@@ -93,8 +93,7 @@ export function mapRows(tables: Tables, now: () => number): store.Rows {
       let decision = step.decide(find(step.wanted));
       while ('decide' in decision) decision = decision.decide(find(decision.wanted));
       write(decision, step.wanted);
-      // It ends here, and so does a lock: a subscriber calls the store again.
-      subscribers.notifyOf(decision.notify);
+      subscribers.notifyOf(decision.notify); // Outside of any lock.
       return decision.result;
     },
 

@@ -349,7 +349,8 @@ describe('the end of an endpoint', () => {
     await first.next(first.request('SendStreamingMessage', message('wait')));
     const openings = [rawSocket(url), rawSocket(url)];
     await expect.poll(() => asked).toBe(4);
-    const closing = endpoint.close();
+    // Longer than the test may take: they are not ended with the grace period.
+    const closing = endpoint.close({ graceMs: 1e6 });
     goOn.resolve();
     for (const opening of openings) expect(await (await opening).ended).toBe('1001 The server closes');
     first.ws.close();

@@ -304,6 +304,21 @@ describe('a WebSocket', () => {
     expect(await (await openSocket(service.url)).closed).toBe(4_000);
   });
 
+  it('sees how a task ends that finishes while the gateway closes', async () => {
+    const { server, go } = stepping(2);
+    const service = await serveTasks({ types: { work: server } });
+    await service.post('/task', submission);
+    const socket = await openSocket(service.url);
+    socket.send({ event: 'subscribe', taskId: 't' });
+    await socket.next(({ progress }) => progress === 0);
+    const closing = service.gateway.close();
+    go();
+    const ended = socket.next(({ status }) => status === 'completed');
+    expect(await Promise.race([ended, socket.closed])).toMatchObject({ taskId: 't' });
+    expect(await socket.closed).toBe(1001);
+    await closing;
+  });
+
   it('is closed with 1001 when the gateway closes', async () => {
     const service = await serveTasks({ types: {} });
     const socket = await openSocket(service.url);

@@ -1,9 +1,12 @@
 import { type Agent, artifact, completed, inputRequired, text, working } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { telemetry } from '@batonjs/telemetry';
+import { metrics } from '@opentelemetry/api';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { serve } from '../../../test/kit/serve.ts';
+import { instrumentsOf } from '../src/metrics/instruments.ts';
 import { observed } from './observed.ts';
 
 describe('metrics', () => {
@@ -65,4 +68,15 @@ describe('metrics', () => {
     const ended = { 'a2a.task.state': 'TASK_STATE_COMPLETED' };
     expect(await tasks(after)).toEqual([{ name: 'baton.tasks.ended', attributes: ended, value: 1 }]);
   });
+});
+
+it('finds its instruments again when an SDK is started after it', () => {
+  const instruments = instrumentsOf(undefined, undefined, () => {});
+  const before = instruments();
+  expect(instruments()).toBe(before);
+  metrics.setGlobalMeterProvider(new MeterProvider());
+  // At once: nothing else of this process sees the provider.
+  const after = instruments();
+  metrics.disable();
+  expect(after).not.toBe(before);
 });
