@@ -51,7 +51,8 @@ function mustHaveSql(storage: ObjectStorage): void {
   try {
     storage.sql.exec('SELECT 1').toArray();
   } catch (error) {
-    const advice = 'List its class in `new_sqlite_classes` of a migration';
+    const advice =
+      'Give its class `"storage": "sqlite"` in `exports`, or list it in `new_sqlite_classes` of a migration';
     throw new StoreError('UNUSABLE', `The storage ${ofThisObject} has no SQLite. ${advice}`, {
       cause: error,
     });
