@@ -3,7 +3,7 @@ export type { Action } from './api/agent.ts';
 export { type Inspector, inspector } from './inspector.ts';
 export type {
   InspectedAgent,
-  InspectedScope,
+  InspectedCaller,
   InspectorOptions,
   ModelPrice,
   ModelPrices,

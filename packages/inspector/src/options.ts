@@ -5,8 +5,8 @@ import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import type { ActionRecord } from './api/activity.ts';
 import type { Action } from './api/agent.ts';
 
-/** Tasks in a store belong to an agent, a tenant and a caller. */
-export interface InspectedScope {
+/** Whose tasks in a store are shown: they belong to an agent, a tenant and a caller. */
+export interface InspectedCaller {
   /** How the app calls it. Default: caller and tenant. */
   readonly label?: string;
   readonly tenant?: string;
@@ -23,8 +23,11 @@ export interface InspectedAgent {
   readonly server?: AgentServer | undefined;
   /** The store of its tasks. Default: that of the server. Needs `name` without a server. */
   readonly store?: (TaskStore & Partial<PushConfigStore>) | undefined;
-  /** Whose tasks are shown from the store. Default: those of callers that are not authenticated. */
-  readonly scopes?: readonly InspectedScope[] | undefined;
+  /**
+   * Whose tasks are shown from the store. Default: those of callers that are not authenticated. The app says how
+   * many questions others have.
+   */
+  readonly callers?: readonly InspectedCaller[] | undefined;
   /** How the inspector calls the agent, credentials for example. */
   readonly connect?:
     | Omit<ConnectOptions, 'fetch' | 'bindings' | 'compatibility' | 'binding' | 'version' | 'verifyCard'>

@@ -39,9 +39,9 @@ async function serveTwo() {
     {
       token: 'a-token-for-the-tests',
       agents: [
-        { server: baker, scopes },
+        { server: baker, callers: scopes },
         // In another order: a caller is found by its name.
-        { server: tailor, scopes: scopes.toReversed() },
+        { server: tailor, callers: scopes.toReversed() },
       ],
     },
     await builtApp(),

@@ -36,7 +36,7 @@ async function served() {
 it('shows from a store the tasks of the callers and tenants that it was given, and of no others', async () => {
   const { store, ada, bob } = await served();
   const scopes = [{ caller: 'ada' }, { caller: 'bob', tenant: 'acme' }, { caller: 'bob' }, {}];
-  const agent = new Inspection([{ store, name: 'show', scopes }]).agent('show');
+  const agent = new Inspection([{ store, name: 'show', callers: scopes }]).agent('show');
   expect(agent.store?.scopes.map(({ label }) => label)).toEqual([
     'ada',
     'bob at acme',

@@ -2,12 +2,12 @@ import type { AgentServer } from '@batonjs/server';
 import { insideOf, scopeOf } from '@batonjs/server/internals';
 import type { PushConfigStore, Scope, TaskStore } from '@batonjs/store';
 import type { AgentSummary } from '../api/agent.ts';
-import type { InspectedAgent, InspectedScope } from '../options.ts';
+import type { InspectedAgent, InspectedCaller } from '../options.ts';
 import { AgentLink } from './agent-link.ts';
 import { StrandedTasks } from './stranded-tasks.ts';
 
 /** Whose tasks are shown, and what they are called in the store. */
-export interface StoreScope extends Pick<InspectedScope, 'tenant' | 'caller'> {
+export interface StoreScope extends Pick<InspectedCaller, 'tenant' | 'caller'> {
   readonly label: string;
   readonly scope: Scope;
 }
@@ -85,14 +85,14 @@ export const summaryOf = ({
 function storeOf(
   tasks: TaskStore & Partial<PushConfigStore>,
   queue: string,
-  { scopes = [{}] }: InspectedAgent,
+  { callers = [{}] }: InspectedAgent,
 ): AgentStore {
   return {
     tasks,
     webhooks: tasks.listPushConfigs ? (tasks as TaskStore & PushConfigStore) : undefined,
     queue,
     stranded: new StrandedTasks(tasks, queue),
-    scopes: scopes.map(({ label, tenant, caller }) => ({
+    scopes: callers.map(({ label, tenant, caller }) => ({
       label: label ?? ([caller, tenant].filter(Boolean).join(' at ') || 'anonymous callers'),
       scope: scopeOf(queue, tenant, caller === undefined ? undefined : { scope: caller }),
       ...(tenant !== undefined && { tenant }),

@@ -88,6 +88,8 @@ export interface OpenCounts {
   readonly asking: number;
   /** They were submitted, or the agent works on them. */
   readonly working: number;
+  /** They wait for a client or an authorization, and belong to callers that are not shown. Absent without any. */
+  readonly hidden?: number;
 }
 
 /** More are not counted: a store counts up to here and no further. */

@@ -64,6 +64,7 @@ function SideBar({ route }: { readonly route: Route }) {
   const { agents, may, viewer } = useSession();
   const overview = useOverview();
   const asking = Object.values(overview).reduce((sum, each) => sum + each.asking, 0);
+  const hidden = Object.values(overview).reduce((sum, each) => sum + (each.hidden ?? 0), 0);
   const isReadOnly = !may.some((action) => !looks.includes(action));
   const shown = places.filter(([place]) => place !== 'requests' || may.includes('read-requests'));
   return (
@@ -96,6 +97,9 @@ function SideBar({ route }: { readonly route: Route }) {
             <AgentItem key={each.id} agent={each} route={route} counts={overview[each.id]} />
           ))}
         </ul>
+        {hidden > 0 && (
+          <p class="muted">{`${hidden} ${hidden === 1 ? 'question' : 'questions'} of other callers, not shown`}</p>
+        )}
         <AddAgent />
       </nav>
       <div class="side-foot">

@@ -1,6 +1,6 @@
 import { reportCard } from '../agents/card-report.ts';
-import { summaryOf } from '../agents/inspected.ts';
-import type { Overview, SessionInfo } from '../api/agent.ts';
+import { type AgentStore, summaryOf } from '../agents/inspected.ts';
+import type { OpenCounts, Overview, SessionInfo } from '../api/agent.ts';
 import type { TaskFilter } from '../api/task.ts';
 import { taskPicture } from '../graph/task-picture.ts';
 import { readNumber } from '../http/read-number.ts';
@@ -8,7 +8,7 @@ import { problemOf, RequestError } from '../http/reply.ts';
 import { streamLines } from '../http/stream-lines.ts';
 import { allActions, type Exhibit, isAllowed } from '../inspection.ts';
 import { withCalls } from '../models/call-view.ts';
-import { countOpen } from '../tasks/count-open.ts';
+import { countHidden, countOpen } from '../tasks/count-open.ts';
 import { filterFor, readFilter } from '../tasks/filters.ts';
 import { readTask } from '../tasks/read-task.ts';
 import { taskFeed, taskFeeds } from '../tasks/task-feed.ts';
@@ -51,7 +51,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     const counts = await Promise.all(
       inspection.agents.map(async ({ id, store }) => {
         // A store that does not answer has no counts; its list says why.
-        const found = store && (await countOpen(store).catch(() => undefined));
+        const found = store && (await countsOf(store).catch(() => undefined));
         return found ? [[id, found] as const] : [];
       }),
     );
@@ -176,4 +176,9 @@ async function timelineOf(
   const recording = agent.recordings?.open(taskId);
   if (!recording) throw new RequestError(404, `There is no scope ${scope}`);
   return (signal: AbortSignal) => recording.feed(known, signal);
+}
+
+async function countsOf(store: AgentStore): Promise<OpenCounts> {
+  const hidden = await countHidden(store);
+  return { ...(await countOpen(store)), ...(hidden > 0 && { hidden }) };
 }

@@ -75,7 +75,7 @@ describe('an agent that is shown', () => {
     const { store } = found({
       name: 'x',
       store: { ...memoryStore(), listPushConfigs: undefined } as never,
-      scopes: [{}, { label: 'Mine', caller: 'a' }, { tenant: 't' }, { caller: 'a', tenant: 't' }],
+      callers: [{}, { label: 'Mine', caller: 'a' }, { tenant: 't' }, { caller: 'a', tenant: 't' }],
     });
     expect(store?.scopes.map(({ label }) => label)).toEqual(['anonymous callers', 'Mine', 't', 'a at t']);
     expect(store?.scopes.map(({ label: _, scope: __, ...given }) => given)).toStrictEqual([

@@ -27,16 +27,16 @@ async function callers() {
   const api = await serve({
     allow: ['add-agent'],
     agents: [
-      { server, scopes: [{ caller: 'ada' }, { caller: 'bob' }] },
+      { server, callers: [{ caller: 'ada' }, { caller: 'bob' }] },
       { name: 'kept', store: memoryStore() },
       { name: 'far', url: 'http://127.0.0.1:9', connect: { retry: false } },
     ],
   });
-  return { ...api, broken, ada: await clientOf('ada'), bob: await clientOf('bob') };
+  return { ...api, broken, clientOf, ada: await clientOf('ada'), bob: await clientOf('bob') };
 }
 
 it('the overview counts what is open of each agent whose store answers, for the caller that is shown first', async () => {
-  const { call, ada, bob, broken } = await callers();
+  const { call, ada, bob, broken, clientOf } = await callers();
   for (let n = 0; n < 2; n += 1) await ada.send('ask');
   await ada.send('auth');
   await ada.send('steps');
@@ -45,6 +45,10 @@ it('the overview counts what is open of each agent whose store answers, for the 
     many: { asking: 3, working: 0 },
     kept: { asking: 0, working: 0 },
   });
+  const stranger = await clientOf('carl');
+  await stranger.send('ask');
+  await stranger.send('auth');
+  expect((await call('/overview')).json.many).toEqual({ asking: 3, working: 0, hidden: 2 });
   broken.isDown = true;
   expect((await call('/overview')).json).toEqual({ kept: { asking: 0, working: 0 } });
 });

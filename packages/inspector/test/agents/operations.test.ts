@@ -26,7 +26,7 @@ async function scoped(options: Partial<InspectorOptions>) {
     }),
   );
   const scopes = [{}, { caller: 'bob', tenant: 'acme' }];
-  const api = await serve({ agents: [{ server, scopes }], ...options });
+  const api = await serve({ agents: [{ server, callers: scopes }], ...options });
   const bob = await connect('http://show.localhost', {
     fetch: (request) => server.fetch(request),
     headers: { 'X-Caller': 'bob' },

@@ -30,7 +30,7 @@ async function scheduled() {
   const api = await serve({
     allow: ['forget-schedule'],
     agents: [
-      { server, scopes: [{}, { caller: 'ada' }] },
+      { server, callers: [{}, { caller: 'ada' }] },
       { name: 'broken', store: broken.store },
       { name: 'far', url: 'http://127.0.0.1:9' },
     ],
@@ -104,7 +104,7 @@ it('the latest tasks of a schedule are named whichever caller they were for, new
     await closed;
   }
   const scopes = [{ caller: 'ada' }, { caller: 'bob' }];
-  const { call } = await serve({ agents: [{ name: 'clock', store, scopes }] });
+  const { call } = await serve({ agents: [{ name: 'clock', store, callers: scopes }] });
   const { agents } = (await call('/schedules')).json as unknown as { agents: { schedules: Json[] }[] };
   const tasks = agents[0]!.schedules[0]!.tasks as unknown as { at: string; scope: number }[];
   expect(tasks.map(({ scope, at }) => `${scope} ${at.slice(11, 16)}`)).toEqual([
