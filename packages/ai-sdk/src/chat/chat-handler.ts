@@ -14,18 +14,7 @@ import { resumeChat, sendChat } from './chat.ts';
 import { chatMessages } from './history.ts';
 
 /** Options of `chatHandler`. */
-<<<<<<< HEAD
 export type ChatHandlerOptions = FrontDoorOptions;
-=======
-export interface ChatHandlerOptions {
-  /** The most bytes of a request, which has all messages of the chat. Default 10,485,760 (10 MiB). */
-  readonly bodyBytes?: number | undefined;
-  /** Sees the errors that are no fault of the caller. Default: they are dropped. */
-  readonly onError?: ((error: unknown) => void) | undefined;
-}
-
-const known: OptionNames<ChatHandlerOptions> = { bodyBytes: true, onError: true };
->>>>>>> c27c825f (fix: options take undefined, so that results can be passed back in)
 
 /** The header by which `useChat` knows the protocol. */
 const headers = { ...sseHeaders, 'x-vercel-ai-ui-message-stream': 'v1' };

@@ -44,18 +44,12 @@ export interface McpOptions {
    * Whether the model of a host may approve with `continue_task` what the agent asks an approval for, such as a call of a
    * tool. Default false: only a user approves, whom the host asks (elicitation).
    */
-<<<<<<< HEAD
   readonly modelApproves?: boolean | undefined;
   /**
    * Sees the errors that clients are not shown. Default: they are dropped, but for those with which `mcpHandler` refuses a
    * request as a fault of its own, which are written to standard error.
    */
   readonly onError?: OnError | undefined;
-=======
-  readonly modelApproves?: boolean | undefined;
-  /** Sees the errors that clients are not shown. Default: they are dropped. */
-  readonly onError?: OnError | undefined;
->>>>>>> c27c825f (fix: options take undefined, so that results can be passed back in)
 }
 
 /** The options of every MCP server, by which an unknown one is found. */
