@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 const text = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
 
-it('the app is at most 60 kB of scripts and styles, gzip, and what renders Markdown 30 kB more', () => {
+it('the app is at most 61 kB of scripts and styles, gzip, and what renders Markdown 30 kB more', () => {
   const bytes = (names: readonly string[]) =>
     names
       .map((name) => gzipSync(text('assets', name), { level: 9 }).length)
@@ -21,7 +21,7 @@ it('the app is at most 60 kB of scripts and styles, gzip, and what renders Markd
     files.filter((name) => which.test(name)),
   );
   expect([later!.length, first!.length]).toEqual([1, 2]);
-  expect(bytes(first!)).toBeLessThan(60_000);
+  expect(bytes(first!)).toBeLessThan(61_000);
   expect(bytes(later!)).toBeLessThan(30_000);
 });
 

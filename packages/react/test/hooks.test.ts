@@ -102,7 +102,7 @@ describe.skipIf(!executablePath)('the hooks in Chromium, in strict mode', { time
     await page.evaluate((to) => mount(to), agent);
     await page.getByRole('button', { name: 'Ask' }).click();
     const form = page.getByRole('form', { name: 'Amount' });
-    await form.getByRole('checkbox', { name: 'fast' }).check();
+    await form.getByRole('combobox', { name: 'fast' }).selectOption('Yes');
     // The browser itself asks for what is required.
     await form.getByRole('button', { name: 'Send' }).click();
     await form.getByRole('spinbutton', { name: 'amount' }).fill('12.5');

@@ -1,4 +1,5 @@
 import type { Message } from '@batonjs/protocol';
+import { type FormField, fieldsOf as formFields } from '@batonjs/protocol/form-fields';
 import { yesOrNo } from '@batonjs/protocol/forms';
 import { type Elicitation, fieldsOf, formOf, isObject } from './elicitation.ts';
 
@@ -38,7 +39,8 @@ export function responseOf(answers: readonly Message[], asked: Elicitation): Eli
   const isFilled = () => names.some((name) => Object.hasOwn(values, name));
   if (!isFilled() && texts.length > 0) {
     // A question with one field can be answered with text.
-    const value = names.length === 1 ? fromText(Object(fields[names[0]!]), texts.join('\n')) : undefined;
+    const [field] = names.length === 1 ? formFields(Object(asked.requestedSchema)) : [];
+    const value = field && fromText(field, texts.join('\n'));
     if (value === undefined && isNo) return { action: 'decline' };
     if (value !== undefined) values[names[0]!] = value;
   }
@@ -52,16 +54,13 @@ export function responseOf(answers: readonly Message[], asked: Elicitation): Eli
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The value that a text gives a field. Undefined for a no that is not among its choices. */
-function fromText({ type, ...field }: Fields, text: string): unknown {
+function fromText({ kind, options, schema: { type } }: FormField, text: string): unknown {
   const said = yesOrNo(text);
   if (type === 'boolean') return /^(true|false)$/i.test(text) ? /^t/i.test(text) : said;
   // Words with a reason may be what was asked for.
-  if (said === false && !/\s/.test(text) && !choicesOf(field).includes(text)) return undefined;
-  return type === 'number' || type === 'integer' ? Number(text) : text;
+  if (said === false && !/\s/.test(text) && !options.some(({ value }) => value === text)) return undefined;
+  return kind === 'number' ? Number(text) : text;
 }
-
-const choicesOf = ({ enum: choices, oneOf, anyOf, const: only }: Fields): unknown[] =>
-  [only, choices, [oneOf, anyOf].flat().map((titled) => Object(titled).const)].flat();
 
 const dataIn = (messages: readonly Message[]): Fields[] =>
   messages.flatMap(({ parts }) =>

@@ -2,6 +2,7 @@ import { type AnswerMessage, answer, textOf } from '@batonjs/client';
 import { withMade } from '@batonjs/client/answers';
 import { formOf } from '@batonjs/extensions/client';
 import type { Json, Task } from '@batonjs/protocol';
+import { type FieldSchema, type FormField, fieldsOf, readFields } from '@batonjs/protocol/form-fields';
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 
 /** The flat schemas that elicitation knows: an object of texts, numbers, booleans and choices. */
@@ -40,46 +41,56 @@ export const questionText = ({ status }: Task): string =>
   textOf(status.message) || 'The agent waits for an answer.';
 
 const formats: readonly unknown[] = ['email', 'uri', 'date', 'date-time'];
-const kept: Readonly<Record<string, readonly string[]>> = {
-  string: ['title', 'description', 'minLength', 'maxLength'],
-  number: ['title', 'description', 'minimum', 'maximum'],
-  integer: ['title', 'description', 'minimum', 'maximum'],
-  boolean: ['title', 'description'],
-};
 
 /** The schema of a form as a flat one; undefined if a field is none that elicitation knows. */
-function flatSchema(schema: Readonly<Record<string, unknown>>, initial: unknown): FlatSchema | undefined {
-  const properties: Record<string, unknown> = {};
-  const known = Object(initial) as Readonly<Record<string, unknown>>;
-  for (const [name, field] of Object.entries(
-    Object(schema.properties) as Readonly<Record<string, unknown>>,
-  )) {
-    const flat = flatField(Object(field) as Readonly<Record<string, unknown>>);
-    if (!flat) return undefined;
-    const type = flat.type === 'integer' ? 'number' : flat.type;
-    const value = [known[name], Object(field).default].find((each) => typeof each === type);
-    properties[name] = { ...flat, ...(value !== undefined && { default: value }) };
-  }
-  if (schema.type !== 'object' || Object.keys(properties).length === 0) return undefined;
-  const required = Array.isArray(schema.required)
-    ? schema.required.filter((name) => typeof name === 'string' && Object.hasOwn(properties, name))
-    : [];
-  return { type: 'object', properties: properties as FlatSchema['properties'], required };
-}
-
-function flatField(field: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
-  const { type, format } = field;
-  const choices = field.enum ?? (field.const === undefined ? undefined : [field.const]);
-  if (typeof type !== 'string' || !Object.hasOwn(kept, type)) return undefined;
-  if (choices !== undefined && !(type === 'string' && isTexts(choices))) return undefined;
-  const members = kept[type]!.filter((name) => field[name] !== undefined).map((name) => [name, field[name]]);
+function flatSchema(schema: FieldSchema, initial: Json | undefined): FlatSchema | undefined {
+  const fields = fieldsOf(schema, initial);
+  const flat = fields.map((field) => [field.member, flatField(field)] as const);
+  if (fields.length === 0 || flat.some(([, field]) => !field)) return undefined;
+  const known = readFields(fields, ({ entered }) => entered).values;
+  const properties = flat.map(([name, field]) => {
+    return [name, { ...field, ...(Object.hasOwn(known, name) && { default: known[name] }) }];
+  });
   return {
-    type,
-    ...Object.fromEntries(members),
-    ...(choices !== undefined && { enum: choices }),
-    ...(type === 'string' && formats.includes(format) && { format }),
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: fields.filter(({ isRequired }) => isRequired).map(({ member }) => member),
   };
 }
 
-const isTexts = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((each) => typeof each === 'string');
+function flatField({ kind, options, schema, description }: FormField): object | undefined {
+  const only = (...names: string[]) => Object.fromEntries(names.flatMap((name) => membersIn(schema, name)));
+  const about = {
+    ...(typeof schema.title === 'string' && only('title')),
+    ...(description && { description }),
+  };
+  switch (kind) {
+    case 'text':
+    case 'long':
+      return {
+        type: 'string',
+        ...about,
+        ...only('minLength', 'maxLength'),
+        ...(formats.includes(schema.format) && only('format')),
+      };
+    case 'number':
+      return {
+        type: [schema.type].flat().includes('integer') ? 'integer' : 'number',
+        ...about,
+        ...only('minimum', 'maximum'),
+      };
+    case 'choice': {
+      const values = options.map(({ value }) => value);
+      if (values.every((value) => typeof value === 'string'))
+        return { type: 'string', ...about, enum: values };
+      return values.every((value) => typeof value === 'boolean') && values.length === 2
+        ? { type: 'boolean', ...about }
+        : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+const membersIn = (schema: FieldSchema, name: string) =>
+  schema[name] === undefined ? [] : [[name, schema[name]] as const];

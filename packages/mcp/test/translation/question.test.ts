@@ -59,23 +59,12 @@ describe('the fields of a question', () => {
   it.each<[string, object, unknown, unknown]>([
     ['its default', { type: 'string', default: 'a' }, undefined, 'a'],
     ['what is known', { type: 'string', default: 'a' }, { x: 'b' }, 'b'],
-    ['its default where what is known does not fit', { type: 'string', default: 'a' }, { x: 1 }, 'a'],
-    ['its default where something else is known', { type: 'string', default: 'a' }, { y: 'b' }, 'a'],
-    ['nothing where neither fits', { type: 'string', default: 1 }, { x: 2 }, undefined],
-    ['no text for a number', { type: 'number', default: '1' }, undefined, undefined],
-    ['a number', { type: 'number' }, { x: 1.5 }, 1.5],
-    ['an integer', { type: 'integer' }, { x: 0 }, 0],
+    ['no text for a number', { type: 'number', default: 'a' }, undefined, undefined],
     ['a no', { type: 'boolean', default: true }, { x: false }, false],
-    ['nothing', { type: 'string' }, null, undefined],
   ])('begin with %s', (_what, field, initial, value) => {
-    expect(shown(object({ x: field }), initial)).toMatchObject({
-      properties: { x: { type: expect.anything() } },
-    });
     const { x } = shown(object({ x: field }), initial).properties as { x?: object };
-    expect(x).toStrictEqual({
-      type: (field as { type: string }).type,
-      ...(value !== undefined && { default: value }),
-    });
+    const { type } = field as { type: string };
+    expect(x).toStrictEqual({ type, ...(value !== undefined && { default: value }) });
   });
 
   it('are required where the form says so, and they are fields', () => {
@@ -85,15 +74,9 @@ describe('the fields of a question', () => {
   });
 
   it.each<[string, object]>([
-    ['a field without a type', object({ x: {} })],
-    ['a field with several types', object({ x: { type: ['string', 'null'] } })],
-    ['a field of a type that is none', object({ x: { type: 'toString' } })],
-    ['a field that is none', object({ x: null })],
     ['a second field that no one knows', object({ x: { type: 'string' }, y: { type: 'array' } })],
-    ['choices that are no list', object({ x: { type: 'string', enum: 'a' } })],
-    ['one choice that is no text', object({ x: { type: 'string', const: 1 } })],
-    ['one number', object({ x: { type: 'number', const: 1 } })],
-    ['no object', { type: 'array', properties: { x: { type: 'string' } } }],
+    ['an object inside', object({ x: object({ y: { type: 'string' } }) })],
+    ['choices that are no texts', object({ x: { enum: ['a', 1] } })],
     ['no properties', { type: 'object' }],
   ])('are one field of text for a form with %s', (_what, schema) => {
     expect(shown(schema)).toStrictEqual(textField);

@@ -1,159 +1,92 @@
 /** @jsxImportSource react */
-import type { Json } from '@batonjs/protocol';
-import { type ReactNode, useId } from 'react';
-import { choicesOf, kindOf, nameOf, type Schema } from './json-schema.ts';
+import type { FormField } from '@batonjs/protocol/form-fields';
+import { type ComponentProps, type ReactNode, useId } from 'react';
 
 interface FieldsProps {
-  readonly schema: Schema;
-  readonly initial: Json | undefined;
+  readonly fields: readonly FormField[];
+  /** By the ids of the fields. */
   readonly errors: Readonly<Record<string, string>>;
-  readonly path?: readonly string[];
 }
 
 /** One field for each member of an object. */
-export function Fields({ schema, initial, errors, path = [] }: FieldsProps): ReactNode {
-  const known: Readonly<Record<string, Json>> = Object(initial);
-  return Object.entries(schema.properties ?? {}).map(([member, field]) => (
-    <Field
-      key={member}
-      schema={field}
-      initial={Object.hasOwn(known, member) ? known[member] : field.default}
-      errors={errors}
-      path={[...path, member]}
-      isRequired={schema.required?.includes(member) ?? false}
-    />
-  ));
-}
+export const Fields = ({ fields, errors }: FieldsProps): ReactNode =>
+  fields.map((field) => <Field key={field.id} field={field} errors={errors} />);
 
-interface FieldProps extends FieldsProps {
-  readonly path: readonly string[];
-  readonly isRequired: boolean;
-}
-
-function Field({ schema, initial, errors, path, isRequired }: FieldProps): ReactNode {
+function Field({ field, errors }: Pick<FieldsProps, 'errors'> & { readonly field: FormField }): ReactNode {
   const id = useId();
-  const name = nameOf(path);
-  const kind = kindOf(schema);
-  const error = errors[name] ?? errors[path.join('.')];
-  const label = schema.title ?? path.at(-1);
-  const note = (error ?? schema.description) && (
+  const { kind, title, description, options, entered } = field;
+  const error = errors[field.id];
+  const note = (error ?? description) && (
     <small id={`${id}-note`} {...(error && { role: 'alert' })}>
-      {error ?? schema.description}
+      {error ?? description}
     </small>
   );
-  if (kind === 'object')
+  const described = { 'aria-describedby': note ? `${id}-note` : undefined };
+  if (kind === 'group' || kind === 'choices')
     return (
-      <fieldset aria-describedby={note ? `${id}-note` : undefined}>
-        <legend>{label}</legend>
+      <fieldset {...described}>
+        <legend>{title}</legend>
         {note}
-        <Fields schema={schema} initial={initial} errors={errors} path={path} />
-      </fieldset>
-    );
-  const shared = {
-    id,
-    name,
-    'aria-invalid': error !== undefined,
-    'aria-describedby': note ? `${id}-note` : undefined,
-  };
-  if (kind === 'choices')
-    return (
-      <fieldset aria-describedby={shared['aria-describedby']}>
-        <legend>{label}</legend>
-        {note}
-        {(choicesOf(schema.items ?? {}) ?? []).map((choice, index) => (
-          <label key={String(index)}>
+        <Fields fields={field.fields} errors={errors} />
+        {options.map(({ text }, index) => (
+          <label key={text}>
             <input
               type="checkbox"
-              name={name}
+              name={field.id}
               value={index}
-              defaultChecked={Array.isArray(initial) && initial.some((each) => isSame(each, choice))}
+              defaultChecked={entered.includes(String(index))}
             />{' '}
-            {textOf(choice)}
+            {text}
           </label>
         ))}
       </fieldset>
     );
   return (
     <div>
-      <label htmlFor={id}>{label}</label> <Input {...{ schema, initial, shared, isRequired }} />
+      <label htmlFor={id}>{title}</label>{' '}
+      <Input
+        field={field}
+        shared={{ id, name: field.id, 'aria-invalid': error !== undefined, ...described }}
+      />
       {note}
     </div>
   );
 }
 
 interface InputProps {
-  readonly schema: Schema;
-  readonly initial: Json | undefined;
-  readonly shared: { readonly id: string; readonly name: string };
-  readonly isRequired: boolean;
+  readonly field: FormField;
+  readonly shared: Pick<ComponentProps<'input'>, 'id' | 'name' | 'aria-invalid' | 'aria-describedby'>;
 }
 
-function Input({ schema, initial, shared, isRequired }: InputProps): ReactNode {
-  const kind = kindOf(schema);
-  const { minLength, maxLength, minimum: min, maximum: max } = schema;
-  const text = textOf(initial);
+function Input({ field, shared }: InputProps): ReactNode {
+  const { kind, options, entered, inputType, isRequired, schema } = field;
+  const common = { ...shared, required: isRequired, defaultValue: entered[0] ?? '' };
+  const {
+    minLength,
+    maxLength,
+    minimum: min,
+    maximum: max,
+    type,
+  } = schema as Readonly<Record<string, never>>;
   switch (kind) {
-    case 'boolean':
-      return <input {...shared} type="checkbox" defaultChecked={initial === true} />;
-    case 'choice': {
-      const choices = choicesOf(schema) ?? [];
-      const chosen = choices.findIndex((each) => isSame(each, initial));
+    case 'choice':
       return (
-        <select {...shared} required={isRequired} defaultValue={chosen < 0 ? '' : String(chosen)}>
+        <select {...common}>
           <option value="">…</option>
-          {choices.map((choice, index) => (
-            <option key={String(index)} value={index}>
-              {textOf(choice)}
+          {options.map(({ text }, index) => (
+            <option key={text} value={index}>
+              {text}
             </option>
           ))}
         </select>
       );
-    }
-    case 'number': {
-      const isInteger = schema.type === 'integer';
-      const step = isInteger ? 1 : 'any';
-      return (
-        <input {...shared} {...{ min, max, step }} type="number" required={isRequired} defaultValue={text} />
-      );
-    }
-    case 'text': {
-      const type = inputTypes[schema.format ?? ''] ?? 'text';
-      return (
-        <input
-          {...shared}
-          {...{ minLength, maxLength }}
-          type={type}
-          required={isRequired}
-          defaultValue={text}
-        />
-      );
-    }
-    case 'long-text':
-      return <textarea {...shared} {...{ minLength, maxLength }} required={isRequired} defaultValue={text} />;
+    case 'number':
+      return <input {...common} {...{ min, max }} type="number" step={type === 'integer' ? 1 : 'any'} />;
+    case 'text':
+      return <input {...common} {...{ minLength, maxLength }} type={inputType} />;
+    case 'long':
+      return <textarea {...common} {...{ minLength, maxLength }} />;
     default:
-      return (
-        <textarea
-          {...shared}
-          required={isRequired}
-          defaultValue={initial === undefined ? '' : JSON.stringify(initial, null, 2)}
-        />
-      );
+      return <textarea {...common} />;
   }
 }
-
-const inputTypes: Readonly<Record<string, string | undefined>> = {
-  date: 'date',
-  time: 'time',
-  email: 'email',
-  uri: 'url',
-};
-
-const textOf = (value: Json | undefined): string =>
-  value === undefined || value === null
-    ? ''
-    : typeof value === 'object'
-      ? JSON.stringify(value)
-      : String(value);
-
-const isSame = (one: Json | undefined, other: Json | undefined): boolean =>
-  JSON.stringify(one) === JSON.stringify(other);

@@ -1,8 +1,8 @@
 /** @jsxImportSource react */
 import type { Json } from '@batonjs/protocol';
+import { errorsById, fieldsOf, readFields } from '@batonjs/protocol/form-fields';
 import { type ComponentProps, type ReactNode, type SubmitEvent, useId, useState } from 'react';
 import { Fields } from './fields.tsx';
-import { problemsOf, type Schema, valuesOf } from './json-schema.ts';
 
 /** The question that a form shows: what `formOf` of `@batonjs/extensions/client` returns. */
 export interface Question {
@@ -31,31 +31,31 @@ export interface QuestionFormProps extends Omit<ComponentProps<'form'>, 'onSubmi
  */
 export function QuestionForm({ form, onAnswer, children, ...props }: QuestionFormProps) {
   const id = useId();
-  const schema = form.schema as Schema;
+  const fields = fieldsOf(form.schema as Readonly<Record<string, unknown>>, form.initial);
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (isBusy) return;
     const entered = new FormData(event.currentTarget);
-    const wrong = problemsOf(schema, entered);
-    setProblems(wrong);
-    if (Object.keys(wrong).length > 0) return;
+    const { values, errors } = readFields(fields, ({ id }) => entered.getAll(id).map(String));
+    setProblems(errors);
+    if (Object.keys(errors).length > 0) return;
     setBusy(true);
     try {
-      await onAnswer(valuesOf(schema, entered));
+      await onAnswer(values);
     } catch (error) {
       setProblems({ '': error instanceof Error ? error.message : String(error) });
     } finally {
       setBusy(false);
     }
   };
-  const errors = { ...form.errors, ...problems };
+  const errors = errorsById(fields, { ...form.errors, ...problems });
   return (
     <form aria-labelledby={form.title && id} {...props} aria-busy={isBusy} onSubmit={submit}>
       {form.title && <h3 id={id}>{form.title}</h3>}
       {errors[''] && <p role="alert">{errors['']}</p>}
-      <Fields schema={schema} initial={form.initial} errors={errors} />
+      <Fields fields={fields} errors={errors} />
       {children ?? (
         <button type="submit" disabled={isBusy}>
           Send

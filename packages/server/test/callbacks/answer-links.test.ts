@@ -1,7 +1,19 @@
+import { FORM_TYPE } from '@batonjs/protocol/forms';
+import { textOf } from '@batonjs/protocol/parts';
+import type { TaskStore } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
-import { type Agent, completed, inputRequired, type TaskUpdate, type Turn } from '../../src/index.ts';
+import { eventually, until } from '../../../../test/kit/until.ts';
+import {
+  type Agent,
+  completed,
+  data,
+  inputRequired,
+  reply,
+  type TaskUpdate,
+  type Turn,
+} from '../../src/index.ts';
 import { askingAgent, look, submit } from './asking-agent.ts';
 import { begin, hour, post, serveCallbacks } from './serve-callbacks.ts';
 
@@ -45,6 +57,47 @@ describe('a link to a question', () => {
     expect(await stateOf()).toBe('TASK_STATE_INPUT_REQUIRED');
   });
 
+  it('tells a program that is no browser what is asked, and where to answer', async () => {
+    const { server, url } = await asking();
+    const told = await server.fetch(new Request(url, { headers: { accept: '*/*' } }));
+    expect([told.status, told.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect(await told.text()).toBe(
+      'Test asks Ana: Pay <b>"Tom & Jerry"</b>?\nOpen this address in a browser to answer.\n',
+    );
+    await submit(server, url, await look(server, url), { text: 'Yes' });
+    const later = await server.fetch(new Request(url));
+    expect([later.status, await later.text()]).toEqual([
+      200,
+      'Thank you\nYour answer has arrived. You can close this page.\n',
+    ]);
+    expect((await server.fetch(new Request(`${url}x`))).status).toBe(405);
+    expect((await server.fetch(new Request(url, { method: 'PUT', body: 'x' }))).status).toBe(405);
+  });
+
+  it.each([
+    ['texts', { title: '<i>t</i>', description: '<i>d</i>', enum: ['<i>"o"</i>'] }],
+    ['no texts', { title: { toString: 'x' }, description: { toString: 1 }, enum: [{ '<i>': '"' }] }],
+  ])('shows the form of another agent as text, whose members are %s', async (_, member) => {
+    const form = { formId: 'f', title: 'T', schema: { type: 'object', properties: { '<i>m</i>': member } } };
+    const message = { ...reply('Pay?', data(form, { mediaType: FORM_TYPE })), messageId: '<i>"id"</i>' };
+    const asked = Promise.withResolvers<string>();
+    const { server, clock } = serveCallbacks(async function* ({ callback, caller }) {
+      if (caller.answeredBy) return yield completed();
+      asked.resolve((await callback({ answeredBy: 'Ana', expiresMs: hour })).url);
+      yield inputRequired(message);
+    });
+    const id = await begin(server);
+    const url = await asked.promise;
+    await clock.advance(0);
+    const page = await look(server, url);
+    expect([page.status, page.text]).toEqual([200, expect.not.stringContaining('<i>')]);
+    expect(page.text).toContain('name="question" value="&lt;i&gt;&quot;id&quot;&lt;/i&gt;"');
+    const body = new URLSearchParams({ question: message.messageId, 'field-0': '0' }).toString();
+    const headers = { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await server.fetch(new Request(url, { method: 'POST', headers, body }))).status).toBe(200);
+    await until(server, id, 'COMPLETED');
+  });
+
   it('takes an answer in words, once, as a message of the task that says who answered', async () => {
     const { server, url, seen, store, clock, id, stateOf } = await asking({
       answeredBy: ['Ana <ana@a.example>'],
@@ -86,15 +139,15 @@ describe('a link to a question', () => {
     const refused = await submit(server, url, page, { 'field-1': '<none>', 'field-5': '{' });
     expect(refused.status).toBe(422);
     expect(refused.text.match(/class="error" id="[^"]*">[^<]*/g)).toEqual([
-      'class="error" id="field-0-error">This is needed',
+      'class="error" id="field-0-error">Choose one',
       'class="error" id="field-1-error">This is no number',
       'class="error" id="field-5-error">This is no JSON',
     ]);
     expect(refused.text).toContain('value="&lt;none&gt;"');
     const low = await submit(server, url, page, { 'field-0': '0', 'field-1': '0' });
-    expect([low.status, low.text]).toEqual([422, expect.stringMatching(/id="field-1-error">Too small/)]);
+    expect([low.status, low.text]).toEqual([422, expect.stringContaining('id="field-1-error">At least 1<')]);
     const other = await submit(server, url, page, { 'field-0': '7', 'field-1': '1' });
-    expect(other.text).toContain('id="field-0-error">Choose one of the answers');
+    expect(other.text).toContain('id="field-0-error">Choose one<');
     const fields = { 'field-0': '0', 'field-1': '7', 'field-2': '0', 'field-4': 'a', 'field-5': '{"b":1}' };
     expect(title(await submit(server, url, page, fields))).toBe('Thank you');
     await clock.advance(0);
@@ -264,6 +317,48 @@ describe('one answer is taken', () => {
     ]);
   });
 
+  it('to the question that the page showed, where the agent asks another one at the same moment', async () => {
+    const keys: string[] = [];
+    const asked = Promise.withResolvers<string>();
+    let turns = 0;
+    const agent: Agent = async function* ({ callback, caller, text, wakeKey }) {
+      if (caller.answeredBy) return yield completed(text);
+      turns += 1;
+      keys.push(wakeKey);
+      if (turns === 1) asked.resolve((await callback({ answeredBy: 'Ana', expiresMs: hour })).url);
+      yield inputRequired(`Question ${turns}`);
+    };
+    const { server, store, clock } = serveCallbacks(agent);
+    const id = await begin(server);
+    const url = await asked.promise;
+    await clock.advance(0);
+    const page = await look(server, url);
+    let isBetween = true;
+    const slow = new Proxy(store, {
+      get(target, name) {
+        const member = Reflect.get(target, name);
+        if (name !== 'commit') return typeof member === 'function' ? member.bind(target) : member;
+        return async (...args: Parameters<TaskStore['commit']>) => {
+          if (isBetween && JSON.stringify(args).includes('"text":"Yes"')) {
+            isBetween = false;
+            await server.wake(keys[0]!);
+            await eventually(async () => {
+              const { status } = await rpc(server, 'GetTask', { id });
+              expect(textOf(status.message)).toBe('Question 2');
+            });
+          }
+          return target.commit(...args);
+        };
+      },
+    });
+    const other = serveCallbacks(agent, { store: slow, clock, run: 'workers' }).server;
+    const late = await submit(other, url, page, { text: 'Yes' });
+    expect([late.status, late.text]).toEqual([409, expect.stringContaining('The question has changed')]);
+    expect(isBetween).toBe(false);
+    expect((await rpc(server, 'GetTask', { id })).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(title(await submit(other, url, await look(other, url), { text: 'No' }))).toBe('Thank you');
+  });
+
   it('twice if the page is sent again: the first answer to the browser may have been lost', async () => {
     const { server, url, store, id } = await asking();
     const page = await look(server, url);
@@ -300,6 +395,20 @@ describe('a link takes no answer', () => {
     const late = await submit(server, url, page, { text: 'Yes' });
     expect([late.status, title(late)]).toEqual([410, 'Too late']);
     expect(await stateOf()).toBe('TASK_STATE_INPUT_REQUIRED');
+  });
+
+  it('after its time by the facts, where a clock was set back', async () => {
+    const { agent, server, store, clock, url } = await asking({ expiresMs: 60_000 });
+    const page = await look(server, url);
+    await clock.advance(60_000);
+    await server.answerLink((await rpc(server, 'ListTasks', {})).tasks[0].id, {
+      answeredBy: 'Bo',
+      expiresMs: hour,
+    });
+    const now = () => clock.now() - hour;
+    const behind = serveCallbacks(agent, { store, clock: { ...clock, now }, run: 'workers' }).server;
+    const late = await submit(behind, url, page, { text: 'Yes' });
+    expect([late.status, title(late)]).toEqual([410, 'Too late']);
   });
 
   it('after its task was canceled', async () => {

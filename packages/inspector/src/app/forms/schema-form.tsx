@@ -1,34 +1,26 @@
 import type { Json } from '@batonjs/protocol';
-import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import {
+  errorsById,
+  type FieldSchema,
+  type FormField,
+  fieldsOf,
+  readFields,
+} from '@batonjs/protocol/form-fields';
+import { useId, useMemo, useState } from 'preact/hooks';
 import { ActButton } from './act-button.tsx';
 
-/** A JSON Schema, as far as a form can show it. */
-export interface Schema {
-  readonly type?: string | readonly string[];
-  readonly title?: string;
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly enum?: readonly Json[];
-  readonly const?: Json;
-  readonly format?: string;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly default?: Json;
-}
-
 interface SchemaFormProps {
-  readonly schema: Schema;
+  readonly schema: FieldSchema;
   readonly initial?: Json | undefined;
-  /** Errors of an earlier answer by field. */
+  /** Errors of an earlier answer by the paths of fields. */
   readonly errors?: Readonly<Record<string, string>> | undefined;
   readonly submit: string;
   readonly isBusy?: boolean;
   readonly onSubmit: (values: Json) => void;
 }
+
+/** What was entered so far, by the ids of fields. */
+type Entered = Readonly<Record<string, readonly string[]>>;
 
 /** A form for the members of an object. What a form cannot show is written as JSON. */
 export function SchemaForm({
@@ -39,40 +31,21 @@ export function SchemaForm({
   isBusy = false,
   onSubmit,
 }: SchemaFormProps) {
-  const start = Object(initial) as Readonly<Record<string, Json>>;
-  const fields = Object.entries(schema.properties ?? {});
-  const [texts, setTexts] = useState<Readonly<Record<string, string>>>(() =>
-    Object.fromEntries(
-      fields.map(([name, field]) => [name, textOfValue(start[name] ?? field.default, field)]),
-    ),
-  );
+  const fields = useMemo(() => fieldsOf(schema, initial), [schema, initial]);
+  const [entered, setEntered] = useState<Entered>({});
   const [wrong, setWrong] = useState<Readonly<Record<string, string>>>({});
   const send = (event: Event) => {
     event.preventDefault();
-    const values: Record<string, Json> = {};
-    const problems: Record<string, string> = {};
-    for (const [name, field] of fields) {
-      const read = readField(texts[name] ?? '', field, schema.required?.includes(name) ?? false);
-      if ('problem' in read) problems[name] = read.problem;
-      else if (read.value !== undefined) values[name] = read.value;
-    }
-    setWrong(problems);
-    if (Object.keys(problems).length === 0) onSubmit(values);
+    const read = readFields(fields, (field) => entered[field.id] ?? field.entered);
+    setWrong(read.errors);
+    if (Object.keys(read.errors).length === 0) onSubmit(read.values);
   };
-  const whole = errors[''];
+  const shown = errorsById(fields, { ...errors, ...wrong });
   return (
     <form class="form" onSubmit={send} noValidate>
-      {whole && <p class="field-problem">{whole}</p>}
-      {fields.map(([name, field]) => (
-        <Field
-          key={name}
-          name={name}
-          field={field}
-          isRequired={schema.required?.includes(name) ?? false}
-          text={texts[name] ?? ''}
-          problem={wrong[name] ?? errors[name]}
-          onText={(text) => setTexts({ ...texts, [name]: text })}
-        />
+      {shown[''] && <p class="field-problem">{shown['']}</p>}
+      {fields.map((field) => (
+        <Field key={field.id} {...{ field, entered, errors: shown, onEntered: setEntered }} />
       ))}
       <ActButton type="submit" kind="main" disabled={isBusy}>
         {submit}
@@ -82,115 +55,83 @@ export function SchemaForm({
 }
 
 interface FieldProps {
-  readonly name: string;
-  readonly field: Schema;
-  readonly isRequired: boolean;
-  readonly text: string;
-  readonly problem: string | undefined;
-  readonly onText: (text: string) => void;
+  readonly field: FormField;
+  readonly entered: Entered;
+  readonly errors: Readonly<Record<string, string>>;
+  readonly onEntered: (entered: Entered) => void;
 }
 
-function Field({ name, field, isRequired, text, problem, onText }: FieldProps) {
+function Field({ field, entered, errors, onEntered }: FieldProps) {
   const id = useId();
-  const type = typeOf(field);
+  const { kind, isRequired, options, description } = field;
+  const problem = errors[field.id];
+  const texts = entered[field.id] ?? field.entered;
+  const enter = (...now: string[]) => onEntered({ ...entered, [field.id]: now });
+  const label = (
+    <>
+      {field.title}
+      {isRequired && <span class="required">required</span>}
+    </>
+  );
+  const note = (problem ?? description) && (
+    <p id={`${id}-note`} class={problem ? 'field-problem' : 'field-note'}>
+      {problem ?? description}
+    </p>
+  );
+  if (kind === 'group' || kind === 'choices')
+    return (
+      <fieldset class="field">
+        <legend>{label}</legend>
+        {field.fields.map((each) => (
+          <Field key={each.id} {...{ field: each, entered, errors, onEntered }} />
+        ))}
+        {options.map(({ text }, index) => (
+          <label key={text}>
+            <input
+              type="checkbox"
+              checked={texts.includes(String(index))}
+              onChange={({ currentTarget: { checked } }) => {
+                const others = texts.filter((each) => each !== String(index));
+                enter(...others, ...(checked ? [String(index)] : []));
+              }}
+            />{' '}
+            {text}
+          </label>
+        ))}
+        {note}
+      </fieldset>
+    );
   const shared = {
     id,
+    value: texts[0] ?? '',
     'aria-invalid': problem !== undefined,
     'aria-required': isRequired,
-    'aria-describedby': problem || field.description ? `${id}-note` : undefined,
+    'aria-describedby': note ? `${id}-note` : undefined,
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      enter(currentTarget.value),
   };
-  let input: ComponentChildren;
-  if (field.enum || type === 'boolean') {
-    const options = field.enum ?? [true, false];
-    input = (
-      <select {...shared} value={text} onChange={(event) => onText(event.currentTarget.value)}>
-        <option value="">{isRequired ? 'Choose …' : 'None'}</option>
-        {options.map((option) => (
-          <option key={String(option)} value={String(option)}>
-            {option === true ? 'Yes' : option === false ? 'No' : String(option)}
-          </option>
-        ))}
-      </select>
-    );
-  } else if (type === 'json' || (field.maxLength ?? 0) > 200) {
-    input = (
-      <textarea
-        {...shared}
-        rows={4}
-        class={type === 'json' ? 'mono' : ''}
-        value={text}
-        onInput={(event) => onText(event.currentTarget.value)}
-      />
-    );
-  } else {
-    input = (
-      <input
-        {...shared}
-        {...({ type: inputType(field) } as { type: 'text' })}
-        inputMode={type === 'number' || type === 'integer' ? 'decimal' : undefined}
-        value={text}
-        onInput={(event) => onText(event.currentTarget.value)}
-      />
-    );
-  }
   return (
     <div class="field">
-      <label for={id}>
-        {field.title ?? name}
-        {isRequired && <span class="required">required</span>}
-      </label>
-      {input}
-      {(problem ?? field.description) && (
-        <p id={`${id}-note`} class={problem ? 'field-problem' : 'field-note'}>
-          {problem ?? field.description}
-        </p>
+      <label for={id}>{label}</label>
+      {kind === 'choice' ? (
+        <select {...shared}>
+          <option value="">{isRequired ? 'Choose …' : 'None'}</option>
+          {options.map(({ text }, index) => (
+            <option key={text} value={index}>
+              {text}
+            </option>
+          ))}
+        </select>
+      ) : kind === 'json' || kind === 'long' ? (
+        <textarea {...shared} rows={4} class={kind === 'json' ? 'mono' : ''} />
+      ) : (
+        <input
+          {...shared}
+          {...({ type: field.inputType } as { type: 'text' })}
+          inputMode={kind === 'number' ? 'decimal' : undefined}
+        />
       )}
+      {note}
     </div>
   );
-}
-
-function typeOf({ type, properties }: Schema): 'string' | 'number' | 'integer' | 'boolean' | 'json' {
-  const [first] = [type ?? (properties ? 'object' : 'string')].flat().filter((each) => each !== 'null');
-  return first === 'string' || first === 'number' || first === 'integer' || first === 'boolean'
-    ? first
-    : 'json';
-}
-
-const inputType = ({ format }: Schema): 'date' | 'email' | 'url' | 'text' => {
-  if (format === 'date' || format === 'email') return format;
-  return format === 'uri' ? 'url' : 'text';
-};
-
-function textOfValue(value: Json | undefined, field: Schema): string {
-  if (value === undefined || value === null) return '';
-  return typeOf(field) === 'json' ? JSON.stringify(value, null, 2) : String(value);
-}
-
-type Read = { readonly value: Json | undefined } | { readonly problem: string };
-
-function readField(text: string, field: Schema, isRequired: boolean): Read {
-  if (text.trim() === '') return isRequired ? { problem: 'Required' } : { value: undefined };
-  if (field.enum) return { value: field.enum.find((option) => String(option) === text) };
-  const type = typeOf(field);
-  if (type === 'boolean') return { value: text === 'true' };
-  if (type === 'string') return bounded(text, field);
-  if (type === 'json') {
-    try {
-      return { value: JSON.parse(text) as Json };
-    } catch {
-      return { problem: 'This is no JSON' };
-    }
-  }
-  const number = Number(text.replace(',', '.'));
-  if (Number.isNaN(number)) return { problem: 'This is no number' };
-  if (type === 'integer' && !Number.isInteger(number)) return { problem: 'This is no whole number' };
-  if (field.minimum !== undefined && number < field.minimum) return { problem: `At least ${field.minimum}` };
-  if (field.maximum !== undefined && number > field.maximum) return { problem: `At most ${field.maximum}` };
-  return { value: number };
-}
-
-function bounded(text: string, { minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Schema): Read {
-  if (text.length < minLength) return { problem: `At least ${minLength} characters` };
-  if (text.length > maxLength) return { problem: `At most ${maxLength} characters` };
-  return { value: text };
 }

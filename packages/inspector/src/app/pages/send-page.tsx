@@ -1,12 +1,13 @@
 import { TYPED_SKILLS } from '@batonjs/extensions/client';
 import type { AgentSkill } from '@batonjs/protocol';
+import type { FieldSchema } from '@batonjs/protocol/form-fields';
 import { useState } from 'preact/hooks';
 import type { CardReport } from '../../api/agent.ts';
 import type { Sent } from '../../api/command.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAgent, useGet, useMay } from '../data/session.ts';
 import { Composer, useSend } from '../forms/composer.tsx';
-import { type Schema, SchemaForm } from '../forms/schema-form.tsx';
+import { SchemaForm } from '../forms/schema-form.tsx';
 import { Empty, Loading, ProblemNote, Section } from '../parts/bits.tsx';
 import { Content } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -38,7 +39,7 @@ export function SendPage({ agent, query }: SendPageProps) {
   if (!value) return <Loading what="Reading the card" />;
   const skills = value.card.skills ?? [];
   const skill = skills.find(({ id }) => id === chosen);
-  const schema = skill && (value.skillSchemas[skill.id] as Schema | undefined);
+  const schema = skill && (value.skillSchemas[skill.id] as FieldSchema | undefined);
   const examples = (skill ? [skill] : skills).flatMap(({ examples = [] }) => examples).slice(0, 6);
   return (
     <div class="send-page">
@@ -178,7 +179,7 @@ function DirectAnswer({
 interface SkillFormProps {
   readonly agent: string;
   readonly skill: string;
-  readonly schema: Schema;
+  readonly schema: FieldSchema;
   readonly context: string | undefined;
   readonly reference: string | undefined;
   readonly onSent: (sent: Sent) => void;

@@ -2,7 +2,7 @@ import { FORM_TYPE } from '@batonjs/extensions/client';
 import type { Task } from '@batonjs/protocol';
 import { useState } from 'preact/hooks';
 import { Composer, useSend } from '../forms/composer.tsx';
-import { type Schema, SchemaForm } from '../forms/schema-form.tsx';
+import { SchemaForm } from '../forms/schema-form.tsx';
 import { ProblemNote, Section } from '../parts/bits.tsx';
 import type { Replay } from '../timeline/replay.ts';
 import { formOfTask } from '../timeline/task-state.tsx';
@@ -43,7 +43,7 @@ export function AnswerPanel({ agent, task, question }: AnswerPanelProps) {
       {error && <ProblemNote problem={error.problem} />}
       <SchemaForm
         key={form.formId + JSON.stringify(form.errors ?? {})}
-        schema={form.schema as Schema}
+        schema={form.schema}
         initial={form.initial}
         errors={form.errors}
         submit="Answer"

@@ -1,8 +1,9 @@
 import type { HttpReply } from '@batonjs/bindings';
 import type { Part } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
+import { fieldsOf, readFields } from '@batonjs/protocol/form-fields';
 import { FORM_TYPE } from '@batonjs/protocol/forms';
-import { type Issue, readOwnSchema } from '@batonjs/protocol/json-schema';
+import { readOwnSchema } from '@batonjs/protocol/json-schema';
 import type { Dependencies } from '../../operations/call/dependencies.ts';
 import {
   type AnswerErrors,
@@ -13,18 +14,22 @@ import {
 } from '../../operations/callbacks/answer-question.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import { readContent } from '../http/request-body.ts';
-import { fieldsOf, readFields } from './answer-fields.ts';
-import { questionPage, settledPage } from './answer-page.ts';
+import { linkText, questionPage, settledPage } from './answer-page.ts';
 
 /** The type of the body that a page without a program posts. */
 export const isForm = ({ headers }: HttpExchange): boolean =>
   /^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers['content-type'] ?? '');
 
-/** The page of a link. Undefined if the token is that of no link. */
-export async function showLink(token: string, dependencies: Dependencies): Promise<HttpReply | undefined> {
+/** The page of a link, or what a program is told instead of it. Undefined if the token is that of no link. */
+export async function showLink(
+  token: string,
+  isPage: boolean,
+  dependencies: Dependencies,
+): Promise<HttpReply | undefined> {
   const standing = await readAnswerLink(token, dependencies);
   if (standing === 'unknown') return undefined;
   const { name } = dependencies.card;
+  if (!isPage) return linkText(standing, name);
   return typeof standing === 'object' ? questionPage(standing, name) : settledPage(standing, name);
 }
 
@@ -76,24 +81,13 @@ function answerIn(
     const text = (posted.get('text') ?? '').replaceAll('\r\n', '\n');
     return text.trim() === '' ? { errors: { text: 'Write an answer first' } } : { parts: [{ text }] };
   }
-  const fields = fieldsOf(form.schema);
-  const { values, errors } = readFields(fields, posted);
+  const { values, errors } = readFields(fieldsOf(form.schema), ({ id }) => posted.getAll(id));
   if (Object.keys(errors).length > 0) return { errors };
   // The form of another agent is checked by the agent that asks, with care for its schema.
   const issues = form.isOwn ? readOwnSchema(form.schema)(values) : undefined;
-  if (issues) return { errors: errorsOf(issues, new Set(fields.map(({ member }) => member))) };
+  if (issues)
+    return { errors: Object.fromEntries(issues.map(({ path, message }) => [path, message]).reverse()) };
   // The agent asked a client without forms: it reads the values as it would read that client's data.
   if (form.isHidden) return { parts: [{ data: values }] };
   return { parts: [{ data: { formId: form.formId, values }, mediaType: FORM_TYPE }] };
-}
-
-/** Issues by the member whose field shows them; those of no field stand above all. */
-function errorsOf(issues: readonly Issue[], members: ReadonlySet<string>): Record<string, string> {
-  const errors = new Map<string, string>();
-  for (const { path, message } of issues) {
-    const [member = ''] = path.split('.');
-    const at = members.has(path) ? path : members.has(member) ? member : '';
-    errors.set(at, errors.get(at) ?? (at === '' && path !== '' ? `${path}: ${message}` : message));
-  }
-  return Object.fromEntries(errors);
 }

@@ -1,11 +1,10 @@
 import type { HttpReply } from '@batonjs/bindings';
-import type { Json } from '@batonjs/protocol';
+import { errorsById, type FormField, fieldsOf } from '@batonjs/protocol/form-fields';
 import { textOf } from '@batonjs/protocol/parts';
 import type { LinkStanding, WaitingQuestion } from '../../operations/callbacks/answer-question.ts';
 import { escaped, pageReply } from '../http/page.ts';
-import { type AnswerField, fieldsOf, kindOf, optionsOf, shownValue } from './answer-fields.ts';
 
-/** What the person wrote, and the faults of it by member; the empty name stands for the whole. */
+/** What the person wrote, and the faults of it by path; the empty path stands for the whole. */
 export interface Refused {
   readonly posted: URLSearchParams;
   readonly errors: Readonly<Record<string, string>>;
@@ -48,6 +47,20 @@ export function settledPage(settled: Settled, agent: string): HttpReply {
   return messagePage(title, text, { status, agent });
 }
 
+/** What a program gets that is no browser: the question, and what to do. */
+export function linkText(standing: LinkStanding, agent: string): HttpReply {
+  const isOpen = typeof standing === 'object';
+  const { status, title, text } = isOpen ? open : outcomes[standing];
+  const asked = isOpen ? `${agent} asks ${standing.by}: ${textOf(standing.question)}` : title;
+  return {
+    status,
+    headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+    body: `${asked}\n${text}\n`,
+  };
+}
+
+const open = { status: 200, title: '', text: 'Open this address in a browser to answer.' };
+
 /** A page with a heading and a sentence. */
 export const messagePage = (
   title: string,
@@ -68,8 +81,9 @@ export function questionPage(
   agent: string,
   { refused, note }: { readonly refused?: Refused; readonly note?: string } = {},
 ): HttpReply {
-  const errors = refused?.errors ?? form?.errors ?? {};
-  const fields = form ? formFields(form, errors, refused) : [textField(refused)];
+  const asked = form ? fieldsOf(form.schema, form.initial) : [];
+  const errors = errorsById(asked, refused?.errors ?? form?.errors ?? {});
+  const fields = form ? asked.map((field) => fieldOf(field, errors, refused?.posted)) : [textField(refused)];
   const whole = note ?? errors[''];
   const until = expiresAt.slice(0, 16).replace('T', ' ');
   const page = layout(
@@ -90,70 +104,34 @@ ${whole ? `<p class="error" role="alert">${escaped(whole, most.line)}</p>\n` : '
 const textField = (refused: Refused | undefined): string => `<label for="text">Your answer</label>
 ${problem('text', refused?.errors.text)}<textarea id="text" name="text" rows="4" required${describedBy('text', refused?.errors.text)}>${escaped(refused?.posted.get('text') ?? '', most.text)}</textarea>`;
 
-function formFields(
-  { schema, initial: known }: NonNullable<WaitingQuestion['form']>,
-  errors: Readonly<Record<string, string>>,
-  refused: Refused | undefined,
-): string[] {
-  const initial = Object(known) as Readonly<Record<string, Json | undefined>>;
-  return fieldsOf(schema).map((field) => {
-    const value = Object.hasOwn(initial, field.member) ? initial[field.member] : field.schema.default;
-    return formField(field, {
-      error: Object.hasOwn(errors, field.member) ? errors[field.member] : undefined,
-      posted: refused?.posted.get(field.field) ?? undefined,
-      value,
-    });
-  });
-}
-
-interface Filled {
-  readonly error: string | undefined;
-  readonly posted: string | undefined;
-  readonly value: Json | undefined;
-}
-
-function formField(
-  { field, member, schema, isRequired }: AnswerField,
-  { error, posted, value }: Filled,
-): string {
-  const name = escaped(String(schema.title ?? member), most.line);
-  const label = isRequired ? name : `${name} <span class="optional">optional</span>`;
-  const hint = schema.description
-    ? `<p class="hint">${escaped(String(schema.description), most.text)}</p>\n`
-    : '';
-  const about = `${hint}${problem(field, error)}`;
-  const kind = kindOf(schema);
-  if (kind === 'choice') {
-    const isChosen = (option: Json, index: number) =>
-      posted === undefined ? option === value : posted === String(index);
-    const options = optionsOf(schema).map(
-      (option, index) =>
-        `<label class="option"><input type="radio" name="${field}" value="${index}"${isRequired ? ' required' : ''}${isChosen(option, index) ? ' checked' : ''}> ${escaped(optionText(option), most.line)}</label>`,
+function fieldOf(field: FormField, errors: Refused['errors'], posted: URLSearchParams | undefined): string {
+  const { id, kind, isRequired, options, inputType } = field;
+  const error = errors[id];
+  const title = escaped(field.title, most.line);
+  const label = isRequired ? title : `${title} <span class="optional">optional</span>`;
+  const hint = field.description ? `<p class="hint">${escaped(field.description, most.text)}</p>\n` : '';
+  const about = `${hint}${problem(id, error)}`;
+  const set = (inner: readonly string[]) =>
+    `<fieldset${describedBy(id, error)}><legend>${label}</legend>\n${about}${inner.join('\n')}\n</fieldset>`;
+  if (kind === 'group') return set(field.fields.map((each) => fieldOf(each, errors, posted)));
+  const entered = posted?.getAll(id) ?? field.entered;
+  if (kind === 'choice' || kind === 'choices') {
+    const type = kind === 'choice' ? `radio"${isRequired ? ' required' : ''}` : 'checkbox"';
+    return set(
+      options.map(
+        ({ text }, index) =>
+          `<label class="option"><input type="${type} name="${id}" value="${index}"${entered.includes(String(index)) ? ' checked' : ''}> ${escaped(text, most.line)}</label>`,
+      ),
     );
-    return `<fieldset${describedBy(field, error)}><legend>${label}</legend>\n${about}${options.join('\n')}\n</fieldset>`;
   }
-  const text = escaped(posted ?? shownValue(value, kind), most.text);
-  const attributes = `id="${field}" name="${field}"${isRequired ? ' required' : ''}${describedBy(field, error)}`;
+  const text = escaped(entered[0] ?? '', most.text);
+  const attributes = `id="${id}" name="${id}"${isRequired ? ' required' : ''}${describedBy(id, error)}`;
+  const type = kind === 'number' ? 'type="text" inputmode="decimal"' : `type="${inputType}"`;
   const input =
     kind === 'long' || kind === 'json'
       ? `<textarea ${attributes} rows="4"${kind === 'json' ? ' class="mono"' : ''}>${text}</textarea>`
-      : `<input ${attributes} ${typeOf(kind, schema.format)} value="${text}">`;
-  return `<label for="${field}">${label}</label>\n${about}${input}`;
-}
-
-const optionText = (option: Json): string =>
-  option === true
-    ? 'Yes'
-    : option === false
-      ? 'No'
-      : typeof option === 'object'
-        ? JSON.stringify(option)
-        : String(option);
-
-/** Numbers are texts to the browser: a locale's comma would be lost in a field for numbers. */
-function typeOf(kind: 'text' | 'number', format: unknown): string {
-  if (kind === 'number') return 'type="text" inputmode="decimal"';
-  return format === 'date' || format === 'email' ? `type="${format}"` : 'type="text"';
+      : `<input ${attributes} ${type} value="${text}">`;
+  return `<label for="${id}">${label}</label>\n${about}${input}`;
 }
 
 const problem = (field: string, error: string | undefined): string =>
@@ -183,7 +161,7 @@ main{max-width:36rem;margin:6vh auto;padding:2rem;background:var(--card);border:
 h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem}p{margin:0 0 1rem;overflow-wrap:anywhere}.question{white-space:pre-wrap;font-size:1.0625rem}
 .from,.until,.hint,.optional{color:var(--soft);font-size:.875rem}.from{margin-bottom:.25rem}.until{margin:1.25rem 0 0}.hint{margin:0 0 .25rem}
 form{display:grid;gap:.375rem}label,legend{font-weight:600;padding:0}.option{display:flex;gap:.5rem;align-items:center;font-weight:400;padding:.375rem 0}.optional{font-weight:400}
-fieldset{border:0;padding:0;margin:0 0 .75rem}input:not([type=radio]),textarea{width:100%;font:inherit;color:inherit;background:transparent;padding:.5rem .625rem;border:1px solid var(--field);border-radius:8px;margin-bottom:.75rem}
-input[type=radio]{width:1.125rem;height:1.125rem;margin:0;accent-color:var(--main)}.mono{font-family:ui-monospace,monospace;font-size:.875rem}[aria-invalid]{border-color:var(--bad)}
+fieldset{border:0;padding:0;margin:0 0 .75rem}input:not([type=radio],[type=checkbox]),textarea{width:100%;font:inherit;color:inherit;background:transparent;padding:.5rem .625rem;border:1px solid var(--field);border-radius:8px;margin-bottom:.75rem}
+[type=radio],[type=checkbox]{width:1.125rem;height:1.125rem;margin:0;accent-color:var(--main)}.mono{font-family:ui-monospace,monospace;font-size:.875rem}[aria-invalid]{border-color:var(--bad)}
 button{justify-self:start;font:inherit;font-weight:600;color:var(--on);background:var(--main);border:0;border-radius:8px;padding:.625rem 1.125rem;cursor:pointer}
 :focus-visible{outline:2px solid var(--main);outline-offset:2px}.error{color:var(--bad);font-size:.9375rem;margin:0 0 .25rem}`;

@@ -45,17 +45,16 @@ async function answer(
   const isPage = isForPerson(exchange);
   const { name } = dependencies.card;
   try {
-    if (method !== 'POST' && !isPage) return notAllowed;
+    if (!/^(POST|GET|HEAD)$/.test(method)) return notAllowed;
     if (exchange.refusal) throw exchange.refusal;
     if (!dependencies.isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
     await count(exchange, dependencies);
-    if (isPage) {
-      const page =
-        (await (method === 'POST'
-          ? takeAnswer(token, exchange, requestId, dependencies)
-          : showLink(token, dependencies))) ?? noLink(exchange, name);
+    if (method !== 'POST') {
+      const shown = await showLink(token, isPage, dependencies);
+      const page = shown ?? (isPage ? settledPage('unknown', name) : notAllowed);
       return method === 'HEAD' ? withoutBody(page) : page;
     }
+    if (isPage) return (await takeAnswer(token, exchange, requestId, dependencies)) ?? noLink(exchange, name);
     const value = await readValue(exchange, requestId, dependencies);
     return replyOf(await receiveCallback(token, value, dependencies));
   } catch (error) {
@@ -73,9 +72,7 @@ async function answer(
 
 /** Whether a browser asks for the page of a link, or posts its form. */
 const isForPerson = (exchange: HttpExchange): boolean =>
-  exchange.method === 'POST'
-    ? isForm(exchange)
-    : (exchange.method === 'GET' || exchange.method === 'HEAD') && takesPages(exchange);
+  exchange.method === 'POST' ? isForm(exchange) : takesPages(exchange);
 
 const takesPages = ({ headers }: HttpExchange): boolean => /\btext\/html\b/i.test(headers.accept ?? '');
 
@@ -124,9 +121,7 @@ function replyOf(outcome: CallbackOutcome): HttpReply {
 }
 
 const noLink = (exchange: HttpExchange, agent: string): HttpReply =>
-  exchange.method === 'POST' && !takesPages(exchange)
-    ? refusal(415, `A callback takes ${JSON_TYPE}`)
-    : settledPage('unknown', agent);
+  !takesPages(exchange) ? refusal(415, `A callback takes ${JSON_TYPE}`) : settledPage('unknown', agent);
 
 const withoutBody = ({ status, headers }: HttpReply): HttpReply => ({ status, headers });
 
