@@ -3,7 +3,11 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { listenGrpc } from '@batonjs/bindings-grpc';
+import { extend, formInput, inputRequired } from '@batonjs/extensions';
+import { completed } from '@batonjs/server';
+import { nodeHandler } from '@batonjs/server-node';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { listen } from '../../../test/kit/listen.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
@@ -325,6 +329,41 @@ describe('chat', () => {
       expect(stderr).toBe(prompts);
     },
   );
+
+  it('asks a person for the fields of a form, each until what was entered fits', async () => {
+    const form = z.object({
+      approved: z.boolean().meta({ title: 'Approve it?' }),
+      cents: z.int().max(10_000),
+      tags: z.array(z.enum(['travel', 'food'])).optional(),
+      note: z.string().optional(),
+    });
+    const about = { card: { name: 'Expenses', description: 'Asks' } };
+    const { card, agent } = extend(
+      {
+        ...about,
+        async *agent({ values }) {
+          if (values.approved === undefined)
+            return yield inputRequired('Pay?', { form, initial: { cents: 900 } });
+          yield completed(JSON.stringify(values));
+        },
+      },
+      formInput,
+    );
+    const url = await listen(createServer(nodeHandler(serve(agent, { card }))));
+    const stdin = 'go\nmaybe\nYes, please\n10001\n\ntravel, 2\n\n';
+    const terminal = { isTTY: true, isStdinTTY: true, stdin };
+    const { stdout, stderr } = await cli(`chat -a ${url} --progress never`, terminal);
+    const [choice, cents] = ['Approve it? (1 Yes, 2 No): ', 'cents (now 900): '];
+    const tags = 'tags (1 travel, 2 food; optional): note (optional): ';
+    const prompts = `> ${choice}Choose one\n${choice}${cents}At most 10,000\n${cents}${tags}> `;
+    expect(stderr.replaceAll(/^Waiting for task.*\n/gm, '')).toBe(prompts);
+    expect(stdout).toContain('{"approved":true,"cents":900,"tags":["travel","food"]}');
+    const words = await cli(`chat -a ${url}`, { stdin: 'go\n' });
+    expect([words.stdout, words.stderr]).toEqual([
+      expect.not.stringContaining('schema'),
+      expect.not.stringContaining('Approve'),
+    ]);
+  });
 
   it('ends when it is interrupted while a person thinks', async () => {
     const stop = abortedAfterTest();

@@ -7,6 +7,7 @@ import { sendAndWait } from '../following/wait.ts';
 import { showReply } from '../output/render.ts';
 import type { Run } from '../run.ts';
 import { interrupted, type RunContext } from '../run-context.ts';
+import { FormPrompt } from './form-prompt.ts';
 
 interface ChatFlags extends CommonOptions {
   readonly pollInterval: number;
@@ -32,24 +33,31 @@ async function chat(context: RunContext<ChatFlags>): Promise<void> {
   // Each answer is a document of its own.
   output.isStreaming = true;
   const isPerson = io.stdin.isTTY === true && io.stderr.isTTY === true;
-  const prompt = () => void (isPerson && io.stderr.write('> '));
+  const offered = agent.card.capabilities?.extensions ?? [];
+  const known = isPerson && offered.length > 0 ? await import('@batonjs/extensions/client') : undefined;
+  const forms = offered.some(({ uri }) => uri === known?.FORM_INPUT) ? known : undefined;
+  let form: FormPrompt | undefined;
+  const prompt = () => void (isPerson && io.stderr.write(form?.words || '> '));
   const lines = createInterface({ input: Readable.from(io.stdin), terminal: false });
   io.signal.addEventListener('abort', () => lines.close());
   prompt();
   for await (const line of lines) {
-    if (line.trim() === '') {
+    form?.take(line);
+    if (form ? !form.isDone : line.trim() === '') {
       prompt();
       continue;
     }
+    const parts = [form?.part ?? { text: line }];
     const reply = await context.waiting((signal) =>
       context.withProgress(false, (progress) =>
         sendAndWait(
           agent,
-          [{ text: line }],
+          parts,
           {
             messageId: randomUUID(),
             ...(taskId !== undefined && { task: taskId }),
             ...(contextId !== undefined && { contextId }),
+            ...(forms && { extensions: [forms.FORM_INPUT] }),
           },
           {
             pollMs: options.pollInterval,
@@ -64,6 +72,8 @@ async function chat(context: RunContext<ChatFlags>): Promise<void> {
     const state = reply.task?.status.state;
     const waits = state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';
     taskId = waits ? reply.task?.id : undefined;
+    const asked = reply.task && forms?.formOf(reply.task);
+    form = asked && new FormPrompt(asked);
     prompt();
   }
   if (io.signal.aborted && !isPerson) context.exitCode = interrupted;
