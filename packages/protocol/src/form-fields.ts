@@ -186,7 +186,7 @@ function valueOfTexts(texts: readonly string[], { kind, options }: FormField): J
   }
 }
 
-/** What a person should mend; undefined if a form sees no fault. Whoever asked checks the rest. */
+/** What a person should mend; undefined if a form sees no fault. The agent that asked checks the rest. */
 function problemOf(value: Json | undefined, { kind, schema }: FormField): string | undefined {
   if (value === undefined) return words.unread[kind];
   if (typeof value === 'number') {

@@ -101,37 +101,51 @@ function Field({ field, entered, errors, onEntered }: FieldProps) {
         {note}
       </fieldset>
     );
-  const shared = {
-    id,
-    value: texts[0] ?? '',
-    'aria-invalid': problem !== undefined,
-    'aria-required': isRequired,
-    'aria-describedby': note ? `${id}-note` : undefined,
-    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
-      enter(currentTarget.value),
-  };
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {kind === 'choice' ? (
-        <select {...shared}>
-          <option value="">{isRequired ? 'Choose …' : 'None'}</option>
-          {options.map(({ text }, index) => (
-            <option key={text} value={index}>
-              {text}
-            </option>
-          ))}
-        </select>
-      ) : kind === 'json' || kind === 'long' ? (
-        <textarea {...shared} rows={4} class={kind === 'json' ? 'mono' : ''} />
-      ) : (
-        <input
-          {...shared}
-          {...({ type: field.inputType } as { type: 'text' })}
-          inputMode={kind === 'number' ? 'decimal' : undefined}
-        />
-      )}
+      <Input
+        field={field}
+        shared={{
+          id,
+          value: texts[0] ?? '',
+          'aria-invalid': problem !== undefined,
+          'aria-required': isRequired,
+          'aria-describedby': note ? `${id}-note` : undefined,
+          onInput: ({ currentTarget }) => enter(currentTarget.value),
+        }}
+      />
       {note}
     </div>
   );
+}
+
+interface InputProps {
+  readonly field: FormField;
+  readonly shared: {
+    readonly id: string;
+    readonly value: string;
+    readonly 'aria-invalid': boolean;
+    readonly 'aria-required': boolean;
+    readonly 'aria-describedby': string | undefined;
+    onInput(event: { readonly currentTarget: { readonly value: string } }): void;
+  };
+}
+
+function Input({ field: { kind, isRequired, options, inputType }, shared }: InputProps) {
+  if (kind === 'choice')
+    return (
+      <select {...shared}>
+        <option value="">{isRequired ? 'Choose …' : 'None'}</option>
+        {options.map(({ text }, index) => (
+          <option key={text} value={index}>
+            {text}
+          </option>
+        ))}
+      </select>
+    );
+  if (kind === 'json' || kind === 'long')
+    return <textarea {...shared} rows={4} class={kind === 'json' ? 'mono' : ''} />;
+  const type = { type: inputType } as { type: 'text' };
+  return <input {...shared} {...type} inputMode={kind === 'number' ? 'decimal' : undefined} />;
 }
