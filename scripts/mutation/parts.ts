@@ -155,8 +155,8 @@ export const parts: Readonly<Record<string, Part>> = {
   'ag-ui': warm('ag-ui', ['*'], ['killed']),
   // Without the hooks, which need a browser.
   react: {
-    ...warm('react', ['{calls,conversation-feed,feed,json-schema,list-feed,pause,task-feed}']),
-    mutate: ['packages/react/src/{feeds,form}/*.ts'],
+    ...warm('react', ['{calls,conversation-feed,feed,list-feed,pause,task-feed}']),
+    mutate: ['packages/react/src/feeds/*.ts'],
   },
   // Without what runs in a process of its own.
   cli: {
