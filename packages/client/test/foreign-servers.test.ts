@@ -84,6 +84,29 @@ describe('null in streams is a member left out [R-JSON-12]', () => {
   });
 });
 
+describe('an artifact after the end of its task, as AgentScope for Java sends it', () => {
+  const of = { taskId: 't-1', contextId: 'c-1' };
+  const task = { id: 't-1', contextId: 'c-1', status: { state: 'TASK_STATE_WORKING' } };
+  const artifacts = [{ artifactId: 'a-1', parts: [{ text: 'x' }] }];
+  const ended = { statusUpdate: { ...of, status: { state: 'TASK_STATE_COMPLETED' } } };
+  const late = { artifactUpdate: { ...of, artifact: artifacts[0] } };
+
+  it.each(['and ends', 'and goes silent', 'and breaks off'])('is part of the result: %s', async (how) => {
+    const { url } = await serve(async (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const result of [{ task }, ended, late]) {
+        const text = `data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n\n`;
+        await new Promise((sent) => response.write(text, sent));
+      }
+      if (how === 'and ends') response.end();
+      if (how === 'and breaks off') response.destroy();
+    });
+    const agent = await connect(bothBindings(url), { binding: 'JSONRPC', ...once });
+    for (const stream of [agent.stream('hello'), agent.follow('t-1')])
+      expect(await stream.result()).toEqual({ task: taskIn('COMPLETED', { artifacts }) });
+  });
+});
+
 describe('null in a card is a member left out [R-JSON-12]', () => {
   it('while `verifyCard` gets the card unchanged', async () => {
     const written = {

@@ -43,9 +43,8 @@ export async function* reconcile(
     if (statusUpdate && isAtRest({ id: statusUpdate.taskId, status: statusUpdate.status })) {
       const last = await readInState(statusUpdate.status.state, { readTask, clock, signal });
       yield { event: { task: last } };
-      if (isTerminal(last)) return;
       overlap = new Overlap(last);
-      yield { event };
+      if (!isTerminal(last)) yield { event };
       continue;
     }
     let isContained = overlap?.contains(event) ?? 'unsure';

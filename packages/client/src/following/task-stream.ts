@@ -7,6 +7,7 @@ import type { PositionedEvent, Session } from '../connection/session.ts';
 import type { CallOptions } from '../options/connect-options.ts';
 import type { AgentEvent, AgentReply } from '../replies/agent-reply.ts';
 import { isInterrupted, isTerminal } from '../replies/task-states.ts';
+import { withLate } from './late-events.ts';
 import { isAtOrBefore } from './positions.ts';
 import { pollTask, streamTask } from './task-source.ts';
 import { TaskView } from './task-view.ts';
@@ -116,6 +117,7 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     // once it has answered the message, so the client waits for that. It cannot rely on other servers to do so.
     let isAmbiguous = false;
     let pause = pollMs;
+    const isOver = () => view.task !== undefined && isTerminal(view.task);
     try {
       for (;;) {
         const since = clock.now();
@@ -127,14 +129,15 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
           const id = start.taskId ?? view.task?.id ?? continued ?? '';
           const isReply = request !== undefined;
           const read = isPolling ? pollTask : streamTask;
-          for await (const positioned of read(this.#session, id, request, {
+          const events = read(this.#session, id, request, {
             ...options,
             lastEventId: this.#lastEventId,
             onOpen: () => {
               isOpen = true;
               this.#options.onOpen?.();
             },
-          })) {
+          });
+          for await (const positioned of isPolling ? events : withLate(events, { isOver, clock })) {
             isEmpty = false;
             isFirst = isReply && !view.task;
             if (request) retries = retriesOf('SubscribeToTask', {});
@@ -143,14 +146,15 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
             retries.reset();
             pause = pollMs;
             yield positioned.event as AgentEvent;
-            if (view.message || (view.task && isTerminal(view.task))) return;
+            if (view.message) return;
+            if (isOver()) continue;
             if (isFirst)
               isAmbiguous = Boolean(
                 positioned.id && continued !== undefined && view.task && !isInterrupted(view.task),
               );
             else if (isSending && isAsking(view.task) && (isResumed || !isAmbiguous)) return;
           }
-          if (isSending && !isResumed && view.task && isInterrupted(view.task)) return;
+          if (isOver() || (isSending && !isResumed && view.task && isInterrupted(view.task))) return;
         } catch (error) {
           failure = deadline.classify(error);
           if (isSending && !isFirst && !isResumed && isAsking(view.task)) return;
