@@ -183,27 +183,20 @@ describe('a link to a question', () => {
 });
 
 describe('a question that is reserved', () => {
-  const reserved = (onlyBy: 'link' | string[]) => async (turn: Turn) => {
-    const urls = [];
-    for (const answeredBy of ['Ana', 'Bo'])
-      urls.push((await turn.callback({ answeredBy, expiresMs: hour })).url);
-    return { urls, update: { ...inputRequired('Pay?'), onlyBy } };
-  };
   const start = async (onlyBy: 'link' | string[]) => {
-    const asked = Promise.withResolvers<string[]>();
-    const seen: object[] = [];
-    const agent: Agent = async function* (turn) {
-      const { values, caller } = turn;
+    const [urls, seen]: [string[], object[]] = [[], []];
+    const agent: Agent = async function* ({ values, caller, callback }) {
       seen.push({ values, caller });
       if (caller.answeredBy) return yield completed();
-      const { urls, update } = await reserved(onlyBy)(turn);
-      asked.resolve(urls);
-      yield update;
+      for (const answeredBy of ['Ana', 'Bo'])
+        urls.push((await callback({ answeredBy, expiresMs: hour })).url);
+      yield { ...inputRequired('Pay?'), onlyBy };
     };
     const served = serveCallbacks(agent, { authenticate });
-    const message = say([{ data: { approved: true } }]);
-    const { task } = await rpc(served.server, 'SendMessage', { message });
-    return { ...served, seen, id: task.id, urls: await asked.promise };
+    const { task } = await rpc(served.server, 'SendMessage', {
+      message: say([{ data: { approved: true } }]),
+    });
+    return { ...served, seen, id: task.id, urls };
   };
   /** A caller that claims to be the person. */
   const authenticate = async () => ({ scope: 'books', claims: { answeredBy: 'Ana', role: 'clerk' } });
