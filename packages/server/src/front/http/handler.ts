@@ -216,7 +216,7 @@ function decode(
     return {
       isLost: isMountUnknown || isStray,
       readCall: () => {
-        throw isMountUnknown ? unknownMount(exchange, logger) : isStray ? strayRequest(exchange) : error;
+        throw isMountUnknown ? unknownMount(exchange, logger) : isStray ? strayRequest() : error;
       },
     };
   }

@@ -7,11 +7,11 @@ import type { HttpExchange } from './http-exchange.ts';
 export const isOfNoClient = ({ path }: HttpExchange, error: unknown): boolean =>
   path.length > 1 && A2AError.is(error, 'METHOD_NOT_FOUND');
 
-/** The error for such a request. */
-export const strayRequest = ({ path }: HttpExchange): A2AError =>
+/** The error for such a request. It does not repeat the path: a link may stand there, with its secret. */
+export const strayRequest = (): A2AError =>
   new A2AError(
     'METHOD_NOT_FOUND',
-    `Method not found: nothing is at ${path.slice(0, 200)}; the card of the agent is at ${AGENT_CARD_PATH}`,
+    `Method not found: nothing is at this path; the card of the agent is at ${AGENT_CARD_PATH}`,
   );
 
 /** Whether a request found nothing, perhaps because its adapter did not remove the path of the mount. */

@@ -44,7 +44,7 @@ it.each(['/.well-known/agent.json', '/health', '/message/send'])(
       const stray = await ask();
       expect([stray.status, (await stray.json()).error.message]).toEqual([
         404,
-        `Method not found: nothing is at ${path}; the card of the agent is at /.well-known/agent-card.json`,
+        `Method not found: nothing is at this path; the card of the agent is at /.well-known/agent-card.json`,
       ]);
       expect((await (await ask({ 'a2a-version': '0.3' })).json()).error.message).toMatch(/0\.3/);
     }
