@@ -6,6 +6,7 @@ export { telemetryOf } from './base/hooks/watched.ts';
 export { isKnownQueue, type KnownQueue, knownQueues } from './base/store/queue-owners.ts';
 export { type Stranded, versionsOf } from './base/store/versions.ts';
 export { derivedTaskId } from './operations/accept/derived-task-id.ts';
+export { labelOfSchedule as scheduleLabel } from './operations/accept/receive.ts';
 export type {
   BulkAction,
   BulkOutcome,
@@ -20,5 +21,4 @@ export { scopeOf } from './operations/call/call-context.ts';
 export { type Inside, insideOf } from './operations/call/inside-of.ts';
 export { eraseStored } from './operations/erase/erase-stored.ts';
 export { type ForkRequest, type ForkSource, forkStored } from './operations/fork/fork-stored.ts';
-export { labelOf as scheduleLabel } from './operations/recurring/recurring-task.ts';
 export { wakeKeyOf } from './turns/order/wake-key.ts';

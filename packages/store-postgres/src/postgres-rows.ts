@@ -26,7 +26,7 @@ export function postgresRows(
 ): Rows {
   const quoted = `"${schema.replaceAll('"', '""')}"`;
   const transactions = new Transactions(database, async () => void (await created()));
-  const wakeups = new Wakeups({ database, transactions, schema, quoted, notify });
+  const wakeups = new Wakeups({ database, transactions, schema, quoted, notify, secret: identity });
   const writer = new Writer(quoted, database);
   const tasksKnown = new KnownTasks();
   const common = { schema: quoted, transactions, writer, wakeups, known: tasksKnown };
@@ -50,6 +50,12 @@ export function postgresRows(
       },
     );
     return creating;
+  }
+
+  async function identity(): Promise<string> {
+    const [row] = await transactions.query(`SELECT value FROM ${quoted}.meta WHERE name = 'identity'`);
+    if (!row) throw new StoreError('UNUSABLE', `${database.name} has lost the identity of its tasks`);
+    return String(row.value);
   }
 
   async function change<T>(step: Step<T>): Promise<T> {
@@ -79,12 +85,7 @@ export function postgresRows(
     },
     probe: () => probe(transactions, quoted),
     ping: async () => void (await transactions.query('SELECT 1')),
-    identity: async () => {
-      const sql = `SELECT value FROM ${quoted}.meta WHERE name = 'identity'`;
-      const [row] = await transactions.query(sql);
-      if (!row) throw new StoreError('UNUSABLE', `${database.name} has lost the identity of its tasks`);
-      return String(row.value);
-    },
+    identity,
     close: async () => {
       await buckets.close();
       await wakeups.close();

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
-import type { TaskStore } from '@batonjs/store';
+import { createHash, createHmac } from 'node:crypto';
+import { type TaskStore, topicNumber } from '@batonjs/store';
 import pg from 'pg';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { chunkAfter, untilItWorks } from '../../../test/kit/task-logs.ts';
 import { canStartPostgres, startPostgres } from '../../../test/support/postgres.ts';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
@@ -83,9 +83,24 @@ describe.skipIf(!server)('The connection that listens', () => {
     const versions: (number | undefined)[] = [];
     await store!.subscribe(topic, (version) => versions.push(version));
     const channel = `baton_${createHash('sha256').update(schema).digest('hex').slice(0, 16)}`;
-    for (const message of ['', 'null', '[', '{}', '["a"]', '["a","b",1]'])
-      await sql(`NOTIFY ${channel}, '${message}'`);
+    const heard: string[] = [];
+    const client = await admin.connect();
+    client.on('notification', ({ payload = '' }) => void heard.push(payload));
+    await client.query(`LISTEN ${channel}`);
+    const body = `["forged",1,${topicNumber(topic)},null]`;
+    const forged = createHmac('sha256', 'guessed').update(body).digest('base64url');
+    for (const message of ['', 'null', '[', '{}', '["a"]', '["a","b",1]', body, `${forged} ${body}`])
+      await client.query(`NOTIFY ${channel}, '${message}'`);
     await writer!.commit(chunkAfter(0));
     await expect.poll(() => versions).toEqual([1]);
+    // A role without rights hears it too, and may send it again.
+    const said = await vi.waitFor(
+      () => heard.find((one) => one.length > 60 && !one.includes('forged')) ?? expect.fail(),
+    );
+    for (let n = 0; n < 20; n++) await client.query(`NOTIFY ${channel}, '${said}'`);
+    await writer!.commit(chunkAfter(1));
+    await expect.poll(() => versions).toEqual([1, 2]);
+    await client.query('UNLISTEN *');
+    client.release();
   });
 });

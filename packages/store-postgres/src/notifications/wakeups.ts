@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { type Notification, Subscribers, type Topic, topicNumber, type Unsubscribe } from '@batonjs/store';
 import type { Database } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
@@ -10,8 +10,14 @@ const topicsOfMessage = 300;
 /** The waits before a lost connection is opened again, in milliseconds. */
 const reconnectMs = { first: 50, longest: 5_000 };
 
-/** What a store sends. Any role of the database can send to the channel, and other text is no message of a store. */
-const messageOfStore = /^\["[\w-]+"(,\d+,(\d+|null))+\]$/;
+/**
+ * What a store sends: a code of the rest, the sender, a number that grows, and pairs of a topic and a version. Any role of
+ * the database can send to the channel, and hears what others send: only who reads the tables can make the code, and a
+ * message that comes again says nothing new.
+ */
+const messageOfStore = /^([\w-]{43}) (\["([\w-]+)",(\d+)(?:,\d+,(?:\d+|null))+\])$/;
+/** Of so many senders the last number is known. */
+const mostSenders = 1_000;
 
 export interface WakeupsOptions {
   readonly database: Database;
@@ -21,6 +27,8 @@ export interface WakeupsOptions {
   readonly quoted: string;
   /** Whether LISTEN and NOTIFY are used at all. */
   readonly notify: boolean;
+  /** What only roles know that read the tables. */
+  readonly secret: () => Promise<string>;
 }
 
 /**
@@ -33,6 +41,9 @@ export class Wakeups {
   readonly #poll: Poll;
   readonly #channel: string;
   readonly #sender = randomUUID();
+  readonly #heard = new Map<string, number>();
+  #secret: string | undefined;
+  #sent = 0;
   #pending = new Map<number, number | undefined>();
   #sending: Promise<void> | undefined;
   #listening: Promise<(() => Promise<void>) | undefined> | undefined;
@@ -82,19 +93,35 @@ export class Wakeups {
       const touched = [...this.#pending].slice(0, topicsOfMessage);
       for (const [number] of touched) this.#pending.delete(number);
       const pairs = touched.flatMap(([number, version]) => [number, version ?? null]);
-      const message = JSON.stringify([this.#sender, ...pairs]);
+      const body = JSON.stringify([this.#sender, ++this.#sent, ...pairs]);
       // A lost notification is one that subscribers make up for by reading.
-      await this.#options.database
-        .query('SELECT pg_notify($1, $2)', [this.#channel, message])
+      await this.#knowSecret()
+        .then((secret) =>
+          this.#options.database.query('SELECT pg_notify($1, $2)', [
+            this.#channel,
+            `${codeOf(secret, body)} ${body}`,
+          ]),
+        )
         .catch(() => {});
     }
     this.#sending = undefined;
   }
 
   #receive(message: string): void {
-    if (!messageOfStore.test(message)) return;
-    const [sender, ...pairs] = JSON.parse(message);
-    if (sender !== this.#sender) this.#subscribers.notifyPairs(pairs);
+    const [, code, body = '', sender = '', sent] = messageOfStore.exec(message) ?? [];
+    if (this.#secret === undefined || code !== codeOf(this.#secret, body)) return;
+    const number = Number(sent);
+    if (sender === this.#sender || number <= (this.#heard.get(sender) ?? 0)) return;
+    this.#heard.delete(sender);
+    this.#heard.set(sender, number);
+    const [oldest] = this.#heard.keys();
+    if (this.#heard.size > mostSenders && oldest !== undefined) this.#heard.delete(oldest);
+    this.#subscribers.notifyPairs(JSON.parse(body).slice(2));
+  }
+
+  async #knowSecret(): Promise<string> {
+    this.#secret ??= await this.#options.secret();
+    return this.#secret;
   }
 
   /** Resolves whether the connection listens. */
@@ -105,6 +132,7 @@ export class Wakeups {
 
   async #connect(): Promise<(() => Promise<void>) | undefined> {
     try {
+      await this.#knowSecret();
       const stop = await this.#options.database.listen(this.#channel, {
         onMessage: (message) => this.#receive(message),
         onLost: () => this.#reconnect(),
@@ -131,3 +159,6 @@ export class Wakeups {
     this.#retryMs = Math.min(reconnectMs.longest, this.#retryMs * 2);
   }
 }
+
+const codeOf = (secret: string, body: string): string =>
+  createHmac('sha256', secret).update(body).digest('base64url');

@@ -8,6 +8,8 @@ import { claimsOf } from './check-skill.ts';
 import { isSameMessage } from './same-message.ts';
 import type { Scheduling } from './scheduling.ts';
 
+type Metadata = NonNullable<SendMessageRequest['metadata']>;
+
 /** The command by which a log gets a message. */
 export type Receive = Command & { type: 'receive' };
 
@@ -27,7 +29,7 @@ export function toReceive(
     type: 'receive',
     message,
     ...(configuration && { configuration: kept }),
-    ...(metadata && { metadata }),
+    ...(metadata && { metadata: ownMetadata(metadata, labels) }),
     ...(context.extensions.length > 0 && { extensions: context.extensions }),
     ...(caller && { caller: { ...caller } }),
     ...(context.traceparent && { traceparent: context.traceparent }),
@@ -37,6 +39,16 @@ export function toReceive(
     // A send that creates a task has no generation to compare.
     ...(condition !== undefined && message.taskId && { ifGeneration: condition }),
   };
+}
+
+/** The label of the tasks of a schedule. No client can set it. */
+export const labelOfSchedule = (name: string): string => `schedule:${name}`;
+
+/** An agent takes `metadata.schedule` for that of its server: a client's is left out. */
+function ownMetadata(metadata: Metadata, labels: readonly string[] = []): Metadata {
+  const { schedule, ...rest } = metadata;
+  const isOurs = labels.includes(labelOfSchedule(Object(schedule).name));
+  return schedule === undefined || isOurs ? metadata : rest;
 }
 
 /** Throws `MESSAGE_ID_CONFLICT` unless the stored fact is the same message. */

@@ -63,6 +63,3 @@ export interface DueTask {
   readonly caller: Caller | undefined;
   readonly tenant: string | undefined;
 }
-
-/** The label of the tasks of a schedule. */
-export const labelOf = (name: string): string => `schedule:${name}`;

@@ -1,15 +1,10 @@
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { isoTime } from '../../base/timing/clock.ts';
 import { derivedTaskId } from '../accept/derived-task-id.ts';
+import { labelOfSchedule } from '../accept/receive.ts';
 import { scopeOf } from '../call/call-context.ts';
 import type { DueTimes } from './due-times.ts';
-import {
-  labelOf,
-  type Missed,
-  type RecurringTask,
-  type RunningSchedules,
-  type ScheduleSource,
-} from './recurring-task.ts';
+import type { Missed, RecurringTask, RunningSchedules, ScheduleSource } from './recurring-task.ts';
 import { isSameSchedule, type RecordedSchedule, ScheduleRecord } from './schedule-record.ts';
 import { throughAt } from './through-at.ts';
 
@@ -175,7 +170,7 @@ class ScheduleRun {
         messageId,
         parts: typeof message === 'string' ? [{ text: message }] : message,
         metadata: { schedule: { name, dueAt } },
-        label: labelOf(name),
+        label: labelOfSchedule(name),
         caller,
         tenant,
       });
