@@ -60,6 +60,18 @@ async function said(store: TaskStore, label = 'schedule:tick'): Promise<string[]
 }
 
 describe('recurring tasks', () => {
+  it('alone tell their agents of a schedule: what a client says of one is left out', async () => {
+    const seen: unknown[] = [];
+    const server = serve(async function* ({ metadata }) {
+      seen.push(metadata);
+      yield completed();
+    });
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'go' }] };
+    const metadata = { schedule: { name: 'tick', dueAt: '2026-01-01T00:01:00.000Z' }, other: 1 };
+    await rpc(server, 'SendMessage', { message, metadata });
+    expect(seen).toEqual([{ other: 1 }]);
+  });
+
   it('start once for each due time, whichever of several servers are there', async () => {
     const { clock, store, begin } = world();
     const first = begin();
