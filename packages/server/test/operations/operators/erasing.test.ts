@@ -61,7 +61,7 @@ describe('tasks that are erased', () => {
   it('are those too that were forked of them meanwhile, and not what else began', async () => {
     const { store, queries } = storeOf(
       { a: [gone] },
-      { fork: ['open', gone], forked: ['open', 'open'], new: [gone] },
+      { fork: ['open', gone], forked: ['open', 'open', 'open', 'open'], new: [gone] },
     );
     const erased = await eraseIn('s', {}, store, async () => {});
     expect([erased.tasks, erased.left, queries.length]).toEqual([2, ['forked'], 3]);
