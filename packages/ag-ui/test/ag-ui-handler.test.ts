@@ -57,6 +57,27 @@ describe('the handler of AG-UI', () => {
     expect(await run('key-of-bob', nothing)).not.toContain('Hello');
   });
 
+  it.each([
+    ['declares so', { 'content-length': '100000' }],
+    ['declares nothing', {}],
+  ])('asks who calls before it reads more than 64 kB of a body that %s', async (_, headers) => {
+    const keys = new Map([['key-of-ada', { scope: 'ada' }]]);
+    const { handle } = agUiHandler(serve(agent, { authenticate: apiKey({ header: 'X-API-Key', keys }) }));
+    let isRead = false;
+    const answer = await handle({
+      ...{ method: 'POST', path: '/', query: new URLSearchParams() },
+      headers: { 'content-type': 'application/json', ...headers },
+      signal: new AbortController().signal,
+      async readBody(_limit, ask) {
+        // As adapters do it, once 64 kB have come.
+        await ask();
+        isRead = true;
+        return undefined;
+      },
+    });
+    expect([answer.status, isRead]).toEqual([401, false]);
+  });
+
   it('refuses what it cannot read, and says nothing of errors inside', async () => {
     const errors: unknown[] = [];
     const onError = (error: unknown) => errors.push(error);

@@ -147,15 +147,6 @@ describe('an answer', () => {
     expect(() => readAnswer(text)).toThrow(expect.objectContaining({ reason: 'INVALID_AGENT_RESPONSE' }));
   });
 
-  it('that is no JSON keeps why', () => {
-    try {
-      readAnswer('{');
-      expect.unreachable();
-    } catch (error) {
-      expect((error as Error).cause).toBeInstanceOf(SyntaxError);
-    }
-  });
-
   const code = -32_000;
   // biome-ignore format: a table reads best with one row per line
   it.each<[error: object, serviceParams: unknown, expected: object]>([

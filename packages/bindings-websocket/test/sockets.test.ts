@@ -108,6 +108,8 @@ describe('pages of the same host', () => {
     ['may not over loopback by any other name: DNS rebinding', names, 'http://evil.example', 'evil.example', '127.0.0.1', false],
     ['may not over loopback by a name that ends like it', names, 'http://evil-agent.example', 'evil-agent.example', '::ffff:127.0.0.1', false],
     ['may over a network by any name', names, 'http://evil.example', 'evil.example', '192.0.2.7', true],
+    ['may over a network by its address, where the host is known here', { of: ['localhost'] }, 'http://192.0.2.1:81', '192.0.2.1:81', '192.0.2.7', true],
+    ['may not over a network by a public name, where the host is known here', { of: ['localhost'] }, 'http://evil.example', 'evil.example', '192.0.2.7', false],
     ['may not over a network by the name of another', names, 'http://evil.example', 'agent.example', '192.0.2.7', false],
   ])('%s', async (_, sameHost, origin, host, address, mayConnect) => {
     const { open } = await accept({ sameHost }, {}, address);

@@ -8,7 +8,7 @@ import {
   errorTable,
 } from '@batonjs/protocol/errors';
 import type { IncomingReply } from './http.ts';
-import { isObject, tryJson } from './json-body.ts';
+import { isObject, parseAnswer } from './json-body.ts';
 
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo';
@@ -134,7 +134,7 @@ export function saysOf({ status, headers, body, url = 'The server' }: IncomingRe
 
 /** The message of a gateway's JSON, the title of a page, or the beginning of a text. */
 function wordsOf(body: string): string {
-  const json = tryJson(body);
+  const json = parseAnswer(body);
   const { message, title, error } = isObject(json) ? json : {};
   const said =
     message ?? title ?? error ?? (json !== undefined ? '' : (/<title>([^<]*)/i.exec(body)?.[1] ?? body));

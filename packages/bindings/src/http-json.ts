@@ -4,7 +4,7 @@ import { type OperationName, operations, type QueryType } from '@batonjs/protoco
 import type { Call, ClientBinding, ServerBinding, StreamEncoder } from './binding.ts';
 import { foreignAnswer, fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
 import type { HttpRequest, IncomingReply, OutgoingRequest } from './http.ts';
-import { isObject, tryJson } from './json-body.ts';
+import { isObject, parseAnswer } from './json-body.ts';
 import { replyType, requireJson } from './media-type.ts';
 import { matchRoute, type PathField } from './routes.ts';
 
@@ -56,14 +56,14 @@ export const httpJsonClient: ClientBinding = {
   },
 
   decodeReply(_call, reply) {
-    const body = reply.body.trim() === '' ? {} : tryJson(reply.body);
+    const body = reply.body.trim() === '' ? {} : parseAnswer(reply.body);
     if (reply.status < 200 || reply.status > 299) throw errorOf(body, reply);
     if (body === undefined) throw foreignAnswer(reply);
     return body ?? {};
   },
 
   decodeEvent(_call, data) {
-    const event = tryJson(data);
+    const event = parseAnswer(data);
     if (!isObject(event)) throw new A2AError('INVALID_AGENT_RESPONSE');
     if (isObject(event.error)) throw errorOf(event);
     return event;

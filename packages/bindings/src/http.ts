@@ -59,5 +59,33 @@ export const namesThisMachine = (host: string): boolean =>
 export const hostnameOf = (host: string): string | undefined =>
   URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : undefined;
 
+/** How an agent is reached, for the check of the header `Host`. */
+export interface OwnHost {
+  /** The names under which the agent is known: those of its `publicUrl`. */
+  readonly own: readonly string[];
+  /** Whether the request came over loopback; undefined where the connection is not known. */
+  readonly isLoopback: boolean | undefined;
+}
+
+/**
+ * Whether a header `Host` may be that of a web page whose name leads here (DNS rebinding), so that its requests come from
+ * the browser of somebody near the agent. For agents without authentication: other pages have no credentials.
+ *
+ * Over loopback, each name is foreign that is neither this machine's nor the agent's own. Over a network it is if the agent
+ * is known under a name of this machine only: then a browser on this machine calls it, through the published port of a
+ * container perhaps. Where the connection is not known it is unless the agent is known elsewhere. Addresses and names that
+ * no public server resolves cannot be those of such a page.
+ */
+export function isForeignHost(host: string, { own, isLoopback }: OwnHost): boolean {
+  const name = hostnameOf(host) ?? '';
+  if (namesThisMachine(host) || own.includes(name)) return false;
+  if (isLoopback) return true;
+  const isHere = own.length > 0 ? own.some(namesThisMachine) : isLoopback === undefined;
+  return isHere && isPublicName(name);
+}
+
+const isPublicName = (name: string): boolean =>
+  name.includes('.') && !/^[\d.]+$|\.(local|internal|home\.arpa)\.?$/.test(name);
+
 const isLoopbackName = (hostname: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname) || hostname.endsWith('.localhost');

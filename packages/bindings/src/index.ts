@@ -19,13 +19,14 @@ export {
   type HttpRequest,
   hostnameOf,
   type IncomingReply,
+  isForeignHost,
   isLoopbackAddress,
   type JsonBody,
   namesThisMachine,
   type OutgoingRequest,
 } from './http.ts';
 export { httpJsonClient, httpJsonServer } from './http-json.ts';
-export { checkJson, type JsonLimits, jsonBody, parseJson } from './json-body.ts';
+export { checkJson, type JsonLimits, jsonBody, parseAnswer, parseJson } from './json-body.ts';
 export { jsonRpcClient, jsonRpcServer } from './json-rpc.ts';
 export { type OlderOperationName, olderMethodOf, operationOfOlderMethod } from './older-methods.ts';
 export { SharedJson } from './shared-json.ts';

@@ -45,18 +45,41 @@ function attempt(read: () => unknown): { value: unknown } | { error: unknown } {
  * `__proto__` are dropped.
  */
 export function parseJson(text: string, limits?: JsonLimits): unknown {
-  const { maxValues = Number.POSITIVE_INFINITY } = limits ?? {};
+  const { value, flaw } = read(text, limits);
+  if (value !== undefined) return value;
+  throw flaw === undefined ? new A2AError('PARSE_ERROR') : refusal(flaw);
+}
+
+/** More than of a request: a task has all that happened to it. */
+const answerLimits: JsonLimits = { maxDepth: 1_000, maxValues: 500_000 };
+
+/**
+ * Parses JSON of an agent that is called, or that calls a webhook. Undefined for text that is not JSON. Throws
+ * `INVALID_AGENT_RESPONSE` where `parseJson` throws `INVALID_REQUEST`, beyond 1,000 levels or 500,000 values.
+ */
+export function parseAnswer(text: string): unknown {
+  const { value, flaw } = read(text, answerLimits);
+  if (flaw === undefined) return value;
+  throw new A2AError('INVALID_AGENT_RESPONSE', `The answer of the agent cannot be read: it ${flaw}`);
+}
+
+/** The value of a text, or why it is refused. Neither for text that is not JSON. */
+function read(text: string, limits: JsonLimits = {}): { value?: unknown; flaw?: string | undefined } {
+  const { maxValues = Number.POSITIVE_INFINITY } = limits;
   // Parsing millions of values costs more than the rest of a request. Each has at least two characters.
   if (text.length > 4 * maxValues && separatorsIn(text, 2 * maxValues) > 2 * maxValues)
-    throw invalidRequest([{ field: '', description: describe('values', maxValues) }]);
+    return { flaw: describe('values', maxValues) };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new A2AError('PARSE_ERROR');
+    return {};
   }
-  return sanitize(value, limits);
+  const flaw = flawIn(value, limits);
+  return flaw === undefined ? { value } : { flaw };
 }
+
+const refusal = (description: string): A2AError => invalidRequest([{ field: '', description }]);
 
 function sanitize(value: unknown, limits?: JsonLimits): unknown {
   checkJson(value, limits);
@@ -64,15 +87,21 @@ function sanitize(value: unknown, limits?: JsonLimits): unknown {
 }
 
 /** Checks a JSON value from outside against limits, and drops members named `__proto__`. Throws `INVALID_REQUEST`. */
-export function checkJson(value: unknown, { maxDepth = 100, maxValues }: JsonLimits = {}): void {
+export function checkJson(value: unknown, limits?: JsonLimits): void {
+  const flaw = flawIn(value, limits);
+  if (flaw !== undefined) throw refusal(flaw);
+}
+
+/** Why a value is refused; undefined if it is not. */
+function flawIn(value: unknown, { maxDepth = 100, maxValues }: JsonLimits = {}): string | undefined {
   const depth = Math.min(maxDepth, 1_000);
   const counts = { values: 0, members: 0, maxValues: maxValues ?? Number.POSITIVE_INFINITY };
   const flaw = flawOf(value, depth, counts);
-  if (flaw) throw invalidRequest([{ field: '', description: describe(flaw, counts.maxValues, depth) }]);
+  if (flaw) return describe(flaw, counts.maxValues, depth);
   // Only then can there be as many different names.
   const maxNames = counts.maxValues / namesCost;
-  if (counts.members > maxNames && !hasFewNames(value, maxNames, new Set()))
-    throw invalidRequest([{ field: '', description: describe('names', maxNames) }]);
+  const hasMany = counts.members > maxNames && !hasFewNames(value, maxNames, new Set());
+  return hasMany ? describe('names', maxNames) : undefined;
 }
 
 const namesCost = 5;
@@ -81,7 +110,7 @@ type Flaw = 'depth' | 'number' | 'members' | 'values' | 'names';
 
 const describe = (flaw: Flaw, most: number, depth = 0): string =>
   ({
-    depth: `nested deeper than ${depth} levels`,
+    depth: `is nested deeper than ${depth} levels`,
     number: 'holds a number beyond ±1.8e308, which would be lost',
     members: `holds an object of more than ${maxMembers} members`,
     values: `holds more than ${most} values`,
@@ -167,12 +196,3 @@ function endOfString(text: string, start: number): number {
 /** A JSON object, as opposed to an array or a plain value. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The JSON in a text; undefined for text that is not JSON. */
-export function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -4,7 +4,7 @@ import { isOperationName, operations } from '@batonjs/protocol/operations';
 import type { ClientBinding, ServerBinding, StreamEncoder } from './binding.ts';
 import { foreignAnswer, fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
 import type { HttpRequest } from './http.ts';
-import { isObject, tryJson } from './json-body.ts';
+import { isObject, parseAnswer } from './json-body.ts';
 import { requireJson } from './media-type.ts';
 import { operationOfOlderMethod } from './older-methods.ts';
 import type { SharedJson } from './shared-json.ts';
@@ -66,7 +66,7 @@ export const jsonRpcClient: ClientBinding = {
   }),
 
   decodeReply({ operation }, reply) {
-    const body = tryJson(reply.body);
+    const body = parseAnswer(reply.body);
     if (isObject(body)) {
       if ('result' in body || isObject(body.error))
         return unwrap(body, reply.status, reply.headers.get('retry-after'));
@@ -75,7 +75,7 @@ export const jsonRpcClient: ClientBinding = {
     throw foreignAnswer(reply);
   },
 
-  decodeEvent: (_call, data) => unwrap(tryJson(data), 200),
+  decodeEvent: (_call, data) => unwrap(parseAnswer(data), 200),
 };
 
 function isMount({ path }: HttpRequest): boolean {

@@ -1,5 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { jsonBody, parseJson } from '../src/index.ts';
+import { httpJsonClient } from '../src/http-json.ts';
+import { jsonBody, parseAnswer, parseJson } from '../src/index.ts';
+import { jsonRpcClient } from '../src/json-rpc.ts';
 import { refusal } from './exchange.ts';
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
@@ -93,7 +95,7 @@ describe('parseJson', () => {
       expect.unreachable();
     } catch (error) {
       expect(error).toMatchObject({
-        details: [{ fieldViolations: [{ description: 'nested deeper than 2 levels' }] }],
+        details: [{ fieldViolations: [{ description: 'is nested deeper than 2 levels' }] }],
       });
     }
   });
@@ -109,6 +111,32 @@ describe('parseJson', () => {
     expect(value).toEqual({ a: [{ b: 1 }] });
     expect(Object.assign({}, value.a[0])).not.toHaveProperty('evil');
     expect({}).not.toHaveProperty('evil');
+  });
+});
+
+describe('parseAnswer', () => {
+  const many = (count: number) => `[${Array(count).fill('[]').join()}]`;
+
+  it.each([
+    ['more than 500000 values', many(500_000)],
+    ['nested deeper than 1000 levels', '['.repeat(1_001) + ']'.repeat(1_001)],
+    ['a number beyond', '1e400'],
+  ])('refuses as the answer of an agent: %s', (why, text) => {
+    const call = { operation: 'SendMessage', params: {} } as const;
+    for (const read of [
+      () => parseAnswer(text),
+      () => httpJsonClient.decodeEvent(call, text),
+      () => jsonRpcClient.decodeEvent(call, text),
+    ]) {
+      expect(read).toThrow(why);
+      expect(refusal(read).reason).toBe('INVALID_AGENT_RESPONSE');
+    }
+  });
+
+  it('reads what a task may hold, and is undefined for what is not JSON', () => {
+    expect(parseAnswer(many(499_999))).toHaveLength(499_999);
+    expect(parseAnswer('{"__proto__":1,"a":null}')).toEqual({ a: null });
+    expect(parseAnswer('<html>')).toBeUndefined();
   });
 });
 

@@ -78,13 +78,16 @@ describe('reading the card', () => {
     expect(error.message).toContain(url);
   });
 
-  it('refuses a card that is too large, before all of it is there', async () => {
+  it.each([
+    ['8192 bytes', { maxResponseBytes: 8 * 1024 }],
+    ['1048576 bytes', {}],
+  ])('refuses a card of more than %s, before all of it is there', async (most, options) => {
     const { url } = await serve((_, response) => {
-      const timer = setInterval(() => response.write(' '.repeat(1024)), 1);
+      const timer = setInterval(() => response.write(' '.repeat(65_536)), 1);
       response.on('close', () => clearInterval(timer));
     });
-    const error = await failureOf(connect(url, { maxResponseBytes: 8 * 1024 }));
-    expect(error.code).toBe('RESPONSE_TOO_LARGE');
+    const error = await failureOf(connect(url, options));
+    expect([error.code, error.message]).toEqual(['RESPONSE_TOO_LARGE', expect.stringContaining(most)]);
   });
 
   it('reports that no server listens', async () => {

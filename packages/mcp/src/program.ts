@@ -53,7 +53,10 @@ async function serve(
 ): Promise<Serving> {
   const agent = await connect(url, { headers, fetch: checkedFetch(url, { allow }) });
   if (http) {
-    const listening = await listen(mcpHandler(agent, { waitMs, modelApproves, onError }), http);
+    const listening = await listen(
+      mcpHandler(() => ({ caller: 'anyone', agent }), { waitMs, modelApproves, onError }),
+      http,
+    );
     say(`Serving ${agent.card.name} at ${listening.url}`);
     return listening;
   }

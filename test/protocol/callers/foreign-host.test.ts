@@ -1,4 +1,8 @@
 import { createServer, request } from 'node:http';
+import { agUiHandler } from '@batonjs/ag-ui';
+import { chatHandler } from '@batonjs/ai-sdk/chat-handler';
+import { connect } from '@batonjs/client';
+import { mcpHandler } from '@batonjs/mcp';
 import { type Agent, type AgentServerOptions, createAgentServer, reply } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
@@ -112,6 +116,97 @@ describe.each(roads)('an agent without `authenticate` on loopback, by %s', (name
     });
     expect((await ask(`${url}/tasks`, foreign)).status).toBe(200);
   });
+});
+
+/** A handler for requests that come over a network, as those through the published port of a container do. */
+async function overNetwork(handler: Parameters<typeof nodeHandler>[0]): Promise<string> {
+  const handle = nodeHandler(handler);
+  return listen(
+    createServer((req, res) => {
+      Object.defineProperty(req.socket, 'remoteAddress', { value: '172.17.0.1' });
+      handle(req, res);
+    }),
+  );
+}
+
+const echo = (options: Partial<AgentServerOptions> = {}) =>
+  closedAfterTest(
+    createAgentServer({
+      ...{ card: { name: 'Echo', description: 'Says it again' }, agent: () => reply('x') },
+      ...{ store: memoryStore(), logger: () => {}, ...options },
+    }),
+  );
+
+describe('over a network, an agent without `authenticate`', () => {
+  const publicUrl = 'http://localhost:4000';
+
+  // biome-ignore format: a table reads best with one row per line
+  it.each<[what: string, options: Partial<AgentServerOptions>, host: string, status: number]>([
+    ['whose `publicUrl` is on this machine serves no page elsewhere', { publicUrl }, foreign, 403],
+    ['… and this machine', { publicUrl }, 'localhost:4000', 200],
+    ['… and an address of the network', { publicUrl }, '192.168.1.5:4000', 200],
+    ['… and an address of IPv6', { publicUrl }, '[fd00::5]:4000', 200],
+    ['… and a service of its cluster or of compose', { publicUrl }, 'agent:4000', 200],
+    ['… and one below its domain', { publicUrl }, 'agent.default.svc.cluster.local', 200],
+    ['… and a host of a cloud', { publicUrl }, 'agent.internal:4000', 200],
+    ['… but no name that begins like an address', { publicUrl }, '192.168.1.5.evil.example', 403],
+    ['without `publicUrl` serves any name, such as the default of nginx', {}, 'upstream.example', 200],
+    ['elsewhere serves any name', { publicUrl: 'https://agent.example' }, 'other.example', 200],
+    ['serves any name if it has `authenticate`', { publicUrl, authenticate: () => ({ scope: 'ada' }) }, foreign, 200],
+  ])('%s', async (_, options, host, status) => {
+    const url = await overNetwork(echo(options));
+    expect((await ask(`${url}/tasks`, host)).status).toBe(status);
+  });
+});
+
+describe.each([
+  ['AG-UI', agUiHandler],
+  ['`useChat`', chatHandler],
+] as const)('a front door for %s', (_, doorOf) => {
+  /** Whether a request came further than the check of its host. */
+  const isRefused = async (url: string, host: string) => {
+    const { status, body } = await ask(url, host);
+    expect(body.error.code).toMatch(status === 403 ? /^PERMISSION_DENIED$/ : /^METHOD_NOT/);
+    return status === 403;
+  };
+  const local = (agent: Parameters<typeof doorOf>[0]) => listen(createServer(nodeHandler(doorOf(agent))));
+
+  it('refuses a page as its server does', async () => {
+    for (const publicUrl of [undefined, 'https://agent.example', 'http://localhost:4000']) {
+      const server = echo(publicUrl === undefined ? {} : { publicUrl });
+      const url = await local(server);
+      expect([publicUrl, await isRefused(url, foreign)]).toEqual([publicUrl, true]);
+      expect(await isRefused(url, 'localhost')).toBe(false);
+    }
+    const published = await overNetwork(doorOf(echo({ publicUrl: 'http://localhost:4000' })));
+    expect(await isRefused(published, foreign)).toBe(true);
+    expect(await isRefused(published, '192.168.1.5:4000')).toBe(false);
+    const known = await local(echo({ publicUrl: 'https://agent.example' }));
+    expect(await isRefused(known, 'agent.example')).toBe(false);
+  });
+
+  it('refuses a page where all callers have one client, and leaves it to a function and to `authenticate`', async () => {
+    const server = echo();
+    const client = await connect('http://localhost', { fetch: server.fetch });
+    expect(await isRefused(await local(client), foreign)).toBe(true);
+    expect(await isRefused(await local(client), 'localhost:4000')).toBe(false);
+    expect(await isRefused(await local(() => client), foreign)).toBe(false);
+    const named = echo({ authenticate: () => ({ scope: 'ada' }) });
+    expect(await isRefused(await local(named), foreign)).toBe(false);
+  });
+});
+
+it('MCP refuses a page where all callers have one client', async () => {
+  const client = await connect('http://localhost', { fetch: echo().fetch });
+  const statusOf = async (agent: Parameters<typeof mcpHandler>[0], origin?: string) => {
+    const headers = { 'content-type': 'application/json', ...(origin && { origin }) };
+    const { fetch } = mcpHandler(agent);
+    return (await fetch(new Request('http://localhost/', { method: 'POST', headers, body: '{}' }))).status;
+  };
+  for (const origin of [`http://${foreign}`, 'null']) expect(await statusOf(client, origin)).toBe(403);
+  for (const origin of [undefined, 'http://localhost:6274', 'http://192.168.1.5'])
+    expect(await statusOf(client, origin)).not.toBe(403);
+  expect(await statusOf(() => ({ caller: 'ada', agent: client }), `http://${foreign}`)).not.toBe(403);
 });
 
 it('a page that leaves at once gets no further: its connection has no address any more', async () => {

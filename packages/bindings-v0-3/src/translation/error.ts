@@ -1,4 +1,4 @@
-import { fromWire, toDetails } from '@batonjs/bindings';
+import { fromWire, parseAnswer, toDetails } from '@batonjs/bindings';
 import { A2AError, type ErrorDetail, type ErrorReason, errorTable } from '@batonjs/protocol/errors';
 import type { V03Error } from '../wire/objects.ts';
 import { isObject } from '../wire/shape.ts';
@@ -118,7 +118,7 @@ const flat = (data: unknown): Record<string, string> | undefined =>
 /** The error in a JSON text: the text itself, or its member `error`. Undefined without a code. */
 export function errorIn(text: string): V03Error | undefined {
   try {
-    const body = JSON.parse(text);
+    const body = Object(parseAnswer(text));
     const {
       code,
       message,

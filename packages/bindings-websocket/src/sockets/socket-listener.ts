@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type HttpReply, hostnameOf, isLoopbackAddress, namesThisMachine } from '@batonjs/bindings';
+import { type HttpReply, isForeignHost, isLoopbackAddress } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Callers } from './callers.ts';
@@ -12,8 +12,8 @@ export interface SocketSettings {
   /** The origins whose web pages may connect; `true`: any. Clients outside of a browser send none and are not asked. */
   readonly origins: readonly string[] | true;
   /**
-   * Whether pages of the host that the request names may connect as well. With host names: over loopback only if it is one
-   * of them or of this machine, because the name of any page may lead to this machine (DNS rebinding).
+   * Whether pages of the host that the request names may connect as well. With the agent's own names: only if the name is
+   * not foreign (`isForeignHost`), because the name of any page may lead to this machine (DNS rebinding).
    */
   readonly sameHost: boolean | { readonly of: readonly string[] };
   /** WebSockets at a time; more are refused with 503. */
@@ -187,8 +187,8 @@ export class SocketListener<Admitted> {
     const { origins, sameHost } = this.#settings;
     if (origin === undefined || origins === true || origins.includes(origin)) return true;
     if (!sameHost || !URL.canParse(origin) || new URL(origin).host !== host) return false;
-    if (sameHost === true || !isLoopbackAddress(socket.remoteAddress)) return true;
-    return namesThisMachine(host) || sameHost.of.some((name) => name === hostnameOf(host));
+    const isLoopback = isLoopbackAddress(socket.remoteAddress);
+    return sameHost === true || !isForeignHost(host, { own: sameHost.of, isLoopback });
   }
 
   #isOurs(name: string): boolean {

@@ -1,4 +1,4 @@
-import { fromWire, type SharedJson, toDetails, toHeaders } from '@batonjs/bindings';
+import { fromWire, parseAnswer, type SharedJson, toDetails, toHeaders } from '@batonjs/bindings';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { A2A_EXTENSIONS } from '@batonjs/protocol/headers';
 import { type Id, idIn, isObject, type ServiceParams } from './request-frame.ts';
@@ -66,12 +66,7 @@ export type AnswerFrame =
 
 /** Reads a frame of a server. Undefined for one that means nothing here; throws `INVALID_AGENT_RESPONSE`. */
 export function readAnswer(text: string): AnswerFrame | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw new A2AError('INVALID_AGENT_RESPONSE', undefined, { cause });
-  }
+  const value = parseAnswer(text);
   if (!isObject(value)) throw new A2AError('INVALID_AGENT_RESPONSE');
   const id = idIn(value);
   const { error, result, streamEnd, control, version } = value;

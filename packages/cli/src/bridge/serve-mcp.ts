@@ -53,7 +53,12 @@ export async function serveMcp(target: AgentClient, options: McpBridgeOptions): 
   const agent = await connect('http://localhost', { fetch: server.fetch });
   const mcp = { waitMs, tasks: { pollIntervalMs, retentionMs }, onError };
   try {
-    const listening = http && (await listenMcp(mcpHandler(agent, mcp), http));
+    const listening =
+      http &&
+      (await listenMcp(
+        mcpHandler(() => ({ caller: 'anyone', agent }), mcp),
+        http,
+      ));
     const served = listening ?? serveMcpStdio(agent, mcp);
     return {
       ...(listening && { url: listening.url }),

@@ -1,4 +1,4 @@
-import type { IncomingReply } from '@batonjs/bindings';
+import { type IncomingReply, parseAnswer } from '@batonjs/bindings';
 import { httpJsonClient, saysOf } from '@batonjs/bindings/http-json';
 import type { AgentCard } from '@batonjs/protocol';
 import { AGENT_CARD_PATH, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
@@ -58,6 +58,9 @@ export async function readCard(
   }
 }
 
+/** The most bytes of a card. Those of agents with a hundred skills have a tenth of it. */
+const longestCard = 1_048_576;
+
 async function fetchCard(
   url: string,
   cached: CachedCard | undefined,
@@ -69,7 +72,7 @@ async function fetchCard(
   const context = { ...options, settings, extensions, version: PROTOCOL_VERSION };
   const response = await exchange({ method: 'GET', url, headers }, context);
   const { status, headers: received } = response;
-  const body = await readText(response, maxResponseBytes);
+  const body = await readText(response, Math.min(maxResponseBytes, longestCard));
   const unchanged = status === 304 ? cached : undefined;
   return {
     card:
@@ -86,12 +89,8 @@ async function cardIn(reply: IncomingReply, settings: Settings): Promise<AgentCa
   if (status === 401 || status === 403 || status === 429 || status >= 500)
     httpJsonClient.decodeReply({ operation: 'GetExtendedAgentCard', params: {} }, reply);
   if (status !== 200) throw invalid('is no card');
-  let raw: unknown;
-  try {
-    raw = JSON.parse(reply.body);
-  } catch {
-    throw invalid('is not JSON');
-  }
+  const raw = parseAnswer(reply.body);
+  if (raw === undefined) throw invalid('is not JSON');
   await checkTrust(raw, settings);
   const card = parseCard(raw, settings);
   if (!Array.isArray(card?.supportedInterfaces) || card.supportedInterfaces.length === 0) {

@@ -114,7 +114,7 @@ export interface ConnectOptions {
   readonly credentials?: Credentials | undefined;
   /** The default for `timeoutMs` of `CallOptions`. */
   readonly timeoutMs?: number | undefined;
-  /** The maximum size in bytes of a response that is not a stream. Default 16 MiB. */
+  /** The maximum size in bytes of a response that is not a stream. Default 16 MiB; of a card at most 1 MiB. */
   readonly maxResponseBytes?: number | undefined;
   /** The maximum size in bytes of one event of a stream. Default 16 MiB. */
   readonly maxEventBytes?: number | undefined;

@@ -32,38 +32,50 @@ export interface WebhookSecrets {
   readonly verify?: ((delivery: WebhookDelivery) => unknown) | undefined;
 }
 
-/** Creates the check whether a delivery comes from the agent. Throws `TypeError` if no secret or check is given. */
+/** Creates the checks whether a delivery comes from the agent. Throws `TypeError` if no secret or check is given. */
 export function genuineDelivery({ token, authentication, verify }: WebhookSecrets) {
   if (token === undefined && authentication === undefined && verify === undefined)
     throw new TypeError('A webhook needs `token`, `authentication` or `verify`: anybody can call it');
-  return async (delivery: WebhookDelivery): Promise<boolean> => {
-    const { headers, taskId } = delivery;
-    const secretOf = <T>(known: PerTask<T>) =>
-      typeof known === 'function' ? (known as (taskId: string) => T)(taskId) : known;
+
+  /** Whether the headers have the secrets. Without the id of a task, those that depend on it need only be there. */
+  async function hasSecrets(headers: WebhookDelivery['headers'], taskId?: string): Promise<boolean> {
+    const has = async <T>(known: PerTask<T>, isSame: (secret: T | undefined) => unknown) => {
+      if (typeof known !== 'function') return isSame(known);
+      return taskId === undefined || isSame(await (known as (taskId: string) => T)(taskId));
+    };
     const sent = headers.get(NOTIFICATION_TOKEN) ?? headers.get(BARE_NOTIFICATION_TOKEN);
     if (token !== undefined && (sent !== null || !authentication)) {
-      if (!(await areSame(sent, await secretOf(token)))) return false;
+      if (sent === null || !(await has(token, (secret) => areSame(sent, secret)))) return false;
     }
-    if (authentication !== undefined) {
-      const { scheme, credentials = '' } = (await secretOf(authentication)) ?? {};
-      const [, given, rest = ''] = /^(\S+) *(.*)$/.exec(headers.get('authorization') ?? '') ?? [];
-      if (!scheme || given?.toLowerCase() !== scheme.toLowerCase()) return false;
-      if (!(await areSame(rest, credentials))) return false;
-    }
-    if (!verify) return true;
-    try {
-      return (await verify(delivery)) !== false;
-    } catch (error) {
-      // The agent must retry a delivery that cannot be verified now.
-      if (A2AError.is(error, 'UNAVAILABLE')) throw error;
-      return false;
-    }
+    if (authentication === undefined) return true;
+    const [, given, rest = ''] = /^(\S+) *(.*)$/.exec(headers.get('authorization') ?? '') ?? [];
+    if (given === undefined) return false;
+    const isSame = ({ scheme, credentials = '' }: Partial<AuthenticationInfo> = {}) =>
+      scheme?.toLowerCase() === given.toLowerCase() && areSame(rest, credentials);
+    return Boolean(await has(authentication, isSame));
+  }
+
+  return {
+    /** What can be said before the body is read. */
+    byHeaders: (headers: WebhookDelivery['headers']) => hasSecrets(headers),
+
+    async byAll(delivery: WebhookDelivery): Promise<boolean> {
+      if (!(await hasSecrets(delivery.headers, delivery.taskId))) return false;
+      if (!verify) return true;
+      try {
+        return (await verify(delivery)) !== false;
+      } catch (error) {
+        // The agent must retry a delivery that cannot be verified now.
+        if (A2AError.is(error, 'UNAVAILABLE')) throw error;
+        return false;
+      }
+    },
   };
 }
 
 /** Compares digests, so that the time of the comparison reveals nothing about the secret. */
-async function areSame(given: string | null, expected: string | undefined): Promise<boolean> {
-  if (given === null || expected === undefined) return false;
+async function areSame(given: string, expected: string | undefined): Promise<boolean> {
+  if (expected === undefined) return false;
   const digest = (text: string) => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   const [a, b] = await Promise.all([digest(given), digest(expected)]);
   const theirs = new Uint8Array(b);

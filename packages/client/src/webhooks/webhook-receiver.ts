@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ClientCompatibility } from '@batonjs/bindings';
+import { type ClientCompatibility, parseAnswer } from '@batonjs/bindings';
 import { A2A_JSON, DELIVERY_ID, JSON_TYPE } from '@batonjs/protocol/headers';
 import type { AgentEvent } from '../replies/agent-reply.ts';
 import { checkEvent } from '../replies/check-reply.ts';
@@ -55,6 +55,7 @@ export function webhookReceiver(options: WebhookReceiverOptions): WebhookReceive
     if (method !== 'POST') return 405;
     const type = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
     if (type !== A2A_JSON && type !== JSON_TYPE) return 415;
+    if (!(await isGenuine.byHeaders(headers))) return 401;
     const body = await read().catch(() => '');
     if (body === undefined) return 413;
     const event = parse(body, compatibility);
@@ -63,7 +64,7 @@ export function webhookReceiver(options: WebhookReceiverOptions): WebhookReceive
     const id = headers.get(DELIVERY_ID) ?? undefined;
     const delivery = { taskId, id, headers, body };
     try {
-      if (!(await isGenuine(delivery))) return 401;
+      if (!(await isGenuine.byAll(delivery))) return 401;
       if (!(await expects(taskId))) return 404;
       if (id === undefined) return await handOver(event, delivery);
       // An attempt that arrives while an earlier one is still being handled gets the same answer.
@@ -119,7 +120,7 @@ function parse(
   compatibility: NonNullable<WebhookReceiverOptions['compatibility']>,
 ): AgentEvent | undefined {
   try {
-    const json: unknown = JSON.parse(body);
+    const json = parseAnswer(body);
     for (const other of compatibility) {
       const event = other.decodePush(json);
       if (event) return event as AgentEvent;

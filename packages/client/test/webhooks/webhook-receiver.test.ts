@@ -200,6 +200,39 @@ describe.each(mounts)('through %s', (mount, mounted) => {
 });
 
 describe('the sender is verified', () => {
+  const guessed = { 'x-a2a-notification-token': 'guessed' };
+  const authentication = { scheme: 'Bearer', credentials: 'c' };
+
+  it.each<[string, Partial<WebhookReceiverOptions>, Record<string, string>]>([
+    ['a wrong token', {}, guessed],
+    ['no token of its task', { token: () => token }, {}],
+    ['wrong credentials', { token: undefined as never, authentication }, { authorization: 'Bearer d' }],
+    ['no credentials of its task', { authentication: () => authentication }, guessed],
+  ])('before a body is read, with %s', async (_, options, headers) => {
+    let isRead = false;
+    const body = new ReadableStream(
+      {
+        pull(controller) {
+          isRead = true;
+          controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const request = new Request('http://localhost/hook', {
+      ...{ method: 'POST', body, duplex: 'half' },
+      headers: { 'content-type': 'application/json', ...headers },
+    });
+    expect([(await receiverOf(options).receiver.fetch(request)).status, isRead]).toEqual([401, false]);
+  });
+
+  it('and what it says is read within limits', async () => {
+    const { receiver, events } = receiverOf();
+    const deep = `{"statusUpdate":{"taskId":"t","status":{"state":"x"}},"x":${'['.repeat(2_000)}${']'.repeat(2_000)}}`;
+    expect((await receiver.fetch(requestOf({ body: deep }, 'http://localhost/hook'))).status).toBe(400);
+    expect(events).toEqual([]);
+  });
+
   const post = async (options: Partial<WebhookReceiverOptions>, sent: Delivered) =>
     (await receiverOf(options).receiver.fetch(requestOf(sent, 'http://localhost/'))).status;
 

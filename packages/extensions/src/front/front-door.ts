@@ -1,7 +1,8 @@
 import { type AgentClient, connect } from '@batonjs/client';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
+import { AGENT_CARD_PATH } from '@batonjs/protocol/headers';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
-import { createFetch, type OptionNames, parseJson } from '@batonjs/server/adapter';
+import { createFetch, isForeignHost, isLarge, type OptionNames, readBody } from '@batonjs/server/adapter';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 type Handle = AgentServer['handle'];
@@ -17,7 +18,7 @@ export type CallerHeaders = Readonly<Record<string, string | undefined>>;
  * a caller, or throws an `A2AError` such as `UNAUTHENTICATED`.
  */
 export type FrontAgent =
-  | Pick<AgentServer, 'fetch' | 'handle'>
+  | Pick<AgentServer, 'fetch' | 'handle' | 'checkCaller'>
   | AgentClient
   | ((headers: CallerHeaders) => AgentClient | Promise<AgentClient>);
 
@@ -61,7 +62,7 @@ export interface FrontDoorOptions {
    * theirs.
    */
   readonly path?: string | undefined;
-  /** The most bytes of a request, which has all messages of a conversation. Default 10,485,760 (10 MiB). */
+  /** The most bytes of a request, which has all messages of a conversation. Default 4,194,304 (4 MiB). */
   readonly bodyBytes?: number | undefined;
   /** Sees the errors that are no fault of the caller. Default: they are written to standard error. */
   readonly onError?: ((error: unknown) => void) | undefined;
@@ -82,7 +83,7 @@ export function frontDoor(
   agent: FrontAgent,
   {
     path = '/',
-    bodyBytes = 10_485_760,
+    bodyBytes = 4_194_304,
     onError = logError,
     refusals,
   }: FrontDoorOptions & { readonly refusals: 'json' | 'text' },
@@ -97,7 +98,8 @@ export function frontDoor(
     try {
       if (exchange.refusal) throw exchange.refusal;
       if (closing.signal.aborted) return refusal(new A2AError('UNAVAILABLE'), () => {}, refusals);
-      const { client, followForMs } = await clientFor(exchange);
+      await checkHost(exchange, agent);
+      const { client, followForMs, ask } = await clientFor(exchange);
       const reply = await answer({
         method: exchange.method,
         path: exchange.path.split('/').filter(Boolean).map(decoded),
@@ -111,7 +113,7 @@ export function frontDoor(
             'METHOD_NOT_FOUND',
             `Nothing answers ${exchange.method} ${exchange.path} below the mount: is its path that of the handler?`,
           ),
-        json: () => readJson(exchange, bodyBytes),
+        json: () => readJson(exchange, bodyBytes, ask),
       });
       const { body } = reply;
       return typeof body === 'object' ? { ...reply, body: withHeartbeat(body) } : reply;
@@ -136,22 +138,47 @@ function decoded(segment: string): string {
   }
 }
 
-/** The client of each request. */
+/**
+ * Refuses a page whose name leads to this machine (DNS rebinding), as a server does: it would act with the credentials of
+ * the client, or as any caller of the server. Where the connection is not known, the server looks at the name itself.
+ */
+async function checkHost(exchange: HttpExchange, agent: FrontAgent): Promise<void> {
+  const { hasForeignHost, headers } = exchange;
+  if (hasForeignHost === undefined || typeof agent === 'function') return;
+  if (!isForeignHost(headers.host ?? '', { own: ['localhost'], isLoopback: hasForeignHost })) return;
+  if ('handle' in agent) {
+    const { status } = await agent.handle({ ...exchange, method: 'GET', path: AGENT_CARD_PATH });
+    if (status !== 403) return;
+  } else if (!hasForeignHost) return;
+  throw new A2AError(
+    'PERMISSION_DENIED',
+    'handle' in agent ? foreign : `${foreign}, or a function of the headers`,
+  );
+}
+
+const foreign =
+  'The header `Host` is not a name of this machine: for other names, serve an agent with `publicUrl` or `authenticate`';
+
+/** Of a client: who calls was asked before, or is not asked at all. */
+const asIs = { followForMs: undefined, ask: async () => {} };
+
+/** The client of each request, and what finds out who calls before a large body is read. */
 function clientsOf(agent: FrontAgent) {
   if (typeof agent !== 'function' && !('handle' in Object(agent)) && !('listTasks' in Object(agent)))
     throw new TypeError(
       'A front end talks to an agent server, a client of `connect`, or a function that gives one',
     );
   if (typeof agent === 'function')
-    return async ({ headers }: HttpExchange) => ({ client: await agent(headers), followForMs: undefined });
-  if (!('handle' in agent)) return async () => ({ client: agent, followForMs: undefined });
+    return async ({ headers }: HttpExchange) => ({ client: await agent(headers), ...asIs });
+  if (!('handle' in agent)) return async () => ({ client: agent, ...asIs });
   // A stream of a server that closes ends at once: to try again for a minute would hold up its shutdown.
-  return async ({ headers }: HttpExchange) => ({
+  return async ({ path, headers }: HttpExchange) => ({
     client: await connect('http://localhost', {
       retry: false,
       fetch: (request) => agent.fetch(withHeaders(request, headers)),
     }),
     followForMs: 0,
+    ask: () => agent.checkCaller({ path, headers }),
   });
 }
 
@@ -168,19 +195,19 @@ function withHeaders(request: Request, headers: CallerHeaders): Request {
   return new Request(request, { headers: merged, signal });
 }
 
-async function readJson({ headers, readBody }: HttpExchange, bodyBytes: number): Promise<unknown> {
+async function readJson(
+  exchange: HttpExchange,
+  bodyBytes: number,
+  ask: () => Promise<unknown>,
+): Promise<unknown> {
   // A page of another origin may send other types without being asked first.
-  if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
+  if (!/^application\/json\s*(;|$)/i.test(exchange.headers['content-type'] ?? ''))
     throw new A2AError('UNSUPPORTED_MEDIA_TYPE', 'The body has the type application/json');
-  const tooLarge = () => new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${bodyBytes} bytes`);
-  if (Number(headers['content-length']) > bodyBytes) throw tooLarge();
-  const body = await readBody(bodyBytes, async () => {}).catch(() => {
-    throw new A2AError('PARSE_ERROR', 'The body ended too early');
-  });
-  if (!body || 'longerThan' in body) throw tooLarge();
-  if ('encoding' in body) throw new A2AError('UNSUPPORTED_MEDIA_TYPE', 'The body is compressed');
-  if ('value' in body) return body.value;
-  return parseJson(new TextDecoder().decode(body.bytes), { maxValues });
+  if (isLarge(exchange)) await ask();
+  const options = { limits: { bodyBytes, jsonDepth: 100, jsonValues: maxValues } };
+  const body = await readBody(exchange, { options, logger: () => {}, requestId: '', ask });
+  if (!body) throw new A2AError('PARSE_ERROR');
+  return body.json();
 }
 
 /** The reply to a request that was refused. Of errors that are no fault of the caller it says only their kind. */

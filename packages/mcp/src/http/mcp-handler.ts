@@ -1,7 +1,8 @@
-import type { AgentClient } from '@batonjs/client';
+import { A2AError, type AgentClient } from '@batonjs/client';
 import { logError } from '@batonjs/extensions/internals';
 import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
 import type { AgentServer } from '@batonjs/server';
+import { isForeignHost } from '@batonjs/server/adapter';
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -54,8 +55,8 @@ export interface McpHandler {
  * request, those of a session included, and chooses its agent. It reads headers, not the body. It refuses a caller with
  * an `A2AError`, such as `UNAUTHENTICATED`, which the caller sees with its challenge. Other errors go to `onError`.
  *
- * Without a function, every request reaches the agent with the same credentials. It does not check the `Host` and
- * `Origin` headers: put it behind what does. Throws `RangeError` for options out of bounds, and `TypeError` for one that
+ * Without a function, every request reaches the agent with the same credentials. Those of web pages are then refused unless
+ * `Origin` names this machine or an address (DNS rebinding). Throws `RangeError` for options out of bounds, and `TypeError` for one that
  * does not exist.
  */
 export function mcpHandler(
@@ -71,7 +72,13 @@ export function mcpHandler(
   const sessions = new Sessions(options.sessions ?? 1_000);
   if (typeof agent !== 'function' && typeof Object(agent).listTasks !== 'function')
     throw new TypeError('mcpHandler takes a client of `connect`, or a function that gives one');
-  const identify = typeof agent === 'function' ? agent : () => ({ caller: 'anyone', agent });
+  const identify =
+    typeof agent === 'function'
+      ? agent
+      : ({ headers }: Request) => {
+          checkOrigin(headers.get('origin'));
+          return { caller: 'anyone', agent };
+        };
   /** The agent of each request: a session outlives the credentials that it began with. */
   const agents = new WeakMap<Request, AgentClient>();
   const agentOf = ({ http }: ServerContext) => agents.get(http!.req!)!;
@@ -128,6 +135,14 @@ export function mcpHandler(
       await Promise.all([stateless.close(), sessions.close(), taskStreams.close()]);
     },
   };
+}
+
+/** Refuses a page whose name may lead to this machine. Programs send no origin. Spec: MCP 2025-11-25, Transports. */
+function checkOrigin(origin: string | null): void {
+  if (origin === null) return;
+  const host = URL.canParse(origin) ? new URL(origin).host : '';
+  if (host === '' || isForeignHost(host, { own: [], isLoopback: undefined }))
+    throw new A2AError('PERMISSION_DENIED', 'Pages of this origin need a function that checks who calls');
 }
 
 /** Clients start a new session then. Spec: MCP 2025-11-25, Session Management. */

@@ -1,6 +1,7 @@
 /** For adapters of frameworks. */
 export {
   encodeSse,
+  isForeignHost,
   isLoopbackAddress,
   namesThisMachine,
   parseJson,
@@ -34,3 +35,4 @@ export {
 } from './http/fetch.ts';
 export { keepAliveMs } from './http/keep-alive.ts';
 export { withOwnHost } from './http/own-host.ts';
+export { isLarge, readBody } from './http/request-body.ts';

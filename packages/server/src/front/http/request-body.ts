@@ -7,7 +7,7 @@ import type { Body, HttpExchange } from './http-exchange.ts';
 
 /** How a body is read. */
 export interface BodyOptions {
-  readonly options: { readonly limits: Limits };
+  readonly options: { readonly limits: Pick<Limits, 'bodyBytes' | 'jsonDepth' | 'jsonValues'> };
   readonly logger: Logger;
   readonly requestId: string;
   /** Rejects if the caller may not send a large body. */
