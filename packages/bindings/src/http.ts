@@ -69,7 +69,7 @@ export interface OwnHost {
 
 /**
  * Whether a header `Host` may be that of a web page whose name leads here (DNS rebinding), so that its requests come from
- * the browser of somebody near the agent. For agents without authentication: other pages have no credentials.
+ * the browser of a person near the agent. For agents without authentication: other pages have no credentials.
  *
  * Over loopback, each name is foreign that is neither this machine's nor the agent's own. Over a network it is if the agent
  * is known under a name of this machine only: then a browser on this machine calls it, through the published port of a

@@ -204,7 +204,8 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
       currentStatusInHistory: given.currentStatusInHistory ?? false,
       callbacks: completeCallbacks(given.callbacks ?? false, {
         publicUrl,
-        hasTake: store.take !== undefined,
+        store,
+        clock,
       }),
     },
   };

@@ -51,7 +51,8 @@ const ask = (url: string, host: string, body?: unknown): Promise<Answer> =>
     const method = body === undefined ? 'GET' : 'POST';
     const sent = request(url, { method, headers, agent: false }, async (response) => {
       const text = (await response.toArray()).join('');
-      resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) });
+      // The refusals of a chat are sentences.
+      resolve({ status: response.statusCode ?? 0, body: text.startsWith('{') ? JSON.parse(text) : text });
     });
     sent.on('error', reject).end(body === undefined ? '' : JSON.stringify(body));
   });
@@ -165,8 +166,8 @@ describe.each([
 ] as const)('a front door for %s', (_, doorOf) => {
   /** Whether a request came further than the check of its host. */
   const isRefused = async (url: string, host: string) => {
-    const { status, body } = await ask(url, host);
-    expect(body.error.code).toMatch(status === 403 ? /^PERMISSION_DENIED$/ : /^METHOD_NOT/);
+    const { status } = await ask(url, host);
+    expect([403, 404, 405]).toContain(status);
     return status === 403;
   };
   const local = (agent: Parameters<typeof doorOf>[0]) => listen(createServer(nodeHandler(doorOf(agent))));

@@ -18,7 +18,7 @@ export type CallerHeaders = Readonly<Record<string, string | undefined>>;
  * a caller, or throws an `A2AError` such as `UNAUTHENTICATED`.
  */
 export type FrontAgent =
-  | Pick<AgentServer, 'fetch' | 'handle' | 'checkCaller'>
+  | (Pick<AgentServer, 'fetch' | 'handle'> & Partial<Pick<AgentServer, 'checkCaller'>>)
   | AgentClient
   | ((headers: CallerHeaders) => AgentClient | Promise<AgentClient>);
 
@@ -178,7 +178,7 @@ function clientsOf(agent: FrontAgent) {
       fetch: (request) => agent.fetch(withHeaders(request, headers)),
     }),
     followForMs: 0,
-    ask: () => agent.checkCaller({ path, headers }),
+    ask: async () => agent.checkCaller?.({ path, headers }),
   });
 }
 

@@ -225,7 +225,7 @@ export class AgentTurn implements Turn {
     const { scope, taskId } = writer.live;
     const { queue, callbacks } = dependencies.options;
     const write = writer.write.bind(writer);
-    const task = { scope, taskId, queue, url: callbacks?.url, clock: dependencies.clock, write };
+    const task = { scope, taskId, queue, callbacks, clock: dependencies.clock, write };
     return (request) => openCallback(task, request);
   }
 

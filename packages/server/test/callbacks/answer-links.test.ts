@@ -426,8 +426,10 @@ describe('a link takes no answer', () => {
     const { server, url } = await asking();
     expect((await look(server, `${url}x`)).status).toBe(404);
     const token = url.split('/').at(-1) ?? '';
-    const [of, task, id] = JSON.parse(Buffer.from(token, 'base64url').toString());
-    const guessed = Buffer.from(JSON.stringify([of, task, id, 'x'.repeat(43)])).toString('base64url');
+    const [of, task, id, , signature] = JSON.parse(Buffer.from(token, 'base64url').toString());
+    const guessed = Buffer.from(JSON.stringify([of, task, id, 'x'.repeat(43), signature])).toString(
+      'base64url',
+    );
     expect((await look(server, url.replace(token, guessed))).status).toBe(404);
     expect((await submit(server, url.replace(token, guessed), { text: '' }, { text: 'Yes' })).status).toBe(
       404,

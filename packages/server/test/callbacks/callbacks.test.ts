@@ -1,4 +1,5 @@
 import type { Fact } from '@batonjs/lifecycle';
+import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -275,8 +276,8 @@ describe('a callback cannot be used by those who do not have its URL', () => {
       written([...members, 'more']),
       written({}),
       written(null),
-      written(['toString', id, '__proto__', 'a']),
-      written([members[0], id, '__proto__', members[3]]),
+      written(['toString', id, '__proto__', 'a', members[4]]),
+      written([members[0], id, '__proto__', members[3], members[4]]),
       `${address.slice(0, at)}tasks`,
       `${address.slice(0, at)}${encodeURIComponent('ü"')}`,
     ])
@@ -519,6 +520,89 @@ describe('turn.callback', () => {
     await until(next, id, 'COMPLETED');
     expect(values).toEqual([['first']]);
   });
+});
+
+describe('the key that signs the URLs of callbacks', () => {
+  const keysOf = (store: TaskStore) => store.getRecord('callback-keys');
+  const membersOf = (address: string): string[] =>
+    JSON.parse(Buffer.from(address.split('/').at(-1) ?? '', 'base64url').toString());
+  const withMembers = (address: string, members: readonly string[]) =>
+    address.replace(/[^/]*$/, Buffer.from(JSON.stringify(members)).toString('base64url'));
+  /** A server whose task has a callback. */
+  const opened = async (store: TaskStore) => {
+    const { agent, url } = waitingAgent();
+    const served = serveCallbacks(agent, { store });
+    await begin(served.server);
+    return { ...served, address: await url };
+  };
+
+  it('is looked at before anything of the task', async () => {
+    let loads = 0;
+    const memory = memoryStore();
+    const { address } = await opened(memory);
+    const [scope = '', id = '', name = '', secret = '', signature = ''] = membersOf(address);
+    const store = change(memory, {
+      load:
+        (load) =>
+        (...args) => {
+          if (args[1] === id) loads += 1;
+          return load(...args);
+        },
+    });
+    const { server } = serveCallbacks(waitingAgent().agent, { store, run: 'workers' });
+    for (const [members, status] of [
+      [[scope, id, name, secret, 'x'.repeat(43)], 404],
+      [[scope, id, 'x', 'y', signature], 404],
+      [[scope, id, name, secret], 410],
+    ] as const) {
+      const made = withMembers(address, members);
+      const page = await server.fetch(new Request(made, { headers: { accept: 'text/html' } }));
+      expect([await statusOf(server, made, 1), page.status]).toEqual([status, status]);
+    }
+    expect(loads).toBe(0);
+    expect(await post(server, withMembers(address, [scope, id, name, secret]), 1)).toMatchObject({
+      error: 'The address was made by an earlier release: ask for another one',
+    });
+    expect(await statusOf(server, address, 1)).toBe(202);
+    expect(loads).toBe(1);
+  });
+
+  it('is one for all processes that begin at the same moment', async () => {
+    const store = memoryStore();
+    const served = await Promise.all([opened(store), opened(store), opened(store)]);
+    expect((await keysOf(store))?.value).toEqual({ keys: [expect.any(String)] });
+    for (const [index, { address }] of served.entries())
+      expect(await statusOf(served[(index + 1) % 3]!.server, address, 1)).toBe(202);
+  });
+
+  it('may be changed: the one before it is taken as well, in processes that read it a second ago', async () => {
+    const store = memoryStore();
+    const first = await opened(store);
+    const { revision, value } = (await keysOf(store))!;
+    const [old] = (value as { keys: string[] }).keys;
+    await store.putRecord('callback-keys', revision, { keys: ['a'.repeat(43), old] });
+    const second = await opened(store);
+    expect(await statusOf(second.server, first.address, 1)).toBe(202);
+    // At most once a second, whatever strangers send.
+    expect(await statusOf(first.server, second.address, 1)).toBe(404);
+    await first.clock.advance(1_000);
+    expect(await statusOf(first.server, second.address, 1)).toBe(202);
+    await store.putRecord('callback-keys', (await keysOf(store))!.revision, {
+      keys: ['b'.repeat(43), 'a'.repeat(43), old],
+    });
+    const third = await opened(store);
+    expect(await statusOf(third.server, first.address, 1)).toBe(404);
+    expect(await statusOf(third.server, second.address, 1)).toBe(202);
+  });
+});
+
+it('without another rate, an address may send 600 values a minute', async () => {
+  const { agent, url } = waitingAgent();
+  const { server } = serveCallbacks(agent);
+  await begin(server);
+  const address = await url;
+  for (let sent = 0; sent < 600; sent++) expect(await statusOf(server, address, 1)).toBe(202);
+  expect(await statusOf(server, address, 1)).toBe(429);
 });
 
 it.each([

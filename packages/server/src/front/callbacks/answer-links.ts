@@ -12,6 +12,7 @@ import {
   readAnswerLink,
   type WaitingQuestion,
 } from '../../operations/callbacks/answer-question.ts';
+import type { CallbackToken } from '../../operations/callbacks/receive-callback.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import { readContent } from '../http/request-body.ts';
 import { linkText, questionPage, settledPage } from './answer-page.ts';
@@ -22,7 +23,7 @@ export const isForm = ({ headers }: HttpExchange): boolean =>
 
 /** The page of a link, or what a program is told instead of it. Undefined if the token is that of no link. */
 export async function showLink(
-  token: string,
+  token: CallbackToken,
   isPage: boolean,
   dependencies: Dependencies,
 ): Promise<HttpReply | undefined> {
@@ -35,7 +36,7 @@ export async function showLink(
 
 /** Takes what was posted from the page of a link. Undefined if the token is that of no link. */
 export async function takeAnswer(
-  token: string,
+  token: CallbackToken,
   exchange: HttpExchange,
   requestId: string,
   dependencies: Dependencies,

@@ -5,7 +5,11 @@ import { describeIssues } from '@batonjs/protocol/json-schema';
 import { bucketOf } from '../../base/caller-rate.ts';
 import type { Dependencies } from '../../operations/call/dependencies.ts';
 import { toWireError } from '../../operations/call/wire-error.ts';
-import { type CallbackOutcome, receiveCallback } from '../../operations/callbacks/receive-callback.ts';
+import {
+  type CallbackOutcome,
+  receiveCallback,
+  signedToken,
+} from '../../operations/callbacks/receive-callback.ts';
 import { REQUEST_ID, requestIdOf } from '../calls/request-id.ts';
 import type { Handle, HttpExchange } from '../http/http-exchange.ts';
 import { readBody } from '../http/request-body.ts';
@@ -36,7 +40,7 @@ function tokenIn(path: string): string | undefined {
 }
 
 async function answer(
-  token: string,
+  text: string,
   exchange: HttpExchange,
   requestId: string,
   dependencies: Dependencies,
@@ -48,6 +52,8 @@ async function answer(
     if (!/^(POST|GET|HEAD)$/.test(method)) return notAllowed;
     if (exchange.refusal) throw exchange.refusal;
     if (!dependencies.isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
+    const token = await signedToken(text, dependencies.options);
+    if (typeof token === 'string') return unsignedReply(token, exchange, name);
     await count(exchange, dependencies);
     if (method !== 'POST') {
       const shown = await showLink(token, isPage, dependencies);
@@ -122,6 +128,24 @@ function replyOf(outcome: CallbackOutcome): HttpReply {
 
 const noLink = (exchange: HttpExchange, agent: string): HttpReply =>
   !takesPages(exchange) ? refusal(415, `A callback takes ${JSON_TYPE}`) : settledPage('unknown', agent);
+
+/** The answer to a token that this store did not sign. */
+function unsignedReply(why: 'unknown' | 'older', exchange: HttpExchange, agent: string): HttpReply {
+  if (!isForPerson(exchange))
+    return why === 'unknown'
+      ? exchange.method === 'POST'
+        ? replyOf(why)
+        : notAllowed
+      : refusal(410, 'The address was made by an earlier release: ask for another one');
+  const page =
+    why === 'unknown'
+      ? noLink(exchange, agent)
+      : messagePage('This link is out of date', 'It was made by an earlier release. Ask for another one.', {
+          status: 410,
+          agent,
+        });
+  return exchange.method === 'HEAD' ? withoutBody(page) : page;
+}
 
 const withoutBody = ({ status, headers }: HttpReply): HttpReply => ({ status, headers });
 

@@ -11,7 +11,7 @@ import { reserveSize } from '../../log/write/task-limits.ts';
 import { write } from '../../log/write/write.ts';
 import { orderFor } from '../../turns/order/schedule.ts';
 import { dueAt } from '../../turns/order/task-deadlines.ts';
-import { type CallbackToken, readCallbackToken } from '../../turns/outside/callback-token.ts';
+import type { CallbackToken } from '../../turns/outside/callback-token.ts';
 import { latestMessageOf } from '../../turns/outside/open-callback.ts';
 import { onceOf, type Receive } from '../accept/receive.ts';
 import type { Dependencies } from '../call/dependencies.ts';
@@ -49,10 +49,8 @@ export type LinkStanding =
 type LinkDependencies = Pick<Dependencies, 'tasks' | 'clock' | 'options'>;
 
 /** Where the link of a token stands. */
-export const readAnswerLink = (text: string, dependencies: LinkDependencies): Promise<LinkStanding> =>
-  withLink(text, dependencies, async (live, token, link) =>
-    standingOf(live.state, token, link, dependencies),
-  );
+export const readAnswerLink = (of: CallbackToken, dependencies: LinkDependencies): Promise<LinkStanding> =>
+  withLink(of, dependencies, async (live, token, link) => standingOf(live.state, token, link, dependencies));
 
 /** An answer as it was posted, to the question with this id. */
 export interface PostedAnswer {
@@ -72,11 +70,11 @@ export interface AnswerErrors {
  * queue is full.
  */
 export const answerQuestion = (
-  text: string,
+  of: CallbackToken,
   { questionId, read }: PostedAnswer,
   dependencies: LinkDependencies,
 ): Promise<LinkStanding | (WaitingQuestion & AnswerErrors)> =>
-  withLink(text, dependencies, async (live, token, link) => {
+  withLink(of, dependencies, async (live, token, link) => {
     const standing = () => standingOf(live.state, token, link, dependencies);
     const waiting = standing();
     if (typeof waiting !== 'object') {
@@ -124,12 +122,11 @@ interface AnswerableLink extends Pick<Callback, 'expiresAt'> {
 }
 
 async function withLink<R>(
-  text: string,
+  token: CallbackToken,
   { tasks, options: { queue } }: LinkDependencies,
   use: (live: LiveTask, token: CallbackToken, link: AnswerableLink) => R | Promise<R>,
 ): Promise<R | 'unknown'> {
-  const token = readCallbackToken(text);
-  const live = token && (await tasks.open(token.scope, token.taskId));
+  const live = await tasks.open(token.scope, token.taskId);
   if (!live) return 'unknown';
   try {
     const link = callbackIn(live.state, token, queue);

@@ -40,7 +40,7 @@ export async function openAnswerLink(
       scope,
       taskId,
       queue,
-      url: callbacks.url,
+      callbacks,
       clock,
       write: (commands: Parameters<Parameters<typeof openCallback>[0]['write']>[0]) =>
         write(

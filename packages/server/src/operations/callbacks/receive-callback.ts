@@ -13,8 +13,11 @@ import {
   hashOf,
   isSameText,
   readCallbackToken,
+  signedText,
 } from '../../turns/outside/callback-token.ts';
 import type { Dependencies } from '../call/dependencies.ts';
+
+export type { CallbackToken };
 
 /**
  * What became of a value: it is in the log (now, or since the same value came before), or why not. `issues`: of a value
@@ -32,17 +35,30 @@ export type CallbackOutcome =
 type CallbackDependencies = Pick<Dependencies, 'tasks' | 'clock' | 'options'>;
 
 /**
+ * The token that a part of a path is, if this store signed it: nothing of the task is read for another one. `older`: it is
+ * of a release that did not sign.
+ */
+export async function signedToken(
+  text: string,
+  { queue, callbacks }: Pick<Dependencies['options'], 'queue' | 'callbacks'>,
+): Promise<CallbackToken | 'unknown' | 'older'> {
+  const read = readCallbackToken(text);
+  if (!read) return 'unknown';
+  const { token, signature } = read;
+  if (signature === undefined) return 'older';
+  return (await callbacks?.keys.isSigned(signedText(queue, token), signature)) ? token : 'unknown';
+}
+
+/**
  * Takes the value of a callback, once, and starts the next turn. Not an operation of the protocol: the token is the
  * credential. Rejects with `RESOURCE_EXHAUSTED` if the log of the task or the queue is full.
  */
 export async function receiveCallback(
-  text: string,
+  token: CallbackToken,
   value: unknown,
   dependencies: CallbackDependencies,
 ): Promise<CallbackOutcome> {
   const { tasks } = dependencies;
-  const token = readCallbackToken(text);
-  if (!token) return 'unknown';
   const live = await tasks.open(token.scope, token.taskId);
   if (!live) return 'unknown';
   try {

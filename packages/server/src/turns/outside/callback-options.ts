@@ -1,5 +1,7 @@
-import type { Rate } from '@batonjs/store';
+import type { Rate, TaskStore } from '@batonjs/store';
 import { type CallerRate, toRate } from '../../base/caller-rate.ts';
+import type { Clock } from '../../base/timing/clock.ts';
+import { CallbackKeys } from './callback-keys.ts';
 
 /** How values arrive from outside: `turn.callback`. */
 export interface CallbackOptions {
@@ -12,7 +14,7 @@ export interface CallbackOptions {
   readonly bytes?: number;
   /**
    * How many values one network address may send, to all servers on the store together. Needs a store with `take`.
-   * Default: no limit.
+   * Default: 600 a minute.
    */
   readonly rate?: CallerRate;
 }
@@ -23,15 +25,24 @@ export interface CompleteCallbacks {
   readonly url: string;
   readonly bytes: number;
   readonly rate: Rate | undefined;
+  readonly keys: CallbackKeys;
+}
+
+interface CallbackParts {
+  readonly publicUrl: string | undefined;
+  readonly store: Pick<TaskStore, 'take' | 'getRecord' | 'putRecord'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
 }
 
 /** Undefined if there are no callbacks. Throws `TypeError` for options that cannot work. */
 export function completeCallbacks(
   option: CallbackOptions | boolean,
-  { publicUrl, hasTake }: { readonly publicUrl: string | undefined; readonly hasTake: boolean },
+  { publicUrl, store, clock }: CallbackParts,
 ): CompleteCallbacks | undefined {
   if (!option) return undefined;
-  const { url = publicUrl, bytes = 65_536, rate } = option === true ? {} : option;
+  const hasTake = store.take !== undefined;
+  const usual = hasTake ? { limit: 600, perMs: 60_000 } : undefined;
+  const { url = publicUrl, bytes = 65_536, rate = usual } = option === true ? {} : option;
   if (url === undefined)
     throw new TypeError(
       '`callbacks` needs `publicUrl`, or `callbacks.url` in a worker: other systems call it',
@@ -41,5 +52,6 @@ export function completeCallbacks(
   if (!(bytes > 0)) throw new TypeError('`callbacks.bytes` must be more than 0');
   if (rate && !hasTake)
     throw new TypeError('`callbacks.rate` needs a store with `take`, such as those of Baton');
-  return { url: url.replace(/(?<!\/)\/+$/, ''), bytes, rate: toRate('callbacks.rate', rate) };
+  const keys = new CallbackKeys(store, clock);
+  return { url: url.replace(/(?<!\/)\/+$/, ''), bytes, rate: toRate('callbacks.rate', rate), keys };
 }

@@ -9,19 +9,26 @@ export interface CallbackToken {
   readonly secret: string;
 }
 
-/** The token as one part of a path. */
-export const writeCallbackToken = ({ scope, taskId, id, secret }: CallbackToken): string =>
-  toBase64Url(JSON.stringify([scope, taskId, id, secret]));
+/** What of a token is signed: it is that of one agent of those on a store. */
+export const signedText = (queue: string, { scope, taskId, id, secret }: CallbackToken): string =>
+  JSON.stringify([queue, scope, taskId, id, secret]);
 
-/** The token that a part of a path is; undefined if it is none. */
-export function readCallbackToken(text: string): CallbackToken | undefined {
+/** The token as one part of a path. */
+export const writeCallbackToken = ({ scope, taskId, id, secret }: CallbackToken, signature: string): string =>
+  toBase64Url(JSON.stringify([scope, taskId, id, secret, signature]));
+
+/** The token that a part of a path is, and its signature, which earlier releases did not write; undefined if it is none. */
+export function readCallbackToken(
+  text: string,
+): { readonly token: CallbackToken; readonly signature: string | undefined } | undefined {
   try {
     const members: unknown = JSON.parse(fromBase64Url(text));
     if (!Array.isArray(members) || !members.every((member) => typeof member === 'string')) return undefined;
-    const [scope, taskId, id, secret] = members as [Scope, string, string, string];
-    const token = { scope, taskId, id, secret };
+    const [scope, taskId, id, secret, signature] = members as [Scope, string, string, string, string?];
     // Other texts may read as the same one.
-    return writeCallbackToken(token) === text ? token : undefined;
+    if (toBase64Url(JSON.stringify(members)) !== text || members.length < 4 || members.length > 5)
+      return undefined;
+    return { token: { scope, taskId, id, secret }, signature };
   } catch {
     return undefined;
   }

@@ -11,15 +11,16 @@ import { randomText } from '../../base/system/random-text.ts';
 import type { Clock } from '../../base/timing/clock.ts';
 import { momentOf } from '../../base/timing/moment.ts';
 import { wakeCommand } from '../order/wake-time.ts';
-import { hashOf, writeCallbackToken } from './callback-token.ts';
+import type { CallbackKeys } from './callback-keys.ts';
+import { hashOf, signedText, writeCallbackToken } from './callback-token.ts';
 
 /** The task that asks for a value. */
 export interface CallbackTask {
   readonly scope: Scope;
   readonly taskId: string;
   readonly queue: string;
-  /** The URL of the server; undefined without the option `callbacks`. */
-  readonly url: string | undefined;
+  /** Undefined without the option `callbacks`. */
+  readonly callbacks: { readonly url: string; readonly keys: Pick<CallbackKeys, 'sign'> } | undefined;
   readonly clock: Pick<Clock, 'now'>;
   write(commands: (state: State) => readonly Command[]): Answer<unknown>;
 }
@@ -30,11 +31,11 @@ export interface CallbackTask {
  * the option `callbacks`.
  */
 export async function openCallback(
-  { scope, taskId, queue, url, clock, write }: CallbackTask,
+  { scope, taskId, queue, callbacks, clock, write }: CallbackTask,
   request: CallbackRequest & Pick<QuestionLink, 'assignedBy'>,
 ): Promise<OpenedCallback> {
   const { name = 'callback', expiresMs, schema, answeredBy, assignedBy } = request;
-  if (url === undefined)
+  if (!callbacks)
     throw new TypeError(
       '`turn.callback` needs the option `callbacks` of the server or worker that runs the agent',
     );
@@ -61,8 +62,9 @@ export async function openCallback(
       ? []
       : [wakeCommand(state, expiresAt, now)]),
   ]);
-  const token = writeCallbackToken({ scope, taskId, id, secret });
-  return { url: `${url}/callbacks/${token}`, expiresAt: new Date(expiresAt) };
+  const token = { scope, taskId, id, secret };
+  const text = writeCallbackToken(token, await callbacks.keys.sign(signedText(queue, token)));
+  return { url: `${callbacks.url}/callbacks/${text}`, expiresAt: new Date(expiresAt) };
 }
 
 /** The id of the latest message of a client. */

@@ -9,6 +9,7 @@ import { contextOf } from '../context/context-tasks.ts';
 import { referencesOf } from '../context/references.ts';
 import { isWithoutMessage, ofSender, startedWith, takenLater } from '../order/turn-messages.ts';
 import { wakeCommand } from '../order/wake-time.ts';
+import { unsigned } from '../outside/callback-keys.ts';
 import { createIdempotencyKeys } from '../outside/idempotency-keys.ts';
 import { openCallback, receivedIn } from '../outside/open-callback.ts';
 import { createMemory } from '../steps/memory.ts';
@@ -105,7 +106,7 @@ function outsideOf(replay: AttemptReplay, taskId: string) {
           scope: '',
           taskId,
           queue: '',
-          url: 'https://replay.invalid',
+          callbacks: { url: 'https://replay.invalid', keys: unsigned },
           clock: { now: () => replay.now },
           write: (commands) => replay.write(commands),
         },

@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../../base/timing/clock.ts';
 import { momentOf } from '../../base/timing/moment.ts';
 import { memoryErrorOf } from '../../log/write/memory-limit.ts';
 import { createTurnLog } from '../lines/turn-log.ts';
+import { unsigned } from '../outside/callback-keys.ts';
 import { createIdempotencyKeys } from '../outside/idempotency-keys.ts';
 import { type CallbackTask, openCallback } from '../outside/open-callback.ts';
 import { completeRetry, type StepPolicy } from '../retries/retry-policy.ts';
@@ -175,7 +176,13 @@ function turnOf(
     signal,
     fence: 1,
     callback: async (request) => {
-      const task = { scope: 'scope' as Scope, taskId, queue: 'agent', url: 'http://localhost', clock };
+      const task = {
+        scope: 'scope' as Scope,
+        taskId,
+        queue: 'agent',
+        callbacks: { url: 'http://localhost', keys: unsigned },
+        clock,
+      };
       const write: CallbackTask['write'] = (commands) => log.write(...commands(log.state));
       const callback = await openCallback({ ...task, write }, request);
       opened[request.name ?? 'callback'] = callback;
