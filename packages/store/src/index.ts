@@ -40,7 +40,6 @@ export type { Rate } from './port/rate.ts';
 export type { RecordOptions, RecordQuery, RecordStore, StoredRecord } from './port/record-store.ts';
 export { StoreError, type StoreErrorCode, type StoreTrouble } from './port/store-error.ts';
 export type { Notification, TaskStore, Topic, Unsubscribe } from './port/task-store.ts';
-export { retentionLog } from './retention-log.ts';
 export { takenFrom } from './rules/bucket.ts';
 export {
   type CallerRow,

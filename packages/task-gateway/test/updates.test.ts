@@ -277,8 +277,6 @@ describe('a WebSocket', () => {
     const store: typeof memory = {
       ...memory,
       async load(...given) {
-        // Whose tasks they are is asked once, by the server.
-        if (given[0] === 'baton:queue-owners') return memory.load(...given);
         underWay += 1;
         await open.promise;
         return memory.load(...given);

@@ -137,6 +137,8 @@ export const postgresIndexes: readonly string[] = [
   'webhooks_dead',
   'callers_turns',
   'tasks_asking',
+  'records_of_scope',
+  'records_by_end',
   'task_texts_by_word',
 ];
 

@@ -208,7 +208,7 @@ describe('a run that does not end', () => {
     const reasons = [one, two].flatMap((ended) =>
       ended.status === 'rejected' ? [ended.reason.message] : [],
     );
-    expect(reasons).toEqual(['Another process goes on with this run, or ended it']);
+    expect(reasons).toEqual(['Another process goes on with this run or ended it, or its caller was erased']);
     await ends(server, 'CANCELED', 250);
   });
 

@@ -1,4 +1,3 @@
-import { retentionLog } from '@batonjs/store';
 import type { Database } from '../sql/database.ts';
 
 /** What the store has to do next, so that a host knows when to start its process. Times are milliseconds since 1970. */
@@ -41,11 +40,9 @@ export class NextWork {
   readonly #due;
 
   constructor(db: Database) {
-    this.#leased = db.prepare(
-      overQueues('tasks', 'lease_until', 'max', `AND tasks.queue <> '${retentionLog}'`),
-    );
+    this.#leased = db.prepare(overQueues('tasks', 'lease_until', 'max'));
     // Reads every task with a lease. Used only when no turn runs: these leases have run out, and are few.
-    this.#left = db.prepare("SELECT max(leased_at) AS at FROM tasks WHERE holder >= '' AND queue <> ?");
+    this.#left = db.prepare("SELECT max(leased_at) AS at FROM tasks WHERE holder >= ''");
     this.#delivering = db.prepare("SELECT 1 FROM webhooks WHERE holder >= '' AND lease_until > ? LIMIT 1");
     this.#waiting = db.prepare(overQueues('tasks', 'waiting_since', 'max'));
     const forBothTables = (pick: 'min' | 'max', comparison: '<=' | '>') =>
@@ -66,7 +63,7 @@ export class NextWork {
     const leasedUntil = this.#leased.get()?.at;
     const hasTurn = typeof leasedUntil === 'number' && leasedUntil > now;
     const newest = [this.#waiting.get(), ...this.#ready.map((last) => last.get(now))];
-    if (!hasTurn) newest.push(this.#left.get(retentionLog));
+    if (!hasTurn) newest.push(this.#left.get());
     const since = newest.map((row) => row?.at).filter((at) => typeof at === 'number');
     const due = this.#due.map((first) => first.get(now)?.at).filter((at) => typeof at === 'number');
     return {

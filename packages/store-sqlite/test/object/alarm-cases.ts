@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { retentionLog } from '@batonjs/store';
 import { chunkAfter, headAt } from '../../../../test/kit/task-logs.ts';
 import { durableObjectStore } from '../../src/durable-object.ts';
 import { all, type Case, held, nextStart, refuses, wanted, webhook } from './object-storage.ts';
@@ -74,14 +73,10 @@ export const alarmCases: Readonly<Record<string, Case>> = {
     assert.equal(await storage.getAlarm(), Date.parse(retryAt));
   },
 
-  async 'sets no alarm for the right to delete old tasks, which a server never gives back'(storage) {
+  async 'sets no alarm for a record'(storage) {
     const store = durableObjectStore(storage);
-    const log = { scope: retentionLog, taskId: retentionLog };
-    await store.commit(chunkAfter(0, { ...log, turn: { ...held, queue: retentionLog } }));
+    await store.putRecord('retention', 0, {}, { ttlMs: minute });
     await store.alarm();
-    assert.equal(await storage.getAlarm(), null);
-    const [lease] = await durableObjectStore(nextStart(storage)).claim({ ...all, queue: retentionLog });
-    assert.equal(lease?.cause, 'expired', 'the next object has the right at once');
     assert.equal(await storage.getAlarm(), null);
   },
 

@@ -156,10 +156,10 @@ export const cases: Readonly<Record<string, Case>> = {
     const store = durableObjectStore(storage);
     const identity = await store.identity();
     assert.equal(await durableObjectStore(nextStart(storage)).identity(), identity);
-    storage.sql.exec('UPDATE baton SET version = 7');
+    storage.sql.exec('UPDATE baton SET version = 8');
     assert.throws(
       () => durableObjectStore(nextStart(storage)),
-      refuses('UNUSABLE', /another release: .* 7, .* knows 1/),
+      refuses('UNUSABLE', /another release: .* 8, .* knows 7/),
     );
   },
 

@@ -1,4 +1,3 @@
-import { retentionLog } from '@batonjs/store';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open-database.ts';
 import { NextWork } from '../../src/object/next-work.ts';
@@ -82,12 +81,4 @@ it('a delivery runs until its lease is over, and is ready then', async () => {
   expect(next()).toEqual({ isRunning: true, dueAt: 1_000_000 + ttlMs });
   time.now += ttlMs;
   expect(next()).toEqual({ isRunning: false, readySince: time.now });
-});
-
-it('the right to delete old tasks is no work', async () => {
-  const { time, hold, next } = open();
-  await hold(retentionLog, retentionLog);
-  expect(next()).toEqual({ isRunning: false });
-  time.now += 2 * ttlMs;
-  expect(next()).toEqual({ isRunning: false });
 });

@@ -1,15 +1,16 @@
-import { FACT_FORMAT, type Fact, headOf } from '@batonjs/lifecycle';
-import type { Message } from '@batonjs/protocol';
-import { type PushConfigStore, type StoredLog, StoreError, type TaskStore } from '@batonjs/store';
+import type { PushConfigStore, RecordStore, TaskStore } from '@batonjs/store';
 import type { Logger } from '../hooks/logger.ts';
-import { newId } from '../system/new-id.ts';
-import { type Clock, isoTime } from '../timing/clock.ts';
+import type { Clock } from '../timing/clock.ts';
+import { allRecords, changeRecord, recordName } from './records.ts';
 
-/** The scope of the logs in which a store remembers the agents of its queues. No caller has it: theirs are JSON or a hash. */
-const ownersScope = 'baton:queue-owners';
+/** The kind of the records in which a store remembers the agents of its queues. */
+const kind = 'queue-owners';
 
 /** How many agents of a queue are remembered. */
-const mostOwners = 1_000;
+const mostOwners = 100;
+
+/** The most characters of a name and of an address that are remembered. */
+const longestText = 300;
 
 /** How many agents of a store are named. */
 const mostNamed = 100;
@@ -27,6 +28,12 @@ export interface QueueUser {
   readonly shares: boolean;
 }
 
+/** What a store remembers of a queue. */
+interface Owned {
+  readonly queue: string;
+  readonly owners: readonly Owner[];
+}
+
 /** An agent that a store remembers. */
 interface Owner {
   readonly card: string;
@@ -35,8 +42,7 @@ interface Owner {
 
 /**
  * Compares an agent with those that the store remembers for its queue: a program that took the queue of another one by
- * mistake would run its tasks. An agent is known by the name in its card, or by its public URL. The record is a log of
- * its own, so that stores need nothing for it.
+ * mistake would run its tasks. An agent is known by the name in its card, or by its public URL.
  */
 export class QueueOwners {
   readonly #user: QueueUser;
@@ -78,62 +84,35 @@ export class QueueOwners {
   async #check(): Promise<string | undefined> {
     const { store, clock, logger } = this.#source;
     const { queue, shares } = this.#user;
-    const own: Owner = { card: this.#user.card!, ...publicUrl(this.#user.url) };
-    for (;;) {
-      const record = await store.load(ownersScope, queue);
-      const owners = record?.facts.map(({ fact }) => ownerIn(fact)) ?? [];
+    const own: Owner = { card: this.#user.card!.slice(0, longestText), ...publicUrl(this.#user.url) };
+    let refusal: string | undefined;
+    await changeRecord<Owned>(store, recordName(kind, queue), ({ owners } = { queue, owners: [] }) => {
+      const last = owners.at(-1);
       const isKnown = owners.some(
         ({ card, url }) => card === own.card || (url !== undefined && url === own.url),
       );
-      if (owners.length > 0 && !isKnown && !shares) {
-        const refusal = refusalOf(queue, own, owners.at(-1)!);
-        if (refusal !== this.#refusal) logger('error', refusal, { queue });
-        this.#refusal = refusal;
-        this.#refusedUntil = clock.monotonic() + refusedForMs;
-        return refusal;
-      }
+      refusal = last && !isKnown && !shares ? refusalOf(queue, own, last) : undefined;
       const isRemembered = owners.some(
         ({ card, url }) => card === own.card && (own.url === undefined || url === own.url),
       );
-      if (isRemembered || owners.length >= mostOwners || (await this.#remember(own, record))) break;
+      const isFull = owners.length >= mostOwners;
+      return refusal !== undefined || isRemembered || isFull
+        ? undefined
+        : { queue, owners: [...owners, own] };
+    });
+    if (refusal !== undefined) {
+      if (refusal !== this.#refusal) logger('error', refusal, { queue });
+      this.#refusedUntil = clock.monotonic() + refusedForMs;
     }
-    this.isOurs = true;
-    return undefined;
-  }
-
-  /** Resolves to false if another process was faster. */
-  async #remember(own: Owner, record: StoredLog | undefined): Promise<boolean> {
-    const { store, clock } = this.#source;
-    const now = isoTime(clock.now());
-    const last = record?.facts.at(-1)?.fact.at ?? '';
-    const message: Message = {
-      messageId: newId(clock),
-      contextId: 'queue',
-      role: 'ROLE_AGENT',
-      parts: [{ data: { ...own } }],
-    };
-    const [, at = now] = [last, now].sort();
-    const fact: Fact = { format: FACT_FORMAT, at, type: 'message-received', message };
-    try {
-      await store.commit({
-        scope: ownersScope,
-        taskId: this.#user.queue,
-        commitId: newId(clock),
-        expectedVersion: record?.version ?? 0,
-        facts: [fact],
-        head: headOf(record?.head, fact),
-      });
-      return true;
-    } catch (error) {
-      if (StoreError.is(error, 'VERSION_CONFLICT')) return false;
-      throw error;
-    }
+    this.#refusal = refusal;
+    this.isOurs = refusal === undefined;
+    return refusal;
   }
 }
 
 /** Whether an agent of this name has ever worked on the store. */
-export const isKnownQueue = async (store: Pick<TaskStore, 'load'>, queue: string): Promise<boolean> =>
-  (await store.load(ownersScope, queue)) !== undefined;
+export const isKnownQueue = async (store: RecordStore, queue: string): Promise<boolean> =>
+  (await store.getRecord(recordName(kind, queue))) !== undefined;
 
 /** An agent that has worked on a store. */
 export interface KnownQueue {
@@ -145,22 +124,14 @@ export interface KnownQueue {
 
 /** The agents that have ever worked on the store, of a hundred at most, in the order of their names, and how many there are. */
 export async function knownQueues(
-  store: Pick<TaskStore, 'list' | 'load'>,
+  store: RecordStore,
 ): Promise<{ readonly queues: readonly KnownQueue[]; readonly total: number }> {
-  // The record of a queue is no task: it is listed among the logs that were only answered.
-  const { tasks, total } = await store.list(ownersScope, { limit: mostNamed, answered: true });
-  const queues: KnownQueue[] = [];
-  for (const { taskId: name } of tasks) {
-    const record = await store.load(ownersScope, name);
-    queues.push({ name, cards: [...new Set(record?.facts.map(({ fact }) => ownerIn(fact).card))] });
-  }
-  return { queues: queues.sort((one, other) => (one.name < other.name ? -1 : 1)), total };
-}
-
-function ownerIn(fact: Fact): Owner {
-  const [part] = fact.type === 'message-received' ? fact.message.parts : [];
-  const { card, url } = Object(part && 'data' in part ? part.data : undefined) as Partial<Owner>;
-  return { card: String(card), ...(typeof url === 'string' && { url }) };
+  const records = await allRecords(store, { prefix: `${kind}/` });
+  const queues = records
+    .map(({ value }) => value as Owned)
+    .map(({ queue: name, owners }) => ({ name, cards: [...new Set(owners.map(({ card }) => card))] }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+  return { queues: queues.slice(0, mostNamed), total: records.length };
 }
 
 const refusalOf = (queue: string, own: Owner, { card, url }: Owner): string =>
@@ -173,5 +144,5 @@ function publicUrl(url: string | undefined): { readonly url?: string } {
   if (url === undefined) return {};
   const { hostname } = new URL(url);
   const isLocal = hostname === 'localhost' || hostname.startsWith('127.') || hostname === '[::1]';
-  return isLocal ? {} : { url: url.replace(/(?<!\/)\/+$/, '') };
+  return isLocal ? {} : { url: url.replace(/(?<!\/)\/+$/, '').slice(0, longestText) };
 }

@@ -1,8 +1,6 @@
-import { FACT_FORMAT, type Fact, headOf } from '@batonjs/lifecycle';
 import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
-import { type Lease, retentionLog, StoreError, type TaskStore } from '@batonjs/store';
+import type { TaskStore } from '@batonjs/store';
 import type { Logger, ReportFailure } from '../hooks/logger.ts';
-import { newId } from '../system/new-id.ts';
 import { type Clock, isoTime } from '../timing/clock.ts';
 import type { RetentionRule } from './retention-rules.ts';
 
@@ -46,17 +44,18 @@ export interface RetentionSource {
   readonly report: ReportFailure;
 }
 
-const task = { scope: retentionLog, taskId: retentionLog };
+/** The record of the right to delete: who puts it first has it, while it lasts. */
+const name = 'retention';
 
-/** The shortest time between two questions of one process, in parts of `everyMs`; a lease lasts as long. */
+/** The shortest time between two questions of one process, in parts of `everyMs`; the right lasts as long. */
 const shortest = 0.75;
 
 /** The pause between two deletions, in milliseconds. */
 const pauseMs = { least: 5, most: 1_000 };
 
 /**
- * Deletes old tasks from time to time. Among all processes on a store one at a time does: the holder of a lease, which
- * is never given back. It runs out, and then the next process that asks has it.
+ * Deletes old tasks from time to time. Among all processes on a store one at a time does: whose record it is, which is
+ * never given back. Its time ends, and then the next process that asks has it.
  */
 export class Retention {
   readonly #source: RetentionSource;
@@ -85,8 +84,8 @@ export class Retention {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        const lease = await this.#acquire();
-        if (lease) await this.#deleteAll(lease);
+        const revision = await this.#put(0);
+        if (revision !== undefined) await this.#deleteAll(revision);
       } catch (error) {
         report('Could not delete old tasks', { error });
       }
@@ -95,48 +94,27 @@ export class Retention {
     }
   }
 
-  async #acquire(): Promise<Lease | undefined> {
-    const { store, clock } = this.#source;
-    const holder = newId(clock);
+  /** The revision of the record; undefined if another process has it. */
+  #put(revision: number): Promise<number | undefined> {
     const ttlMs = this.#options.everyMs * shortest;
-    const [lease] = await store.claim({ task, queue: retentionLog, holder, ttlMs, limit: 1 });
-    return lease ?? this.#acquireFirst(holder, ttlMs);
+    return this.#source.store.putRecord(name, revision, {}, { ttlMs });
   }
 
-  /** Makes the log, with the lease, if the store does not have it yet. */
-  async #acquireFirst(holder: string, ttlMs: number): Promise<Lease | undefined> {
-    const { store, clock } = this.#source;
-    const text = 'The process that holds the lease of this log deletes old tasks';
-    const fact: Fact = {
-      format: FACT_FORMAT,
-      at: isoTime(clock.now()),
-      type: 'message-received',
-      message: { messageId: retentionLog, contextId: retentionLog, role: 'ROLE_USER', parts: [{ text }] },
-    };
-    const turn = { queue: retentionLog, acquire: { holder, ttlMs } };
-    const head = headOf(undefined, fact);
-    const commitId = newId(clock);
-    try {
-      return (await store.commit({ ...task, commitId, expectedVersion: 0, facts: [fact], head, turn })).lease;
-    } catch (error) {
-      if (StoreError.is(error, 'VERSION_CONFLICT')) return undefined;
-      throw error;
-    }
-  }
-
-  async #deleteAll(lease: Lease): Promise<void> {
+  async #deleteAll(first: number): Promise<void> {
     const { store, clock, logger } = this.#source;
     const { closedAfterMs, batch: limit } = this.#options;
     const ttlMs = this.#options.everyMs * shortest;
     const { signal } = this.#stop;
+    let revision: number | undefined = first;
     let renewedAt = clock.monotonic();
     let deleted = 0;
     let some = limit;
     while (some >= limit && !signal.aborted) {
       const since = clock.monotonic();
       if (since - renewedAt > ttlMs / 3) {
+        revision = await this.#put(revision);
         // Another process has it, and goes on.
-        if ((await store.renew([lease], ttlMs)).length === 0) break;
+        if (revision === undefined) break;
         renewedAt = since;
       }
       some = await store.prune({ closedBefore: isoTime(clock.now() - closedAfterMs), limit });

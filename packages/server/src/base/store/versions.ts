@@ -1,11 +1,7 @@
-import { FACT_FORMAT, type Fact, headOf } from '@batonjs/lifecycle';
-import { type StoredLog, StoreError, type TaskName, type TaskStore } from '@batonjs/store';
+import type { RecordStore, TaskName, TaskStore } from '@batonjs/store';
 import type { Logger } from '../hooks/logger.ts';
-import { newId } from '../system/new-id.ts';
-import { type Clock, isoTime } from '../timing/clock.ts';
-
-/** The scope of the logs in which a store remembers the versions of its queues. No caller has it. */
-const versionsScope = 'baton:versions';
+import type { Clock } from '../timing/clock.ts';
+import { changeRecord, recordName } from './records.ts';
 
 /** How many versions of a queue are remembered: the latest. */
 const mostVersions = 100;
@@ -30,16 +26,12 @@ export interface Stranded {
   readonly tasks: readonly TaskName[];
 }
 
-/** The versions that ever began pinned turns of a queue, the latest ones last, as its store remembers them. */
-export async function versionsOf(store: TaskStore, queue: string): Promise<readonly string[]> {
-  return namedIn(await store.load(versionsScope, queue));
+/** The latest versions that began pinned turns of a queue, the latest one last, as its store remembers them. */
+export async function versionsOf(store: RecordStore, queue: string): Promise<readonly string[]> {
+  return ((await store.getRecord(nameOf(queue)))?.value as readonly string[] | undefined) ?? [];
 }
 
-const namedIn = (record: StoredLog | undefined): string[] =>
-  (record?.facts ?? []).flatMap(({ fact }) => {
-    const [part] = fact.type === 'message-received' ? fact.message.parts : [];
-    return part && 'text' in part && typeof part.text === 'string' ? [part.text] : [];
-  });
+const nameOf = (queue: string): string => recordName('versions', queue);
 
 interface VersionSource {
   readonly store: TaskStore;
@@ -141,44 +133,11 @@ export class Versions {
   }
 
   async #remember(): Promise<void> {
-    const { store, clock } = this.#source;
-    while (!this.#isRemembered) {
-      const record = await store.load(versionsScope, this.#queue);
-      if (!namedIn(record).includes(this.#version)) {
-        const fact = this.#fact(record);
-        try {
-          await store.commit({
-            scope: versionsScope,
-            taskId: this.#queue,
-            commitId: newId(clock),
-            expectedVersion: record?.version ?? 0,
-            facts: [fact],
-            head: headOf(record?.head, fact),
-          });
-        } catch (error) {
-          if (StoreError.is(error, 'VERSION_CONFLICT')) continue;
-          throw error;
-        }
-      }
-      this.#isRemembered = true;
-    }
-  }
-
-  #fact(record: StoredLog | undefined): Fact {
-    const { clock } = this.#source;
-    const now = isoTime(clock.now());
-    const last = record?.facts.at(-1)?.fact.at ?? '';
-    return {
-      format: FACT_FORMAT,
-      at: last > now ? last : now,
-      type: 'message-received',
-      message: {
-        messageId: newId(clock),
-        contextId: 'versions',
-        role: 'ROLE_AGENT',
-        parts: [{ text: this.#version }],
-      },
-    };
+    if (this.#isRemembered) return;
+    await changeRecord<readonly string[]>(this.#source.store, nameOf(this.#queue), (known = []) =>
+      known.includes(this.#version) ? undefined : [...known, this.#version].slice(-mostVersions),
+    );
+    this.#isRemembered = true;
   }
 }
 

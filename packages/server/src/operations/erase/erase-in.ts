@@ -1,5 +1,6 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Answer, ListedTask, Scope, TaskStore } from '@batonjs/store';
+import { allRecords } from '../../base/store/records.ts';
 import { originOf } from '../fork/fork-stored.ts';
 
 /** What was erased. */
@@ -14,9 +15,9 @@ export interface Erasure {
 const pageSize = 100;
 
 /**
- * Deletes one task of a scope, those of a context, or all, with everything that names them. `cancel` is called for those
- * that have not ended, and resolves when they have, or after some time. Rejects with `UNSUPPORTED_OPERATION` at a store that
- * cannot.
+ * Deletes one task of a scope, those of a context, or all of them and the records of the scope, with everything that names
+ * them. `cancel` is called for those that have not ended, and resolves when they have, or after some time. Rejects with
+ * `UNSUPPORTED_OPERATION` at a store that cannot.
  */
 export async function eraseIn(
   scope: Scope,
@@ -68,5 +69,7 @@ export async function eraseIn(
     before = done.tasks;
     await pass(isNewFork);
   }
+  if (contextId === undefined)
+    for (const { name } of await allRecords(store, { scope })) await store.deleteRecord(name);
   return { ...done, left };
 }

@@ -5,7 +5,7 @@ import { labelOfSchedule } from '../accept/receive.ts';
 import { scopeOf } from '../call/call-context.ts';
 import type { DueTimes } from './due-times.ts';
 import type { Missed, RecurringTask, RunningSchedules, ScheduleSource } from './recurring-task.ts';
-import { isSameSchedule, type RecordedSchedule, ScheduleRecord } from './schedule-record.ts';
+import { isSameSchedule, type RecordedSchedule, ScheduleRecord, withForm } from './schedule-record.ts';
 import { throughAt } from './through-at.ts';
 
 /** A due time is missed that was not started for so many milliseconds. */
@@ -28,8 +28,7 @@ export interface CompleteTask {
 /** Starts the tasks at their times, until it is closed. */
 export function runSchedules(tasks: readonly CompleteTask[], source: ScheduleSource): RunningSchedules {
   const closing = new AbortController();
-  const record = new ScheduleRecord(source);
-  const running = tasks.map((task) => new ScheduleRun(task, record, source, closing.signal).run());
+  const running = tasks.map((task) => new ScheduleRun(task, source, closing.signal).run());
   return {
     async close() {
       closing.abort();
@@ -57,9 +56,11 @@ class ScheduleRun {
   /** All due times up to here are done with, as far as this process knows. */
   #through = 0;
 
-  constructor(own: CompleteTask, record: ScheduleRecord, source: ScheduleSource, closing: AbortSignal) {
+  constructor(own: CompleteTask, source: ScheduleSource, closing: AbortSignal) {
+    const { name, caller, tenant } = own.task;
     this.#own = own;
-    this.#record = record;
+    const scope = caller && scopeOf(source.queue, tenant, caller);
+    this.#record = new ScheduleRecord(source, name, scope);
     this.#source = source;
     this.#closing = closing;
   }
@@ -98,18 +99,16 @@ class ScheduleRun {
     const now = clock.now();
     let wrong: string | undefined;
     await this.#record.change((schedules) => {
-      const named = schedules.filter(({ name }) => name === this.#fields.name);
-      const own = named.find((schedule) => isSameSchedule(schedule, this.#fields));
+      const own = schedules.find((schedule) => isSameSchedule(schedule, this.#fields));
       // While the name had other times, those of this schedule were not missed.
-      this.#through = own ? Math.max(...named.map((schedule) => throughAt(schedule, now))) : now;
+      this.#through = own ? Math.max(...schedules.map((schedule) => throughAt(schedule, now))) : now;
       const through = isoTime(this.#through);
       wrong = own && own.through > through ? own.through : undefined;
-      const old = named.find(({ since }) => Date.parse(since) < now - replacedForMs);
-      if (old && old !== own) return { remove: old };
-      const isLatest = own && named.every(({ since }) => since <= own.since);
-      if (isLatest && own.missed === missed && own.through === through) return undefined;
+      const recent = schedules.filter((one) => one === own || Date.parse(one.since) >= now - replacedForMs);
+      const isSame = recent.length === schedules.length && own?.through === through && own.missed === missed;
+      if (isSame && schedules.every(({ since }) => since <= own.since)) return undefined;
       const { passed: _, ...known } = own ?? {};
-      return { set: { ...known, ...this.#fields, since: isoTime(now), through } };
+      return withForm(recent, { ...known, ...this.#fields, since: isoTime(now), through });
     });
     if (wrong !== undefined)
       logger('warn', 'A clock was ahead: due times that it passed over are taken up again', {
@@ -137,7 +136,7 @@ class ScheduleRun {
       const latest = taskId === undefined ? own?.latest : { dueAt, taskId };
       const passed = step.passesOver ? { after, to: dueAt } : own?.passed;
       const more = { ...(passed && { passed }), ...(latest && { latest }) };
-      return { set: { ...this.#fields, since: own?.since ?? dueAt, through: dueAt, ...more } };
+      return withForm(schedules, { ...this.#fields, since: own?.since ?? dueAt, through: dueAt, ...more });
     });
     this.#through = step.dueAt;
   }

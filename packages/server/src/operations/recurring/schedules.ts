@@ -1,10 +1,9 @@
 import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
-import type { TaskStore } from '@batonjs/store';
-import { systemClock } from '../../base/timing/clock.ts';
+import type { RecordStore } from '@batonjs/store';
 import { dueTimes } from './due-times.ts';
 import type { Missed, RecurringTask, Schedules } from './recurring-task.ts';
 import { type CompleteTask, missedAfterMs, runSchedules } from './run-schedules.ts';
-import { type RecordedSchedule, ScheduleRecord } from './schedule-record.ts';
+import { forgetRecorded, type RecordedSchedule, recordedSchedules } from './schedule-record.ts';
 import { throughAt } from './through-at.ts';
 
 export type { Missed, RecurringTask, RunningSchedules, ScheduleSource, Schedules } from './recurring-task.ts';
@@ -37,12 +36,12 @@ export interface ScheduleStatus extends Omit<RecordedSchedule, 'through' | 'pass
  * nothing.
  */
 export async function schedulesIn(
-  store: TaskStore,
+  store: RecordStore,
   agent = 'agent',
   now = Date.now(),
 ): Promise<readonly ScheduleStatus[]> {
   const latest = new Map<string, RecordedSchedule>();
-  for (const schedule of await recordIn(store, agent).read()) {
+  for (const schedule of await recordedSchedules(store, agent)) {
     const known = latest.get(schedule.name);
     if (!known || known.since < schedule.since) latest.set(schedule.name, schedule);
   }
@@ -59,19 +58,8 @@ export async function schedulesIn(
  * Forgets a schedule that no server has any more, so that it is not overdue for ever. One that a server has comes back
  * with its next due time. Resolves to whether there was one.
  */
-export async function forgetSchedule(store: TaskStore, agent: string, name: string): Promise<boolean> {
-  let isFound = false;
-  await recordIn(store, agent).change((schedules) => {
-    const remove = schedules.find((schedule) => schedule.name === name);
-    isFound ||= remove !== undefined;
-    return remove && { remove };
-  });
-  // One entry for each form that the schedule had.
-  return isFound && ((await forgetSchedule(store, agent, name)) || true);
-}
-
-const recordIn = (store: TaskStore, queue: string) =>
-  new ScheduleRecord({ queue, store, clock: systemClock });
+export const forgetSchedule = (store: RecordStore, agent: string, name: string): Promise<boolean> =>
+  forgetRecorded(store, agent, name);
 
 const names: OptionNames<RecurringTask> = {
   name: true,

@@ -10,10 +10,10 @@ async function deleting(took: readonly number[], renewed = true, last = 9) {
   const left = [...took];
   const isIdle = Promise.withResolvers<void>();
   const store = {
-    claim: async () => [{ fence: 1 }],
-    async renew(leases: readonly object[], ms: number) {
-      renewals.push(ms);
-      return renewed ? leases : [];
+    async putRecord(name: string, revision: number, _: unknown, { ttlMs }: { ttlMs: number }) {
+      expect(name).toBe('retention');
+      if (revision > 0) renewals.push(ttlMs);
+      return revision === 0 || renewed ? revision + 1 : undefined;
     },
     async prune({ limit }: { limit: number }) {
       time += left.shift() ?? 0;

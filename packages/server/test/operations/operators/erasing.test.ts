@@ -42,6 +42,7 @@ function storeOf(
     readFacts: async (_scope: string, id: string) => [
       { fact: { type: 'message-received', ...(id.startsWith('fork') && { forked: { taskId: 'a' } }) } },
     ],
+    listRecords: async () => [],
   } as unknown as TaskStore;
   return { store, queries };
 }
@@ -205,6 +206,24 @@ describe('a server that erases', () => {
     expect(await ended.server.erase({})).toMatchObject({ tasks: 0, left: [ended.id] });
     const damaged = await refusing(new StoreError('UNREADABLE', 'It is damaged'));
     await expect(damaged.server.erase({})).rejects.toThrow('It is damaged');
+  });
+
+  it('erases the records of a caller with all of its tasks, and none with some of them', async () => {
+    const store = memoryStore();
+    const server = serve(agent, { store });
+    const context = say('done', { contextId: 'c' });
+    await rpc(server, 'SendMessage', { message: context });
+    for (let n = 0; n < 150; n += 1) await store.putRecord(`own/${n}`, 0, n, { scope });
+    await store.putRecord('other', 0, 1, { scope: 'other' });
+    const left = async () => (await store.listRecords({ limit: 999 })).length;
+    await server.erase({ contextId: 'c' });
+    await server.erase({ taskId: 'none' });
+    expect(await left()).toBeGreaterThan(150);
+    await server.erase({});
+    expect((await store.listRecords({ limit: 9 })).map(({ name }) => name)).toEqual([
+      'other',
+      'queue-owners/agent',
+    ]);
   });
 
   it('erases for one caller and tenant alone', async () => {

@@ -10,7 +10,7 @@ import { systemClock } from '../../../src/base/timing/clock.ts';
 import { completed, inputRequired, type Turn } from '../../../src/index.ts';
 import type { BulkProgress, BulkRequest, BulkSource } from '../../../src/operations/bulk/bulk.ts';
 import { firstPlace } from '../../../src/operations/bulk/bulk-place.ts';
-import { BulkRecord, bulkRuns, bulkScope } from '../../../src/operations/bulk/bulk-record.ts';
+import { BulkRecord, type BulkRun, bulkRuns } from '../../../src/operations/bulk/bulk-record.ts';
 import { bulkTasks } from '../../../src/operations/bulk/bulk-tasks.ts';
 import { commitOnce } from '../../../src/operations/fork/commit-once.ts';
 
@@ -87,16 +87,18 @@ describe('a run', () => {
 
   it('writes down how far it is after each page of tasks, and not for pages without any', async () => {
     const store = await storeWith(250);
-    const writes: number[] = [];
+    const done: number[] = [];
     const noting = change(store, {
-      commit: (commit) => (one) => {
-        if (one.scope === bulkScope('agent')) writes.push(one.expectedVersion as number);
-        return commit(one);
-      },
+      putRecord:
+        (put) =>
+        (...given) => {
+          done.push((given[2] as BulkRun).place.done);
+          return put(...given);
+        },
     });
     await all(bulkTasks({ scope, request: deleting }, {}, sourceOf(noting)));
     // Its begin, three pages of tasks, its end.
-    expect(writes).toEqual([0, 1, 2, 3, 4]);
+    expect(done).toEqual([0, 100, 200, 250, 250]);
   });
 
   it('goes on with the other tasks after one that fails, and says why', async () => {
@@ -332,50 +334,62 @@ describe('the record of a run', () => {
     await second.note(firstPlace);
     const refused = {
       reason: 'UNSUPPORTED_OPERATION',
-      message: 'Another process goes on with this run, or ended it',
+      message: 'Another process goes on with this run or ended it, or its caller was erased',
     };
     await expect(first.note(firstPlace)).rejects.toMatchObject(refused);
     await second.end(firstPlace);
     await expect(first.end(firstPlace)).rejects.toMatchObject(refused);
+    await store.deleteRecord(`bulk/q/${first.run.id}`);
+    await expect(second.note(firstPlace)).rejects.toMatchObject(refused);
   });
 
-  it('lists the runs that were written last, and passes over logs that are none', async () => {
-    const store = memoryStore();
-    const ids: string[] = [];
-    for (let n = 0; n < 3; n += 1) ids.push((await BulkRecord.begin(began, 'q', source(store))).run.id);
-    const found = await bulkRuns(store, 'q', 2);
-    expect(found).toHaveLength(2);
-    const empty = change(store, { load: () => async () => undefined });
-    expect(await bulkRuns(empty, 'q')).toEqual([]);
-    const strange = change(store, {
-      load: (load) => async (at, id) => {
-        const log = await load(at, id);
-        return log && { ...log, facts: [] };
-      },
-    });
-    expect(await bulkRuns(strange, 'q')).toEqual([]);
-    await expect(BulkRecord.open(ids[0]!, 'q', source(strange))).rejects.toMatchObject({
-      reason: 'TASK_NOT_FOUND',
-    });
-    const words = change(store, {
-      load: (load) => async (at, id) => {
-        const log = (await load(at, id))!;
-        const facts = log.facts.map((one) => ({
-          ...one,
-          fact: { ...one.fact, message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } },
-        }));
-        return { ...log, facts } as never;
-      },
-    });
-    expect(await bulkRuns(words, 'q')).toEqual([]);
+  it('lists the runs that were written last first', async () => {
+    let now = 1_000;
+    const store = memoryStore({ now: () => (now += 10) });
+    const [first, second, third] = await Promise.all(
+      [1, 2, 3].map(() => BulkRecord.begin(began, 'q', source(store))),
+    );
+    await second!.note(firstPlace);
+    const ids = (await bulkRuns(store, 'q')).map(({ id }) => id);
+    expect(ids).toEqual([second, third, first].map((one) => one!.run.id));
+    expect(await bulkRuns(store, 'q', 2)).toHaveLength(2);
   });
 
-  it('has a scope that no caller has, however long the name of its queue is', () => {
-    expect(bulkScope('q')).toBe('["baton:bulk","q"]');
-    const long = bulkScope('x'.repeat(600));
-    expect([long.length < 64, long === bulkScope('x'.repeat(601))]).toEqual([true, false]);
-    const edge = 'x'.repeat(512 - bulkScope('').length);
-    expect([bulkScope(edge).length, bulkScope(`${edge}x`).length < 64]).toEqual([512, true]);
+  it('names the other callers until it is over, and is gone a month after its last write', async () => {
+    let now = 1_000;
+    const store = memoryStore({ now: () => now });
+    const record = await BulkRecord.begin({ ...began, others: ['bob'] }, 'q', source(store));
+    expect(await bulkRuns(store, 'q')).toMatchObject([{ others: ['bob'] }]);
+    await record.end(firstPlace);
+    expect(JSON.stringify(await store.listRecords({ scope, limit: 9 }))).not.toContain('bob');
+    now += 30 * 86_400_000 - 1;
+    expect(await bulkRuns(store, 'q')).toHaveLength(1);
+    now += 1;
+    expect(await bulkRuns(store, 'q')).toEqual([]);
+  });
+
+  it('is written once where the store was away, whether or not the first try was heard of', async () => {
+    const kept = memoryStore();
+    const { clock, sleeps } = sleptClock();
+    let answers = ['', 'before', 'after', 'after', ''];
+    const store = change(kept, {
+      putRecord:
+        (put) =>
+        async (...given) => {
+          const fault = answers.shift();
+          const written = fault === 'before' ? undefined : await put(...given);
+          if (fault) throw new StoreError('UNAVAILABLE', 'away');
+          return written;
+        },
+    });
+    const record = await BulkRecord.begin(began, 'q', { store, clock });
+    const place = { ...firstPlace, done: 3 };
+    await record.note(place);
+    expect([await bulkRuns(kept, 'q'), sleeps]).toMatchObject([[{ place }], [100, 100, 100]]);
+    await record.end(place);
+    answers = Array(200).fill('before');
+    await expect(record.note(place)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(sleeps).toHaveLength(103);
   });
 });
 

@@ -10,13 +10,20 @@ import type {
   RecurringTask,
   ScheduleSource,
 } from '../../../src/operations/recurring/recurring-task.ts';
-import { ScheduleRecord } from '../../../src/operations/recurring/schedule-record.ts';
-import { recurring, schedulesIn } from '../../../src/operations/recurring/schedules.ts';
+import {
+  type RecordedSchedule,
+  recordedSchedules,
+  ScheduleRecord,
+  withForm,
+} from '../../../src/operations/recurring/schedule-record.ts';
+import { forgetSchedule, recurring, schedulesIn } from '../../../src/operations/recurring/schedules.ts';
 import { testClock } from '../../../src/turns/testing/testing.ts';
 
 const start = Date.parse('2026-01-01T00:00:30Z');
 const minute = 60_000;
 const tick: RecurringTask = { name: 'tick', cron: '* * * * *', message: 'Tick' };
+
+const recordIn = (store: TaskStore) => new ScheduleRecord({ queue: 'q', store }, 'tick');
 
 /** Schedules in one process, whose server takes each message as `submit` says. */
 function running(
@@ -161,9 +168,7 @@ describe('a task that recurs', () => {
   it('is not started for what another process has done with meanwhile', async () => {
     const { clock, times, store } = running([tick]);
     await clock.advance(1_000);
-    const record = new ScheduleRecord({ queue: 'q', store, clock: systemClock });
-    const [known] = await record.read();
-    await record.change(() => known && { set: { ...known, through: '2026-01-01T00:02:00.000Z' } });
+    await recordIn(store).change(([known]) => [{ ...known!, through: '2026-01-01T00:02:00.000Z' }]);
     await clock.advance(3 * minute);
     expect(times()).toEqual(['00:03:00']);
   });
@@ -196,8 +201,10 @@ describe('a task that recurs', () => {
   it('is started once although its record could not be written at first', async () => {
     let isDown = false;
     const store = change(memoryStore(), {
-      commit: (commit) => (one) =>
-        isDown ? Promise.reject(new StoreError('UNAVAILABLE', 'away')) : commit(one),
+      putRecord:
+        (put) =>
+        (...given) =>
+          isDown ? Promise.reject(new StoreError('UNAVAILABLE', 'away')) : put(...given),
     });
     const { clock, due } = running([tick], {
       store,
@@ -392,11 +399,9 @@ describe('a clock that was wrong', () => {
   it('leaves a schedule that was forgotten to begin again', async () => {
     const { store, due, clock: real } = running([tick]);
     await real.advance(2 * minute);
-    const record = new ScheduleRecord({ queue: 'q', store, clock: systemClock });
-    const [known] = await record.read();
-    await record.change(() => known && { set: { ...known, through: '2026-01-01T05:00:00.000Z' } });
+    await recordIn(store).change(([known]) => [{ ...known!, through: '2026-01-01T05:00:00.000Z' }]);
     await real.advance(2 * minute);
-    await record.change(() => known && { remove: known });
+    expect(await forgetSchedule(store, 'q', 'tick')).toBe(true);
     await real.advance(3 * minute);
     expect(startedOf(due, real.now()).slice(-2)).toEqual(minutes(6, 7));
   });
@@ -404,7 +409,6 @@ describe('a clock that was wrong', () => {
 
 describe('the times of a name', () => {
   const hourly = { ...tick, cron: '@hourly' };
-  const recordIn = (store: TaskStore) => new ScheduleRecord({ queue: 'q', store, clock: systemClock });
 
   it('that come back were not missed meanwhile, and stay though they are old', async () => {
     const first = running([tick]);
@@ -419,7 +423,6 @@ describe('the times of a name', () => {
     expect([back.logged, back.due.length]).toEqual([[], 1]);
     await back.close();
     await clock.advance(8 * 24 * 60 * minute);
-    // Each start forgets one.
     for (const missed of ['skip', 'last'] as const) {
       const same = running([{ ...tick, missed }], { store, clock });
       await clock.advance(1);
@@ -432,9 +435,7 @@ describe('the times of a name', () => {
     const { store, clock, times } = running([tick], {
       submit: async ({ metadata }) => {
         if (!metadata.schedule.dueAt.includes('00:01:00')) return;
-        await recordIn(store).change(
-          ([known]) => known && { set: { ...known, through: '2026-01-01T00:01:30.000Z' } },
-        );
+        await recordIn(store).change(([known]) => [{ ...known!, through: '2026-01-01T00:01:30.000Z' }]);
       },
     });
     await clock.advance(minute);
@@ -447,10 +448,7 @@ describe('the times of a name', () => {
     const first = running([tick]);
     await first.clock.advance(minute);
     await first.close();
-    const names = async () =>
-      (await new ScheduleRecord({ queue: 'q', store: first.store, clock: systemClock }).read()).map(
-        ({ cron }) => cron,
-      );
+    const names = async () => (await recordedSchedules(first.store, 'q')).map(({ cron }) => cron);
     const second = running([hourly], { store: first.store, clock: first.clock });
     await first.clock.advance(1_000);
     await second.close();
@@ -465,10 +463,12 @@ describe('the times of a name', () => {
   it('are written anew where what becomes of missed ones changes, and not where nothing does', async () => {
     const writes: unknown[] = [];
     const store = change(memoryStore(), {
-      commit: (commit) => (one) => {
-        writes.push(one);
-        return commit(one);
-      },
+      putRecord:
+        (put) =>
+        (...given) => {
+          writes.push(given);
+          return put(...given);
+        },
     });
     const clock = testClock(start);
     for (const [missed, expected] of [
@@ -496,96 +496,61 @@ describe('the record of schedules', () => {
     through: '2026-01-01T00:00:00.000Z',
     ...more,
   });
-  const recordOf = (store: TaskStore, at = start) =>
-    new ScheduleRecord({ queue: 'q', store, clock: { ...systemClock, now: () => at } });
+  const put = (store: TaskStore, one: RecordedSchedule) =>
+    new ScheduleRecord({ queue: 'q', store }, one.name, 's').change((forms) => withForm(forms, one));
 
-  it('has each schedule as it was set last, and none that was removed', async () => {
-    const record = recordOf(memoryStore());
-    expect(await record.read()).toEqual([]);
-    await record.change(() => ({ set: schedule('a') }));
-    await record.change(() => ({ set: schedule('b') }));
-    await record.change(() => ({ set: schedule('a', { missed: 'all' }) }));
-    await record.change(() => ({ remove: schedule('b') }));
-    await record.change(() => ({ set: schedule('a', { cron: '@daily' }) }));
-    await record.change(() => undefined);
-    expect(await record.read()).toEqual([
+  it('has each schedule as it was set last, by its name, and belongs to a caller', async () => {
+    const store = memoryStore();
+    const [a, b] = ['a', 'b'].map((name) => new ScheduleRecord({ queue: 'q', store }, name, 's'));
+    expect(await a!.read()).toEqual([]);
+    for (const one of [
+      schedule('b'),
+      schedule('a'),
       schedule('a', { missed: 'all' }),
       schedule('a', { cron: '@daily' }),
-    ]);
+    ])
+      await put(store, one);
+    await a!.change(() => undefined);
+    const forms = [schedule('a', { missed: 'all' }), schedule('a', { cron: '@daily' })];
+    expect([await a!.read(), await b!.read()]).toEqual([forms, [schedule('b')]]);
+    expect(await recordedSchedules(store, 'q')).toEqual([...forms, schedule('b')]);
+    expect(await recordedSchedules(store, 'q2')).toEqual([]);
+    expect(await store.listRecords({ scope: 's', limit: 9 })).toHaveLength(2);
   });
 
-  it('is decided anew where another process wrote meanwhile', async () => {
+  it('is decided again where another process wrote meanwhile', async () => {
     const store = memoryStore();
     let isFirst = true;
     const late = change(store, {
-      commit: (commit) => async (one) => {
-        if (isFirst) {
-          isFirst = false;
-          await recordOf(store).change(() => ({ set: schedule('b') }));
-        }
-        return commit(one);
-      },
+      putRecord:
+        (write) =>
+        async (...given) => {
+          if (isFirst) {
+            isFirst = false;
+            await put(store, schedule('a', { cron: '@daily' }));
+          }
+          return write(...given);
+        },
     });
-    const seen: string[][] = [];
-    await recordOf(late).change((schedules) => {
-      seen.push(schedules.map(({ name }) => name));
-      return { set: schedule('a') };
-    });
-    expect(seen).toEqual([[], ['b']]);
-    expect((await recordOf(store).read()).map(({ name }) => name).sort()).toEqual(['a', 'b']);
+    await put(late, schedule('a'));
+    expect((await recordedSchedules(store, 'q')).map(({ cron }) => cron)).toEqual(['@daily', '* * * * *']);
   });
 
   it('fails with what else the store says', async () => {
     const error = new StoreError('UNREADABLE', 'It is damaged');
-    const store = change(memoryStore(), { commit: () => () => Promise.reject(error) });
-    await expect(recordOf(store).change(() => ({ set: schedule('a') }))).rejects.toBe(error);
-  });
-
-  it('never goes back in time, whatever the clock of a process says', async () => {
-    const store = memoryStore();
-    await recordOf(store, start).change(() => ({ set: schedule('a') }));
-    await recordOf(store, start - 60_000).change(() => ({ set: schedule('b') }));
-    const log = await store.load('baton:schedules', 'q:1');
-    expect(log?.facts.map(({ fact }) => fact.at)).toEqual(Array(2).fill('2026-01-01T00:00:30.000Z'));
-    expect(log?.head.contextId).toBe('schedules');
-  });
-
-  it('goes on in the next log after 64 changes, which any process finishes, and the old one is erased', async () => {
-    const store = memoryStore();
-    const record = recordOf(store);
-    const logs = async () =>
-      Promise.all([0, 1].map(async (place) => (await store.load('baton:schedules', `q:${place}`))?.version));
-    for (let n = 0; n < 65; n += 1) await record.change(() => ({ set: schedule(`s${n % 3}`) }));
-    // The last change closes the log.
-    expect(await logs()).toEqual([undefined, 66]);
-    await recordOf(store).change(() => ({ set: schedule('s9') }));
-    expect(await logs()).toEqual([2, undefined]);
-    expect((await record.read()).map(({ name }) => name).sort()).toEqual(['s0', 's1', 's2', 's9']);
-    // What was remembered goes on by way of the other place.
-    for (let n = 0; n < 64; n += 1) await record.change(() => ({ set: schedule(`s${n % 3}`) }));
-    await record.change(() => ({ remove: schedule('s9') }));
-    expect(await logs()).toEqual([undefined, 3]);
-    expect((await record.read()).map(({ name }) => name).sort()).toEqual(['s0', 's1', 's2']);
-  });
-
-  it('stays in one log at a store that erases nothing', async () => {
-    const whole = memoryStore();
-    const store = methodsOf(whole) as unknown as TaskStore;
-    const record = recordOf(store);
-    for (let n = 0; n < 70; n += 1) await record.change(() => ({ set: schedule(`s${n % 3}`) }));
-    expect((await store.load('baton:schedules', 'q:1'))?.version).toBe(70);
+    const store = change(memoryStore(), { putRecord: () => () => Promise.reject(error) });
+    await expect(put(store, schedule('a'))).rejects.toBe(error);
   });
 
   it('has schedules by their names, the newest form of each', async () => {
     const store = memoryStore();
-    const record = recordOf(store);
     for (const one of [
       schedule('b'),
       schedule('a', { cron: '@hourly', since: '2026-01-01T02:00:00.000Z' }),
       schedule('a', { since: '2026-01-01T01:00:00.000Z' }),
       schedule('c', { timezone: 'Europe/Berlin', cron: '@daily' }),
     ])
-      await record.change(() => ({ set: one }));
+      await put(store, one);
     const at = Date.parse('2026-01-01T00:02:00.000Z');
     const known = await schedulesIn(store, 'q', at);
     expect(known.map(({ name, cron, nextAt, isOverdue }) => [name, cron, nextAt, isOverdue])).toEqual([
@@ -598,9 +563,3 @@ describe('the record of schedules', () => {
     expect(Object.keys(known[0]!)).not.toContain('through');
   });
 });
-
-/** The methods of a store, without one that erases. */
-const methodsOf = (store: TaskStore) => {
-  const names = ['commit', 'load', 'readFacts', 'list'] as const;
-  return Object.fromEntries(names.map((name) => [name, store[name].bind(store)]));
-};
