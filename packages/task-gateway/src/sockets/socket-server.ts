@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { headersOf, SocketListener } from '@batonjs/bindings-websocket/sockets';
+import { A2AError } from '@batonjs/protocol/errors';
 import type { Authenticate, Caller } from '@batonjs/server';
 import { callerOf } from '../http/caller-of.ts';
 import { errorReply } from '../http/json-reply.ts';
@@ -82,7 +83,9 @@ export function createSocketServer(
         new UpdateSocket(socket, caller, batchMs, { ...settings, subscriptions, slowMs }),
       refuse(error) {
         const shown = toWireError(error);
-        if (isFault(shown, isOpen())) logger('error', 'An upgrade to a WebSocket failed', { err: error });
+        // That there are too many is no fault, and each attempt of a stranger would be a line.
+        if (!A2AError.is(error, 'UNAVAILABLE') && isFault(shown, isOpen()))
+          logger('error', 'An upgrade to a WebSocket failed', { err: error });
         return errorReply(shown);
       },
     },
