@@ -341,12 +341,15 @@ describe('an upgrade', () => {
     ['beyond the number of sockets', { sockets: 0 }, {}, '503'],
     ['beyond the number of sockets of an address', { socketsPerCaller: 0 }, {}, '503'],
   ])('%s', async (_, webSockets, headers, outcome) => {
-    const service = await serveTasks({ types: {}, webSockets });
+    const logged: unknown[] = [];
+    const logger = (...line: unknown[]) => void logged.push(line);
+    const service = await serveTasks({ types: {}, webSockets, logger });
     const opening = openSocket(service.url, '', { headers }).then(
       () => 'open',
       (error) => error.message,
     );
     expect(await opening).toContain(outcome);
+    expect(logged).toEqual([]);
   });
 
   it('of a page of the same host is accepted', async () => {
