@@ -205,12 +205,13 @@ export class LiveTask {
    */
   add(facts: readonly StoredFact[], state?: State, snapshot?: Snapshot, head?: Head): void {
     const { version } = this;
-    const adopt = state !== undefined && facts[0]?.version === version + 1;
+    const first = facts[0]?.version ?? 0;
+    const adopt = state !== undefined && first === version + 1;
     // The state tells what one fact weighs. Several are weighed one by one.
     const weight = adopt && facts.length === 1 ? state.weight - (this.#state?.weight ?? 0) : undefined;
-    const added = facts.filter((stored) => stored.version > version && facts[0]!.version <= version + 1);
-    const more = added.map(({ fact }) => fact);
-    const folded = adopt ? state : replay(more, this.#state);
+    const added = adopt ? facts : facts.filter((one) => one.version > version && first <= version + 1);
+    const unfolded = adopt ? [] : added.map(({ fact }) => fact);
+    const folded = adopt ? state : replay(unfolded, this.#state);
     for (const stored of added) {
       if (stored.version === 1) this.#origin = stored.commitId;
       this.#lastCommitId = stored.commitId;

@@ -145,8 +145,8 @@ export class Confirmation {
   readonly #held: Held & { readonly live: LiveTask };
   readonly #heartbeat: Heartbeat;
   readonly #dependencies: TurnDependencies;
-  /** When the latest commit was sent, on the monotonic clock. */
-  #committedAt: number;
+  /** When the latest commit that was acknowledged was sent, on the monotonic clock. */
+  committedAt: number;
   /** How far the wall clock was ahead of the monotonic one: it jumps when a host wakes whose monotonic clock slept. */
   #wallAheadMs: number;
 
@@ -160,19 +160,14 @@ export class Confirmation {
     this.#held = held;
     this.#heartbeat = heartbeat;
     this.#dependencies = dependencies;
-    this.#committedAt = since;
+    this.committedAt = since;
     this.#wallAheadMs = dependencies.clock.now() - dependencies.clock.monotonic();
-  }
-
-  /** A commit of the turn was acknowledged that was sent at this monotonic time. */
-  committed(at: number): void {
-    this.#committedAt = at;
   }
 
   /** Whether the store need not be asked: under `'rerun'`, for a tenth of `leaseMs` after a commit. */
   isFreshAt(now: number): boolean {
     const { clock, options } = this.#dependencies;
-    const passedMs = Math.max(now - this.#committedAt, Math.abs(clock.now() - now - this.#wallAheadMs));
+    const passedMs = Math.max(now - this.committedAt, Math.abs(clock.now() - now - this.#wallAheadMs));
     const isRecent = options.restart === 'fail' || passedMs < options.leaseMs / 10;
     return isRecent && this.#heartbeat.isSure(this.#held);
   }

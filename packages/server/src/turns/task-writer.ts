@@ -259,7 +259,7 @@ export class TaskWriter implements Held {
     const carried = { writer: this.lease, turn: turn && noted, dueAt: this.#dueAt, giveUp: this.#giveUp };
     const succeeded = (written: Written): Written => {
       this.#writing--;
-      if (written.sentAt !== undefined) this.#confirmation.committed(written.sentAt);
+      if (written.sentAt !== undefined) this.#confirmation.committedAt = written.sentAt;
       this.#lines?.written(this.state);
       const isLast = written.facts.at(-1)?.version === this.live.version;
       this.hasEnded ||= released || (isLast && this.live.state.closed);

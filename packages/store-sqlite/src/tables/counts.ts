@@ -54,8 +54,10 @@ export class Counts implements TransactionHook {
     for (const [scope, states] of this.#pending) {
       for (const [state, tasks] of states) if (tasks !== 0) this.#add.run(scope, state, tasks);
     }
+    this.#pending = new Map();
+    if (this.#untidy.size === 0) return;
     for (const scope of this.#untidy) this.#deleteNothing.run(scope);
-    this.afterRollback();
+    this.#untidy.clear();
   }
 
   afterRollback(): void {
