@@ -210,15 +210,14 @@ export class LiveTask {
     // The state tells what one fact weighs. Several are weighed one by one.
     const weight = adopt && facts.length === 1 ? state.weight - (this.#state?.weight ?? 0) : undefined;
     const added = adopt ? facts : facts.filter((one) => one.version > version && first <= version + 1);
-    const unfolded = adopt ? [] : added.map(({ fact }) => fact);
-    const folded = adopt ? state : replay(unfolded, this.#state);
+    const unfolded = adopt ? undefined : added.map(({ fact }) => fact);
     for (const stored of added) {
       if (stored.version === 1) this.#origin = stored.commitId;
       this.#lastCommitId = stored.commitId;
       if (!adopt || !head) this.#head = headOf(this.#head, stored.fact);
       this.recent.push(stored, weight);
     }
-    this.#state = folded;
+    this.#state = unfolded ? replay(unfolded, this.#state) : state;
     if (adopt && head) this.#head = head;
     if (snapshot) this.#snapshot = storedSnapshot(snapshot);
     if (this.version > version) this.#callListeners();
