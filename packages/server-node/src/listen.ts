@@ -43,8 +43,9 @@ const storeMs = 2_000;
 
 /**
  * Serves one agent on a port of its own. Rejects if the port is not available, with the `code` of Node.js (`EADDRINUSE`), with
- * a `TypeError` for an option that it does not have, and if the store says that the tasks of its `name` are those of another
- * agent. A store that is away for a moment is no reason: requests are answered 503 until it is back.
+ * a `TypeError` for an option that it does not have, and, before it listens, if the store is one of another release or says
+ * that the tasks of the `name` are those of another agent. A store that is away for a moment is no reason: requests are
+ * answered 503 until it is back.
  */
 export async function listen(
   server: Pick<AgentServer, 'handle' | 'close'> & Partial<Pick<AgentServer, 'readiness'>>,
@@ -61,15 +62,12 @@ export async function listen(
     headersTimeout: requestMs / 4,
     connectionsCheckingInterval: Math.min(5_000, requestMs / 4),
   };
+  await mustBeUsable(server);
   const listener = createServer(timeouts, nodeHandler(server, { path, trustHost }));
   listener.maxConnections = connections;
   listener.listen(port, host);
   await once(listener, 'listening').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? inUse(host, port) : error;
-  });
-  await mustBeItsTasks(server).catch((error) => {
-    listener.close();
-    throw error;
   });
   const address = listener.address() as AddressInfo;
   const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
@@ -98,8 +96,8 @@ function inUse(host: string, port: number): NodeJS.ErrnoException {
   return Object.assign(error, { code: 'EADDRINUSE' });
 }
 
-/** An agent that must not touch the tasks of its name answers nothing: its program would seem to run. */
-async function mustBeItsTasks({ readiness }: Partial<Pick<AgentServer, 'readiness'>>): Promise<void> {
+/** An agent that must not touch the tasks of its store answers nothing: its program would seem to run. */
+async function mustBeUsable({ readiness }: Partial<Pick<AgentServer, 'readiness'>>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const waited = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), storeMs);

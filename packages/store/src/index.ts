@@ -38,7 +38,7 @@ export type {
 export type { QueueReading } from './port/queue-reading.ts';
 export type { Rate } from './port/rate.ts';
 export type { RecordOptions, RecordQuery, RecordStore, StoredRecord } from './port/record-store.ts';
-export { StoreError, type StoreErrorCode, type StoreTrouble } from './port/store-error.ts';
+export { otherLayout, StoreError, type StoreErrorCode, type StoreTrouble } from './port/store-error.ts';
 export type { Notification, TaskStore, Topic, Unsubscribe } from './port/task-store.ts';
 export { takenFrom } from './rules/bucket.ts';
 export {

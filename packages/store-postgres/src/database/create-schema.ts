@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { StoreError } from '@batonjs/store';
+import { otherLayout, StoreError } from '@batonjs/store';
 import type { Database, Session } from './database.ts';
 import { isForbidden, isMissing, translated } from './postgres-error.ts';
-import { schemaVersion, tables, textTables } from './schema.ts';
+import { layout, tables, textTables } from './schema.ts';
 
 export interface SchemaOptions {
   readonly schema: string;
@@ -54,7 +54,7 @@ async function createTables(session: Session, quoted: string): Promise<void> {
   await session.query(`CREATE TABLE ${quoted}.meta (name text PRIMARY KEY, value text NOT NULL)`);
   for (const statement of tables(quoted)) await session.query(statement);
   await session.query(`INSERT INTO ${quoted}.meta (name, value) VALUES ('version', $1), ('identity', $2)`, [
-    schemaVersion,
+    String(layout),
     randomUUID(),
   ]);
 }
@@ -69,9 +69,8 @@ async function createdSchema(
       `SELECT value, to_regclass($1) IS NOT NULL AS texts FROM ${quoted}.meta WHERE name = 'version'`,
       [`${quoted}.task_texts`],
     );
-    if (kept?.value === schemaVersion) return { texts: kept.texts === true };
-    const message = `The tables in schema ${schema} of ${database.name} have version ${String(kept?.value)}, and this release reads ${schemaVersion}`;
-    throw new StoreError('UNUSABLE', `${message}. Use a new schema, or the release that wrote them`);
+    if (kept && Number(kept.value) === layout) return { texts: kept.texts === true };
+    throw otherLayout(`The schema ${schema} of ${database.name}`, kept?.value, layout, 'a new schema');
   } catch (error) {
     if (isMissing(error)) return undefined;
     if (isForbidden(error)) throw translated(database.name, error, 'UNUSABLE');

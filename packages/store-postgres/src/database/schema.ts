@@ -1,8 +1,11 @@
 import { askingStates } from '@batonjs/store';
 import { definitionsOf, recordColumns, taskColumns, termsOfTask, webhookColumns } from './columns.ts';
 
-/** The version of the tables below. A schema of another version is refused. */
-export const schemaVersion = '7';
+/**
+ * The number of the layout. Data of another number is refused. Each change of the layout adds one: a test compares it with what
+ * is stored.
+ */
+export const layout = 7;
 
 /** Tasks that wait for an answer of their client. */
 export const asking = `state IN (${askingStates.map((state) => `'${state}'`).join(', ')})

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { StoreError } from '@batonjs/store';
+import { otherLayout, StoreError } from '@batonjs/store';
 import { listOf, type RedisDriver } from '../connection/driver.ts';
 import { infoOf } from '../connection/first-server.ts';
 
-/** The version of the layout of keys. A release that changes the layout increments it. */
-const layout = 7;
+/**
+ * The number of the layout. Data of another number is refused. Each change of the layout adds one: a test compares it with what
+ * is stored.
+ */
+export const layout = 7;
 const oldest = [6, 2] as const;
 const shardsOfCluster = 16;
 const mostShards = 1_024;
@@ -49,7 +52,8 @@ export async function start(
     await driver.command(key, ['HSETNX', key, 'id', randomUUID()]);
     kept = listOf(await read());
   }
-  if (Number(kept[1]) !== layout) throw unusable(`was written by another release (layout ${kept[1]})`);
+  if (Number(kept[1]) !== layout)
+    throw otherLayout(`"${prefix}" in Redis at ${driver.name}`, kept[1], layout, 'another prefix');
   if (shards !== undefined && Number(kept[0]) !== shards) {
     throw unusable(
       `keeps the tasks of "${prefix}" in ${kept[0]} shards, not in ${shards}; the number cannot be changed`,

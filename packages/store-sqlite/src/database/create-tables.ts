@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '@batonjs/store';
-import { applicationId, schema, schemaVersion } from '../sql/schema.ts';
+import { otherLayout, StoreError } from '@batonjs/store';
+import { applicationId, layout, schema } from '../sql/schema.ts';
 import { textSchema } from '../sql/text-schema.ts';
 
 /**
@@ -14,7 +14,7 @@ export function createTables(db: DatabaseSync, path: string, textSearch = false)
     if (isEmpty(db)) db.exec(schema);
     else mustBeOurs(db, path);
     if (textSearch) db.exec(textSchema);
-    db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`);
+    db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${layout}; COMMIT`);
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
@@ -30,9 +30,7 @@ function mustBeOurs(db: DatabaseSync, path: string): void {
   if (read(db, 'application_id') !== applicationId)
     throw new StoreError('UNUSABLE', `${path} is a database of another program`);
   const version = read(db, 'user_version');
-  if (version === schemaVersion) return;
-  const why = `its schema has version ${version}, this release knows ${schemaVersion}`;
-  throw new StoreError('UNUSABLE', `${path} was written by another release: ${why}`);
+  if (version !== layout) throw otherLayout(path, version, layout, 'a new file');
 }
 
 function read(db: DatabaseSync, pragma: 'user_version' | 'application_id'): number {

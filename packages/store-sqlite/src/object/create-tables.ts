@@ -1,5 +1,5 @@
-import { StoreError } from '@batonjs/store';
-import { schema, schemaVersion } from '../sql/schema.ts';
+import { otherLayout, StoreError } from '@batonjs/store';
+import { layout, schema } from '../sql/schema.ts';
 import { ofThisObject } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';
 
@@ -15,14 +15,15 @@ export function createTables(storage: ObjectStorage): string {
   return storage.transactionSync(() => {
     const stored = storedSchema(storage);
     if (stored) {
-      mustBeKnown(stored.version);
+      if (stored.version !== layout)
+        throw otherLayout(`The SQLite ${ofThisObject}`, stored.version, layout, 'another object');
       return stored.identity;
     }
     mustBeFree(storage);
     const identity = crypto.randomUUID();
     sql.exec(ownTable);
     sql.exec(schema);
-    sql.exec('INSERT INTO baton (version, identity) VALUES (?, ?)', schemaVersion, identity);
+    sql.exec('INSERT INTO baton (version, identity) VALUES (?, ?)', layout, identity);
     return identity;
   });
 }
@@ -33,12 +34,6 @@ export function storedSchema({ sql }: ObjectStorage): { version: number; identit
   if (table?.sql !== ownTable) return undefined;
   const [row] = sql.exec('SELECT version, identity FROM baton').toArray();
   return row && { version: Number(row.version), identity: String(row.identity) };
-}
-
-function mustBeKnown(version: number): void {
-  if (version === schemaVersion) return;
-  const why = `its schema has version ${version}, this release knows ${schemaVersion}`;
-  throw new StoreError('UNUSABLE', `The SQLite ${ofThisObject} was written by another release: ${why}`);
 }
 
 /** The object may have tables of its own, by other names. */

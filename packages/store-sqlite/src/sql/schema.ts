@@ -4,8 +4,11 @@ import { definitionsOf, recordColumns } from './columns.ts';
 /** The application id of files of this store: "Batn". */
 export const applicationId = 0x42_61_74_6e;
 
-/** The version of the schema. A file of another version is refused. */
-export const schemaVersion = 7;
+/**
+ * The number of the layout. Data of another number is refused. Each change of the layout adds one: a test compares it with what
+ * is stored.
+ */
+export const layout = 7;
 
 /** Tasks that wait for an answer of their client. */
 export const asking = `state IN (${askingStates.map((state) => `'${state}'`).join(', ')})

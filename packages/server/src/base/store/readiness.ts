@@ -1,4 +1,4 @@
-import type { StoreTrouble, TaskStore } from '@batonjs/store';
+import { StoreError, type StoreTrouble, type TaskStore } from '@batonjs/store';
 import type { Clock } from '../timing/clock.ts';
 import type { QueueOwners } from './queue-owners.ts';
 import { strandedText, type Versions } from './versions.ts';
@@ -14,7 +14,7 @@ export type Readiness =
       readonly isReady: false;
       /**
        * `closing`: the server closes. `failing`: the store does not answer, or fails for an unnamed reason. `refused`: the
-       * tasks of its name are those of another agent.
+       * tasks of its name are those of another agent, or the store cannot be used as it is, such as one of another release.
        */
       readonly reason: StoreTrouble | 'closing' | 'failing' | 'refused';
       readonly message: string;
@@ -53,7 +53,8 @@ export function createReadiness({ store, clock, isOpen, owners, versions }: Read
             : ready
           : { isReady: false, reason: 'refused', message };
     } catch (error) {
-      const { trouble: reason = 'failing', message } = error as Error & { trouble?: StoreTrouble };
+      const usual = StoreError.is(error, 'UNUSABLE') ? 'refused' : 'failing';
+      const { trouble: reason = usual, message } = error as Error & { trouble?: StoreTrouble };
       known = { isReady: false, reason, message: String(message) };
     }
     knownUntil = clock.monotonic() + probeEveryMs;
