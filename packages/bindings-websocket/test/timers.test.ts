@@ -8,7 +8,7 @@ import { message, type RawSocket, rawSocket } from './raw-socket.ts';
 
 const options = { pingMs: 50_000, pongMs: 60_000, idleMs: 70_000, recheckMs: 80_000, messageMs: 900 };
 /** Those of the options, and that of the announced end of a connection. */
-const isHeld = (ms: number) => ms === 900 || ms === 5_000 || (ms > 31_000 && ms < 100_000);
+const isHeld = (ms: number) => ms === 900 || ms === 5_000 || (ms > 31_000 && ms < 2 ** 31 - 1);
 const pongMs = options.pongMs + 5;
 
 /** A server of an agent has timers of its own. */
