@@ -11,6 +11,7 @@ const text = fc
     fc.constantFrom('a/b', 'x:cancel', '%2F', '..x', 'ä ü', 't?a=b#c', 'tasks'),
   )
   .filter((value) => value !== '.' && value !== '..');
+const names = fc.string().filter((name) => name !== '__proto__');
 // As it comes out of a parser: no minus zero, and no members named `__proto__`, which are dropped on arrival.
 const json = fc
   .jsonValue({ maxDepth: 4 })
@@ -68,7 +69,7 @@ describe.each(bindings)('$name', ({ name, server, client }) => {
 
   it('decodes every result and every event as it was encoded', () => {
     fc.assert(
-      fc.property(calls, fc.dictionary(fc.string(), json, { noNullPrototype: true }), (call, value) => {
+      fc.property(calls, fc.dictionary(names, json, { noNullPrototype: true }), (call, value) => {
         // On HTTP+JSON an `error` member is what makes an event an error; no result of A2A has one.
         const { error: _, ...result } = value;
         const received = server.decodeCall(receive(client.encodeCall(call, baseUrl)));

@@ -45,14 +45,14 @@ describe.each(Object.entries(withoutFields))('%s', (_what, request) => {
     ['approve', accepted({})],
     ['no', declined],
     ['No!', declined],
-    ['yes, but not today', declined],
-    ['What is that?', declined],
+    ['yes, but not today', askedAgain],
+    ['What is that?', askedAgain],
     [{ action: 'accept' }, accepted({})],
     [{ action: 'decline' }, declined],
     [{ action: 'cancel' }, cancelled],
-    [{ action: 'other' }, declined],
-    [{ sure: true }, declined],
-    [{}, declined],
+    [{ action: 'other' }, askedAgain],
+    [{ sure: true }, askedAgain],
+    [{}, askedAgain],
   ])('is answered with %j', (answer, response) => {
     expect(responseTo(request, answer)).toEqual(response);
   });
@@ -62,10 +62,10 @@ describe('an address to open', () => {
   it.each([
     ['yes', { action: 'accept' }],
     ['no', declined],
-    ['Later', declined],
+    ['Later', askedAgain],
     [{ action: 'accept' }, { action: 'accept' }],
     [{ action: 'cancel' }, cancelled],
-    [{ url: 'https://example.com' }, declined],
+    [{ url: 'https://example.com' }, askedAgain],
   ])('is answered with %j', (answer, response) => {
     expect(responseTo(url, answer)).toEqual(response);
   });

@@ -1,9 +1,11 @@
-import type { Lease } from '@batonjs/store';
+import { createStore, type Lease } from '@batonjs/store';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { chunk, chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
+import { poolDatabase } from '../src/database/pool-database.ts';
 import { postgresStore } from '../src/index.ts';
+import { postgresRows } from '../src/postgres-rows.ts';
 
 type Store = ReturnType<typeof postgresStore>;
 
@@ -160,7 +162,11 @@ describe.skipIf(!server)('Commits that arrive together', () => {
 it.skipIf(!server)(
   'A task that one transaction deletes is written anew by the next one, at the first attempt',
   async () => {
-    const store = postgresStore(server!.url, { schema });
+    const options = { name: 'PostgreSQL', timeoutMs: 20_000, owned: false, keepsPlans: true };
+    const rows = postgresRows(poolDatabase(admin, options), {
+      ...{ schema, notify: false, textSearch: false, onGroup: undefined },
+    });
+    const store = createStore('PostgreSQL', rows);
     try {
       await store.commit(chunkAfter(0, { head: headAt(1, { closed: true }) }));
       await sql(`CREATE SEQUENCE "${schema}".attempts`);
@@ -170,8 +176,15 @@ it.skipIf(!server)(
     END $$`);
       await sql(`CREATE TRIGGER counted BEFORE INSERT ON "${schema}".facts
       FOR EACH ROW EXECUTE FUNCTION "${schema}".counted()`);
-      const changes = await Promise.all([store.erase!('s', 't'), store.commit(chunkAfter(0))]);
-      expect(changes).toMatchObject([{ facts: 1 }, { version: 1 }]);
+      const deleting = rows.change({
+        wanted: { tasks: [{ scope: 's', taskId: 't' }] },
+        decide: ({ tasks }) => ({
+          result: 'deleted',
+          tasks: [{ before: tasks?.[0]?.row, after: undefined }],
+        }),
+      });
+      const changes = await Promise.all([deleting, store.commit(chunkAfter(0))]);
+      expect(changes).toMatchObject(['deleted', { version: 1 }]);
       expect(await sql(`SELECT last_value FROM "${schema}".attempts`)).toEqual([{ last_value: '1' }]);
     } finally {
       await store.close();

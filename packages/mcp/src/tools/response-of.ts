@@ -56,6 +56,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The value that a text gives a field. Undefined for a no that is not among its choices. */
 function fromText({ kind, options, schema: { type } }: FormField, text: string): unknown {
   const said = yesOrNo(text);
+  // Who declines gives no value.
+  if (/^declined?\W*$/i.test(text)) return undefined;
   if (type === 'boolean') return /^(true|false)$/i.test(text) ? /^t/i.test(text) : said;
   // Words with a reason may be what was asked for.
   if (said === false && !/\s/.test(text) && !options.some(({ value }) => value === text)) return undefined;
