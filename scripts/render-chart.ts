@@ -11,7 +11,16 @@ import { root } from './packed/pack.ts';
 const folder = join(root, chartFolder);
 for (const [name, values] of Object.entries(rendered)) {
   const files = values.flatMap((file) => ['--values', join(folder, file)]);
-  const args = ['template', 'agent', join(folder, 'baton'), '--namespace', 'agents', ...files];
+  const args = [
+    'template',
+    'agent',
+    join(folder, 'baton'),
+    '--namespace',
+    'agents',
+    '--kube-version',
+    '1.29.0',
+    ...files,
+  ];
   const text = execFileSync('helm', args, { encoding: 'utf8' }).replaceAll(/[ \t]+$/gm, '');
   const head = `# Rendered by scripts/render-chart.ts from the chart ${chartDigest()}. Change the chart, not this file.\n`;
   writeFileSync(join(folder, 'rendered', name), head + text.replaceAll(/\n{2,}/g, '\n'));
