@@ -137,6 +137,23 @@ describe.skipIf(!server)('A commit', () => {
     expect(total).toBe(2);
   });
 
+  it('of a task that another process deleted meanwhile writes nothing, and renews no lease', async () => {
+    const { store } = await open();
+    const { store: other } = await open({ keeps: true });
+    const turn = { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } };
+    const { lease } = await store.commit(chunkAfter(0, { turn }));
+    const { lease: renewed } = await store.commit(chunkAfter(0, { taskId: 'u', turn }));
+    for (const taskId of ['t', 'u']) {
+      await other.commit(chunkAfter(1, { taskId, head: headAt(2, { closed: true }) }));
+      await other.erase?.('s', taskId);
+    }
+    const late = store.commit(chunkAfter(1, { writer: lease }));
+    await expect(late).rejects.toMatchObject({ code: 'FENCED' });
+    expect(await store.renew([renewed!], 60_000)).toEqual([]);
+    expect(await other.load('s', 't')).toBeUndefined();
+    expect((await pool.query(`SELECT key FROM "${schema}".tasks`)).rows).toEqual([]);
+  });
+
   it('writes its text only where texts are searched', async () => {
     const { store, sentBy } = await open({ textSearch: true });
     const commit = chunkAfter(0, { text: 'a refund' });

@@ -101,8 +101,8 @@ export interface Upsert {
   /** How many values it has. */
   readonly count: number;
   /**
-   * The statement, with values from `$first` on. It returns the key of each that was written. `after`: a table of one row
-   * that is read before any row is written.
+   * The statement, with values from `$first` on. It returns the key of each that was written, and `is_gone` if the row to be
+   * replaced was deleted, and so inserted. `after`: a table of one row that is read before any row is written.
    */
   statement(first: number, after?: string): string;
 }
@@ -125,6 +125,7 @@ export function upsert(
     statement: (first, after) => `INSERT INTO ${table} AS t (${names.join(', ')})
       SELECT u.* FROM ${after ? `${after}, ` : ''}unnest(${columns.map(([, type], n) => `$${first + n}::${typeOf(type)}[]`).join(', ')}) AS u
       ON CONFLICT (${key}) DO UPDATE SET ${set.join(', ')}
-      WHERE t.${revision} = excluded.replaced RETURNING t.${keys[0]}`,
+      WHERE t.${revision} = excluded.replaced
+      RETURNING t.${keys[0]}, t.replaced IS NOT NULL AND t.xmax = 0 AS is_gone`,
   };
 }
