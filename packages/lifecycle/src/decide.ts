@@ -6,7 +6,7 @@ import { FACT_FORMAT, type Fact, type Metadata } from './facts.ts';
 import { changeMemory, keepLines, openCallback, receiveCallback } from './kept/decide-kept.ts';
 import type { Question } from './kept/question-link.ts';
 import { eachOnce, hasLabels, labelProblem } from './labels.ts';
-import { answererOf, reservedFor, type State, type TaskRecord } from './state.ts';
+import { isAnswer, reservedFor, type State, type TaskRecord } from './state.ts';
 import { canTransition, isTerminal } from './states.ts';
 import type { ChildUpdate, TaskUpdate } from './task-update.ts';
 import { completeStep, endTurn, failStep, failTurn, startTurn, take, turnOf } from './turns/decide-turn.ts';
@@ -102,7 +102,8 @@ function receive(
       `Task ${state.task.id} is finished (${state.task.status.state})`,
     );
   }
-  if (reservedFor(state) !== undefined && answererOf(state, message.messageId) === undefined) {
+  const onlyBy = reservedFor(state);
+  if (onlyBy !== undefined && !isAnswer(state, onlyBy, received)) {
     throw new A2AError('UNSUPPORTED_OPERATION', 'Only a person with an answer link may answer this question');
   }
   if (received.ifGeneration !== undefined) checkGeneration(state, state.task.id, received.ifGeneration);

@@ -128,14 +128,21 @@ export function nextTurnAt(state: State): string | undefined {
   return next;
 }
 
-/** What the answer by a link has for its `messageId`. The rest is the id of its callback, which no client knows. */
+/** What the answer by a link has for its `messageId`. The rest is the id of its callback. */
 export const answerPrefix = 'answer-';
 
-/** The person who sent the message by a link; undefined for a message of a client. */
-export const answererOf = ({ kept }: Pick<State, 'kept'>, messageId: string): string | undefined =>
-  kept && messageId.startsWith(answerPrefix)
-    ? callbackOf(kept, messageId.slice(answerPrefix.length))?.answers?.by
-    : undefined;
+/**
+ * The person who sent the message by a link; undefined for a message of a client. Whoever has a link can read the id of its
+ * callback: only a link gives a message the `answeredBy` of its caller.
+ */
+export function answererOf(
+  { kept }: Pick<State, 'kept'>,
+  { message: { messageId }, caller }: Pick<MessageReceived, 'message' | 'caller'>,
+): string | undefined {
+  if (!kept || !messageId.startsWith(answerPrefix)) return undefined;
+  const by = callbackOf(kept, messageId.slice(answerPrefix.length))?.answers?.by;
+  return caller?.answeredBy === by ? by : undefined;
+}
 
 /** Whose answer the task waits for; undefined if any message answers it. */
 export const reservedFor = ({ task, question }: State): OnlyBy | undefined =>
@@ -144,8 +151,18 @@ export const reservedFor = ({ task, question }: State): OnlyBy | undefined =>
 /** The messages that wait for a turn. A reserved question does not wait for those that came without a link. */
 export function waitingFor(state: State): readonly MessageReceived[] {
   const { untaken } = state;
-  if (untaken.length === 0 || reservedFor(state) === undefined) return untaken;
-  return untaken.some(({ message }) => answererOf(state, message.messageId) !== undefined) ? untaken : [];
+  const onlyBy = reservedFor(state);
+  return onlyBy === undefined || untaken.some((one) => isAnswer(state, onlyBy, one)) ? untaken : [];
+}
+
+/** Whether the message is the answer of a person for whom the question is reserved. */
+export function isAnswer(
+  state: State,
+  onlyBy: OnlyBy,
+  received: Pick<MessageReceived, 'message' | 'caller'>,
+): boolean {
+  const by = answererOf(state, received);
+  return by !== undefined && (onlyBy === 'link' || onlyBy.includes(by));
 }
 
 /** The result of a step of the open turn, or of one that is kept for the whole task; undefined if none of this name was completed. */

@@ -190,14 +190,18 @@ describe('a question that is reserved', () => {
     update: { ...(to('INPUT_REQUIRED', 'q1') as Command & { type: 'update' }).update, onlyBy: 'link' },
   };
   const reserved = [...running, link, asked, endTurn];
+  const byAna = { ...receive('answer-ana'), caller: { answeredBy: 'Ana' } } as Command;
   const late: Fact = { format: 1, at: at(9), type: 'message-received', message: said('m2') };
 
   it('takes no message of a client, and one of the person with the link', () => {
     const { now, refuses } = given(...reserved);
     expect(refuses(receive('m2'))).toBe('UNSUPPORTED_OPERATION');
     expect(refuses(receive('answer-bo'))).toBe('UNSUPPORTED_OPERATION');
+    // Whoever has a link knows its id.
+    expect(refuses(receive('answer-ana'))).toBe('UNSUPPORTED_OPERATION');
+    expect(refuses({ ...byAna, caller: { answeredBy: 'Bo' } } as Command)).toBe('UNSUPPORTED_OPERATION');
     expect(nextTurnAt(now)).toBeUndefined();
-    expect(nextTurnAt(given(...reserved, receive('answer-ana')).now)).toBe('');
+    expect(nextTurnAt(given(...reserved, byAna).now)).toBe('');
   });
 
   it('is not answered by a message that came at the same moment, or before', () => {
@@ -206,16 +210,29 @@ describe('a question that is reserved', () => {
     expect(() => decide(raced, startTurn, at(10))).toThrow('nothing to start');
     const before = given(...running, link, receive('m2'), asked, endTurn).now;
     expect(nextTurnAt(before)).toBeUndefined();
-    const answered = evolve(raced, { ...late, message: said('answer-ana') } as Fact);
+    const forged = { ...late, message: said('answer-ana') } as Fact;
+    expect(nextTurnAt(evolve(raced, forged))).toBeUndefined();
+    const answered = evolve(raced, { ...forged, caller: { answeredBy: 'Ana' } } as Fact);
     expect(decide(answered, startTurn, at(10))[0]).toMatchObject({ messageIds: ['m2', 'answer-ana'] });
   });
 
   it('is one until the task goes on, and a later question is open again', () => {
-    const on = given(...reserved, receive('answer-ana'), startTurn);
+    const on = given(...reserved, byAna, startTurn);
     expect(on.when(receive('m2'))).toHaveLength(1);
-    const again = given(...reserved, receive('answer-ana'), startTurn, to('INPUT_REQUIRED', 'q2'), endTurn);
+    const again = given(...reserved, byAna, startTurn, to('INPUT_REQUIRED', 'q2'), endTurn);
     expect(again.when(receive('m2'))).toHaveLength(1);
     expect(again.now.question).toBeUndefined();
+  });
+
+  it('for some people takes no answer of another one who has a link', () => {
+    const forBo = {
+      ...asked,
+      update: { ...(asked as Command & { type: 'update' }).update, onlyBy: ['Bo'] },
+    } as Command;
+    const { now, refuses } = given(...running, link, forBo, endTurn);
+    expect(refuses(byAna)).toBe('UNSUPPORTED_OPERATION');
+    const raced = { ...late, message: said('answer-ana'), caller: { answeredBy: 'Ana' } } as Fact;
+    expect(nextTurnAt(foldedOnto(now, raced))).toBeUndefined();
   });
 });
 

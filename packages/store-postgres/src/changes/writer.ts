@@ -49,7 +49,8 @@ export class Writer {
     const isWritten = 'WHERE u.of IN (SELECT key FROM written)';
     // Outside of a transaction no other statement could bound the wait for the lock of a row.
     const bound = `SELECT set_config('lock_timeout', '${lockTimeoutMs}', true)`;
-    // One statement: each costs a round trip. It fails, by a division, where a row that was remembered is gone. What belongs to a task that is not written is not written either.
+    // One statement: each costs a round trip. It fails, by a division, where a row that was remembered is gone. What belongs
+    // to a task that is not written is not written either.
     const statement = (more: string) => `WITH bound AS MATERIALIZED (${bound}),
       written AS (${tasks.statement(1, '(SELECT FROM bound) AS b')}),
       facts AS (

@@ -9,7 +9,7 @@ import type { Message } from '@batonjs/protocol';
 export function startedWith(state: State): MessageReceived {
   const { taken, untaken } = state;
   const isFirst = (received: MessageReceived) => !isTakenLater(state, received);
-  const byLink = ({ message }: MessageReceived) => answererOf(state, message.messageId) !== undefined;
+  const byLink = (received: MessageReceived) => answererOf(state, received) !== undefined;
   const latest =
     (state.kept && taken.findLast((received) => byLink(received) && isFirst(received))) ??
     taken.findLast(isFirst) ??
@@ -21,8 +21,13 @@ export function startedWith(state: State): MessageReceived {
 /** Those of the messages that the sender of this one sent: a client, or a person by a link. */
 export function ofSender(state: State, sent: Message, messages: readonly Message[]): readonly Message[] {
   if (!state.kept) return messages;
-  const sender = answererOf(state, sent.messageId);
-  return messages.filter(({ messageId }) => answererOf(state, messageId) === sender);
+  const all = [...state.taken, ...state.untaken];
+  const senderOf = ({ messageId }: Message): string | undefined => {
+    const received = all.findLast(({ message }) => message.messageId === messageId);
+    return received && answererOf(state, received);
+  };
+  const sender = senderOf(sent);
+  return messages.filter((message) => senderOf(message) === sender);
 }
 
 /** Whether an attempt of the open turn took the message while it ran. */
