@@ -132,8 +132,8 @@ export function nextTurnAt(state: State): string | undefined {
 export const answerPrefix = 'answer-';
 
 /**
- * The person who sent the message by a link; undefined for a message of a client. Whoever has a link can read the id of its
- * callback: only a link gives a message the `answeredBy` of its caller.
+ * The person who sent the message by a link; undefined for a message of a client. A client that has a link can read the id
+ * of its callback: only a link gives a message the `answeredBy` of its caller.
  */
 export function answererOf(
   { kept }: Pick<State, 'kept'>,

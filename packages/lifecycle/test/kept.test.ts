@@ -197,7 +197,7 @@ describe('a question that is reserved', () => {
     const { now, refuses } = given(...reserved);
     expect(refuses(receive('m2'))).toBe('UNSUPPORTED_OPERATION');
     expect(refuses(receive('answer-bo'))).toBe('UNSUPPORTED_OPERATION');
-    // Whoever has a link knows its id.
+    // A client that has a link knows its id.
     expect(refuses(receive('answer-ana'))).toBe('UNSUPPORTED_OPERATION');
     expect(refuses({ ...byAna, caller: { answeredBy: 'Bo' } } as Command)).toBe('UNSUPPORTED_OPERATION');
     expect(nextTurnAt(now)).toBeUndefined();
