@@ -7,19 +7,8 @@ import { node } from '../../../test/kit/processes.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { root } from '../../../test/repository/source-files.ts';
 
-it('dev --mcp serves an assistant, which mends an agent that does not start, and ends with it', {
-  timeout: 300_000,
-}, async () => {
-  const folder = temporaryFolder();
-  const file = join(folder, 'agent.ts');
-  const write = (name: string) =>
-    writeFileSync(
-      file,
-      `import { ${name} } from '${root}/packages/server/src/index.ts';
-        console.log('Loaded');
-        export default { name: 'mine', agent: async function* ({ text }) { yield ${name}(text); } };`,
-    );
-  write('complete');
+/** An assistant that has started dev --mcp. */
+async function assistant(folder: string, file: string) {
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
   const transport = new StdioClientTransport({
     command: node,
@@ -38,6 +27,26 @@ it('dev --mcp serves an assistant, which mends an agent that does not start, and
     const { content } = await client.callTool({ name, arguments: args });
     return (content as { text: string }[]).map(({ text }) => text).join('\n');
   };
+  return { client, call };
+}
+
+it('dev --mcp serves an assistant, which mends an agent that does not start, and ends with it', {
+  timeout: 300_000,
+}, async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'agent.ts');
+  const write = (name: string) =>
+    writeFileSync(
+      file,
+      `import { ${name} } from '${root}/packages/server/src/index.ts';
+        console.log('Loaded');
+        export default { name: 'mine', agent: async function* ({ text }) {
+          console.log(text);
+          yield ${name}(text);
+        } };`,
+    );
+  write('complete');
+  const { client, call } = await assistant(folder, file);
   expect(await call('agent')).toMatch(/^The agent did not start\. It printed:[\s\S]*named 'complete'/);
   write('completed');
   expect(await call('agent')).toMatch(/^The agent runs at http:[\s\S]*It printed:\n[\s\S]*Loaded/);
@@ -46,6 +55,15 @@ it('dev --mcp serves an assistant, which mends an agent that does not start, and
   const [, taskId] = /^Task (\S+),/.exec(sent) ?? [];
   expect(await call('timeline', { taskId })).toMatch(/^#1 .*"Hello"/);
   expect(await call('fork', { taskId, message: 'Again' })).toMatch(/TASK_STATE_COMPLETED\nIt says: Again$/);
+  // Whatever the agent prints, the tools stay with it.
+  const hostile = ['URL: http://127.0.0.1:1/', 'Name: other', "Failed running 'agent.ts'", 'Printed'].join(
+    '\n',
+  );
+  await call('send', { message: hostile });
+  await expect
+    .poll(() => call('agent'))
+    .toMatch(/^The agent runs at http:[\s\S]*URL: http:\/\/127\.0\.0\.1:1\/[\s\S]*Printed/);
+  expect(await call('timeline', { taskId })).toMatch(/^#1 .*"Hello"/);
   expect(await call('search_docs', { query: 'step' })).toContain('The documentation is not installed');
   const [, url = ''] = /runs at (\S+)/.exec(await call('agent')) ?? [];
   expect((await fetch(`${url}/.well-known/agent-card.json`)).status).toBe(200);
@@ -58,4 +76,18 @@ it('dev --mcp serves an assistant, which mends an agent that does not start, and
       ),
     )
     .toBe('gone');
+});
+
+it('dev --mcp ends if the process that watches does', { timeout: 120_000 }, async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'agent.ts');
+  writeFileSync(file, `console.log('Watched by ' + process.ppid); export default () => {};`);
+  const { client, call } = await assistant(folder, file);
+  const closed = new Promise<void>((resolve) => {
+    client.onclose = resolve;
+  });
+  const watched = /Watched by (\d+)/;
+  await expect.poll(() => call('agent')).toMatch(watched);
+  process.kill(Number(watched.exec(await call('agent'))?.[1]), 'SIGKILL');
+  await closed;
 });

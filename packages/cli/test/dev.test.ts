@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { node, run } from '../../../test/kit/processes.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../test/kit/until.ts';
 import { root } from '../../../test/repository/source-files.ts';
@@ -54,4 +55,26 @@ it('dev serves the agent in a file, and again after a change, with the tasks tha
   await eventually(() => expect(readFileSync(started, 'utf8')).toBe(urls[0]));
   stop.abort();
   await serving;
+});
+
+it.each<[end: string, of: 'dev' | 'watch', signal: NodeJS.Signals, code: number | NodeJS.Signals]>([
+  ['is told to end', 'dev', 'SIGTERM', 0],
+  ['loses its terminal', 'dev', 'SIGHUP', 'SIGHUP'],
+  ['is killed', 'dev', 'SIGKILL', 'SIGKILL'],
+  ['loses the process that watches', 'watch', 'SIGKILL', 1],
+])('no agent is left when dev %s', { timeout: 120_000 }, async (_end, of, signal, code) => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'agent.ts');
+  writeFileSync(file, `console.log('Pids: ' + process.ppid + ' ' + process.pid); export default () => {};`);
+  const main = join(root, 'packages/cli/src/main.ts');
+  const args = ['--conditions=@batonjs/source', main, 'dev', file, '--port', '0', '--no-inspect'];
+  await using dev = run(node, args, { cwd: folder });
+  const [, url = ''] = /^URL: (\S+)/m.exec(await dev.until(/^URL: \S+\n/m)) ?? [];
+  const [, watch, agent] = /^Pids: (\d+) (\d+)$/m.exec(await dev.until(/^Pids: .*\n/m)) ?? [];
+  expect((await fetch(`${url}/.well-known/agent-card.json`)).status).toBe(200);
+  process.kill(of === 'dev' ? dev.pid : Number(watch), signal);
+  expect(await dev.ended).toBe(code);
+  for (const pid of [watch, agent])
+    await eventually(() => expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH'));
+  if (of === 'watch') expect(dev.output).toContain('The process that watches the agent ended (SIGKILL)');
 });

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { AgentProcess } from '../development/agent-process.ts';
-import { usage } from '../errors/cli-error.ts';
+import { AgentProcess, type Told } from '../development/agent-process.ts';
+import { CliError, usage } from '../errors/cli-error.ts';
 import { addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { toCount } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
@@ -36,15 +36,25 @@ export function addDev(program: Command, run: Run): void {
     .argument('<port>')
     .argument('<data>');
   addOutputFlags(inner).action(
-    run(async ({ output }: RunContext<CommonOptions>, file: string, port: string, data: string) => {
+    run(async (_context: RunContext<CommonOptions>, file: string, port: string, data: string) => {
       const { serveFile } = await import('./serve-file.ts');
-      const { url, name } = await serveFile(file, Number(port), data);
-      output.field('Name', name);
-      output.field('URL', url);
+      const tell = (told: Told) => process.send?.(told);
+      endWithDev();
+      process.once('exit', (code) => code !== 0 && tell({ state: 'failed' }));
+      tell({ state: 'starts', at: Date.now() });
+      tell({ state: 'serves', ...(await serveFile(file, Number(port), data)) });
       // It ends by a signal.
       await new Promise(() => {});
     }),
   );
+}
+
+/** Ends this process with the one that watches, and both with `baton dev`, even if that is killed. */
+function endWithDev(): void {
+  const watching = process.ppid;
+  process.once('disconnect', () => process.exit());
+  const stop = () => process.ppid === watching && process.kill(watching, 'SIGTERM');
+  if (process.connected) process.stdin.once('end', stop).resume();
 }
 
 async function develop({ options, output, io }: RunContext<DevFlags>, file: string): Promise<void> {
@@ -75,7 +85,13 @@ async function develop({ options, output, io }: RunContext<DevFlags>, file: stri
       await serveAssistant(agentProcess, served, io, onError);
       stop();
     }
-    await agentProcess.ended;
+    const how = await agentProcess.ended;
+    if (how !== undefined)
+      throw new CliError(
+        'A2ACLI_ERR_INTERNAL',
+        `The process that watches the agent ended (${how})`,
+        'Start `baton dev` again',
+      );
   } finally {
     io.signal.removeEventListener('abort', stop);
     stop();

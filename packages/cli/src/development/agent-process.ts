@@ -15,20 +15,26 @@ export interface Served {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** What the process tells over its channel: standard output is the agent's, and may say anything. */
+export type Told =
+  | { readonly state: 'starts'; readonly at: number }
+  | { readonly state: 'serves'; readonly url: string; readonly name: string }
+  | { readonly state: 'failed' };
+
 /** The process that serves an agent in development, and again after each change of its files. */
 export class AgentProcess {
   readonly #child: ChildProcess;
   #printed: string[] = [];
-  /** Resolves when the process has ended, for good. */
-  readonly ended: Promise<void>;
+  #isStopped = false;
+  /** Resolves when the process has ended, for good: to its signal or exit code if nobody stopped it. */
+  readonly ended: Promise<string | undefined>;
   /** Where the agent was served last. */
   url: string | undefined;
   /** Under which name its tasks are in the store. */
   name = 'agent';
   /** When it began to start last, in milliseconds since 1970. */
   startedAt = Date.now();
-  /** What became of that start; undefined while it goes on. */
-  outcome: 'serves' | 'failed' | undefined;
+  state: Told['state'] = 'starts';
 
   constructor(
     served: Served,
@@ -41,19 +47,26 @@ export class AgentProcess {
     this.#child = spawn(
       process.execPath,
       [...process.execArgv, ...watching, program, 'serve-file', path, String(port), data],
-      { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } },
+      // Nothing is written to its standard input, which closes when this process ends, however it ends.
+      { cwd, stdio: ['pipe', 'pipe', 'pipe', 'ipc'], env: { ...process.env, ...env } },
     );
-    this.ended = new Promise((resolve) => this.#child.once('exit', () => resolve()));
-    eachLine(this.#child.stdout, (line) => {
-      const [, label, value = ''] = /^(URL|Name): (\S+)$/.exec(line) ?? [];
-      if (label === 'Name') this.name = value;
-      else if (label === 'URL') {
-        this.url = value;
-        this.outcome = 'serves';
-        heard.onUrl(value);
-      } else this.#print(line, heard.onLine);
+    this.ended = new Promise((resolve) =>
+      this.#child.once('exit', (code, signal) =>
+        resolve(this.#isStopped ? undefined : (signal ?? `exit code ${code}`)),
+      ),
+    );
+    this.#child.on('message', (told: Told) => {
+      // The process that watches tells of the files that it watches, too.
+      if (!('state' in told)) return;
+      this.state = told.state;
+      if (told.state === 'starts') this.startedAt = told.at;
+      if (told.state !== 'serves') return;
+      this.url = told.url;
+      this.name = told.name;
+      heard.onUrl(told.url);
     });
-    eachLine(this.#child.stderr, (line) => this.#print(line, heard.onLine));
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      eachLine(stream, (line) => this.#print(line, heard.onLine));
   }
 
   /** The lines that were printed since the last start, oldest first. */
@@ -62,16 +75,13 @@ export class AgentProcess {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#child.kill('SIGTERM');
   }
 
   #print(line: string, onLine: (line: string) => void): void {
-    // What `node --watch` says of a program that it starts again, and of one that ended with an error.
-    if (/^Restarting '/.test(line)) {
-      this.startedAt = Date.now();
-      this.outcome = undefined;
-      this.#printed = [];
-    } else if (/^Failed running '/.test(line)) this.outcome = 'failed';
+    // What `node --watch` says of a program that it starts again: it decides only which lines are shown.
+    if (/^Restarting '/.test(line)) this.#printed = [];
     this.#printed.push(line);
     if (this.#printed.length > mostLines) this.#printed.shift();
     onLine(line);

@@ -18,7 +18,7 @@ const lookMs = 100;
 
 /**
  * Serves tools for an assistant over the standard streams: the agent as it runs, its log, and the documentation beside it.
- * Resolves when the assistant has closed the streams, or the signal aborts.
+ * Resolves when the assistant has closed the streams, the signal aborts, or the process has ended.
  */
 export async function serveAssistant(
   agentProcess: AgentProcess,
@@ -66,6 +66,7 @@ export async function serveAssistant(
   const serving = serveStdio(developmentMcp(development), { transport, onerror: onError });
   await new Promise<void>((resolve) => {
     stdin.once('end', resolve).once('close', resolve);
+    void agentProcess.ended.then(() => resolve());
     io.signal.addEventListener('abort', () => resolve(), { once: true });
     if (io.signal.aborted) resolve();
   });
@@ -79,10 +80,10 @@ async function agentOf(agentProcess: AgentProcess, { path }: Served): Promise<Ag
   const end = Date.now() + startMs;
   for (;;) {
     const isLate = Date.now() > end;
-    const { url, outcome } = agentProcess;
+    const { url, state } = agentProcess;
     const isCurrent = agentProcess.startedAt >= changedAt(path) || isLate;
-    if (isCurrent && outcome === 'failed') throw notRunning(agentProcess, 'The agent did not start.');
-    if (isCurrent && outcome === 'serves' && url !== undefined) {
+    if (isCurrent && state === 'failed') throw notRunning(agentProcess, 'The agent did not start.');
+    if (isCurrent && state === 'serves' && url !== undefined) {
       const client = await connect(url).catch((error: unknown) => {
         // It may end at this moment, to be started again.
         if (isLate || !ClientError.is(error))
