@@ -29,7 +29,8 @@ export async function startProxy() {
     pipeline(incoming, onward, () => {});
   }
 
-  const proxy = createServer(pass).listen(0, '127.0.0.1');
+  // Longer than clients keep a connection: a request on one that the proxy just closes would be lost.
+  const proxy = createServer({ keepAliveTimeout: 75_000 }, pass).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, servers, proxy };
 }
