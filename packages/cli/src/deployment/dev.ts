@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { AgentProcess, type Told } from '../development/agent-process.ts';
+import { AgentProcess, type AgentReport } from '../development/agent-process.ts';
 import { CliError, usage } from '../errors/cli-error.ts';
 import { addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { toCount } from '../flags/key-values.ts';
@@ -38,11 +38,11 @@ export function addDev(program: Command, run: Run): void {
   addOutputFlags(inner).action(
     run(async (_context: RunContext<CommonOptions>, file: string, port: string, data: string) => {
       const { serveFile } = await import('./serve-file.ts');
-      const tell = (told: Told) => process.send?.(told);
+      const send = (report: AgentReport) => process.send?.(report);
       endWithDev();
-      process.once('exit', (code) => code !== 0 && tell({ state: 'failed' }));
-      tell({ state: 'starts', at: Date.now() });
-      tell({ state: 'serves', ...(await serveFile(file, Number(port), data)) });
+      process.once('exit', (code) => code !== 0 && send({ state: 'failed' }));
+      send({ state: 'starts', at: Date.now() });
+      send({ state: 'serves', ...(await serveFile(file, Number(port), data)) });
       // It ends by a signal.
       await new Promise(() => {});
     }),

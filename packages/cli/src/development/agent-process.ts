@@ -15,8 +15,8 @@ export interface Served {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What the process tells over its channel: standard output is the agent's, and may say anything. */
-export type Told =
+/** What the process reports over its channel: standard output is the agent's, and may say anything. */
+export type AgentReport =
   | { readonly state: 'starts'; readonly at: number }
   | { readonly state: 'serves'; readonly url: string; readonly name: string }
   | { readonly state: 'failed' };
@@ -26,7 +26,7 @@ export class AgentProcess {
   readonly #child: ChildProcess;
   #printed: string[] = [];
   #isStopped = false;
-  /** Resolves when the process has ended, for good: to its signal or exit code if nobody stopped it. */
+  /** Resolves when the process has ended, for good: to its signal or exit code unless `stop` was called. */
   readonly ended: Promise<string | undefined>;
   /** Where the agent was served last. */
   url: string | undefined;
@@ -34,7 +34,7 @@ export class AgentProcess {
   name = 'agent';
   /** When it began to start last, in milliseconds since 1970. */
   startedAt = Date.now();
-  state: Told['state'] = 'starts';
+  state: AgentReport['state'] = 'starts';
 
   constructor(
     served: Served,
@@ -55,15 +55,15 @@ export class AgentProcess {
         resolve(this.#isStopped ? undefined : (signal ?? `exit code ${code}`)),
       ),
     );
-    this.#child.on('message', (told: Told) => {
+    this.#child.on('message', (report: AgentReport) => {
       // The process that watches tells of the files that it watches, too.
-      if (!('state' in told)) return;
-      this.state = told.state;
-      if (told.state === 'starts') this.startedAt = told.at;
-      if (told.state !== 'serves') return;
-      this.url = told.url;
-      this.name = told.name;
-      heard.onUrl(told.url);
+      if (!('state' in report)) return;
+      this.state = report.state;
+      if (report.state === 'starts') this.startedAt = report.at;
+      if (report.state !== 'serves') return;
+      this.url = report.url;
+      this.name = report.name;
+      heard.onUrl(report.url);
     });
     for (const stream of [this.#child.stdout, this.#child.stderr])
       eachLine(stream, (line) => this.#print(line, heard.onLine));
