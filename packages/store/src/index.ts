@@ -1,5 +1,6 @@
 export { frozenJson } from '@batonjs/lifecycle';
 export { weigh } from '@batonjs/lifecycle/internals';
+export { Group, type Grouped, type GroupOptions } from './adapter/calls/group.ts';
 export { createStore } from './adapter/create-store.ts';
 export { cutPage } from './adapter/cut-page.ts';
 export { DatabaseClock } from './adapter/known/database-clock.ts';

@@ -1,4 +1,4 @@
-import { changeOf, type SqlColumn, type Step } from '@batonjs/store';
+import { changeOf, Group, type Grouped, type SqlColumn, type Step } from '@batonjs/store';
 import { upsert, valuesOf } from '../database/columns.ts';
 import { clock, momentAt } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
@@ -13,12 +13,7 @@ const sweepAtMost = 10_000;
 /** The most takes of one round trip. */
 const mostTakes = 256;
 
-interface Take {
-  readonly step: Step<unknown>;
-  readonly key: string;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Take = Grouped<{ readonly step: Step<unknown>; readonly key: string }>;
 
 /** When a bucket is full: as it was read, and as it will be. */
 interface Bucket {
@@ -42,8 +37,7 @@ export class Buckets {
   readonly #find: (keys: Iterable<string>) => string;
   readonly #put: string;
   readonly #sweep: string;
-  #waiting: Take[] = [];
-  #running = false;
+  readonly #group = new Group<Take['item']>({ most: mostTakes, run: (takes) => this.#take(takes) });
   #takes = 0;
   #sweeping: Promise<unknown> | undefined;
 
@@ -57,12 +51,7 @@ export class Buckets {
   }
 
   run<T>(bucket: string, step: Step<T>): Promise<T> {
-    return new Promise<unknown>((resolve, reject) => {
-      this.#waiting.push({ step, key: keyOf(bucket), resolve, reject });
-      if (this.#running) return;
-      this.#running = true;
-      setImmediate(() => void this.#flush());
-    }) as Promise<T>;
+    return this.#group.run({ step, key: keyOf(bucket) }) as Promise<T>;
   }
 
   /** Resolves once no sweep runs any more. */
@@ -70,28 +59,16 @@ export class Buckets {
     await this.#sweeping;
   }
 
-  async #flush(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const takes = this.#waiting.splice(0, mostTakes);
-      try {
-        this.#waiting.unshift(...(await this.#take(takes)));
-        this.#takes += takes.length;
-        if (this.#takes >= sweepEvery) this.#beginSweep();
-      } catch (error) {
-        for (const { reject } of takes) reject(error);
-      }
-    }
-    this.#running = false;
-  }
-
   /** Returns the takes whose bucket another process wrote in between. */
   async #take(takes: readonly Take[]): Promise<Take[]> {
-    const keys = new Set(takes.map(({ key }) => key));
+    this.#takes += takes.length;
+    if (this.#takes >= sweepEvery) this.#beginSweep();
+    const keys = new Set(takes.map(({ item }) => item.key));
     const { now, rows } = await this.#transactions.look([this.#find(keys)]);
     const [found = []] = rows;
     const known = new Map(found.map(({ key, full_at }) => [String(key), Number(full_at)]));
     const buckets = new Map<string, Bucket>();
-    const results = takes.map(({ step, key }) => {
+    const results = takes.map(({ item: { step, key } }) => {
       const before = known.get(key);
       const bucket = buckets.get(key) ?? { key, before, after: before };
       buckets.set(key, bucket);
@@ -107,8 +84,8 @@ export class Buckets {
     if (changed.length > 0)
       for (const { key } of await this.#transactions.query(this.#put, valuesOf(columns, changed)))
         raced.delete(String(key));
-    for (const [n, { key, resolve }] of takes.entries()) if (!raced.has(key)) resolve(results[n]);
-    return takes.filter(({ key }) => raced.has(key));
+    for (const [n, { item, resolve }] of takes.entries()) if (!raced.has(item.key)) resolve(results[n]);
+    return takes.filter(({ item }) => raced.has(item.key));
   }
 
   /** In the background, one at a time. If it fails, a later one deletes what it left. */

@@ -3,6 +3,7 @@ import {
   changedRow,
   changeOf,
   type Found,
+  type Grouped,
   isIdle,
   type RecordRow,
   type Step,
@@ -16,12 +17,7 @@ import { Collected } from './collected.ts';
 import type { NamedTask, ReadTasks } from './named-tasks.ts';
 
 /** A step that waits for its transaction. */
-export interface Pending {
-  readonly step: Step<unknown>;
-  readonly tasks: readonly NamedTask[];
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
+export type Pending = Grouped<{ readonly step: Step<unknown>; readonly tasks: readonly NamedTask[] }>;
 
 /** What a step of the group comes to. */
 export type Outcome = { readonly pending: Pending } & (
@@ -59,7 +55,7 @@ export class GroupTransaction {
 
   /** `'full'`: the changes so far and this one are too long for one statement, or one deletes a task that the other writes. */
   decide(pending: Pending): Outcome | 'full' {
-    const { step, tasks } = pending;
+    const { step, tasks } = pending.item;
     const { wanted } = step;
     if (tasks.some(({ key }) => this.#deleted.has(key))) return 'full';
     const found: Found = {

@@ -1,4 +1,11 @@
-import { type Change, type KnownTasks, type Notification, recordOfSql, type Step } from '@batonjs/store';
+import {
+  type Change,
+  Group,
+  type KnownTasks,
+  type Notification,
+  recordOfSql,
+  type Step,
+} from '@batonjs/store';
 import type { DatabaseRow, Session } from '../database/database.ts';
 import { isAboutValues } from '../database/postgres-error.ts';
 import type { Transactions } from '../database/transactions.ts';
@@ -29,8 +36,12 @@ const largestGroup = 256;
 export class GroupedChanges {
   readonly #options: GroupedChangesOptions;
   readonly #tasks: NamedTasks;
-  #waiting: Pending[] = [];
-  #running = false;
+  readonly #group = new Group<Pending['item']>({
+    most: largestGroup,
+    run: (group) => this.#run(group),
+    // One change has what the database does not take: each is tried again on its own, so that it fails alone.
+    isOfOne: (error) => error instanceof Error && isAboutValues(error.cause),
+  });
 
   constructor(options: GroupedChangesOptions) {
     this.#options = options;
@@ -40,22 +51,13 @@ export class GroupedChanges {
   /** Resolves once the transaction is committed. */
   run<T>(step: Step<T>): Promise<T> {
     const { tasks = [] } = step.wanted;
-    return new Promise<unknown>((resolve, reject) => {
-      this.#waiting.push({ step, tasks: tasks.map(named), resolve, reject });
-      if (this.#running) return;
-      this.#running = true;
-      // After all callbacks of this round of the event loop, so that their changes form one group.
-      setImmediate(() => void this.#flush());
-    }) as Promise<T>;
+    return this.#group.run({ step, tasks: tasks.map(named) }) as Promise<T>;
   }
 
-  async #flush(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, largestGroup);
-      const left = await this.#writeKnown(group);
-      if (left.length > 0) this.#waiting = [...(await this.#transact(left)), ...this.#waiting];
-    }
-    this.#running = false;
+  /** Returns the steps that did not fit into the transaction. */
+  async #run(group: readonly Pending[]): Promise<readonly Pending[]> {
+    const left = await this.#writeKnown(group);
+    return left.length > 0 ? this.#transact(left) : left;
   }
 
   /**
@@ -68,12 +70,12 @@ export class GroupedChanges {
     for (const pending of group) guess.add(pending);
     const { changes, collected } = guess;
     if (changes.size === 0) return group;
-    const names = [...changes.keys()].flatMap(({ step }) => step.wanted.tasks ?? []);
+    const names = [...changes.keys()].flatMap(({ item }) => item.step.wanted.tasks ?? []);
     try {
       const rows = await transactions.write(...writer.tasks(collected));
       const written = new Set(rows.map(({ key }) => String(key)));
       for (const [pending] of changes)
-        if (!pending.tasks.every(({ key }) => written.has(key))) changes.delete(pending);
+        if (!pending.item.tasks.every(({ key }) => written.has(key))) changes.delete(pending);
     } catch (error) {
       known.forget(names);
       // It is found out whose values the database does not take.
@@ -101,19 +103,10 @@ export class GroupedChanges {
   /** Returns the steps at the end of the group that did not fit into the transaction. */
   async #transact(group: readonly Pending[]): Promise<readonly Pending[]> {
     const { transactions, onGroup } = this.#options;
-    let outcomes: readonly Outcome[];
-    try {
-      outcomes = await transactions.run(
-        (session, now, opened) => this.#decideAll(session, now, opened, group),
-        this.#opening(group),
-      );
-    } catch (error) {
-      // One change has what the database does not take: each is tried again on its own, so that it fails alone.
-      if (group.length > 1 && error instanceof Error && isAboutValues(error.cause)) {
-        for (const one of group) await this.#transact([one]);
-      } else for (const { reject } of group) reject(error);
-      return [];
-    }
+    const outcomes = await transactions.run(
+      (session, now, opened) => this.#decideAll(session, now, opened, group),
+      this.#opening(group),
+    );
     for (const outcome of outcomes) if ('refusal' in outcome) outcome.pending.reject(outcome.refusal);
     this.#resolve(outcomes.flatMap((one) => ('change' in one ? [[one.pending, one.change] as const] : [])));
     onGroup?.(outcomes.length);
@@ -123,8 +116,8 @@ export class GroupedChanges {
   /** The statements to run first: they lock the tasks of the group, its records, and count what waits in queues that are bounded. */
   #opening(group: readonly Pending[]): string[] {
     const { schema } = this.#options;
-    const keys = new Set(group.flatMap(({ tasks }) => tasks.map(({ key }) => key)));
-    const queues = new Set(group.flatMap(({ step }) => step.wanted.waiting?.queue ?? []));
+    const keys = new Set(group.flatMap(({ item }) => item.tasks.map(({ key }) => key)));
+    const queues = new Set(group.flatMap(({ item }) => item.step.wanted.waiting?.queue ?? []));
     const records = recordsIn(group);
     const counted = Array.from(queues, waitingKey);
     const count = `SELECT key, sum(tasks) AS tasks FROM ${schema}.counts
@@ -162,10 +155,10 @@ export class GroupedChanges {
   /** What a task without a row does not have. */
   async #readMore(session: Session, known: ReadTasks, group: readonly Pending[]): Promise<void> {
     const hooked = [...known.rows].filter(([, { webhooks }]) => webhooks > 0).map(([key]) => key);
-    if (hooked.length > 0 && group.some(({ step }) => step.wanted.webhooks))
+    if (hooked.length > 0 && group.some(({ item }) => item.step.wanted.webhooks))
       known.addWebhooks(await session.query(this.#tasks.webhooks(hooked, 'lock')));
     const once = group
-      .flatMap(({ tasks }) => tasks)
+      .flatMap(({ item }) => item.tasks)
       .filter(({ key, onceKey }) => onceKey !== undefined && known.rows.has(key));
     if (once.length > 0) known.addOnce(await session.query(this.#tasks.onceKeys(once)));
   }
@@ -173,5 +166,5 @@ export class GroupedChanges {
 
 /** The records that a group wants, each once. */
 const recordsIn = (group: readonly Pending[]): string[] => [
-  ...new Set(group.flatMap(({ step }) => step.wanted.records ?? [])),
+  ...new Set(group.flatMap(({ item }) => item.step.wanted.records ?? [])),
 ];

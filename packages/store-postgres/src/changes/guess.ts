@@ -17,15 +17,16 @@ export class Guess {
   }
 
   add(pending: Pending): void {
-    const isFirst = !pending.tasks.some(({ key }) => this.#wanted.has(key));
-    for (const { key } of pending.tasks) this.#wanted.add(key);
+    const { tasks } = pending.item;
+    const isFirst = !tasks.some(({ key }) => this.#wanted.has(key));
+    for (const { key } of tasks) this.#wanted.add(key);
     const change = isFirst ? this.#changeOf(pending) : undefined;
     if (!change) return;
     this.changes.set(pending, change);
     this.collected.add(change);
   }
 
-  #changeOf({ step, tasks: named }: Pending): Change<unknown> | undefined {
+  #changeOf({ item: { step, tasks: named } }: Pending): Change<unknown> | undefined {
     const { records, waiting, tasks: wanted = [] } = step.wanted;
     const tasks = records ? undefined : this.#known.find(wanted);
     // The keys and the webhooks of a task that has some are not known.

@@ -1,12 +1,11 @@
+import { Group, type Grouped } from '@batonjs/store';
 import type { DatabaseRow } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
 
-interface Waiting {
+interface Read {
   readonly key: string;
   readonly after: number;
   readonly limit: number;
-  readonly resolve: (rows: DatabaseRow[]) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /** The most reads of one statement: together they may find some thousands of facts. */
@@ -16,7 +15,11 @@ const mostReads = 32;
 export class SharedReads {
   readonly #transactions: Transactions;
   readonly #sql: string;
-  #waiting: Waiting[] = [];
+  readonly #group = new Group<Read, DatabaseRow[]>({
+    most: mostReads,
+    atOnce: Number.POSITIVE_INFINITY,
+    run: (reads) => this.#query(reads),
+  });
 
   constructor(schema: string, transactions: Transactions) {
     this.#transactions = transactions;
@@ -31,32 +34,17 @@ export class SharedReads {
 
   /** Up to `limit` facts after a position, each with the `length` of the log; one row without a fact if there are none. */
   read(key: string, after: number, limit: number): Promise<DatabaseRow[]> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ key, after, limit, resolve, reject });
-      if (this.#waiting.length === 1) setImmediate(() => this.#flush());
-    });
+    return this.#group.run({ key, after, limit });
   }
 
-  #flush(): void {
-    const all = this.#waiting;
-    this.#waiting = [];
-    for (let start = 0; start < all.length; start += mostReads)
-      void this.#query(all.slice(start, start + mostReads));
-  }
-
-  async #query(reads: readonly Waiting[]): Promise<void> {
+  async #query(reads: readonly Grouped<Read, DatabaseRow[]>[]): Promise<undefined> {
     const wanted = [
-      reads.map(({ key }) => key),
-      reads.map(({ after }) => after),
-      reads.map(({ limit }) => limit),
+      reads.map(({ item }) => item.key),
+      reads.map(({ item }) => item.after),
+      reads.map(({ item }) => item.limit),
     ];
-    try {
-      const found = reads.map((): DatabaseRow[] => []);
-      for (const row of await this.#transactions.query(this.#sql, wanted))
-        found[Number(row.n) - 1]?.push(row);
-      for (const [n, { resolve }] of reads.entries()) resolve(found[n] ?? []);
-    } catch (error) {
-      for (const { reject } of reads) reject(error);
-    }
+    const found = reads.map((): DatabaseRow[] => []);
+    for (const row of await this.#transactions.query(this.#sql, wanted)) found[Number(row.n) - 1]?.push(row);
+    for (const [n, { resolve }] of reads.entries()) resolve(found[n] ?? []);
   }
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '@batonjs/store';
+import { Group, type Grouped, StoreError } from '@batonjs/store';
 import type { TransactionHook } from '../sql/transactions.ts';
 import { Backoff } from './backoff.ts';
 import { held, isBusy, unavailable } from './sqlite-error.ts';
@@ -19,12 +19,7 @@ export interface GroupCommitOptions {
   readonly onGroup?: (size: number) => void;
 }
 
-interface Write {
-  readonly work: () => unknown;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  readonly backoff: Backoff;
-}
+type Write = Grouped<{ readonly work: () => unknown; readonly backoff: Backoff }>;
 
 /** The most writes of a transaction: more would block the event loop for too long. */
 const largestGroup = 256;
@@ -39,8 +34,11 @@ export class GroupCommit {
   readonly #begin;
   readonly #commit;
   readonly #rollback;
-  #waiting: Write[] = [];
-  #isFlushPending = false;
+  readonly #group = new Group<Write['item']>({
+    most: largestGroup,
+    run: (group) => (this.#options.isUnsynced ? this.#transactUnsynced(group) : this.#transact(group)),
+    isOfOne: (error) => error instanceof OfOne,
+  });
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
@@ -55,41 +53,28 @@ export class GroupCommit {
    * failed or other processes held the file for too long.
    */
   run<T>(work: () => T): Promise<T> {
-    return new Promise<unknown>((resolve, reject) => {
-      this.#waiting.push({ work, resolve, reject, backoff: new Backoff(this.#options.maxWaitMs) });
-      this.#flushSoon();
-    }) as Promise<T>;
+    return this.#group.run({ work, backoff: new Backoff(this.#options.maxWaitMs) }) as Promise<T>;
   }
 
-  #flushSoon(): void {
-    if (this.#isFlushPending) return;
-    this.#isFlushPending = true;
-    // After all callbacks of this turn, so that their writes form one group, and before any timer.
-    setImmediate(() => this.#flush());
-  }
-
-  #flush(): void {
-    this.#isFlushPending = false;
-    const group = this.#waiting.splice(0, largestGroup);
-    if (this.#waiting.length > 0) this.#flushSoon();
-    if (this.#options.isUnsynced) this.#transactUnsynced(group);
-    else this.#transact(group);
-  }
-
-  #transactUnsynced(group: readonly Write[]): void {
+  #transactUnsynced(group: readonly Write[]): Left {
     const { db } = this.#options;
     const usual = db.prepare('PRAGMA synchronous').get()?.synchronous;
     db.exec('PRAGMA synchronous = NORMAL');
     try {
-      this.#transact(group);
+      return this.#transact(group);
     } finally {
       db.exec(`PRAGMA synchronous = ${usual}`);
     }
   }
 
-  #transact(group: readonly Write[]): void {
-    if (!this.#begun(group)) return;
-    const { hooks, confirmFile, onGroup } = this.#options;
+  #transact(group: readonly Write[]): Left {
+    const { name, hooks, confirmFile, onGroup } = this.#options;
+    try {
+      this.#begin.run();
+    } catch (error) {
+      if (isBusy(error)) return this.#later(group);
+      throw unavailable(name, error);
+    }
     let settled: (() => void)[];
     let oneFailed = group.length > 1;
     try {
@@ -100,67 +85,48 @@ export class GroupCommit {
       this.#commit.run();
       confirmFile?.();
     } catch (error) {
-      this.#undo(group, error, oneFailed);
-      return;
+      throw this.#undone(error, oneFailed);
     }
     for (const settle of settled) settle();
     for (const hook of hooks) hook.afterCommit?.();
     onGroup?.(group.length);
+    return undefined;
   }
 
-  #begun(group: readonly Write[]): boolean {
-    try {
-      this.#begin.run();
-      return true;
-    } catch (error) {
-      if (isBusy(error)) this.#later(group);
-      else this.#fail(group, error);
-      return false;
-    }
-  }
-
-  /** Nothing of the group is stored. If one write failed, each is tried again on its own, so that it fails alone. */
-  #undo(group: readonly Write[], error: unknown, oneFailed: boolean): void {
-    const { db, hooks } = this.#options;
+  /** Nothing of the group is stored. Returns the error that says why. */
+  #undone(error: unknown, oneFailed: boolean): unknown {
+    const { db, hooks, name } = this.#options;
     for (const hook of hooks) hook.afterRollback?.();
     // A full disk or a failing one has rolled the transaction back already, and would do so again.
-    const mediumFailed = !db.isTransaction;
+    if (!db.isTransaction) return unavailable(name, error);
     try {
-      if (db.isTransaction) this.#rollback.run();
+      this.#rollback.run();
     } catch (worse) {
-      this.#fail(group, worse);
-      return;
+      return unavailable(name, worse);
     }
-    if (oneFailed && !mediumFailed) for (const write of group) this.#transact([write]);
-    else this.#fail(group, error);
-  }
-
-  #fail(group: readonly Write[], error: unknown): void {
-    for (const { reject } of group) reject(unavailable(this.#options.name, error));
+    return oneFailed ? new OfOne() : unavailable(name, error);
   }
 
   /** Another process holds the file. */
-  #later(group: readonly Write[]): void {
-    let refusal: StoreError | undefined;
-    const unfinished = group.filter(({ backoff, reject }) => {
-      if (!backoff.isOver) return true;
-      refusal ??= held(this.#options.name);
-      reject(refusal);
-      return false;
-    });
-    const [first] = unfinished;
-    if (!first) return;
-    this.#waiting.unshift(...unfinished);
-    if (this.#isFlushPending) return;
-    this.#isFlushPending = true;
-    setTimeout(() => this.#flush(), first.backoff.nextMs());
+  async #later(group: readonly Write[]): Promise<readonly Write[]> {
+    for (const { item, reject } of group) if (item.backoff.isOver) reject(held(this.#options.name));
+    const left = group.filter(({ isSettled }) => !isSettled());
+    const ms = left[0]?.item.backoff.nextMs() ?? 0;
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    return left;
   }
 }
 
+/** What a group comes to: those that another process kept from the file. */
+type Left = Promise<readonly Write[]> | undefined;
+
+/** One write of a group failed, in a way that is none of its refusals. */
+class OfOne extends Error {}
+
 /** Returns the function that settles the writer's promise after the commit. Throws errors that are not refusals. */
-function attempt({ work, resolve, reject }: Write): () => void {
+function attempt({ item, resolve, reject }: Write): () => void {
   try {
-    const value = work();
+    const value = item.work();
     return () => resolve(value);
   } catch (error) {
     if (!StoreError.is(error)) throw error;

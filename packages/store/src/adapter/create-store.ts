@@ -23,6 +23,7 @@ import {
   withWebhooks,
 } from '../rules/webhook.ts';
 import { byName, pushConfigOf } from '../rules/webhook-row.ts';
+import { OpenCalls } from './calls/open-calls.ts';
 import {
   changeParts,
   changeRecord,
@@ -36,7 +37,6 @@ import {
 } from './in-parts.ts';
 import { listRecords } from './list-records.ts';
 import { measure } from './measure.ts';
-import { OpenCalls } from './open-calls.ts';
 import { deletionOf, readFacts, storedLog } from './read-log.ts';
 import type { Rows } from './rows.ts';
 import { prefixesOf } from './words.ts';

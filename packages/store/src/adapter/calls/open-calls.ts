@@ -1,5 +1,5 @@
-import { type Answer, isPending } from '../port/answer.ts';
-import { StoreError } from '../port/store-error.ts';
+import { type Answer, isPending } from '../../port/answer.ts';
+import { StoreError } from '../../port/store-error.ts';
 
 /** Counts the calls under way, and refuses new ones once the store is closed. */
 export class OpenCalls {
