@@ -42,9 +42,12 @@ it('dev --mcp serves an assistant, which mends an agent that does not start, and
         console.log('Loaded');
         export default { name: 'mine', agent: async function* ({ text }) {
           console.log(text);
+          // The process that watches says of each file over the same channel that it watches it.
+          await import('./late.ts');
           yield ${name}(text);
         } };`,
     );
+  writeFileSync(join(folder, 'late.ts'), '');
   write('complete');
   const { client, call } = await assistant(folder, file);
   expect(await call('agent')).toMatch(/^The agent did not start\. It printed:[\s\S]*named 'complete'/);

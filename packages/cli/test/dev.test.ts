@@ -57,21 +57,29 @@ it('dev serves the agent in a file, and again after a change, with the tasks tha
   await serving;
 });
 
-it.each<[end: string, of: 'dev' | 'watch', signal: NodeJS.Signals, code: number | NodeJS.Signals]>([
+const loadsForEver = 'await new Promise(() => setInterval(() => {}, 1_000));';
+
+it.each<
+  [end: string, of: 'dev' | 'watch', signal: NodeJS.Signals, code: number | NodeJS.Signals, loads?: string]
+>([
   ['is told to end', 'dev', 'SIGTERM', 0],
+  ['is told to end while the agent starts', 'dev', 'SIGTERM', 0, loadsForEver],
   ['loses its terminal', 'dev', 'SIGHUP', 'SIGHUP'],
   ['is killed', 'dev', 'SIGKILL', 'SIGKILL'],
   ['loses the process that watches', 'watch', 'SIGKILL', 1],
-])('no agent is left when dev %s', { timeout: 120_000 }, async (_end, of, signal, code) => {
+])('no agent is left when dev %s', { timeout: 120_000 }, async (_end, of, signal, code, loads = '') => {
   const folder = temporaryFolder();
   const file = join(folder, 'agent.ts');
-  writeFileSync(file, `console.log('Pids: ' + process.ppid + ' ' + process.pid); export default () => {};`);
+  const says = `console.log('Pids: ' + process.ppid + ' ' + process.pid);`;
+  writeFileSync(file, `${says} ${loads} export default () => {};`);
   const main = join(root, 'packages/cli/src/main.ts');
   const args = ['--conditions=@batonjs/source', main, 'dev', file, '--port', '0', '--no-inspect'];
   await using dev = run(node, args, { cwd: folder });
-  const [, url = ''] = /^URL: (\S+)/m.exec(await dev.until(/^URL: \S+\n/m)) ?? [];
   const [, watch, agent] = /^Pids: (\d+) (\d+)$/m.exec(await dev.until(/^Pids: .*\n/m)) ?? [];
-  expect((await fetch(`${url}/.well-known/agent-card.json`)).status).toBe(200);
+  if (!loads) {
+    const [, url = ''] = /^URL: (\S+)/m.exec(await dev.until(/^URL: \S+\n/m)) ?? [];
+    expect((await fetch(`${url}/.well-known/agent-card.json`)).status).toBe(200);
+  }
   process.kill(of === 'dev' ? dev.pid : Number(watch), signal);
   expect(await dev.ended).toBe(code);
   for (const pid of [watch, agent])

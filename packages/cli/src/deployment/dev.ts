@@ -36,13 +36,19 @@ export function addDev(program: Command, run: Run): void {
     .argument('<port>')
     .argument('<data>');
   addOutputFlags(inner).action(
-    run(async (_context: RunContext<CommonOptions>, file: string, port: string, data: string) => {
+    run(async ({ io }: RunContext<CommonOptions>, file: string, port: string, data: string) => {
       const { serveFile } = await import('./serve-file.ts');
       const send = (report: AgentReport) => process.send?.(report);
+      // It may be told to end while the agent's file still loads.
+      let close = async () => {};
+      io.signal.throwIfAborted();
+      io.signal.addEventListener('abort', () => void close().then(() => process.exit()));
       endWithDev();
       process.once('exit', (code) => code !== 0 && send({ state: 'failed' }));
-      send({ state: 'starts', at: Date.now() });
-      send({ state: 'serves', ...(await serveFile(file, Number(port), data)) });
+      send({ state: 'starts' });
+      const served = await serveFile(file, Number(port), data);
+      close = served.close;
+      send({ state: 'serves', url: served.url, name: served.name });
       // It ends by a signal.
       await new Promise(() => {});
     }),

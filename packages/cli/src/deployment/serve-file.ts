@@ -6,12 +6,12 @@ import { listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { usage } from '../errors/cli-error.ts';
 
-/** Serves the agent in a file, with its tasks in another one, until the process is told to end. Resolves to the URL and the agent's name in the store. */
+/** Serves the agent in a file, with its tasks in another one, until `close` is called. `name` is the agent's in the store. */
 export async function serveFile(
   file: string,
   port: number,
   data: string,
-): Promise<{ url: string; name: string }> {
+): Promise<{ url: string; name: string; close: () => Promise<void> }> {
   const module = (await import(pathToFileURL(file).href)) as Partial<AgentServerOptions> & {
     default?: unknown;
   };
@@ -32,7 +32,5 @@ export async function serveFile(
     store: sqliteStore(data),
   });
   const { url, close } = await listen(server, { port });
-  const stop = () => void close().then(() => process.exit());
-  process.on('SIGTERM', stop).on('SIGINT', stop);
-  return { url, name: exported.name ?? 'agent' };
+  return { url, name: exported.name ?? 'agent', close };
 }

@@ -17,7 +17,7 @@ export interface Served {
 
 /** What the process reports over its channel: standard output is the agent's, and may say anything. */
 export type AgentReport =
-  | { readonly state: 'starts'; readonly at: number }
+  | { readonly state: 'starts' }
   | { readonly state: 'serves'; readonly url: string; readonly name: string }
   | { readonly state: 'failed' };
 
@@ -59,7 +59,7 @@ export class AgentProcess {
       // The process that watches tells of the files that it watches, too.
       if (!('state' in report)) return;
       this.state = report.state;
-      if (report.state === 'starts') this.startedAt = report.at;
+      if (report.state === 'starts') this.startedAt = Date.now();
       if (report.state !== 'serves') return;
       this.url = report.url;
       this.name = report.name;
