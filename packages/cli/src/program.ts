@@ -12,6 +12,7 @@ import { addPushConfig } from './commands/push-config.ts';
 import { addSend } from './commands/send.ts';
 import { addTask } from './commands/task.ts';
 import { addBulk } from './deployment/bulk.ts';
+import { addCallbacks } from './deployment/callbacks.ts';
 import { addDev } from './deployment/dev.ts';
 import { addDoctor } from './deployment/doctor.ts';
 import { addErase } from './deployment/erase.ts';
@@ -57,6 +58,7 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   addErase(tasks, run);
   addReplay(program, run);
   addSchedules(program, run);
+  addCallbacks(program, run);
   addDoctor(program, run);
   addLoad(program, run);
   for (const command of allOf(program)) command.copyInheritedSettings(program);

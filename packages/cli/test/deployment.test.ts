@@ -177,6 +177,16 @@ describe('schedules --store', () => {
   });
 });
 
+it('callbacks rotate-key makes another key for a store', async () => {
+  const { file, store } = usedStore({ agent: () => reply('Hello') });
+  const keys = async () => Object((await store.getRecord('callback-keys'))?.value).keys;
+  const rotate = () => cli(`callbacks rotate-key --store ${file}`);
+  expect(fieldOf((await rotate()).stdout, 'Rotated')).toBe('true');
+  const [first] = await keys();
+  await rotate();
+  expect(await keys()).toEqual([expect.not.stringMatching(first), first]);
+});
+
 describe('doctor', () => {
   it('finds nothing wrong with a file and an agent that are well', async () => {
     const file = await usedFile();

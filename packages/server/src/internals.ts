@@ -22,3 +22,4 @@ export { type Inside, insideOf } from './operations/call/inside-of.ts';
 export { eraseStored } from './operations/erase/erase-stored.ts';
 export { type ForkRequest, type ForkSource, forkStored } from './operations/fork/fork-stored.ts';
 export { wakeKeyOf } from './turns/order/wake-key.ts';
+export { rotateCallbackKey } from './turns/outside/callback-keys.ts';

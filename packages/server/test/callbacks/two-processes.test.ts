@@ -10,7 +10,9 @@ import { scope } from '../../../../test/kit/scope.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { until } from '../../../../test/kit/until.ts';
+import { otherProcess } from '../../../store-sqlite/test/other-process.ts';
 import { type Agent, completed } from '../../src/index.ts';
+import { CallbackKeys } from '../../src/turns/outside/callback-keys.ts';
 import { createWorker } from '../../src/worker.ts';
 import { askingAgent, look, submit } from './asking-agent.ts';
 
@@ -68,4 +70,33 @@ it('an answer that a person was thanked for counts, also where the client writes
   onTestFinished(() => worker.close({ graceMs: 0 }));
   await until(front, id, 'COMPLETED');
   expect(seen).toEqual(['No', 'Ana']);
+});
+
+it('two processes that make the key of a store at once sign with one', async () => {
+  const path = join(temporaryFolder(), 'tasks.db');
+  let reads = 0;
+  const both = Promise.withResolvers<void>();
+  const signed = [1, 2].map(async () => {
+    const { child, open } = otherProcess();
+    onTestFinished(async () => {
+      child.kill();
+      await once(child, 'exit');
+    });
+    const { getRecord, putRecord } = await open(path);
+    const keys = new CallbackKeys(
+      {
+        async getRecord(name) {
+          const found = await getRecord(name);
+          if (++reads === 2) both.resolve();
+          await both.promise;
+          return found;
+        },
+        putRecord,
+      },
+      { monotonic: () => 0 },
+    );
+    return keys.sign('text');
+  });
+  const [one, other] = await Promise.all(signed);
+  expect(one).toBe(other);
 });

@@ -13,7 +13,7 @@ function wordOf(id: string): string {
 
 /** Writes what `decide` makes of the value of a record; nothing for undefined. Decides again if another process wrote. */
 export async function changeRecord<Value>(
-  store: RecordStore,
+  store: Pick<RecordStore, 'getRecord' | 'putRecord'>,
   name: string,
   decide: (value: Value | undefined) => Value | undefined,
   options?: RecordOptions,

@@ -1,45 +1,53 @@
 import type { RecordStore } from '@batonjs/store';
 import { sha256 } from '#bytes';
+import { changeRecord } from '../../base/store/records.ts';
 import { randomText } from '../../base/system/random-text.ts';
 import type { Clock } from '../../base/timing/clock.ts';
 import { isSameText } from './callback-token.ts';
 
 /** The record of a store with its keys, the latest first. */
-const recordName = 'callback-keys';
+const keysRecord = 'callback-keys';
 /** How often the record is read again for a token that no known key signed, in milliseconds. */
 const rereadMs = 1_000;
+/** How long a key counts without another look at the record, in milliseconds. */
+const knownMs = 60_000;
+
+type KeyStore = Pick<RecordStore, 'getRecord' | 'putRecord'>;
 
 /**
  * Signs the tokens of callbacks, so that one that is made up is refused before its task is loaded. All processes on a
  * store have the same key, which the first one makes. Tokens of the key before it are taken as well.
  */
 export class CallbackKeys {
-  readonly #store: Pick<RecordStore, 'getRecord' | 'putRecord'>;
+  readonly #store: KeyStore;
   readonly #clock: Pick<Clock, 'monotonic'>;
   #keys: Promise<readonly string[]> | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
 
-  constructor(store: Pick<RecordStore, 'getRecord' | 'putRecord'>, clock: Pick<Clock, 'monotonic'>) {
+  constructor(store: KeyStore, clock: Pick<Clock, 'monotonic'>) {
     this.#store = store;
     this.#clock = clock;
   }
 
   async sign(text: string): Promise<string> {
-    const [latest = ''] = await this.#known();
+    const [latest = ''] = await this.#known(knownMs);
     return signatureOf(latest, text);
   }
 
   /** Whether one of the keys signed the text. Reads the store at most once a second. */
   async isSigned(text: string, signature: string): Promise<boolean> {
-    if (hasSigned(await this.#known(), text, signature)) return true;
-    if (this.#clock.monotonic() - this.#readAt < rereadMs) return false;
-    this.#keys = undefined;
-    return hasSigned(await this.#known(), text, signature);
+    for (const mostMs of [knownMs, rereadMs]) {
+      const keys = await this.#known(mostMs);
+      if (keys.some((key) => isSameText(signatureOf(key, text), signature))) return true;
+    }
+    return false;
   }
 
-  #known(): Promise<readonly string[]> {
-    if (!this.#keys) {
-      this.#readAt = this.#clock.monotonic();
+  /** The keys, as they were read at most so long ago. */
+  #known(mostMs: number): Promise<readonly string[]> {
+    const now = this.#clock.monotonic();
+    if (!this.#keys || now - this.#readAt >= mostMs) {
+      this.#readAt = now;
       this.#keys = this.#read();
       this.#keys.catch(() => {
         this.#keys = undefined;
@@ -49,14 +57,20 @@ export class CallbackKeys {
   }
 
   async #read(): Promise<readonly string[]> {
-    const found = await this.#store.getRecord(recordName);
-    if (found) return keysIn(found.value);
-    const made = { keys: [randomText(32)] };
-    if ((await this.#store.putRecord(recordName, 0, made)) !== undefined) return made.keys;
-    // Another process made it at the same moment.
-    return keysIn((await this.#store.getRecord(recordName))?.value);
+    let keys: readonly string[] = [];
+    await changeRecord<unknown>(this.#store, keysRecord, (value) => {
+      keys = value === undefined ? [randomText(32)] : keysIn(value);
+      return value === undefined ? { keys } : undefined;
+    });
+    return keys;
   }
 }
+
+/** Makes the key that signs from now on. Tokens of the key before it are taken until the next change. */
+export const rotateCallbackKey = (store: KeyStore): Promise<void> =>
+  changeRecord<unknown>(store, keysRecord, (value) => ({
+    keys: [randomText(32), ...(value === undefined ? [] : keysIn(value).slice(0, 1))],
+  }));
 
 /** For turns without a store, whose callbacks no server takes. */
 export const unsigned: Pick<CallbackKeys, 'sign'> = { sign: async () => '' };
@@ -65,11 +79,8 @@ function keysIn(value: unknown): readonly string[] {
   const { keys } = Object(value) as { keys?: unknown };
   if (Array.isArray(keys) && keys.length > 0 && keys.every((key) => typeof key === 'string' && key !== ''))
     return keys.slice(0, 2);
-  throw new TypeError(`The record "${recordName}" of the store holds no keys`);
+  throw new TypeError(`The record "${keysRecord}" of the store holds no keys`);
 }
-
-const hasSigned = (keys: readonly string[], text: string, signature: string): boolean =>
-  keys.some((key) => isSameText(signatureOf(key, text), signature));
 
 /** Hashed twice: a hash of the key and the text alone could be continued without knowing the key. */
 const signatureOf = (key: string, text: string): string => hashed([key, hashed([key, text])]);
