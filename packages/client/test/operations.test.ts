@@ -42,6 +42,26 @@ async function perform(agent: Awaited<ReturnType<typeof connect>>, name: Operati
 const once: ConnectOptions = { retry: false };
 
 describe.each(['JSONRPC', 'HTTP+JSON'])('operations on %s', (binding) => {
+  it.each<[OperationName, path: string, params: unknown]>([
+    ['GetTask', 'historyLength', { id: 't-1', historyLength: Number.NaN }],
+    ['ListTasks', 'pageSize', { pageSize: Number.POSITIVE_INFINITY }],
+    ['SendMessage', 'configuration.historyLength', { message, configuration: { historyLength: Number.NaN } }],
+    [
+      'SendStreamingMessage',
+      'message.parts.0.data.sums.1',
+      { message: { ...message, parts: [{ data: { sums: [1, Number.NaN] } }] } },
+    ],
+  ])('%s is not asked with a number that JSON has not, in %s', async (name, path, params) => {
+    const { url, calls } = await peer(({ result }) => result({}));
+    const agent = await connect(url, { binding });
+    const { reason, message: sentence } = await failureOf(perform(agent, name, params));
+    expect([reason, sentence]).toEqual([
+      'INVALID_PARAMS',
+      `\`${path}\` is a number that is not finite: JSON has none`,
+    ]);
+    expect(calls).toEqual([]);
+  });
+
   it.each(operationNames)(
     '%s is asked as it was called, and answers as it was answered [R-OP-01]',
     async (name) => {

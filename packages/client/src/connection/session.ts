@@ -9,6 +9,7 @@ import type { Settings } from '../options/settings.ts';
 import { checkEvent, checkResult } from '../replies/check-reply.ts';
 import { withoutNulls } from '../replies/without-nulls.ts';
 import { type CallDeadline, startDeadline } from './call-deadline.ts';
+import { checkNumbers } from './check-numbers.ts';
 import { exchange } from './exchange.ts';
 import { type Candidate, candidatesOf, noInterface } from './interfaces.ts';
 import { neededExtensions } from './needed-extensions.ts';
@@ -101,6 +102,7 @@ export class Session {
   /** Makes a call in a span, if there is one. */
   async #tryCall(operation: OperationName, params: AnyParams, options: InSpan): Promise<unknown> {
     this.check(operation);
+    checkNumbers(params);
     const deadline = startDeadline(options, this.settings, this.address);
     const retries = startRetries(this, operation, params, options, deadline.signal);
     try {
@@ -145,6 +147,7 @@ export class Session {
     options: StreamOptions & InSpan,
   ): AsyncGenerator<PositionedEvent, void, void> {
     this.check(operation);
+    checkNumbers(params);
     const deadline = startDeadline(options, this.settings, this.address);
     const retries = startRetries(this, operation, params, options, deadline.signal);
     try {
