@@ -1,3 +1,3 @@
 export type { RedisDriver, RedisReply } from './connection/driver.ts';
-export type { ClientOptions } from './connection/first-server.ts';
+export type { ClientOptions } from './connection/servers.ts';
 export { type RedisStoreOptions, redisStore } from './redis-store.ts';

@@ -6,8 +6,8 @@ import {
   type TaskStore,
 } from '@batonjs/store';
 import type { RedisDriver } from './connection/driver.ts';
-import type { ClientOptions } from './connection/first-server.ts';
-import { nodeRedis } from './connection/node-redis.ts';
+import { NodeRedis } from './connection/node-redis.ts';
+import type { ClientOptions } from './connection/servers.ts';
 import { Database } from './database/database.ts';
 import { redisRows } from './redis-rows.ts';
 
@@ -46,7 +46,7 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
   const { url = 'redis://127.0.0.1:6379', client, prefix = 'baton', shards, timeoutMs = 4_000 } = options;
   if (/[{}]/.test(prefix)) throw new StoreError('UNUSABLE', 'The prefix of keys cannot contain braces');
   const urls = typeof url === 'string' ? [url] : url;
-  const driver = options.driver ?? nodeRedis({ urls, client, timeoutMs });
+  const driver = options.driver ?? new NodeRedis({ urls, client, timeoutMs });
   const database = new Database(driver, { prefix, shards, allowEviction: options.allowEviction ?? false });
   return createStore(`Redis at ${driver.name}`, redisRows(database, driver));
 }

@@ -4,37 +4,33 @@ import { createClient } from 'redis';
 import { describe, expect, it } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../test/support/redis.ts';
-import { nodeRedis } from '../src/connection/node-redis.ts';
-import { type RedisDriver, redisStore } from '../src/index.ts';
+import { NodeRedis } from '../src/connection/node-redis.ts';
+import { redisStore } from '../src/index.ts';
+import { changedDriver } from './changed-driver.ts';
 
 const redis = await redisForTests();
 
 /** A driver that writes down what it is asked to send. */
-function recording(driver: RedisDriver) {
+function recording() {
+  const driver = new NodeRedis({ urls: [redis!.url], timeoutMs: 4_000 });
   const sent: string[] = [];
   let closed = 0;
-  const recorder: RedisDriver = {
-    name: driver.name,
-    get epoch() {
-      return driver.epoch;
-    },
-    info: () => driver.info(),
+  const recorder = changedDriver(driver, {
     command(key, args) {
       sent.push(args[0]!);
       return driver.command(key, args);
     },
-    subscribe: (...args) => driver.subscribe(...args),
-    close: () => {
+    close() {
       closed++;
       return driver.close();
     },
-  };
+  });
   return { recorder, sent, closed: () => closed };
 }
 
 describe.skipIf(!redis)('Each call of a store with one shard', () => {
   it('sends one command, a claim that gives out a task two, and watching none', async () => {
-    const { recorder, sent, closed } = recording(nodeRedis({ urls: [redis!.url], timeoutMs: 4_000 }));
+    const { recorder, sent, closed } = recording();
     const store = redisStore({ driver: recorder, prefix: `test-${randomUUID()}` });
     // The first call of a kind also finds out that Redis is usable and does not know the script yet.
     const lease = { queue: 'q', holder: 'h', ttlMs: 60_000 };
@@ -67,7 +63,7 @@ describe.skipIf(!redis)('Each call of a store with one shard', () => {
   });
 
   it('sends one command for a change of tasks that it knows, with their webhooks and leases', async () => {
-    const { recorder, sent } = recording(nodeRedis({ urls: [redis!.url], timeoutMs: 4_000 }));
+    const { recorder, sent } = recording();
     const store = redisStore({ driver: recorder, prefix: `test-${randomUUID()}` });
     const lease = { queue: 'q', holder: 'h', ttlMs: 60_000 };
     const writer = { fence: 1, holder: 'h' };
@@ -105,7 +101,7 @@ describe.skipIf(!redis)('Each call of a store with one shard', () => {
   });
 
   it('sends a look and a write where another process has changed what it knew', async () => {
-    const { recorder, sent } = recording(nodeRedis({ urls: [redis!.url], timeoutMs: 4_000 }));
+    const { recorder, sent } = recording();
     const prefix = `test-${randomUUID()}`;
     const [store, other] = [
       redisStore({ driver: recorder, prefix }),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { otherLayout, StoreError } from '@batonjs/store';
 import { listOf, type RedisDriver } from '../connection/driver.ts';
-import { infoOf } from '../connection/first-server.ts';
+import { infoOf } from '../connection/servers.ts';
 
 /**
  * The number of the layout. Data of another number is refused. Each change of the layout adds one: a test compares it with what

@@ -3,8 +3,9 @@ import { expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { chunk, chunkAfter, headAt } from '../../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
-import { nodeRedis } from '../../src/connection/node-redis.ts';
-import { type RedisDriver, redisStore } from '../../src/index.ts';
+import { NodeRedis } from '../../src/connection/node-redis.ts';
+import { redisStore } from '../../src/index.ts';
+import { changedDriver } from '../changed-driver.ts';
 
 const redis = await redisForTests();
 
@@ -14,9 +15,9 @@ const facts = Array.from({ length }, (_, n) => chunk(n + 1));
 /** A store, and what to do once after its next command. */
 function open() {
   const prefix = `test-${randomUUID()}`;
-  const driver = nodeRedis({ urls: [redis!.url], timeoutMs: 20_000 });
+  const driver = new NodeRedis({ urls: [redis!.url], timeoutMs: 20_000 });
   const after: { next?: () => unknown } = {};
-  const watched: RedisDriver = Object.assign(Object.create(driver), {
+  const watched = changedDriver(driver, {
     command: async (key: string, args: readonly string[]) => {
       const reply = await driver.command(key, args);
       const { next } = after;

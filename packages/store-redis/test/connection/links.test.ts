@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { canStart, startRedis } from '../../../../test/support/redis.ts';
+import { NodeRedis } from '../../src/connection/node-redis.ts';
+import { Servers } from '../../src/connection/servers.ts';
+
+const hasRedis = await canStart();
+
+it('Connections share one class, whatever their servers are', () => {
+  const servers = new Servers([], { name: 'b' }, 1_000);
+  const [one, other] = ['redis://a.example', 'redis://ada:secret@b.example:1/2'].map((url) =>
+    servers.client(url),
+  );
+  expect(other!.constructor).toBe(one!.constructor);
+});
+
+it.skipIf(!hasRedis)(
+  'A connection that was replaced is open until what waits on it is answered',
+  async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const [name, list] = [`links-${process.pid}`, `links-${process.pid}-list`];
+    const driver = new NodeRedis({ urls: [redis.url], timeoutMs: 1_500, client: { name } });
+    onTestFinished(() => driver.close());
+    const connections = async () =>
+      (await redis.cli('CLIENT', 'LIST')).split('\n').filter((line) => line.includes(` name=${name} `))
+        .length;
+    await driver.info();
+    // Nothing more is answered on this connection before the list has an element.
+    const blocked = driver.command(list, ['BLPOP', list, '0']);
+    await sleep(1_000);
+    const waiting = driver.command(list, ['ECHO', 'answered']);
+    await expect(blocked).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await vi.waitFor(() => expect(driver.epoch).toBe(2));
+    expect(await connections()).toBe(2);
+    await redis.cli('LPUSH', list, 'x');
+    expect(await waiting).toBe('answered');
+    await vi.waitFor(async () => expect(await connections()).toBe(1));
+  },
+);
