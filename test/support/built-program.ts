@@ -20,7 +20,7 @@ const programs = [
   'packages/nested-tasks/test/killed/{child,parent}.ts',
   'packages/server/test/bare/work-until-closed.ts',
   'packages/server/test/turns/retries/die-at-commit.ts',
-  'packages/server/test/webhooks/kit/deliver-until-killed.ts',
+  'packages/server/test/webhooks/kit/{deliver-until-killed,work-without}.ts',
   'packages/store-{etcd,postgres,redis}/test/store-process.ts',
   'packages/transactions/test/turns/paying-process.ts',
   'test/closing/call-process.ts',

@@ -25,11 +25,20 @@ export type Extension = (extendable: Extendable) => Extendable;
  * const { card, agent } = extend(greeter, formInput, taskProgress, taskError);
  * ```
  */
-export const extend = (extendable: Extendable, ...extensions: readonly Extension[]): Extendable =>
-  extensions.reduce(
-    (extended, extension) => ({ skillOf: extended.skillOf, ...extension(extended) }),
+export function extend(extendable: Extendable, ...extensions: readonly Extension[]): Extendable {
+  const extended = extensions.reduce(
+    (before, extension) => ({ skillOf: before.skillOf, ...extension(before) }),
     extendable,
   );
+  const { agent, card } = extended;
+  // The function that was given may be used elsewhere too.
+  if (agent !== extendable.agent)
+    Object.assign(agent, { [marked]: card.capabilities?.extensions?.map(({ uri }) => uri) });
+  return extended;
+}
+
+/** By this the server compares a worker whose agent was not extended with a server whose agent was. */
+const marked = Symbol.for('batonjs.extensions');
 
 /** Adds an extension to the card. Spec: §4.6. */
 export const declare = (

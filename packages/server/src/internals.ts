@@ -3,6 +3,7 @@
 export type { TransactionDatabase, TransactionKey } from './agent/transaction.ts';
 export type { WatchedBody, WatchedRequest, WatchedStart } from './base/hooks/request-watch.ts';
 export { telemetryOf } from './base/hooks/watched.ts';
+export { differencesOf } from './base/store/peers.ts';
 export { isKnownQueue, type KnownQueue, knownQueues } from './base/store/queue-owners.ts';
 export { type Stranded, versionsOf } from './base/store/versions.ts';
 export { derivedTaskId } from './operations/accept/derived-task-id.ts';

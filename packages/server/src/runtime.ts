@@ -1,10 +1,12 @@
 import type { Head } from '@batonjs/lifecycle';
 import { isLabel } from '@batonjs/lifecycle/internals';
+import { extensionsOf } from './agent/agent.ts';
 import { guardHook, guardLogger } from './base/hooks/call-hook.ts';
 import { consoleLogger, type Logger, toLogger } from './base/hooks/logger.ts';
 import { detached, type ObservedProcess } from './base/hooks/telemetry.ts';
 import { defaultLimits } from './base/limits.ts';
 import { boundedStore } from './base/store/bounded-store.ts';
+import { digestsOf, type Peer, Peers } from './base/store/peers.ts';
 import { QueueOwners } from './base/store/queue-owners.ts';
 import { createReadiness, type Readiness } from './base/store/readiness.ts';
 import { Retention, type RetentionOptions } from './base/store/retention.ts';
@@ -12,6 +14,7 @@ import { keptLonger } from './base/store/retention-rules.ts';
 import { StoreOutage } from './base/store/store-outage.ts';
 import { timedStore } from './base/store/timed-store.ts';
 import { Versions } from './base/store/versions.ts';
+import { processName } from './base/system/process-name.ts';
 import { systemClock } from './base/timing/clock.ts';
 import { LiveTasks } from './log/live-tasks.ts';
 import { type AgentServerOptions, unknownServerOptions, type WorkerOptions } from './options.ts';
@@ -23,7 +26,7 @@ import { Runner } from './turns/runner.ts';
 import type { TurnDependencies } from './turns/turn-dependencies.ts';
 import { logTurnEvent } from './turns/turn-event.ts';
 import { Deliverer } from './webhooks/deliverer.ts';
-import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { createWebhooks, sharedPushOptions, type Webhooks } from './webhooks/webhooks.ts';
 
 /** The common part of a server and a worker: live tasks, turns and deliveries to webhooks, not started yet. */
 export interface Runtime {
@@ -64,12 +67,16 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
   });
   const runner = new Runner(dependencies, tasks);
   const claimer = new Claimer(dependencies, tasks, runner);
-  const push = createWebhooks(store, options.push, options.compatibility);
+  const webhooks = createWebhooks(store, options.push, options.compatibility);
+  const peers = store.isPrivate
+    ? undefined
+    : new Peers(dependencies.options.queue, peerOf(options, dependencies, webhooks), dependencies);
+  const push = webhooks && { ...webhooks, peers };
   const deliverer = push && new Deliverer({ ...dependencies, push });
   const { owners, versions, telemetry } = dependencies;
   let isOpen = true;
   let stopped = () => {};
-  const readiness = createReadiness({ store, clock, isOpen: () => isOpen, owners, versions });
+  const readiness = createReadiness({ store, clock, isOpen: () => isOpen, owners, versions, peers });
   return {
     dependencies,
     tasks,
@@ -80,6 +87,7 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
     start() {
       if (telemetry?.started)
         stopped = telemetry.started(observed(dependencies, { runner, tasks, readiness }));
+      peers?.start();
       tasks.start();
       if (run !== 'workers') claimer.start();
       deliverer?.start();
@@ -89,13 +97,38 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
       isOpen = false;
       const deadline = clock.monotonic() + graceMs;
       // At once: a drain waits for turns that are being claimed, and none of this needs to wait for the rest.
-      await Promise.all([claimer.close(), retention?.close(), runner.drain(graceMs)]);
+      await Promise.all([claimer.close(), retention?.close(), peers?.close(), runner.drain(graceMs)]);
       // Only now: streams and waits on a turn that was given time to finish get its last event.
       tasks.close();
       await deliverer?.close(Math.max(0, deadline - clock.monotonic()));
       stopped();
     },
   };
+}
+
+/** What this process tells the others of its queue. */
+function peerOf(
+  { retention }: WorkerOptions,
+  { agent, options }: TurnDependencies,
+  push: Webhooks | undefined,
+): Peer {
+  const { isWorker, version, schedule, clocks, limits } = options;
+  const role = isWorker ? 'worker' : 'server';
+  const { closedAfterMs, rules = [] } = retention ?? {};
+  // These two are of one process.
+  const { turns, followersPerTask, ...ofTasks } = limits;
+  const shared = {
+    retention: retention && { closedAfterMs, rules },
+    schedule,
+    clocks,
+    ...Object.fromEntries(Object.entries(ofTasks).map(([name, value]) => [`limits.${name}`, value])),
+    extensions: extensionsOf(agent),
+    // A worker that delivers nothing takes no webhook away.
+    ...(!isWorker && { push: push !== undefined }),
+    ...(push && sharedPushOptions(push)),
+  };
+  const name = [role, processName(), version && `of version ${version}`].filter(Boolean).join(' ');
+  return { name, options: digestsOf(shared), push: push?.reach };
 }
 
 /** What telemetry may ask of this process. */

@@ -38,6 +38,7 @@ type Json = StoredFact['fact'] | NonNullable<Commit['snapshot']>;
 /** The rows of all tasks, in maps and sorted lists. Every call answers at once. */
 export class MemoryRows implements Rows<Json> {
   readonly system = 'memory';
+  readonly isPrivate = true;
   readonly #now: () => number;
   readonly #orderNow: () => number;
   readonly #monotonic: () => number;

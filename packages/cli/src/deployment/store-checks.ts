@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { scopeOf, versionsOf } from '@batonjs/server/internals';
+import { differencesOf, scopeOf, versionsOf } from '@batonjs/server/internals';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { durationText } from '../flags/duration.ts';
 import { clockSkew, type Finding, find } from './finding.ts';
@@ -53,6 +53,10 @@ export async function checkStore(opened: OpenedStore, options: StoreCheckOptions
           found.push(`${tasks.length} of ${version}: ${list(tasks.map(({ taskId }) => taskId))}`);
       }
       return { isOk: found.length === 0, note: found.length === 0 ? 'none' : found.join('; ') };
+    }),
+    find('options of servers and workers', async () => {
+      const differences = await differencesOf(store, options.agent);
+      return { isOk: differences === undefined, note: differences ?? 'the same in all' };
     }),
     find('recurring tasks that no process starts', async () => {
       const { schedulesIn } = await import('@batonjs/server/schedules');

@@ -257,6 +257,13 @@ export function taskAgent(agent: (turn: Turn) => AsyncIterable<TaskUpdate>): Age
   return Object.assign((turn: Turn) => agent(turn), { [alwaysTask]: true });
 }
 
+const extensions = Symbol.for('batonjs.extensions');
+
+/** The URIs of the extensions that `extend` of `@batonjs/extensions` put around the agent. */
+export const extensionsOf = (
+  agent: Agent & { readonly [extensions]?: readonly string[] },
+): readonly string[] => agent[extensions] ?? [];
+
 /** Whether the agent answers with tasks only: an `async function*`, or marked by `taskAgent`. */
 export const isTaskAgent = (agent: Agent): boolean =>
   agent instanceof AsyncGeneratorFunction || alwaysTask in agent;

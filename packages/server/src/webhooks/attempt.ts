@@ -33,6 +33,8 @@ export type AttemptResult =
        * final. `skip`: not with this update, which the webhook refuses, but with the next one.
        */
       readonly retry: 'yes' | 'few' | 'skip' | 'no';
+      /** Nothing was sent: the options of this process do not let it, and those of another one may. */
+      readonly isRefusedHere?: true;
       /** How long the webhook asks to wait, in milliseconds. */
       readonly afterMs?: number | undefined;
     };
@@ -133,7 +135,8 @@ function retryOf(status: number): 'yes' | 'few' | 'skip' | 'no' {
 }
 
 function failureOf(error: unknown): AttemptResult {
-  if (AddressRefused.is(error)) return { ...failure(`URL ${error.message}`), retry: 'no' };
+  if (AddressRefused.is(error))
+    return { ...failure(`URL ${error.message}`), retry: 'no', isRefusedHere: true };
   // The text of such errors may hold addresses and headers.
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed';
   return failure(`connection ${code}`);

@@ -8,6 +8,7 @@ import { type AttemptResult, attempt } from './attempt.ts';
 import { type FailureOutcome, outcomeOf } from './attempt-outcome.ts';
 import { deliveryId } from './delivery-id.ts';
 import type { FailingWebhooks } from './hosts/failing-webhooks.ts';
+import { leaveToOthers } from './leave-to-others.ts';
 import { retryDelay } from './retry-delay.ts';
 import { isWanted } from './wanted-update.ts';
 import type { DeliveryDependencies } from './webhooks.ts';
@@ -78,6 +79,9 @@ async function deliverAll(facts: readonly StoredFact[], parts: Delivering): Prom
     if (result.delivered) {
       failing.over(delivery.push);
       tookOne = true;
+    } else if (isLeft(result, parts)) {
+      await push.store.advance(delivery, await leaveToOthers(result, stored, before, parts));
+      return { works: true, tookOne };
     } else {
       const outcome = closing.aborted
         ? handedBack(before, clock.now())
@@ -116,7 +120,7 @@ async function send(
   if (!first || !event) return { result: { delivered: true } };
   if (!format) {
     const reason = `no format for version ${protocolVersion}`;
-    return { result: { delivered: false, reason, retry: 'yes' } };
+    return { result: { delivered: false, reason, retry: 'yes', isRefusedHere: true } };
   }
   const name = deliveryId(delivery.push, first, version);
   const isCounted = format.version === PREVIEW_VERSION;
@@ -135,9 +139,16 @@ async function send(
   const result = await span.run(() => attempt({ ...webhookRequest, headers }, parts, closing));
   const { status } = result;
   if (result.delivered) span.end({ outcome: 'delivered', status });
-  else span.end({ outcome: closing.aborted ? 'handed_back' : 'failed', status, reason: result.reason });
+  else {
+    const outcome = closing.aborted || isLeft(result, parts) ? 'handed_back' : 'failed';
+    span.end({ outcome, status, reason: result.reason });
+  }
   return { result, span };
 }
+
+/** Whether other processes may deliver what this one refuses to. */
+const isLeft = (result: AttemptResult & { delivered: false }, { push, closing }: Delivering): boolean =>
+  result.isRefusedHere === true && push.peers !== undefined && !closing.aborted;
 
 async function generationOf(version: number, { store, delivery }: Delivering): Promise<number> {
   const { scope, taskId } = delivery.push;

@@ -1,5 +1,6 @@
 import type { Delivery, PushConfigName, Unsubscribe } from '@batonjs/store';
 import { endSubscription } from '../base/store/end-subscription.ts';
+import { heardWithinMs, type Peers } from '../base/store/peers.ts';
 import { newId } from '../base/system/new-id.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import { ClockSteps } from '../base/timing/clock-steps.ts';
@@ -106,13 +107,26 @@ export class Deliverer {
   async #claim(limit: number): Promise<number> {
     const { push, clock } = this.#dependencies;
     const { queue } = this.#dependencies.options;
+    const unsigned = push.sign ? undefined : push.peers;
+    // Those that started since are looked for only where there is something to send.
+    if (unsigned && (await sign(unsigned, Number.POSITIVE_INFINITY))) return 0;
     const request = { queue, holder: newId(clock), ttlMs: deliveryMs(this.#dependencies), limit };
     const deliveries = await push.store.claimDeliveries(request);
+    if (unsigned && deliveries.length > 0 && (await sign(unsigned, heardWithinMs))) {
+      await Promise.all(deliveries.map((delivery) => this.#giveBack(delivery)));
+      return 0;
+    }
     for (const delivery of deliveries) {
       const running = this.#run(delivery).finally(() => this.#running.delete(running));
       this.#running.add(running);
     }
     return deliveries.length;
+  }
+
+  #giveBack(delivery: Delivery): Promise<boolean> {
+    const { push, clock } = this.#dependencies;
+    const { attempts } = delivery.push;
+    return push.store.advance(delivery, { retryAt: isoTime(clock.now()), attempts });
   }
 
   async #run(delivery: Delivery): Promise<void> {
@@ -169,3 +183,7 @@ export class Deliverer {
     if (ms < pollMs) void clock.sleep(ms + 1, this.#stop.signal, 'idle').then(() => this.#notified.abort());
   }
 }
+
+/** Whether other processes sign. One that cannot leaves all deliveries to them. */
+const sign = async (peers: Peers, knownForMs: number): Promise<boolean> =>
+  (await peers.others(knownForMs)).some(({ push }) => push?.signs);

@@ -2,8 +2,10 @@ import type { PushFormat, ServerCompatibility } from '@batonjs/bindings';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import type { Logger, ReportFailure } from '../base/hooks/logger.ts';
 import type { Telemetry } from '../base/hooks/telemetry.ts';
+import type { PeerPush, Peers } from '../base/store/peers.ts';
 import type { Clock } from '../base/timing/clock.ts';
 import { type AddressPolicy, addressPolicy } from './address-policy/address-policy.ts';
+import type { Resolve } from './address-policy/resolve-host.ts';
 import { previewFormat, pushFormat } from './push-format.ts';
 import type { PushOptions, PushRetry } from './push-options.ts';
 import type { SignPush } from './sign-push.ts';
@@ -24,9 +26,14 @@ export interface Webhooks {
   readonly store: PushConfigStore;
   readonly policy: AddressPolicy;
   readonly sign: SignPush | undefined;
+  /** What this process can deliver, for the others. */
+  readonly reach: PeerPush;
+  readonly resolve: Resolve | undefined;
   /** By version of the protocol. */
   readonly formats: ReadonlyMap<string, PushFormat>;
   readonly options: WebhookOptions;
+  /** Undefined: no other process can deliver. */
+  readonly peers?: Peers | undefined;
 }
 
 /** The objects that deliveries are made with. */
@@ -75,11 +82,29 @@ export function createWebhooks(
     if (!(value > 0)) throw new TypeError(`\`push.${name}\` must be more than 0`);
   }
   const formats = [pushFormat, previewFormat, ...compatibility.map((other) => other.pushFormat)];
+  const { sign, resolve, allow = [], ports = null, http = false } = given;
+  const byVersion = new Map(formats.map((format) => [format.version, format]));
   return {
     store,
-    policy: addressPolicy({ ...given, http: given.http ?? false }),
-    sign: given.sign,
-    formats: new Map(formats.map((format) => [format.version, format])),
+    policy: addressPolicy({ ...given, http }),
+    sign,
+    resolve,
+    reach: { allow, ports, http, versions: [...byVersion.keys()], signs: sign !== undefined },
+    formats: byVersion,
     options,
   };
 }
+
+/** The options of webhooks that have to be the same in all processes that deliver. */
+export const sharedPushOptions = ({
+  reach: { allow, ports, http, versions, signs },
+  options: { updates, retry },
+}: Webhooks) => ({
+  compatibility: versions,
+  'push.allow': [...allow].sort(),
+  'push.ports': ports,
+  'push.http': http,
+  'push.sign': signs,
+  'push.updates': updates,
+  'push.retry': retry,
+});

@@ -105,11 +105,12 @@ describe('an attempt [R-PUSH-26] [R-PUSH-27]', () => {
     }
   });
 
-  it('on an address that is not allowed is the last [R-PUSH-40]', async () => {
+  it('on an address that is not allowed is left to processes that may [R-PUSH-40]', async () => {
     expect(await once(200, { allow: [] })).toEqual({
       delivered: false,
       reason: 'URL must lead to a public address',
       retry: 'no',
+      isRefusedHere: true,
     });
   });
 

@@ -56,6 +56,7 @@ export function durableObjectStore(
         throw dataDeleted();
       }),
     close: () => {},
+    isPrivate: true,
   });
 
   return {

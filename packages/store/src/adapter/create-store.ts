@@ -59,6 +59,7 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
   return {
     schedules: true,
     ...(rows.system && { system: rows.system }),
+    ...(rows.isPrivate && { isPrivate: true }),
 
     commit: (commit) =>
       calls.pass(() => {

@@ -49,6 +49,8 @@ export interface TextSearch {
 export interface Rows<Json = string> {
   /** See `TaskStore.system`. */
   readonly system?: string;
+  /** See `TaskStore.isPrivate`. */
+  readonly isPrivate?: boolean;
 
   /** The fact or the snapshot as it is kept. Called before a commit waits for anything: its caller may change it then. */
   encode(value: Fact | Snapshot): Json;

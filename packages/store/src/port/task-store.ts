@@ -87,6 +87,9 @@ export interface TaskStore extends RecordStore {
   /** The database, as OpenTelemetry names it in `db.system.name`, such as `postgresql`; for metrics. */
   readonly system?: string;
 
+  /** Whether no other process can have these tasks: they lie in the memory of this one, or in an object of its own. */
+  readonly isPrivate?: boolean;
+
   /** Whether claims follow a `schedule`, and commits an order (`aheadMs`). */
   readonly schedules?: boolean;
 

@@ -45,6 +45,7 @@ function boundedTasks(store: TaskStore, inTime: InTime, answerInTime: AnswerInTi
     ...(store.searchesText && { searchesText: () => inTime(() => store.searchesText!()) }),
     subscribe: (topic, notify) => answerInTime(() => store.subscribe(topic, notify), end),
     ...(store.system && { system: store.system }),
+    ...(store.isPrivate && { isPrivate: true }),
     ...(store.schedules && { schedules: true }),
     claim: (request) => inTime(() => store.claim(request)),
     renew: (leases, ttlMs) => inTime(() => store.renew(leases, ttlMs)),

@@ -1,5 +1,6 @@
 import { StoreError, type StoreTrouble, type TaskStore } from '@batonjs/store';
 import type { Clock } from '../timing/clock.ts';
+import type { Peers } from './peers.ts';
 import type { QueueOwners } from './queue-owners.ts';
 import { strandedText, type Versions } from './versions.ts';
 
@@ -7,7 +8,7 @@ import { strandedText, type Versions } from './versions.ts';
 export type Readiness =
   | {
       readonly isReady: true;
-      /** What an operator should look after: tasks that wait for a version that no process runs. */
+      /** What an operator should look after: tasks that wait for a version that no process runs, options that differ. */
       readonly warning?: string;
     }
   | {
@@ -27,6 +28,7 @@ export interface ReadinessSource {
   readonly isOpen: () => boolean;
   readonly owners: Pick<QueueOwners, 'refusal'>;
   readonly versions: Pick<Versions, 'stranded'> | undefined;
+  readonly peers: Pick<Peers, 'differences'> | undefined;
 }
 
 /** The store is probed at most once in this many milliseconds. */
@@ -36,7 +38,7 @@ const ready: Readiness = { isReady: true };
 const closing: Readiness = { isReady: false, reason: 'closing', message: 'The server is closing' };
 
 /** Returns a function that checks whether the server can do its work. The store logs its outages itself. */
-export function createReadiness({ store, clock, isOpen, owners, versions }: ReadinessSource) {
+export function createReadiness({ store, clock, isOpen, owners, versions, peers }: ReadinessSource) {
   let known = ready;
   let knownUntil = Number.NEGATIVE_INFINITY;
   let probing: Promise<void> | undefined;
@@ -45,7 +47,8 @@ export function createReadiness({ store, clock, isOpen, owners, versions }: Read
     try {
       await (store.probe ? store.probe() : store.ping());
       const message = await owners.refusal();
-      const warning = versions && strandedText(await versions.stranded());
+      const stranded = versions && strandedText(await versions.stranded());
+      const warning = [stranded, await peers?.differences(probeEveryMs)].filter(Boolean).join('; ');
       known =
         message === undefined
           ? warning

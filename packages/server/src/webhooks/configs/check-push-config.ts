@@ -14,9 +14,11 @@ const maxIdLength = 1_024;
  */
 export async function checkPushConfig(
   config: TaskPushNotificationConfig,
-  { policy }: Webhooks,
+  { policy, sign, peers }: Webhooks,
   path = '',
 ): Promise<void> {
+  // Before it is registered: a process that cannot sign would deliver to it.
+  if (sign) await peers?.heard;
   const { id = '', url, token, authentication } = config;
   const texts = {
     url: [url, urlProblem],

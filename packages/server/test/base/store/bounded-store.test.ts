@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../../src/base/timing/clock.ts';
 type Method = keyof (TaskStore & PushConfigStore);
 
 /** Those without a time limit, and members that are no methods. */
-const others = ['prune', 'close', 'schedules', 'system'];
+const others = ['prune', 'close', 'schedules', 'system', 'isPrivate'];
 const methods = Object.keys({ ...memoryStore(), probe: true }).filter(
   (name) => !others.includes(name),
 ) as Method[];

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { scope } from '../../../../test/kit/scope.ts';
+import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
+import { eventually } from '../../../../test/kit/until.ts';
+import { builtProgram } from '../../../../test/support/built-program.ts';
+import type { PushOptions } from '../../src/index.ts';
+import { registered } from './kit/push-config.ts';
+import { begin, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';
+import { heard } from './kit/settings.ts';
+import { webhook } from './kit/webhook.ts';
+import { stores } from './stores.ts';
+
+const program = await builtProgram(new URL('./kit/work-without.ts', import.meta.url));
+
+/** Starts the worker and resolves when it works. It is killed when the test ends. */
+async function startWorker(path: string, without: string): Promise<void> {
+  const args = ['--disable-warning=ExperimentalWarning', program, path, without];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  await once(child.stdout, 'data');
+}
+
+describe('a webhook', () => {
+  it.each([
+    ['allow', 'before'],
+    ['allow', 'after'],
+    ['sign', 'before'],
+    ['sign', 'after'],
+  ])('loses nothing by a worker without `push.%s` that started %s the server', async (without, order) => {
+    const path = join(temporaryFolder(), 'tasks.db');
+    const hook = await webhook();
+    if (order === 'before') await startWorker(path, without);
+    const sign = () => ({ authorization: 'Signed yes' });
+    const store = sqliteStore(path);
+    const server = servePushing(store, { sign }, { run: 'workers' });
+    onTestFinished(() => store.close());
+    if (order === 'after') await startWorker(path, without);
+    await Promise.all(Array.from({ length: 6 }, () => send(server, { url: hook.url() })));
+    await hook.until(6 * heard.length);
+    expect(new Set(hook.received.map(({ headers }) => headers.authorization))).toEqual(
+      new Set(['Signed yes']),
+    );
+    expect(await server.push.deadLetters()).toEqual([]);
+    const warning = new RegExp(`\`push.${without}\`.*server \\d+ on .*worker \\d+ on `);
+    await eventually(async () =>
+      expect(await server.readiness()).toMatchObject({ warning: expect.stringMatching(warning) }),
+    );
+  });
+});
+
+const shared = stores.filter(([name]) => name !== 'memory');
+
+describe.each(shared)('a webhook whose address a process refuses, on %s,', (_name, create) => {
+  /** Servers with these lists, and a task with a webhook whose updates are due. */
+  async function withServers(...lists: readonly PushOptions[]) {
+    const open = create();
+    const hook = await webhook();
+    const { agent, letGo } = gatedAgent();
+    const first = servePushing(open(), {}, { agent, push: false });
+    const { id: taskId } = await begin(first);
+    const servers = lists.map((push) => servePushing(open(), push));
+    await Promise.all(servers.map((server) => server.readiness()));
+    const store = open();
+    await store.putPushConfig(registered({ taskId, id: 'w', url: hook.url() }));
+    letGo();
+    return { hook, servers, kept: () => store.getPushConfig(scope, taskId, 'w') };
+  }
+
+  it('is given up, if no process may deliver, with the reason and those that refused', async () => {
+    const retry = { maxAgeMs: 200 };
+    // The first one signs, so that the second one leaves the delivery to it.
+    const { hook, kept } = await withServers({ allow: [], retry, sign: () => ({}) }, { retry });
+    await eventually(async () => expect(await kept()).toHaveProperty('dead'));
+    expect((await kept())?.dead).toMatch(
+      /^URL must lead to a public address, refused by server \d+ on [^ ,]+, server \d+ on [^ ,]+$/,
+    );
+    expect([hook.received, (await kept())?.attempts]).toEqual([[], 0]);
+  });
+
+  it('is not given up by a process that refuses it, however old it is, while another one may deliver', async () => {
+    const { hook, servers } = await withServers({ allow: [], retry: { maxAgeMs: 1 } }, {});
+    await hook.until(2);
+    expect(await servers[0]!.push.deadLetters()).toEqual([]);
+  });
+});
