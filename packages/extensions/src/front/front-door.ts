@@ -172,14 +172,13 @@ function clientsOf(agent: FrontAgent) {
     return async ({ headers }: HttpExchange) => ({ client: await agent(headers), ...asIs });
   if (!('handle' in agent)) return async () => ({ client: agent, ...asIs });
   // A stream of a server that closes ends at once: to try again for a minute would hold up its shutdown.
-  return async ({ path, headers }: HttpExchange) => ({
-    client: await connect('http://localhost', {
-      retry: false,
-      fetch: (request) => agent.fetch(withHeaders(request, headers)),
-    }),
-    followForMs: 0,
-    ask: async () => agent.checkCaller?.({ path, headers }),
-  });
+  return async ({ headers }: HttpExchange) => {
+    let asked: Promise<unknown> | undefined;
+    // `authenticate` sees what it sees of the calls that follow.
+    const ask = async () => (asked ??= agent.checkCaller?.({ method: 'POST', path: '/', headers }));
+    const fetch = (request: Request) => agent.fetch(withHeaders(request, headers));
+    return { client: await connect('http://localhost', { retry: false, fetch }), followForMs: 0, ask };
+  };
 }
 
 /** Headers that belong to one connection or one body, or that the client sets itself. */

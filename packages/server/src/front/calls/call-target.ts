@@ -59,9 +59,9 @@ export const createAnswerCall = (parts: AnsweringParts, watch: RequestWatch): An
 /** Makes the function that finds out who opens a connection for several calls. */
 export const createCheckCaller =
   ({ dependencies, admission: { authenticate } }: AnsweringParts): CallTarget['checkCaller'] =>
-  async ({ path, headers }) => {
+  async ({ method = 'GET', path, headers }) => {
     try {
-      const caller = await callerOf(openingHead(path, headers), authenticate);
+      const caller = await callerOf({ ...openingHead(path, headers), method }, authenticate);
       return caller?.scope;
     } catch (error) {
       const requestId = requestIdOf(headers, dependencies.clock);
