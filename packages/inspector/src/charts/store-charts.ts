@@ -34,9 +34,9 @@ interface Place {
 export class StoreCharts {
   readonly #store: AgentStore;
   readonly #now: () => number;
-  readonly #tally = new Tally();
-  readonly #places: readonly Place[];
-  #since: number;
+  #tally = new Tally();
+  #places: readonly Place[] = [];
+  #since = 0;
   #pass: Promise<void> | undefined;
   #passedAt = Number.NEGATIVE_INFINITY;
   #isComplete = false;
@@ -47,8 +47,13 @@ export class StoreCharts {
   constructor(store: AgentStore, now: () => number = Date.now) {
     this.#store = store;
     this.#now = now;
-    this.#since = now() - longestMs;
-    this.#places = store.scopes.map(({ scope }) => ({
+    this.#begin();
+  }
+
+  #begin(): void {
+    this.#tally = new Tally();
+    this.#since = this.#now() - longestMs;
+    this.#places = this.#store.scopes.map(({ scope }) => ({
       scope,
       started: new Once(this.#since),
       ended: new Once(this.#since),
@@ -80,7 +85,7 @@ export class StoreCharts {
 
   /** Reads what changed, unless that was done just now. Never rejects. */
   #catchUp(): Promise<void> {
-    const isFresh = this.#now() - this.#passedAt < pauseMs.shortest;
+    const isFresh = Math.abs(this.#now() - this.#passedAt) < pauseMs.shortest;
     if (isFresh || this.#isClosed) return this.#pass ?? Promise.resolve();
     this.#pass ??= this.#readAll()
       .then(
@@ -100,6 +105,8 @@ export class StoreCharts {
   }
 
   async #readAll(): Promise<void> {
+    // The clock was ahead: nothing was counted up to a time that has not come, and too much was forgotten.
+    if (this.#now() < this.#passedAt - lateMs) this.#begin();
     for (const place of this.#places) await this.#readPlace(place);
     this.#tally.waiting(this.#now(), await countWaiting(this.#store));
     this.#tally.prune(this.#now());
@@ -125,6 +132,8 @@ export class StoreCharts {
         break;
       }
     }
+    // A time that has not come is that of a process whose clock was ahead.
+    newest = Math.min(newest, this.#now());
     place.seen = newest;
     place.started.advance(newest - lateMs);
     place.ended.advance(newest - lateMs);

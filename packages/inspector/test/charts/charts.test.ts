@@ -70,6 +70,30 @@ describe('the charts of an agent', () => {
     expect((await charts.read('hour')).total.started).toBe(2);
   });
 
+  it.each([
+    ['the clock of another process', hour],
+    ['the clock of another process', 30 * day],
+    ['their own clock', hour],
+    ['their own clock', 30 * day],
+  ])('go on once %s was %i ms ahead for three seconds', async (whose, ahead) => {
+    const { charts, begin, change, goOn } = charted();
+    for (const id of ['a', 'b']) await begin(id, 10 * minute);
+    await change('a', 'TASK_STATE_COMPLETED', 5 * minute);
+    await charts.read('hour');
+    goOn(ahead);
+    await change('b', 'TASK_STATE_COMPLETED');
+    if (whose === 'their own clock') await charts.read('hour');
+    goOn(3 * second - ahead);
+    await charts.read('hour');
+    for (const [minutes, id] of ['c', 'd', 'e'].entries()) {
+      await begin(id);
+      goOn(minute);
+      await change(id, 'TASK_STATE_COMPLETED');
+      const { total } = await charts.read('hour');
+      expect([total.started, total.ended]).toEqual([3 + minutes, 2 + minutes]);
+    }
+  });
+
   it('are read at most once in two seconds', async () => {
     const { charts, read, goOn } = charted();
     await Promise.all([charts.read('hour'), charts.read('day')]);

@@ -87,3 +87,18 @@ it('a deadline goes by the wall clock', async () => {
   time.now += 60_000;
   expect(await store.claim(claim('b'))).toMatchObject([{ cause: 'due' }]);
 });
+
+it.each([1, 720])(
+  'a turn of a schedule that a process %i hours ahead stored starts in others',
+  async (hours) => {
+    const { time, open, store } = clocks();
+    const order = { turn: { queue: 'q', want: true, aheadMs: 0 } };
+    time.now += hours * 3_600_000;
+    await create(store, 'ahead', order);
+    time.now -= hours * 3_600_000;
+    const other = open();
+    await create(other, 'right', order);
+    const claimed = await other.claim({ ...claim('b'), schedule: { perCaller: 9 } });
+    expect(claimed.map(({ taskId }) => taskId).toSorted()).toEqual(['ahead', 'right']);
+  },
+);

@@ -76,8 +76,10 @@ class TurnClaim {
 
   #pick(callers: readonly (readonly TaskRow[])[]): Change<readonly Lease[], never> {
     const { waiting, due } = foundOf(this.#found, 'ready');
-    // No schedule ordered them when they were stored.
-    const plain = [...waiting, ...due].filter(({ aheadMs }) => aheadMs === undefined);
+    // No schedule ordered them when they were stored, or the clock of a process that was ahead did.
+    const plain = [...waiting, ...due].filter(
+      ({ aheadMs, turnAt = 0 }) => aheadMs === undefined || turnAt > this.#found.orderNow,
+    );
     const lists = [plain, ...callers].map((rows) => rows.map(candidate));
     const picked = pickTurns<Candidate>(this.#gate, lists, this.#most);
     const rows = picked.map(({ row }) => row);

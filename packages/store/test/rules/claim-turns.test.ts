@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClaimRequest, Found, QueueRow, TurnSchedule, WaitingCaller } from '../../src/index.ts';
 import { claimTurnsStep } from '../../src/rules/claim-turns.ts';
 import type { TaskRow } from '../../src/rules/task-row.ts';
-import { head, row } from '../a-row.ts';
+import { head, row, writtenAt } from '../a-row.ts';
 
 const now = 1_000;
 const request: ClaimRequest = { queue: 'q', holder: 'me', ttlMs: 100, limit: 9 };
@@ -126,6 +126,12 @@ describe('a claim of a schedule', () => {
     expect(step.decide({ ...found, schedule: { row: undefined, running: [], callers } })).toEqual({
       result: [],
     });
+  });
+
+  it('gives out what a process whose clock was ahead put into the order, beside the others', () => {
+    const ahead = task('b1', { aheadMs: writtenAt - now - 1 });
+    expect(claim({ waits: 'a1 a2', plain: [ahead, task('a1')] }, {}).ids).toEqual(['b1', 'a1', 'a2']);
+    expect(claim({ waits: 'b2', plain: [ahead] }, { perCaller: 1 }).ids).toEqual(['b1']);
   });
 
   it('takes a caller whose first task came longer ago before others, and one whose moment is now', () => {

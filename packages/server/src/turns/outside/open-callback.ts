@@ -41,27 +41,31 @@ export async function openCallback(
     );
   mustWork(request);
   const now = clock.now();
-  const expiresAt = momentOf(Math.ceil(now + expiresMs));
+  let expiresAt = momentOf(now + expiresMs);
   const readable = schema && toJsonSchema(schema);
   const [id, secret] = [randomText(9), randomText(32)];
-  await write((state) => [
-    ...(state.task ? [] : [{ type: 'create', taskId } as const]),
-    {
-      type: 'open-callback',
-      name,
-      id,
-      secretHash: hashOf(queue, secret),
-      expiresAt,
-      ...(readable && { schema: readable }),
-      ...(answeredBy !== undefined && {
-        answers: { by: answeredBy, after: latestMessageOf(state), ...(assignedBy && { assignedBy }) },
-      }),
-    },
-    // The agent may end its turn now, and is called at the latest when no value came.
-    ...(answeredBy !== undefined || (state.wakeAt !== undefined && state.wakeAt <= expiresAt)
-      ? []
-      : [wakeCommand(state, expiresAt, now)]),
-  ]);
+  await write((state) => {
+    // The facts go on from the latest one: after a clock that was ahead, it would be over by them.
+    if (state.at > expiresAt) expiresAt = momentOf(Date.parse(state.at) + expiresMs);
+    return [
+      ...(state.task ? [] : [{ type: 'create', taskId } as const]),
+      {
+        type: 'open-callback',
+        name,
+        id,
+        secretHash: hashOf(queue, secret),
+        expiresAt,
+        ...(readable && { schema: readable }),
+        ...(answeredBy !== undefined && {
+          answers: { by: answeredBy, after: latestMessageOf(state), ...(assignedBy && { assignedBy }) },
+        }),
+      },
+      // The agent may end its turn now, and is called at the latest when no value came.
+      ...(answeredBy !== undefined || (state.wakeAt !== undefined && state.wakeAt <= expiresAt)
+        ? []
+        : [wakeCommand(state, expiresAt, now)]),
+    ];
+  });
   const token = { scope, taskId, id, secret };
   const text = writeCallbackToken(token, await callbacks.keys.sign(signedText(queue, token)));
   return { url: `${callbacks.url}/callbacks/${text}`, expiresAt: new Date(expiresAt) };
