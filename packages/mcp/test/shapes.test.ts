@@ -31,6 +31,14 @@ describe('a task of MCP', () => {
     });
   });
 
+  it('says when it began where its id does, as the ids of Baton', () => {
+    const status = { state: 'TASK_STATE_WORKING' as const, timestamp };
+    expect(toMcpTask({ id: '019ab2d4-5e6f-7abc-8def-0123456789ab', contextId: 'c', status })).toMatchObject({
+      createdAt: new Date(0x019ab2d45e6f).toISOString(),
+      lastUpdatedAt: timestamp,
+    });
+  });
+
   it('has the words of its status', () => {
     const parts = [{ text: 'Half ' }, { data: { n: 1 } }, { text: 'done' }];
     const message = { messageId: 'm', role: 'ROLE_AGENT' as const, parts };

@@ -312,6 +312,25 @@ describe('a question of protocol 2026-07-28', () => {
     expect(history.filter(({ role }) => role === 'ROLE_USER')).toHaveLength(2);
   });
 
+  it('is not answered by a call that names another task', async () => {
+    const { url, agent } = await serveSkills();
+    const client = await mcpClient(url, '2026-07-28', []);
+    const ask = async () => {
+      const asked = await client.callTool({ name: 'book' }, { allowInputRequired: true });
+      const { requestState } = asked as unknown as { requestState: string };
+      return { requestState, taskId: JSON.parse(requestState).taskId };
+    };
+    const [one, other] = [await ask(), await ask()];
+    const result = await client.callTool({
+      name: 'continue_task',
+      arguments: { taskId: other.taskId },
+      requestState: one.requestState,
+      inputResponses: { answer: { action: 'accept', content: { city: 'Bern', nights: 3 } } },
+    } as never);
+    expect(textOf(result)).toMatch(/INVALID_PARAMS.*The state of the request is that of another task/);
+    expect(await states(agent)).toEqual(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_INPUT_REQUIRED']);
+  });
+
   it.each(['', 'x', '{}', '{"taskId":1,"asked":""}', 'null'])(
     'refuses the state %j',
     async (requestState) => {

@@ -46,7 +46,10 @@ export class Conversation {
   /** Sends a message, or goes on where the answer of the user belongs if the request carries one. */
   async send(input: MessageInput, options: SendOptions = {}): Promise<Outcome> {
     const asked = readAsked(this.#call.context.mcpReq.requestState());
-    return asked ? this.#resume(asked) : this.#ask(await this.#send(input, options));
+    if (!asked) return this.#ask(await this.#send(input, options));
+    if (options.task !== undefined && options.task !== asked.taskId)
+      throw new A2AError('INVALID_PARAMS', 'The state of the request is that of another task');
+    return this.#resume(asked);
   }
 
   /** Waits for a task that exists, as it is. */

@@ -9,6 +9,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { timesOf } from '../tasks/handle.ts';
 import { type OnError, protocolError } from '../translation/failures.ts';
 import { resultOf } from '../translation/results.ts';
 import type { Conversation } from './conversation.ts';
@@ -31,19 +32,17 @@ const states: Readonly<Partial<Record<TaskState, McpTask['status']>>> = {
   TASK_STATE_AUTH_REQUIRED: 'input_required',
 };
 
-/**
- * A task of A2A as one of MCP. It has the same id, and the agent keeps it: `ttl` is null. A2A does not say when a task
- * began, so `createdAt` is the time of its status too.
- */
-export function toMcpTask({ id, status }: Task): McpTask {
-  const at = status.timestamp ?? new Date(0).toISOString();
+/** A task of A2A as one of MCP. It has the same id, and the agent keeps it: `ttl` is null. */
+export function toMcpTask(task: Task): McpTask {
+  const { id, status } = task;
+  const { createdAt, lastUpdatedAt } = timesOf(id, task);
   const statusMessage = status.message?.parts.map((part) => ('text' in part ? part.text : '')).join('');
   return {
     taskId: id,
     status: states[status.state] ?? 'working',
     ttl: null,
-    createdAt: at,
-    lastUpdatedAt: at,
+    createdAt: new Date(createdAt).toISOString(),
+    lastUpdatedAt: new Date(lastUpdatedAt).toISOString(),
     pollInterval,
     ...(statusMessage && { statusMessage }),
   };

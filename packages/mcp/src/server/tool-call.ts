@@ -83,7 +83,9 @@ export async function continueTask(
   // An answer to a question of a request before belongs to that request.
   const isResumed = call.context.mcpReq.requestState() !== undefined;
   if (isResumed || (text === undefined && values === undefined))
-    return outcomeResult(await (isResumed ? conversation.send('') : conversation.wait(taskId)));
+    return outcomeResult(
+      await (isResumed ? conversation.send('', { task: taskId }) : conversation.wait(taskId)),
+    );
   const task = await handle.get();
   if (asksApproval(task) && !call.modelApproves)
     return conversation.asksUser ? outcomeResult(await conversation.wait(taskId)) : notTheModels;

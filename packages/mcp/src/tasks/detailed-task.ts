@@ -3,7 +3,7 @@ import type { Task } from '@batonjs/protocol';
 import type { CallToolResult, ClientCapabilities } from '@modelcontextprotocol/server';
 import { resultOf } from '../translation/results.ts';
 import type { Dismissals } from './dismissals.ts';
-import { handleOf, readHandle } from './handle.ts';
+import { handleOf, timesOf } from './handle.ts';
 import { type InputRequests, inputRequestsOf } from './input-requests.ts';
 import type { TaskSettings } from './task-options.ts';
 
@@ -69,11 +69,8 @@ function membersOf(
   mcpStatus: TaskMembers['status'],
   { settings: { pollIntervalMs, retentionMs } }: TaskView,
 ): TaskMembers {
-  const { message, timestamp } = task.status;
-  const updated = Date.parse(timestamp ?? '') || 0;
-  const createdAt = readHandle(handle).createdAt ?? updated;
-  const lastUpdatedAt = Math.max(updated, createdAt);
-  const statusMessage = textOf(message);
+  const { createdAt, lastUpdatedAt } = timesOf(handle, task);
+  const statusMessage = textOf(task.status.message);
   return {
     taskId: handle,
     status: mcpStatus,

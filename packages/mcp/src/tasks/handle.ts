@@ -33,3 +33,13 @@ export function readHandle(handle: string): Handle {
   if (id !== undefined && time !== undefined) return { id, createdAt: Number.parseInt(time, 36) };
   return { id: handle, createdAt: timeIn(handle) };
 }
+
+/** When a task began and changed last. It began with its status where the handle does not say it. */
+export function timesOf(
+  handle: string,
+  { status }: Pick<Task, 'status'>,
+): { createdAt: number; lastUpdatedAt: number } {
+  const updated = Date.parse(status.timestamp ?? '') || 0;
+  const createdAt = readHandle(handle).createdAt ?? updated;
+  return { createdAt, lastUpdatedAt: Math.max(updated, createdAt) };
+}
