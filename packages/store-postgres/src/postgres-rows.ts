@@ -27,7 +27,7 @@ export function postgresRows(
   const quoted = `"${schema.replaceAll('"', '""')}"`;
   const transactions = new Transactions(database, async () => void (await created()));
   const wakeups = new Wakeups({ database, transactions, schema, quoted, notify, secret: identity });
-  const writer = new Writer(quoted, database);
+  const writer = new Writer(quoted, database, wakeups.isHeard);
   const tasksKnown = new KnownTasks();
   const common = { schema: quoted, transactions, writer, wakeups, known: tasksKnown };
   const grouped = new GroupedChanges({ ...common, onGroup });

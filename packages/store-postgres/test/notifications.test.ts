@@ -5,11 +5,17 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { chunkAfter, untilItWorks } from '../../../test/kit/task-logs.ts';
 import { canStartPostgres, startPostgres } from '../../../test/support/postgres.ts';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
+import { poolDatabase } from '../src/database/pool-database.ts';
+import { Transactions } from '../src/database/transactions.ts';
 import { postgresStore } from '../src/index.ts';
+import { isHeard, Registration } from '../src/notifications/registration.ts';
+import { startStoreProcess } from './remote-stores.ts';
 
 const server = (await canStartPostgres()) ? await startPostgres(['-c', 'fsync=off']) : undefined;
 const admin = new pg.Pool({ connectionString: server?.url, max: 1 });
 const sql = async (text: string) => (await admin.query(text)).rows;
+const channelOf = (schema: string) =>
+  `baton_${createHash('sha256').update(schema).digest('hex').slice(0, 16)}`;
 const topic = { scope: 's', taskId: 't' };
 
 const cleanUps: (() => Promise<unknown>)[] = [];
@@ -41,7 +47,8 @@ describe.skipIf(!server)('The connection that listens', () => {
   it('is made anew when it fell silent, though no call is made', async () => {
     const { proxy, notified } = await openBehindProxy();
     proxy.freeze();
-    await proxy.nextClient();
+    // The first ones may be for the poll, before the silence was noticed.
+    for (let n = 0; n < 3; n++) await proxy.nextClient();
     proxy.thaw();
     // The poll does not know the task: only a connection that listens again notifies of whatever was missed.
     expect(await notified).toBeUndefined();
@@ -82,7 +89,7 @@ describe.skipIf(!server)('The connection that listens', () => {
     const [store, writer] = [1, 2].map(() => closedAfterTest(postgresStore(server!.url, { schema })));
     const versions: (number | undefined)[] = [];
     await store!.subscribe(topic, (version) => versions.push(version));
-    const channel = `baton_${createHash('sha256').update(schema).digest('hex').slice(0, 16)}`;
+    const channel = channelOf(schema);
     const heard: string[] = [];
     const client = await admin.connect();
     client.on('notification', ({ payload = '' }) => void heard.push(payload));
@@ -92,15 +99,84 @@ describe.skipIf(!server)('The connection that listens', () => {
     for (const message of ['', 'null', '[', '{}', '["a"]', '["a","b",1]', body, `${forged} ${body}`])
       await client.query(`NOTIFY ${channel}, '${message}'`);
     await writer!.commit(chunkAfter(0));
-    await expect.poll(() => versions).toEqual([1]);
+    await expect.poll(() => new Set(versions)).toEqual(new Set([1]));
     // A role without rights hears it too, and may send it again.
     const said = await vi.waitFor(
       () => heard.find((one) => one.length > 60 && !one.includes('forged')) ?? expect.fail(),
     );
     for (let n = 0; n < 20; n++) await client.query(`NOTIFY ${channel}, '${said}'`);
     await writer!.commit(chunkAfter(1));
-    await expect.poll(() => versions).toEqual([1, 2]);
+    await expect.poll(() => new Set(versions)).toEqual(new Set([1, 2]));
+    // One of each by the message, and perhaps one by the poll.
+    expect(versions.length).toBeLessThan(5);
     await client.query('UNLISTEN *');
     client.release();
+  });
+});
+
+describe.skipIf(!server)('A process', () => {
+  const open = (schema: string) => closedAfterTest(postgresStore(server!.url, { schema }));
+
+  it('notifies others only where one listens, and then at once', async () => {
+    const schema = 'alone';
+    const [alone, other] = [open(schema), startStoreProcess()];
+    cleanUps.push(() => other.kill());
+    const client = await admin.connect();
+    cleanUps.push(async () => client.release(true));
+    const messages: unknown[] = [];
+    client.on('notification', ({ payload }) => void messages.push(payload));
+    await client.query(`LISTEN ${channelOf(schema)}`);
+    const seen: (number | undefined)[] = [];
+    await alone.subscribe(topic, (version) => void seen.push(version));
+    await alone.commit(chunkAfter(0));
+    await alone.commit(chunkAfter(1));
+    await client.query('SELECT 1');
+    expect(messages).toEqual([]);
+    const heard = Promise.withResolvers<number | undefined>();
+    const follower = other.open(server!.url, { schema });
+    await follower.subscribe(topic, (version) => version === 3 && heard.resolve(version));
+    await alone.commit(chunkAfter(2));
+    expect(await heard.promise).toBe(3);
+    await expect.poll(() => messages).toHaveLength(1);
+    await follower.commit(chunkAfter(3));
+    await expect.poll(() => seen).toContain(4);
+  });
+
+  it('finds what was written by another one that could not know that it listens', async () => {
+    const [store, writer] = [open('unknown'), open('unknown')];
+    await writer.commit(chunkAfter(0));
+    const heard = Promise.withResolvers<void>();
+    await store.subscribe(topic, (version) => version === 2 && heard.resolve());
+    await sql('DELETE FROM unknown.listeners');
+    await writer.commit(chunkAfter(1));
+    await heard.promise;
+  });
+
+  it('says in the database that it listens, again and again, until it closes', async () => {
+    const schema = '"said"';
+    await open('said').identity();
+    const database = poolDatabase(admin, { name: '', timeoutMs: 5_000, owned: false, keepsPlans: false });
+    const called: string[] = [];
+    const registration = new Registration({
+      ...{ schema, id: 'me', renewEveryMs: 5 },
+      transactions: new Transactions(database, async () => {}),
+      onKnown: () => void called.push('known'),
+      onLapsed: () => void called.push('lapsed'),
+    });
+    await sql(`INSERT INTO "said".listeners VALUES ('dead', 5), ('alive', 1e15)`);
+    const isHeardBy = async (id: string) => (await sql(`SELECT ${isHeard(schema, id)} AS heard`))[0]?.heard;
+    const ids = async () => (await sql('SELECT id FROM "said".listeners ORDER BY id')).map(({ id }) => id);
+    expect(await registration.begin()).toBe(false);
+    expect(await ids()).toEqual(['alive', 'me']);
+    await sql(`DELETE FROM "said".listeners WHERE id = 'alive'`);
+    expect(await Promise.all(['me', 'other'].map(isHeardBy))).toEqual([false, true]);
+    await expect.poll(() => called).toContain('known');
+    expect(called).not.toContain('lapsed');
+    // As if the process had been stopped for longer than it holds.
+    await sql('UPDATE "said".listeners SET until = 5');
+    await expect.poll(() => called).toContain('lapsed');
+    expect(await registration.begin()).toBe(true);
+    await registration.end();
+    expect(await ids()).toEqual([]);
   });
 });

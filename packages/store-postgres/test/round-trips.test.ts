@@ -88,7 +88,7 @@ const webhook = {
 };
 
 const lock = 'begin, select tasks FOR UPDATE';
-const tables = 'with tasks facts once_keys snapshots counts';
+const tables = 'with tasks facts once_keys snapshots counts listeners';
 const atOnce = [`${tables} of 1`];
 const written = [lock, ...atOnce];
 const schedule = { concurrency: 5, perCaller: 5, perContext: 5 };
@@ -159,7 +159,7 @@ describe.skipIf(!server)('A commit', () => {
     const commit = chunkAfter(0, { text: 'a refund' });
     expect(await sentBy(() => store.commit(commit))).toEqual([
       lock,
-      'with tasks facts once_keys snapshots task_texts counts of 1',
+      'with tasks facts once_keys snapshots task_texts counts listeners of 1',
     ]);
     expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual(atOnce);
     expect(await sentBy(() => store.list('s', { limit: 5, text: 'ref', totalAtMost: 9 }))).toEqual([

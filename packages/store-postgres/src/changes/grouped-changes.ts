@@ -71,8 +71,10 @@ export class GroupedChanges {
     const { changes, collected } = guess;
     if (changes.size === 0) return group;
     const names = [...changes.keys()].flatMap(({ item }) => item.step.wanted.tasks ?? []);
+    let isHeard = false;
     try {
       const rows = await transactions.write(...writer.tasks(collected));
+      isHeard = rows[0]?.is_heard === true;
       const written = new Set(rows.map(({ key }) => String(key)));
       for (const [pending] of changes)
         if (!pending.item.tasks.every(({ key }) => written.has(key))) changes.delete(pending);
@@ -84,12 +86,12 @@ export class GroupedChanges {
       return group.filter((pending) => !changes.has(pending));
     }
     known.forget(names);
-    this.#resolve(changes);
+    this.#resolve(changes, isHeard);
     onGroup?.(changes.size);
     return group.filter((pending) => !changes.has(pending));
   }
 
-  #resolve(changes: Iterable<readonly [Pending, Change<unknown>]>): void {
+  #resolve(changes: Iterable<readonly [Pending, Change<unknown>]>, mayBeHeard?: boolean): void {
     const { known, wakeups } = this.#options;
     const notify: Notification[] = [];
     for (const [{ resolve }, change] of changes) {
@@ -97,7 +99,7 @@ export class GroupedChanges {
       resolve(change.result);
       if (change.notify) notify.push(...change.notify);
     }
-    wakeups.announce(notify);
+    wakeups.announce(notify, mayBeHeard);
   }
 
   /** Returns the steps at the end of the group that did not fit into the transaction. */

@@ -36,7 +36,7 @@ export class Writer {
   readonly #forget: string;
   readonly #part = Math.floor(Math.random() * parts);
 
-  constructor(schema: string, { lockTimeoutMs }: Pick<Database, 'lockTimeoutMs'>) {
+  constructor(schema: string, { lockTimeoutMs }: Pick<Database, 'lockTimeoutMs'>, isHeard: string) {
     const tasks = upsert(`${schema}.tasks`, 'key', taskColumns);
     const at = (n: number) => `$${tasks.count + 1 + n}`;
     // In the order in which all transactions write.
@@ -71,7 +71,8 @@ export class Writer {
       ),
       ${more}
       counts AS (${counts([10, 11, 12, 13, 14].map(at), isWritten)})
-      SELECT key, ${clock} AS now, 1 / (CASE WHEN is_gone THEN 0 ELSE 1 END) AS is_there FROM written`;
+      SELECT key, ${clock} AS now, 1 / (CASE WHEN is_gone THEN 0 ELSE 1 END) AS is_there,
+      ${isHeard} AS is_heard FROM written`;
     this.#tasks = planned(statement(''));
     this.#tasksWithTexts = planned(
       statement(`texts AS (
@@ -108,7 +109,8 @@ export class Writer {
 
   /**
    * The name, the text and the values of the statement that writes tasks, with all that belongs to them. It returns a row with
-   * the `key` and the database's clock, `now`, for each task that had the revision that was read.
+   * the `key` and the database's clock, `now`, for each task that had the revision that was read, and whether others listen,
+   * `is_heard`.
    */
   tasks(collected: Collected): readonly [plan: string, text: string, values: readonly unknown[]] {
     const texts = this.keepsTexts && collected.texts.length > 0 ? wordedTexts(collected.texts) : [];

@@ -5,7 +5,7 @@ import { definitionsOf, recordColumns, taskColumns, termsOfTask, webhookColumns 
  * The number of the layout. Data of another number is refused. Each change of the layout adds one: a test compares it with what
  * is stored.
  */
-export const layout = 7;
+export const layout = 8;
 
 /** Tasks that wait for an answer of their client. */
 export const asking = `state IN (${askingStates.map((state) => `'${state}'`).join(', ')})
@@ -89,6 +89,11 @@ export const tables = (schema: string): readonly string[] => [
     key text COLLATE "C" PRIMARY KEY,
     full_at float8 NOT NULL,
     replaced float8
+  )`,
+  // The processes that listen for notifications. After a crash, none does.
+  `CREATE UNLOGGED TABLE ${schema}.listeners (
+    id text PRIMARY KEY,
+    until float8 NOT NULL
   )`,
   `CREATE TABLE ${schema}.probes (
     id text PRIMARY KEY,

@@ -15,6 +15,8 @@ export class Poll {
   readonly #ready: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #runs = false;
+  /** Whether there are no notifications. */
+  #isAlone = true;
   #waitMs = shortestMs;
   #seen = new Map<number, number>();
 
@@ -30,9 +32,19 @@ export class Poll {
       OR ${any('tasks', come('lease_until'))} OR ${any('webhooks', come('ready_at'))}`;
   }
 
+  /** Begins to look for what notifications may leave out: soon, and then ever more rarely. Or goes on. */
+  run(): void {
+    if (this.#runs) return;
+    this.start();
+    this.#isAlone = false;
+  }
+
   /** Begins, or asks again soon. */
   start(): void {
+    // Many of these would postpone it for ever.
+    if (this.#runs && this.#isAlone && this.#waitMs === shortestMs) return;
     this.#runs = true;
+    this.#isAlone = true;
     this.#waitMs = shortestMs;
     clearTimeout(this.#timer);
     // Subscribers alone do not keep the process alive.
@@ -49,7 +61,7 @@ export class Poll {
     const timer = this.#timer;
     const changed = await this.#refresh().catch(() => false);
     if (!this.#runs || timer !== this.#timer) return;
-    this.#waitMs = changed ? shortestMs : Math.min(longestMs, this.#waitMs * 1.5);
+    this.#waitMs = changed && this.#isAlone ? shortestMs : Math.min(longestMs, this.#waitMs * 1.5);
     this.#timer = setTimeout(() => void this.#ask(), this.#waitMs).unref();
   }
 

@@ -3,6 +3,7 @@ import { type Notification, Subscribers, type Topic, topicNumber, type Unsubscri
 import type { Database } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
 import { Poll } from './poll.ts';
+import { isHeard, Registration } from './registration.ts';
 
 /** The most topics of one message, which may have 8,000 bytes. */
 const topicsOfMessage = 300;
@@ -32,8 +33,9 @@ export interface WakeupsOptions {
 }
 
 /**
- * Notifies subscribers: those of this process at once, those of others by NOTIFY. While no connection listens, changes
- * of other processes are found by polling.
+ * Notifies subscribers: those of this process at once, those of others by NOTIFY, where others listen. While no connection
+ * listens, changes of other processes are found by polling; and while some may still write that began before they could
+ * know that this process listens.
  */
 export class Wakeups {
   readonly #options: WakeupsOptions;
@@ -41,6 +43,12 @@ export class Wakeups {
   readonly #poll: Poll;
   readonly #channel: string;
   readonly #sender = randomUUID();
+  readonly #notify: string;
+  /** Whether another process listens, as a condition of SQL. */
+  readonly isHeard: string;
+  readonly #registration: Registration;
+  /** Whether some who write may not know that this process listens. */
+  #isUnknown = true;
   readonly #heard = new Map<string, number>();
   #secret: string | undefined;
   #sent = 0;
@@ -54,14 +62,30 @@ export class Wakeups {
   constructor(options: WakeupsOptions) {
     this.#options = options;
     this.#poll = new Poll(options.quoted, options.transactions, this.#subscribers);
+    const { quoted: schema, transactions } = options;
+    this.isHeard = isHeard(schema, this.#sender);
+    // Nothing is lost with a notification that the disk does not have, and no commit waits behind it.
+    this.#notify = `SELECT pg_notify($1, $2), set_config('synchronous_commit', 'off', true) WHERE ${this.isHeard}`;
+    this.#registration = new Registration({
+      ...{ schema, id: this.#sender, transactions },
+      onKnown: () => {
+        this.#isUnknown = false;
+        this.#poll.stop();
+      },
+      onLapsed: () => {
+        this.#isUnknown = true;
+        this.#poll.run();
+        this.#subscribers.notifyAll();
+      },
+    });
     this.#channel = `baton_${createHash('sha256').update(options.schema).digest('hex').slice(0, 16)}`;
   }
 
-  /** Called after the transaction is committed. */
-  announce(topics: readonly Notification[]): void {
+  /** Called after the transaction is committed. `mayBeHeard`: false if no other process listened when it began. */
+  announce(topics: readonly Notification[], mayBeHeard = true): void {
     if (topics.length === 0) return;
     this.#subscribers.notifyOf(topics);
-    if (!this.#options.notify) return;
+    if (!this.#options.notify || !mayBeHeard) return;
     for (const topic of topics) this.#pending.set(topicNumber(topic), topic.version);
     this.#sending ??= this.#send();
   }
@@ -70,6 +94,7 @@ export class Wakeups {
     const remove = this.#subscribers.add(topic, notify);
     // What changes after this promise is resolved must be noticed: the connection listens, or the poll looks.
     if (!(this.#options.notify && (await this.#listen()))) this.#poll.start();
+    else if (this.#isUnknown) this.#poll.run();
     return () => {
       remove();
       if (this.#subscribers.isEmpty) this.#poll.stop();
@@ -82,7 +107,8 @@ export class Wakeups {
     clearTimeout(this.#retry);
     this.#poll.stop();
     await this.#sending;
-    await (await this.#listening)?.();
+    const stop = await this.#listening;
+    await Promise.all([this.#registration.end(), stop?.()]);
   }
 
   /** Sends in statements of their own: NOTIFY inside a commit makes all commits of the server wait for each other. */
@@ -97,10 +123,7 @@ export class Wakeups {
       // A lost notification is one that subscribers make up for by reading.
       await this.#knowSecret()
         .then((secret) =>
-          this.#options.database.query('SELECT pg_notify($1, $2)', [
-            this.#channel,
-            `${codeOf(secret, body)} ${body}`,
-          ]),
+          this.#options.database.query(this.#notify, [this.#channel, `${codeOf(secret, body)} ${body}`]),
         )
         .catch(() => {});
     }
@@ -133,12 +156,13 @@ export class Wakeups {
   async #connect(): Promise<(() => Promise<void>) | undefined> {
     try {
       await this.#knowSecret();
+      this.#isUnknown = !(await this.#registration.begin());
       const stop = await this.#options.database.listen(this.#channel, {
         onMessage: (message) => this.#receive(message),
         onLost: () => this.#reconnect(),
       });
       this.#retryMs = reconnectMs.first;
-      this.#poll.stop();
+      if (!this.#isUnknown) this.#poll.stop();
       return stop;
     } catch {
       this.#reconnect();
