@@ -131,6 +131,17 @@ describe('decodeSse', () => {
     expect(state.canceled).toBe(true);
   });
 
+  it('lets its reader leave though the source never stops', async () => {
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(bytes('data: 1\n\n')),
+      cancel: () => new Promise(() => {}),
+    });
+    for await (const { data } of decodeSse(stream)) {
+      expect(data).toBe('1');
+      break;
+    }
+  }, 30_000);
+
   it('cancels the stream when the loop is left, also by an error', async () => {
     for (const leave of [() => undefined, () => Promise.reject(new Error('out'))]) {
       const { stream, state } = streamOf([bytes('data: a\n\ndata: b\n\n')], { endless: true });

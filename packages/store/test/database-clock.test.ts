@@ -41,3 +41,14 @@ it('people are told whole milliseconds, and those of a lease are exact', () => {
   const clock = new DatabaseClock();
   expect(clock.answered(clock.asked(), 1_234.5)).toEqual({ now: 1_234, orderNow: 1_234, leaseNow: 1_234.5 });
 });
+
+it('an answer that puts the clock back by a little does not put it back, and one by much does', () => {
+  const clock = new DatabaseClock();
+  const now = (time: number) => {
+    clock.answered(clock.asked(), time);
+    return clock.moment()!.leaseNow;
+  };
+  const first = now(10_000);
+  expect(now(9_950)).toBeGreaterThanOrEqual(first);
+  expect(now(5_000)).toBeLessThan(6_000);
+});

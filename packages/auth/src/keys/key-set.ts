@@ -64,7 +64,6 @@ function fetchUnlessFailed(failureMs: number): FetchImplementation {
       // Parsed here, because a response that is not a key set counts as a failure.
       const keys: unknown = response.status === 200 ? await response.json() : undefined;
       if (!isKeySet(keys)) throw new Error(`The keys were answered with ${response.status} and no key set`);
-      failed = undefined;
       return Response.json(keys);
     } catch (error) {
       failed = { error, at: performance.now() };

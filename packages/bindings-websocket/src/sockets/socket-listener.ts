@@ -133,8 +133,7 @@ export class SocketListener<Admitted> {
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const { admit, refuse, left } = this.#role;
     // The client may leave while it is admitted.
-    const ignore = () => {};
-    socket.on('error', ignore);
+    socket.on('error', () => {});
     this.#arriving += 1;
     try {
       this.#check(request);
@@ -156,7 +155,6 @@ export class SocketListener<Admitted> {
       // Also emitted when the handshake is refused.
       socket.once('close', gone);
       if (socket.destroyed) return gone();
-      socket.off('error', ignore);
       this.#server.handleUpgrade(request, socket, head, (client) =>
         this.#accept(
           client,

@@ -10,6 +10,7 @@ import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scopeOf } from '../../../../test/kit/scope.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
+import { until } from '../../../../test/kit/until.ts';
 import { untilAborted } from '../../../../test/kit/until-aborted.ts';
 import { artifact, completed, reply, type Turn, working } from '../../src/index.ts';
 
@@ -61,6 +62,61 @@ it('cancels a task at work first, and names those that do not end in time', asyn
   const { task } = await rpc(deaf, 'SendMessage', { message: say('go'), configuration });
   expect(await deaf.erase({})).toMatchObject({ tasks: 0, left: [task.id] });
   await expect.poll(async () => (await deaf.erase({})).tasks, { timeout: 30_000 }).toBe(1);
+});
+
+it.each(['ends', 'is erased by another process'])(
+  'a task that %s while it is to be canceled is erased',
+  async (how) => {
+    const gate = Promise.withResolvers<void>();
+    let meanwhile = async (_: string) => {};
+    const store = change(memoryStore(), {
+      erase: (erase) => async (at, id) => {
+        const erased = await erase!(at, id);
+        const once = meanwhile;
+        meanwhile = async () => {};
+        if (erased === 'open') await once(id);
+        return erased;
+      },
+    });
+    const waiting = async function* () {
+      yield working();
+      await gate.promise;
+      yield completed();
+    };
+    const [server, other] = [serve(waiting, { store }), serve(waiting, { store })];
+    const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration });
+    meanwhile = async (id) => {
+      gate.resolve();
+      await until(server, id, 'COMPLETED');
+      if (how !== 'ends') expect((await other.erase({ taskId: id })).tasks).toBe(1);
+    };
+    const { tasks, left } = await server.erase({ taskId: task.id });
+    expect([tasks, left]).toEqual([how === 'ends' ? 1 : 0, []]);
+  },
+);
+
+it('a task that another process erases while it waits for the end of it was erased', async () => {
+  const memory = memoryStore();
+  let other: ReturnType<typeof serve> | undefined;
+  let erased: Promise<unknown> | undefined;
+  const store = change(memory, {
+    commit: (commit) => async (given) => {
+      const committed = await commit(given);
+      if (given.facts.some(({ type }) => type === 'cancel-requested')) erased = other?.erase({});
+      return committed;
+    },
+    // Hears of nothing before the task is gone.
+    readFacts:
+      (read) =>
+      async (...given) => {
+        await erased;
+        return read(...given);
+      },
+  });
+  other = serve(agent, { store: memory });
+  await rpc(other, 'SendMessage', { message: say('endless'), configuration });
+  expect(await serve(agent, { store }).erase({})).toMatchObject({ tasks: 0, left: [] });
+  expect(await erased).toMatchObject({ tasks: 1, left: [] });
 });
 
 it('goes on after the store failed in the middle', async () => {

@@ -36,6 +36,17 @@ describe('a bucket', () => {
     );
   });
 
+  it('that was not asked for long has its burst, and no more', () => {
+    const rate = { burst: 2, everyMs: 10 };
+    let fullAt: number | undefined = 5;
+    const waits = Array.from({ length: 3 }, () => {
+      const after = takenFrom(fullAt, rate, 1_000);
+      fullAt = after.fullAt;
+      return after.waitMs;
+    });
+    expect(waits).toEqual([0, 0, 10]);
+  });
+
   it('has one when the wait is over that it named', () => {
     fc.assert(
       fc.property(rates, instants, fc.integer({ min: 0, max: 100 }), (rate, now, count) => {

@@ -11,8 +11,8 @@ export interface CommitSource {
 }
 
 /**
- * Writes a commit that expects its log to have a certain length. Resolves whether it is in the log, by this call or by one
- * whose answer was lost; false: another commit is there. Rejects with the `StoreError` of every other refusal.
+ * Writes a commit that expects its log to have a certain length. Resolves to false if a commit is there already, which may
+ * be this one: an answer may have been lost. Rejects with the `StoreError` of every other refusal.
  */
 export async function commitOnce(
   commit: Commit & { readonly expectedVersion: number },
@@ -24,11 +24,7 @@ export async function commitOnce(
       await store.commit(commit);
       return true;
     } catch (error) {
-      if (StoreError.is(error, 'VERSION_CONFLICT') || StoreError.is(error, 'LOG_CLOSED')) {
-        const { scope, taskId, expectedVersion, commitId } = commit;
-        const [there] = await store.readFacts(scope, taskId, expectedVersion, 1);
-        return there?.commitId === commitId;
-      }
+      if (StoreError.is(error, 'VERSION_CONFLICT') || StoreError.is(error, 'LOG_CLOSED')) return false;
       // Whether it was written is not known: the same commit is refused if it was.
       if (!StoreError.is(error, 'UNAVAILABLE') || clock.monotonic() >= deadline) throw error;
       await clock.sleep(50 + clock.random() * 100);

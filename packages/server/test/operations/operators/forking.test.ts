@@ -49,6 +49,19 @@ describe('a fork in the store', () => {
     expect(await store.waiting('agent')).toBe(1);
   });
 
+  it('is not made of a task that is erased while it is read', async () => {
+    const memory = memoryStore();
+    const store = change(memory, {
+      commit: (commit) => async (given) => {
+        if (given.origin !== undefined) await memory.erase!(scope, given.origin);
+        return commit(given);
+      },
+    });
+    const { fork } = await origin('done', store);
+    await expect(fork()).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+    expect((await store.list(scope, { limit: 9 })).tasks).toEqual([]);
+  });
+
   it('has its id, the words of who asked, and its labels', async () => {
     const { store, fork, id } = await origin();
     expect(await fork({ labels: ['again'], by: 'ada' }, {}, 'mine')).toBe('mine');
