@@ -1,7 +1,8 @@
-import { budgets } from './counters/budgets.ts';
+import { budgets, trips } from './counters/budgets.ts';
 import type { counted } from './counters/counted.ts';
 import type { Counter, Work } from './counters/counts.ts';
-import type { Benchmark, Goal, Measured } from './harness/benchmark.ts';
+import type { countedTrips } from './counters/trips.ts';
+import type { Benchmark, Goal, Measured, RunOptions } from './harness/benchmark.ts';
 import { round } from './harness/measure.ts';
 import { places } from './harness/places.ts';
 import { Worker } from './harness/worker.ts';
@@ -25,29 +26,38 @@ const works: Readonly<Record<Work, string>> = {
 };
 const nameOf = (counter: string, work: Work, store: string) => `${counter}, ${works[work]}, ${store}`;
 
-const goals: readonly Goal[] = stores.flatMap((store) =>
-  (Object.keys(works) as Work[]).flatMap((work) =>
-    Object.entries(budgets[store][work]).map(([counter, atMost]) => ({
-      ratio: nameOf(counter, work, store),
-      atMost,
-    })),
+const databases = Object.keys(trips) as (keyof typeof trips)[];
+const tripOf = (counter: string, store: string) => `${counter}, a task of three steps, ${store}`;
+
+const goals: readonly Goal[] = [
+  ...stores.flatMap((store) =>
+    (Object.keys(works) as Work[]).flatMap((work) =>
+      Object.entries(budgets[store][work]).map(([counter, atMost]) => ({
+        ratio: nameOf(counter, work, store),
+        atMost,
+      })),
+    ),
   ),
-);
+  ...databases.flatMap((store) =>
+    Object.entries(trips[store]).map(([counter, atMost]) => ({ ratio: tripOf(counter, store), atMost })),
+  ),
+];
 
 /** What a send, an event and a step take that can be counted: the same on every machine, however busy it is. */
 export const benchmark: Benchmark = {
   number: 23,
   name: 'counters',
   mostRuns: 1,
-  work: 'a blocking send, an event and a step in process: bytes, promises, functions, values parsed, commits',
+  work: 'a blocking send, an event and a step in process: bytes, promises, functions, values parsed, commits; what a task of three steps asks of its database',
   goals,
   growth: goals,
   run,
 };
 
-async function run(): Promise<Measured> {
+async function run({ store: only }: RunOptions): Promise<Measured> {
   const ratios: Record<string, number> = {};
-  for (const store of stores) {
+  const isChosen = (store: string) => only === undefined || only === store;
+  for (const store of stores.filter(isChosen)) {
     await places[store](async (choice) => {
       for (const work of Object.keys(works) as Work[]) {
         const worker = await Worker.start<typeof counted>('counters/counted.ts', choice, flags);
@@ -58,5 +68,12 @@ async function run(): Promise<Measured> {
       }
     });
   }
+  for (const store of databases.filter(isChosen))
+    await places[store](async (choice) => {
+      const worker = await Worker.start<typeof countedTrips>('counters/trips.ts', choice);
+      const counts = await worker.ask('count');
+      await worker.stop();
+      for (const [counter, count] of Object.entries(counts)) ratios[tripOf(counter, store)] = count;
+    });
   return { results: [], ratios };
 }

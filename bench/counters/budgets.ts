@@ -1,3 +1,4 @@
+import type { Store } from '../harness/places.ts';
 import type { Counts, Work } from './counts.ts';
 
 /**
@@ -69,4 +70,12 @@ export const budgets: Readonly<Record<'memory' | 'sqlite', Readonly<Record<Work,
       commits: 1,
     },
   },
+};
+
+/** The most that a task of three steps, whose result is awaited, may ask of its database. */
+export const trips: Readonly<Record<Exclude<Store, 'memory'>, Readonly<Record<string, number>>>> = {
+  sqlite: { statements: 46, 'synced commits': 5 },
+  postgres: { 'round trips': 5 },
+  redis: { commands: 5 },
+  etcd: { requests: 5 },
 };

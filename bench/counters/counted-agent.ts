@@ -1,10 +1,10 @@
 import { type Agent, append, artifact, completed, working } from '@batonjs/server';
 import { chunkText, quoteText } from '../contenders/chunk-text.ts';
 
-/** Does what the text says: `quote`, `chunks <how many>` or `steps <how many>`. */
+/** Does what the text says: `quote`, `chunks <how many>`, `steps <how many>`, or the `steps` of a `task` that tells nothing else. */
 export const countedAgent: Agent = async function* ({ text, step }) {
   const [what, count] = text.split(' ');
-  yield working();
+  if (what !== 'task') yield working();
   if (what === 'quote') yield artifact('quote', quoteText);
   else if (what === 'chunks') {
     yield artifact('chunks', chunkText(0));

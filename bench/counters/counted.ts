@@ -2,21 +2,15 @@
 import { createHook } from 'node:async_hooks';
 import { Session } from 'node:inspector/promises';
 import { getHeapSpaceStatistics } from 'node:v8';
-import { createAgentServer } from '@batonjs/server';
 import { type StoreChoice, storeOf, type TaskStore } from '../contenders/stores.ts';
 import { answer, given } from '../harness/worker.ts';
-import { countedAgent } from './counted-agent.ts';
+import { countedServer } from './counted-server.ts';
 import type { Counts, Work } from './counts.ts';
 
 declare const gc: (options: { readonly type: 'minor' | 'major' }) => void;
 
 const calls = { commits: 0, serialised: 0, parsed: 0 };
-const server = createAgentServer({
-  card: { name: 'Counted', description: 'Does what it is told' },
-  agent: countedAgent,
-  store: countingCommits(storeOf(given<StoreChoice>())),
-  logger: () => {},
-});
+const ask = countedServer(countingCommits(storeOf(given<StoreChoice>())));
 for (const [name, count] of [
   ['stringify', 'serialised'],
   ['parse', 'parsed'],
@@ -38,20 +32,6 @@ function countingCommits(store: TaskStore): TaskStore {
       return store.commit(commit);
     },
   };
-}
-
-/** Sends a message and reads the answer to its end. */
-async function ask(text: string, streams: boolean): Promise<void> {
-  const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] };
-  const response = await server.fetch(
-    new Request(`http://localhost/message:${streams ? 'stream' : 'send'}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/a2a+json', 'a2a-version': '1.0' },
-      body: JSON.stringify({ message }),
-    }),
-  );
-  const answered = await response.text();
-  if (!answered.includes('TASK_STATE_COMPLETED')) throw new Error(`The task did not complete: ${answered}`);
 }
 
 const works: Readonly<Record<Work, (times: number) => Promise<void>>> = {
