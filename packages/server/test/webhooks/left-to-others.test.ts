@@ -58,35 +58,45 @@ describe('a webhook', () => {
 
 const shared = stores.filter(([name]) => name !== 'memory');
 
-describe.each(shared)('a webhook whose address a process refuses, on %s,', (_name, create) => {
-  /** Servers with these lists, and a task with a webhook whose updates are due. */
-  async function withServers(...lists: readonly PushOptions[]) {
-    const open = create();
+describe.each(shared)('a webhook that a process refuses by its options, on %s,', (_name, create) => {
+  /** Servers with these options, and a task with a webhook whose updates are due. All but the first so many are closed. */
+  async function withServers(lists: readonly PushOptions[], version = '1.0', open = lists.length) {
+    const opened = create();
     const hook = await webhook();
     const { agent, letGo } = gatedAgent();
-    const first = servePushing(open(), {}, { agent, push: false });
+    const first = servePushing(opened(), {}, { agent, push: false });
     const { id: taskId } = await begin(first);
-    const servers = lists.map((push) => servePushing(open(), push));
+    const servers = lists.map((push) => servePushing(opened(), push));
     await Promise.all(servers.map((server) => server.readiness()));
-    const store = open();
-    await store.putPushConfig(registered({ taskId, id: 'w', url: hook.url() }));
+    await Promise.all(servers.slice(open).map((server) => server.close()));
+    const store = opened();
+    await store.putPushConfig(registered({ taskId, id: 'w', url: hook.url() }, version));
     letGo();
     return { hook, servers, kept: () => store.getPushConfig(scope, taskId, 'w') };
   }
 
-  it('is given up, if no process may deliver, with the reason and those that refused', async () => {
-    const retry = { maxAgeMs: 200 };
+  const retry = { maxAgeMs: 200 };
+  const notPublic = 'URL must lead to a public address';
+  const server = String.raw`server \d+ on [^ ,]+`;
+
+  it.each<[string, readonly PushOptions[], string, number, string]>([
     // The first one signs, so that the second one leaves the delivery to it.
-    const { hook, kept } = await withServers({ allow: [], retry, sign: () => ({}) }, { retry });
-    await eventually(async () => expect(await kept()).toHaveProperty('dead'));
-    expect((await kept())?.dead).toMatch(
-      /^URL must lead to a public address, refused by server \d+ on [^ ,]+, server \d+ on [^ ,]+$/,
-    );
-    expect([hook.received, (await kept())?.attempts]).toEqual([[], 0]);
-  });
+    ['sign and allow', [{ allow: [], retry, sign: () => ({}) }, { retry }], '1.0', 2, notPublic],
+    ['write its version', [{ retry }, { retry }], '9.9', 2, 'no format for version 9.9'],
+    ['do so since one closed', [{ allow: [], retry }, {}], '1.0', 1, notPublic],
+  ])(
+    'is given up, if none can %s, with the reason and those that refused',
+    async (_what, lists, version, open, reason) => {
+      const { hook, kept } = await withServers(lists, version, open);
+      await eventually(async () => expect(await kept()).toHaveProperty('dead'));
+      const refused = Array.from({ length: open }, () => server).join(', ');
+      expect((await kept())?.dead).toMatch(new RegExp(`^${reason}, refused by ${refused}$`));
+      expect([hook.received, (await kept())?.attempts]).toEqual([[], 0]);
+    },
+  );
 
   it('is not given up by a process that refuses it, however old it is, while another one may deliver', async () => {
-    const { hook, servers } = await withServers({ allow: [], retry: { maxAgeMs: 1 } }, {});
+    const { hook, servers } = await withServers([{ allow: [], retry: { maxAgeMs: 1 } }, {}]);
     await hook.until(2);
     expect(await servers[0]!.push.deadLetters()).toEqual([]);
   });

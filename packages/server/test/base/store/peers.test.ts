@@ -1,8 +1,10 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { eventually } from '../../../../../test/kit/until.ts';
-import { differencesOf, digestsOf, Peers } from '../../../src/base/store/peers.ts';
+import { differencesOf, digestsOf, Peers, peersOf } from '../../../src/base/store/peers.ts';
 import { systemClock } from '../../../src/base/timing/clock.ts';
+import { checkPushConfig } from '../../../src/webhooks/configs/check-push-config.ts';
+import { createWebhooks } from '../../../src/webhooks/webhooks.ts';
 
 /** Processes on a store, on a clock that the test moves. They do nothing by themselves but what a start does. */
 function processes() {
@@ -99,4 +101,19 @@ it('a store that fails is reported, and asked again', async () => {
   wake();
   await eventually(async () => expect(await other.others(0)).toHaveLength(1));
   await one.close();
+});
+
+it('a process that signs registers webhooks once all others know of it, and any other one at once', async () => {
+  const { store, begin, wake } = processes();
+  const peers = await begin('server 1', {});
+  let isHeard = false;
+  const config = { taskId: 't', url: 'https://93.184.216.34/' };
+  const webhooks = { ...createWebhooks(store, { sign: () => ({}) })!, peers };
+  const checked = checkPushConfig(config, webhooks).then(() => {
+    isHeard = true;
+  });
+  await checkPushConfig(config, { ...webhooks, sign: undefined });
+  expect([isHeard, await peersOf(store, 'q')]).toMatchObject([false, [{ name: 'server 1' }]]);
+  wake();
+  await checked;
 });
