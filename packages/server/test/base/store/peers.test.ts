@@ -15,13 +15,15 @@ function processes() {
     ...systemClock,
     now: () => now,
     monotonic: () => now,
-    sleep: (_ms: number, signal?: AbortSignal) =>
+    sleep: (ms: number, signal?: AbortSignal) =>
       new Promise<void>((resolve) => {
+        slept.push(ms);
         asleep.add(resolve);
         signal?.addEventListener('abort', () => resolve());
       }),
   };
   const lines: string[] = [];
+  const slept: number[] = [];
   const begin = async (name: string, options: Record<string, unknown>, on = store) => {
     const peers = new Peers(
       'q',
@@ -40,7 +42,7 @@ function processes() {
   const pass = (ms: number) => {
     now += ms;
   };
-  return { store, begin, pass, lines, wake: () => asleep.forEach((wake) => void wake()) };
+  return { store, begin, pass, lines, slept, wake: () => asleep.forEach((wake) => void wake()) };
 }
 
 const sentence = (options: string, one: string, other: string) =>
@@ -85,16 +87,23 @@ it('many processes with the same value are counted', async () => {
   );
 });
 
-it('a store that fails is reported, and asked again', async () => {
-  const { store, begin, lines, wake } = processes();
+it('a store that fails is reported, asked again after a second, and keeps no process from closing', async () => {
+  const { store, begin, lines, slept, wake } = processes();
   let isAway = true;
+  let puts = 0;
   const failing = {
     ...store,
-    putRecord: (...args: Parameters<typeof store.putRecord>) =>
-      isAway ? Promise.reject(new Error('away')) : store.putRecord(...args),
+    putRecord(...args: Parameters<typeof store.putRecord>) {
+      puts++;
+      return isAway ? Promise.reject(new Error('away')) : store.putRecord(...args);
+    },
   };
   const one = await begin('server 1', { clocks: 1 }, failing);
   await eventually(() => expect(lines).toEqual(['Could not compare the options of processes']));
+  await eventually(() => expect(slept).toContain(1_000));
+  const closed = await begin('server 3', { clocks: 1 }, failing);
+  await closed.close();
+  expect(puts).toBe(2);
   const other = await begin('server 2', { clocks: 1 });
   expect(await other.others(0)).toEqual([]);
   isAway = false;
