@@ -44,7 +44,6 @@ const additions: Readonly<Record<string, Addition>> = {
       'packages/server/src/turns/replay/compare-facts.ts',
       'packages/lifecycle/src/fork/reused-facts.ts',
       'packages/inspector/src/app/timeline/describe-entry.ts',
-      'packages/inspector/src/app/timeline/replay.ts',
     ],
   },
   'a fact that clients see from now on': {

@@ -9,7 +9,7 @@ import { agentTasks } from './tasks/agent-tasks.ts';
 import { storeTasks } from './tasks/store-tasks.ts';
 import type { TaskSource } from './tasks/task-source.ts';
 import { Recordings } from './timeline/recordings.ts';
-import { credentialsIn, HIDDEN } from './wire/without-secrets.ts';
+import { credentialsIn, HIDDEN } from './wire/secrets.ts';
 
 /** An agent with what the inspector collected about its tasks. */
 export interface Exhibit extends Inspected {
@@ -112,20 +112,3 @@ export class Inspection {
 export async function isAllowed({ may = [] }: Viewer, action: Action, target: Target): Promise<boolean> {
   return typeof may === 'function' ? (await may(action, target)) === true : may.includes(action);
 }
-
-/** All actions, in the order in which the app asks for them. */
-export const allActions: readonly Action[] = [
-  'send',
-  'cancel',
-  'wake',
-  'fork',
-  'assign',
-  'redeliver',
-  'prune',
-  'forget-schedule',
-  'fetch-file',
-  'add-agent',
-  'read-requests',
-  'read-prompts',
-  'kill',
-];

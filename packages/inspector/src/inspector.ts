@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { isLoopbackAddress } from '@batonjs/bindings';
 import { Activity } from './activity.ts';
-import type { Action } from './api/agent.ts';
+import { type Action, actions } from './api/agent.ts';
 import { ClientRequests } from './clients/client-requests.ts';
 import { accessToken } from './guard/access-token.ts';
 import { checkRequest } from './guard/check-request.ts';
@@ -132,7 +132,7 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
       async permit(action, target = {}) {
         Object.assign(done, { action, target });
         if (await isAllowed(viewer, action, target)) return;
-        throw new RequestError(403, `This inspector does not allow you to ${words[action]}`);
+        throw new RequestError(403, `This inspector does not allow you to ${actions[action][0]}`);
       },
     });
     const result = await recorded(asked, done, viewer);
@@ -156,22 +156,6 @@ function mustBeTraceUrl(traceUrl: string): void {
   if ((protocol === 'http:' || protocol === 'https:') && traceUrl.includes('{traceId}')) return;
   throw new TypeError('`traceUrl` must be an absolute http or https URL that contains {traceId}');
 }
-
-const words = {
-  send: 'send messages',
-  cancel: 'cancel tasks',
-  wake: 'wake tasks',
-  fork: 'run tasks again',
-  assign: 'give questions to people',
-  redeliver: 'redeliver webhooks',
-  prune: 'delete tasks',
-  'forget-schedule': 'forget schedules',
-  'fetch-file': 'load files from other servers',
-  'add-agent': 'add agents',
-  'read-requests': 'read the requests of clients',
-  'read-prompts': 'read what models are asked and say',
-  kill: 'kill the process',
-} as const;
 
 /**
  * Shows agents and their tasks in a browser, and lets those who may drive them. Without `authenticate`, only this machine

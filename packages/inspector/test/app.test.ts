@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { listen } from '../../../test/kit/listen.ts';
 import { eventually, until } from '../../../test/kit/until.ts';
 import { chromiumForTests } from '../../../test/support/chromium.ts';
-import { allActions } from '../src/inspection.ts';
+import { type Action, actions } from '../src/api/agent.ts';
 import { createInspector } from '../src/inspector.ts';
 import { openBrowser } from '../src/open-browser.ts';
 import { token } from './inspected-servers.ts';
@@ -17,7 +17,7 @@ const executablePath = await chromiumForTests();
 describe.skipIf(!executablePath)('the app of the inspector', () => {
   let app: OpenedApp;
   beforeAll(async () => {
-    app = await openApp(executablePath!, allActions);
+    app = await openApp(executablePath!, Object.keys(actions) as Action[]);
   }, 300_000);
   afterAll(() => app.close());
 

@@ -2,7 +2,7 @@ import { connect } from '@batonjs/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../test/kit/until.ts';
 import { chromiumForTests } from '../../../test/support/chromium.ts';
-import { allActions } from '../src/inspection.ts';
+import { type Action, actions } from '../src/api/agent.ts';
 import { type OpenedApp, openApp } from './open-app.ts';
 
 const executablePath = await chromiumForTests();
@@ -13,7 +13,7 @@ type Noting = typeof globalThis & { begun: string[] };
 describe.skipIf(!executablePath)('the lists of the inspector', () => {
   let app: OpenedApp;
   beforeAll(async () => {
-    app = await openApp(executablePath!, allActions, { clientRequests: true });
+    app = await openApp(executablePath!, Object.keys(actions) as Action[], { clientRequests: true });
   }, 300_000);
   afterAll(() => app.close());
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../test/kit/until.ts';
 import { chromiumForTests } from '../../../test/support/chromium.ts';
-import { allActions } from '../src/inspection.ts';
+import { type Action, actions } from '../src/api/agent.ts';
 import { type OpenedApp, openApp } from './open-app.ts';
 
 const executablePath = await chromiumForTests();
@@ -15,7 +15,7 @@ describe.skipIf(!executablePath)('an operator of agents on models', () => {
   let app: OpenedApp;
   let id: string;
   beforeAll(async () => {
-    app = await openApp(executablePath!, allActions, { modelPrices });
+    app = await openApp(executablePath!, Object.keys(actions) as Action[], { modelPrices });
     id = await app.start('models gpt-5-mini');
     await until(app.served.show, id, 'COMPLETED');
   }, 300_000);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../test/kit/until.ts';
 import { chromiumForTests } from '../../../test/support/chromium.ts';
-import { allActions } from '../src/inspection.ts';
+import { type Action, actions } from '../src/api/agent.ts';
 import { type OpenedApp, openApp } from './open-app.ts';
 
 const executablePath = await chromiumForTests();
@@ -9,7 +9,7 @@ const executablePath = await chromiumForTests();
 describe.skipIf(!executablePath)('an operator with the inspector', () => {
   let app: OpenedApp;
   beforeAll(async () => {
-    app = await openApp(executablePath!, allActions);
+    app = await openApp(executablePath!, Object.keys(actions) as Action[]);
   }, 300_000);
   afterAll(() => app.close());
 

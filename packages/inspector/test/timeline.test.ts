@@ -99,7 +99,11 @@ describe('a timeline', () => {
       });
     const timeline = timelineOf(entries, [asks(9, 'How much?'), answers(10, '3'), asks(11, 'Of what?')]);
     const said = (count: number) => timeline.at(count).task?.history?.map(({ messageId }) => messageId);
-    expect([said(9), said(10), said(11)]).toEqual([['m'], ['m', 'How much?', '3'], ['m', 'How much?', '3']]);
+    expect([said(9), said(10), said(11)]).toEqual([
+      ['m', 'How much?'],
+      ['m', 'How much?', '3'],
+      ['m', 'How much?', '3', 'Of what?'],
+    ]);
     timeline.add([answers(12, 'tea')]);
     expect(timeline.live.task?.history?.map(({ messageId }) => messageId)).toEqual([
       'm',

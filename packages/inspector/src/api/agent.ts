@@ -1,20 +1,24 @@
 import type { AgentCard } from '@batonjs/protocol';
 
-/** The things that a viewer may be allowed to do besides looking at agents and tasks. */
-export type Action =
-  | 'send'
-  | 'cancel'
-  | 'wake'
-  | 'fork'
-  | 'assign'
-  | 'redeliver'
-  | 'prune'
-  | 'forget-schedule'
-  | 'fetch-file'
-  | 'add-agent'
-  | 'read-requests'
-  | 'read-prompts'
-  | 'kill';
+/** The things that a viewer may be allowed to do besides looking at agents and tasks: each as a request, and once it was done. */
+export const actions = {
+  send: ['send messages', 'Sent a message'],
+  cancel: ['cancel tasks', 'Canceled'],
+  wake: ['wake tasks', 'Ran now'],
+  fork: ['run tasks again', 'Ran again'],
+  assign: ['give questions to people', 'Gave a question to a person'],
+  redeliver: ['redeliver webhooks', 'Retried webhooks'],
+  prune: ['delete tasks', 'Deleted old tasks'],
+  'forget-schedule': ['forget schedules', 'Forgot a schedule'],
+  'fetch-file': ['load files from other servers', 'Loaded a file'],
+  'add-agent': ['add agents', 'Added or removed an agent'],
+  'read-requests': ['read the requests of clients', 'Read the requests of clients'],
+  'read-prompts': ['read what models are asked and say', 'Read what models are asked'],
+  kill: ['kill the process', 'Killed the process'],
+} as const;
+
+/** Something that a viewer may be allowed to do. */
+export type Action = keyof typeof actions;
 
 /** What the app needs to know before it shows anything. */
 export interface SessionInfo {

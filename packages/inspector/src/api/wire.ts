@@ -35,14 +35,14 @@ export interface ClientExchange extends Exchange {
   readonly caller?: string;
 }
 
-/** A line of the feed of requests. */
-export type ClientExchangeUpdate =
-  /** Sent first: whose requests are kept since when, and how many at most. */
+/** A line of a feed of requests. */
+export type ExchangeUpdate<Kept extends Exchange = Exchange> =
+  /** Sent first: by which process requests are kept since when, and how many at most. `bytes`: null for no bound. */
   | {
       readonly type: 'open';
       readonly pid: number;
       readonly since: string;
       readonly exchanges: number;
-      readonly bytes: number;
+      readonly bytes: number | null;
     }
-  | { readonly type: 'exchanges'; readonly exchanges: readonly ClientExchange[] };
+  | { readonly type: 'exchanges'; readonly exchanges: readonly Kept[] };

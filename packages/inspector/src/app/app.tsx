@@ -1,27 +1,28 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { AgentSummary, SessionInfo } from '../api/agent.ts';
-import { ChartsPage } from './charts/charts-page.tsx';
 import { type ApiError, get } from './data/api.ts';
 import type { FeedState } from './data/feed.ts';
-import { placeHref, placeNames, type Route, useRoute } from './data/route.ts';
+import { changeQuery, placeHref, places, type Route, useRoute } from './data/route.ts';
 import { SessionContext, useAgent } from './data/session.ts';
 import { InboxPage } from './inbox/inbox-page.tsx';
 import { TasksPage } from './list/tasks-page.tsx';
 import { ActivityPage } from './pages/activity-page.tsx';
 import { CardPage } from './pages/card-page.tsx';
-import { GraphPage } from './pages/graph-page.tsx';
 import { RequestsPage } from './pages/requests-page.tsx';
 import { SchedulesPage } from './pages/schedules-page.tsx';
 import { SendPage } from './pages/send-page.tsx';
 import { TokenPage } from './pages/token-page.tsx';
 import { WebhooksPage } from './pages/webhooks-page.tsx';
-import { WirePage } from './pages/wire-page.tsx';
 import { Empty, Loading, ProblemNote } from './parts/bits.tsx';
+import { Select } from './parts/choice.tsx';
 import { Guarded } from './parts/guarded.tsx';
-import { ScopeChoice } from './parts/scope-choice.tsx';
+import { later } from './parts/later.tsx';
 import { Shell } from './shell.tsx';
 import { ComparePage } from './task/compare-page.tsx';
 import { TaskPage } from './task/task-page.tsx';
+
+const ChartsPage = later(async () => (await import('./charts/charts-page.tsx')).ChartsPage);
+const GraphPage = later(async () => (await import('./pages/graph-page.tsx')).GraphPage);
 
 /** How long until the cards that were not read yet are asked for again, in milliseconds. */
 const unreadMs = 1_000;
@@ -119,7 +120,7 @@ function useConnection(refresh: () => void) {
 
 function Page({ route: { place, agent, tab, task, query } }: { readonly route: Route }) {
   const summary = useAgent(agent ?? '');
-  const where = place ? placeNames[place] : summary?.name;
+  const where = place ? places[place][0] : summary?.name;
   const title = [task, where, 'Baton inspector'].filter(Boolean).join(' · ');
   useEffect(() => {
     document.title = title;
@@ -131,7 +132,7 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
         {place === 'inbox' && <InboxPage query={query} />}
         {place === 'charts' && <ChartsPage query={query} />}
         {place === 'schedules' && <SchedulesPage />}
-        {place === 'requests' && <RequestsPage query={query} />}
+        {place === 'requests' && <RequestsPage agent={undefined} query={query} />}
         {place === 'activity' && <ActivityPage />}
         {place === 'compare' && <ComparePage query={query} />}
       </Guarded>
@@ -142,7 +143,7 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
         Add the address of an agent on the left: its own, or that of its card.
       </Empty>
     );
-  if (!summary) return <ProblemNote problem={{ message: `The inspector knows no agent ${agent}` }} />;
+  if (!summary) return <ProblemNote problem={`The inspector knows no agent ${agent}`} />;
   const scope = Number(query.get('scope') ?? 0);
   const context = query.get('context') ?? '';
   const pages = {
@@ -150,7 +151,7 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
     send: () => <SendPage key={agent} agent={agent} query={query} />,
     graph: () => <GraphPage key={agent} agent={agent} context={context} scope={scope} />,
     webhooks: () => <WebhooksPage key={agent} agent={agent} scope={scope} />,
-    wire: () => <WirePage key={agent} agent={agent} />,
+    wire: () => <RequestsPage key={agent} agent={agent} query={query} />,
     tasks: () =>
       task === undefined ? (
         <TasksPage key={agent} agent={agent} query={query} />
@@ -166,7 +167,15 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
   };
   return (
     <>
-      <ScopeChoice scopes={summary.scopes} scope={scope} />
+      {summary.scopes.length > 1 && (
+        <Select
+          class="scope-choice"
+          label="Tasks of"
+          chosen={scope}
+          values={summary.scopes.map((label, index) => [index, label])}
+          onChoose={(index) => changeQuery({ scope: String(index) })}
+        />
+      )}
       <Guarded key={`${agent} ${tab} ${task ?? ''}`}>{pages[tab]()}</Guarded>
     </>
   );

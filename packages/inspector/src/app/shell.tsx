@@ -1,33 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Action, type AgentSummary, mostCounted, type OpenCounts } from '../api/agent.ts';
-import { ApiError, post } from './data/api.ts';
-import { hrefOf, type Place, placeHref, placeNames, type Route, type Tab } from './data/route.ts';
-import { useAgent, useMay, useSession } from './data/session.ts';
-import { useOverview } from './data/use-overview.ts';
+import { type Action, type AgentSummary, mostCounted, type OpenCounts, type Overview } from '../api/agent.ts';
+import { agentPath, post } from './data/api.ts';
+import { hrefOf, type Place, placeHref, places, type Route, type Tab, tabs } from './data/route.ts';
+import { useAct, useAgent, useGet, useMay, useSession } from './data/session.ts';
 import { ActButton } from './forms/act-button.tsx';
-import { Palette } from './palette/palette.tsx';
 import { AgentMark } from './parts/agent-mark.tsx';
-import { Icon, type IconName } from './parts/icon.tsx';
+import { Icon } from './parts/icon.tsx';
 import { ThemeButton } from './theme-button.tsx';
 
-const tabs: readonly (readonly [Tab, string, IconName])[] = [
-  ['tasks', 'Tasks', 'tasks'],
-  ['send', 'Send', 'send'],
-  ['graph', 'Contexts', 'graph'],
-  ['webhooks', 'Webhooks', 'webhooks'],
-  ['wire', 'Requests', 'wire'],
-  ['card', 'Card', 'card'],
-];
-
-const places: readonly (readonly [Place, IconName])[] = [
-  ['tasks', 'tasks'],
-  ['inbox', 'inbox'],
-  ['charts', 'charts'],
-  ['schedules', 'schedules'],
-  ['requests', 'wire'],
-  ['activity', 'status'],
-];
+/** How often the counts of open tasks are read again, in milliseconds. */
+const everyMs = 3_000;
 
 /** The actions that change nothing at an agent. */
 const looks: readonly Action[] = ['fetch-file', 'add-agent', 'read-requests'];
@@ -48,7 +31,6 @@ export function Shell({ route, backAfterMs, children }: ShellProps) {
         Skip to the page
       </button>
       <SideBar route={route} />
-      <Palette />
       <div class="main-column">
         {agent && <Tabs agent={agent} tab={route.tab} />}
         <Banner backAfterMs={backAfterMs} />
@@ -62,33 +44,36 @@ export function Shell({ route, backAfterMs, children }: ShellProps) {
 
 function SideBar({ route }: { readonly route: Route }) {
   const { agents, may, viewer } = useSession();
-  const overview = useOverview();
+  const { value: overview = {} } = useGet<Overview>('/overview', everyMs);
   const asking = Object.values(overview).reduce((sum, each) => sum + each.asking, 0);
   const hidden = Object.values(overview).reduce((sum, each) => sum + (each.hidden ?? 0), 0);
   const isReadOnly = !may.some((action) => !looks.includes(action));
-  const shown = places.filter(([place]) => place !== 'requests' || may.includes('read-requests'));
+  const shown = (Object.keys(places) as Place[]).filter(
+    (place) => place !== 'requests' || may.includes('read-requests'),
+  );
   return (
     <aside class="side-bar">
       <div class="brand">
         <span class="brand-mark" aria-hidden="true" />
         <span>Baton inspector</span>
-        <kbd class="palette-key" title="Ctrl-K goes to any page, agent or task">
-          Ctrl K
-        </kbd>
       </div>
       <nav aria-label="All agents" class="places">
-        {shown.map(([place, icon]) => (
-          <a
-            key={place}
-            class="agent-link"
-            href={placeHref(place)}
-            aria-current={route.place === place ? 'page' : undefined}
-          >
-            <Icon name={icon} />
-            <span class="agent-name">{placeNames[place]}</span>
-            {place === 'inbox' && asking > 0 && <span class="open-count is-asking">{asking}</span>}
-          </a>
-        ))}
+        {shown.map((place) => {
+          const [name, icon] = places[place];
+          if (!icon) return null;
+          return (
+            <a
+              key={place}
+              class="agent-link"
+              href={placeHref(place)}
+              aria-current={route.place === place ? 'page' : undefined}
+            >
+              <Icon name={icon} />
+              <span class="agent-name">{name}</span>
+              {place === 'inbox' && asking > 0 && <span class="open-count is-asking">{asking}</span>}
+            </a>
+          );
+        })}
       </nav>
       <nav aria-label="Agents">
         <h2 class="side-title">Agents</h2>
@@ -133,7 +118,7 @@ function AgentItem({ agent: { id, name, problem, isAdded }, route, counts }: Age
     if (isCurrent) item.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [isCurrent]);
   const remove = () =>
-    void post(`/agents/${encodeURIComponent(id)}/remove`).then(() => {
+    void post(agentPath(id, 'remove')).then(() => {
       if (isCurrent) location.hash = '#/';
       refresh();
     }, refresh);
@@ -155,22 +140,18 @@ function AgentItem({ agent: { id, name, problem, isAdded }, route, counts }: Age
 }
 
 /** How many tasks of an agent wait for an answer, and how many it works on. */
-function OpenTasks({ counts: { asking, working } }: { readonly counts: OpenCounts }) {
-  const shown = (count: number) => (count > mostCounted ? `${mostCounted}+` : String(count));
-  return (
-    <>
-      {working > 0 && (
-        <span class="open-count is-working" title={`${shown(working)} at work`}>
-          {shown(working)}
+function OpenTasks({ counts }: { readonly counts: OpenCounts }) {
+  const words = { working: 'at work', asking: 'wait for an answer' } as const;
+  return (['working', 'asking'] as const).map((kind) => {
+    const shown = counts[kind] > mostCounted ? `${mostCounted}+` : String(counts[kind]);
+    return (
+      counts[kind] > 0 && (
+        <span key={kind} class={`open-count is-${kind}`} title={`${shown} ${words[kind]}`}>
+          {shown}
         </span>
-      )}
-      {asking > 0 && (
-        <span class="open-count is-asking" title={`${shown(asking)} wait for an answer`}>
-          {shown(asking)}
-        </span>
-      )}
-    </>
-  );
+      )
+    );
+  });
 }
 
 function Banner({ backAfterMs }: Pick<ShellProps, 'backAfterMs'>) {
@@ -201,15 +182,15 @@ function Tabs({ agent, tab }: { readonly agent: AgentSummary; readonly tab: Tab 
   }, [tab]);
   return (
     <nav ref={nav} class="tabs" aria-label={`Pages of ${agent.name}`}>
-      {tabs.map(([name, words, icon]) => (
+      {(Object.keys(tabs) as Tab[]).map((name) => (
         <a
           key={name}
           class="tab"
           href={hrefOf(agent.id, name)}
           aria-current={name === tab ? 'page' : undefined}
         >
-          <Icon name={icon} />
-          {words}
+          <Icon name={tabs[name][1]} />
+          {tabs[name][0]}
         </a>
       ))}
     </nav>
@@ -220,22 +201,18 @@ function AddAgent() {
   const mayAdd = useMay('add-agent');
   const { refresh } = useSession();
   const [url, setUrl] = useState('');
-  const [problem, setProblem] = useState<string>();
+  const { act, error } = useAct();
   if (!mayAdd) return null;
-  const add = (event: Event) => {
+  const add = async (event: Event) => {
     event.preventDefault();
-    setProblem(undefined);
-    post<AgentSummary>('/agents', { url }).then(
-      ({ id }) => {
-        setUrl('');
-        refresh();
-        location.hash = hrefOf(id, 'card');
-      },
-      (error: unknown) => setProblem(error instanceof ApiError ? error.message : String(error)),
-    );
+    const added = await act<AgentSummary>('/agents', { url });
+    if (!added) return;
+    setUrl('');
+    refresh();
+    location.hash = hrefOf(added.id, 'card');
   };
   return (
-    <form class="add-agent" onSubmit={add}>
+    <form class="add-agent" onSubmit={(event) => void add(event)}>
       <label>
         <span class="visually-hidden">Address of an agent</span>
         <input
@@ -251,9 +228,9 @@ function AddAgent() {
       <ActButton type="submit" disabled={url.trim() === ''}>
         Add
       </ActButton>
-      {problem && (
+      {error && (
         <p class="field-problem" role="alert">
-          {problem}
+          {error.message}
         </p>
       )}
     </form>

@@ -3,6 +3,7 @@ import type { ListedTask, Scope, TaskPage, TaskStore } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import type { AgentCharts, ChartRange } from '../api/charts.ts';
 import { problemOf } from '../http/reply.ts';
+import { pause } from '../pause.ts';
 import { countOpen } from '../tasks/count-open.ts';
 import { Once } from './once.ts';
 import { longestMs, Tally } from './tally.ts';
@@ -64,12 +65,9 @@ export class StoreCharts {
   /** The charts as they are after a pass; while a long one runs, as far as it is. */
   async read(range: ChartRange): Promise<Omit<AgentCharts, 'agent'>> {
     this.#timer ??= setInterval(() => void this.#catchUp(), pauseMs.longest).unref();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, patienceMs);
-    });
-    await Promise.race([this.#catchUp(), patience]);
-    clearTimeout(timer);
+    const read = new AbortController();
+    await Promise.race([this.#catchUp(), pause(patienceMs, read.signal)]);
+    read.abort();
     return {
       ...this.#tally.read(range, this.#now()),
       since: new Date(this.#since).toISOString(),

@@ -8,10 +8,9 @@ import {
 import type { ClientExchange } from '../api/wire.ts';
 import type { ClientRequestsOptions } from '../options.ts';
 import { operationOf } from '../wire/operation-of.ts';
+import { receivedHeaders, Secrets } from '../wire/secrets.ts';
 import { curlOf, grpcurlOf } from '../wire/shell-line.ts';
-import { type WireBounds, WireLog } from '../wire/wire-log.ts';
-import { HIDDEN } from '../wire/without-secrets.ts';
-import { ClientSecrets } from './client-secrets.ts';
+import { WireLog } from '../wire/wire-log.ts';
 
 /** An agent whose server runs in this process. */
 export interface Watched {
@@ -23,9 +22,6 @@ export interface Watched {
 
 /** The latest requests of all clients to servers of this process, without secrets. */
 export class ClientRequests {
-  readonly bounds: WireBounds;
-  /** When it began to look: ISO 8601. */
-  readonly since = new Date().toISOString();
   readonly log: WireLog<ClientExchange>;
   readonly #leave: readonly (() => void)[];
 
@@ -33,8 +29,7 @@ export class ClientRequests {
   constructor({ last = 500, bytes = 16_777_216 }: ClientRequestsOptions, agents: readonly Watched[]) {
     mustBeAbove0('last', last);
     mustBeAbove0('bytes', bytes);
-    this.bounds = { exchanges: last, bytes };
-    this.log = new WireLog(this.bounds);
+    this.log = new WireLog({ exchanges: last, bytes });
     this.#leave = agents.flatMap(
       ({ server, id, url }) =>
         insideOf(server)?.watch.add((start) => watchedRequest(start, { id, url }, this.log)) ?? [],
@@ -60,7 +55,7 @@ function watchedRequest(
   log: WireLog<ClientExchange>,
 ): WatchedRequest {
   const began = performance.now();
-  const secrets = new ClientSecrets(start);
+  const secrets = new Secrets(start);
   const { method, baseUrl } = start;
   const exchange = log.add({
     agent: id,
@@ -88,7 +83,7 @@ function watchedRequest(
     sent: (body) => log.send(exchange, secrets.json(textOf(body))),
     answered(status, isError, headers) {
       exchange.firstMs = performance.now() - began;
-      Object.assign(exchange, { status, isError, responseHeaders: shownAnswer(headers) });
+      Object.assign(exchange, { status, isError, responseHeaders: receivedHeaders(Object.entries(headers)) });
       log.changed(exchange);
     },
     said: (text) => log.receive(exchange, isLines(exchange) ? secrets.lines(text) : secrets.json(text)),
@@ -108,12 +103,6 @@ function textOf(body: WatchedBody): string {
   if ('value' in body) return JSON.stringify(body.value) ?? '';
   return new TextDecoder().decode(body.bytes);
 }
-
-/** Headers of the answer that say nothing of the caller. */
-const shownAnswer = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, /cookie|www-auth/i.test(name) ? HIDDEN : value]),
-  );
 
 /** Headers that another client sets itself. */
 const ofConnection =

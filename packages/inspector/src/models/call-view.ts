@@ -1,6 +1,6 @@
 import type { Fact, StepCompleted } from '@batonjs/lifecycle';
 import type { Entry, TimelineUpdate } from '../api/timeline.ts';
-import { HIDDEN } from '../wire/without-secrets.ts';
+import { HIDDEN } from '../wire/secrets.ts';
 import type { PriceTable } from './model-prices.ts';
 import { readCall, readMessages } from './read-call.ts';
 

@@ -85,9 +85,9 @@ export const actRoutes: Readonly<Record<string, Route>> = {
       throw new RequestError(400, 'position must be a whole number');
     const task = await serverOf(agent).fork(params.task, {
       by: viewer.name ?? 'inspector',
-      ...(tenant !== undefined && { tenant }),
-      ...(caller !== undefined && { caller }),
-      ...(typeof position === 'number' && { from: position }),
+      tenant,
+      caller,
+      from: position as number | undefined,
     });
     return { taskId: task.id };
   },
@@ -106,8 +106,8 @@ export const actRoutes: Readonly<Record<string, Route>> = {
       answeredBy: to,
       expiresMs,
       assignedBy: viewer.name ?? 'inspector',
-      ...(tenant !== undefined && { tenant }),
-      ...(caller !== undefined && { caller }),
+      tenant,
+      caller,
     });
     return { url, expiresAt: expiresAt.toISOString() } satisfies AnswerLink;
   },

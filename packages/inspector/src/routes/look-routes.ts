@@ -1,12 +1,12 @@
 import { reportCard } from '../agents/card-report.ts';
 import { type AgentStore, summaryOf } from '../agents/inspected.ts';
-import type { OpenCounts, Overview, SessionInfo } from '../api/agent.ts';
+import { type Action, actions, type OpenCounts, type Overview, type SessionInfo } from '../api/agent.ts';
 import type { TaskFilter } from '../api/task.ts';
 import { taskPicture } from '../graph/task-picture.ts';
 import { readNumber } from '../http/read-number.ts';
 import { problemOf, RequestError } from '../http/reply.ts';
 import { streamLines } from '../http/stream-lines.ts';
-import { allActions, type Exhibit, isAllowed } from '../inspection.ts';
+import { type Exhibit, isAllowed } from '../inspection.ts';
 import { withCalls } from '../models/call-view.ts';
 import { countHidden, countOpen } from '../tasks/count-open.ts';
 import { filterFor, readFilter } from '../tasks/filters.ts';
@@ -15,7 +15,7 @@ import { taskFeed, taskFeeds } from '../tasks/task-feed.ts';
 import { mustHaveTask, storeTimeline } from '../timeline/store-timeline.ts';
 import { listWebhooks } from '../webhooks/list-webhooks.ts';
 import { ANSWERED, type Route } from './route.ts';
-import { ownFeed, requestFeed } from './wire-feeds.ts';
+import { exchangeFeed } from './wire-feeds.ts';
 
 /** What can be looked at. */
 export const lookRoutes: Readonly<Record<string, Route>> = {
@@ -29,7 +29,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     clientRequests,
   }): Promise<SessionInfo> {
     await inspection.introduce();
-    const asked = allActions.filter(
+    const asked = (Object.keys(actions) as Action[]).filter(
       (action) => (action !== 'kill' || kill) && (action !== 'read-requests' || clientRequests),
     );
     const may = await Promise.all(asked.map((action) => isAllowed(viewer, action, {})));
@@ -136,7 +136,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     if (!clientRequests) throw new RequestError(404, 'This inspector does not keep the requests of clients');
     if (!(await isAllowed(viewer, 'read-requests', {})))
       throw new RequestError(403, 'This inspector does not allow you to read the requests of clients');
-    await streamLines(response, (signal) => requestFeed(clientRequests, signal), inspection.hide);
+    await streamLines(response, (signal) => exchangeFeed(clientRequests.log, signal), inspection.hide);
     return ANSWERED;
   },
 
@@ -144,7 +144,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     const { link } = ask.inspection.agent(ask.params.agent);
     if (!link)
       throw new RequestError(404, 'The inspector sends no requests to this agent: it has the store only');
-    await streamLines(ask.response, (signal) => ownFeed(link.wire, signal), ask.inspection.hide);
+    await streamLines(ask.response, (signal) => exchangeFeed(link.wire, signal), ask.inspection.hide);
     return ANSWERED;
   },
 };

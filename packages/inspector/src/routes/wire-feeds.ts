@@ -1,33 +1,15 @@
-import type { ClientExchangeUpdate, Exchange } from '../api/wire.ts';
-import type { ClientRequests } from '../clients/client-requests.ts';
+import type { Exchange, ExchangeUpdate } from '../api/wire.ts';
 import { pause } from '../pause.ts';
+import type { WireLog } from '../wire/wire-log.ts';
 
 /** How often exchanges that change are sent, in milliseconds: a stream changes with every event. */
 const everyMs = 200;
 
-interface WireSource<Kept extends Exchange> {
-  readonly exchanges: readonly Kept[];
-  listen(listener: (exchange: Kept) => void): () => void;
-}
-
-/** The requests of this inspector to one agent. Ends when the signal aborts. */
-export async function* ownFeed(log: WireSource<Exchange>, signal: AbortSignal) {
-  for await (const exchanges of changes(log, signal)) yield { exchanges };
-}
-
-/** The requests of all clients. Ends when the signal aborts. */
-export async function* requestFeed(
-  { bounds, since, log }: ClientRequests,
+/** The exchanges of a log, and each that changes. Ends when the signal aborts. */
+export async function* exchangeFeed<Kept extends Exchange>(
+  log: WireLog<Kept>,
   signal: AbortSignal,
-): AsyncGenerator<ClientExchangeUpdate, void, void> {
-  yield { type: 'open', pid: process.pid, since, ...bounds };
-  for await (const exchanges of changes(log, signal)) yield { type: 'exchanges', exchanges };
-}
-
-async function* changes<Kept extends Exchange>(
-  log: WireSource<Kept>,
-  signal: AbortSignal,
-): AsyncGenerator<readonly Kept[], void, void> {
+): AsyncGenerator<ExchangeUpdate<Kept>, void, void> {
   const changed = new Map<number, Kept>(log.exchanges.map((exchange) => [exchange.number, exchange]));
   let wake = () => {};
   const unlisten = log.listen((exchange) => {
@@ -35,10 +17,18 @@ async function* changes<Kept extends Exchange>(
     wake();
   });
   try {
+    const { exchanges, bytes } = log.bounds;
+    yield {
+      type: 'open',
+      pid: process.pid,
+      since: log.since,
+      exchanges,
+      bytes: Number.isFinite(bytes) ? bytes : null,
+    };
     while (!signal.aborted) {
       const exchanges = [...changed.values()];
       changed.clear();
-      if (exchanges.length > 0) yield exchanges;
+      if (exchanges.length > 0) yield { type: 'exchanges', exchanges };
       await pause(everyMs, signal);
       if (changed.size === 0)
         await pause(60_000, signal, (resume) => {

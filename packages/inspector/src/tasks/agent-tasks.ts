@@ -5,8 +5,11 @@ import { textOf } from '@batonjs/protocol/parts';
 import type { AgentLink } from '../agents/agent-link.ts';
 import { type StateCounts, states, type TaskFilter, type TaskList, type TaskRow } from '../api/task.ts';
 import { isIn, requestOf } from './filters.ts';
-import { pageSize, searchedAtOnce, shortText, type TaskSource } from './task-source.ts';
-import { hasText, titleOf } from './title.ts';
+import { readPages, shortText, type TaskSource } from './task-source.ts';
+import { titleOf } from './title.ts';
+
+/** Tasks on a page. */
+const pageSize = 100;
 
 /** The tasks of an agent as it lists them; those that the inspector has `seen`, if it lists none. */
 export function agentTasks(link: AgentLink, seen: () => readonly TaskRow[]): TaskSource {
@@ -68,31 +71,21 @@ const unlistable: ReadonlySet<string> = new Set([
 ]);
 
 async function read(client: AgentClient, filter: TaskFilter, after: string | undefined): Promise<TaskList> {
-  const { text = '' } = filter;
   const request = requestOf(filter);
-  const rows: TaskRow[] = [];
-  let pageToken = after;
-  for (let searched = 0; ; ) {
-    const page = await client.listTasks({
+  const page = async (pageToken: string | undefined) => {
+    const {
+      tasks = [],
+      totalSize,
+      nextPageToken,
+    } = await client.listTasks({
       pageSize,
       historyLength: fewMessages,
       ...(pageToken && { pageToken }),
       ...request,
     });
-    const tasks = page.tasks ?? [];
-    const found = tasks.map((task) => rowOf(task, fewMessages));
-    rows.push(...(text ? found.filter(hasText(text)) : found));
-    searched += tasks.length;
-    pageToken = page.nextPageToken;
-    const isEnough = !text || rows.length >= pageSize || searched >= searchedAtOnce;
-    if (pageToken && !isEnough) continue;
-    return {
-      tasks: rows,
-      ...(!text && page.totalSize !== undefined && { total: page.totalSize }),
-      ...(pageToken && { next: pageToken }),
-      source: 'polled',
-    };
-  }
+    return { rows: tasks.map((task) => rowOf(task, fewMessages)), total: totalSize, next: nextPageToken };
+  };
+  return { ...(await readPages(page, filter.text ?? '', after, pageSize)), source: 'polled' };
 }
 
 /** How many messages of each task are asked for: the first one is among them while there are not more. */

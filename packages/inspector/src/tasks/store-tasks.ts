@@ -2,13 +2,13 @@ import { textOf } from '@batonjs/protocol/parts';
 import type { ListedTask, Scope, TaskPage, TaskQuery, TaskStore } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import type { StrandedTask } from '../agents/stranded-tasks.ts';
-import { type StateCounts, states, type TaskList, type TaskRow } from '../api/task.ts';
+import { type StateCounts, states, type TaskRow } from '../api/task.ts';
 import { RequestError } from '../http/reply.ts';
-import { Assignees } from './assignees.ts';
-import { Briefs } from './briefs.ts';
+import { assignees } from './assignees.ts';
+import { briefs } from './briefs.ts';
 import { isIn, queryOf } from './filters.ts';
-import { searchedAtOnce, shortText, type TaskSource } from './task-source.ts';
-import { hasText, readLabels } from './title.ts';
+import { type FoundPage, readPages, shortText, type TaskSource } from './task-source.ts';
+import { readLabels } from './title.ts';
 
 /** Tasks on a page. A store answers faster than an agent. */
 const pageSize = 250;
@@ -20,8 +20,8 @@ export function storeTasks({ tasks, scopes, queue, stranded }: AgentStore): Task
     if (!found) throw new RequestError(404, `There is no scope ${index}`);
     return found.scope;
   };
-  const briefs = new Briefs(tasks);
-  const assignees = new Assignees(tasks);
+  const withBriefs = briefs(tasks);
+  const withAssignees = assignees(tasks);
   const strandedIn = async (scope: Scope) => {
     // Without them, the list is still of use.
     const found = await stranded.read().catch(() => []);
@@ -35,7 +35,7 @@ export function storeTasks({ tasks, scopes, queue, stranded }: AgentStore): Task
       const query: TaskQuery = { limit: pageSize, ...queryOf(filter) };
       const waiting = await strandedIn(scope);
       const toRows = async (page: Pick<TaskPage, 'tasks'>) => {
-        const rows = await assignees.addTo(scope, await briefs.addTo(scope, page.tasks.map(toRow)), page);
+        const rows = await withAssignees(scope, await withBriefs(scope, page.tasks.map(toRow)), page);
         return waiting.size === 0 ? rows : rows.map((row) => withVersion(row, waiting.get(row.id)));
       };
       if (filter.stranded) {
@@ -45,19 +45,20 @@ export function storeTasks({ tasks, scopes, queue, stranded }: AgentStore): Task
         const rows = (await toRows({ tasks: listed.flat() })).filter(isIn(filter)).sort(newestFirst);
         return { tasks: rows, total: rows.length, source: 'live' };
       }
-      const read = (place: Place | undefined, more: Partial<TaskQuery> = {}) =>
-        tasks.list(scope, { ...query, ...more, ...(place && { after: place }) });
-      const place = readPlace(after);
-      if (!text || !(await tasks.searchesText?.())) return looked(read, toRows, text, place);
-      const byText = await read(place, { text });
-      const rows = await toRows(byText);
-      const end = endOf(byText, query);
+      const read = async (from: string | undefined, more: Partial<TaskQuery> = {}): Promise<FoundPage> => {
+        const place = readPlace(from);
+        const page = await tasks.list(scope, { ...query, ...more, ...(place && { after: place }) });
+        return { rows: await toRows(page), total: page.total, next: endOf(page) };
+      };
+      if (!text || !(await tasks.searchesText?.()))
+        return { ...(await readPages(read, text, after, pageSize)), source: 'live' };
+      const { rows, next } = await read(after, { text });
       // What else has the words, such as an id or an answer, is found among the newest tasks.
-      const newest = place ? [] : (await looked(read, toRows, text)).tasks;
+      const newest = after === undefined ? (await readPages(read, text, after, pageSize)).tasks : [];
       const found = new Set(rows.map(({ id }) => id));
       return {
         tasks: [...rows, ...newest.filter(({ id }) => !found.has(id))].sort(newestFirst),
-        ...(end && { next: JSON.stringify(end) }),
+        ...(next && { next }),
         source: 'live',
         searchesTexts: true,
       };
@@ -88,37 +89,11 @@ async function loadListed(store: TaskStore, scope: Scope, taskId: string): Promi
 
 type Place = NonNullable<TaskQuery['after']>;
 
-/** The tasks of a page, those with the text only: then, several pages may be looked at. */
-async function looked(
-  read: (place: Place | undefined) => Promise<TaskPage>,
-  toRows: (page: TaskPage) => Promise<TaskRow[]>,
-  text: string,
-  after?: Place,
-): Promise<TaskList> {
-  const rows: TaskRow[] = [];
-  let place = after;
-  for (let searched = 0; ; ) {
-    const page = await read(place);
-    const found = await toRows(page);
-    rows.push(...(text ? found.filter(hasText(text)) : found));
-    searched += page.tasks.length;
-    place = endOf(page, { limit: pageSize });
-    const isEnough = !text || rows.length >= pageSize || searched >= searchedAtOnce;
-    if (place && !isEnough) continue;
-    return {
-      tasks: rows,
-      ...(!text && { total: page.total }),
-      ...(place && { next: JSON.stringify(place) }),
-      source: 'live',
-    };
-  }
-}
-
 /** Where a page ended; undefined if none follows. */
-function endOf({ tasks, isCut }: TaskPage, { limit }: Pick<TaskQuery, 'limit'>): Place | undefined {
+function endOf({ tasks, isCut }: TaskPage): string | undefined {
   const last = tasks.at(-1);
-  if (!last || (tasks.length < limit && !isCut)) return undefined;
-  return { statusAt: last.head.statusAt, taskId: last.taskId };
+  if (!last || (tasks.length < pageSize && !isCut)) return undefined;
+  return JSON.stringify({ statusAt: last.head.statusAt, taskId: last.taskId } satisfies Place);
 }
 
 const newestFirst = ({ statusAt: one = '' }: TaskRow, { statusAt: other = '' }: TaskRow): number =>

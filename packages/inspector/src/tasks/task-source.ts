@@ -1,4 +1,5 @@
-import type { StateCounts, Stranded, TaskFilter, TaskList } from '../api/task.ts';
+import type { StateCounts, Stranded, TaskFilter, TaskList, TaskRow } from '../api/task.ts';
+import { hasText } from './title.ts';
 
 /** Where the list of an agent's tasks comes from. */
 export interface TaskSource {
@@ -12,11 +13,37 @@ export interface TaskSource {
   readonly everyMs: number;
 }
 
-/** Tasks on a page. */
-export const pageSize = 100;
+/** How many tasks are looked through for a text before the reader has to ask for more. */
+const searchedAtOnce = 2_000;
 
-/** How many tasks are looked through for an id before the reader has to ask for more. */
-export const searchedAtOnce = 2_000;
+/** A page as an agent or a store has it. */
+export interface FoundPage {
+  readonly rows: readonly TaskRow[];
+  readonly total: number | undefined;
+  /** Where the next page starts; undefined or empty if none follows. */
+  readonly next: string | undefined;
+}
+
+/** Reads a page; with a text, pages until enough rows have it. */
+export async function readPages(
+  read: (after: string | undefined) => Promise<FoundPage>,
+  text: string,
+  after: string | undefined,
+  enough: number,
+): Promise<Omit<TaskList, 'source'>> {
+  const tasks: TaskRow[] = [];
+  let place = after;
+  for (let searched = 0; ; ) {
+    const { rows, total, next } = await read(place);
+    tasks.push(...(text ? rows.filter(hasText(text)) : rows));
+    searched += rows.length;
+    if (text && next && tasks.length < enough && searched < searchedAtOnce) {
+      place = next;
+      continue;
+    }
+    return { tasks, ...(!text && total !== undefined && { total }), ...(next && { next }) };
+  }
+}
 
 /** The text of a status in a row. */
 export const shortText = (text: string): string => (text.length > 200 ? `${text.slice(0, 199)}…` : text);

@@ -3,7 +3,7 @@ import type { AgentStore } from '../agents/inspected.ts';
 import type { Beside, Delivery, TimelineUpdate } from '../api/timeline.ts';
 import { RequestError } from '../http/reply.ts';
 import { pause } from '../pause.ts';
-import { withoutQuery } from '../wire/without-secrets.ts';
+import { withoutQuery } from '../wire/secrets.ts';
 
 /** Facts in one read. */
 const pageSize = 500;

@@ -3,7 +3,7 @@ import type { PushConfig } from '@batonjs/store';
 import type { Inspected } from '../agents/inspected.ts';
 import type { WebhookRow } from '../api/webhook.ts';
 import type { TaskSource } from '../tasks/task-source.ts';
-import { withoutQuery } from '../wire/without-secrets.ts';
+import { withoutQuery } from '../wire/secrets.ts';
 
 /** How many tasks are looked through for webhooks, newest first. */
 const mostTasks = 50;

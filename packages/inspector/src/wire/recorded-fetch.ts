@@ -1,8 +1,8 @@
 import { operationOf } from './operation-of.ts';
+import { receivedHeaders, Secrets } from './secrets.ts';
 import { curlOf } from './shell-line.ts';
 import type { Tap } from './tap.ts';
 import type { Draft, WireLog } from './wire-log.ts';
-import { receivedHeaders, shownHeaders, withoutSecrets } from './without-secrets.ts';
 
 type Fetch = (request: Request) => Promise<Response>;
 
@@ -12,8 +12,10 @@ export function recordedFetch(send: Fetch, log: WireLog, tap: Tap = {}): Fetch {
     const began = performance.now();
     const { method, url } = request;
     const sent = request.body ? await request.clone().text() : undefined;
-    const body = sent === undefined ? undefined : withoutSecrets(sent);
-    const headers = shownHeaders(request.headers);
+    const given = Object.fromEntries(request.headers);
+    const secrets = new Secrets({ headers: given });
+    const body = sent === undefined ? undefined : secrets.json(sent, sent);
+    const headers = secrets.headers(given);
     const isStream = headers.accept?.includes('event-stream') ?? false;
     const about = operationOf(method, url, sent);
     const exchange = log.add({
@@ -42,7 +44,7 @@ export function recordedFetch(send: Fetch, log: WireLog, tap: Tap = {}): Fetch {
       }
       if (isStream && response.ok) tap.onOpen?.();
       const { status, statusText } = response;
-      return new Response(recorded(response.body, exchange, log, end), {
+      return new Response(recorded(response.body, { exchange, log, secrets, end }), {
         status,
         statusText,
         headers: response.headers,
@@ -57,12 +59,17 @@ export function recordedFetch(send: Fetch, log: WireLog, tap: Tap = {}): Fetch {
   };
 }
 
+interface Recorded {
+  readonly exchange: Draft;
+  readonly log: WireLog;
+  readonly secrets: Secrets;
+  readonly end: (why?: string) => void;
+}
+
 /** The body, passed on as it comes. */
 function recorded(
   body: ReadableStream<Uint8Array>,
-  exchange: Draft,
-  log: WireLog,
-  end: (why?: string) => void,
+  { exchange, log, secrets, end }: Recorded,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -76,7 +83,7 @@ function recorded(
         // The end of a body whose reader has left is no failure of the connection.
         if (hasLeft) return;
         if (done) {
-          if (isJson) log.receive(exchange, withoutSecrets(text));
+          if (isJson) log.receive(exchange, secrets.json(text, text));
           end();
           controller.close();
           return;

@@ -1,14 +1,18 @@
 import type { Call, ClientTransport, TransportRequest } from '@batonjs/bindings';
+import { Secrets } from './secrets.ts';
 import { grpcurlOf } from './shell-line.ts';
 import type { Tap } from './tap.ts';
 import type { Draft, WireLog } from './wire-log.ts';
-import { shownHeaders, withoutSecrets } from './without-secrets.ts';
 
 /** The gRPC binding of a client that writes every call into the log while it happens. */
 export function recordedTransport(transport: ClientTransport, log: WireLog, tap: Tap = {}): ClientTransport {
-  const begin = ({ operation, params }: Call, { url, headers }: TransportRequest): Draft => {
-    const requestHeaders = shownHeaders(Object.entries(headers));
-    const requestBody = withoutSecrets(JSON.stringify(params));
+  const begin = (
+    { operation, params }: Call,
+    { url, headers }: TransportRequest,
+    secrets: Secrets,
+  ): Draft => {
+    const requestHeaders = secrets.headers(headers);
+    const requestBody = secrets.json(JSON.stringify(params));
     const method = `lf.a2a.v1.A2AService/${operation}`;
     const shell = grpcurlOf({ method, url, headers: requestHeaders, body: requestBody });
     return log.add({ binding: transport.name, operation, method, url, requestHeaders, requestBody, shell });
@@ -24,11 +28,12 @@ export function recordedTransport(transport: ClientTransport, log: WireLog, tap:
     ...transport,
     async call(call, request) {
       const began = performance.now();
-      const exchange = begin(call, request);
+      const secrets = new Secrets(request);
+      const exchange = begin(call, request, secrets);
       tap.onRequest?.({ isStream: false, operation: call.operation });
       try {
         const result = await transport.call(call, request);
-        log.receive(exchange, withoutSecrets(JSON.stringify(result)));
+        log.receive(exchange, secrets.json(JSON.stringify(result)));
         end(exchange, began);
         return result;
       } catch (error) {
@@ -38,7 +43,8 @@ export function recordedTransport(transport: ClientTransport, log: WireLog, tap:
     },
     async *stream(call, request) {
       const began = performance.now();
-      const exchange = begin(call, request);
+      const secrets = new Secrets(request);
+      const exchange = begin(call, request, secrets);
       tap.onRequest?.({ isStream: true, operation: call.operation, after: request.headers['last-event-id'] });
       let failure: unknown;
       try {
@@ -47,7 +53,7 @@ export function recordedTransport(transport: ClientTransport, log: WireLog, tap:
             exchange.firstMs = performance.now() - began;
             tap.onOpen?.();
           }
-          log.receive(exchange, `${JSON.stringify(event.event)}\n`);
+          log.receive(exchange, `${secrets.json(JSON.stringify(event.event))}\n`);
           yield event;
         }
       } catch (error) {

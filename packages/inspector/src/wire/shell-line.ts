@@ -1,4 +1,4 @@
-import { HIDDEN } from './without-secrets.ts';
+import { HIDDEN } from './secrets.ts';
 
 /** A request as a line for the shell describes it. */
 export interface ShellRequest {

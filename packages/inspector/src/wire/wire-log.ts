@@ -21,7 +21,9 @@ export interface WireBounds {
 
 /** The latest requests and their responses. */
 export class WireLog<Kept extends Exchange = Exchange> {
-  readonly #bounds: WireBounds;
+  readonly bounds: WireBounds;
+  /** When it began: ISO 8601. */
+  readonly since = new Date().toISOString();
   readonly #exchanges: Draft<Kept>[] = [];
   /** The characters of those that are kept. */
   readonly #sizes = new Map<number, number>();
@@ -30,7 +32,7 @@ export class WireLog<Kept extends Exchange = Exchange> {
   #size = 0;
 
   constructor(bounds: WireBounds = { exchanges: 300, bytes: Number.POSITIVE_INFINITY }) {
-    this.#bounds = bounds;
+    this.bounds = bounds;
   }
 
   get exchanges(): readonly Kept[] {
@@ -95,7 +97,7 @@ export class WireLog<Kept extends Exchange = Exchange> {
     const size = sizeOf(exchange);
     this.#sizes.set(exchange.number, size);
     this.#size += size - before;
-    const { exchanges: most, bytes } = this.#bounds;
+    const { exchanges: most, bytes } = this.bounds;
     while (this.#exchanges.length > 1 && (this.#exchanges.length > most || this.#size * 2 > bytes)) {
       const { number } = this.#exchanges.shift()!;
       this.#size -= this.#sizes.get(number) ?? 0;

@@ -10,9 +10,9 @@ import { serve } from '../../../../test/kit/serve.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import type { ClientExchange } from '../../src/api/wire.ts';
 import { ClientRequests } from '../../src/clients/client-requests.ts';
-import { ClientSecrets } from '../../src/clients/client-secrets.ts';
 import { inspector } from '../../src/index.ts';
 import type { ClientRequestsOptions, InspectorOptions } from '../../src/options.ts';
+import { Secrets } from '../../src/wire/secrets.ts';
 
 /** An agent over HTTP. `hold` waits until it is released. */
 async function served() {
@@ -201,9 +201,9 @@ it('keeps no text of a request with too many secrets, and none that is too long 
   const query = new URLSearchParams(
     Array.from({ length: 80 }, (_, index) => [`k${index}`, `secret-${index}`]),
   );
-  const many = new ClientSecrets({ headers: {}, query });
+  const many = new Secrets({ headers: {}, query });
   expect(many.json('{"a":"secret-1","b":1}')).toBe('{"a":"…","b":1}');
-  const few = new ClientSecrets({ headers: {}, query: new URLSearchParams() });
+  const few = new Secrets({ headers: {}, query: new URLSearchParams() });
   expect(few.json(`"${'x'.repeat(300_000)}"`)).toBe('…');
   expect(few.json('token=abc')).toBe('…');
   expect(few.lines('id: 1\ndata: {"token":"abc"}\n\n: beat\n\ndata: token=abc\n\n')).toBe(

@@ -18,6 +18,7 @@ import { streamLines } from '../../src/http/stream-lines.ts';
 import { createInspector } from '../../src/inspector.ts';
 import { pause } from '../../src/pause.ts';
 import { lookRoutes } from '../../src/routes/look-routes.ts';
+import { WireLog } from '../../src/wire/wire-log.ts';
 
 /** A server that answers like this, until the test ends. */
 const serve = (answer: (request: IncomingMessage, response: ServerResponse) => unknown) =>
@@ -336,15 +337,14 @@ describe('a feed', () => {
 it('the feed of requests listens no more when its reader leaves', async () => {
   const response = Object.assign(new EventEmitter(), { writeHead() {}, write: () => true, end() {} });
   let listeners = 0;
-  const wire = {
-    exchanges: [],
+  const wire = Object.assign(new WireLog(), {
     listen() {
       listeners += 1;
       return () => {
         listeners -= 1;
       };
     },
-  };
+  });
   const agent = () => ({ link: { wire } });
   const fed = lookRoutes['GET /agents/:agent/wire']!({
     inspection: { agent },

@@ -9,7 +9,7 @@ import type { Exchange } from '../../src/api/wire.ts';
 import { StoreCharts } from '../../src/charts/store-charts.ts';
 import { streamLines } from '../../src/http/stream-lines.ts';
 import { Inspection } from '../../src/inspection.ts';
-import { ownFeed } from '../../src/routes/wire-feeds.ts';
+import { exchangeFeed } from '../../src/routes/wire-feeds.ts';
 import { Recordings } from '../../src/timeline/recordings.ts';
 import { storeTimeline } from '../../src/timeline/store-timeline.ts';
 import { WireLog } from '../../src/wire/wire-log.ts';
@@ -70,9 +70,12 @@ it('changes of requests are sent five times a second at most, each exchange as i
   const draft = { operation: 'x', method: 'GET', url: 'http://a', requestHeaders: {}, shell: '' };
   const first = log.add(draft);
   const reading = new AbortController();
-  const feed = ownFeed(log, reading.signal);
-  const numbers = async () =>
-    (await feed.next()).value?.exchanges.map(({ number, status }) => [number, status]);
+  const feed = exchangeFeed(log, reading.signal);
+  const numbers = async () => {
+    const { value } = await feed.next();
+    return value?.type === 'exchanges' && value.exchanges.map(({ number, status }) => [number, status]);
+  };
+  expect(await feed.next()).toMatchObject({ value: { type: 'open', exchanges: 300, bytes: null } });
   expect(await numbers()).toEqual([[1, undefined]]);
   const second = numbers();
   await settled();

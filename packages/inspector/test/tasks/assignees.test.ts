@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import type { TaskRow } from '../../src/api/task.ts';
 import { Inspection } from '../../src/inspection.ts';
-import { Assignees } from '../../src/tasks/assignees.ts';
-import { Briefs } from '../../src/tasks/briefs.ts';
+import { assignees as assigneesOf } from '../../src/tasks/assignees.ts';
+import { briefs as briefsOf } from '../../src/tasks/briefs.ts';
 import { countOpen } from '../../src/tasks/count-open.ts';
 
 const hourMs = 3_600_000;
@@ -79,7 +79,7 @@ describe('the people who have questions', () => {
 
   it('are read just before and after the question, of many tasks in order, and none where a log cannot be read', async () => {
     const asked: unknown[] = [];
-    const assignees = new Assignees({
+    const assignees = assigneesOf({
       async readFacts(...given: unknown[]) {
         asked.push(given);
         if (given[1] === 't1') throw new Error('Away');
@@ -94,7 +94,7 @@ describe('the people who have questions', () => {
     const rows = Array.from({ length: 70 }, (_, n) => asking(`t${n}`));
     const working: TaskRow = { ...asking('w'), state: 'TASK_STATE_WORKING' };
     const tasks = rows.map((_, n) => ({ head: { statusVersion: n } }));
-    const added = await assignees.addTo(scope, [...rows, working], { tasks } as never);
+    const added = await assignees(scope, [...rows, working], { tasks } as never);
     expect(added[69]).toEqual({ ...rows[69], assignees: [{ by: 'Bob of t69', expiresAt: 'late' }] });
     expect([added[1], added[70], added.length]).toEqual([rows[1], working, 71]);
     expect([asked[0], asked[20], asked[21], asked[69], asked.length]).toEqual([
@@ -105,25 +105,25 @@ describe('the people who have questions', () => {
       70,
     ]);
     // What could not be read is read again, and a task whose page says no more is read from its beginning.
-    await assignees.addTo(scope, [rows[1]!, asking('new')], { tasks: [] });
+    await assignees(scope, [rows[1]!, asking('new')], { tasks: [] });
     expect(asked.slice(70)).toEqual([
       [scope, 't1', 0, 100],
       [scope, 'new', 0, 100],
     ]);
-    expect(await assignees.addTo(scope, [working], { tasks: [] })).toEqual([working]);
+    expect(await assignees(scope, [working], { tasks: [] })).toEqual([working]);
     expect(asked).toHaveLength(72);
   });
 
   it('are remembered of 5,000 tasks', async () => {
     let reads = 0;
-    const assignees = new Assignees({
+    const assignees = assigneesOf({
       async readFacts() {
         reads += 1;
         return [];
       },
     });
     const add = (from: number, to: number) =>
-      assignees.addTo(
+      assignees(
         scope,
         Array.from({ length: to - from }, (_, n) => asking(`t${from + n}`)),
         { tasks: [] },
@@ -146,7 +146,7 @@ describe('what tasks are about', () => {
   it('is read once of each task, as far as its log can be read', async () => {
     const asked: unknown[] = [];
     let isAway = true;
-    const briefs = new Briefs({
+    const briefs = briefsOf({
       async readFacts(...given: unknown[]) {
         asked.push(given);
         const [, id] = given;
@@ -157,7 +157,7 @@ describe('what tasks are about', () => {
       },
     } as never);
     const rows = ['a', 'away', 'empty', 'other'].map(row);
-    expect(await briefs.addTo(scope, rows)).toStrictEqual([
+    expect(await briefs(scope, rows)).toStrictEqual([
       { ...rows[0], title: 'about a', startedAt: 'then' },
       rows[1],
       rows[2],
@@ -165,26 +165,26 @@ describe('what tasks are about', () => {
     ]);
     expect(asked[0]).toEqual([scope, 'a', 0, 1]);
     isAway = false;
-    const [, away] = await briefs.addTo(scope, rows);
+    const [, away] = await briefs(scope, rows);
     expect(away).toMatchObject({ title: 'about away' });
     expect(asked.slice(4).map((given) => (given as string[])[1])).toEqual(['away', 'empty']);
     // A label says better what a task is about, and the caller of another scope may have the same id.
     const named = { ...rows[0]!, title: 'Mine' };
-    expect(await briefs.addTo(scope, [named])).toStrictEqual([{ ...named, startedAt: 'then' }]);
-    await briefs.addTo('other', [rows[0]!]);
+    expect(await briefs(scope, [named])).toStrictEqual([{ ...named, startedAt: 'then' }]);
+    await briefs('other', [rows[0]!]);
     expect(asked).toHaveLength(7);
   });
 
   it('is remembered of 20,000 tasks', async () => {
     let reads = 0;
-    const briefs = new Briefs({
+    const briefs = briefsOf({
       async readFacts(_: unknown, id: string) {
         reads += 1;
         return [{ fact: { type: 'x', at: id } }];
       },
     } as never);
     const add = (from: number, to: number) =>
-      briefs.addTo(
+      briefs(
         scope,
         Array.from({ length: to - from }, (_, n) => row(`t${from + n}`)),
       );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { storeTimeline } from '../../src/timeline/store-timeline.ts';
-import { withoutQuery } from '../../src/wire/without-secrets.ts';
+import { withoutQuery } from '../../src/wire/secrets.ts';
 import { at, isLive, read } from './written-stream.ts';
 
 describe('the timeline of a store', () => {

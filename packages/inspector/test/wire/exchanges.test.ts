@@ -3,15 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { operationOf } from '../../src/wire/operation-of.ts';
 import { recordedFetch } from '../../src/wire/recorded-fetch.ts';
 import { recordedTransport } from '../../src/wire/recorded-transport.ts';
+import { credentialsIn, receivedHeaders } from '../../src/wire/secrets.ts';
 import { curlOf, grpcurlOf } from '../../src/wire/shell-line.ts';
 import type { Tap } from '../../src/wire/tap.ts';
 import { WireLog } from '../../src/wire/wire-log.ts';
-import {
-  credentialsIn,
-  receivedHeaders,
-  shownHeaders,
-  withoutSecrets,
-} from '../../src/wire/without-secrets.ts';
 
 /** A log, what it told its listener, and a tap that notes everything. */
 function wired() {
@@ -406,57 +401,6 @@ describe('a line for the shell', () => {
     ['GRPCS://a:1', 'grpcurl -d {} a:1 S/M'],
   ])('is one of grpcurl for %s', (url, line) => {
     expect(grpcurlOf({ method: 'S/M', url, headers: {} }).replace("'{}'", '{}')).toBe(line);
-  });
-});
-
-describe('what may be shown', () => {
-  it.each([
-    'accept',
-    'a2a-version',
-    'a2a-extensions',
-    'x-a2a-extensions',
-    'content-type',
-    'if-none-match',
-    'last-event-id',
-  ])('is the header %s, in any case', (name) => {
-    expect(shownHeaders([[name.toUpperCase(), 'shown']])).toEqual({ [name]: 'shown' });
-  });
-
-  it.each([
-    ['{"token":"a","credentials":"b","other":"c"}', '{"token":"…","credentials":"…","other":"c"}'],
-    ['{"x":[{"authentication":{"credentials":"b"}}]}', '{"x":[{"authentication":{"credentials":"…"}}]}'],
-    ['{"token":"","credentials":{"a":1}}', '{"token":"","credentials":{"a":1}}'],
-    ['{"a" : 1}', '{"a" : 1}'],
-    ['{"token" : 7}', '{"token":7}'],
-    // The URL of a webhook may be signed.
-    ['{"url":"http://a/x?sig","token":"a"}', '{"url":"http://a/x","token":"…"}'],
-    ['{"url":"http://u:p@a/x","token":null}', '{"url":"http://a/x","token":null}'],
-    [
-      '[{"url":"http://a/x?sig","authentication":{}},{"token":1}]',
-      '[{"url":"http://a/x","authentication":{}},{"token":1}]',
-    ],
-    [
-      '{"a":{"url":"http://a/x?b"},"n":null,"token":"a"}',
-      '{"a":{"url":"http://a/x?b"},"n":null,"token":"…"}',
-    ],
-    ['{"url":"no url?sig#x","token":"a"}', '{"url":"no url","token":"…"}'],
-    ['{"url":7,"token":"a"}', '{"url":7,"token":"…"}'],
-    [
-      '{"taskPushNotificationConfig":{"url":"http://a/x?sig","id":"w"}}',
-      '{"taskPushNotificationConfig":{"url":"http://a/x","id":"w"}}',
-    ],
-    [
-      '{"pushNotificationConfig":{"url":"http://a/x?sig"}}',
-      '{"pushNotificationConfig":{"url":"http://a/x"}}',
-    ],
-    [
-      '{"configs":[{"url":"http://a/x?sig"},"http://a/x?b",null]}',
-      '{"configs":[{"url":"http://a/x"},"http://a/x?b",null]}',
-    ],
-    ['{"config":{"url":"http://a/x?b"},"configs":null}', '{"config":{"url":"http://a/x?b"},"configs":null}'],
-    ['data: {"token":"a"}', 'data: {"token":"a"}'],
-  ])('of %s is %s', (text, shown) => {
-    expect(withoutSecrets(text)).toBe(shown);
   });
 });
 

@@ -1,8 +1,8 @@
 import type { ChartRange, Charts } from '../../api/charts.ts';
 import { changeQuery } from '../data/route.ts';
 import { useGet, useSession } from '../data/session.ts';
-import { useEvery } from '../data/use-now.ts';
-import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
+import { Empty, Loading, PageHead, ProblemNote } from '../parts/bits.tsx';
+import { Toggles } from '../parts/choice.tsx';
 import { AgentFigures } from './agent-figures.tsx';
 
 /** How often the charts are read again, in milliseconds. */
@@ -17,29 +17,18 @@ const ranges: readonly (readonly [ChartRange, string])[] = [
 /** What happened to the tasks of each agent: small charts from counters. */
 export function ChartsPage({ query }: { readonly query: URLSearchParams }) {
   const range = ranges.find(([name]) => name === query.get('range'))?.[0] ?? 'hour';
-  const { value, error, again } = useGet<Charts>(`/charts?range=${range}`);
-  useEvery(everyMs, () => {
-    if (!document.hidden) again();
-  });
+  const { value, error, again } = useGet<Charts>(`/charts?range=${range}`, everyMs);
   return (
     <div class="charts-page">
-      <header class="page-head">
-        <h1>Charts</h1>
-        <fieldset class="choices chart-ranges" aria-label="Time">
-          {ranges.map(([name, words]) => (
-            <button
-              key={name}
-              type="button"
-              class={`choice ${name === range ? 'is-on' : ''}`}
-              aria-pressed={name === range}
-              onClick={() => changeQuery({ range: name === 'hour' ? '' : name })}
-            >
-              {words}
-            </button>
-          ))}
-        </fieldset>
-      </header>
-      {error && <ProblemNote problem={error.problem} onRetry={again} />}
+      <PageHead title="Charts">
+        <Toggles
+          label="Time"
+          chosen={range}
+          values={ranges}
+          onChoose={(name) => changeQuery({ range: name === 'hour' ? '' : name })}
+        />
+      </PageHead>
+      <ProblemNote problem={error?.problem} onRetry={again} />
       {!value && !error && <Loading what="Counting tasks" />}
       {value && <AllCharts charts={value} range={range} />}
     </div>

@@ -13,6 +13,14 @@ export class ApiError extends Error {
   }
 }
 
+/** Any failure as an error that is shown. */
+export const apiErrorOf = (error: unknown): ApiError =>
+  error instanceof ApiError ? error : new ApiError(0, { message: String(error) });
+
+/** The path of an agent, or of something that belongs to it. */
+export const agentPath = (agent: string, ...below: readonly string[]): string =>
+  `/${['agents', agent, ...below].map(encodeURIComponent).join('/')}`;
+
 /** The address of a resource of the inspector, wherever it is mounted. */
 export const apiUrl = (path: string): string => new URL(`api${path}`, document.baseURI).href;
 

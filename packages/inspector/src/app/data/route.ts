@@ -1,21 +1,30 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The pages of an agent. */
-export type Tab = 'card' | 'tasks' | 'send' | 'graph' | 'webhooks' | 'wire';
+/** The pages of an agent: the name and the picture of each. */
+export const tabs = {
+  tasks: ['Tasks', 'tasks'],
+  send: ['Send', 'send'],
+  graph: ['Contexts', 'graph'],
+  webhooks: ['Webhooks', 'webhooks'],
+  wire: ['Requests', 'wire'],
+  card: ['Card', 'card'],
+} as const;
+export type Tab = keyof typeof tabs;
 
-/** The pages of all agents. */
-export type Place = 'tasks' | 'inbox' | 'charts' | 'schedules' | 'requests' | 'activity' | 'compare';
+/** The pages of all agents. One without a picture is reached from others only. */
+export const places = {
+  tasks: ['All tasks', 'tasks'],
+  inbox: ['Inbox', 'inbox'],
+  charts: ['Charts', 'charts'],
+  schedules: ['Schedules', 'schedules'],
+  requests: ['All requests', 'wire'],
+  activity: ['Activity', 'status'],
+  compare: ['Compare'],
+} as const;
+export type Place = keyof typeof places;
 
-/** What the pages of all agents are called. */
-export const placeNames: Readonly<Record<Place, string>> = {
-  tasks: 'All tasks',
-  inbox: 'Inbox',
-  charts: 'Charts',
-  schedules: 'Schedules',
-  requests: 'All requests',
-  activity: 'Activity',
-  compare: 'Compare',
-};
+const isIn = <Name extends string>(names: Readonly<Record<Name, unknown>>, name: string): name is Name =>
+  Object.hasOwn(names, name);
 
 /** Where the app is: `#/agents/<agent>/<tab>/<task>?…`, or `#/<place>?…`. */
 export interface Route {
@@ -26,25 +35,14 @@ export interface Route {
   readonly query: URLSearchParams;
 }
 
-const tabs: readonly string[] = ['card', 'tasks', 'send', 'graph', 'webhooks', 'wire'];
-const places: readonly string[] = [
-  'tasks',
-  'inbox',
-  'charts',
-  'schedules',
-  'requests',
-  'activity',
-  'compare',
-];
-
 /** Reads an address of the app. */
 export function readRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?');
   const [, root = '', agent, tab = '', task] = path.split('/').map(decodeURIComponent);
   return {
-    tab: tabs.includes(tab) ? (tab as Tab) : 'tasks',
+    tab: isIn(tabs, tab) ? tab : 'tasks',
     query: new URLSearchParams(query),
-    ...(places.includes(root) && { place: root as Place }),
+    ...(isIn(places, root) && { place: root }),
     ...(root === 'agents' && agent && { agent }),
     ...(task && { task }),
   };
@@ -59,6 +57,10 @@ export function hrefOf(agent: string, tab: Tab, task?: string, query: Query = {}
     .join('/');
   return `#${path}${queryText(query)}`;
 }
+
+/** The address of a task, in one of the agent's scopes. */
+export const taskHref = (agent: string, task: string, scope: number): string =>
+  hrefOf(agent, 'tasks', task, scope > 0 ? { scope: String(scope) } : {});
 
 /** The address of a page of all agents. */
 export const placeHref = (place: Place, query: Query = {}): string => `#/${place}${queryText(query)}`;

@@ -1,7 +1,7 @@
 import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Action, AgentSummary, SessionInfo } from '../../api/agent.ts';
-import { ApiError, get } from './api.ts';
+import { type ApiError, apiErrorOf, get, post } from './api.ts';
 import { type FeedOptions, type FeedState, openFeed } from './feed.ts';
 
 /** What every page knows. */
@@ -59,27 +59,60 @@ export interface Loaded<T> {
   readonly again: () => void;
 }
 
-/** Reads a resource of the inspector, and again whenever the path changes; undefined reads nothing. */
-export function useGet<T>(path: string | undefined): Loaded<T> {
+/**
+ * Reads a resource of the inspector, and again whenever the path changes; undefined reads nothing. With `everyMs`, it is
+ * read again so many milliseconds after each answer while the page can be seen.
+ */
+export function useGet<T>(path: string | undefined, everyMs?: number): Loaded<T> {
   const [state, setState] = useState<{ path?: string | undefined; value?: T; error?: ApiError }>({});
   const [count, setCount] = useState(0);
+  const again = () => setCount((n) => n + 1);
   useEffect(() => {
     if (path === undefined) return;
     const left = new AbortController();
-    get<T>(path, left.signal).then(
-      (value) => setState({ path, value }),
-      (error: unknown) => {
-        if (left.signal.aborted) return;
-        const shown = error instanceof ApiError ? error : new ApiError(0, { message: String(error) });
-        setState(({ value }) => ({ path, error: shown, ...(value !== undefined && { value }) }));
-      },
-    );
-    return () => left.abort();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const wait = () => {
+      if (everyMs !== undefined && !left.signal.aborted)
+        timer = setTimeout(() => (document.hidden ? wait() : again()), everyMs);
+    };
+    get<T>(path, left.signal)
+      .then(
+        (value) => setState({ path, value }),
+        (error: unknown) => {
+          if (left.signal.aborted) return;
+          setState(({ value }) => ({
+            path,
+            error: apiErrorOf(error),
+            ...(value !== undefined && { value }),
+          }));
+        },
+      )
+      .finally(wait);
+    return () => {
+      left.abort();
+      clearTimeout(timer);
+    };
   }, [path, count]);
   const isCurrent = state.path === path;
-  return {
-    value: isCurrent ? state.value : undefined,
-    error: isCurrent ? state.error : undefined,
-    again: () => setCount((n) => n + 1),
+  return { value: isCurrent ? state.value : undefined, error: isCurrent ? state.error : undefined, again };
+}
+
+/** Asks the inspector to do something, and keeps what it is asked for and how the last time failed. */
+export function useAct() {
+  const [busy, setBusy] = useState<string>();
+  const [error, setError] = useState<ApiError>();
+  /** Resolves to the answer; to undefined if it failed. */
+  const act = async <T = object>(path: string, body?: object): Promise<T | undefined> => {
+    setBusy(path);
+    setError(undefined);
+    try {
+      return await post<T>(path, body);
+    } catch (failure) {
+      setError(apiErrorOf(failure));
+      return undefined;
+    } finally {
+      setBusy(undefined);
+    }
   };
+  return { act, busy, isBusy: busy !== undefined, error, problem: error?.problem };
 }

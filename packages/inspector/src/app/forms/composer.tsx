@@ -1,7 +1,8 @@
 import type { Json, Part, Struct } from '@batonjs/protocol';
 import { useState } from 'preact/hooks';
 import type { Sent } from '../../api/command.ts';
-import { ApiError, post } from '../data/api.ts';
+import { agentPath } from '../data/api.ts';
+import { useAct } from '../data/session.ts';
 import { ProblemNote } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { fileSize } from '../parts/words.ts';
@@ -15,30 +16,15 @@ export interface Destination {
   readonly references?: readonly string[] | undefined;
 }
 
-/** Sends messages and keeps the state of that. */
+/** Sends messages. Each send resolves to whether it went well. */
 export function useSend({ agent, ...destination }: Destination, onSent: (sent: Sent) => void) {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<ApiError>();
+  const { act, ...state } = useAct();
   const send = async (parts: readonly Part[], metadata?: Struct): Promise<boolean> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      onSent(
-        await post<Sent>(`/agents/${encodeURIComponent(agent)}/messages`, {
-          ...destination,
-          parts,
-          metadata,
-        }),
-      );
-      return true;
-    } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, { message: String(failure) }));
-      return false;
-    } finally {
-      setBusy(false);
-    }
+    const sent = await act<Sent>(agentPath(agent, 'messages'), { ...destination, parts, metadata });
+    if (sent) onSent(sent);
+    return sent !== undefined;
   };
-  return { send, isBusy, error };
+  return { send, ...state };
 }
 
 interface ComposerProps extends Destination {
@@ -53,8 +39,8 @@ export function Composer({ label, placeholder, initial = '', onSent, ...destinat
   const [text, setText] = useState(initial);
   const [json, setJson] = useState<string>();
   const [files, setFiles] = useState<readonly Attached[]>([]);
-  const [problem, setProblem] = useState<string>();
-  const { send, isBusy, error } = useSend(destination, onSent);
+  const [mistake, setMistake] = useState<string>();
+  const { send, isBusy, problem } = useSend(destination, onSent);
 
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -63,12 +49,12 @@ export function Composer({ label, placeholder, initial = '', onSent, ...destinat
       try {
         parts.push({ data: JSON.parse(json) as Json });
       } catch {
-        return setProblem('The data is no JSON.');
+        return setMistake('The data is no JSON.');
       }
     }
     parts.push(...files.map(({ part }) => part));
-    if (parts.length === 0) return setProblem('A message needs text, data or a file.');
-    setProblem(undefined);
+    if (parts.length === 0) return setMistake('A message needs text, data or a file.');
+    setMistake(undefined);
     if (!(await send(parts))) return;
     setText('');
     setJson(undefined);
@@ -93,12 +79,12 @@ export function Composer({ label, placeholder, initial = '', onSent, ...destinat
       </label>
       {json !== undefined && <JsonField json={json} onJson={setJson} />}
       <Files files={files} onFiles={setFiles} />
-      {problem && (
+      {mistake && (
         <p class="field-problem" role="alert">
-          {problem}
+          {mistake}
         </p>
       )}
-      {error && <ProblemNote problem={error.problem} />}
+      <ProblemNote problem={problem} />
       <Tools
         hasData={json !== undefined}
         isBusy={isBusy}

@@ -6,7 +6,7 @@ import { useNow } from '../data/use-now.ts';
 import type { ListedRow } from '../list/task-lists.ts';
 import { useTaskList } from '../list/use-task-list.ts';
 import { AgentMark } from '../parts/agent-mark.tsx';
-import { Empty, Loading, ProblemNote, StateBadge } from '../parts/bits.tsx';
+import { Empty, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { ago, dateTime, plural, shortId, until } from '../parts/words.ts';
 import { OpenQuestion } from '../task/open-question.tsx';
@@ -36,11 +36,11 @@ export function InboxPage({ query }: { readonly query: URLSearchParams }) {
   const problem = input.problem ?? auth.problem;
   return (
     <div class="inbox-page">
-      <header class="page-head">
-        <h1>Inbox</h1>
-        <span class="muted">{!isLoading && `${plural(rows.length, 'open question')}, the oldest first`}</span>
-      </header>
-      {problem && <ProblemNote problem={{ message: problem }} />}
+      <PageHead
+        title="Inbox"
+        about={!isLoading && `${plural(rows.length, 'open question')}, the oldest first`}
+      />
+      <ProblemNote problem={problem} />
       {isLoading && !problem && <Loading what="Reading the open questions" />}
       {!isLoading && rows.length === 0 && (
         <Empty icon="check" title="Nothing waits for an answer">

@@ -2,7 +2,8 @@ import { useRef, useState } from 'preact/hooks';
 import type { TaskFilter } from '../../api/task.ts';
 import { useMay, useSession } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
-import { ProblemNote } from '../parts/bits.tsx';
+import { ProblemNote, Question } from '../parts/bits.tsx';
+import { Select } from '../parts/choice.tsx';
 import { plural, shortId } from '../parts/words.ts';
 import type { ListedRow } from './task-lists.ts';
 import { type ManyAction, type ManyProgress, manyActions, useMany } from './use-many.ts';
@@ -37,23 +38,12 @@ export function ManyDialog({ agent, filter, isEmpty }: ManyDialogProps) {
       <ActButton disabled={isEmpty} onClick={show}>
         Act on all …
       </ActButton>
-      <dialog ref={dialog} class="question" aria-label="Act on all listed tasks" onClose={many.abort}>
-        <h2>Act on all listed tasks</h2>
-        <Choice offered={offered} chosen={action} isRunning={isRunning} onChoose={setAction} />
-        <p role="status">
-          {isReading || !tasks
-            ? 'Counting …'
-            : `${manyActions[action].name}: ${plural(fitting.length, 'task')} of ${tasks.length.toLocaleString('en')} that are listed.`}
-        </p>
-        {done + failed.length === 0 && !isRunning ? (
-          <First tasks={fitting} />
-        ) : (
-          <Progress all={many.all} done={done} failed={failed} />
-        )}
-        {problem && <ProblemNote problem={{ message: problem }} />}
-        <div class="composer-tools">
-          <span class="spacer" />
-          {isRunning ? (
+      <Question
+        title="Act on all listed tasks"
+        dialog={dialog}
+        onClose={many.abort}
+        buttons={
+          isRunning ? (
             <button type="button" class="button" onClick={many.abort}>
               Stop
             </button>
@@ -70,9 +60,29 @@ export function ManyDialog({ agent, filter, isEmpty }: ManyDialogProps) {
                 {`${manyActions[action].name} (${fitting.length.toLocaleString('en')})`}
               </ActButton>
             </>
-          )}
-        </div>
-      </dialog>
+          )
+        }
+      >
+        <Select
+          class="field"
+          label="Do"
+          chosen={action}
+          disabled={isRunning}
+          values={offered.map((each) => [each, manyActions[each].name])}
+          onChoose={setAction}
+        />
+        <p role="status">
+          {isReading || !tasks
+            ? 'Counting …'
+            : `${manyActions[action].name}: ${plural(fitting.length, 'task')} of ${tasks.length.toLocaleString('en')} that are listed.`}
+        </p>
+        {done + failed.length === 0 && !isRunning ? (
+          <First tasks={fitting} />
+        ) : (
+          <Progress all={many.all} done={done} failed={failed} />
+        )}
+        <ProblemNote problem={problem} />
+      </Question>
     </>
   );
 }
@@ -103,31 +113,5 @@ function Progress({ all, done, failed }: Pick<ManyProgress, 'all' | 'done' | 'fa
         <p key={id} class="field-problem">{`${shortId(id)}: ${message}`}</p>
       ))}
     </>
-  );
-}
-
-interface ChoiceProps {
-  readonly offered: readonly ManyAction[];
-  readonly chosen: ManyAction;
-  readonly isRunning: boolean;
-  readonly onChoose: (action: ManyAction) => void;
-}
-
-function Choice({ offered, chosen, isRunning, onChoose }: ChoiceProps) {
-  return (
-    <label class="field">
-      Do
-      <select
-        value={chosen}
-        disabled={isRunning}
-        onChange={(event) => onChoose(offered[event.currentTarget.selectedIndex] ?? chosen)}
-      >
-        {offered.map((each) => (
-          <option key={each} value={each}>
-            {manyActions[each].name}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

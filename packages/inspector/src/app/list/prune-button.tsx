@@ -1,7 +1,9 @@
 import { useRef, useState } from 'preact/hooks';
-import { ApiError, post } from '../data/api.ts';
+import { agentPath } from '../data/api.ts';
+import { useAct } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
-import { AgeOptions, ProblemNote } from '../parts/bits.tsx';
+import { ProblemNote, Question } from '../parts/bits.tsx';
+import { Select } from '../parts/choice.tsx';
 import { plural } from '../parts/words.ts';
 
 const ages: readonly (readonly [number, string])[] = [
@@ -17,48 +19,39 @@ export function PruneButton({ agent }: { readonly agent: string }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [age, setAge] = useState(ages[0]![0]);
   const [deleted, setDeleted] = useState<number>();
-  const [error, setError] = useState<ApiError>();
-  const prune = () => {
-    setError(undefined);
-    post<{ deleted: number }>(`/agents/${encodeURIComponent(agent)}/prune`, { olderThanMs: age }).then(
-      (answer) => setDeleted(answer.deleted),
-      (failure: unknown) =>
-        setError(failure instanceof ApiError ? failure : new ApiError(0, { message: String(failure) })),
-    );
-  };
+  const { act, problem } = useAct();
+  const prune = async () =>
+    setDeleted((await act<{ deleted: number }>(agentPath(agent, 'prune'), { olderThanMs: age }))?.deleted);
   const show = () => {
     setDeleted(undefined);
-    setError(undefined);
     dialog.current?.showModal();
   };
   return (
     <>
       <ActButton onClick={show}>Delete old …</ActButton>
-      <dialog ref={dialog} class="question" aria-label="Delete old tasks">
-        <h2>Delete old tasks</h2>
+      <Question
+        title="Delete old tasks"
+        dialog={dialog}
+        buttons={
+          <>
+            <button type="button" class="button" onClick={() => dialog.current?.close()}>
+              Close
+            </button>
+            <ActButton kind="danger" onClick={() => void prune()}>
+              Delete
+            </ActButton>
+          </>
+        }
+      >
         <p>
           Tasks that ended, and have nothing left to deliver, are deleted for good. At most 1,000 at a time.
         </p>
-        <label class="field">
-          Tasks that ended
-          <select value={age} onChange={(event) => setAge(Number(event.currentTarget.value))}>
-            <AgeOptions ages={ages} />
-          </select>
-        </label>
+        <Select class="field" label="Tasks that ended" chosen={age} values={ages} onChoose={setAge} />
         {deleted !== undefined && (
           <p role="status">{`${plural(deleted, 'task')} ${deleted === 1 ? 'was' : 'were'} deleted.`}</p>
         )}
-        {error && <ProblemNote problem={error.problem} />}
-        <div class="composer-tools">
-          <span class="spacer" />
-          <button type="button" class="button" onClick={() => dialog.current?.close()}>
-            Close
-          </button>
-          <ActButton kind="danger" onClick={prune}>
-            Delete
-          </ActButton>
-        </div>
-      </dialog>
+        <ProblemNote problem={problem} />
+      </Question>
     </>
   );
 }

@@ -1,17 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type StateCounts, type Stranded, states, type TaskFilter } from '../../api/task.ts';
 import { changeQuery } from '../data/route.ts';
-import { AgeOptions } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { stateClass, stateName } from '../parts/words.ts';
-
-const ages: readonly (readonly [number, string])[] = [
-  [0, 'Any age'],
-  [15 * 60_000, 'Last 15 minutes'],
-  [3_600_000, 'Last hour'],
-  [86_400_000, 'Last day'],
-  [7 * 86_400_000, 'Last week'],
-];
 
 /** Words are searched for when no letter was typed for so long, in milliseconds: a search may read many pages. */
 const searchAfterMs = 200;
@@ -102,24 +93,6 @@ export function SearchBox({ typed }: { readonly typed: string }) {
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-    </label>
-  );
-}
-
-/** Chooses how old the last change may be. */
-export function AgeChoice({ chosen }: { readonly chosen: number }) {
-  return (
-    <label class="select">
-      <span class="visually-hidden">Age</span>
-      <select
-        value={chosen}
-        onChange={(event) => {
-          const age = event.currentTarget.value;
-          changeQuery({ age: age === '0' ? '' : age });
-        }}
-      >
-        <AgeOptions ages={ages} />
-      </select>
     </label>
   );
 }

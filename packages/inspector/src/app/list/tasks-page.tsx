@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { TaskFilter } from '../../api/task.ts';
-import { changeQuery, hrefOf, rememberList } from '../data/route.ts';
+import { changeQuery, hrefOf, rememberList, taskHref } from '../data/route.ts';
 import { useAgent, useMay, useSession } from '../data/session.ts';
 import { useNow } from '../data/use-now.ts';
-import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
+import { Empty, Loading, PageHead, ProblemNote } from '../parts/bits.tsx';
+import { Select } from '../parts/choice.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { plural, shortId } from '../parts/words.ts';
@@ -13,7 +14,7 @@ import { PruneButton } from './prune-button.tsx';
 import { SavedFilters } from './saved-filters.tsx';
 import { filterOf } from './search.ts';
 import { StrandedNotes } from './stranded-notes.tsx';
-import { AgeChoice, SearchBox, StateTabs } from './task-filters.tsx';
+import { SearchBox, StateTabs } from './task-filters.tsx';
 import type { ListedRow } from './task-lists.ts';
 import { TaskCells } from './task-row.tsx';
 import { scopeIn } from './use-many.ts';
@@ -24,6 +25,14 @@ const sources = {
   polled: 'Read from the agent every 2 seconds',
   seen: 'The agent lists no tasks: these are the ones that this inspector saw',
 } as const;
+
+const ages: readonly (readonly [number, string])[] = [
+  [0, 'Any age'],
+  [15 * 60_000, 'Last 15 minutes'],
+  [3_600_000, 'Last hour'],
+  [86_400_000, 'Last day'],
+  [7 * 86_400_000, 'Last week'],
+];
 
 interface TasksPageProps {
   /** Undefined shows the tasks of all agents. */
@@ -46,17 +55,22 @@ export function TasksPage({ agent, query }: TasksPageProps) {
   useEffect(rememberList);
   return (
     <div class="tasks-page">
-      <header class="page-head">
-        <h1>{agent === undefined ? 'All tasks' : 'Tasks'}</h1>
-        {list.source && agent !== undefined && <span class="muted source-note">{sources[list.source]}</span>}
-        <span class="spacer" />
+      <PageHead
+        title={agent === undefined ? 'All tasks' : 'Tasks'}
+        about={list.source && agent !== undefined && sources[list.source]}
+      >
         <ManyDialog agent={only} filter={filter} isEmpty={list.rows.length === 0} />
         {agent !== undefined && mayPrune && summary?.hasServer && <PruneButton agent={agent} />}
-      </header>
+      </PageHead>
       <StateTabs filter={filter} counts={list.counts} stranded={list.stranded} />
       <div class="filters">
         <SearchBox typed={query.get('q') ?? ''} />
-        <AgeChoice chosen={filter.maxAgeMs ?? 0} />
+        <Select
+          label="Age"
+          chosen={filter.maxAgeMs ?? 0}
+          values={ages}
+          onChoose={(age) => changeQuery({ age: age === 0 ? '' : String(age) })}
+        />
         <ListChoices agent={agent} query={query} list={list} />
         {context && (
           <span class="chip">
@@ -84,7 +98,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
         </p>
       )}
       <StrandedNotes stranded={list.stranded} isChosen={filter.stranded ?? false} />
-      {list.problem && <ProblemNote problem={{ message: list.problem }} />}
+      <ProblemNote problem={list.problem} />
       <TaskRows agent={agent} list={list} isFiltered={isFiltered} filter={filter} />
     </div>
   );
@@ -117,10 +131,7 @@ function TaskRows({ agent, list, isFiltered, filter }: TaskRowsProps) {
       </Empty>
     );
   }
-  const hrefAt = (task: ListedRow) => {
-    const scope = scopeIn(agents, task.agent, filter);
-    return hrefOf(task.agent, 'tasks', task.id, scope > 0 ? { scope: String(scope) } : {});
-  };
+  const hrefAt = (task: ListedRow) => taskHref(task.agent, task.id, scopeIn(agents, task.agent, filter));
   return (
     <div class="task-list">
       <div class="task-columns" aria-hidden="true">

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { AgentSummary } from '../../api/agent.ts';
 import type { TaskFilter, TaskList, TaskRow } from '../../api/task.ts';
-import { get, post, queryOf } from '../data/api.ts';
+import { agentPath, get, post, queryOf } from '../data/api.ts';
 import { isTerminalState } from '../parts/words.ts';
 import type { ListedRow } from './task-lists.ts';
 
@@ -46,7 +46,6 @@ export const scopeIn = (
     : Math.max(0, agents.find(({ id }) => id === agent)?.scopes.indexOf(caller) ?? 0);
 
 const idle: ManyProgress = { all: 0, done: 0, failed: [], isRunning: false };
-const base = (agent: string) => `/agents/${encodeURIComponent(agent)}/tasks`;
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Reads all tasks of a filter, and does the same to each. One that fails does not keep the others from it. */
@@ -84,9 +83,10 @@ export function useMany(agent: string | undefined, filter: TaskFilter, agents: r
     const open = [...chosen];
     const work = async () => {
       for (let task = open.shift(); task && !controller.signal.aborted; task = open.shift()) {
-        const path = `${base(task.agent)}/${encodeURIComponent(task.id)}/${action}`;
         try {
-          await post(path, { scope: scopeIn(agents, task.agent, filter) });
+          await post(agentPath(task.agent, 'tasks', task.id, action), {
+            scope: scopeIn(agents, task.agent, filter),
+          });
           done += 1;
         } catch (error) {
           failed.push({ id: task.id, message: messageOf(error) });
@@ -114,7 +114,7 @@ async function readAll(agent: string, filter: TaskFilter): Promise<readonly List
   const rows: ListedRow[] = [];
   let after: string | undefined;
   do {
-    const page: TaskList = await get(base(agent) + queryOf({ ...filter, after }));
+    const page: TaskList = await get(agentPath(agent, 'tasks') + queryOf({ ...filter, after }));
     rows.push(...page.tasks.map((task) => ({ ...task, agent })));
     after = page.next;
   } while (after !== undefined && rows.length < most);

@@ -1,29 +1,18 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { StateCounts, Stranded, TaskFilter, TaskList, TaskListUpdate } from '../../api/task.ts';
-import { get, queryOf } from '../data/api.ts';
+import type { TaskFilter, TaskList, TaskListUpdate } from '../../api/task.ts';
+import { agentPath, get, queryOf } from '../data/api.ts';
 import { useFeeds } from '../data/session.ts';
-import { type ListedRow, TaskLists } from './task-lists.ts';
+import { TaskLists } from './task-lists.ts';
 
 /** The list of tasks as far as it was read. */
-export interface TaskListState {
-  readonly rows: readonly ListedRow[];
-  readonly total: number | undefined;
-  /** How many fit of each agent that says so. */
-  readonly totals: ReadonlyMap<string, number>;
-  readonly counts: StateCounts;
-  /** The tasks that wait for versions which no process runs, by agent. */
-  readonly stranded: ReadonlyMap<string, Stranded>;
-  readonly source: TaskList['source'] | undefined;
-  /** Whether a text was searched in the first messages of all tasks. */
-  readonly searchesTexts: boolean;
+export interface TaskListState
+  extends Pick<TaskLists, 'rows' | 'total' | 'totals' | 'counts' | 'stranded' | 'source' | 'searchesTexts'> {
   /** Why the list could not be read, or a part of it. */
   readonly problem: string | undefined;
   readonly isLoading: boolean;
   /** Reads the next page, if there is one. */
   readonly more: () => void;
 }
-
-const pathOf = (agent: string): string => `/agents/${encodeURIComponent(agent)}`;
 
 /** Reads the tasks of an agent, or of all, page by page, and keeps the beginning as it is now. */
 export function useTaskList(agent: string | undefined, filter: TaskFilter): TaskListState {
@@ -32,7 +21,7 @@ export function useTaskList(agent: string | undefined, filter: TaskFilter): Task
   const [, setDrawn] = useState({});
   const [refusal, setRefusal] = useState<string>();
   const isReading = useRef(false);
-  const key = (agent === undefined ? '' : pathOf(agent)) + queryOf({ ...filter });
+  const path = (agent === undefined ? '/feed' : agentPath(agent, 'feed')) + queryOf({ ...filter });
 
   useEffect(() => {
     const read = new TaskLists();
@@ -41,7 +30,7 @@ export function useTaskList(agent: string | undefined, filter: TaskFilter): Task
     setRefusal(undefined);
     let drawing = 0;
     const close = openFeed<TaskListUpdate>({
-      path: () => `${agent === undefined ? '' : pathOf(agent)}/feed${queryOf({ ...filter })}`,
+      path: () => path,
       onRefused: ({ message }) => setRefusal(message),
       onValue(update) {
         read.receive(update);
@@ -55,14 +44,14 @@ export function useTaskList(agent: string | undefined, filter: TaskFilter): Task
       close();
       cancelAnimationFrame(drawing);
     };
-  }, [key, openFeed]);
+  }, [path, openFeed]);
 
   const more = useCallback(() => {
     const read = lists.current;
     const { unfinished } = read;
     if (!unfinished || isReading.current) return;
     isReading.current = true;
-    get<TaskList>(`${pathOf(unfinished.agent)}/tasks${queryOf({ ...filter, after: unfinished.after })}`)
+    get<TaskList>(agentPath(unfinished.agent, 'tasks') + queryOf({ ...filter, after: unfinished.after }))
       .then(
         (page) => read.append(unfinished.agent, page),
         (error: unknown) => setRefusal(error instanceof Error ? error.message : String(error)),
@@ -72,7 +61,7 @@ export function useTaskList(agent: string | undefined, filter: TaskFilter): Task
         isReading.current = false;
         setDrawn({});
       });
-  }, [key]);
+  }, [path]);
 
   const { rows, total, totals, counts, stranded, source, searchesTexts, isRead, problems } = lists.current;
   const problem =

@@ -1,11 +1,11 @@
 import type { AgentCard } from '@batonjs/protocol';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { CardReport, InterfaceChoice, SignatureReport } from '../../api/agent.ts';
-import { ApiError, post } from '../data/api.ts';
+import { agentPath } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
-import { useAgent, useGet, useMay, useSession } from '../data/session.ts';
+import { useAct, useAgent, useGet, useMay, useSession } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
-import { CopyButton, Empty, Facts, Loading, ProblemNote, Section } from '../parts/bits.tsx';
+import { CopyButton, Empty, Facts, Loading, ProblemNote, Section, Table } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonView } from '../parts/json-view.tsx';
 import { plural } from '../parts/words.ts';
@@ -14,9 +14,7 @@ import { plural } from '../parts/words.ts';
 export function CardPage({ agent }: { readonly agent: string }) {
   const summary = useAgent(agent);
   const { refresh } = useSession();
-  const { value, error, again } = useGet<CardReport>(
-    summary?.canCall ? `/agents/${encodeURIComponent(agent)}/card` : undefined,
-  );
+  const { value, error, again } = useGet<CardReport>(summary?.canCall ? agentPath(agent, 'card') : undefined);
   // The list of agents has the name, or the problem, from now on.
   useEffect(() => {
     if (value || error) refresh();
@@ -139,48 +137,33 @@ interface InterfacesProps {
 
 function Interfaces({ agent, interfaces, onChange }: InterfacesProps) {
   const maySend = useMay('send');
-  const [error, setError] = useState<ApiError>();
-  const choose = ({ protocolBinding: binding, protocolVersion: version }: InterfaceChoice) =>
-    post(`/agents/${encodeURIComponent(agent)}/interface`, { binding, version }).then(
-      onChange,
-      (failure: unknown) =>
-        setError(failure instanceof ApiError ? failure : new ApiError(0, { message: String(failure) })),
-    );
+  const { act, problem } = useAct();
+  const choose = async ({ protocolBinding: binding, protocolVersion: version }: InterfaceChoice) => {
+    if (await act(agentPath(agent, 'interface'), { binding, version })) onChange();
+  };
   return (
     <Section title="Interfaces">
-      {error && <ProblemNote problem={error.problem} />}
-      <div class="table-frame">
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Binding</th>
-              <th scope="col">Version</th>
-              <th scope="col">Address</th>
-              <th scope="col">Inspector</th>
-            </tr>
-          </thead>
-          <tbody>
-            {interfaces.map((each) => (
-              <tr key={`${each.url} ${each.protocolBinding} ${each.protocolVersion}`}>
-                <td>{each.protocolBinding}</td>
-                <td>{each.protocolVersion}</td>
-                <td class="mono">{each.url}</td>
-                <td>
-                  {each.isChosen ? (
-                    <span class="chip chip-on">in use</span>
-                  ) : !each.isUsable ? (
-                    <span class="muted">not supported</span>
-                  ) : maySend ? (
-                    <ActButton kind="quiet" onClick={() => void choose(each)}>
-                      Use this one
-                    </ActButton>
-                  ) : null}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ProblemNote problem={problem} />
+      <Table columns={['Binding', 'Version', 'Address', 'Inspector']}>
+        {interfaces.map((each) => (
+          <tr key={`${each.url} ${each.protocolBinding} ${each.protocolVersion}`}>
+            <td>{each.protocolBinding}</td>
+            <td>{each.protocolVersion}</td>
+            <td class="mono">{each.url}</td>
+            <td>
+              {each.isChosen ? (
+                <span class="chip chip-on">in use</span>
+              ) : !each.isUsable ? (
+                <span class="muted">not supported</span>
+              ) : maySend ? (
+                <ActButton kind="quiet" onClick={() => void choose(each)}>
+                  Use this one
+                </ActButton>
+              ) : null}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Section>
   );
 }

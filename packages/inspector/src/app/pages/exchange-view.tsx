@@ -2,15 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Exchange } from '../../api/wire.ts';
 import { CopyButton, Facts, Section } from '../parts/bits.tsx';
 import { JsonView } from '../parts/json-view.tsx';
-import { clockTime, duration } from '../parts/words.ts';
-
-/** When a request began, in a row. */
-export const ExchangeTime = ({ at }: { readonly at: string }) => (
-  <span class="mono muted wire-time">
-    {clockTime(at).slice(0, 8)}
-    <span class="wire-ms">{clockTime(at).slice(8)}</span>
-  </span>
-);
+import { duration } from '../parts/words.ts';
 
 interface ExchangeViewProps {
   readonly exchange: Exchange;

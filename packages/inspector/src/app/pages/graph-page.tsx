@@ -1,11 +1,11 @@
 import type { TaskPicture } from '../../api/graph.ts';
 import type { TaskRow } from '../../api/task.ts';
-import { queryOf } from '../data/api.ts';
+import { agentPath, queryOf } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
 import { useGet, useMay } from '../data/session.ts';
 import { useNow } from '../data/use-now.ts';
 import { useTaskList } from '../list/use-task-list.ts';
-import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
+import { Empty, Loading, PageHead, ProblemNote } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ago, oneLine, plural, saidBeside, shortId, stateClass, stateName } from '../parts/words.ts';
 import { layoutGraph, nodeHeight, nodeWidth } from './layout-graph.ts';
@@ -24,13 +24,11 @@ export function GraphPage({ agent, context, scope }: GraphPageProps) {
   const shown = context || contexts[0]?.id;
   return (
     <div class="graph-page">
-      <header class="page-head">
-        <h1>Contexts</h1>
-        <span class="muted">
-          An arrow leads from a task to one that refers to it, a dashed one to a task that it started.
-        </span>
-      </header>
-      {list.problem && <ProblemNote problem={{ message: list.problem }} />}
+      <PageHead
+        title="Contexts"
+        about="An arrow leads from a task to one that refers to it, a dashed one to a task that it started."
+      />
+      <ProblemNote problem={list.problem} />
       {list.isLoading && !list.problem && <Loading what="Reading tasks" />}
       {!list.isLoading && contexts.length === 0 && !context ? (
         <Empty icon="graph" title="No contexts yet">
@@ -80,7 +78,7 @@ function Picture({ agent, context, scope, version }: PictureProps) {
   const count = version.filter(({ contextId }) => contextId === context).length;
   const change = `${count} ${latest?.state ?? ''} ${latest?.version ?? latest?.statusAt ?? ''}`;
   const { value, error, again } = useGet<TaskPicture>(
-    `/agents/${encodeURIComponent(agent)}/graph${queryOf({ context, contextId: context, scope, change })}`,
+    agentPath(agent, 'graph') + queryOf({ contextId: context, scope, change }),
   );
   if (error && !value) return <ProblemNote problem={error.problem} onRetry={again} />;
   if (!value) return <Loading what="Drawing the picture" />;

@@ -1,26 +1,30 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ClientExchange, ClientExchangeUpdate } from '../../api/wire.ts';
-import { changeQuery, noteQuery } from '../data/route.ts';
+import type { ClientExchange, Exchange, ExchangeUpdate } from '../../api/wire.ts';
+import { agentPath } from '../data/api.ts';
+import { changeQuery, noteQuery, placeHref } from '../data/route.ts';
 import { useAgent, useFeeds, useMay, useSession } from '../data/session.ts';
 import { AgentMark } from '../parts/agent-mark.tsx';
-import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
+import { Empty, Loading, PageHead, ProblemNote } from '../parts/bits.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { clockTime, dateTime, duration, fileSize, plural } from '../parts/words.ts';
 import { ExchangeView } from './exchange-view.tsx';
 
-type About = Extract<ClientExchangeUpdate, { type: 'open' }>;
+/** A request of this inspector, or of any client: then the agent and the caller are known. */
+type Shown = Exchange & Partial<Pick<ClientExchange, 'agent' | 'caller' | 'version'>>;
 
-/** The latest requests of all clients, and how many are kept. */
-function useRequests() {
+type About = Extract<ExchangeUpdate, { type: 'open' }>;
+
+/** The latest requests of a feed, and how many are kept. */
+function useRequests(path: string) {
   const openFeed = useFeeds();
   const [about, setAbout] = useState<About>();
-  const [requests, setRequests] = useState<ReadonlyMap<number, ClientExchange>>(new Map());
+  const [requests, setRequests] = useState<ReadonlyMap<number, Shown>>(new Map());
   const [refusal, setRefusal] = useState<string>();
   useEffect(() => {
     let most = 0;
-    return openFeed<ClientExchangeUpdate>({
-      path: () => '/requests',
+    return openFeed<ExchangeUpdate<Shown>>({
+      path: () => path,
       onRefused: ({ message }) => setRefusal(message),
       onValue(update) {
         if (update.type === 'open') {
@@ -37,58 +41,73 @@ function useRequests() {
         });
       },
     });
-  }, []);
+  }, [path]);
   return { about, refusal, requests };
 }
 
-/** The members of the address by which requests are chosen. */
-const members = ['agent', 'caller', 'operation'] as const;
-type Member = (typeof members)[number];
-const allNames: Readonly<Record<Member, string>> = {
+/** The members by which requests are chosen, in the address and in the choice of all. */
+const members = {
   agent: 'All agents',
   caller: 'All callers',
   operation: 'All operations',
-};
+  binding: 'All bindings',
+} as const;
+type Member = keyof typeof members;
 
-/** What all clients sent to the agents of the inspector's process. The filter stands in the address. */
-export function RequestsPage({ query }: { readonly query: URLSearchParams }) {
-  const may = useMay('read-requests');
-  if (!may)
+interface RequestsPageProps {
+  /** Undefined shows what all clients sent to the agents of the inspector's process, else what the inspector sent. */
+  readonly agent: string | undefined;
+  /** The filter, as it stands in the address. */
+  readonly query: URLSearchParams;
+}
+
+/** Requests and their responses as they were sent, live. */
+export function RequestsPage({ agent, query }: RequestsPageProps) {
+  const mayReadAll = useMay('read-requests');
+  const canCall = useAgent(agent ?? '')?.canCall ?? false;
+  if (agent === undefined && !mayReadAll)
     return (
       <Empty icon="wire" title="The requests of clients are not kept">
         The program that runs the inspector keeps them with <code>clientRequests</code>, for viewers who may{' '}
         <code>read-requests</code>.
       </Empty>
     );
-  return <Requests query={query} />;
+  if (agent !== undefined && !canCall)
+    return (
+      <Empty icon="wire" title="No requests">
+        The inspector has only the store of this agent and sends it no requests.
+      </Empty>
+    );
+  return <Requests agent={agent} query={query} />;
 }
 
-function Requests({ query }: { readonly query: URLSearchParams }) {
-  const { about, refusal, requests } = useRequests();
+function Requests({ agent, query }: RequestsPageProps) {
+  const isOwn = agent !== undefined;
+  const mayReadAll = useMay('read-requests');
+  const { about, refusal, requests } = useRequests(isOwn ? agentPath(agent, 'wire') : '/requests');
   const [chosen, setChosen] = useState(() => Number(query.get('number')) || undefined);
   const all = [...requests.values()].sort((one, other) => other.number - one.number);
+  const names: readonly Member[] = isOwn ? ['operation', 'binding'] : ['agent', 'caller', 'operation'];
   const rows = all.filter((exchange) =>
-    members.every((name) => !query.get(name) || exchange[name] === query.get(name)),
+    names.every((name) => !query.get(name) || exchange[name] === query.get(name)),
   );
   const exchange = (chosen === undefined ? undefined : requests.get(chosen)) ?? rows[0];
   const choose = (index: number) => {
     setChosen(rows[index]?.number);
     noteQuery({ number: String(rows[index]?.number ?? '') });
   };
-  if (refusal) return <ProblemNote problem={{ message: refusal }} />;
+  if (refusal) return <ProblemNote problem={refusal} />;
   if (!about) return <Loading what="Reading the requests" />;
   return (
-    <div class="wire-page requests-page">
-      <header class="page-head">
-        <h1>All requests</h1>
-        <span class="muted">
-          Of all clients, answered by process {about.pid} since {dateTime(about.since)}: the last{' '}
-          {about.exchanges.toLocaleString('en')}, in at most {fileSize(about.bytes)}. Credentials are left
-          out.
-        </span>
-      </header>
+    <div class="wire-page">
+      <PageHead
+        title={isOwn ? 'Requests' : 'All requests'}
+        about={isOwn ? 'What this inspector sent to the agent. Credentials are left out.' : aboutAll(about)}
+      >
+        {isOwn && mayReadAll && <a href={placeHref('requests', { agent })}>Those of all clients</a>}
+      </PageHead>
       <div class="filters">
-        {members.map((name) => (
+        {names.map((name) => (
           <MemberChoice key={name} name={name} chosen={query.get(name) ?? ''} all={all} />
         ))}
         <span class="spacer" />
@@ -98,13 +117,15 @@ function Requests({ query }: { readonly query: URLSearchParams }) {
       </div>
       {rows.length === 0 || !exchange ? (
         <Empty icon="wire" title={all.length > 0 ? 'No request fits' : 'No request yet'}>
-          {all.length > 0
-            ? 'Choose another agent, caller or operation.'
-            : 'Requests appear here as clients send them.'}
+          {all.length > 0 && 'Choose another value above.'}
+          {all.length === 0 &&
+            (isOwn
+              ? 'Open a task or send a message, and the requests appear here.'
+              : 'Requests appear here as clients send them.')}
         </Empty>
       ) : (
         <div class="panes">
-          <section class="pane pane-wire" aria-label="Requests of clients">
+          <section class="pane pane-wire" aria-label={isOwn ? 'Requests' : 'Requests of clients'}>
             <VirtualList
               items={rows}
               rowHeight={56}
@@ -124,10 +145,13 @@ function Requests({ query }: { readonly query: URLSearchParams }) {
   );
 }
 
+const aboutAll = ({ pid, since, exchanges, bytes }: About): string =>
+  `Of all clients, answered by process ${pid} since ${dateTime(since)}: the last ${exchanges.toLocaleString('en')}, in at most ${fileSize(bytes ?? 0)}. Credentials are left out.`;
+
 interface MemberChoiceProps {
   readonly name: Member;
   readonly chosen: string;
-  readonly all: readonly ClientExchange[];
+  readonly all: readonly Shown[];
 }
 
 /** Chooses among the values that there are. */
@@ -139,7 +163,7 @@ function MemberChoice({ name, chosen, all }: MemberChoiceProps) {
   return (
     <Choice
       label={name[0]!.toUpperCase() + name.slice(1)}
-      all={allNames[name]}
+      all={members[name]}
       chosen={chosen}
       values={values.map((value) => [value, wordOf(value)])}
       onChoose={(value) => changeQuery({ [name]: value })}
@@ -147,12 +171,12 @@ function MemberChoice({ name, chosen, all }: MemberChoiceProps) {
   );
 }
 
-const factsOf = ({ at, binding = '', version, caller, agent }: ClientExchange) =>
+const factsOf = ({ at, binding = '', version, caller = '', agent = '' }: Shown) =>
   (
     [
       ['Began', clockTime(at)],
       ['Agent', agent],
-      ['Caller', caller ?? ''],
+      ['Caller', caller],
       ['Binding', [bindingName(binding), version].filter(Boolean).join(' ')],
     ] as const
   ).filter(([, value]) => value !== '');
@@ -161,19 +185,21 @@ const factsOf = ({ at, binding = '', version, caller, agent }: ClientExchange) =
 const bindingName = (binding: string): string =>
   /^https?:/.test(binding) ? (binding.split('/').at(-2) ?? binding) : binding;
 
-function RequestCells({ exchange }: { readonly exchange: ClientExchange }) {
-  const agent = useAgent(exchange.agent);
-  const { at, operation, caller, binding = '', status, endMs } = exchange;
+function RequestCells({ exchange }: { readonly exchange: Shown }) {
+  const { at, operation, agent, caller, binding = '', status, endMs } = exchange;
+  const name = useAgent(agent ?? '')?.name ?? agent;
   return (
     <>
       <span class="cell-task">
         <span class="cell-title">{operation}</span>
         <span class="cell-sub">
           <span class="mono">{clockTime(at).slice(0, 8)}</span>
-          <span class="cell-agent">
-            <AgentMark id={exchange.agent} name={agent?.name ?? exchange.agent} />
-            {agent?.name ?? exchange.agent}
-          </span>
+          {agent && (
+            <span class="cell-agent">
+              <AgentMark id={agent} name={name ?? agent} />
+              {name}
+            </span>
+          )}
           {caller && <span>{caller}</span>}
           <span>{bindingName(binding)}</span>
         </span>

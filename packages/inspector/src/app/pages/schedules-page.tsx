@@ -1,11 +1,10 @@
-import type { AgentSchedules, Schedule, ScheduledTask } from '../../api/schedules.ts';
-import { post } from '../data/api.ts';
-import { hrefOf } from '../data/route.ts';
-import { useAgent, useGet, useMay, useSession } from '../data/session.ts';
-import { useEvery } from '../data/use-now.ts';
+import type { AgentSchedules, Schedule } from '../../api/schedules.ts';
+import { agentPath } from '../data/api.ts';
+import { hrefOf, taskHref } from '../data/route.ts';
+import { useAct, useAgent, useGet, useMay } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
 import { AgentMark } from '../parts/agent-mark.tsx';
-import { Empty, Loading, ProblemNote, StateBadge } from '../parts/bits.tsx';
+import { Empty, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
 import { ago, dateTime, until } from '../parts/words.ts';
 
 /** How often the schedules are read again, in milliseconds. */
@@ -19,18 +18,12 @@ const missedWords: Readonly<Record<string, string>> = {
 
 /** Work that recurs, of all agents: when it comes next, and what became of it. */
 export function SchedulesPage() {
-  const { value, error, again } = useGet<{ agents: readonly AgentSchedules[] }>('/schedules');
-  useEvery(everyMs, () => {
-    if (!document.hidden) again();
-  });
+  const { value, error, again } = useGet<{ agents: readonly AgentSchedules[] }>('/schedules', everyMs);
   const found = value?.agents.filter(({ schedules, problem }) => schedules.length > 0 || problem);
   return (
     <div class="schedules-page">
-      <header class="page-head">
-        <h1>Schedules</h1>
-        <span class="muted">Work that recurs, as the stores of the agents know it</span>
-      </header>
-      {error && <ProblemNote problem={error.problem} onRetry={again} />}
+      <PageHead title="Schedules" about="Work that recurs, as the stores of the agents know it" />
+      <ProblemNote problem={error?.problem} onRetry={again} />
       {!value && !error && <Loading what="Reading schedules" />}
       {found?.length === 0 && (
         <Empty icon="schedules" title="No schedules">
@@ -57,7 +50,7 @@ function AgentPart({ of: { agent, schedules, problem }, onChange }: AgentPartPro
         <AgentMark id={agent} name={name} />
         <h2>{name}</h2>
       </header>
-      {problem && <ProblemNote problem={{ message: problem }} />}
+      <ProblemNote problem={problem} />
       <ul class="schedules">
         {schedules.map((schedule) => (
           <ScheduleItem key={schedule.name} agent={agent} schedule={schedule} onChange={onChange} />
@@ -97,8 +90,10 @@ function ScheduleItem({ agent, schedule, onChange }: ScheduleItemProps) {
         </span>
       </div>
       <div class="schedule-tasks">
-        {tasks.map((task) => (
-          <TaskLink key={task.id} agent={agent} task={task} />
+        {tasks.map(({ id, state, scope }) => (
+          <a key={id} class="schedule-task" title={id} href={taskHref(agent, id, scope)}>
+            <StateBadge state={state} />
+          </a>
         ))}
         {tasks.length > 0 && (
           <a href={hrefOf(agent, 'tasks', undefined, { q: `label:"${label}"` })}>All its tasks</a>
@@ -106,24 +101,6 @@ function ScheduleItem({ agent, schedule, onChange }: ScheduleItemProps) {
       </div>
       {isOverdue && <Overdue agent={agent} name={name} onChange={onChange} />}
     </li>
-  );
-}
-
-function TaskLink({
-  agent,
-  task: { id, state, scope },
-}: {
-  readonly agent: string;
-  readonly task: ScheduledTask;
-}) {
-  return (
-    <a
-      class="schedule-task"
-      title={id}
-      href={hrefOf(agent, 'tasks', id, scope > 0 ? { scope: String(scope) } : {})}
-    >
-      <StateBadge state={state} />
-    </a>
   );
 }
 
@@ -136,20 +113,16 @@ interface OverdueProps {
 /** What to do about a schedule whose time is over. */
 function Overdue({ agent, name, onChange }: OverdueProps) {
   const mayForget = useMay('forget-schedule');
-  const { isLost } = useSession();
-  const forget = () =>
-    void post(`/agents/${encodeURIComponent(agent)}/forget-schedule`, { name }).then(onChange, onChange);
+  const { act, problem } = useAct();
+  const forget = () => void act(agentPath(agent, 'forget-schedule'), { name }).then(onChange);
   return (
     <div class="schedule-overdue">
       <p>
         No server has this schedule, or none can start its task. Start one that has it; forget a schedule that
         was removed for good.
       </p>
-      {mayForget && (
-        <ActButton disabled={isLost} onClick={forget}>
-          Forget
-        </ActButton>
-      )}
+      {mayForget && <ActButton onClick={forget}>Forget</ActButton>}
+      <ProblemNote problem={problem} />
     </div>
   );
 }

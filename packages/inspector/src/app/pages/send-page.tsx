@@ -1,14 +1,15 @@
 import { TYPED_SKILLS } from '@batonjs/extensions/client';
-import type { AgentSkill } from '@batonjs/protocol';
 import type { FieldSchema } from '@batonjs/protocol/form-fields';
 import { useState } from 'preact/hooks';
 import type { CardReport } from '../../api/agent.ts';
 import type { Sent } from '../../api/command.ts';
+import { agentPath } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAgent, useGet, useMay } from '../data/session.ts';
 import { Composer, useSend } from '../forms/composer.tsx';
 import { SchemaForm } from '../forms/schema-form.tsx';
-import { Empty, Loading, ProblemNote, Section } from '../parts/bits.tsx';
+import { Empty, Loading, PageHead, ProblemNote, Section } from '../parts/bits.tsx';
+import { Toggles } from '../parts/choice.tsx';
 import { Content } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { shortId } from '../parts/words.ts';
@@ -23,9 +24,7 @@ interface SendPageProps {
 export function SendPage({ agent, query }: SendPageProps) {
   const maySend = useMay('send');
   const summary = useAgent(agent);
-  const { value, error, again } = useGet<CardReport>(
-    summary?.canCall ? `/agents/${encodeURIComponent(agent)}/card` : undefined,
-  );
+  const { value, error, again } = useGet<CardReport>(summary?.canCall ? agentPath(agent, 'card') : undefined);
   const [chosen, setChosen] = useState<string>();
   const [sent, setSent] = useState<Sent>();
   const context = query.get('context') ?? undefined;
@@ -43,11 +42,14 @@ export function SendPage({ agent, query }: SendPageProps) {
   const examples = (skill ? [skill] : skills).flatMap(({ examples = [] }) => examples).slice(0, 6);
   return (
     <div class="send-page">
-      <header class="page-head">
-        <h1>Send a message</h1>
-      </header>
+      <PageHead title="Send a message" />
       <Links context={context} reference={reference} />
-      <KindOfMessage skills={skills} chosen={skill?.id} onChoose={setChosen} />
+      <Toggles
+        label="Kind of message"
+        chosen={skill?.id}
+        values={[[undefined, 'Any message'], ...skills.map(({ id, name }) => [id, name] as const)]}
+        onChoose={setChosen}
+      />
       {skill && <p class="lead">{skill.description}</p>}
       {schema && skill ? (
         <SkillForm
@@ -94,39 +96,6 @@ function Links({ context, reference }: Pick<ExamplesProps, 'context' | 'referenc
       {context && <li class="chip">In context {shortId(context)}</li>}
       {reference && <li class="chip">Refers to {shortId(reference)}</li>}
     </ul>
-  );
-}
-
-interface KindProps {
-  readonly skills: readonly AgentSkill[];
-  /** The id of a skill; undefined for any message. */
-  readonly chosen: string | undefined;
-  readonly onChoose: (skill: string | undefined) => void;
-}
-
-function KindOfMessage({ skills, chosen, onChoose }: KindProps) {
-  return (
-    <fieldset class="choices" aria-label="Kind of message">
-      <button
-        type="button"
-        class={`choice ${chosen === undefined ? 'is-on' : ''}`}
-        aria-pressed={chosen === undefined}
-        onClick={() => onChoose(undefined)}
-      >
-        Any message
-      </button>
-      {skills.map(({ id, name }) => (
-        <button
-          key={id}
-          type="button"
-          class={`choice ${id === chosen ? 'is-on' : ''}`}
-          aria-pressed={id === chosen}
-          onClick={() => onChoose(id)}
-        >
-          {name}
-        </button>
-      ))}
-    </fieldset>
   );
 }
 
@@ -187,10 +156,10 @@ interface SkillFormProps {
 
 function SkillForm({ agent, skill, schema, context, reference, onSent }: SkillFormProps) {
   const destination = { agent, contextId: context, references: reference ? [reference] : undefined };
-  const { send, isBusy, error } = useSend(destination, onSent);
+  const { send, isBusy, problem } = useSend(destination, onSent);
   return (
     <>
-      {error && <ProblemNote problem={error.problem} />}
+      <ProblemNote problem={problem} />
       <SchemaForm
         schema={schema}
         submit={isBusy ? 'Sending …' : 'Send'}

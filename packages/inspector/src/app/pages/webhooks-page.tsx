@@ -1,10 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { WebhookRow } from '../../api/webhook.ts';
-import { ApiError, post, queryOf } from '../data/api.ts';
+import { agentPath, queryOf } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
-import { useAgent, useGet, useMay } from '../data/session.ts';
+import { useAct, useAgent, useGet, useMay } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
-import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
+import { Empty, Loading, PageHead, ProblemNote, Table } from '../parts/bits.tsx';
 import { dateTime, plural, shortId } from '../parts/words.ts';
 
 /** How often the ledger is read again, in milliseconds. */
@@ -13,36 +12,30 @@ const everyMs = 2_000;
 /** The webhooks of an agent's tasks: delivered, tried again, given up. */
 export function WebhooksPage({ agent, scope }: { readonly agent: string; readonly scope: number }) {
   const summary = useAgent(agent);
-  const path = `/agents/${encodeURIComponent(agent)}/webhooks${queryOf({ scope })}`;
-  const { value, error, again } = useGet<{ webhooks: readonly WebhookRow[]; isComplete: boolean }>(path);
-  const [failure, setFailure] = useState<ApiError>();
-  useEffect(() => {
-    const timer = setInterval(again, everyMs);
-    return () => clearInterval(timer);
-  }, [path]);
-  const redeliver = ({ taskId, id, scope = 0 }: WebhookRow) => {
-    setFailure(undefined);
-    post(`/agents/${encodeURIComponent(agent)}/redeliver`, { taskId, id, scope }).then(
-      again,
-      (reason: unknown) =>
-        setFailure(reason instanceof ApiError ? reason : new ApiError(0, { message: String(reason) })),
-    );
+  const { value, error, again } = useGet<{ webhooks: readonly WebhookRow[]; isComplete: boolean }>(
+    agentPath(agent, 'webhooks') + queryOf({ scope }),
+    everyMs,
+  );
+  const mayRedeliver = useMay('redeliver');
+  const { act, problem } = useAct();
+  const redeliver = async ({ taskId, id, scope = 0 }: WebhookRow) => {
+    if (await act(agentPath(agent, 'redeliver'), { taskId, id, scope })) again();
   };
   if (error && !value) return <ProblemNote problem={error.problem} onRetry={again} />;
   if (!value) return <Loading what="Reading webhooks" />;
   const dead = value.webhooks.filter((row) => row.dead !== undefined);
   return (
     <div class="webhooks-page">
-      <header class="page-head">
-        <h1>Webhooks</h1>
-        {!summary?.hasStore && (
-          <span class="muted">As the agent lists them. Attempts are known from its store only.</span>
-        )}
-        {!value.isComplete && (
-          <span class="muted">Those of the 50 newest tasks, and all that were given up</span>
-        )}
-      </header>
-      {failure && <ProblemNote problem={failure.problem} />}
+      <PageHead
+        title="Webhooks"
+        about={[
+          !summary?.hasStore && 'As the agent lists them. Attempts are known from its store only.',
+          !value.isComplete && 'Those of the 50 newest tasks, and all that were given up',
+        ]
+          .filter(Boolean)
+          .join(' ')}
+      />
+      <ProblemNote problem={problem} />
       {dead.length > 0 && (
         <p class="dead-note" role="status">
           {`${plural(dead.length, 'webhook')} ${dead.length === 1 ? 'was' : 'were'} given up.`} Redelivering
@@ -54,47 +47,17 @@ export function WebhooksPage({ agent, scope }: { readonly agent: string; readonl
           A client registers a webhook for a task to be called with each of its updates.
         </Empty>
       ) : (
-        <WebhookTable agent={agent} webhooks={value.webhooks} onRedeliver={redeliver} />
-      )}
-    </div>
-  );
-}
-
-interface WebhookTableProps {
-  readonly agent: string;
-  readonly webhooks: readonly WebhookRow[];
-  readonly onRedeliver: (row: WebhookRow) => void;
-}
-
-function WebhookTable({ agent, webhooks, onRedeliver }: WebhookTableProps) {
-  const mayRedeliver = useMay('redeliver');
-  return (
-    <div class="table-frame">
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">State</th>
-            <th scope="col">Webhook</th>
-            <th scope="col">Task</th>
-            <th scope="col">Delivered</th>
-            <th scope="col">Attempts</th>
-            <th scope="col">Credentials</th>
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {webhooks.map((row) => (
+        <Table columns={['State', 'Webhook', 'Task', 'Delivered', 'Attempts', 'Credentials', '']}>
+          {value.webhooks.map((row) => (
             <Row
               key={`${row.scope} ${row.taskId} ${row.id}`}
               agent={agent}
               row={row}
-              onRedeliver={mayRedeliver ? onRedeliver : undefined}
+              onRedeliver={mayRedeliver ? () => void redeliver(row) : undefined}
             />
           ))}
-        </tbody>
-      </table>
+        </Table>
+      )}
     </div>
   );
 }
@@ -103,7 +66,7 @@ interface RowProps {
   readonly agent: string;
   readonly row: WebhookRow;
   /** Undefined if that is not allowed. */
-  readonly onRedeliver: ((row: WebhookRow) => void) | undefined;
+  readonly onRedeliver: (() => void) | undefined;
 }
 
 function Row({ agent, row, onRedeliver }: RowProps) {
@@ -131,7 +94,7 @@ function Row({ agent, row, onRedeliver }: RowProps) {
       <td>{row.authentication}</td>
       <td>
         {row.dead !== undefined && onRedeliver && (row.scope ?? -1) >= 0 && (
-          <ActButton onClick={() => onRedeliver(row)}>Redeliver</ActButton>
+          <ActButton onClick={onRedeliver}>Redeliver</ActButton>
         )}
       </td>
     </tr>

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Problem } from '../../api/command.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -26,33 +26,37 @@ export const Empty = ({
   </div>
 );
 
+interface ProblemNoteProps {
+  /** A sentence, or more about it; undefined shows nothing. */
+  readonly problem: Problem | string | undefined;
+  readonly onRetry?: (() => void) | undefined;
+}
+
 /** An error: what went wrong, its code, and its details to unfold. */
-export const ProblemNote = ({
-  problem,
-  onRetry,
-}: {
-  problem: Problem;
-  onRetry?: (() => void) | undefined;
-}) => (
-  <div class="problem" role="alert">
-    <Icon name="warning" />
-    <div class="problem-body">
-      <p class="problem-message">{problem.message}</p>
-      {problem.code && <code class="problem-code">{problem.code}</code>}
-      {problem.details !== undefined && (
-        <details>
-          <summary>Details</summary>
-          <pre class="code">{JSON.stringify(problem.details, null, 2)}</pre>
-        </details>
+export function ProblemNote({ problem: given, onRetry }: ProblemNoteProps) {
+  if (given === undefined) return null;
+  const problem = typeof given === 'string' ? { message: given } : given;
+  return (
+    <div class="problem" role="alert">
+      <Icon name="warning" />
+      <div class="problem-body">
+        <p class="problem-message">{problem.message}</p>
+        {problem.code && <code class="problem-code">{problem.code}</code>}
+        {problem.details !== undefined && (
+          <details>
+            <summary>Details</summary>
+            <pre class="code">{JSON.stringify(problem.details, null, 2)}</pre>
+          </details>
+        )}
+      </div>
+      {onRetry && (
+        <button type="button" class="button" onClick={onRetry}>
+          Try again
+        </button>
       )}
     </div>
-    {onRetry && (
-      <button type="button" class="button" onClick={onRetry}>
-        Try again
-      </button>
-    )}
-  </div>
-);
+  );
+}
 
 /** Copies a text. */
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
@@ -108,13 +112,66 @@ export const Loading = ({ what }: { readonly what: string }) => (
   </p>
 );
 
-/** Ages to choose from in a `select`: milliseconds, with the words for them. */
-export const AgeOptions = ({ ages }: { readonly ages: readonly (readonly [number, string])[] }) => (
-  <>
-    {ages.map(([ms, name]) => (
-      <option key={ms} value={ms}>
-        {name}
-      </option>
-    ))}
-  </>
+interface PageHeadProps {
+  readonly title: string;
+  /** What the page shows, in a sentence. */
+  readonly about?: ComponentChildren;
+  /** What stands at the right. */
+  readonly children?: ComponentChildren;
+}
+
+/** The title of a page. */
+export const PageHead = ({ title, about, children }: PageHeadProps) => (
+  <header class="page-head">
+    <h1>{title}</h1>
+    {about && <span class="muted">{about}</span>}
+    {children && <span class="spacer" />}
+    {children}
+  </header>
+);
+
+interface TableProps {
+  /** The names of the columns; that of actions is `''`. */
+  readonly columns: readonly string[];
+  /** The rows. */
+  readonly children: ComponentChildren;
+}
+
+/** A table that scrolls sideways where it is wider than the page. */
+export const Table = ({ columns, children }: TableProps) => (
+  <div class="table-frame">
+    <table class="table">
+      <thead>
+        <tr>
+          {columns.map((name) => (
+            <th key={name} scope="col">
+              {name || <span class="visually-hidden">Actions</span>}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+);
+
+interface QuestionProps {
+  readonly title: string;
+  readonly dialog: RefObject<HTMLDialogElement | null>;
+  readonly onClose?: () => void;
+  readonly children: ComponentChildren;
+  /** The buttons at the end. */
+  readonly buttons: ComponentChildren;
+}
+
+/** A dialog that asks before something is done. */
+export const Question = ({ title, dialog, onClose, children, buttons }: QuestionProps) => (
+  <dialog ref={dialog} class="question" aria-label={title} onClose={onClose}>
+    <h2>{title}</h2>
+    {children}
+    <div class="composer-tools">
+      <span class="spacer" />
+      {buttons}
+    </div>
+  </dialog>
 );

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PartMembers } from '../../api/part-members.ts';
-import { ApiError, post } from '../data/api.ts';
-import { useMay } from '../data/session.ts';
+import { useAct, useMay } from '../data/session.ts';
 import { ProblemNote } from './bits.tsx';
 import { Icon } from './icon.tsx';
 import { JsonView } from './json-view.tsx';
@@ -121,30 +120,25 @@ function RemoteFile(given: {
   const { url, mediaType, name, agent } = given;
   const mayLoad = useMay('fetch-file');
   const [loaded, setLoaded] = useState<{ mediaType: string; base64: string }>();
-  const [error, setError] = useState<ApiError>();
+  const { act, problem } = useAct();
   if (loaded)
     return (
       <FileView base64={loaded.base64} mediaType={mediaType ?? loaded.mediaType} name={name ?? lastOf(url)} />
     );
-  const load = () => {
-    setError(undefined);
-    post<{ mediaType: string; base64: string }>('/file', { agent, url }).then(setLoaded, (failure: unknown) =>
-      setError(failure instanceof ApiError ? failure : new ApiError(0, { message: String(failure) })),
-    );
-  };
+  const load = async () => setLoaded(await act('/file', { agent, url }));
   return (
     <figure class="file">
       <figcaption>
         <span class="file-name">{name ?? lastOf(url)}</span>
         <span class="muted file-url">{url}</span>
         {mayLoad && (
-          <button type="button" class="button button-quiet" onClick={load}>
+          <button type="button" class="button button-quiet" onClick={() => void load()}>
             <Icon name="download" />
             Load from {URL.parse(url)?.host ?? 'there'}
           </button>
         )}
       </figcaption>
-      {error && <ProblemNote problem={error.problem} />}
+      <ProblemNote problem={problem} />
     </figure>
   );
 }

@@ -21,7 +21,7 @@ export function AnswerPanel({ agent, task, question }: AnswerPanelProps) {
   const form = shown ?? hidden;
   const [isFree, setFree] = useState(false);
   const destination = { agent, taskId: task.id, contextId: task.contextId };
-  const { send, isBusy, error } = useSend(destination, () => {});
+  const { send, isBusy, problem } = useSend(destination, () => {});
   const isAsked = task.status.state === 'TASK_STATE_INPUT_REQUIRED';
   if (!form || isFree)
     return (
@@ -40,7 +40,7 @@ export function AnswerPanel({ agent, task, question }: AnswerPanelProps) {
   );
   return (
     <Section title={form.title ?? 'Answer'} aside={other}>
-      {error && <ProblemNote problem={error.problem} />}
+      <ProblemNote problem={problem} />
       <SchemaForm
         key={form.formId + JSON.stringify(form.errors ?? {})}
         schema={form.schema}

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { AnswerLink } from '../../api/command.ts';
-import { ApiError, post } from '../data/api.ts';
-import { useAgent, useMay } from '../data/session.ts';
+import { agentPath } from '../data/api.ts';
+import { useAct, useAgent, useMay } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
 import { ProblemNote } from '../parts/bits.tsx';
+import { Select } from '../parts/choice.tsx';
 import { dateTime } from '../parts/words.ts';
 import type { Asked } from '../timeline/entry-details.ts';
 
@@ -47,18 +48,14 @@ function AssignForm({ agent, task, scope }: Omit<AssignPanelProps, 'asked'>) {
   const [to, setTo] = useState('');
   const [expiresMs, setExpiresMs] = useState(24 * hourMs);
   const [link, setLink] = useState<AnswerLink>();
-  const [error, setError] = useState<ApiError>();
-  const assign = (event: Event) => {
+  const { act, problem } = useAct();
+  const assign = async (event: Event) => {
     event.preventDefault();
-    setError(undefined);
     setLink(undefined);
-    const path = `/agents/${encodeURIComponent(agent)}/tasks/${encodeURIComponent(task)}/assign`;
-    post<AnswerLink>(path, { to, expiresMs, scope }).then(setLink, (failure: unknown) =>
-      setError(failure instanceof ApiError ? failure : new ApiError(0, { message: String(failure) })),
-    );
+    setLink(await act(agentPath(agent, 'tasks', task, 'assign'), { to, expiresMs, scope }));
   };
   return (
-    <form class="assign-form" onSubmit={assign}>
+    <form class="assign-form" onSubmit={(event) => void assign(event)}>
       <label class="field">
         Assign to
         <input
@@ -70,20 +67,11 @@ function AssignForm({ agent, task, scope }: Omit<AssignPanelProps, 'asked'>) {
           onInput={(event) => setTo(event.currentTarget.value)}
         />
       </label>
-      <label class="field">
-        For
-        <select value={expiresMs} onChange={(event) => setExpiresMs(Number(event.currentTarget.value))}>
-          {times.map(([ms, name]) => (
-            <option key={ms} value={ms}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select class="field" label="For" chosen={expiresMs} values={times} onChoose={setExpiresMs} />
       <ActButton type="submit" disabled={to.trim() === ''}>
         Make a link
       </ActButton>
-      {error && <ProblemNote problem={error.problem} />}
+      <ProblemNote problem={problem} />
       {link && (
         <label class="field assign-link">
           Send this link to {to}: it answers once, without a login, and is shown only now

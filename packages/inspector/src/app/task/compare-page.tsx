@@ -1,6 +1,6 @@
 import { hrefOf } from '../data/route.ts';
 import { useAgent } from '../data/session.ts';
-import { Empty, Loading, ProblemNote, StateBadge } from '../parts/bits.tsx';
+import { Empty, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
 import { Conversation } from '../timeline/conversation.tsx';
 import { Failures } from '../timeline/failures.tsx';
 import { useTimeline } from '../timeline/use-timeline.ts';
@@ -13,9 +13,7 @@ export function ComparePage({ query }: { readonly query: URLSearchParams }) {
   const sides = [readCompared(query.get('a')), readCompared(query.get('b'))];
   return (
     <div class="compare-page">
-      <header class="page-head">
-        <h1>Compare</h1>
-      </header>
+      <PageHead title="Compare" />
       <div class="panes">
         {sides.map((side, index) =>
           side ? (
@@ -50,7 +48,7 @@ function Side({ agent, task, label }: SideProps) {
   };
   return (
     <section class="pane pane-compared" aria-label={`${label} task`}>
-      {problem && <ProblemNote problem={{ message: problem }} />}
+      <ProblemNote problem={problem} />
       {!present && state === 'loading' && <Loading what="Reading the task" />}
       {present && (
         <>

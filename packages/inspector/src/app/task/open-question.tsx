@@ -10,7 +10,7 @@ import { NextStep } from './next-step.tsx';
 export function OpenQuestion({ agent, task }: { readonly agent: string; readonly task: string }) {
   const { timeline, problem, state } = useTimeline(agent, task, 0);
   const { task: present, title } = timeline.live;
-  if (problem && !present) return <ProblemNote problem={{ message: problem }} />;
+  if (problem && !present) return <ProblemNote problem={problem} />;
   if (!present) return state === 'loading' ? <Loading what="Reading the conversation" /> : null;
   return (
     <div class="open-question">

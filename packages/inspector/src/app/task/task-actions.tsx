@@ -1,9 +1,8 @@
 import type { Task } from '@batonjs/protocol';
-import { useState } from 'preact/hooks';
 import type { Sent } from '../../api/command.ts';
-import { ApiError, post } from '../data/api.ts';
-import { hrefOf } from '../data/route.ts';
-import { useAgent, useMay } from '../data/session.ts';
+import { agentPath } from '../data/api.ts';
+import { taskHref } from '../data/route.ts';
+import { useAct, useAgent, useMay } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
 import { ProblemNote } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -16,36 +15,25 @@ interface TaskActionsProps {
 }
 
 /** Does something to a task, and keeps how that went. */
-export function useTaskAction(agent: string, taskId: string, scope: number) {
-  const [error, setError] = useState<ApiError>();
-  const [busy, setBusy] = useState<string>();
-  const attempt = async (name: string, ask: () => Promise<Sent>) => {
-    setBusy(name);
-    setError(undefined);
-    try {
-      const { taskId: made } = await ask();
-      // A task that was made is the one to look at now.
-      if (made) location.hash = hrefOf(agent, 'tasks', made, scope > 0 ? { scope: String(scope) } : {});
-    } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, { message: String(failure) }));
-    } finally {
-      setBusy(undefined);
-    }
+function useTaskAction(agent: string, taskId: string, scope: number) {
+  const { act: ask, ...state } = useAct();
+  const open = async (path: string, body: object) => {
+    const made = (await ask<Sent>(path, body))?.taskId;
+    // A task that was made is the one to look at now.
+    if (made) location.hash = taskHref(agent, made, scope);
   };
-  const base = `/agents/${encodeURIComponent(agent)}`;
   const act = (name: string, body: object = {}) =>
-    attempt(name, () => post(`${base}/tasks/${encodeURIComponent(taskId)}/${name}`, { scope, ...body }));
-  const send = (body: object) => attempt('send', () => post(`${base}/messages`, body));
-  return { act, send, busy, error };
+    open(agentPath(agent, 'tasks', taskId, name), { scope, ...body });
+  const send = (body: object) => open(agentPath(agent, 'messages'), body);
+  return { act, send, ...state };
 }
 
 /** Runs a task again, cancels it, or starts its next turn: as far as the viewer may and the inspector can. */
 export function TaskActions({ agent, task, scope }: TaskActionsProps) {
   const may = { cancel: useMay('cancel'), wake: useMay('wake'), fork: useMay('fork'), send: useMay('send') };
   const summary = useAgent(agent);
-  const { act, send, busy, error } = useTaskAction(agent, task.id, scope);
+  const { act, send, busy, isBusy, problem } = useTaskAction(agent, task.id, scope);
   const isOver = isTerminalState(task.status.state);
-  const isBusy = busy !== undefined;
   const first = task.history?.find(({ role }) => role === 'ROLE_USER');
   const canFork = may.fork && summary?.hasServer;
   // Without the server, its first message is sent anew.
@@ -54,7 +42,7 @@ export function TaskActions({ agent, task, scope }: TaskActionsProps) {
     canFork ? act('fork') : send({ parts: first?.parts, contextId: task.contextId, references: [task.id] });
   return (
     <>
-      {error && <ProblemNote problem={error.problem} />}
+      <ProblemNote problem={problem} />
       {(canFork || canSend) && (
         <ActButton
           disabled={isBusy}
@@ -74,7 +62,7 @@ export function TaskActions({ agent, task, scope }: TaskActionsProps) {
       {!isOver && may.cancel && summary?.canCall && (
         <ActButton kind="danger" disabled={isBusy} onClick={() => void act('cancel')}>
           <Icon name="cancel" />
-          {busy === 'cancel' ? 'Canceling …' : 'Cancel task'}
+          {busy?.endsWith('/cancel') ? 'Canceling …' : 'Cancel task'}
         </ActButton>
       )}
     </>
@@ -93,15 +81,15 @@ interface ForkButtonProps {
 export function ForkButton({ agent, task, scope, seq }: ForkButtonProps) {
   const mayFork = useMay('fork');
   const summary = useAgent(agent);
-  const { act, busy, error } = useTaskAction(agent, task, scope);
+  const { act, isBusy, problem } = useTaskAction(agent, task, scope);
   if (!mayFork || !summary?.hasServer) return null;
   return (
     <>
-      <ActButton disabled={busy !== undefined} onClick={() => void act('fork', { position: seq })}>
+      <ActButton disabled={isBusy} onClick={() => void act('fork', { position: seq })}>
         <Icon name="graph" />
         {`Fork from entry ${seq}`}
       </ActButton>
-      {error && <ProblemNote problem={error.problem} />}
+      <ProblemNote problem={problem} />
     </>
   );
 }

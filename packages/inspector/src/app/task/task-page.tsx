@@ -36,11 +36,11 @@ export function TaskPage({ agent, task, scope, at }: TaskPageProps) {
   const present = timeline.live.task;
   const row = timeline.rows[count - 1];
 
-  if (problem && timeline.rows.length === 0) return <ProblemNote problem={{ message: problem }} />;
+  if (problem && timeline.rows.length === 0) return <ProblemNote problem={problem} />;
   return (
     <div class="task-page">
       <TaskHead agent={agent} task={task} scope={scope} timeline={timeline} state={state} />
-      {problem && <ProblemNote problem={{ message: problem }} />}
+      <ProblemNote problem={problem} />
       {timeline.rows.length === 0 ? (
         state === 'loading' ? (
           <Loading what="Reading the timeline" />

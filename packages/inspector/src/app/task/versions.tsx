@@ -2,9 +2,10 @@ import { ArtifactLineage, type ArtifactVersion } from '@batonjs/client';
 import type { Artifact, Task } from '@batonjs/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TaskList } from '../../api/task.ts';
-import { get, queryOf } from '../data/api.ts';
+import { agentPath, get, queryOf } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
 import { Loading } from '../parts/bits.tsx';
+import { Select } from '../parts/choice.tsx';
 import { Content } from '../parts/content.tsx';
 import { shortId } from '../parts/words.ts';
 
@@ -72,16 +73,12 @@ function Side({ agent, label, versions, chosen, onChoose }: SideProps) {
   if (!version) return <p class="muted">There is no version.</p>;
   return (
     <section class="side" aria-label={`${label} version`}>
-      <label class="select">
-        <span class="visually-hidden">{label} version</span>
-        <select value={chosen} onChange={(event) => onChoose(Number(event.currentTarget.value))}>
-          {versions.map(({ number, taskId }, index) => (
-            <option key={taskId} value={index}>
-              Version {number} of {versions.length}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label={`${label} version`}
+        chosen={chosen}
+        values={versions.map(({ number }, index) => [index, `Version ${number} of ${versions.length}`])}
+        onChoose={onChoose}
+      />
       <p class="muted">
         by task <a href={hrefOf(agent, 'tasks', version.taskId)}>{shortId(version.taskId)}</a>
       </p>
@@ -97,11 +94,10 @@ async function readVersions(
   contextId: string,
   name: string,
 ): Promise<ArtifactVersion[]> {
-  const base = `/agents/${encodeURIComponent(agent)}/tasks`;
-  const { tasks } = await get<TaskList>(base + queryOf({ contextId, scope }));
+  const { tasks } = await get<TaskList>(agentPath(agent, 'tasks') + queryOf({ contextId, scope }));
   const lineage = new ArtifactLineage();
   // The list is newest first, versions are counted from the oldest.
   for (const { id } of tasks.toReversed())
-    lineage.add(await get<Task>(`${base}/${encodeURIComponent(id)}${queryOf({ scope })}`));
+    lineage.add(await get<Task>(agentPath(agent, 'tasks', id) + queryOf({ scope })));
   return lineage.versions(contextId, name);
 }

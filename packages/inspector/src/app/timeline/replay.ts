@@ -1,13 +1,6 @@
 import { type AgentEvent, TaskView } from '@batonjs/client';
-import type {
-  MessageReceived,
-  QuestionLink,
-  StatusChanged,
-  StepFailed,
-  TurnFailed,
-  TurnStarted,
-} from '@batonjs/lifecycle';
-import type { Message, Task, TaskStatus } from '@batonjs/protocol';
+import { evolve, type Fact, historyOf, type State, UnknownFactError, viewTask } from '@batonjs/lifecycle';
+import type { Message, Task } from '@batonjs/protocol';
 import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry } from '../../api/timeline.ts';
 import type { Called } from '../models/totals.ts';
@@ -17,24 +10,25 @@ import { type Asked, type Failure, failureOf, type Logged, loggedOf } from './en
 /** The most failures that are kept: the last ones. */
 const mostFailures = 50;
 
-/** A task as it was after some of the entries of its timeline. */
+/** Where the message of a question stands does not change when it is answered. */
+const view = { currentStatusInHistory: true };
+
+/**
+ * A task as it was after some of the entries of its timeline: a log as its server folds it, the events of an agent without a
+ * store as clients fold them, and what neither of them keeps.
+ */
 export class Replay {
+  #state: State | undefined;
+  /** The task of `#state`. */
+  #task: Task | undefined;
   readonly #view = new TaskView();
-  /** Messages that arrived before there was a task. */
-  #early: Message[] = [];
-  #answer: Message | undefined;
-  /** The ids of the messages in the history: a message counts once. */
-  #known: Set<string> | undefined;
-  turn = 0;
+  /** Messages that arrived before an agent without a store showed the task. */
+  #early: readonly Message[] = [];
   /** The trace of the last message: 32 hexadecimal digits. Undefined for one that was not traced. */
   traceId: string | undefined;
   attempt = 0;
   /** How often the agent was started, in all turns. */
   attempts = 0;
-  /** What the task is about: what an agent said in a label, else the text of the first message. */
-  title: string | undefined;
-  /** Without the one that is the title. */
-  labels: readonly string[] = [];
   /** What the agent threw, the last one last. Another list after each. */
   failures: readonly Failure[] = [];
   /** What the agent logged, the last lines last. Another list after each entry with lines. */
@@ -43,14 +37,12 @@ export class Replay {
   called: readonly Called[] = [];
   /** How many attempts of turns failed or were cut off. */
   lost = 0;
-  /** The attempt that runs, and whether it is lost. */
-  #attempt: { isLost: boolean } | undefined;
+  /** Whether an attempt runs that is not among the lost ones. */
+  #isRunning = false;
   /** When the task was forked from another one: what it took over has the same time. */
   #forkedAt: string | undefined;
   /** Who was asked by links since the latest message of a client. Another list after each. */
   asked: readonly Asked[] = [];
-  /** What the question of the status says that clients do not see. */
-  question: StatusChanged['question'];
   /** Who answered by a link, by the id of the message. Another record after each. */
   answeredBy: Readonly<Record<string, string>> = {};
   /** Who sent the first message, as far as the server knows. */
@@ -58,205 +50,144 @@ export class Replay {
 
   /** The task; undefined before it was created. Later entries change it. */
   get task(): Task | undefined {
-    return this.#view.task;
+    if (this.#state?.task) this.#task ??= viewTask(this.#state, view);
+    return this.#task ?? this.#view.task;
   }
 
   /** The messages that came without a task, and the agent's answer to them. */
   get messages(): readonly Message[] {
-    return this.#answer ? [...this.#early, this.#answer] : this.#early;
+    const answer = this.#state?.answer ?? this.#view.message;
+    const said = this.#state ? historyOf(this.#state) : this.#early;
+    return answer ? [...said, answer] : said;
+  }
+
+  get turn(): number {
+    return this.#state?.turns ?? 0;
+  }
+
+  /** What the question of the status says that clients do not see. */
+  get question(): State['question'] {
+    return this.#state?.question;
+  }
+
+  /** What the task is about: what an agent said in a label, else the text of the first message. */
+  get title(): string | undefined {
+    const [first] = this.task?.history ?? this.messages;
+    return this.#titleLabel?.slice(titlePrefix.length).trim() ?? titleOf(first?.parts ?? []);
+  }
+
+  /** Without the one that is the title. */
+  get labels(): readonly string[] {
+    return this.#state?.labels?.filter((label) => label !== this.#titleLabel) ?? [];
+  }
+
+  get #titleLabel(): string | undefined {
+    return this.#state?.labels?.find((label) => label.startsWith(titlePrefix));
   }
 
   /** A state that later entries of this one do not change. */
   copy(): Replay {
-    const { task, turn, traceId, attempt, attempts, title, labels, caller, failures } = this;
-    const { asked, answeredBy, logged, called, lost, question } = this;
-    const copy = new Replay();
+    const copy = Object.assign(new Replay(), this);
+    const { task, message } = this.#view;
     if (task) copy.#view.apply({ task });
-    copy.#early = [...this.#early];
-    copy.#answer = this.#answer;
-    copy.#attempt = this.#attempt && { ...this.#attempt };
+    copy.#view.message = message;
+    copy.#state = this.#state;
+    copy.#early = this.#early;
+    copy.#isRunning = this.#isRunning;
     copy.#forkedAt = this.#forkedAt;
-    return Object.assign(copy, {
-      turn,
-      traceId,
-      attempt,
-      attempts,
-      title,
-      labels,
-      caller,
-      failures,
-      logged,
-      asked,
-      question,
-      answeredBy,
-      called,
-      lost,
-    });
+    return copy;
   }
 
   /** Throws for an entry that has another shape than its type says. */
   apply({ seq, fact, event, message, at, call }: Entry): void {
     if (call) this.called = [...this.called, { seq, call, isReused: at === this.#forkedAt }];
     if (event) this.#receive(event as AgentEvent);
-    else if (message) this.#say(message);
-    else this.#fold(seq, fact, at);
+    else if (message) this.#say(readable(message));
+    else if (fact) this.#fold(seq, fact);
   }
 
-  #receive({ task, message, statusUpdate, artifactUpdate }: AgentEvent): void {
-    if (task) {
-      this.#view.apply({ task });
-      this.#known = undefined;
-      this.title ??= titleOf(task.history?.[0]?.parts ?? []);
-    } else if (message) this.#answer = readable(message);
-    else if (artifactUpdate) this.#view.apply({ artifactUpdate });
-    else if (statusUpdate) {
-      const { taskId: id = '', contextId = '', status } = statusUpdate;
-      this.#view.task ??= { id, contextId, status: { state: 'TASK_STATE_UNSPECIFIED' } };
-      this.#setStatus(this.#view.task, status);
+  #receive(event: AgentEvent): void {
+    const { message = event.statusUpdate?.status.message } = event;
+    if (message) readable(message);
+    this.#view.apply(event);
+    const { task } = this.#view;
+    if (task) remember(task, this.#early);
+    if (task) this.#early = [];
+  }
+
+  /** A client answers what the status says: the message of the status comes first, as in the history of the server. */
+  #say(message: Message): void {
+    const { task } = this.#view;
+    if (task) remember(task, [task.status.message, message]);
+    else this.#early = [...this.#early, message];
+  }
+
+  #fold(seq: number, fact: Fact): void {
+    const message = 'message' in fact && typeof fact.message === 'object' ? fact.message : undefined;
+    const said = fact.type === 'status-changed' ? fact.status.message : message;
+    if (said) readable(said);
+    try {
+      this.#state = evolve(this.#state, fact);
+      this.#task = undefined;
+    } catch (error) {
+      // A fact of a newer release is shown, and changes nothing here.
+      if (!UnknownFactError.is(error)) throw error;
     }
-    this.#settle();
+    this.#note(seq, fact);
   }
 
-  #fold(seq: number, fact: Entry['fact'], at: Entry['at']): void {
-    switch (fact?.type) {
-      case 'message-received':
-        this.#received(fact, at);
-        return;
-      case 'task-created': {
-        const { taskId: id, contextId } = fact;
-        this.#view.task = {
-          id,
-          contextId,
-          status: { state: 'TASK_STATE_SUBMITTED', ...(at && { timestamp: at }) },
-        };
-        this.#settle();
+  /** Keeps what no state has. */
+  #note(seq: number, fact: Fact): void {
+    switch (fact.type) {
+      case 'message-received': {
+        const { answeredBy } = fact.caller ?? {};
+        this.asked = [];
+        if (typeof answeredBy === 'string')
+          this.answeredBy = { ...this.answeredBy, [fact.message.messageId]: answeredBy };
+        if (fact.forked) this.#forkedAt = fact.at;
+        this.caller ??= nameIn(fact.caller);
+        this.traceId = /^00-([\da-f]{32})-/.exec(fact.traceparent ?? '')?.[1];
         return;
       }
-      case 'status-changed':
-        this.question = fact.question;
-        if (this.task) this.#setStatus(this.task, fact.status);
-        return;
-      case 'artifact-updated':
-        if (this.task) this.#view.apply({ artifactUpdate: { taskId: '', contextId: '', ...fact } });
-        return;
-      case 'answered':
-        this.#answer = readable(fact.message);
-        return;
       case 'turn-started':
-        this.#start(fact);
-        return;
-      case 'labels-set':
-        this.#label(fact.labels);
+        // The attempt before it was cut off, if nothing ended it.
+        this.#lose();
+        this.#isRunning = true;
+        this.attempt = fact.attempt;
+        this.attempts += 1;
         return;
       case 'step-failed':
       case 'turn-failed':
-        this.#fail(seq, fact);
+        this.failures = [...this.failures.slice(1 - mostFailures), failureOf(seq, fact)];
+        if (fact.type === 'turn-failed' || !fact.retryAt) this.#lose();
+        return;
+      case 'turn-ended':
+      case 'turn-paused':
+        this.#isRunning = false;
         return;
       case 'turn-logged':
         this.logged = [...this.logged, loggedOf(seq, fact)];
         return;
       case 'callback-opened':
-        if (fact.answers) this.#ask(fact.answers, fact.expiresAt);
-        return;
-      case 'turn-ended':
-      case 'turn-paused':
-        this.#attempt = undefined;
-        return;
-      case 'message-taken':
-      case 'woken':
-      case 'wake-set':
-      case 'cancel-requested':
-      case 'step-completed':
-      case 'memory-changed':
-      case 'callback-received':
-      case 'child-updated':
-      case undefined:
-        return;
-      default:
-        fact satisfies never;
+        if (!fact.answers) return;
+        this.asked = [
+          ...this.asked,
+          { by: fact.answers.by, assignedBy: fact.answers.assignedBy, expiresAt: fact.expiresAt },
+        ];
     }
-  }
-
-  #received(fact: MessageReceived, at: Entry['at']): void {
-    this.#say(fact.message);
-    this.#answered(fact);
-    if (fact.forked) this.#forkedAt = at;
-    this.caller ??= nameIn(fact.caller);
-    if (fact.labels) this.#label(fact.labels);
-    this.traceId = /^00-([\da-f]{32})-/.exec(fact.traceparent ?? '')?.[1];
-  }
-
-  #start({ turn, attempt }: TurnStarted): void {
-    // The attempt before it was cut off, if nothing ended it.
-    this.#lose();
-    this.#attempt = { isLost: false };
-    this.turn = turn;
-    this.attempt = attempt;
-    this.attempts += 1;
-  }
-
-  #fail(seq: number, fact: StepFailed | TurnFailed): void {
-    this.failures = [...this.failures.slice(1 - mostFailures), failureOf(seq, fact)];
-    if (fact.type === 'turn-failed' || !fact.retryAt) this.#lose();
-    if (fact.type === 'turn-failed') this.#attempt = undefined;
   }
 
   #lose(): void {
-    if (!this.#attempt || this.#attempt.isLost) return;
-    this.#attempt.isLost = true;
-    this.lost += 1;
+    if (this.#isRunning) this.lost += 1;
+    this.#isRunning = false;
   }
+}
 
-  /** A client answers what the status says: the message of the status comes first, as in the history of the server. */
-  #say(message: Message): void {
-    readable(message);
-    this.title ??= titleOf(message.parts);
-    const { task } = this;
-    if (!task) {
-      this.#early.push(message);
-      return;
-    }
-    if (task.status.message) this.#remember(task, task.status.message);
-    this.#remember(task, message);
-  }
-
-  #ask({ by, assignedBy }: QuestionLink, expiresAt: string): void {
-    this.asked = [...this.asked, { by, assignedBy, expiresAt }];
-  }
-
-  #answered({ caller, message }: MessageReceived): void {
-    this.asked = [];
-    const { answeredBy } = caller ?? {};
-    if (typeof answeredBy === 'string')
-      this.answeredBy = { ...this.answeredBy, [message.messageId]: answeredBy };
-  }
-
-  #label(labels: readonly string[]): void {
-    const title = labels.find((label) => label.startsWith(titlePrefix));
-    if (title) this.title = title.slice(titlePrefix.length).trim();
-    this.labels = labels.filter((label) => label !== title);
-  }
-
-  #setStatus(task: Task, status: TaskStatus): void {
-    if (status.message) readable(status.message);
-    const { message } = task.status;
-    if (message && message.messageId !== status.message?.messageId) this.#remember(task, message);
-    task.status = status;
-  }
-
-  #remember(task: Task, message: Message): void {
-    task.history ??= [];
-    this.#known ??= new Set(task.history.map(({ messageId }) => messageId));
-    if (this.#known.has(message.messageId)) return;
-    this.#known.add(message.messageId);
-    task.history.push(message);
-  }
-
-  /** Moves the messages that came before the task into its history. */
-  #settle(): void {
-    const { task } = this;
-    if (task) for (const message of this.#early.splice(0)) this.#remember(task, message);
-  }
+/** Adds messages to the history of a task that it does not have. */
+function remember(task: Task, messages: readonly (Message | undefined)[]): void {
+  const known = new Set(task.history?.map(({ messageId }) => messageId));
+  const added = messages.filter((message) => message !== undefined && !known.has(message.messageId));
+  if (added.length > 0) task.history = [...(task.history ?? []), ...(added as Message[])];
 }
 
 /** What the label begins with by which an agent says what a task is about. */

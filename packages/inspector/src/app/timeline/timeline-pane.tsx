@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
+import { Select } from '../parts/choice.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { clockTime, duration } from '../parts/words.ts';
@@ -17,8 +18,7 @@ const key = 'baton-inspector-entries';
 const foldKey = 'baton-inspector-fold';
 
 /** The entries that this browser showed last. */
-const chosenKinds = (): Kinds => kindOf(localStorage.getItem(key));
-const kindOf = (text: string | null): Kinds => kinds.find(([kind]) => kind === text)?.[0] ?? 'client';
+const chosenKinds = (): Kinds => kinds.find(([kind]) => kind === localStorage.getItem(key))?.[0] ?? 'client';
 
 interface TimelinePaneProps {
   readonly timeline: Timeline;
@@ -44,9 +44,9 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
     localStorage.setItem(foldKey, folds ? 'yes' : 'no');
     setFolded(folds);
   };
-  const choose = (kind: string) => {
+  const choose = (kind: Kinds) => {
     localStorage.setItem(key, kind);
-    setShown(kindOf(kind));
+    setShown(kind);
   };
   const isLive = position === undefined;
   const current = isLive ? count : position;
@@ -54,16 +54,7 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
   return (
     <div class="timeline">
       <div class="timeline-tools">
-        <label class="select">
-          <span class="visually-hidden">Entries</span>
-          <select value={shown} onChange={(event) => choose(event.currentTarget.value)}>
-            {kinds.map(([kind, name]) => (
-              <option key={kind} value={kind}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select label="Entries" chosen={shown} values={kinds} onChoose={choose} />
         <label class="fold">
           <input type="checkbox" checked={isFolded} onChange={(event) => fold(event.currentTarget.checked)} />
           Fold chunks

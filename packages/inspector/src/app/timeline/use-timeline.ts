@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Beside, TimelineUpdate } from '../../api/timeline.ts';
-import { queryOf } from '../data/api.ts';
+import { agentPath, queryOf } from '../data/api.ts';
 import { useFeeds } from '../data/session.ts';
 import { Timeline } from './timeline.ts';
 
@@ -75,7 +75,7 @@ export function useTimeline(agent: string, task: string, scope: number) {
       }
       now.state = 'live';
     };
-    const base = `/agents/${encodeURIComponent(agent)}/tasks/${encodeURIComponent(task)}/timeline`;
+    const base = agentPath(agent, 'tasks', task, 'timeline');
     const close = openFeed<TimelineUpdate>({
       path: () => base + queryOf({ after: timeline.seq, scope, source }),
       onState(feed) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ClientSecrets } from '../../src/clients/client-secrets.ts';
+import { Secrets } from '../../src/wire/secrets.ts';
 
 const none = new URLSearchParams();
 const secretsOf = (headers: Record<string, string> = {}, query: URLSearchParams = none) =>
-  new ClientSecrets({ headers, query });
+  new Secrets({ headers, query });
 
 describe('the headers of a request', () => {
   const shown = (name: string) => secretsOf().headers({ [name]: 'value' })[name] === 'value';
@@ -105,6 +105,12 @@ describe('a body', () => {
     ['{"url":"no url?sig=1#2","uri":"x#y"}', '{"url":"no url","uri":"x"}'],
     ['{"url":7,"myurl":"x?y","urls":"x?y"}', '{"url":7,"myurl":"x?y","urls":"x?y"}'],
   ])('%s is shown as %s', (text, shown) => expect(secretsOf().json(text)).toBe(shown));
+
+  it('that is no JSON is shown where it is the inspector who asked, without the secrets of its headers', () => {
+    const secrets = secretsOf({ 'X-Key': 'abcdefgh' });
+    expect(secrets.json('abcdefgh <html>')).toBe('…');
+    expect(secrets.json('abcdefgh <html>', 'abcdefgh <html>')).toBe('… <html>');
+  });
 
   it('repeats no secret of the request, as it is or in an address, the longer ones first', () => {
     const secrets = secretsOf({ 'x-key': 'abcdefgh', 'x-other': 'abcdefgh-more/than' });

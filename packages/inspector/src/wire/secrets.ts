@@ -1,6 +1,7 @@
 import { operationNames, operations } from '@batonjs/protocol/operations';
-import type { WatchedStart } from '@batonjs/server/internals';
-import { credentialsIn, HIDDEN } from '../wire/without-secrets.ts';
+
+/** What stands for a value that is not shown. */
+export const HIDDEN = '…';
 
 /** Headers whose values are shown: none of them is a credential. Others are, perhaps. */
 const harmless =
@@ -31,34 +32,64 @@ const mostSearched = 262_144;
 /** With more secrets in one request, no text of it is kept: each is searched in every text. */
 const mostSecrets = 100;
 
+/** The fewest characters of a credential, and of a secret in JSON: shorter ones stand in too many words. */
+const shortestSecret = 8;
+
+/** The values of headers that may be credentials, and what follows their scheme. */
+export const credentialsIn = (headers: GivenHeaders): string[] =>
+  Object.entries(headers)
+    .flatMap(([name, value]) => (value === undefined || harmless.test(name.toLowerCase()) ? [] : value))
+    .flatMap((value) => [value, ...value.split(/[\s=;,]+/)])
+    .filter(({ length }) => length >= shortestSecret);
+
+/** The headers of an answer without those that say something of the caller. */
+export const receivedHeaders = (headers: Iterable<readonly [string, string]>): Record<string, string> =>
+  Object.fromEntries(
+    Array.from(headers, ([name, value]) => [name, /cookie|www-auth/i.test(name) ? HIDDEN : value]),
+  );
+
+/** A URL without its query and credentials, which may be secrets. */
+export function withoutQuery(text: string): string {
+  const url = URL.parse(text);
+  return url ? url.origin + url.pathname : '';
+}
+
+type GivenHeaders = Readonly<Record<string, string | undefined>>;
+
+interface Given {
+  readonly headers: GivenHeaders;
+  readonly query?: URLSearchParams;
+}
+
 /** Leaves the secrets of one request out of all that is kept of it and of its response. */
-export class ClientSecrets {
+export class Secrets {
   #secrets: readonly string[] = [];
 
-  constructor({ headers, query }: Pick<WatchedStart, 'headers' | 'query'>) {
+  constructor({ headers, query = new URLSearchParams() }: Given) {
     const given = Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined || harmless.test(name) ? [] : [[name, value] as const],
+      value === undefined || harmless.test(name.toLowerCase()) ? [] : [value],
     );
     const hidden = [...query].filter(([name]) => !plainQuery.has(name.toLowerCase()));
     const secrets = [
-      ...credentialsIn(Object.fromEntries(given)),
-      ...given.flatMap(([, value]) => passwordOf(value)),
+      ...credentialsIn(headers),
+      ...given.flatMap(passwordOf),
       ...hidden.map(([, value]) => value).filter((value) => value.length > 3),
     ];
     this.#learn(secrets);
   }
 
   /** Headers with the values that are no credentials. */
-  headers(headers: WatchedStart['headers']): Record<string, string> {
+  headers(headers: GivenHeaders): Record<string, string> {
     return Object.fromEntries(
-      Object.entries(headers).flatMap(([name, value]) =>
-        value === undefined ? [] : [[name, harmless.test(name) ? this.#text(value) : HIDDEN]],
-      ),
+      Object.entries(headers).flatMap(([given, value]) => {
+        const name = given.toLowerCase();
+        return value === undefined ? [] : [[name, harmless.test(name) ? this.#text(value) : HIDDEN]];
+      }),
     );
   }
 
   /** Path and query without values that no operation knows. */
-  target({ path, query }: Pick<WatchedStart, 'path' | 'query'>): string {
+  target({ path, query }: { readonly path: string; readonly query: URLSearchParams }): string {
     const shown = [...query].map(([name, value]) =>
       plainQuery.has(name.toLowerCase())
         ? `${encodeURIComponent(name)}=${encodeURIComponent(value)}`
@@ -72,15 +103,15 @@ export class ClientSecrets {
     return this.#text(path);
   }
 
-  /** JSON without secrets. Another text, and one that is too long to be searched, is not kept. */
-  json(text: string): string {
+  /** JSON without secrets; for another text, what stands for it. One that is too long to be searched is not kept. */
+  json(text: string, otherwise = HIDDEN): string {
     if (text === '') return '';
     if (text.length > mostSearched) return HIDDEN;
     try {
       const value: unknown = JSON.parse(text, (name, value) => this.#byName(name, value));
       return JSON.stringify(value, (_, part) => (typeof part === 'string' ? this.#text(part) : part));
     } catch {
-      return HIDDEN;
+      return this.#text(otherwise);
     }
   }
 
@@ -94,7 +125,7 @@ export class ClientSecrets {
 
   #byName(name: string, value: unknown): unknown {
     if (secretName.test(name.toLowerCase().replace(/[^a-z]/g, ''))) return this.#withoutTexts(value);
-    return typeof value === 'string' && /^(url|uri)$/i.test(name) ? withoutQuery(value) : value;
+    return typeof value === 'string' && /^(url|uri)$/i.test(name) ? withoutSignature(value) : value;
   }
 
   /** A text, or a list of texts, is hidden; an object has members that are looked at by their own names. */
@@ -102,7 +133,7 @@ export class ClientSecrets {
     if (Array.isArray(value)) return value.map((each) => this.#withoutTexts(each));
     if (typeof value === 'object' || typeof value === 'boolean' || value === '') return value;
     // An answer may repeat it in a text.
-    if (typeof value === 'string' && value.length >= 8) this.#learn([value]);
+    if (typeof value === 'string' && value.length >= shortestSecret) this.#learn([value]);
     return HIDDEN;
   }
 
@@ -120,7 +151,7 @@ export class ClientSecrets {
 }
 
 /** A URL without the query, which may be signed, and without credentials. */
-function withoutQuery(text: string): string {
+function withoutSignature(text: string): string {
   const url = URL.parse(text);
   if (!url) return text.split(/[?#]/, 1)[0]!;
   if (!url.search && !url.username && !url.password) return text;

@@ -1,0 +1,32 @@
+/** How many logs are read at once. */
+const atOnce = 32;
+
+/**
+ * Reads something of logs, in their order, and remembers the latest results. What cannot be read is undefined, and is tried
+ * again the next time.
+ */
+export function remembered<Log, Value>(
+  most: number,
+  keyOf: (log: Log) => string,
+  read: (log: Log) => Promise<Value | undefined>,
+): (logs: readonly Log[]) => Promise<readonly (Value | undefined)[]> {
+  const known = new Map<string, Value>();
+  const readOne = async (log: Log): Promise<Value | undefined> => {
+    const value = await read(log).catch(() => undefined);
+    if (value === undefined) return undefined;
+    known.set(keyOf(log), value);
+    const [oldest] = known.keys();
+    if (known.size > most && oldest !== undefined) known.delete(oldest);
+    return value;
+  };
+  return async (logs) => {
+    const values: (Value | undefined)[] = [];
+    for (let from = 0; from < logs.length; from += atOnce) {
+      const part = logs.slice(from, from + atOnce).map((log) => known.get(keyOf(log)) ?? readOne(log));
+      // Nothing is awaited for what is known: the list is read again twice a second.
+      const isKnown = part.every((value) => !(value instanceof Promise));
+      values.push(...(isKnown ? (part as Value[]) : await Promise.all(part)));
+    }
+    return values;
+  };
+}
