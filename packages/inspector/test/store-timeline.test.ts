@@ -61,20 +61,6 @@ it('has every fact of the log at its position, and goes on after any of them', a
   expect((await read({ after: 6, source }, isCompleted)).seqs).toEqual(whole.seqs.slice(6));
 });
 
-it('begins anew where the position is one of another store, or beyond the end of the log', async () => {
-  const { server, store, id, read } = await logged('chunks 4');
-  await until(server, id, 'COMPLETED');
-  const source = await store.identity();
-  for (const known of [
-    { after: 6, source: 'another' },
-    { after: 1_000, source },
-  ]) {
-    const { open, seqs } = await read(known, isCompleted);
-    expect(open).toMatchObject({ isAnew: true });
-    expect(seqs[0]).toBe(1);
-  }
-});
-
 it('has the lease of the running turn beside the log, each change once, and its end', async () => {
   const { server, id, read } = await logged('x', async function* ({ signal }: Turn) {
     yield working();

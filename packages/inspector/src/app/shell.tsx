@@ -239,21 +239,15 @@ function AddAgent() {
 
 function KillButton() {
   const mayKill = useMay('kill');
-  const [isKilled, setKilled] = useState(false);
+  // The process dies while it answers.
+  const { act, isBusy } = useAct();
   if (!mayKill) return null;
-  const kill = () => {
-    setKilled(true);
-    // The process dies while it answers.
-    void post('/kill')
-      .catch(() => {})
-      .finally(() => setTimeout(() => setKilled(false), 2_000));
-  };
   return (
     <ActButton
       kind="danger"
       class="kill"
-      disabled={isKilled}
-      onClick={kill}
+      disabled={isBusy}
+      onClick={() => void act('/kill')}
       title="SIGKILL. A parent process starts it again."
     >
       <Icon name="kill" />

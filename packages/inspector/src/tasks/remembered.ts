@@ -2,8 +2,8 @@
 const atOnce = 32;
 
 /**
- * Reads something of logs, in their order, and remembers the latest results. What cannot be read is undefined, and is tried
- * again the next time.
+ * Reads something of logs, in their order, and remembers the latest results. A log that cannot be read gives undefined, and
+ * is read again the next time.
  */
 export function remembered<Log, Value>(
   most: number,
@@ -23,7 +23,7 @@ export function remembered<Log, Value>(
     const values: (Value | undefined)[] = [];
     for (let from = 0; from < logs.length; from += atOnce) {
       const part = logs.slice(from, from + atOnce).map((log) => known.get(keyOf(log)) ?? readOne(log));
-      // Nothing is awaited for what is known: the list is read again twice a second.
+      // Known results are not awaited: the list is read again twice a second.
       const isKnown = part.every((value) => !(value instanceof Promise));
       values.push(...(isKnown ? (part as Value[]) : await Promise.all(part)));
     }

@@ -112,31 +112,6 @@ it('all webhooks of a task are tried again that were given up, and no others', a
   expect(await call('/agents/far/tasks/t/redeliver', {})).toMatchObject({ status: 404 });
 });
 
-it('each action that is refused is asked for with its agent and task, and told in words', async () => {
-  const asked: unknown[] = [];
-  const may = (action: string, target: object) => {
-    asked.push([action, target]);
-    return false;
-  };
-  const { call } = await serve({ authenticate: () => ({ may }) });
-  const agent = 'show';
-  const cases = [
-    ['/tasks/t/fork', 'fork', { agent, taskId: 't' }, 'run tasks again'],
-    ['/tasks/t/assign', 'assign', { agent, taskId: 't' }, 'give questions to people'],
-    ['/tasks/t/redeliver', 'redeliver', { agent, taskId: 't' }, 'redeliver webhooks'],
-    ['/prune', 'prune', { agent }, 'delete tasks'],
-    ['/forget-schedule', 'forget-schedule', { agent }, 'forget schedules'],
-    ['/remove', 'add-agent', { agent }, 'add agents'],
-  ] as const;
-  for (const [path, action, target, words] of cases) {
-    expect(await call(`/agents/show${path}`, {})).toMatchObject({
-      status: 403,
-      message: `This inspector does not allow you to ${words}`,
-    });
-    expect(asked.splice(0)).toEqual([[action, target]]);
-  }
-});
-
 it('what is done is kept with its agent and the task that it made, and what is only looked at is not', async () => {
   const { call, outside } = await serve({ allow: ['send', 'add-agent'] });
   expect((await call('/activity')).json).toEqual({ records: [] });

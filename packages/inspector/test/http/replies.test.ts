@@ -423,6 +423,7 @@ describe('a request', () => {
       { socket: { remoteAddress: '192.0.2.1' } },
       { status: 403, message: 'The inspector answers this machine only' },
     ],
+    ['of this machine over IPv6', {}, { socket: { remoteAddress: '::ffff:127.0.0.1' } }, undefined],
     ['of its own page', { origin: 'http://localhost:1', 'sec-fetch-site': 'same-origin' }, {}, undefined],
     ['of a page of another port', { origin: 'http://localhost:2' }, {}, otherOrigin],
     ['of a page of no origin', { origin: 'null' }, {}, otherOrigin],
@@ -437,6 +438,11 @@ describe('a request', () => {
     ['that fetches the page', { ...opened, 'sec-fetch-mode': 'cors' }, {}, otherSite],
   ])('%s is answered or refused', (_what, headers, more, refusal) => {
     expect(check(headers, more)).toEqual(refusal);
+  });
+
+  it('of another machine is answered where `authenticate` decides', () => {
+    const far = { socket: { remoteAddress: '192.0.2.1' } };
+    expect(check({}, far, { hosts: [], isLocal: false })).toBeUndefined();
   });
 });
 

@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'preact';
 import type { AgentCharts, Charts } from '../../api/charts.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAgent } from '../data/session.ts';
@@ -29,85 +30,64 @@ export function AgentFigures({ charts, time: { from, bucketMs } }: AgentFiguresP
         {problem && <span class="field-problem">{problem}</span>}
       </header>
       <div class="chart-grid">
-        <Started charts={charts} time={time} />
-        <Ended charts={charts} time={time} />
-        <Waiting charts={charts} time={time} />
-        <Took charts={charts} time={time} />
+        {figures.map((propsOf, index) => (
+          <SmallChart key={index} time={time} {...propsOf(charts)} />
+        ))}
       </div>
       <NumbersTable charts={charts} time={time} />
     </section>
   );
 }
 
-interface FigureProps {
-  readonly charts: AgentCharts;
-  readonly time: ChartTime;
-}
-
-const Started = ({ charts: { buckets, total }, time }: FigureProps) => (
-  <SmallChart
-    title="Started"
-    figure={total.started.toLocaleString('en')}
-    time={time}
-    series={[{ kind: 'bars', tone: 'main', values: buckets.map(({ started }) => started) }]}
-    say={(index) => plural(buckets[index]?.started ?? 0, 'task')}
-  />
-);
-
-const Ended = ({ charts: { buckets, total }, time }: FigureProps) => (
-  <SmallChart
-    title="Ended"
-    figure={total.ended.toLocaleString('en')}
-    aside={total.failed > 0 && <span class="chart-bad">{total.failed.toLocaleString('en')} failed</span>}
-    time={time}
-    series={[
+/** What each chart of an agent shows. */
+const figures: readonly ((charts: AgentCharts) => Omit<ComponentProps<typeof SmallChart>, 'time'>)[] = [
+  ({ buckets, total }) => ({
+    title: 'Started',
+    figure: count(total.started),
+    series: [{ kind: 'bars', tone: 'main', values: buckets.map(({ started }) => started) }],
+    say: (index) => plural(buckets[index]?.started ?? 0, 'task'),
+  }),
+  ({ buckets, total }) => ({
+    title: 'Ended',
+    figure: count(total.ended),
+    aside: total.failed > 0 && <span class="chart-bad">{count(total.failed)} failed</span>,
+    series: [
       { kind: 'bars', tone: 'main', values: buckets.map(({ ended }) => ended) },
       { kind: 'bars', tone: 'bad', values: buckets.map(({ failed }) => failed) },
-    ]}
-    say={(index) => {
-      const { ended = 0, failed = 0 } = buckets[index] ?? {};
-      return `${ended.toLocaleString('en')} ended, ${failed.toLocaleString('en')} failed`;
-    }}
-  />
-);
-
-const Waiting = ({ charts: { buckets, total }, time }: FigureProps) => (
-  <SmallChart
-    title="Waiting for an answer"
-    figure={total.waiting?.toLocaleString('en') ?? '–'}
-    aside="now"
-    time={time}
-    series={[{ kind: 'steps', tone: 'wait', values: buckets.map(({ waiting }) => waiting) }]}
-    say={(index) => {
+    ],
+    say: (index) => `${count(buckets[index]?.ended)} ended, ${count(buckets[index]?.failed)} failed`,
+  }),
+  ({ buckets, total }) => ({
+    title: 'Waiting for an answer',
+    figure: total.waiting?.toLocaleString('en') ?? '–',
+    aside: 'now',
+    series: [{ kind: 'steps', tone: 'wait', values: buckets.map(({ waiting }) => waiting) }],
+    say: (index) => {
       const { waiting } = buckets[index] ?? {};
-      return waiting === undefined ? 'not counted' : `${waiting.toLocaleString('en')} at most`;
-    }}
-  />
-);
-
-const Took = ({ charts: { buckets, total }, time }: FigureProps) => (
-  <SmallChart
-    title="Duration, p50 and p95"
-    figure={total.p50 === undefined ? '–' : roughly(total.p50)}
-    aside={
-      total.p95 !== undefined && (
-        <>
-          <i class="chart-key" />
-          <span class="visually-hidden">p95</span> {roughly(total.p95)}
-        </>
-      )
-    }
-    time={time}
-    format={roughly}
-    series={[
+      return waiting === undefined ? 'not counted' : `${count(waiting)} at most`;
+    },
+  }),
+  ({ buckets, total }) => ({
+    title: 'Duration, p50 and p95',
+    figure: total.p50 === undefined ? '–' : roughly(total.p50),
+    aside: total.p95 !== undefined && (
+      <>
+        <i class="chart-key" />
+        <span class="visually-hidden">p95</span> {roughly(total.p95)}
+      </>
+    ),
+    format: roughly,
+    series: [
       { kind: 'dots', tone: 'slow', values: buckets.map(({ p95 }) => p95) },
       { kind: 'dots', tone: 'main', values: buckets.map(({ p50 }) => p50) },
-    ]}
-    say={(index) => {
+    ],
+    say: (index) => {
       const { p50, p95 } = buckets[index] ?? {};
       return p50 === undefined || p95 === undefined
         ? 'none ended'
         : `half within ${roughly(p50)}, 95 % within ${roughly(p95)}`;
-    }}
-  />
-);
+    },
+  }),
+];
+
+const count = (number = 0): string => number.toLocaleString('en');

@@ -1,11 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Assignee } from '../../api/task.ts';
 import { noteQuery } from '../data/route.ts';
-import { useAgent } from '../data/session.ts';
 import { useNow } from '../data/use-now.ts';
 import type { ListedRow } from '../list/task-lists.ts';
 import { useTaskList } from '../list/use-task-list.ts';
-import { AgentMark } from '../parts/agent-mark.tsx';
+import { AgentCell } from '../parts/agent-mark.tsx';
 import { Empty, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { ago, dateTime, plural, shortId, until } from '../parts/words.ts';
@@ -83,17 +82,13 @@ function Questions({ rows, open, onChoose }: QuestionsProps) {
 }
 
 function QuestionCells({ row, now }: { readonly row: ListedRow; readonly now: number }) {
-  const agent = useAgent(row.agent);
   const { title, id, text, statusAt, dueAt, state, assignees = [] } = row;
   return (
     <>
       <span class="cell-title">{title ?? shortId(id)}</span>
       <span class="cell-text">{text}</span>
       <span class="cell-sub">
-        <span class="cell-agent">
-          <AgentMark id={row.agent} name={agent?.name ?? row.agent} />
-          {agent?.name ?? row.agent}
-        </span>
+        <AgentCell id={row.agent} />
         {statusAt && <span>{ago(statusAt, now)}</span>}
         {dueAt && (
           <span class={Date.parse(dueAt) - now < 3_600_000 ? 'is-due' : ''} title={dateTime(dueAt)}>

@@ -43,24 +43,14 @@ export function ManyDialog({ agent, filter, isEmpty }: ManyDialogProps) {
         dialog={dialog}
         onClose={many.abort}
         buttons={
-          isRunning ? (
-            <button type="button" class="button" onClick={many.abort}>
-              Stop
-            </button>
-          ) : (
-            <>
-              <button type="button" class="button" onClick={() => dialog.current?.close()}>
-                Close
-              </button>
-              <ActButton
-                kind="danger"
-                disabled={fitting.length === 0 || isReading}
-                onClick={() => void many.run(action, fitting)}
-              >
-                {`${manyActions[action].name} (${fitting.length.toLocaleString('en')})`}
-              </ActButton>
-            </>
-          )
+          <Buttons
+            isRunning={isRunning}
+            name={`${manyActions[action].name} (${fitting.length.toLocaleString('en')})`}
+            isEmpty={fitting.length === 0 || isReading}
+            onStop={many.abort}
+            onClose={() => dialog.current?.close()}
+            onRun={() => void many.run(action, fitting)}
+          />
         }
       >
         <Select
@@ -83,6 +73,32 @@ export function ManyDialog({ agent, filter, isEmpty }: ManyDialogProps) {
         )}
         <ProblemNote problem={problem} />
       </Question>
+    </>
+  );
+}
+
+interface ButtonsProps {
+  readonly isRunning: boolean;
+  readonly name: string;
+  readonly isEmpty: boolean;
+  readonly onStop: () => void;
+  readonly onClose: () => void;
+  readonly onRun: () => void;
+}
+
+function Buttons({ isRunning, name, isEmpty, onStop, onClose, onRun }: ButtonsProps) {
+  return isRunning ? (
+    <button type="button" class="button" onClick={onStop}>
+      Stop
+    </button>
+  ) : (
+    <>
+      <button type="button" class="button" onClick={onClose}>
+        Close
+      </button>
+      <ActButton kind="danger" disabled={isEmpty} onClick={onRun}>
+        {name}
+      </ActButton>
     </>
   );
 }

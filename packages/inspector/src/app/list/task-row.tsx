@@ -1,5 +1,4 @@
-import { useAgent } from '../data/session.ts';
-import { AgentMark } from '../parts/agent-mark.tsx';
+import { AgentCell } from '../parts/agent-mark.tsx';
 import { StateBadge } from '../parts/bits.tsx';
 import { ago, duration, isTerminalState, oneLine, saidBeside, shortId } from '../parts/words.ts';
 import type { ListedRow } from './task-lists.ts';
@@ -16,7 +15,6 @@ interface TaskCellsProps {
 
 /** A task in a list: its state once, what it is about, what was said last, when. */
 export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
-  const agent = useAgent(task.agent);
   const { id, title, labels = [], code, attempt = 0, turn = 0, statusAt, startedAt, state } = task;
   const { changedAt, waitsFor } = task;
   const isNews = changedAt !== undefined && performance.now() - changedAt < newsMs;
@@ -28,12 +26,7 @@ export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
       <span class="cell-task">
         <span class="cell-title">{title ?? shortId(id)}</span>
         <span class="cell-sub">
-          {hasAgent && (
-            <span class="cell-agent">
-              <AgentMark id={task.agent} name={agent?.name ?? task.agent} />
-              {agent?.name ?? task.agent}
-            </span>
-          )}
+          {hasAgent && <AgentCell id={task.agent} />}
           {waitsFor && <span class="chip chip-bad">waits for version {waitsFor}</span>}
           {code && <span class="chip chip-bad">{code}</span>}
           {turn > 1 && <span>{turn} turns</span>}

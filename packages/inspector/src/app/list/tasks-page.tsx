@@ -72,19 +72,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
           onChoose={(age) => changeQuery({ age: age === 0 ? '' : String(age) })}
         />
         <ListChoices agent={agent} query={query} list={list} />
-        {context && (
-          <span class="chip">
-            Context {shortId(context)}
-            <button
-              type="button"
-              class="chip-remove"
-              aria-label="All contexts"
-              onClick={() => changeQuery({ context: '' })}
-            >
-              <Icon name="cancel" />
-            </button>
-          </span>
-        )}
+        {context && <ContextChip context={context} />}
         <SavedFilters />
         <span class="spacer" />
         <span class="muted list-count" role="status">
@@ -103,6 +91,20 @@ export function TasksPage({ agent, query }: TasksPageProps) {
     </div>
   );
 }
+
+const ContextChip = ({ context }: { readonly context: string }) => (
+  <span class="chip">
+    Context {shortId(context)}
+    <button
+      type="button"
+      class="chip-remove"
+      aria-label="All contexts"
+      onClick={() => changeQuery({ context: '' })}
+    >
+      <Icon name="cancel" />
+    </button>
+  </span>
+);
 
 interface TaskRowsProps {
   readonly agent: string | undefined;

@@ -3,7 +3,7 @@ import type { ClientExchange, Exchange, ExchangeUpdate } from '../../api/wire.ts
 import { agentPath } from '../data/api.ts';
 import { changeQuery, noteQuery, placeHref } from '../data/route.ts';
 import { useAgent, useFeeds, useMay, useSession } from '../data/session.ts';
-import { AgentMark } from '../parts/agent-mark.tsx';
+import { AgentCell } from '../parts/agent-mark.tsx';
 import { Empty, Loading, PageHead, ProblemNote } from '../parts/bits.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
@@ -187,19 +187,13 @@ const bindingName = (binding: string): string =>
 
 function RequestCells({ exchange }: { readonly exchange: Shown }) {
   const { at, operation, agent, caller, binding = '', status, endMs } = exchange;
-  const name = useAgent(agent ?? '')?.name ?? agent;
   return (
     <>
       <span class="cell-task">
         <span class="cell-title">{operation}</span>
         <span class="cell-sub">
           <span class="mono">{clockTime(at).slice(0, 8)}</span>
-          {agent && (
-            <span class="cell-agent">
-              <AgentMark id={agent} name={name ?? agent} />
-              {name}
-            </span>
-          )}
+          {agent && <AgentCell id={agent} />}
           {caller && <span>{caller}</span>}
           <span>{bindingName(binding)}</span>
         </span>

@@ -1,4 +1,4 @@
-import { useSession } from '../data/session.ts';
+import { useAgent, useSession } from '../data/session.ts';
 
 /** How many colours there are. */
 const colours = 6;
@@ -10,6 +10,17 @@ export function AgentMark({ id, name }: { readonly id: string; readonly name: st
   return (
     <span class={`agent-mark agent-mark-${Math.max(0, place) % colours}`} aria-hidden="true">
       {letter.toUpperCase()}
+    </span>
+  );
+}
+
+/** The agent of a row: its mark and its name. */
+export function AgentCell({ id }: { readonly id: string }) {
+  const name = useAgent(id)?.name ?? id;
+  return (
+    <span class="cell-agent">
+      <AgentMark id={id} name={name} />
+      {name}
     </span>
   );
 }

@@ -12,7 +12,7 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
         Page = page;
         draw(1);
       };
-      // What is thrown while drawing is shown as a problem of the page.
+      // An error while drawing is shown as a problem of the page.
       const failed = (error: unknown) =>
         draw(() => {
           throw error;
