@@ -1,5 +1,4 @@
 import type { Rows, Wanted } from '@batonjs/store';
-import { Buckets } from './buckets/buckets.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { WriteGroups } from './cluster/write-groups.ts';
 import { ClusterClock } from './layout/cluster-clock.ts';
@@ -9,6 +8,7 @@ import { readFacts, readLog } from './logs/logs.ts';
 import { listTasks } from './logs/task-list.ts';
 import { Wakeups } from './notifications/wakeups.ts';
 import { Watches } from './notifications/watches.ts';
+import { Buckets } from './rows/buckets.ts';
 import { Changes } from './rows/changes.ts';
 import { Look } from './rows/look.ts';
 import { Reader } from './rows/reader.ts';
@@ -57,7 +57,6 @@ export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) 
       call(async () => void (await cluster.transact({ success: [{ put: { key: keys.probe, value: '' } }] }))),
     ping: () => call(async () => void (await cluster.get(keys.meta))),
     async close() {
-      await buckets.close();
       watches.close();
       connections.close();
     },

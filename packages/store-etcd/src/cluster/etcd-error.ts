@@ -22,6 +22,9 @@ export const isPassing = (error: unknown): boolean =>
 export const isTokenExpired = (error: unknown): boolean =>
   /invalid auth token|revision of auth store is old/.test(detailsOf(error));
 
+/** Whether a key was to be written under a lease that is over. Nothing was executed. */
+export const isLeaseGone = (error: unknown): boolean => /lease not found/.test(detailsOf(error));
+
 /** Whether the state that was asked for is compacted away. */
 export const isCompacted = (error: unknown): boolean =>
   codeOf(error) === status.OUT_OF_RANGE && /compacted/.test(detailsOf(error));

@@ -1,3 +1,4 @@
+import { Group, type Grouped } from '@batonjs/store';
 import type { Compare, RangeRequest, RangeResponse, TxnRequest, Write } from '../wire/messages.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { isTooLarge } from './etcd-error.ts';
@@ -21,13 +22,12 @@ export interface Outcome extends Pick<Answer, 'succeeded' | 'isRepeated'> {
   readonly reads: readonly RangeResponse[];
 }
 
-interface Waiting {
-  readonly write: ConditionalWrite;
-  /** How much of a transaction it takes. */
+/** A write, and how much of a transaction it takes, about. */
+interface Sized extends ConditionalWrite {
   readonly bytes: number;
-  readonly resolve: (outcome: Outcome) => void;
-  readonly reject: (error: unknown) => void;
 }
+
+type Members = readonly Grouped<Sized, Outcome>[];
 
 // The limits of a transaction: etcd takes 128 operations with those of the transactions inside, and 1.5 MiB.
 const largestGroup = 32;
@@ -45,9 +45,14 @@ export class WriteGroups {
   readonly #cluster: Cluster;
   readonly #counted: string;
   readonly #onGroup: ((size: number) => void) | undefined;
-  #waiting: Waiting[] = [];
-  #underWay = 0;
-  #isSendPending = false;
+  readonly #groups = new Group<Sized, Outcome>({
+    most: largestGroup,
+    atOnce: mostUnderWay,
+    fits: fitsInto,
+    run: (group) => this.#send(group),
+    // Members may be given a lower limit: one that is too large fails alone.
+    isOfOne: (error) => isTooLarge(Object(error).cause),
+  });
 
   /** `counted`: a key that each group writes. */
   constructor(cluster: Cluster, counted: string, onGroup: ((size: number) => void) | undefined) {
@@ -58,67 +63,22 @@ export class WriteGroups {
 
   /** Rejects with a `StoreError` of code `UNAVAILABLE` if it is unknown whether it happened. */
   run(write: ConditionalWrite): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
-      const bytes = write.isAlone ? Number.POSITIVE_INFINITY : bytesOf(write);
-      this.#waiting.push({ write, bytes, resolve, reject });
-      this.#sendSoon();
-    });
+    return this.#groups.run({ ...write, bytes: write.isAlone ? Number.POSITIVE_INFINITY : bytesOf(write) });
   }
 
-  #sendSoon(): void {
-    if (this.#isSendPending || this.#underWay >= mostUnderWay || this.#waiting.length === 0) return;
-    this.#isSendPending = true;
-    // After all callbacks of this round of the event loop, so that their writes form one group.
-    setImmediate(() => {
-      this.#isSendPending = false;
-      while (this.#waiting.length > 0 && this.#underWay < mostUnderWay) void this.#send(this.#next());
-    });
-  }
-
-  /** The oldest writes that fit into one transaction, in order. */
-  #next(): Waiting[] {
-    const group: Waiting[] = [];
-    const rest: Waiting[] = [];
-    const tasks = new Set<string>();
-    let bytes = 0;
-    for (const waiting of this.#waiting) {
-      const { bytes: size } = waiting;
-      const { task } = waiting.write;
-      const fits = group.length === 0 || (group.length < largestGroup && bytes + size <= largestBytes);
-      if (fits && !tasks.has(task)) {
-        group.push(waiting);
-        tasks.add(task);
-        bytes += size;
-      } else rest.push(waiting);
+  async #send(group: Members): Promise<undefined> {
+    const answer = await this.#cluster.transact(this.#requestOf(group.map(({ item }) => item)));
+    const { header, isRepeated } = answer;
+    for (const [n, { resolve }] of group.entries()) {
+      const { succeeded, responses } = group.length === 1 ? answer : answer.responses[n]!.txn;
+      const reads = succeeded ? [] : responses.map(({ range }) => range);
+      resolve({ succeeded, revision: header.revision, reads, isRepeated });
     }
-    this.#waiting = rest;
-    return group;
+    this.#onGroup?.(group.length);
   }
 
-  async #send(group: readonly Waiting[]): Promise<void> {
-    this.#underWay++;
-    try {
-      const answer = await this.#cluster.transact(this.#requestOf(group));
-      const { header, isRepeated } = answer;
-      for (const [n, { resolve }] of group.entries()) {
-        const { succeeded, responses } = group.length === 1 ? answer : answer.responses[n]!.txn;
-        const reads = succeeded ? [] : responses.map(({ range }) => range);
-        resolve({ succeeded, revision: header.revision, reads, isRepeated });
-      }
-      this.#onGroup?.(group.length);
-    } catch (error) {
-      // Members may be given a lower limit: each is tried again on its own, so that one that is too large fails alone.
-      if (group.length > 1 && isTooLarge(Object(error).cause))
-        for (const waiting of group) await this.#send([waiting]);
-      else for (const { reject } of group) reject(error);
-    } finally {
-      this.#underWay--;
-      this.#sendSoon();
-    }
-  }
-
-  #requestOf(group: readonly Waiting[]): TxnRequest {
-    const requests = group.map(({ write: { compare, writes, reads } }) => ({
+  #requestOf(group: readonly ConditionalWrite[]): TxnRequest {
+    const requests = group.map(({ compare, writes, reads }) => ({
       compare,
       success: writes,
       failure: reads.map((range) => ({ range })),
@@ -143,6 +103,11 @@ export class WriteGroups {
     return [...requests.map((txn) => ({ txn })), ...(isPut ? [counted] : [])];
   }
 }
+
+/** Whether a write may share a transaction with others. */
+const fitsInto = ({ task, bytes }: Sized, group: Members): boolean =>
+  group.every(({ item }) => item.task !== task) &&
+  group.reduce((sum, { item }) => sum + item.bytes, bytes) <= largestBytes;
 
 /** What a key or a value takes beside its content, in bytes, about. */
 const around = 16;

@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** The characters of digests, in the order of keys. */
-export const alphabet = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
-
 /** A digest of ids, of 24 characters: ids may be long, and may hold any character. */
 export function digestOf(...ids: readonly string[]): string {
   const hash = createHash('sha256');

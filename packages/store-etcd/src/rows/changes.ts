@@ -9,7 +9,6 @@ import {
   type TaskRow,
   type Wanted,
 } from '@batonjs/store';
-import type { Buckets } from '../buckets/buckets.ts';
 import type { WriteGroups } from '../cluster/write-groups.ts';
 import type { Database } from '../layout/database.ts';
 import { KeyQueues } from '../layout/key-queues.ts';
@@ -17,6 +16,7 @@ import { unchanged } from '../layout/keys.ts';
 import type { KnownTask } from '../layout/known-task.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
 import type { Compare } from '../wire/messages.ts';
+import type { Buckets } from './buckets.ts';
 import { KnownTasks } from './known-tasks.ts';
 import { Look, type NamedTask, namedIn, taskIn } from './look.ts';
 import type { Reader } from './reader.ts';

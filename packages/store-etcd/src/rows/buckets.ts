@@ -1,0 +1,92 @@
+import { changeOf, type Step } from '@batonjs/store';
+import { isLeaseGone } from '../cluster/etcd-error.ts';
+import type { Database } from '../layout/database.ts';
+import { KeyQueues } from '../layout/key-queues.ts';
+import { unchanged } from '../layout/keys.ts';
+import { remember } from '../layout/remember.ts';
+
+/** The most buckets whose last value this process remembers: others cost one read more. */
+const mostKnown = 10_000;
+
+/** etcd grants no lease of more than 9,000,000,000 seconds: twice two to the power of this is less. */
+const longestLease = 31;
+
+/** A bucket as this process read or wrote it last. Revision 0: there is none. */
+interface Known {
+  readonly revision: number;
+  readonly fullAt: number | undefined;
+}
+
+const absent: Known = { revision: 0, fullAt: undefined };
+
+/** A lease of etcd, for keys that are written until a time on the monotonic clock. */
+interface Lease {
+  readonly id: Promise<number>;
+  readonly until: number;
+}
+
+/** The buckets that all processes on a cluster share. A bucket that is full vanishes with its lease, a little later. */
+export class Buckets {
+  readonly #db: Database;
+  readonly #queues = new KeyQueues();
+  readonly #known = new Map<string, Known>();
+  /** By the seconds that a key has under it at least. */
+  readonly #leases = new Map<number, Lease>();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Takes what the step decides from a bucket. */
+  async change<T>(step: Step<T>, bucket: string): Promise<T> {
+    await this.#db.clock.follow();
+    const key = this.#db.keys.bucket(bucket);
+    return this.#queues.run([key], () => this.#take(key, step));
+  }
+
+  /** Decides on the value that this process knows. If that is not the one in etcd, it decides anew. */
+  async #take<T>(key: string, step: Step<T>): Promise<T> {
+    const { cluster, clock } = this.#db;
+    for (;;) {
+      const known = this.#known.get(key) ?? absent;
+      const moment = clock.present();
+      const { fullAt, result } = changeOf(step, { ...moment, fullAt: known.fullAt });
+      const lease = fullAt === undefined ? undefined : await this.#leaseFor(fullAt - moment.leaseNow);
+      try {
+        const { succeeded, header, responses } = await cluster.transact({
+          compare: [unchanged(key, known.revision)],
+          success: fullAt === undefined ? [] : [{ put: { key, value: String(fullAt), lease } }],
+          failure: [{ range: { key } }],
+        });
+        const kept = responses[0]?.range.kvs[0];
+        if (!succeeded)
+          this.#remember(key, kept && { revision: kept.modRevision, fullAt: Number(kept.value) });
+        else if (fullAt !== undefined) this.#remember(key, { revision: header.revision, fullAt });
+        if (succeeded) return result;
+      } catch (error) {
+        // This process stood still for longer than the lease had left.
+        this.#leases.clear();
+        if (!isLeaseGone(Object(error).cause)) throw error;
+      }
+    }
+  }
+
+  /** A lease under which a key stays for so many milliseconds. Takes of about the same time share one. */
+  #leaseFor(ms: number): Promise<number> {
+    const { cluster } = this.#db;
+    // The call that writes the key takes its time, too.
+    const atLeast = Math.max(1, (ms + cluster.timeoutMs) / 1_000);
+    const seconds = 2 ** Math.min(longestLease, Math.ceil(Math.log2(atLeast)));
+    const known = this.#leases.get(seconds);
+    const now = performance.now();
+    if (known && now < known.until) return known.id;
+    const id = cluster.grantLease(2 * seconds);
+    this.#leases.set(seconds, { id, until: now + seconds * 1_000 });
+    id.catch(() => this.#leases.delete(seconds));
+    return id;
+  }
+
+  #remember(key: string, known = absent): void {
+    remember(this.#known, key, known, mostKnown);
+  }
+}
