@@ -88,7 +88,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/store-redis/src/{redis-rows,rows/*}.ts'],
     tests: [
       'scripts/mutation/stores/redis.test.ts',
-      'packages/store-redis/test/{buckets,connection/reconnecting,database/out-of-memory,round-trips,tasks/*}.test.ts',
+      'packages/store-redis/test/{buckets,database/out-of-memory,round-trips,tasks/*}.test.ts',
     ],
     server: 'redis',
   },
@@ -105,7 +105,7 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   'store-etcd': {
     warm: true,
-    mutate: ['packages/store-etcd/src/{etcd-rows,buckets/*,rows/*,layout/*,logs/*}.ts'],
+    mutate: ['packages/store-etcd/src/{etcd-rows,rows/*,layout/*,logs/*}.ts'],
     tests: [
       'scripts/mutation/stores/etcd.test.ts',
       'packages/store-etcd/test/{buckets,damaged,known-tasks,large-changes,large-webhooks,layout,meanwhile,outcomes,prune,queue-fronts,reads,round-trips,watches}.test.ts',

@@ -1,5 +1,6 @@
 import { type Moment, steadyNow } from '@batonjs/store';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { Compare } from '../wire/messages.ts';
 import { unchanged } from './keys.ts';
 import { timeIn } from './order.ts';
 
@@ -51,25 +52,26 @@ export class ClusterClock {
   }
 
   async #refresh(): Promise<void> {
-    const kept = await this.#cluster.get(this.#key);
-    this.#advance(kept ? Number(kept.value) : Date.now());
-    if (kept) this.#readAt = performance.now();
-    if (!kept || this.now() - Number(kept.value) > tickMs) await this.#write(kept !== undefined);
+    // Nothing is less than the value of a key that is not there.
+    const isOld = { result: 2, target: 3, key: this.#key, value: timeIn(this.now() - tickMs) };
+    if (!(await this.#write(isOld))) {
+      this.#advance(Date.now());
+      await this.#write(unchanged(this.#key, 0));
+    }
     this.#readAt = performance.now();
   }
 
-  /** Writes the time, or takes over a later one. */
-  async #write(isThere: boolean): Promise<void> {
-    const [key, value] = [this.#key, timeIn(this.now())];
-    // Nothing is less than the value of a key that is not there.
-    const isEarlier = { result: 2, target: 3, key, value };
-    const { responses } = await this.#cluster.transact({
-      compare: [isThere ? isEarlier : unchanged(key, 0)],
-      success: [{ put: { key, value } }],
+  /** Writes the time, or takes over the one that is there. Resolves to whether the key is there now. */
+  async #write(compare: Compare): Promise<boolean> {
+    const key = this.#key;
+    const { succeeded, responses } = await this.#cluster.transact({
+      compare: [compare],
+      success: [{ put: { key, value: timeIn(this.now()) } }],
       failure: [{ range: { key } }],
     });
-    const later = responses[0]?.range.kvs[0];
-    if (later) this.#advance(Number(later.value));
+    const kept = responses[0]?.range.kvs[0];
+    if (kept) this.#advance(Number(kept.value));
+    return succeeded || kept !== undefined;
   }
 
   #advance(time: number): void {
