@@ -925,6 +925,7 @@ const notifications = [
       ...rest,
       origin: undefined,
     })),
+    'begins what was deleted anew': onCommit(() => ({ unlessDeleted: undefined })),
     'takes a loss for a deletion': (store) => ({
       readFacts: (...args) => store.readFacts(...args).catch(renamed('LOG_DIVERGED', 'LOG_DELETED')),
     }),

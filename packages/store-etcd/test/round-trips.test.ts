@@ -171,9 +171,9 @@ describe.skipIf(!etcd)('A process that wrote a task last', () => {
     expect(await sentBy(() => store.prune(everything))).toEqual([
       'keys ended*9',
       'read task',
-      'if task, delete list, delete context, delete ended, delete task, delete snapshot, delete webhooks, delete fact, delete part, delete once, delete config, else read task',
-      // Once more: a log that ended in this moment is remembered first.
-      ...['keys ended*8', 'keys ended*8'],
+      'keys record-end*9',
+      'read record',
+      'if record, if task, delete list, delete context, delete ended, delete task, delete snapshot, delete webhooks, delete fact, delete part, delete once, delete config, put record-end, put record, else read record, else read task',
     ]);
     expect(await sentBy(() => store.claim(lease))).toEqual([
       'keys holder*1',

@@ -2,6 +2,7 @@ import {
   byName,
   type Change,
   type Commit,
+  deletionOf,
   type Found,
   type FoundTask,
   frozenJson,
@@ -11,6 +12,7 @@ import {
   type Moment,
   type QueueRow,
   type Rows,
+  remembered,
   type Scope,
   type Step,
   type StoredFact,
@@ -52,6 +54,8 @@ export class MemoryRows implements Rows<Json> {
   readonly #subscribers = new Subscribers();
   readonly #closed: ClosedLogs;
   readonly #ended = new EndedRows();
+  /** The names of the records of the last tasks that made room for others. */
+  readonly #evicted = new Set<string>();
   readonly #identity = crypto.randomUUID();
 
   /** `now`: the wall clock and that of the order; default: those of the process. `closedBytes`: of ended tasks. */
@@ -167,7 +171,7 @@ export class MemoryRows implements Rows<Json> {
     if (queue?.after) this.#queues.set(queue.after.queue, queue.after);
     if (callers) for (const caller of callers) this.#turns.order.serve(caller);
     if (bucket !== undefined && fullAt !== undefined) this.#buckets.set(bucket, fullAt, this.#monotonic());
-    if (this.#closed.isFull) for (const log of this.#closed.surplus(isUndelivered)) this.#remove(log);
+    if (this.#closed.isFull) for (const log of this.#closed.surplus(isUndelivered)) this.#evict(log);
   }
 
   #writeTask({ before, after, facts, commitId = '', snapshot, once }: TaskWrite<Json>): void {
@@ -190,6 +194,19 @@ export class MemoryRows implements Rows<Json> {
     this.#closed.add(log);
   }
 
+  /** Deletes a log, and remembers that it was there. */
+  #evict(log: Log): void {
+    this.#remove(log);
+    const name = deletionOf(log.row);
+    this.#records.replace(remembered(log.row, this.#records.get(name), { now: this.#now() }));
+    this.#evicted.delete(name);
+    this.#evicted.add(name);
+    if (this.#evicted.size <= mostEvicted) return;
+    const [oldest = ''] = this.#evicted;
+    this.#evicted.delete(oldest);
+    this.#records.replace({ before: this.#records.get(oldest), after: undefined });
+  }
+
   #remove(log: Log): void {
     this.#webhooks.deleted(log);
     this.#ended.replace(log.row, undefined);
@@ -200,6 +217,9 @@ export class MemoryRows implements Rows<Json> {
 }
 
 const none: readonly never[] = [];
+
+/** Of how many tasks that made room for others the store remembers that they were there. */
+const mostEvicted = 20_000;
 
 /** Of a closed log. */
 const isUndelivered = ({ row }: Log): boolean => row.endedAt === undefined;

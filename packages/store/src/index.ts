@@ -18,7 +18,7 @@ export {
   taskOfSql,
   webhookOfSql,
 } from './adapter/sql-columns.ts';
-export { callSubscriber, Subscribers, topicNumber } from './adapter/subscribers.ts';
+export { callSubscriber, Subscribers } from './adapter/subscribers.ts';
 export { mustKnowOptions } from './adapter/unknown-options.ts';
 export { wordsOf } from './adapter/words.ts';
 export { foldLog, loadTask, mustFollow } from './load-task.ts';
@@ -41,6 +41,7 @@ export type { Rate } from './port/rate.ts';
 export type { RecordOptions, RecordQuery, RecordStore, StoredRecord } from './port/record-store.ts';
 export { otherLayout, StoreError, type StoreErrorCode, type StoreTrouble } from './port/store-error.ts';
 export type { Notification, TaskStore, Topic, Unsubscribe } from './port/task-store.ts';
+export { topicNumber } from './port/topic-number.ts';
 export { takenFrom } from './rules/bucket.ts';
 export {
   type CallerRow,
@@ -63,6 +64,7 @@ export {
 } from './rules/change.ts';
 export { claimed } from './rules/claim.ts';
 export { admit, factsInOrder, granted } from './rules/commit.ts';
+export { deletionOf, deletionsOf, remembered } from './rules/deletion.ts';
 export {
   isListed,
   isListedAlike,

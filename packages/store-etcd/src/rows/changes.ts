@@ -107,7 +107,10 @@ export class Changes {
       if (once !== undefined) look.compare(this.#options.db.keys.once(task, once));
       return { row: known.row, webhooks: known.webhooks?.rows ?? [], once: undefined };
     });
-    const change = guessed(step, { ...(await this.#options.reader.moment(wanted)), tasks });
+    for (const name of wanted.records ?? []) look.compare(this.#options.db.keys.record(name));
+    // A record that is wanted with a task mostly is not there.
+    const records = wanted.records?.map(() => undefined);
+    const change = guessed(step, { ...(await this.#options.reader.moment(wanted)), tasks, records });
     // What was left out of the change was decided on, too.
     if (!change || (change.partly && change.tasks?.length !== tasks.length)) return undefined;
     const isNew = tasks.some(({ row }) => !row);

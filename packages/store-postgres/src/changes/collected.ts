@@ -49,6 +49,9 @@ export class Collected {
   readonly snapshots = new Map<string, { readonly version: number; readonly json: string }>();
   readonly queues: NonNullable<Change<unknown>['queue']>[] = [];
   readonly callers: NonNullable<Change<unknown>['callers']>[number][] = [];
+  /** Keys of tasks, and names of records. All is written only if none of them is there. */
+  readonly newTasks: string[] = [];
+  readonly newRecords: string[] = [];
   readonly #tasks = new Map<string, Pending<TaskRow>>();
   readonly #webhooks = new Map<string, Pending<WebhookRow>>();
   readonly #records = new Map<string, Pending<RecordRow>>();

@@ -24,16 +24,23 @@ export class Guess {
     if (!change) return;
     this.changes.set(pending, change);
     this.collected.add(change);
+    const { records } = pending.item.step.wanted;
+    if (!records) return;
+    this.collected.newRecords.push(...records);
+    this.collected.newTasks.push(...tasks.map(({ key }) => key));
   }
 
   #changeOf({ item: { step, tasks: named } }: Pending): Change<unknown> | undefined {
-    const { records, waiting, tasks: wanted = [] } = step.wanted;
-    const tasks = records ? undefined : this.#known.find(wanted);
+    const { waiting, tasks: wanted = [] } = step.wanted;
+    const tasks = this.#known.find(wanted);
+    // Records that are wanted with a task mostly are not there, and neither is the task: the statement compares both.
+    const records = step.wanted.records?.map(() => undefined);
+    if (records && tasks?.some(({ row }) => row)) return undefined;
     // The keys and the webhooks of a task that has some are not known.
     if (!this.#moment || !tasks || tasks.some(({ row }, n) => row && (row.webhooks > 0 || named[n]?.onceKey)))
       return undefined;
     // How many wait is not known: a task that would wait does not fit.
-    const found = { ...this.#moment, tasks, waiting: waiting && Number.POSITIVE_INFINITY };
+    const found = { ...this.#moment, tasks, records, waiting: waiting && Number.POSITIVE_INFINITY };
     const change = guessed(step, found);
     const isWhole = change?.tasks?.length === tasks.length && change.tasks.every(({ after }) => after);
     if (!isWhole || change.webhooks || change.queue || change.callers || change.records) return undefined;

@@ -49,10 +49,13 @@ export class Writer {
     const isWritten = 'WHERE u.of IN (SELECT key FROM written)';
     // Outside of a transaction no other statement could bound the wait for the lock of a row.
     const bound = `SELECT set_config('lock_timeout', '${lockTimeoutMs}', true)`;
+    // A task that is just being deleted is still there for this statement, and the record of its deletion is not.
+    const isNew = `NOT EXISTS (SELECT FROM ${schema}.records WHERE name = ANY(${at(15)}::text[]))
+      AND NOT EXISTS (SELECT FROM ${schema}.tasks WHERE key = ANY(${at(16)}::text[]))`;
     // One statement: each costs a round trip. It fails, by a division, where a row that was remembered is gone. What belongs
     // to a task that is not written is not written either.
     const statement = (more: string) => `WITH bound AS MATERIALIZED (${bound}),
-      written AS (${tasks.statement(1, '(SELECT FROM bound) AS b')}),
+      written AS (${tasks.statement(1, `(SELECT FROM bound WHERE ${isNew}) AS b`)}),
       facts AS (
         INSERT INTO ${schema}.facts (key, version, commit_id, fact)
         SELECT u.* FROM unnest(${at(0)}::text[], ${at(1)}::bigint[], ${at(2)}::text[], ${at(3)}::text[])
@@ -78,7 +81,7 @@ export class Writer {
       statement(`texts AS (
         INSERT INTO ${schema}.task_texts (key, words)
         SELECT u.of, array_to_tsvector(string_to_array(u.words, ' '))
-        FROM unnest(${at(15)}::text[], ${at(16)}::text[]) AS u (of, words) ${isWritten}
+        FROM unnest(${at(17)}::text[], ${at(18)}::text[]) AS u (of, words) ${isWritten}
       ),`),
     );
     this.#webhooks = upsert(`${schema}.webhooks`, 'key, config_key', webhookColumns).statement(1);
@@ -157,6 +160,8 @@ export class Writer {
       ...[[...snapshots.keys()], kept.map((one) => one.version), kept.map((one) => one.json)],
       ...countsOf(collected.counts(false)),
       this.#part,
+      collected.newRecords,
+      collected.newTasks,
     ];
   }
 

@@ -75,7 +75,9 @@ export class Changes {
     const tasks = wanted.tasks && !step.isMostlyIdle ? this.#known.find(wanted.tasks) : undefined;
     const moment = tasks && this.#clock.moment();
     if (!moment) return undefined;
-    const found = { ...moment, tasks, waiting: wanted.waiting && 0 };
+    // A record that is wanted with a task mostly is not there.
+    const records = wanted.records?.map(() => undefined);
+    const found = { ...moment, tasks, records, waiting: wanted.waiting && 0 };
     const change = guessed(step, found);
     // What was left out of the change was decided on, too.
     return change && { change: { ...change, partly: undefined }, found, wanted };

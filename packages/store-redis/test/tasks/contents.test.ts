@@ -8,7 +8,7 @@ import { redisStore } from '../../src/index.ts';
 
 const redis = await redisForTests();
 
-it.skipIf(!redis)('A log that is pruned leaves nothing in Redis', async () => {
+it.skipIf(!redis)('A log that is pruned leaves only the record of its deletion in Redis', async () => {
   const prefix = `test-${randomUUID()}`;
   const store = closedAfterTest(redisStore({ url: redis!.url, prefix, shards: 1 }));
   const client = await createClient({ url: redis!.url }).connect();
@@ -26,6 +26,6 @@ it.skipIf(!redis)('A log that is pruned leaves nothing in Redis', async () => {
   };
   expect(await kinds()).toEqual(['', 'context', 'ended', 'hooks', 'list', 'log', 'task', 'term']);
   expect(await store.prune({ closedBefore: '2040-01-01T00:00:00.000Z', limit: 9 })).toBe(1);
-  // That of the layout of keys.
-  expect(await kinds()).toEqual(['']);
+  // That of the layout of keys, too.
+  expect(await kinds()).toEqual(['', 'record', 'record-ends', 'records']);
 });

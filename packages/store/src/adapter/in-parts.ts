@@ -2,15 +2,16 @@ import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { Committed } from '../port/commit.ts';
 import type { ClaimRequest, Lease } from '../port/lease.ts';
 import type { Delivery, DeliveryRequest } from '../port/push-config-store.ts';
+import { StoreError } from '../port/store-error.ts';
 import { type Found, foundOf, foundTask, type Step, type Wanted } from '../rules/change.ts';
 import { claimStep } from '../rules/claim.ts';
 import { claimTurnsStep } from '../rules/claim-turns.ts';
-import { commitStep, goneOrigin, mustMakeSense, type PreparedCommit } from '../rules/commit.ts';
-import { eraseStep, freshIn, pruneStep, rememberStep } from '../rules/prune.ts';
+import { commitStep, gone, mustMakeSense, type PreparedCommit } from '../rules/commit.ts';
+import { bucketOf } from '../rules/deletion.ts';
+import { eraseStep, pruneStep, rememberStep } from '../rules/prune.ts';
 import { recordWanted } from '../rules/record.ts';
 import { pinnedQueue } from '../rules/task-row.ts';
 import { claimDeliveriesStep } from '../rules/webhook.ts';
-import { deletionOf } from './read-log.ts';
 import type { Parts, Rows } from './rows.ts';
 
 /** How many rows one change deletes: others are written in between. */
@@ -176,11 +177,11 @@ export async function inBatches<Json>(
   const parts = rows.parts && (await rows.parts());
   let changed = 0;
   for (let part = 0; part < (parts?.count ?? 1) && changed < limit; ) {
-    const some = step(Math.min(mostAtOnce, limit - changed));
-    const count = await rows.change(parts ? inPart(some, part) : some);
+    const most = Math.min(mostAtOnce, limit - changed);
+    const count = await rows.change(parts ? inPart(step(most), part) : step(most));
     changed += count;
-    // A search may have left some out.
-    if (count === 0) part++;
+    // What a search has left out, others are writing.
+    if (count < most) part++;
   }
   return changed;
 }
@@ -197,31 +198,33 @@ export function commitFrom<Json>(
     const committed = await rows.change(commitStep({ ...prepared, commit }));
     const found = await rows.read({ tasks: [{ scope: commit.scope, taskId: origin }] });
     if (foundTask(found).row?.head) return committed;
-    await rows.change(rememberStep(deletionOf(commit)));
+    await rows.change(rememberStep(bucketOf(commit)));
     await rows.change(eraseStep(commit, true));
-    throw goneOrigin(origin);
+    throw gone(origin);
   });
 }
 
 /** Deletes old logs; see `TaskStore.prune`. Resolves to how many. */
-export async function prune<Json>(rows: Rows<Json>, before: number, limit: number): Promise<number> {
-  const deleted = await inBatches(rows, limit, (some) => pruneStep(before, some, []));
-  if (deleted === limit) return deleted;
-  const looks = await readParts(rows, { ended: { before, limit: limit - deleted } });
-  const fresh = looks.flatMap(freshIn);
-  if (fresh.length === 0) return deleted;
-  await Promise.all(fresh.map((task) => rows.change(rememberStep(deletionOf(task)))));
-  return deleted + (await inBatches(rows, limit - deleted, (some) => pruneStep(before, some, fresh)));
-}
+export const prune = <Json>(rows: Rows<Json>, before: number, limit: number): Promise<number> =>
+  inBatches(rows, limit, (some) => pruneStep(before, some)).catch((error) => {
+    if (!StoreError.is(error) || error.trouble !== 'disk-full') throw error;
+    // Tasks that are deleted make room, which their records would need.
+    return inBatches(rows, limit, (some) => pruneStep(before, some, false));
+  });
 
 /** The part of a record: that of the last word of its name, so that it may be named after a task and lie beside it. */
-const recordPart = <Json>(rows: Rows<Json>, name: string): Answer<number | undefined> =>
-  whenAnswered(partsOf(rows), (parts) => parts?.of(name.slice(name.lastIndexOf('/') + 1)));
+const recordPart = <Json>(
+  rows: Rows<Json>,
+  name: string,
+  beside = lastWord(name),
+): Answer<number | undefined> => whenAnswered(partsOf(rows), (parts) => parts?.of(beside));
 
-/** A look at one record. */
-export const readRecord = <Json>(rows: Rows<Json>, name: string): Answer<Found> => {
+const lastWord = (name: string): string => name.slice(name.lastIndexOf('/') + 1);
+
+/** A look at one record. `beside`: the id of the task that it lies beside, if its name does not end with it. */
+export const readRecord = <Json>(rows: Rows<Json>, name: string, beside?: string): Answer<Found> => {
   const wanted = recordWanted(name);
-  return whenAnswered(recordPart(rows, name), (part) =>
+  return whenAnswered(recordPart(rows, name, beside), (part) =>
     rows.read(part === undefined ? wanted : { ...wanted, part }),
   );
 };

@@ -3,9 +3,11 @@ import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { StoredFact, StoredLog } from '../port/commit.ts';
 import type { TaskName } from '../port/names.ts';
 import { diverged, StoreError } from '../port/store-error.ts';
+import { bucketOf, deletionOf, isDeletion } from '../rules/deletion.ts';
 import { isDeletedStep } from '../rules/prune.ts';
+import { foundRecord } from '../rules/record.ts';
+import { readRecord } from './in-parts.ts';
 import type { KeptFacts, KeptLog, Rows } from './rows.ts';
-import { topicNumber } from './subscribers.ts';
 
 /** The log of a task as callers see it. Throws `UNREADABLE` if a fact is missing. */
 export function storedLog(kept: KeptLog | undefined): StoredLog | undefined {
@@ -17,10 +19,6 @@ export function storedLog(kept: KeptLog | undefined): StoredLog | undefined {
   mustBeWhole(log);
   return log;
 }
-
-/** The bucket that remembers a deletion. Nothing of the name of the task stays in the files of a database. */
-export const deletionOf = ({ scope, taskId }: TaskName): string =>
-  `deleted:${topicNumber({ scope, taskId })}`;
 
 /** Reads facts as `TaskStore.readFacts` says. */
 export function readFacts<Json>(
@@ -38,11 +36,18 @@ export function readFacts<Json>(
     const [known, ...rest] = facts;
     if (known?.version === after && known.commitId === lastCommitId)
       return contiguous(taskId, after, limit, { version, facts: rest });
-    return whenAnswered(rows.change(isDeletedStep(deletionOf({ scope, taskId }))), (isDeleted): never => {
-      throw isDeleted ? new StoreError('LOG_DELETED', `Task ${taskId} was deleted`) : diverged(taskId, after);
+    return whenAnswered(isDeleted(rows, { scope, taskId }), (isGone): never => {
+      throw isGone ? new StoreError('LOG_DELETED', `Task ${taskId} was deleted`) : diverged(taskId, after);
     });
   });
 }
+
+/** Whether a log was deleted lately. */
+const isDeleted = <Json>(rows: Rows<Json>, task: TaskName): Answer<boolean> =>
+  whenAnswered(
+    readRecord(rows, deletionOf(task), task.taskId),
+    (found) => isDeletion(foundRecord(found), found) || rows.change(isDeletedStep(bucketOf(task))),
+  );
 
 function contiguous(
   taskId: string,

@@ -1,4 +1,5 @@
 import type { Notification, Topic, Unsubscribe } from '../port/task-store.ts';
+import { topicNumber } from '../port/topic-number.ts';
 
 type Notify = (version?: number) => void;
 
@@ -7,32 +8,6 @@ interface Subscriber {
   readonly topic: Topic;
   notify: Notify | undefined;
 }
-
-/**
- * The number of a topic, 32 bits, under which processes tell each other of changes. Two topics may have the same number:
- * their subscribers are then notified too often, which the port allows.
- */
-export function topicNumber(topic: Topic): number {
-  const number =
-    'queue' in topic
-      ? hashed(queueStart, topic.queue)
-      : hashed(Math.imul(hashed(taskStart, topic.taskId) ^ space, prime), topic.scope);
-  return number >>> 0;
-}
-
-const prime = 0x01000193;
-const space = 0x20;
-
-/** FNV-1a, continued with a text. The parts of a name are not joined first: that would make a text for each commit. */
-function hashed(start: number, text: string): number {
-  let number = start;
-  for (let index = 0; index < text.length; index++)
-    number = Math.imul(number ^ text.charCodeAt(index), prime);
-  return number;
-}
-
-const queueStart = hashed(0x811c9dc5, 'queue ');
-const taskStart = hashed(0x811c9dc5, 'task ');
 
 /** The subscribers of this process, by the numbers of their topics. Nothing is left of one that unsubscribed. */
 export class Subscribers {

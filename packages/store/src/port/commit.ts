@@ -34,6 +34,11 @@ export interface Commit {
    * more. Only in the first commit of a log.
    */
   readonly origin?: string;
+  /**
+   * Rejects with `LOG_DELETED` if a log of this name was deleted in the last 24 hours, as long as this is remembered: its
+   * messages count once. Only in the first commit of a log.
+   */
+  readonly unlessDeleted?: boolean;
   /** A key under which only the first commit of a task counts: `message:<id>`, `cancel`. As long as an id may be. */
   readonly once?: string;
   /** The lease that a turn writes under. Both fence and holder must be those of the task. */

@@ -110,7 +110,8 @@ export interface TaskStore extends RecordStore {
 
   /**
    * Deletes up to `limit` closed logs whose `statusAt`, plus the `keepMs` of the head, is before `closedBefore` and that
-   * have nothing undelivered, with everything that belongs to them. Resolves to the number deleted.
+   * have nothing undelivered, with everything that belongs to them. Resolves to the number deleted, which may be smaller
+   * while others write. Deletions are remembered for `Commit.unlessDeleted`, by records under `deletionsOf` their scope.
    */
   prune(options: { readonly closedBefore: string; readonly limit: number }): Promise<number>;
 

@@ -4,7 +4,9 @@ import type { Lease } from '../port/lease.ts';
 import { StoreError } from '../port/store-error.ts';
 import type { Notification } from '../port/task-store.ts';
 import { type Change, type Found, foundTask, type Step, type Wanted } from './change.ts';
+import { deletionOf, isDeletion } from './deletion.ts';
 import type { Moment } from './moment.ts';
+import { foundRecord } from './record.ts';
 import { pinnedQueue, placed, plainQueue, type TaskRow } from './task-row.ts';
 import { isBehind, plannedWebhook, readyWebhook, type WebhookRow } from './webhook-row.ts';
 
@@ -18,9 +20,10 @@ export interface PreparedCommit<Json> {
 
 /** The decision about a commit. It throws the `StoreError` that the store rejects with; see `TaskStore.commit`. */
 export function commitStep<Json>(prepared: PreparedCommit<Json>): Step<Committed, Json> {
-  const { scope, taskId, once, turn, origin } = prepared.commit;
+  const { scope, taskId, once, turn, origin, unlessDeleted } = prepared.commit;
   const wanted: Wanted = {
     tasks: [{ scope, taskId, once }, ...(origin === undefined ? none : [{ scope, taskId: origin }])],
+    ...(unlessDeleted && { records: [deletionOf({ scope, taskId })] }),
     webhooks: true,
     waiting:
       turn?.waitingAtMost === undefined ? undefined : { queue: turn.queue, atMost: turn.waitingAtMost },
@@ -35,7 +38,8 @@ function decideCommit<Json>(prepared: PreparedCommit<Json>, found: Found): Chang
   const { once, commitId, text } = commit;
   const facts = orderedFacts(prepared, before);
   const after = admit(before, commit, found, { webhooks, lastAt: facts.lastAt });
-  if (commit.origin !== undefined && !found.tasks?.[1]?.row?.head) throw goneOrigin(commit.origin);
+  if (commit.unlessDeleted && isDeletion(foundRecord(found), found)) throw gone(commit.taskId);
+  if (commit.origin !== undefined && !found.tasks?.[1]?.row?.head) throw gone(commit.origin);
   mustHaveRoom(after, commit, found.waiting ?? 0);
   const planned =
     webhooks.length === 0 ? none : webhooks.map((one) => grownWebhook(one, after.version, found.now));
@@ -50,8 +54,8 @@ function decideCommit<Json>(prepared: PreparedCommit<Json>, found: Found): Chang
 
 const none: readonly never[] = [];
 
-/** The error of a commit whose `origin` has no log. */
-export const goneOrigin = (taskId: string): StoreError =>
+/** The error of a commit whose log was deleted, or whose `origin` has none. */
+export const gone = (taskId: string): StoreError =>
   new StoreError('LOG_DELETED', `There is no task ${taskId} any more`);
 
 /** The facts as they are kept, and when the last one happened. */
@@ -203,10 +207,10 @@ export function granted({ fence, holder }: TaskRow, { scope, taskId, turn }: Com
 
 /** Throws `INVALID_COMMIT` for a commit that contradicts itself. */
 export function mustMakeSense(commit: Commit): void {
-  const { expectedVersion, facts, head, snapshot, once, text, origin, turn } = commit;
+  const { expectedVersion, facts, head, snapshot, once, text, origin, unlessDeleted, turn } = commit;
   const wrong =
     expectedVersion === 'open'
-      ? head || snapshot || text || origin || turn?.acquire || turn?.release || !once || facts.length === 0
+      ? head || snapshot || text || origin || unlessDeleted || turn?.acquire || turn?.release || !once || facts.length === 0
         ? 'an open append carries facts and `once`, and no head, snapshot, text, origin, acquire or release'
         : undefined
       : facts.length === 0 && !turn?.release
@@ -215,8 +219,8 @@ export function mustMakeSense(commit: Commit): void {
           ? 'the head is not the one after these facts'
           : turn?.acquire && turn.release
             ? 'a lease is acquired or released, not both'
-            : (text !== undefined || origin !== undefined) && expectedVersion !== 0
-              ? 'a text or an origin is that of the first commit'
+            : (text !== undefined || origin !== undefined || unlessDeleted) && expectedVersion !== 0
+              ? 'a text, an origin or a look for a deletion is that of the first commit'
               : undefined;
   if (wrong) throw new StoreError('INVALID_COMMIT', `Invalid commit: ${wrong}`);
 }

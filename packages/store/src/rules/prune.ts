@@ -1,46 +1,48 @@
 import type { TaskName } from '../port/names.ts';
 import type { Erased } from '../port/task-store.ts';
-import { type Found, foundOf, foundTask, type Step } from './change.ts';
-import type { TaskRow } from './task-row.ts';
+import { foundOf, foundTask, type Step } from './change.ts';
+import { deletionOf, remembered } from './deletion.ts';
+import { foundRecord } from './record.ts';
 
-/** For how long a deletion is remembered, after which no reader is behind. */
+/** For how long an erasure is remembered when all of its caller is erased, after which no reader is behind. */
 const rememberedMs = 3_600_000;
 
-/** The decision to remember that a log is about to be deleted. */
+/** The decision to remember that a log is about to be erased. */
 export const rememberStep = (bucket: string): Step<undefined, never> => ({
   wanted: { bucket },
   decide: ({ leaseNow }) => ({ result: undefined, fullAt: leaseNow + rememberedMs }),
 });
 
-/** Whether a log was deleted in the last hour. */
+/** Whether a log was erased in the last hour. */
 export const isDeletedStep = (bucket: string): Step<boolean, never> => ({
   wanted: { bucket },
   decide: ({ fullAt = 0, leaseNow }) => ({ result: fullAt > leaseNow }),
 });
 
-/** The logs that are to be remembered before they are deleted: of one that ended long ago, each reader knows the end. */
-export const freshIn = (found: Found): readonly TaskRow[] =>
-  foundOf(found, 'ended').filter(
-    ({ head }) => head !== undefined && Date.parse(head.statusAt) > found.now - rememberedMs,
-  );
-
 /**
- * The decision to delete up to `limit` logs that ended before a time; resolves to how many. Leaves out those that would have
- * to be `remembered` and are not: they ended in this moment.
+ * The decision to delete up to `limit` logs that ended before a time; resolves to how many. They are remembered unless
+ * that is false, and records whose time is over make room.
  */
-export const pruneStep = (
-  before: number,
-  limit: number,
-  remembered: readonly TaskName[],
-): Step<number, never> => ({
-  wanted: { ended: { before, limit } },
+export const pruneStep = (before: number, limit: number, isRemembered = true): Step<number, never> => ({
+  wanted: { ended: { before, limit }, expired: { limit } },
   decide: (found) => {
-    const isRemembered = (row: TaskRow) =>
-      remembered.some(({ scope, taskId }) => taskId === row.taskId && scope === row.scope);
-    const unknown = new Set(freshIn(found).filter((row) => !isRemembered(row)));
-    const ended = foundOf(found, 'ended').filter((row) => !unknown.has(row));
-    if (ended.length === 0) return { result: 0 };
-    return { result: ended.length, tasks: ended.map((before) => ({ before, after: undefined })) };
+    const ended = foundOf(found, 'ended');
+    const over = foundOf(found, 'expired').map((before) => ({ before, after: undefined }));
+    if (ended.length === 0) return { result: 0, ...(over.length > 0 && { records: over }) };
+    const tasks = ended.map((before) => ({ before, after: undefined }));
+    if (!isRemembered) return { result: ended.length, tasks };
+    const names = ended.map(deletionOf);
+    return {
+      wanted: { records: names },
+      decide: (more) => ({
+        result: ended.length,
+        tasks,
+        records: [
+          ...over.filter(({ before }) => !names.includes(before.name)),
+          ...ended.map((task, n) => remembered(task, foundOf(more, 'records')[n], found)),
+        ],
+      }),
+    };
   },
 });
 
@@ -52,7 +54,7 @@ export const eraseStep = (
   { scope, taskId }: TaskName,
   evenOpen = false,
 ): Step<Erased | 'open' | undefined, never> => ({
-  wanted: { tasks: [{ scope, taskId }], webhooks: true },
+  wanted: { tasks: [{ scope, taskId }], webhooks: true, records: [deletionOf({ scope, taskId })] },
   decide: (found) => {
     const { row: before, webhooks } = foundTask(found);
     if (!before) return { result: undefined };
@@ -61,6 +63,7 @@ export const eraseStep = (
     return {
       result,
       tasks: [{ before, after: undefined }],
+      ...(!evenOpen && { records: [remembered(before, foundRecord(found), found)] }),
       notify: [{ scope, taskId, version: before.version }],
     };
   },

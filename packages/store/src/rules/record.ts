@@ -14,8 +14,9 @@ export function putRecordStep(
   name: string,
   revision: number,
   value: unknown,
-  { ttlMs, scope }: RecordOptions = {},
+  options: RecordOptions = {},
 ): Step<number | undefined, never> {
+  const { ttlMs } = options;
   if (ttlMs !== undefined && !(ttlMs > 0 && ttlMs <= longestMs))
     throw invalid(
       `The time of the record ${name} is ${ttlMs} ms: it has to be more than 0, and at most ${longestMs}`,
@@ -29,12 +30,23 @@ export function putRecordStep(
     decide: (found) => {
       const before = foundRecord(found);
       if ((seen(before, found)?.revision ?? 0) !== revision) return { result: undefined };
-      const next = Math.max((before?.revision ?? 0) + 1, Math.floor(found.now));
-      const expiresAt = ttlMs === undefined ? undefined : Math.ceil(found.now + ttlMs);
-      const after: RecordRow = { name, revision: next, json, scope, ttlMs, expiresAt };
-      return { result: next, records: [{ before, after }] };
+      const after = rowAfter(before, name, json, found.now, options);
+      return { result: after.revision, records: [{ before, after }] };
     },
   };
+}
+
+/** The record that is written in the place of another one. */
+export function rowAfter(
+  before: RecordRow | undefined,
+  name: string,
+  json: string,
+  now: number,
+  { ttlMs, scope }: RecordOptions,
+): RecordRow {
+  const revision = Math.max((before?.revision ?? 0) + 1, Math.floor(now));
+  const expiresAt = ttlMs === undefined ? undefined : Math.ceil(now + ttlMs);
+  return { name, revision, json, scope, ttlMs, expiresAt };
 }
 
 /** The decision to delete a record; resolves to whether it was there. */
@@ -79,7 +91,7 @@ export function storedRecord(row: RecordRow | undefined, found: Found): StoredRe
 export const foundRecord = (found: Found): RecordRow | undefined => foundOf(found, 'records')[0];
 
 /** A clock that was wrong for a moment cannot keep a record for longer than twice its time. */
-function seen(row: RecordRow | undefined, { now }: Found): RecordRow | undefined {
+export function seen(row: RecordRow | undefined, { now }: Found): RecordRow | undefined {
   if (row?.expiresAt === undefined || row.ttlMs === undefined) return row;
   return row.expiresAt > now && row.expiresAt - now <= 2 * row.ttlMs ? row : undefined;
 }

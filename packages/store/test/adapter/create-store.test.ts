@@ -144,6 +144,7 @@ describe('facts', () => {
   const read = (kept: KeptFacts, after: number, limit = 9, lastCommitId?: string, fullAt?: number) =>
     storeOf({
       change: (step) => changeOf(step, { now: 1, orderNow: 1, leaseNow: 2, fullAt }).result,
+      read: () => ({ now: 1, orderNow: 1, leaseNow: 2, records: [undefined] }),
       facts: (_, __, ...range) => {
         asked.push(range);
         return kept;

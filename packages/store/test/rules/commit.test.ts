@@ -210,7 +210,11 @@ describe('admit', () => {
       row(),
       open({ text: 'refund' }),
     ],
-    ['Invalid commit: a text or an origin is that of the first commit', row(), commit({ text: 'refund' })],
+    [
+      'Invalid commit: a text, an origin or a look for a deletion is that of the first commit',
+      row(),
+      commit({ text: 'refund' }),
+    ],
   ])('says: %s', (message, before, one) => {
     expect(() => admit(before, one)).toThrow(expect.objectContaining({ name: 'StoreError', message }));
   });

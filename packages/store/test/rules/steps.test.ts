@@ -4,8 +4,11 @@ import { takeStep } from '../../src/rules/bucket.ts';
 import { claimStep, renewStep } from '../../src/rules/claim.ts';
 import { claimTurnsStep } from '../../src/rules/claim-turns.ts';
 import { commitStep } from '../../src/rules/commit.ts';
+import { deletionOf } from '../../src/rules/deletion.ts';
 import { listed } from '../../src/rules/list.ts';
 import { pruneStep } from '../../src/rules/prune.ts';
+import type { RecordRow } from '../../src/rules/record-row.ts';
+import type { TaskRow } from '../../src/rules/task-row.ts';
 import {
   claimDeliveriesStep,
   outcomeStep,
@@ -59,7 +62,7 @@ describe('what a step wants to know', () => {
       false,
     ],
     ['deliveries', claimDeliveriesStep(request), { deliveries: { queue: 'q', limit: 3 } }, true],
-    ['a prune', pruneStep(7, 3, []), { ended: { before: 7, limit: 3 } }, false],
+    ['a prune', pruneStep(7, 3), { ended: { before: 7, limit: 3 }, expired: { limit: 3 } }, false],
     ['a take', takeStep('b', { burst: 1, everyMs: 1 }), { bucket: 'b' }, false],
   ])('%s', (_, { wanted, isMostlyIdle = false }, expected, isIdleMostly) => {
     expect(wanted).toEqual(expected);
@@ -67,19 +70,30 @@ describe('what a step wants to know', () => {
   });
 });
 
-it('a prune deletes what ended, and counts it, but for what ended lately and is not remembered', () => {
+it('a prune deletes what ended, remembers it, and makes room', () => {
   const [a, b] = [row({ taskId: 'a' }), row({ taskId: 'b' })];
-  const ended = Date.parse(a.head!.statusAt);
-  const prune = (rows: (typeof a)[], now: number, remembered: (typeof a)[] = []) =>
-    pruneStep(7, 3, remembered).decide({ now, orderNow: 1, leaseNow: 1, ended: rows });
-  const deleted = (...rows: (typeof a)[]) => ({
-    result: rows.length,
-    tasks: rows.map((before) => ({ before, after: undefined })),
+  const found = { now: 5, orderNow: 1, leaseNow: 1 };
+  const record = (name: string, revision: number): RecordRow => ({
+    ...{ name, revision, json: 'true', scope: undefined },
+    ...{ ttlMs: 86_400_000, expiresAt: 86_400_005 },
   });
-  expect(prune([a, b], ended + 3_600_000)).toEqual(deleted(a, b));
-  expect(prune([a, b], ended + 3_599_999, [b])).toEqual(deleted(b));
-  expect(prune([a, b], ended, [{ ...b }, { ...a }])).toEqual(deleted(a, b));
-  expect(prune([], ended)).toEqual({ result: 0 });
+  const [old, kept] = [record('old', 1), record(deletionOf(b), 7)];
+  const prune = (ended: TaskRow[], expired: RecordRow[]) =>
+    pruneStep(7, 3).decide({ ...found, ended, expired });
+  const isOver = (before: RecordRow) => ({ before, after: undefined });
+  const step = prune([a, b], [old, kept]) as Step<number, never>;
+  expect(step.wanted).toEqual({ records: [deletionOf(a), deletionOf(b)] });
+  expect(step.decide({ ...found, records: [undefined, kept] })).toEqual({
+    result: 2,
+    tasks: [a, b].map((before) => ({ before, after: undefined })),
+    records: [
+      isOver(old),
+      { before: undefined, after: record(deletionOf(a), 5) },
+      { before: kept, after: record(deletionOf(b), 8) },
+    ],
+  });
+  expect(prune([], [old])).toEqual({ result: 0, records: [isOver(old)] });
+  expect(prune([], [])).toEqual({ result: 0 });
 });
 
 it('a take goes by the clock of leases, and writes nothing where nothing was taken', () => {

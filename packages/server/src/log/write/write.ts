@@ -21,6 +21,8 @@ export interface WriteOptions {
   readonly writer?: Lease;
   readonly turn?: Commit['turn'] | ((state: State) => Commit['turn']);
   readonly once?: string;
+  /** See `Commit.unlessDeleted`. */
+  readonly unlessDeleted?: boolean;
   /** When this task becomes due for a claim if no process holds it: milliseconds since 1970. */
   readonly dueAt?: (state: State) => number | undefined;
   /**
@@ -148,7 +150,7 @@ function draftOf(
 function toCommit(
   live: LiveTask,
   { facts, state }: Decision,
-  { writer, once, dueAt }: WriteOptions,
+  { writer, once, unlessDeleted, dueAt }: WriteOptions,
   turn: Commit['turn'],
 ): VersionedCommit {
   const { scope, taskId, version } = live;
@@ -163,6 +165,7 @@ function toCommit(
     writer,
     turn,
     once,
+    unlessDeleted,
     text: version === 0 ? textOfFirst(facts) : undefined,
   };
 }

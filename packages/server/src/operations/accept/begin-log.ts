@@ -29,7 +29,8 @@ export async function beginLog(
   const { clocks, unfinishedTasks } = dependencies.options;
   const { scope, requestId } = context;
   const { messageId } = receive.message;
-  const taskId = taskIdFor(messageId, context, dependencies);
+  const unlessDeleted = isRepeatable(context, dependencies);
+  const taskId = unlessDeleted ? derivedTaskId(scope, messageId) : newId(clock);
   const reserved = runner.reserve(startsHere(receive, dependencies) ? 1 : 0);
   const here = reserved.turns > 0;
   const commands = firstCommands(receive, taskId, here, dependencies);
@@ -52,6 +53,7 @@ export async function beginLog(
     const writing = write(live, (known) => (known ? overtaken : decideFirst(commands, dependencies)), {
       turn: firstTurn(receive, here, dependencies),
       once: onceOf(messageId),
+      unlessDeleted,
       dueAt: (state) => dueAt(state, clocks),
     });
     const written = isPending(writing) ? await writing : writing;
@@ -68,6 +70,7 @@ export async function beginLog(
   } catch (error) {
     tasks.release(live);
     if (StoreError.is(error, 'QUEUE_FULL')) throw queueFull();
+    if (StoreError.is(error, 'LOG_DELETED')) throw deleted(taskId);
     // The outcome may be unknown: the client can look for the task under this id.
     throw toWireError(error, dependencies.logger, { requestId, taskId });
   } finally {
@@ -79,14 +82,9 @@ export async function beginLog(
 const startsHere = ({ notBefore }: Receive, { options: { run, schedule } }: Dependencies): boolean =>
   run === 'here' && notBefore === undefined && !schedule;
 
-function taskIdFor(
-  messageId: string,
-  { scope, caller }: CallContext,
-  { clock, options: { idempotency } }: Dependencies,
-): string {
-  const isDerived = idempotency === 'authenticated' ? caller !== undefined : idempotency;
-  return isDerived ? derivedTaskId(scope, messageId) : newId(clock);
-}
+/** Whether a message that starts a task may be repeated. */
+const isRepeatable = ({ caller }: CallContext, { options: { idempotency } }: Dependencies): boolean =>
+  idempotency === 'authenticated' ? caller !== undefined : idempotency;
 
 /** What the first commit of a log does. `here`: its turn starts in this process. */
 function firstCommands(
@@ -131,6 +129,12 @@ async function join(live: LiveTask, receive: Receive, dependencies: Dependencies
   mustBeTheSame(first, receive, live.taskId);
   return { live, position: 1, repeated: true, state: live.state };
 }
+
+/** Clients do not send the message again for it. */
+const deleted = (taskId: string): A2AError =>
+  new A2AError('TASK_NOT_FOUND', 'The message was received before, and its task was deleted', {
+    metadata: { taskId },
+  });
 
 const queueFull = (): A2AError =>
   new A2AError('RESOURCE_EXHAUSTED', 'Too many tasks wait for their turn', { retryAfter: 1 });

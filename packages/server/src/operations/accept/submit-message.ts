@@ -12,8 +12,9 @@ import { ensureTask } from './ensure-task.ts';
 
 /**
  * Accepts a message of the program of the server in the name of a caller. Not an operation of the protocol. A message
- * that was accepted before is recognised by its id, whatever `idempotency` says of those of clients. The message has a
- * task when it resolves, which begins with `labels` besides those of `labelsOf`. Rejects with an `A2AError`.
+ * that was accepted before is recognised by its id, whatever `idempotency` says of those of clients, and for 24 hours after
+ * its task was deleted. Else the message has a task when it resolves, which begins with `labels` besides those of
+ * `labelsOf`. Rejects with an `A2AError`.
  */
 export async function submitMessage(
   request: SendMessageRequest,
@@ -36,7 +37,12 @@ export async function submitMessage(
   const labelled: LabelsOf = (message, caller) => [...(options.labelsOf?.(message, caller) ?? []), ...labels];
   const own = labels.length > 0 && { labelsOf: labelled };
   const once = { ...dependencies, options: { ...options, idempotency: true, ...own } };
-  const { live } = await accept(params, context, once);
+  const accepted = await accept(params, context, once).catch((error) => {
+    if (A2AError.is(error, 'TASK_NOT_FOUND') && !params.message.taskId) return undefined;
+    throw error;
+  });
+  if (!accepted) return;
+  const { live } = accepted;
   try {
     if (!live.state.task && !live.state.closed) await ensureTask(live, dependencies);
   } finally {

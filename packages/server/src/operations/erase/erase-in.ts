@@ -1,5 +1,5 @@
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Answer, ListedTask, Scope, TaskStore } from '@batonjs/store';
+import { type Answer, deletionsOf, type ListedTask, type Scope, type TaskStore } from '@batonjs/store';
 import { allRecords } from '../../base/store/records.ts';
 import { originOf } from '../fork/fork-stored.ts';
 
@@ -70,6 +70,7 @@ export async function eraseIn(
     await pass(isNewFork);
   }
   if (contextId === undefined)
-    for (const { name } of await allRecords(store, { scope })) await store.deleteRecord(name);
+    for (const query of [{ scope }, { prefix: deletionsOf(scope) }])
+      for (const { name } of await allRecords(store, query)) await store.deleteRecord(name);
   return { ...done, left };
 }
