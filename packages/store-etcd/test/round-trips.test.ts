@@ -168,6 +168,8 @@ describe.skipIf(!etcd)('A process that wrote a task last', () => {
     expect(await sentBy(() => store.commit(chunkAfter(2, { writer, head: headAt(3, ended) })))).toEqual([
       'if task, delete list, delete context, delete leased, delete holder, put list, put context, put ended, put fact, put task, else read fact, else read task',
     ]);
+    const asking = chunkAfter(0, { taskId: 'v', unlessDeleted: true });
+    expect(await sentBy(() => store.commit(asking))).toHaveLength(1);
     expect(await sentBy(() => store.prune(everything))).toEqual([
       'keys ended*9',
       'read task',

@@ -88,7 +88,7 @@ const webhook = {
 };
 
 const lock = 'begin, select tasks FOR UPDATE';
-const tables = 'with tasks facts once_keys snapshots counts listeners';
+const tables = 'with tasks records facts once_keys snapshots counts listeners';
 const atOnce = [`${tables} of 1`];
 const written = [lock, ...atOnce];
 const schedule = { concurrency: 5, perCaller: 5, perContext: 5 };
@@ -99,6 +99,8 @@ describe.skipIf(!server)('A commit', () => {
     expect(await sentBy(() => store.commit(chunkAfter(0)))).toEqual(written);
     expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual(atOnce);
     expect(await sentBy(() => store.commit(chunkAfter(0, { taskId: 'u' })))).toEqual(atOnce);
+    const asking = chunkAfter(0, { taskId: 'v', unlessDeleted: true });
+    expect(await sentBy(() => store.commit(asking))).toEqual(atOnce);
     const together = [2, 3].map((version) => chunkAfter(version));
     const others = Array.from({ length: 9 }, (_, n) => chunkAfter(0, { taskId: `t${n}` }));
     const all = () => Promise.all([...together, ...others].map((commit) => store.commit(commit)));
@@ -159,7 +161,7 @@ describe.skipIf(!server)('A commit', () => {
     const commit = chunkAfter(0, { text: 'a refund' });
     expect(await sentBy(() => store.commit(commit))).toEqual([
       lock,
-      'with tasks facts once_keys snapshots task_texts counts listeners of 1',
+      'with tasks records facts once_keys snapshots task_texts counts listeners of 1',
     ]);
     expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual(atOnce);
     expect(await sentBy(() => store.list('s', { limit: 5, text: 'ref', totalAtMost: 9 }))).toEqual([
