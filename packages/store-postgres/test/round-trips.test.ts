@@ -222,14 +222,14 @@ describe.skipIf(!server)('A claim', () => {
       head: headAt(2, { closed: true, state: 'TASK_STATE_COMPLETED' }),
     });
     expect(await sentBy(() => store.commit(end))).toEqual(atOnce);
-    const most = (n: number) => `begin, select tasks *${n} FOR UPDATE SKIP LOCKED`;
+    const look = 'begin, select tasks *9 FOR UPDATE SKIP LOCKED, select records *9 FOR UPDATE SKIP LOCKED';
     const prune = () => store.prune({ closedBefore: '2100-01-01T00:00:00.000Z', limit: 9 });
-    // The last time from the beginning, for logs that ended earlier and can be deleted now.
     expect(await sentBy(prune)).toEqual([
-      ...[most(9), 'with facts snapshots once_keys webhooks counts tasks of 1'],
-      ...['with counts FOR UPDATE SKIP LOCKED of 1', most(8), most(8), 'look: select tasks *8'],
+      ...[look, 'select records FOR UPDATE', 'with facts snapshots once_keys webhooks counts tasks of 1'],
+      ...['with counts FOR UPDATE SKIP LOCKED of 1', 'insert records of 1'],
     ]);
-    expect(await sentBy(prune)).toEqual([most(9), 'look: select tasks *9']);
+    // Once more from the beginning, for logs that ended earlier and can be deleted now.
+    expect(await sentBy(prune)).toEqual([look, look]);
   });
 
   it('by a schedule locks the queue first, and writes the order with the turns', async () => {
