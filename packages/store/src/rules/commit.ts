@@ -210,7 +210,15 @@ export function mustMakeSense(commit: Commit): void {
   const { expectedVersion, facts, head, snapshot, once, text, origin, unlessDeleted, turn } = commit;
   const wrong =
     expectedVersion === 'open'
-      ? head || snapshot || text || origin || unlessDeleted || turn?.acquire || turn?.release || !once || facts.length === 0
+      ? head ||
+        snapshot ||
+        text ||
+        origin ||
+        unlessDeleted ||
+        turn?.acquire ||
+        turn?.release ||
+        !once ||
+        facts.length === 0
         ? 'an open append carries facts and `once`, and no head, snapshot, text, origin, acquire or release'
         : undefined
       : facts.length === 0 && !turn?.release
