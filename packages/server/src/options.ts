@@ -173,7 +173,8 @@ export interface AgentServerOptions extends WorkerOptions {
   readonly cors?: CorsOptions | boolean | undefined;
   /**
    * Whether a message that starts a task may be repeated: the same `messageId` of the same caller then returns the task
-   * that it started, and is refused with other content (`MESSAGE_ID_CONFLICT`). Default: for authenticated callers.
+   * that it started, and is refused with other content (`MESSAGE_ID_CONFLICT`). For 24 hours after that task was deleted,
+   * it is refused with `TASK_NOT_FOUND`. Default: for authenticated callers.
    * Messages to an existing task can always be repeated: a task has one message of an id.
    */
   readonly idempotency?: boolean | 'authenticated' | undefined;

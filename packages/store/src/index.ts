@@ -64,7 +64,7 @@ export {
 } from './rules/change.ts';
 export { claimed } from './rules/claim.ts';
 export { admit, factsInOrder, granted } from './rules/commit.ts';
-export { deletionOf, deletionsOf, remembered } from './rules/deletion.ts';
+export { deletionOf, deletionsOf, remembered } from './rules/prune.ts';
 export {
   isListed,
   isListedAlike,

@@ -224,7 +224,7 @@ export const pruneChecks = section('prune', {
     await store.prune({ closedBefore: at(10), limit: 99 });
     for (const taskId of ids) await refuses('LOG_DELETED', repeat(second, taskId));
     assert.equal(await second.waiting('q'), 0);
-    // In another scope, and where nobody asks, a log may have the name.
+    // In another scope, and for a commit that does not ask, a log may have the name.
     assert.equal((await logOf(second, { scope: 's2', taskId: 't0' }).create(asking)).version, 2);
     assert.equal((await logOf(second, { taskId: 't0' }).create()).version, 2);
     await refuses('VERSION_CONFLICT', repeat(store, 't0'));

@@ -10,9 +10,8 @@ import { takeStep } from '../rules/bucket.ts';
 import { foundOf, foundTask } from '../rules/change.ts';
 import { namesOf, pinnedIn, pinnedWanted, renewStep, unpinStep } from '../rules/claim.ts';
 import { commitStep, type PreparedCommit } from '../rules/commit.ts';
-import { bucketOf } from '../rules/deletion.ts';
 import { listSearch } from '../rules/list.ts';
-import { eraseStep, rememberStep } from '../rules/prune.ts';
+import { bucketOf, eraseStep, rememberStep } from '../rules/prune.ts';
 import { deleteRecordStep, expireStep, foundRecord, putRecordStep, storedRecord } from '../rules/record.ts';
 import { leaseReading } from '../rules/task-row.ts';
 import {

@@ -7,8 +7,7 @@ import { type Found, foundOf, foundTask, type Step, type Wanted } from '../rules
 import { claimStep } from '../rules/claim.ts';
 import { claimTurnsStep } from '../rules/claim-turns.ts';
 import { commitStep, gone, mustMakeSense, type PreparedCommit } from '../rules/commit.ts';
-import { bucketOf } from '../rules/deletion.ts';
-import { eraseStep, pruneStep, rememberStep } from '../rules/prune.ts';
+import { bucketOf, eraseStep, pruneStep, rememberStep } from '../rules/prune.ts';
 import { recordWanted } from '../rules/record.ts';
 import { pinnedQueue } from '../rules/task-row.ts';
 import { claimDeliveriesStep } from '../rules/webhook.ts';

@@ -1,8 +1,38 @@
-import type { TaskName } from '../port/names.ts';
+import type { Scope, TaskName } from '../port/names.ts';
 import type { Erased } from '../port/task-store.ts';
-import { foundOf, foundTask, type Step } from './change.ts';
-import { deletionOf, remembered } from './deletion.ts';
-import { foundRecord } from './record.ts';
+import { topicNumber } from '../port/topic-number.ts';
+import { type Found, foundOf, foundTask, type Replaced, type Step } from './change.ts';
+import { foundRecord, rowAfter, seen } from './record.ts';
+import type { RecordRow } from './record-row.ts';
+
+/** For how long a message whose task was deleted is known: as long as its client may send it again. */
+const deletionMs = 86_400_000;
+
+/** How the names of the deletions of a scope begin: nothing of its own name stays. */
+export const deletionsOf = (scope: Scope): string => `deleted/${topicNumber({ queue: scope })}/`;
+
+/** The name of the record of a deletion, which lies beside the task. Ids of servers are plain and short. */
+export function deletionOf({ scope, taskId }: TaskName): string {
+  const isPlain = /^[\w.~-]{1,160}$/.test(taskId);
+  return deletionsOf(scope) + (isPlain ? taskId : `=${topicNumber({ scope, taskId })}`);
+}
+
+/** The bucket that remembers an erasure, for readers. Nothing of the name of the task stays in the files of a database. */
+export const bucketOf = ({ scope, taskId }: TaskName): string => `deleted:${topicNumber({ scope, taskId })}`;
+
+/** Whether the record of a deletion says that the task was deleted a short time ago. */
+export const isDeletion = (row: RecordRow | undefined, found: Found): boolean =>
+  seen(row, found) !== undefined;
+
+/** The write of the record of a task that is deleted now. `before`: the record of an earlier task of its name. */
+export const remembered = (
+  task: TaskName,
+  before: RecordRow | undefined,
+  { now }: Pick<Found, 'now'>,
+): Replaced<RecordRow> => ({
+  before,
+  after: rowAfter(before, deletionOf(task), 'true', now, { ttlMs: deletionMs }),
+});
 
 /** For how long an erasure is remembered when all of its caller is erased, after which no reader is behind. */
 const rememberedMs = 3_600_000;

@@ -4,9 +4,8 @@ import { takeStep } from '../../src/rules/bucket.ts';
 import { claimStep, renewStep } from '../../src/rules/claim.ts';
 import { claimTurnsStep } from '../../src/rules/claim-turns.ts';
 import { commitStep } from '../../src/rules/commit.ts';
-import { deletionOf } from '../../src/rules/deletion.ts';
 import { listed } from '../../src/rules/list.ts';
-import { pruneStep } from '../../src/rules/prune.ts';
+import { deletionOf, pruneStep } from '../../src/rules/prune.ts';
 import type { RecordRow } from '../../src/rules/record-row.ts';
 import type { TaskRow } from '../../src/rules/task-row.ts';
 import {
