@@ -64,7 +64,6 @@ export {
 } from './rules/change.ts';
 export { claimed } from './rules/claim.ts';
 export { admit, factsInOrder, granted } from './rules/commit.ts';
-export { deletionOf, deletionsOf, remembered } from './rules/prune.ts';
 export {
   isListed,
   isListedAlike,
@@ -77,6 +76,7 @@ export {
   termsOf,
 } from './rules/list.ts';
 export type { Moment } from './rules/moment.ts';
+export { deletionOf, deletionsOf, remembered } from './rules/prune.ts';
 export type { RecordRow } from './rules/record-row.ts';
 export {
   askingStates,
