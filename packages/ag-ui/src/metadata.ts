@@ -47,5 +47,5 @@ export function frontEndOf({ metadata }: Pick<Message, 'metadata'>): FrontEnd | 
   };
 }
 
-const isRecord = (value: Json | undefined): value is Record<string, Json> =>
+export const isRecord = (value: Json | undefined): value is Record<string, Json> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,6 +4,7 @@ import { errorOf } from '@batonjs/extensions/client';
 import type { Artifact, Json, Task } from '@batonjs/protocol';
 import type { AgUiEvent, AgUiMessage } from './events.ts';
 import { frontEndCalls, interruptsOf, isPlainQuestion } from './interrupts.ts';
+import { isRecord } from './metadata.ts';
 import type { RunInput } from './run-input.ts';
 
 type Events = Generator<AgUiEvent, void, void>;
@@ -246,6 +247,3 @@ export class RunEncoder {
 
 const textOfJson = (value: Json | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null);
-
-const isRecord = (value: Json | undefined): value is Record<string, Json> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

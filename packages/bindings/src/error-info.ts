@@ -58,15 +58,26 @@ export function fromWire({ message, details, code, status, retryAfter }: WireErr
   return new A2AError(reason, typeof message === 'string' && message !== '' ? message : undefined, {
     details: list.filter((detail) => detail !== info && detail !== retry),
     metadata: info && toMetadata(info.metadata),
-    retryAfter: secondsIn(retryAfter || retry?.retryDelay),
+    retryAfter: secondsIn(retryAfter || durationIn(retry)),
   });
 }
 
-/** The seconds of a `Retry-After`, or of a duration such as `5s`. A date of HTTP is none. */
-function secondsIn(text: unknown): number | undefined {
-  const seconds = Number(String(text).replace(/s$/, ''));
-  return text && !Number.isNaN(seconds) ? seconds : undefined;
+/** The milliseconds of a `Retry-After`: seconds, or a date of HTTP. Undefined if it is neither. RFC 9110 §10.2.3. */
+export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,9}(\.\d+)?$/.test(text)) return Number(text) * 1_000;
+  const at = /^[A-Za-z]{3}/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
+
+function secondsIn(header: string | null | undefined): number | undefined {
+  const ms = retryAfterMs(header, Date.now());
+  return ms === undefined ? undefined : ms / 1_000;
+}
+
+/** The number of a duration such as `5s`. */
+const durationIn = (retry: ErrorDetail | undefined): string | undefined =>
+  /^(.*)s$/.exec(String(retry?.retryDelay))?.[1];
 
 const isDetail = (value: unknown): value is ErrorDetail =>
   typeof value === 'object' && value !== null && typeof (value as ErrorDetail)['@type'] === 'string';

@@ -1,4 +1,4 @@
-import type { PushFormat } from '@batonjs/bindings';
+import { type PushFormat, retryAfterMs } from '@batonjs/bindings';
 import type { StreamResponse } from '@batonjs/protocol';
 import { A2A_VERSION, DELIVERY_ID, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
 import type { PushConfig } from '@batonjs/store';
@@ -7,7 +7,6 @@ import { sendTo } from '#send-to';
 import { type HearingClock, hear } from '../base/timing/clock.ts';
 import { atMost } from '../base/timing/wait-at-most.ts';
 import { AddressRefused } from './address-policy/address-refused.ts';
-import { retryAfter } from './retry-delay.ts';
 import type { DeliveryDependencies } from './webhooks.ts';
 
 /** One update on its way to one webhook. */
@@ -123,7 +122,7 @@ function judge(status: number, header: string | undefined, now: number): Attempt
     ...failure(`answered ${status}`),
     status,
     retry: retryOf(status),
-    afterMs: retryAfter(header, now),
+    afterMs: retryAfterMs(header, now),
   };
 }
 

@@ -5,7 +5,7 @@ import { scope } from '../../../../test/kit/scope.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { completed, taskAgent, working } from '../../src/index.ts';
 import { HostShares } from '../../src/webhooks/hosts/host-shares.ts';
-import { retryAfter, retryDelay } from '../../src/webhooks/retry-delay.ts';
+import { retryDelay } from '../../src/webhooks/retry-delay.ts';
 import { registered } from './kit/push-config.ts';
 import { begin, create, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';
 import { heard } from './kit/settings.ts';
@@ -71,12 +71,6 @@ describe('the wait before another attempt [R-PUSH-26]', () => {
       1_000, 2_000, 4_000, 8_000, 10_000, 10_000,
     ]);
     expect(retryDelay(3, retry, () => 0.25)).toBe(1_000);
-  });
-
-  it('takes no Retry-After for more than it says', () => {
-    expect(
-      ['1', '', undefined, '1.5', '12 parsecs', '99999999999'].map((text) => retryAfter(text, 0)),
-    ).toEqual([1_000, undefined, undefined, undefined, undefined, undefined]);
   });
 });
 

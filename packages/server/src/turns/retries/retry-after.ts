@@ -1,3 +1,5 @@
+import { retryAfterMs as headerTime } from '@batonjs/bindings';
+
 /** The longest wait that an error may ask for, in milliseconds: a day. */
 const longestMs = 86_400_000;
 
@@ -27,8 +29,7 @@ export function retryAfterMs(error: unknown, now: number): number | undefined {
 function headerMs(headers: unknown, now: number): number | undefined {
   const ms = waitOf(headerOf(headers, 'retry-after-ms'), 1);
   if (ms !== undefined) return ms;
-  const value = headerOf(headers, 'retry-after');
-  return waitOf(value, 1_000) ?? waitOf(Date.parse(String(value)) - now, 1);
+  return headerTime(String(headerOf(headers, 'retry-after') ?? ''), now);
 }
 
 /** The header of a `Headers` object, or of an object with the names as members in any case. */

@@ -7,7 +7,7 @@ import { type FailedAttempt, outcomeOf } from '../../../src/webhooks/attempt-out
 import { deliveryId } from '../../../src/webhooks/delivery-id.ts';
 import { FailingWebhooks, hostOf } from '../../../src/webhooks/hosts/failing-webhooks.ts';
 import { HostShares } from '../../../src/webhooks/hosts/host-shares.ts';
-import { retryAfter, retryDelay } from '../../../src/webhooks/retry-delay.ts';
+import { retryDelay } from '../../../src/webhooks/retry-delay.ts';
 import { isWanted } from '../../../src/webhooks/wanted-update.ts';
 import { push } from '../kit/push-config.ts';
 
@@ -63,27 +63,6 @@ describe('the wait before a retry', () => {
     const longest = [0, 1, 2, 3, 4, 5, 50].map((failures) => retryDelay(failures, retry, () => 1));
     expect(longest).toEqual([100, 100, 200, 400, 800, 1_000, 1_000]);
     expect(retryDelay(2, retry, () => 0.25)).toBe(50);
-  });
-
-  const now = Date.parse('Thu, 01 Jan 2026 00:00:00 GMT');
-  it.each<[string | undefined, number | undefined]>([
-    [undefined, undefined],
-    ['', undefined],
-    ['soon', undefined],
-    ['2026-01-01', undefined],
-    ['1x', undefined],
-    ['-1', undefined],
-    ['1.5', undefined],
-    ['0', 0],
-    [' 7 ', 7_000],
-    ['123456789', 123_456_789_000],
-    ['1234567890', undefined],
-    ['1 Jan 2026 00:00:05 GMT', undefined],
-    ['x 1 Jan 2026 00:00:05 GMT', undefined],
-    ['Thu, 01 Jan 2026 00:00:05 GMT', 5_000],
-    ['Wed, 31 Dec 2025 00:00:05 GMT', 0],
-  ])('is read from `Retry-After: %s` as %s ms', (header, ms) => {
-    expect(retryAfter(header, now)).toBe(ms);
   });
 });
 
