@@ -453,7 +453,7 @@ describe('a deployment', () => {
     );
     expect(await cli(`tasks --store ${file} --agent shown --caller ada`)).toMatchObject({
       stdout: 'Tasks: 0\nWaiting: 0\n',
-      stderr: 'The agent "shown" has no tasks of callers of this scope\n',
+      stderr: 'The agent "shown" has no tasks of callers of this name\n',
     });
     expect((await cli(`tasks --store ${file}`)).stderr).toBe(
       'No agent called "agent" has worked on this store: --agent takes the `name` of one that has\n',

@@ -29,7 +29,7 @@ export interface BulkFlags extends ScopeFlags {
 /** Adds the flags that say which tasks, and how fast. `--state` is that of the command above. */
 export const addBulkFlags = (command: Command): Command =>
   command
-    .option('--caller <scope>', 'the scope of a caller, as in the command above; may be repeated', toTexts)
+    .option('--caller <name>', 'the name of a caller, as in the command above; may be repeated', toTexts)
     .option('--state <state>', 'only those in this state, as in the command above')
     .option('--code <code>', 'only those that failed with this code')
     .option('--label <label>', 'only those with this label; may be repeated', toTexts)

@@ -23,11 +23,14 @@ interface TasksFlags extends ScopeFlags {
   readonly limit: number;
 }
 
+export const callerText =
+  'the `scope` by which `authenticate` names the caller; none: those without authentication';
+
 export const addScopeFlags = (command: Command): Command =>
   command
     .option('--agent <name>', 'the name of the agent in the store', 'agent')
     .option('--tenant <name>', 'the tenant')
-    .option('--caller <scope>', 'the scope of the caller; none: those without authentication', toTexts);
+    .option('--caller <name>', callerText, toTexts);
 
 /** The caller of a command for the tasks of one. */
 export function callerOf({ caller = [''] }: Pick<ScopeFlags, 'caller'>): string {
@@ -124,7 +127,7 @@ function reasonForNone(
     return `No agent called "${agent}" has worked on this store: --agent takes the \`name\` of ${total === 0 ? 'its server' : `one that has${named}`}`;
   }
   const whose =
-    callerOf(flags) === '' ? 'without authentication: those of others need --caller' : 'of this scope';
+    callerOf(flags) === '' ? 'without authentication: those of others need --caller' : 'of this name';
   return `The agent "${agent}" has no tasks of callers ${whose}`;
 }
 

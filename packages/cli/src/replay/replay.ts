@@ -5,6 +5,7 @@ import type { Agent } from '@batonjs/server';
 import type { Comparison, Replayed, TaskRecording } from '@batonjs/server/testing';
 import { type Command, Option } from 'commander';
 import { openStore } from '../deployment/open-store.ts';
+import { callerText } from '../deployment/tasks.ts';
 import { usage } from '../errors/cli-error.ts';
 import { addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { toDuration } from '../flags/duration.ts';
@@ -37,7 +38,7 @@ export function addReplay(program: Command, run: Run): void {
     .requiredOption('--agent <file>', 'a module whose default export is an agent, or { agent, card }')
     .option('--name <name>', 'the name of the agent in the store', 'agent')
     .option('--tenant <name>', 'the tenant')
-    .option('--caller <scope>', 'the scope of the caller; none: those without authentication', '')
+    .option('--caller <name>', callerText, '')
     .option('--task <id>', 'this task; may be repeated', toTexts)
     .option('--label <label>', 'only tasks with this label; may be repeated', toTexts)
     .option('--since <duration>', 'only tasks that changed within it, such as 24h', toDuration)
