@@ -37,6 +37,23 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
     expect(taken).toEqual(['a']);
   });
 
+  it('begins on the same keys: both have one identity, and see when the data is replaced', async () => {
+    const { store, cluster, keys, other } = openTwo();
+    let first = '';
+    cluster.after = {
+      text: keys.meta,
+      act: async () => {
+        first = await other.identity();
+      },
+    };
+    expect(await store.identity()).toBe(first);
+    expect(await other.identity()).toBe(first);
+    await cluster.transact({ success: [{ delete: { key: keys.meta } }] });
+    const anew = await store.identity();
+    expect(anew).not.toBe(first);
+    expect(await other.identity()).toBe(anew);
+  });
+
   it('deletes a log: who reads it sees none, and not the end of one', async () => {
     const { store, cluster, other } = openTwo();
     for (let version = 0; version < 40; version++)
