@@ -6,7 +6,8 @@ const packages = join(import.meta.dirname, '../../packages');
 
 /** What a new agent needs: each package with its entries and the sources that these stand for. */
 const installed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  server: { '.': 'src/index.ts', './testing': 'src/turns/testing/testing.ts' },
+  server: { '.': 'src/index.ts' },
+  testing: { '.': 'src/index.ts' },
   client: { '.': 'src/index.ts' },
   'store-memory': { '.': 'src/index.ts' },
 };

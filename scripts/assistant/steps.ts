@@ -37,7 +37,7 @@ const tests = `import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import { answer, connect, dataOf, textOf } from '@batonjs/client';
 import { createAgentServer } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
+import { runTurn } from '@batonjs/testing';
 import { memoryStore } from '@batonjs/store-memory';
 import { agent } from './agent.ts';
 

@@ -50,7 +50,7 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
     leftOut: `${otherSettings}|larger together than the heap`,
     mutate: [
       ...serverFiles(['operations', 'log'], ['base/limits']),
-      '!packages/server/src/operations/{bulk,callbacks,card,erase,fork,recurring}/*.ts',
+      '!packages/server/src/operations/{callbacks,card,recurring}/*.ts',
     ],
     tests: [
       ...serverTests(['operations/{,call/,accept/}*', 'log/**/*']),
@@ -81,20 +81,16 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
     tests: [
       ...serverTests(['turns/retries/{memory,retry-policy,step-retries,turn-retries}']),
       ...serverTests(['turns/agent-turn/{idempotency-keys,steps}', 'turns/claim/attempts']),
-      ...serverTests([
-        'wrong-options',
-        'callbacks/{callbacks,statuses}',
-        'turns/testing/*',
-        'log/write/task-limits',
-      ]),
+      ...serverTests(['wrong-options', 'callbacks/{callbacks,statuses}', 'log/write/task-limits']),
+      'packages/testing/test/*.test.ts',
     ],
   },
   // What operators and programs have done to tasks.
   'server-operators': {
     warm: true,
     leftOut: otherSettings,
-    mutate: serverFiles(['bulk', 'erase', 'fork', 'recurring'].map((folder) => `operations/${folder}`)),
-    tests: serverTests(['operations/{bulk,erase,fork}', 'operations/{operators,recurring}/*']),
+    mutate: [...serverFiles(['operations/recurring']), 'packages/operator/src/**/*.ts'],
+    tests: [...serverTests(['operations/recurring/*']), 'packages/operator/test/*.test.ts'],
   },
   'server-turns': {
     warm: true,

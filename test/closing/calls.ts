@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { connect } from '@batonjs/client';
 import { nestedTasks } from '@batonjs/nested-tasks';
+import { bulkTasks, eraseTasks, forkTask } from '@batonjs/operator';
 import {
   type Agent,
   type AgentServerOptions,
@@ -13,12 +14,12 @@ import {
   type Turn,
   working,
 } from '@batonjs/server';
-import { bulkTasks, eraseStored, scopeOf } from '@batonjs/server/internals';
+import { scopeOf } from '@batonjs/server/internals';
 import { forgetSchedule, recurring, schedulesIn } from '@batonjs/server/schedules';
-import { recordTask, replayTask, runTurn, testClock } from '@batonjs/server/testing';
 import { createWorker } from '@batonjs/server/worker';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
+import { recordTask, replayTask, runTurn, testClock } from '@batonjs/testing';
 import { drainSubmissions, sqliteDatabase, submit } from '@batonjs/transactions';
 import { brief, rpc, say, stream } from '../kit/rpc.ts';
 
@@ -104,7 +105,7 @@ export const calls: Readonly<Record<string, () => Promise<unknown>>> = {
     const { task } = await send(server, 'ask');
     const { isReady } = await server.readiness();
     await server.push.deadLetters();
-    await server.fork(task.id);
+    await forkTask(server, task.id);
     await rpc(server, 'ListTasks', {});
     return isReady && (await server.ready());
   },
@@ -116,19 +117,17 @@ export const calls: Readonly<Record<string, () => Promise<unknown>>> = {
   'an erase of a task at work': async () => {
     const server = serve();
     const { task } = await send(server, 'never', true);
-    return (await server.erase({ taskId: task.id })).tasks;
+    return (await eraseTasks(server, { taskId: task.id })).tasks;
   },
   'an erase by the store alone': async () => {
     const { task } = await send(serve(), 'never', true);
-    const scope = scopeOf('agent', undefined, undefined);
-    const source = { store, queue: 'agent' };
-    return (await eraseStored(scope, { taskId: task.id }, { waitMs: 10_000 }, source)).tasks;
+    return (await eraseTasks({ store, name: 'agent' }, { taskId: task.id })).tasks;
   },
   'a bulk run with a pace': async () => {
     const server = serve();
     for (let n = 0; n < 3; n++) await send(server, 'ask');
     let done = 0;
-    for await (const run of server.bulk({
+    for await (const run of bulkTasks(server, {
       action: 'cancel',
       state: 'TASK_STATE_INPUT_REQUIRED',
       perSecond: 10,
@@ -139,10 +138,9 @@ export const calls: Readonly<Record<string, () => Promise<unknown>>> = {
   'a bulk run by the store alone': async () => {
     const server = serve();
     for (let n = 0; n < 3; n++) await send(server, 'ask');
-    const asked = { scope: scopeOf('agent', undefined, undefined), request: { action: 'cancel' as const } };
     let done = 0;
-    const source = { store, webhooks: store, queue: 'agent' };
-    for await (const run of bulkTasks(asked, { perSecond: 10 }, source)) done = run.done;
+    for await (const run of bulkTasks({ store, name: 'agent' }, { action: 'cancel', perSecond: 10 }))
+      done = run.done;
     return done;
   },
   'a close that lets a turn end': async () => {

@@ -1,5 +1,5 @@
 import { connect, textOf } from '@batonjs/client';
-import { runTurn } from '@batonjs/server/testing';
+import { runTurn } from '@batonjs/testing';
 import { AIMessageChunk } from '@langchain/core/messages';
 import { FakeStreamingChatModel } from '@langchain/core/utils/testing';
 import { END, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';

@@ -1,3 +1,4 @@
+import { bulkTasks } from '@batonjs/operator';
 import { type AgentServer, createAgentServer } from '@batonjs/server';
 import { expect, it, vi } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
@@ -36,7 +37,7 @@ it.each(places.kinds)(
     // Others begin meanwhile, and are left alone.
     for (let more = 0; more < 3; more++) await rpc(server, 'SendMessage', { message: say('go') });
     let last: { readonly done: number; readonly skipped: number; readonly isOver: boolean } | undefined;
-    for await (last of server.bulk({ resume })) expect(last.done).toBeLessThanOrEqual(tasks);
+    for await (last of bulkTasks(server, { resume })) expect(last.done).toBeLessThanOrEqual(tasks);
     expect(last?.isOver).toBe(true);
     await vi.waitFor(async () => expect(await totalOf(server, 'CANCELED')).toBe(tasks), {
       timeout: 900_000,

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { eraseTasks, forkTask } from '@batonjs/operator';
 import { createAgentServer } from '@batonjs/server';
 import { erasingOptions } from './erasing-agent.ts';
 import { openStore, type StoreAddress } from './open-store.ts';
@@ -11,8 +12,8 @@ const server = createAgentServer({ ...erasingOptions(errors), store });
 
 const acts = {
   errors: async () => errors,
-  erase: (which: object) => server.erase(which),
-  fork: async (taskId: string) => (await server.fork(taskId)).id,
+  erase: (which: object) => eraseTasks(server, which),
+  fork: async (taskId: string) => await forkTask(server, taskId),
 };
 
 const asked = createServer(async (request, response) => {

@@ -1,3 +1,4 @@
+import { eraseTasks } from '@batonjs/operator';
 import { createAgentServer } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
@@ -49,7 +50,7 @@ describe.each(places.kinds)('two processes on %s', (kind) => {
         ended(rpc(here, 'SendMessage', { message: say('more', { taskId: id }) })),
         ended(rpc(here, 'CancelTask', { id })),
       ];
-      const erased = await Promise.all([here.erase({ taskId: id }), there('erase', { taskId: id })]);
+      const erased = await Promise.all([eraseTasks(here, { taskId: id }), there('erase', { taskId: id })]);
       expect(erased).toEqual(erased.map(() => expect.objectContaining({ left: [] })));
       expect(erased.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(1);
       for (const heard of await Promise.all(clients))
@@ -66,7 +67,7 @@ describe.each(places.kinds)('two processes on %s', (kind) => {
     const many = repetitions(20, 70);
     for (let n = 0; n < many; n++)
       await rpc(here, 'SendMessage', { message: say(n % 2 ? 'go' : 'fail'), configuration });
-    const erased = await Promise.all([here.erase({}), there('erase')]);
+    const erased = await Promise.all([eraseTasks(here, {}), there('erase')]);
     expect(erased).toEqual(erased.map(() => expect.objectContaining({ left: [] })));
     expect(erased.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(many);
     expect(await texts()).toEqual([]);
@@ -84,7 +85,7 @@ describe.each(places.kinds)('two processes on %s', (kind) => {
       const forks = Promise.all(ids.map((id) => there('fork', id)));
       // Some before, some in the middle, some after.
       await there('fork', ids[0]);
-      const { left } = await here.erase({ contextId });
+      const { left } = await eraseTasks(here, { contextId });
       expect([left, await texts()]).toEqual([[], []]);
       for (const fork of await forks)
         if (typeof fork !== 'string') expect(fork).toEqual({ error: 'TASK_NOT_FOUND' });

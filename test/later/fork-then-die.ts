@@ -1,3 +1,4 @@
+import { forkTask } from '@batonjs/operator';
 import { createAgentServer } from '@batonjs/server';
 import { stepping } from './forked-agent.ts';
 import { openStore, type StoreAddress } from './open-store.ts';
@@ -16,4 +17,4 @@ const server = createAgentServer({
   ),
   store,
 });
-await server.fork(origin, { from: 'two', by: 'a process that dies' });
+await forkTask(server, origin, { from: 'two', by: 'a process that dies' });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { forkTask } from '@batonjs/operator';
 import { completed, createAgentServer, failed } from '@batonjs/server';
 import { expect, it } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
@@ -65,7 +66,7 @@ it.each(places.kinds)('a fork of a task with many steps takes all of them over: 
   const broken = await until(server, task.id, 'FAILED');
   expect(broken.status.message?.parts).toEqual([{ text: 'Broken' }]);
   isBroken = false;
-  const fork = await server.fork(task.id, { from: `step ${steps - 1}` });
-  await until(server, fork.id, 'COMPLETED');
+  const fork = await forkTask(server, task.id, { from: `step ${steps - 1}` });
+  await until(server, fork, 'COMPLETED');
   expect(runs).toBe(steps);
 });

@@ -41,7 +41,7 @@ const additions: Readonly<Record<string, Addition>> = {
       'packages/lifecycle/src/head.ts',
       'packages/server/src/log/write/task-limits.ts',
       'packages/server/src/turns/retries/attempts.ts',
-      'packages/server/src/turns/replay/compare-facts.ts',
+      'packages/testing/src/replay/compare-facts.ts',
       'packages/lifecycle/src/fork/reused-facts.ts',
       'packages/inspector/src/app/timeline/describe-entry.ts',
     ],

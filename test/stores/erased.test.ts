@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { eraseTasks, forkTask } from '@batonjs/operator';
 import { artifact, completed, type Turn, working } from '@batonjs/server';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { etcdStore } from '@batonjs/store-etcd';
@@ -106,9 +107,9 @@ describe('an erased task', () => {
     );
     const message = say('canary message zyxword', { metadata: { secret: 'canary metadata' } });
     const { task } = await rpc(server, 'SendMessage', { message });
-    const fork = await server.fork(task.id, { caller, by: 'canary operator' });
+    const fork = await forkTask(server, task.id, { caller, by: 'canary operator' });
     await eventually(async () =>
-      expect((await rpc(server, 'GetTask', { id: fork.id })).status.state).toBe('TASK_STATE_COMPLETED'),
+      expect((await rpc(server, 'GetTask', { id: fork })).status.state).toBe('TASK_STATE_COMPLETED'),
     );
     const config = { id: 'w', taskId: task.id, url: 'https://canary.example/', token: 'canary token' };
     const webhook = {
@@ -133,7 +134,11 @@ describe('an erased task', () => {
       filesIn(folder).filter((file) => readFileSync(file).includes('messagezyxword'));
     expect(wordsIn(await clean()).length > 0).toBe((await store.searchesText?.()) ?? false);
     const { contextId } = task;
-    expect(await server.erase({ caller, contextId })).toMatchObject({ tasks: 2, webhooks: 1, left: [] });
+    expect(await eraseTasks(server, { caller, contextId })).toMatchObject({
+      tasks: 2,
+      webhooks: 1,
+      left: [],
+    });
     const folder = await clean();
     // The other task has words of the same agent, but not those of this message, nor of the webhook.
     const left = filesIn(folder).filter((file) =>

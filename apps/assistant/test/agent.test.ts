@@ -1,8 +1,8 @@
 import { connect, textOf } from '@batonjs/client';
 import { createAgentServer } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
 import { listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
+import { runTurn } from '@batonjs/testing';
 import { APICallError } from 'ai';
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
 import { describe, expect, it, onTestFinished } from 'vitest';

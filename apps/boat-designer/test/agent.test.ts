@@ -1,5 +1,5 @@
 import type { Artifact, Message, Part, Task } from '@batonjs/server';
-import { type RunTurnOptions, runTurn } from '@batonjs/server/testing';
+import { type RunTurnOptions, runTurn } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import { growthOf } from '../../../test/support/growth.ts';
 import { designIn } from '../src/design.ts';

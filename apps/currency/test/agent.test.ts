@@ -1,5 +1,5 @@
 import type { Part, TaskUpdate } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
+import { runTurn } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import { growthOf } from '../../../test/support/growth.ts';
 import { convertMoney } from '../src/index.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { runTurn } from '@batonjs/server/testing';
+import { runTurn } from '@batonjs/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { expenseAgent } from '../src/agent.ts';

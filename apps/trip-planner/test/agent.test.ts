@@ -1,5 +1,5 @@
 import type { Message, Task } from '@batonjs/server';
-import { type RunTurnOptions, runTurn } from '@batonjs/server/testing';
+import { type RunTurnOptions, runTurn } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { Order } from '../src/airline.ts';
 import { tripPlanner } from '../src/index.ts';

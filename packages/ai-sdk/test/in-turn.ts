@@ -1,5 +1,5 @@
 import { type Agent, completed, type Turn } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
+import { runTurn } from '@batonjs/testing';
 
 /** Runs this in a turn, and gives what it gave with the steps of the turn. */
 export async function inTurn<T>(

@@ -166,9 +166,13 @@ function manifest(name: string, { store, template }: Pick<Project, 'store' | 'te
   const kept = `@batonjs/store-${store}`;
   const { dependencies = [], devDependencies = [], scripts, hasOwnApp } = needs[template];
   const served = hasOwnApp ? [] : ['@batonjs/server-node'];
-  const forTests = ['@batonjs/store-memory', '@types/node', 'typescript', ...devDependencies].filter(
-    (each) => each !== kept,
-  );
+  const forTests = [
+    '@batonjs/store-memory',
+    '@batonjs/testing',
+    '@types/node',
+    'typescript',
+    ...devDependencies,
+  ].filter((each) => each !== kept);
   return `${JSON.stringify(
     {
       name,

@@ -1,4 +1,5 @@
 import type { CallingAgent } from '@batonjs/nested-tasks';
+import { forkTask } from '@batonjs/operator';
 import { completed, type Turn, working } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
@@ -34,10 +35,10 @@ it('a fork reuses children that ended, and starts those anew that were at work f
     expect(facts.some(isAtWork)).toBe(true);
     return facts.length;
   });
-  const fork = await parent.fork(task.id, { from: length });
+  const fork = await forkTask(parent, task.id, { from: length });
   await eventually(async () => expect(await statesOf(slow)).toEqual(['WORKING', 'WORKING']));
   released.resolve();
-  await Promise.all([until(parent, task.id, 'COMPLETED'), until(parent, fork.id, 'COMPLETED')]);
+  await Promise.all([until(parent, task.id, 'COMPLETED'), until(parent, fork, 'COMPLETED')]);
   expect(await statesOf(quick)).toEqual(['COMPLETED']);
   expect(await statesOf(slow)).toEqual(['COMPLETED', 'COMPLETED']);
 });

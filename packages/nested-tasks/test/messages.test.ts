@@ -1,7 +1,7 @@
 import type { Message } from '@batonjs/protocol';
 import { TASK_TREE } from '@batonjs/protocol/headers';
 import { completed, type Turn } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
+import { runTurn } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import { answersAfter, depthOf, firstMessage } from '../src/children/messages.ts';
 

@@ -1,7 +1,7 @@
 import { type CallingAgent, nestedTasks } from '@batonjs/nested-tasks';
 import { type Agent, artifact, completed, inputRequired, working } from '@batonjs/server';
-import { recordTask, replayTask, type TaskRecording } from '@batonjs/server/testing';
 import { memoryStore } from '@batonjs/store-memory';
+import { recordTask, replayTask, type TaskRecording } from '@batonjs/testing';
 import { expect, it } from 'vitest';
 import { scope } from '../../../test/kit/scope.ts';
 import { serve } from '../../../test/kit/serve.ts';

@@ -5,7 +5,7 @@ import {
   jsonRpcServer,
   type ServerBinding,
 } from '@batonjs/bindings';
-import type { AgentCard, AgentInterface, Task } from '@batonjs/protocol';
+import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { PREVIEW_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import { isTaskAgent } from './agent/agent.ts';
 import type { OpenedCallback } from './agent/callback.ts';
@@ -24,9 +24,8 @@ import { createFetch } from './front/http/fetch.ts';
 import { createHandler, type HttpOptions } from './front/http/handler.ts';
 import type { Handle } from './front/http/http-exchange.ts';
 import { withOwnHost } from './front/http/own-host.ts';
+import { mayBegin } from './operations/accept/check-unfinished.ts';
 import { submitMessage } from './operations/accept/submit-message.ts';
-import type { BulkProgress } from './operations/bulk/bulk.ts';
-import { type BulkOptions, bulkOperation } from './operations/bulk/bulk-operation.ts';
 import type { Dependencies } from './operations/call/dependencies.ts';
 import { keepInside } from './operations/call/inside-of.ts';
 import { type AnswerLinkOptions, openAnswerLink } from './operations/callbacks/open-answer-link.ts';
@@ -35,9 +34,6 @@ import { derivedMembers } from './operations/card/derived-members.ts';
 import { takeName } from './operations/card/names-on-store.ts';
 import { credentialHeaders } from './operations/card/security.ts';
 import { createServedCards } from './operations/card/served-cards.ts';
-import type { Erasure } from './operations/erase/erase-in.ts';
-import { type EraseOptions, eraseTasks } from './operations/erase/erase-tasks.ts';
-import { type ForkOptions, forkTask } from './operations/fork/fork-task.ts';
 import { startSchedules } from './operations/recurring/start-schedules.ts';
 import { wakeTask } from './operations/wake-task.ts';
 import type { AgentServerOptions } from './options.ts';
@@ -85,27 +81,10 @@ export interface AgentServer {
    */
   prune(options: { closedBefore: number; limit?: number }): Promise<number>;
   /**
-   * Deletes a task, the tasks of a context or all tasks of a caller, with their webhooks and all that names them: at
-   * once if they have ended, and after a cancel otherwise. Tells how much; calling it again goes on where it ended.
-   */
-  erase(options: EraseOptions): Promise<Erasure>;
-  /**
-   * Makes a task that goes on from a point of another one and reuses what was recorded up to there. It is of the same
-   * context, and names its origin, which stays as it is. Rejects with an `A2AError`: `TASK_NOT_FOUND`, `INVALID_PARAMS`
-   * for a point from which no task can go on, `RESOURCE_EXHAUSTED` at a limit.
-   */
-  fork(taskId: string, options?: ForkOptions): Promise<Task>;
-  /**
    * A link to a page with the question that a task waits with, on which one person answers it without a login. Needs
    * `callbacks`. Rejects with an `A2AError`: `TASK_NOT_FOUND`, or `UNSUPPORTED_OPERATION` if the task asks nothing.
    */
   answerLink(taskId: string, options: AnswerLinkOptions): Promise<OpenedCallback>;
-  /**
-   * Cancels, forks or deletes many tasks, or tries their webhooks again, and yields how far it is. Tasks that begin
-   * meanwhile are left alone. The run is recorded in the store: `{ resume: id }` goes on with one that did not end. Throws
-   * an `A2AError` for what cannot be done at all.
-   */
-  bulk(options: BulkOptions): AsyncGenerator<BulkProgress, void, undefined>;
   /**
    * Accepts nothing more, waits up to `graceMs` milliseconds (default 10,000) for running turns and deliveries, ends
    * the rest (FAILED under `restart: 'fail'`, handed back to other processes under `'rerun'`), and ends all streams.
@@ -172,10 +151,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     ready: async () => (await readiness()).isReady,
     readiness,
     prune: ({ closedBefore, limit = 1_000 }) => store.prune({ closedBefore: isoTime(closedBefore), limit }),
-    erase: (options) => eraseTasks(options, dependencies),
-    fork: (taskId, options = {}) => forkTask(taskId, options, dependencies),
     answerLink: (taskId, options) => openAnswerLink(taskId, options, dependencies),
-    bulk: (options) => bulkOperation(options, dependencies, closing.signal),
     async close({ graceMs = 10_000 } = {}) {
       closing.abort();
       leaveName();
@@ -188,6 +164,9 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     publicUrl,
     logger: dependencies.logger,
     watch,
+    dependencies,
+    closing: closing.signal,
+    mayBegin: (scope) => mayBegin(scope, dependencies),
     submit: (request, caller) => submitMessage(request, caller, dependencies),
   });
 }

@@ -3,24 +3,26 @@
 export type { TransactionDatabase, TransactionKey } from './agent/transaction.ts';
 export type { WatchedBody, WatchedRequest, WatchedStart } from './base/hooks/request-watch.ts';
 export { telemetryOf } from './base/hooks/watched.ts';
+export type { Limits } from './base/limits.ts';
 export { differencesOf } from './base/store/peers.ts';
-export { isKnownQueue, type KnownQueue, knownQueues } from './base/store/queue-owners.ts';
-export { type Stranded, versionsOf } from './base/store/versions.ts';
+export { type Owned, ownersKind } from './base/store/queue-owners.ts';
+export { allRecords, recordName } from './base/store/records.ts';
+export { versionsOf } from './base/store/versions.ts';
+export { newId } from './base/system/new-id.ts';
+export { type Clock, isoTime, systemClock } from './base/timing/clock.ts';
+export { nextSnapshot } from './log/snapshot-policy.ts';
+export { checkDecided } from './log/write/task-limits.ts';
+export { textOfFirst } from './log/write/text-of-first.ts';
+export type { Transition } from './log/write/transition.ts';
 export { derivedTaskId } from './operations/accept/derived-task-id.ts';
 export { labelOfSchedule as scheduleLabel } from './operations/accept/receive.ts';
-export type {
-  BulkAction,
-  BulkOutcome,
-  BulkPace,
-  BulkProgress,
-  BulkRequest,
-  BulkSource,
-} from './operations/bulk/bulk.ts';
-export { type BulkRun, bulkRuns } from './operations/bulk/bulk-record.ts';
-export { bulkTasks } from './operations/bulk/bulk-tasks.ts';
 export { scopeOf } from './operations/call/call-context.ts';
 export { type Inside, insideOf } from './operations/call/inside-of.ts';
-export { eraseStored } from './operations/erase/erase-stored.ts';
-export { type ForkRequest, type ForkSource, forkStored } from './operations/fork/fork-stored.ts';
+export { isStoreId } from './operations/call/page-token.ts';
+export { taskNotFound } from './operations/call/task-webhooks.ts';
+export { toWireError } from './operations/call/wire-error.ts';
+export { orderFor, type Schedule } from './turns/order/schedule.ts';
+export { dueAt, type TaskClocks } from './turns/order/task-deadlines.ts';
 export { wakeKeyOf } from './turns/order/wake-key.ts';
 export { rotateCallbackKey } from './turns/outside/callback-keys.ts';
+export { secretStep } from './turns/outside/idempotency-keys.ts';

@@ -1,6 +1,6 @@
 import type { Part, Task } from '@batonjs/protocol';
 import type { Agent } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
+import { runTurn } from '@batonjs/testing';
 import { streamText } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { type StreamedAgentOptions, streamedAgent } from '../../src/index.ts';

@@ -1,6 +1,6 @@
 import { createAgentServer } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
 import { memoryStore } from '@batonjs/store-memory';
+import { runTurn } from '@batonjs/testing';
 import { APICallError, streamText, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,6 +1,6 @@
 import type { Part } from '@batonjs/protocol';
 import type { Agent, TaskUpdate } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
+import { runTurn } from '@batonjs/testing';
 import { APICallError, RetryError, type TextStreamPart, type ToolSet } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { failureFor, failureOf, ModelFailure } from '../../src/agent/failures.ts';

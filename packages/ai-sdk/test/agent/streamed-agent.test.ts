@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { connect, dataOf, textOf } from '@batonjs/client';
 import { type Agent, type Turn, taskAgent } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
+import { runTurn } from '@batonjs/testing';
 import { type ToolSet, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { BulkAction, BulkProgress } from '@batonjs/server/internals';
+import type { BulkAction, BulkProgress } from '@batonjs/operator';
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
 import { toDuration } from '../flags/duration.ts';
@@ -70,15 +70,13 @@ export async function runBulk(action: BulkAction, context: RunContext<BulkFlags>
   const request = resume === undefined ? requestOf(action, options) : undefined;
   const { store } = await openStore(options.store, io.cwd);
   try {
-    const { bulkTasks, scopeOf } = await import('@batonjs/server/internals');
-    const [scope = '', ...others] = new Set(caller.map((one) => scopeOf(agent, tenant, { scope: one })));
+    const { bulkTasks } = await import('@batonjs/operator');
     const pace = { signal: io.signal, ...(dryRun && { dryRun }), ...(rate && { perSecond: rate }) };
-    const asked = request ? { scope, others, request } : { resume: resume ?? '' };
-    const source = { store, webhooks: store, queue: agent };
+    const asked = request ? { ...request, caller, tenant } : { resume: resume ?? '' };
     let last: BulkProgress | undefined;
     try {
       await context.withProgress(false, async (line) => {
-        for await (last of bulkTasks(asked, pace, source)) {
+        for await (last of bulkTasks({ store, name: agent }, { ...asked, ...pace })) {
           const { done, skipped, failed, total, tasks, id } = last;
           if (done + skipped + failed === 0 && id !== '' && !last.isOver) output.note(`Run ${id}`);
           line?.update(`${done} of ${total}`, { progress: done + skipped + failed, total });
@@ -137,7 +135,7 @@ function conclude(
 async function listRuns({ options, output, io }: RunContext<ScopeFlags>): Promise<void> {
   const { store } = await openStore(options.store, io.cwd);
   try {
-    const { bulkRuns } = await import('@batonjs/server/internals');
+    const { bulkRuns } = await import('@batonjs/operator');
     const runs = (await bulkRuns(store, options.agent)).map(({ id, request, startedAt, place, isOver }) => {
       const { done, skipped, failed } = place;
       const startedAtText = new Date(startedAt).toISOString();

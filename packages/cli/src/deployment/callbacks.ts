@@ -20,7 +20,7 @@ export function addCallbacks(program: Command, run: Run): void {
 }
 
 async function rotateKey({ options, output, io }: RunContext<RotateFlags>): Promise<void> {
-  const { rotateCallbackKey } = await import('@batonjs/server/internals');
+  const { rotateCallbackKey } = await import('@batonjs/operator');
   const { store } = await openStore(options.store, io.cwd);
   try {
     await rotateCallbackKey(store);

@@ -35,16 +35,13 @@ async function eraseTasks(context: RunContext<EraseFlags>, taskId?: string): Pro
     throw usage('Say which tasks', 'Give the id of a task, --context-id or --all');
   const { store } = await openStore(options.store, io.cwd);
   try {
-    const { eraseStored, scopeOf } = await import('@batonjs/server/internals');
-    const scope = scopeOf(agent, tenant, { scope: callerOf(options) });
-    const pace = { waitMs, signal: io.signal };
+    const { eraseTasks: erase } = await import('@batonjs/operator');
+    const asked = { caller: callerOf(options), tenant, taskId, contextId, waitMs, signal: io.signal };
     const goOn = () => output.note('Not all is erased: give the same command again to go on');
-    const erased = await eraseStored(scope, { taskId, contextId }, pace, { store, queue: agent }).catch(
-      (error: unknown) => {
-        goOn();
-        throw error;
-      },
-    );
+    const erased = await erase({ store, name: agent }, asked).catch((error: unknown) => {
+      goOn();
+      throw error;
+    });
     const { tasks, facts, webhooks, left } = erased;
     if (left.length > 0) {
       context.exitCode = 1;

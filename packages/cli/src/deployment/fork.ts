@@ -53,9 +53,9 @@ async function forkTask(context: RunContext<ForkFlags>, taskId?: string): Promis
   const { agent, tenant } = options;
   const { store } = await openStore(options.store, io.cwd);
   try {
-    const { forkStored, scopeOf } = await import('@batonjs/server/internals');
-    const scope = scopeOf(agent, tenant, { scope: callerOf(options) });
-    const id = await forkStored({ scope, taskId }, forkRequest(options), { store, queue: agent });
+    const { forkTask: fork } = await import('@batonjs/operator');
+    const asked = { caller: callerOf(options), tenant, ...forkRequest(options) };
+    const id = await fork({ store, name: agent }, taskId, asked);
     if (output.isJson) return output.json({ taskId: id, from: taskId });
     output.field('Task ID', id);
     output.field('Fork of', taskId);

@@ -112,7 +112,7 @@ async function listStored({ options, output, io }: RunContext<TasksFlags>): Prom
 
 /** The agents that have worked on a store, if this one has not. */
 async function othersThan(store: TaskStore, agent: string) {
-  const { isKnownQueue, knownQueues } = await import('@batonjs/server/internals');
+  const { isKnownQueue, knownQueues } = await import('@batonjs/operator');
   return (await isKnownQueue(store, agent)) ? undefined : knownQueues(store);
 }
 

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { type AgentClient, ClientError, connect } from '@batonjs/client';
 import { type Development, developmentMcp, NotRunning } from '@batonjs/mcp/internals';
-import { forkStored, scopeOf } from '@batonjs/server/internals';
+import { forkTask } from '@batonjs/operator';
+import { scopeOf } from '@batonjs/server/internals';
 import type { TaskStore } from '@batonjs/store';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
@@ -42,15 +43,11 @@ export async function serveAssistant(
       return tasks.readFacts(scope(), taskId, after, limit);
     },
     fork: (taskId, { from, message }) =>
-      forkStored(
-        { scope: scope(), taskId },
-        {
-          from: /^\d+$/.test(from) ? Number(from) : from,
-          by: 'assistant',
-          ...(message !== undefined && { message }),
-        },
-        { store: opened(), queue: agentProcess.name },
-      ),
+      forkTask({ store: opened(), name: agentProcess.name }, taskId, {
+        from: /^\d+$/.test(from) ? Number(from) : from,
+        by: 'assistant',
+        ...(message !== undefined && { message }),
+      }),
     docs: () => docsBeside(served.path),
     onError,
   };

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Agent } from '@batonjs/server';
-import type { Comparison, Replayed, TaskRecording } from '@batonjs/server/testing';
+import type { Comparison, Replayed, TaskRecording } from '@batonjs/testing';
 import { type Command, Option } from 'commander';
 import { openStore } from '../deployment/open-store.ts';
 import { callerText } from '../deployment/tasks.ts';
@@ -63,7 +63,7 @@ async function replay(context: RunContext<ReplayFlags>): Promise<void> {
   if (!existsSync(file)) throw usage(`There is no file ${file}`);
   const { recordings, skipped } = await readRecordings(options, io.cwd);
   if (options.save !== undefined) save(resolve(io.cwd, options.save), recordings);
-  const { replayTask } = await import('@batonjs/server/testing');
+  const { replayTask } = await import('@batonjs/testing');
   const tasks: Replayed[] = [];
   const allow = forbidEffects();
   try {
@@ -98,7 +98,7 @@ async function readRecordings(
   cwd: string,
 ): Promise<{ recordings: readonly TaskRecording[]; skipped: readonly Skipped[] }> {
   const { scopeOf } = await import('@batonjs/server/internals');
-  const { recordTask } = await import('@batonjs/server/testing');
+  const { recordTask } = await import('@batonjs/testing');
   const scope = scopeOf(name, tenant, { scope: caller });
   const { store } = await openStore(url, cwd);
   const recordings: TaskRecording[] = [];

@@ -7,7 +7,7 @@ import {
   inputRequired as plainInputRequired,
   text,
 } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
+import { runTurn } from '@batonjs/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { until } from '../../../../test/kit/until.ts';

@@ -1,4 +1,4 @@
-import { versionsOf } from '@batonjs/server/internals';
+import { versionsOf } from '@batonjs/operator';
 import type { Scope, TaskName, TaskStore } from '@batonjs/store';
 
 /** A task whose turn waits for a version that no process runs. */

@@ -1,4 +1,5 @@
 import { namesThisMachine } from '@batonjs/bindings';
+import { forkTask } from '@batonjs/operator';
 import type { Part, Struct } from '@batonjs/protocol';
 import { wakeKeyOf } from '@batonjs/server/internals';
 import type { PushConfigStore, Scope } from '@batonjs/store';
@@ -83,13 +84,13 @@ export const actRoutes: Readonly<Record<string, Route>> = {
     const { position } = given;
     if (position !== undefined && !Number.isSafeInteger(position))
       throw new RequestError(400, 'position must be a whole number');
-    const task = await serverOf(agent).fork(params.task, {
+    const taskId = await forkTask(serverOf(agent), params.task, {
       by: viewer.name ?? 'inspector',
       tenant,
       caller,
       from: position as number | undefined,
     });
-    return { taskId: task.id };
+    return { taskId };
   },
 
   async 'POST /agents/:agent/tasks/:task/assign'({ inspection, params, body, permit, viewer }) {

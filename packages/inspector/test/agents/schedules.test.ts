@@ -1,7 +1,7 @@
 import { completed } from '@batonjs/server';
 import { recurring } from '@batonjs/server/schedules';
-import { testClock } from '@batonjs/server/testing';
 import { memoryStore } from '@batonjs/store-memory';
+import { testClock } from '@batonjs/testing';
 import { expect, it } from 'vitest';
 import { switchable } from '../../../../test/kit/faulty-store.ts';
 import { serve as serveAgent } from '../../../../test/kit/serve.ts';

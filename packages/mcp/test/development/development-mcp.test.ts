@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from '@batonjs/client';
+import { forkTask } from '@batonjs/operator';
 import {
   type Agent,
   type AgentServerOptions,
@@ -11,7 +12,7 @@ import {
   inputRequired,
   working,
 } from '@batonjs/server';
-import { forkStored, scopeOf } from '@batonjs/server/internals';
+import { scopeOf } from '@batonjs/server/internals';
 import { memoryStore } from '@batonjs/store-memory';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { expect, it, onTestFinished } from 'vitest';
@@ -59,11 +60,11 @@ async function assistant(parts: Partial<Development> = {}, options: Partial<Agen
     entries: async (taskId, after, limit) =>
       (await store.load(scope, taskId)) && (await store.readFacts(scope, taskId, after, limit)),
     fork: (taskId, { from, message }) =>
-      forkStored(
-        { scope, taskId },
-        { from: /^\d+$/.test(from) ? Number(from) : from, by: 'test', ...(message && { message }) },
-        { store, queue: 'agent' },
-      ),
+      forkTask({ store, name: 'agent' }, taskId, {
+        from: /^\d+$/.test(from) ? Number(from) : from,
+        by: 'test',
+        ...(message && { message }),
+      }),
     docs: () => undefined,
     onError: (error) => errors.push(error),
     ...parts,

@@ -1,6 +1,6 @@
 import { TASK_PROGRESS } from '@batonjs/extensions';
 import { type Agent, completed, type Message, reply, type Turn } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
+import { runTurn } from '@batonjs/testing';
 import { Client as Client2 } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 import { A2AError } from '@batonjs/client';
 import { type Agent, completed, type Message, type Turn } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
+import { runTurn } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import { waitForTask } from '../../src/tools/wait-for-task.ts';
 import {

@@ -1,6 +1,7 @@
 import type { Fact } from '@batonjs/lifecycle';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
+import { runTurn, testClock } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { change } from '../../../../test/kit/faulty-store.ts';
@@ -11,7 +12,6 @@ import { until } from '../../../../test/kit/until.ts';
 import type { CallbackSchema } from '../../src/agent/callback.ts';
 import { type Agent, completed, createAgentServer, working } from '../../src/index.ts';
 import { rotateCallbackKey } from '../../src/turns/outside/callback-keys.ts';
-import { runTurn, testClock } from '../../src/turns/testing/testing.ts';
 import { createWorker } from '../../src/worker.ts';
 import { begin, hour, post, serveCallbacks, statusOf, waitingAgent } from './serve-callbacks.ts';
 

@@ -1,9 +1,9 @@
 import { memoryStore } from '@batonjs/store-memory';
+import { testClock } from '@batonjs/testing';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { type ServeOptions, serve } from '../../../../test/kit/serve.ts';
 import type { CallbackRequest } from '../../src/agent/callback.ts';
 import { type Agent, type AgentServer, completed, inputRequired, working } from '../../src/index.ts';
-import { testClock } from '../../src/turns/testing/testing.ts';
 
 export const hour = 3_600_000;
 

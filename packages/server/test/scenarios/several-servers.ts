@@ -1,3 +1,4 @@
+import { eraseTasks } from '@batonjs/operator';
 import type { Task } from '@batonjs/protocol';
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -122,7 +123,8 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
     await following.next();
     const gone = Promise.withResolvers<void>();
     mayRead = gone.promise;
-    if (how === 'erased') expect(await here.erase({ taskId: id })).toMatchObject({ tasks: 1, left: [] });
+    if (how === 'erased')
+      expect(await eraseTasks(here, { taskId: id })).toMatchObject({ tasks: 1, left: [] });
     else {
       await rpc(here, 'CancelTask', { id });
       const closedBefore = new Date(Date.now() + 60_000).toISOString();

@@ -2,12 +2,12 @@ import type { ChildUpdate } from '@batonjs/lifecycle';
 import { TASK_TREE } from '@batonjs/protocol/headers';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
+import { testClock } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
 import { type Agent, inputRequired, type Turn, working } from '../../src/index.ts';
-import { testClock } from '../../src/turns/testing/testing.ts';
 
 const TREE = { 'a2a-extensions': TASK_TREE };
 const card = {

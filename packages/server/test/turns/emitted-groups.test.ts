@@ -2,6 +2,7 @@ import type { TaskUpdate } from '@batonjs/lifecycle';
 import type { Task } from '@batonjs/protocol';
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
+import { runTurn } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
@@ -21,7 +22,6 @@ import {
   text,
   working,
 } from '../../src/index.ts';
-import { runTurn } from '../../src/turns/testing/testing.ts';
 
 /** A store that notes how many facts each commit had, and how many are stored. */
 function counting() {

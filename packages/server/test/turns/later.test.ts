@@ -1,5 +1,6 @@
 import { SCHEDULING } from '@batonjs/protocol/headers';
 import { memoryStore } from '@batonjs/store-memory';
+import { runTurn, testClock } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { frequentPolls } from '../../../../test/kit/frequent-polls.ts';
@@ -15,7 +16,6 @@ import {
   reply,
   working,
 } from '../../src/index.ts';
-import { runTurn, testClock } from '../../src/turns/testing/testing.ts';
 
 const card = {
   name: 'Test',

@@ -1,3 +1,4 @@
+import { forkTask } from '@batonjs/operator';
 import { completed, type Turn } from '@batonjs/server';
 import { expect, it } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
@@ -15,9 +16,9 @@ it('a fork runs a transaction of its own, unless it takes over the result', asyn
     yield completed(`Paid for ${id}`);
   });
   const { task } = await rpc(server, 'SendMessage', { message: say('go') });
-  const reused = await until(server, (await server.fork(task.id, { from: 'pay' })).id, 'COMPLETED');
+  const reused = await until(server, await forkTask(server, task.id, { from: 'pay' }), 'COMPLETED');
   expect(reused.status.message?.parts).toEqual([{ text: `Paid for ${task.id}` }]);
-  const again = await until(server, (await server.fork(task.id)).id, 'COMPLETED');
+  const again = await until(server, await forkTask(server, task.id), 'COMPLETED');
   expect(again.status.message?.parts).toEqual([{ text: `Paid for ${again.id}` }]);
   expect(new Set(file.column('select id from effects'))).toEqual(new Set([task.id, again.id]));
 });

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Agent, completed, type Turn } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
 import { memoryStore } from '@batonjs/store-memory';
+import { runTurn } from '@batonjs/testing';
 import { expect, it, vi } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';

@@ -1,19 +1,16 @@
-import type { PushConfigStore, RecordStore, TaskStore } from '@batonjs/store';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import type { Logger } from '../hooks/logger.ts';
 import type { Clock } from '../timing/clock.ts';
-import { allRecords, changeRecord, recordName } from './records.ts';
+import { changeRecord, recordName } from './records.ts';
 
 /** The kind of the records in which a store remembers the agents of its queues. */
-const kind = 'queue-owners';
+export const ownersKind = 'queue-owners';
 
 /** How many agents of a queue are remembered. */
 const mostOwners = 100;
 
 /** The most characters of a name and of an address that are remembered. */
 const longestText = 300;
-
-/** How many agents of a store are named. */
-const mostNamed = 100;
 
 /** A refusal is compared with the store again after this many milliseconds. */
 const refusedForMs = 1_000;
@@ -29,7 +26,7 @@ export interface QueueUser {
 }
 
 /** What a store remembers of a queue. */
-interface Owned {
+export interface Owned {
   readonly queue: string;
   readonly owners: readonly Owner[];
 }
@@ -86,7 +83,7 @@ export class QueueOwners {
     const { queue, shares } = this.#user;
     const own: Owner = { card: this.#user.card!.slice(0, longestText), ...publicUrl(this.#user.url) };
     let refusal: string | undefined;
-    await changeRecord<Owned>(store, recordName(kind, queue), ({ owners } = { queue, owners: [] }) => {
+    await changeRecord<Owned>(store, recordName(ownersKind, queue), ({ owners } = { queue, owners: [] }) => {
       const last = owners.at(-1);
       const isKnown = owners.some(
         ({ card, url }) => card === own.card || (url !== undefined && url === own.url),
@@ -108,30 +105,6 @@ export class QueueOwners {
     this.isOurs = refusal === undefined;
     return refusal;
   }
-}
-
-/** Whether an agent of this name has ever worked on the store. */
-export const isKnownQueue = async (store: RecordStore, queue: string): Promise<boolean> =>
-  (await store.getRecord(recordName(kind, queue))) !== undefined;
-
-/** An agent that has worked on a store. */
-export interface KnownQueue {
-  /** The name of its tasks in the store. */
-  readonly name: string;
-  /** The names in its cards, in the order in which they came. */
-  readonly cards: readonly string[];
-}
-
-/** The agents that have ever worked on the store, of a hundred at most, in the order of their names, and how many there are. */
-export async function knownQueues(
-  store: RecordStore,
-): Promise<{ readonly queues: readonly KnownQueue[]; readonly total: number }> {
-  const records = await allRecords(store, { prefix: `${kind}/` });
-  const queues = records
-    .map(({ value }) => value as Owned)
-    .map(({ queue: name, owners }) => ({ name, cards: [...new Set(owners.map(({ card }) => card))] }))
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
-  return { queues: queues.slice(0, mostNamed), total: records.length };
 }
 
 const refusalOf = (queue: string, own: Owner, { card, url }: Owner): string =>

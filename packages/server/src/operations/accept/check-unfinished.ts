@@ -27,3 +27,17 @@ export const tooManyTasks = (): A2AError =>
   new A2AError('RESOURCE_EXHAUSTED', 'Too many tasks of this caller have not ended', {
     retryAfter: pauseSeconds,
   });
+
+/** Throws the refusal of a task that the program itself would begin for a caller. */
+export async function mayBegin(scope: Scope, dependencies: Dependencies): Promise<void> {
+  const { unfinishedTasks } = dependencies.options;
+  await mayWork(dependencies);
+  if (unfinishedTasks !== undefined && (await hasTooMany(scope, unfinishedTasks, dependencies)))
+    throw tooManyTasks();
+}
+
+/** Throws if the server closes, or its queue is that of another agent. */
+export async function mayWork({ isOpen, owners }: Dependencies): Promise<void> {
+  if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
+  if (!owners.isOurs && (await owners.refusal()) !== undefined) throw new A2AError('UNAVAILABLE');
+}

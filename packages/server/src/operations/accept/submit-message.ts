@@ -8,6 +8,7 @@ import { newId } from '../../base/system/new-id.ts';
 import { scopeOf } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
 import { accept } from './accept-message.ts';
+import { mayWork } from './check-unfinished.ts';
 import { ensureTask } from './ensure-task.ts';
 
 /**
@@ -22,10 +23,9 @@ export async function submitMessage(
   dependencies: Dependencies,
   labels: readonly string[] = [],
 ): Promise<void> {
-  const { clock, isOpen, owners, options, tasks } = dependencies;
+  const { clock, options, tasks } = dependencies;
   const params = parseParams('SendMessage', request);
-  if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
-  if (!owners.isOurs && (await owners.refusal()) !== undefined) throw new A2AError('UNAVAILABLE');
+  await mayWork(dependencies);
   const context = {
     scope: scopeOf(options.queue, params.tenant, caller),
     caller,

@@ -1,8 +1,9 @@
 import type { SendMessageRequest } from '@batonjs/protocol';
-import type { TaskStore } from '@batonjs/store';
+import type { Scope, TaskStore } from '@batonjs/store';
 import type { Caller } from '../../agent/caller.ts';
 import type { Logger } from '../../base/hooks/logger.ts';
 import type { RequestWatch } from '../../base/hooks/request-watch.ts';
+import type { Dependencies } from './dependencies.ts';
 
 /** What other packages of this repository use of a server. */
 export interface Inside {
@@ -13,6 +14,12 @@ export interface Inside {
   readonly logger: Logger;
   /** Shows the requests of all clients to those who ask. */
   readonly watch: RequestWatch;
+  /** What it works with, for operators of this process. */
+  readonly dependencies: Dependencies;
+  /** Aborted when it closes. */
+  readonly closing: AbortSignal;
+  /** Rejects with an `A2AError` where the program may begin no task of a caller. */
+  mayBegin(scope: Scope): Promise<void>;
   /**
    * Records a message of the program itself in the name of a caller, whatever `authenticate` would say, and however often
    * it is repeated. Rejects with an `A2AError`.

@@ -1,10 +1,10 @@
 import { memoryStore } from '@batonjs/store-memory';
+import { testClock } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
 import { scope } from '../../../../../test/kit/scope.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
 import { type Agent, completed, inputRequired, working } from '../../../src/index.ts';
-import { testClock } from '../../../src/turns/testing/testing.ts';
 import { post } from '../../callbacks/serve-callbacks.ts';
 
 const second = 1_000;

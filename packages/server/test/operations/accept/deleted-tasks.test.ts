@@ -1,3 +1,4 @@
+import { eraseTasks } from '@batonjs/operator';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { describe, expect, it } from 'vitest';
@@ -30,7 +31,7 @@ describe.each(Object.entries(stores))('a message that is sent again, with %s', (
     const [pruned, erased] = [say('pruned'), say('erased')];
     for (const message of [pruned, erased]) {
       const { task } = await send(message);
-      if (message === erased) await server.erase({ taskId: task.id });
+      if (message === erased) await eraseTasks(server, { taskId: task.id });
     }
     await server.prune({ closedBefore: Date.now() + 60_000 });
     for (const message of [pruned, erased])
@@ -46,7 +47,7 @@ describe.each(Object.entries(stores))('a message that is sent again, with %s', (
     const message = say('work');
     await send(message);
     await server.prune({ closedBefore: Date.now() + 60_000 });
-    await server.erase({});
+    await eraseTasks(server, {});
     expect((await send(message)).task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(runs).toEqual(['work', 'work']);
   });

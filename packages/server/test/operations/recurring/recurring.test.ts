@@ -1,6 +1,8 @@
+import { eraseTasks } from '@batonjs/operator';
 import type { Task } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
+import { type TestClock, testClock } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import { switchable } from '../../../../../test/kit/faulty-store.ts';
 import { rpc } from '../../../../../test/kit/rpc.ts';
@@ -12,7 +14,6 @@ import {
   recurring,
   schedulesIn,
 } from '../../../src/operations/recurring/schedules.ts';
-import { type TestClock, testClock } from '../../../src/turns/testing/testing.ts';
 
 const start = new Date('2026-01-01T00:00:30Z');
 const minute = 60_000;
@@ -87,7 +88,7 @@ describe('recurring tasks', () => {
     const { clock, store, begin } = world();
     const first = begin();
     await clock.advance(3 * minute);
-    expect(await first.erase({})).toMatchObject({ tasks: 3 });
+    expect(await eraseTasks(first, {})).toMatchObject({ tasks: 3 });
     await end(first, clock);
     const behind = testClock(start);
     begin([everyMinute], { clock: behind });

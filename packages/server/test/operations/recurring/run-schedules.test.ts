@@ -1,6 +1,7 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
+import { testClock } from '@batonjs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { change } from '../../../../../test/kit/faulty-store.ts';
 import { systemClock } from '../../../src/base/timing/clock.ts';
@@ -17,7 +18,6 @@ import {
   withForm,
 } from '../../../src/operations/recurring/schedule-record.ts';
 import { forgetSchedule, recurring, schedulesIn } from '../../../src/operations/recurring/schedules.ts';
-import { testClock } from '../../../src/turns/testing/testing.ts';
 
 const start = Date.parse('2026-01-01T00:00:30Z');
 const minute = 60_000;

@@ -1,4 +1,5 @@
 import { memoryStore } from '@batonjs/store-memory';
+import { runTurn } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
 import { scope } from '../../../../../test/kit/scope.ts';
@@ -6,7 +7,6 @@ import { serve } from '../../../../../test/kit/serve.ts';
 import { until } from '../../../../../test/kit/until.ts';
 import { type Agent, completed, inputRequired, working } from '../../../src/index.ts';
 import { createIdempotencyKeys } from '../../../src/turns/outside/idempotency-keys.ts';
-import { runTurn } from '../../../src/turns/testing/testing.ts';
 
 /** The keys of a turn, and how often a secret was recorded. `fails`: how many records fail first. */
 function keys(fails = 0, done: Record<string, unknown> = {}) {

@@ -1,10 +1,10 @@
 import { memoryStore } from '@batonjs/store-memory';
+import { testClock } from '@batonjs/testing';
 import { expect, it } from 'vitest';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
 import { scope } from '../../../../../test/kit/scope.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
 import { working } from '../../../src/index.ts';
-import { testClock } from '../../../src/turns/testing/testing.ts';
 
 const minute = 60_000;
 

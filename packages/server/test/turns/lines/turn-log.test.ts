@@ -1,5 +1,6 @@
 import { weigh } from '@batonjs/lifecycle/internals';
 import { memoryStore } from '@batonjs/store-memory';
+import { testClock } from '@batonjs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
 import { scope } from '../../../../../test/kit/scope.ts';
@@ -16,7 +17,6 @@ import {
   type Turn,
   working,
 } from '../../../src/index.ts';
-import { testClock } from '../../../src/turns/testing/test-clock.ts';
 import { createWorker } from '../../../src/worker.ts';
 
 const configuration = { returnImmediately: true };

@@ -1,11 +1,11 @@
 import type { Task } from '@batonjs/protocol';
 import { memoryStore } from '@batonjs/store-memory';
+import { testClock } from '@batonjs/testing';
 import { expect, it } from 'vitest';
 import { change } from '../../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
 import { type Agent, type AgentServerOptions, authRequired, working } from '../../../src/index.ts';
-import { testClock } from '../../../src/turns/testing/testing.ts';
 
 const minute = 60_000;
 const codeOf = (task: Task) =>

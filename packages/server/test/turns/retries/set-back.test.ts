@@ -1,10 +1,10 @@
 import { memoryStore } from '@batonjs/store-memory';
+import { testClock } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
 import { eventually } from '../../../../../test/kit/until.ts';
 import { type Agent, type AgentServerOptions, completed } from '../../../src/index.ts';
-import { testClock } from '../../../src/turns/testing/testing.ts';
 import { webhook } from '../../webhooks/kit/webhook.ts';
 
 const configuration = { returnImmediately: true };

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answer, connect, textOf } from '@batonjs/client';
 import { createAgentServer } from '@batonjs/server';
-import { runTurn } from '@batonjs/server/testing';
 import { memoryStore } from '@batonjs/store-memory';
+import { runTurn } from '@batonjs/testing';
 import { agent, card } from '../src/agent.ts';
 
 test('an order gets a receipt', async () => {

@@ -1,0 +1,280 @@
+import { labelProblem } from '@batonjs/lifecycle';
+import type { TaskState } from '@batonjs/protocol';
+import { A2AError, invalidParams } from '@batonjs/protocol/errors';
+import { isoTime, isStoreId } from '@batonjs/server/internals';
+import { type ListedTask, type Scope, StoreError } from '@batonjs/store';
+import type { Source } from '../operated.ts';
+import type { BulkOutcome, BulkPace, BulkProgress, BulkRequest } from './bulk.ts';
+import { type ActionRun, actions } from './bulk-actions.ts';
+import { type BulkPlace, firstPlace, isMoving, pageQuery, statesOf } from './bulk-place.ts';
+import { BulkRecord, type BulkRun } from './bulk-record.ts';
+
+/** How many tasks are worked on at once. */
+const atOnce = 8;
+/** How long a call is tried while the store does not answer, or the queue is full, in milliseconds. */
+const tryForMs = 60_000;
+/** More passes than this meet only tasks that change faster than they can be read. */
+const mostPasses = 20;
+
+/** A new run over the tasks of a scope, then of others; or the one that goes on. */
+type Asked =
+  | { readonly scope: Scope; readonly others?: readonly Scope[]; readonly request: BulkRequest }
+  | { readonly resume: string };
+
+/**
+ * Does one thing to many tasks, and yields how far it is. The run is recorded in the store: it goes on with
+ * `{ resume: id }` after its process died, its consumer left or it was aborted. Tasks that begin after it are left alone.
+ * Throws an `A2AError` for what cannot be done at all.
+ */
+export async function* bulkWork(
+  asked: Asked,
+  pace: BulkPace,
+  source: Source,
+): AsyncGenerator<BulkProgress, void, undefined> {
+  const { perSecond, dryRun = false } = pace;
+  if (perSecond !== undefined && !(perSecond > 0))
+    throw invalidParams([{ field: 'perSecond', description: 'must be more than 0' }]);
+  if (dryRun && 'resume' in asked)
+    throw invalidParams([{ field: 'dryRun', description: 'a run that is resumed has begun' }]);
+  const run = await BulkWork.begin(asked, pace, source);
+  yield* run.work();
+}
+
+class BulkWork {
+  readonly #record: BulkRecord | undefined;
+  readonly #scopes: readonly Scope[];
+  readonly #run: ActionRun;
+  readonly #pace: BulkPace;
+  readonly #states: readonly TaskState[];
+  readonly #startedAt: number;
+  #place: BulkPlace;
+  #total = 0;
+  #freeAt: number;
+  /** The ids of open tasks that were met: they may move to the front of the list. */
+  readonly #met = new Set<string>();
+
+  private constructor(
+    record: BulkRecord | undefined,
+    begun: Pick<BulkRun, 'scope' | 'others' | 'request' | 'startedAt'>,
+    pace: BulkPace,
+    source: Source,
+  ) {
+    const { scope, others = [], request, startedAt } = begun;
+    this.#record = record;
+    this.#scopes = [scope, ...others];
+    this.#pace = pace;
+    this.#states = statesOf(request);
+    this.#startedAt = startedAt;
+    this.#run = { id: record?.run.id ?? '', request, dryRun: pace.dryRun ?? false, source };
+    this.#place = record?.run.place ?? firstPlace;
+    this.#freeAt = source.clock.monotonic();
+  }
+
+  static async begin(asked: Asked, pace: BulkPace, source: Source): Promise<BulkWork> {
+    const { queue, clock } = source;
+    if ('resume' in asked) {
+      const record = await BulkRecord.open(asked.resume, queue, source);
+      if (record.run.isOver) throw new A2AError('UNSUPPORTED_OPERATION', 'The run has ended');
+      return new BulkWork(record, record.run, pace, source);
+    }
+    mustBeAble(asked.request, source);
+    const begun = { ...asked, startedAt: clock.now() };
+    const record = pace.dryRun ? undefined : await BulkRecord.begin(begun, queue, source);
+    return new BulkWork(record, begun, pace, source);
+  }
+
+  async *work(): AsyncGenerator<BulkProgress, void, undefined> {
+    await this.#count();
+    yield this.#progress([]);
+    let isOver = false;
+    try {
+      while (!this.#isAborted && !isOver) {
+        yield* this.#pass();
+        if (this.#isAborted) break;
+        isOver = this.#nextPass() && this.#nextScope();
+      }
+      if (isOver) await this.#record?.end(this.#place);
+    } finally {
+      // Also when the consumer leaves: what was done is not done again.
+      if (!isOver) await this.#record?.note(this.#place);
+    }
+    yield this.#progress([], isOver);
+  }
+
+  get #scope(): Scope {
+    return this.#scopes[this.#place.scope ?? 0] ?? '';
+  }
+
+  get #isAborted(): boolean {
+    return this.#pace.signal?.aborted ?? false;
+  }
+
+  async #count(): Promise<void> {
+    const { store } = this.#run.source;
+    for (const scope of this.#scopes)
+      for (const state of this.#states) {
+        const {
+          after: _,
+          totalAtMost: __,
+          ...query
+        } = pageQuery(this.#run.request, state, firstPlace, this.#startedAt);
+        const page = await this.#tried(() => store.list(scope, { ...query, limit: 1 }));
+        this.#total += page.total;
+      }
+  }
+
+  /** Meets the tasks of one pass, in one state after another. */
+  async *#pass(): AsyncGenerator<BulkProgress, void, undefined> {
+    const { store, clock } = this.#run.source;
+    if (this.#place.beganAt === 0) this.#place = { ...this.#place, beganAt: clock.now() };
+    while (!this.#isAborted) {
+      const state = this.#states[this.#place.state];
+      if (state === undefined) return;
+      if (this.#place.pass > 1 && !isMoving(state)) {
+        this.#nextState();
+        continue;
+      }
+      const query = pageQuery(this.#run.request, state, this.#place, this.#startedAt);
+      const { tasks, isCut } = await this.#tried(() => store.list(this.#scope, query));
+      yield* this.#page(tasks);
+      if (this.#isAborted) return;
+      const last = tasks.at(-1);
+      if (!last || (tasks.length < query.limit && !isCut)) this.#nextState();
+      else {
+        const after = { statusAt: last.head.statusAt, taskId: last.taskId };
+        this.#place = { ...this.#place, after };
+      }
+      if (tasks.length > 0) await this.#record?.note(this.#place);
+    }
+  }
+
+  async *#page(tasks: readonly ListedTask[]): AsyncGenerator<BulkProgress, void, undefined> {
+    const size = this.#sliceSize;
+    for (let from = 0; from < tasks.length && !this.#isAborted; from += size) {
+      const slice = tasks.slice(from, from + size);
+      await this.#waitForTurn(slice.length);
+      if (this.#isAborted) return;
+      const acted = (await Promise.all(slice.map((task) => this.#act(task)))).filter(
+        (one) => one !== undefined,
+      );
+      const count = (outcome: BulkOutcome['outcome']) =>
+        acted.filter((one) => one.outcome === outcome).length;
+      const { done, skipped, failed, changed } = this.#place;
+      this.#place = {
+        ...this.#place,
+        done: done + count('done'),
+        skipped: skipped + count('skipped'),
+        failed: failed + count('failed'),
+        changed: changed + count('done'),
+      };
+      if (acted.length > 0) yield this.#progress(acted);
+    }
+  }
+
+  get #sliceSize(): number {
+    const { perSecond = Number.POSITIVE_INFINITY } = this.#pace;
+    return Math.max(1, Math.min(atOnce, Math.floor(perSecond / 10)));
+  }
+
+  async #waitForTurn(tasks: number): Promise<void> {
+    const { clock } = this.#run.source;
+    const { perSecond, signal } = this.#pace;
+    if (perSecond === undefined) return;
+    await clock.sleep(this.#freeAt - clock.monotonic(), signal);
+    this.#freeAt = Math.max(this.#freeAt, clock.monotonic()) + (1_000 * tasks) / perSecond;
+  }
+
+  /** What became of a task; undefined for one that is not of this run. Rejects while the store does not answer. */
+  async #act(task: ListedTask): Promise<BulkOutcome | undefined> {
+    const { taskId } = task;
+    const isFurther = this.#place.pass > 1;
+    try {
+      const acted = await this.#tried(async () => {
+        if (isFurther && (this.#met.has(taskId) || (await this.#isNewer(taskId)))) return undefined;
+        return actions[this.#run.request.action]({ scope: this.#scope, ...task }, this.#run);
+      });
+      if (!task.head.closed) this.#met.add(taskId);
+      // Before the run was resumed, it was met.
+      if (!acted || (isFurther && acted.outcome === 'skipped')) return undefined;
+      return { taskId, ...acted };
+    } catch (error) {
+      if (isBusy(error)) throw error;
+      return { taskId, outcome: 'failed', reason: reasonOf(error) };
+    }
+  }
+
+  /** Calls again while the store does not answer, or the queue is full. */
+  async #tried<T>(call: () => Promise<T>): Promise<T> {
+    const { clock } = this.#run.source;
+    const deadline = clock.monotonic() + tryForMs;
+    for (;;) {
+      try {
+        return await call();
+      } catch (error) {
+        if (!isBusy(error) || clock.monotonic() >= deadline || this.#isAborted) throw error;
+        await clock.sleep(50 + clock.random() * 100, this.#pace.signal);
+      }
+    }
+  }
+
+  /** Whether a task began after the run did. */
+  async #isNewer(taskId: string): Promise<boolean> {
+    const [first] = await this.#run.source.store.readFacts(this.#scope, taskId, 0, 1);
+    return !first || first.fact.at > isoTime(this.#startedAt);
+  }
+
+  #nextState(): void {
+    const { after: _, ...place } = this.#place;
+    this.#place = { ...place, state: place.state + 1 };
+  }
+
+  /** Goes on to the tasks of the next scope. Returns true if there is none. */
+  #nextScope(): boolean {
+    const { scope = 0, done, skipped, failed } = this.#place;
+    if (scope + 1 >= this.#scopes.length) return true;
+    this.#place = { ...firstPlace, scope: scope + 1, done, skipped, failed };
+    this.#met.clear();
+    return false;
+  }
+
+  /** Goes on to the next pass. Returns true if there is none. */
+  #nextPass(): boolean {
+    const { pass, changed, beganAt } = this.#place;
+    const canMove = this.#states.some(isMoving) && !this.#run.dryRun;
+    if (!canMove || pass >= mostPasses || (pass > 1 && changed === 0)) return true;
+    const { after: _, ...place } = this.#place;
+    // Of the pass before, and a little earlier: clocks of processes differ.
+    this.#place = { ...place, pass: pass + 1, since: beganAt - 5_000, beganAt: 0, state: 0, changed: 0 };
+    return false;
+  }
+
+  #progress(tasks: readonly BulkOutcome[], isOver = false): BulkProgress {
+    const { done, skipped, failed } = this.#place;
+    const { id, request } = this.#run;
+    return { id, action: request.action, total: this.#total, done, skipped, failed, tasks, isOver };
+  }
+}
+
+/** Throws an `A2AError` for a run that could do nothing at all. */
+function mustBeAble(request: BulkRequest, { store, webhooks }: Source): void {
+  const { action, labels, since } = request;
+  statesOf(request);
+  const problem = labels && labelProblem(labels);
+  if (problem) throw invalidParams([{ field: 'labels', description: problem }]);
+  for (const field of ['skill', 'code', 'contextId'] as const) {
+    const word = request[field];
+    if (word !== undefined && !isStoreId(word))
+      throw invalidParams([{ field, description: 'must be a text of 1 to 1,024 characters' }]);
+  }
+  if (since !== undefined && Number.isNaN(new Date(since).getTime()))
+    throw invalidParams([{ field: 'since', description: 'must be a time in milliseconds since 1970' }]);
+  if (action === 'delete' && !store.erase)
+    throw new A2AError('UNSUPPORTED_OPERATION', 'The store erases no tasks');
+  if (action === 'retry-webhooks' && !webhooks) throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+}
+
+/** Whether the same may work in a moment. */
+const isBusy = (error: unknown): boolean =>
+  StoreError.is(error, 'UNAVAILABLE') || A2AError.is(error, 'RESOURCE_EXHAUSTED');
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,147 @@
+import { type Fact, headOf, labelProblem, nextTurnAt } from '@batonjs/lifecycle';
+import { type ForkFrom, forkLog } from '@batonjs/lifecycle/internals';
+import type { Part } from '@batonjs/protocol';
+import { A2AError, invalidParams } from '@batonjs/protocol/errors';
+import { parseParams } from '@batonjs/protocol/parse-params';
+import {
+  checkDecided,
+  dueAt,
+  isoTime,
+  newId,
+  nextSnapshot,
+  orderFor,
+  secretStep,
+  taskNotFound,
+  textOfFirst,
+} from '@batonjs/server/internals';
+import { type Commit, StoreError, type TaskName, type TaskStore } from '@batonjs/store';
+import { type CommitSource, commitOnce } from './commit-once.ts';
+import type { Source } from './operated.ts';
+
+/** What a fork is asked for. */
+export interface ForkRequest {
+  /**
+   * `'start'`: the first message, and nothing else, is taken over. The name of a step: all up to its latest result. A
+   * number: all up to this position of the log, from 1. Default `'start'`.
+   */
+  readonly from?: string | number | undefined;
+  /** From the start: what the first message says instead. Otherwise: the message that the fork gets next. */
+  readonly message?: string | readonly Part[] | undefined;
+  /** The labels that the fork begins with. Default: those that the origin had there. */
+  readonly labels?: readonly string[] | undefined;
+  /** Who asked, for the log of the fork: at most 1,024 characters. */
+  readonly by?: string | undefined;
+}
+
+const longestName = 1_024;
+const batch = 256;
+
+/**
+ * Makes a task that goes on from a point of another one. Only the log of the new task is written. Resolves to its id: `id`,
+ * if that is given, also where an earlier call made it. Rejects with an `A2AError`: `TASK_NOT_FOUND`, `INVALID_PARAMS`
+ * for a point from which no task can go on, `RESOURCE_EXHAUSTED` if the queue or the log is full.
+ */
+export async function forkStored(
+  origin: TaskName,
+  { from = 'start', message, labels, by }: ForkRequest,
+  source: Source,
+  id: string = newId(source.clock),
+): Promise<string> {
+  const { store, clock, queue, schedule, clocks = {}, limits, onTransition } = source;
+  const { scope, taskId } = origin;
+  const parts = message === undefined ? undefined : partsOf(message);
+  checkWords(labels, by);
+  const facts = await readAll(store, origin);
+  if (!facts.some(({ type }) => type === 'task-created')) throw taskNotFound(taskId);
+  const at = isoTime(clock.now());
+  const messageId = newId(clock);
+  const forgotten = [secretStep];
+  const fork = { taskId: id, from: fromOf(from), at, messageId, parts, labels, by, forgotten };
+  const forked = forkLog(taskId, facts, fork);
+  if (limits) checkDecided(forked, limits);
+  const { state } = forked;
+  const snapshot = nextSnapshot(forked, { version: 0, weight: 0, ownWeight: 0 }, state);
+  const due = dueAt(state, clocks);
+  const head = forked.facts.reduce<ReturnType<typeof headOf> | undefined>(headOf, undefined);
+  const first = state.untaken[0] ?? state.taken.at(-1);
+  const next = nextTurnAt(state);
+  const isDue = next !== undefined && next <= at;
+  const commit = {
+    scope,
+    taskId: id,
+    commitId: newId(clock),
+    expectedVersion: 0,
+    facts: forked.facts,
+    // Without it, each process that opens the task folds all of the log.
+    ...(snapshot && { snapshot }),
+    text: textOfFirst(forked.facts),
+    origin: taskId,
+    head: head && { ...head, ...(due !== undefined && { dueAt: isoTime(due) }) },
+    turn: {
+      queue,
+      ...(isDue && { want: true, ...(limits && { waitingAtMost: limits.queuedTurns }) }),
+      ...orderFor(schedule, first),
+    },
+  };
+  if (await begin(commit, taskId, source)) {
+    const { contextId, createdAt, task } = state;
+    const to = task?.status.state ?? 'TASK_STATE_SUBMITTED';
+    onTransition?.({ taskId: id, contextId, from: undefined, to, at: createdAt });
+  }
+  return id;
+}
+
+/** Writes the first commit of a fork. Resolves to false if an earlier call with this id did for the same origin. */
+async function begin(
+  commit: Commit & { readonly expectedVersion: number },
+  origin: string,
+  source: CommitSource,
+): Promise<boolean> {
+  try {
+    if (await commitOnce(commit, source)) return true;
+    if ((await originOf(commit, source.store)) === origin) return false;
+  } catch (error) {
+    // It was erased while it was read.
+    if (StoreError.is(error, 'LOG_DELETED')) throw taskNotFound(origin);
+    if (!StoreError.is(error, 'QUEUE_FULL')) throw error;
+    throw new A2AError('RESOURCE_EXHAUSTED', 'Too many tasks wait for their turn', { retryAfter: 1 });
+  }
+  throw new A2AError('MESSAGE_ID_CONFLICT', `There is another task ${commit.taskId}`);
+}
+
+/** The id of the task that a fork was made of; undefined for every other task. */
+export async function originOf({ scope, taskId }: TaskName, store: TaskStore): Promise<string | undefined> {
+  const [first] = await store.readFacts(scope, taskId, 0, 1);
+  return first?.fact.type === 'message-received' ? first.fact.forked?.taskId : undefined;
+}
+
+function partsOf(message: string | readonly Part[]): readonly Part[] {
+  const parts = typeof message === 'string' ? [{ text: message }] : [...message];
+  const given = { messageId: 'fork', role: 'ROLE_USER', parts } as const;
+  return parseParams('SendMessage', { message: given }).message.parts;
+}
+
+/** Throws `INVALID_PARAMS` for labels or a name that no log can have. */
+function checkWords(labels: readonly string[] | undefined, by: string | undefined): void {
+  const problem = labels && labelProblem(labels);
+  if (problem) throw invalidParams([{ field: 'labels', description: problem }]);
+  if (by !== undefined && (typeof by !== 'string' || by.length > longestName))
+    throw invalidParams([
+      { field: 'by', description: `must be a text of at most ${longestName} characters` },
+    ]);
+}
+
+const fromOf = (from: string | number): ForkFrom =>
+  from === 'start' ? from : typeof from === 'number' ? { position: from } : { step: from };
+
+/** The whole log of a task. Throws `TASK_NOT_FOUND`. */
+async function readAll(store: TaskStore, { scope, taskId }: TaskName): Promise<readonly Fact[]> {
+  const facts: Fact[] = [];
+  for (;;) {
+    const page = await store.readFacts(scope, taskId, facts.length, batch);
+    for (const { fact } of page) facts.push(fact);
+    if (page.length < batch) break;
+  }
+  if (facts.length === 0) throw taskNotFound(taskId);
+  return facts;
+}

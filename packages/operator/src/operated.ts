@@ -1,0 +1,61 @@
+import type { AgentServer } from '@batonjs/server';
+import {
+  type Clock,
+  insideOf,
+  type Limits,
+  type Schedule,
+  scopeOf,
+  systemClock,
+  type TaskClocks,
+  type Transition,
+} from '@batonjs/server/internals';
+import type { PushConfigStore, Scope, TaskStore } from '@batonjs/store';
+
+/** The agent whose tasks an operator works on: its server in this process, or the store of its processes. */
+export type Operated = AgentServer | StoredAgent;
+
+/** An agent by its store alone: a server or worker of it carries out what concerns its turns. */
+export interface StoredAgent {
+  readonly store: TaskStore | (TaskStore & PushConfigStore);
+  /** Its name in the store. */
+  readonly name: string;
+  /** Default: that of the system. */
+  readonly clock?: Clock | undefined;
+}
+
+/** Whose tasks. */
+export interface OfCaller {
+  /** The `scope` that `authenticate` returned for the caller; without it, callers that are not authenticated. */
+  readonly caller?: string | undefined;
+  readonly tenant?: string | undefined;
+}
+
+/** Where an operator works, and how turns are queued there. */
+export interface Source {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly queue: string;
+  readonly schedule?: Schedule | undefined;
+  readonly clocks?: TaskClocks | undefined;
+  /** Without them, a fork is as large as its origin allows. */
+  readonly limits?: Limits | undefined;
+  /** Undefined if the store keeps no webhooks. */
+  readonly webhooks?: PushConfigStore | undefined;
+  readonly onTransition?: ((transition: Transition) => void) | undefined;
+}
+
+/** Throws `TypeError` for anything else than an agent. */
+export function sourceOf(agent: Operated): Source {
+  const inside = insideOf(agent);
+  if (inside) {
+    const { store, clock, push, onTransition, options } = inside.dependencies;
+    return { ...options, store, clock, onTransition, webhooks: push?.store };
+  }
+  const { store, name, clock = systemClock } = agent as StoredAgent;
+  if (typeof store?.commit !== 'function' || typeof name !== 'string')
+    throw new TypeError('The agent must be a server of `createAgentServer`, or `{ store, name }`');
+  return { store, clock, queue: name, ...('listPushConfigs' in store && { webhooks: store }) };
+}
+
+export const scopeIn = ({ queue }: Source, { caller = '', tenant }: OfCaller): Scope =>
+  scopeOf(queue, tenant, { scope: caller });

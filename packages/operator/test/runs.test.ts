@@ -1,0 +1,453 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import { completed, inputRequired, type Turn } from '@batonjs/server';
+import { systemClock } from '@batonjs/server/internals';
+import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it } from 'vitest';
+import { change } from '../../../test/kit/faulty-store.ts';
+import { rpc, say } from '../../../test/kit/rpc.ts';
+import { scope } from '../../../test/kit/scope.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import type { BulkProgress, BulkRequest } from '../src/bulk/bulk.ts';
+import { firstPlace } from '../src/bulk/bulk-place.ts';
+import { BulkRecord, type BulkRun, bulkRuns } from '../src/bulk/bulk-record.ts';
+import { bulkWork } from '../src/bulk/bulk-work.ts';
+import { bulkTasks } from '../src/bulk-tasks.ts';
+import { commitOnce } from '../src/commit-once.ts';
+import type { Source } from '../src/operated.ts';
+
+/** A clock that only sleeps move, with what was slept. */
+function sleptClock() {
+  let now = 0;
+  const sleeps: number[] = [];
+  return {
+    sleeps,
+    clock: {
+      ...systemClock,
+      monotonic: () => now,
+      random: () => 0.5,
+      sleep: async (ms: number) => {
+        sleeps.push(ms);
+        now += Math.max(0, ms);
+      },
+    },
+    pass: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+
+const agent = async function* ({ text }: Turn) {
+  yield text === 'ask' ? inputRequired('What?') : completed();
+};
+
+/** A store with so many tasks that have ended, and no server. */
+async function storeWith(count: number, text = 'done') {
+  const store = memoryStore();
+  const server = serve(agent, { store });
+  for (let n = 0; n < count; n += 1) await rpc(server, 'SendMessage', { message: say(text) });
+  await server.close();
+  return store;
+}
+
+const sourceOf = (store: TaskStore, more: Partial<Source> = {}): Source => ({
+  store,
+  clock: systemClock,
+  queue: 'agent',
+  webhooks: undefined,
+  ...more,
+});
+
+async function all(run: AsyncIterable<BulkProgress>): Promise<BulkProgress[]> {
+  const seen: BulkProgress[] = [];
+  for await (const progress of run) seen.push(progress);
+  return seen;
+}
+
+const deleting = { action: 'delete' } as const;
+const countsOf = ({ total, done, skipped, failed, isOver, tasks }: BulkProgress) => ({
+  total,
+  done,
+  skipped,
+  failed,
+  isOver,
+  tasks: tasks.length,
+});
+
+describe('a run', () => {
+  it('says first how many tasks there are, then what became of each eight, and last that it is over', async () => {
+    const store = await storeWith(10);
+    const seen = await all(bulkWork({ scope, request: deleting }, {}, sourceOf(store)));
+    const none = { total: 10, skipped: 0, failed: 0 };
+    expect(seen.map(countsOf)).toEqual([
+      { ...none, done: 0, tasks: 0, isOver: false },
+      { ...none, done: 8, tasks: 8, isOver: false },
+      { ...none, done: 10, tasks: 2, isOver: false },
+      { ...none, done: 10, tasks: 0, isOver: true },
+    ]);
+    expect(new Set(seen.map(({ id, action }) => `${action} ${id}`)).size).toBe(1);
+  });
+
+  it('writes down how far it is after each page of tasks, and not for pages without any', async () => {
+    const store = await storeWith(250);
+    const done: number[] = [];
+    const noting = change(store, {
+      putRecord:
+        (put) =>
+        (...given) => {
+          done.push((given[2] as BulkRun).place.done);
+          return put(...given);
+        },
+    });
+    await all(bulkWork({ scope, request: deleting }, {}, sourceOf(noting)));
+    // Its begin, three pages of tasks, its end.
+    expect(done).toEqual([0, 100, 200, 250, 250]);
+  });
+
+  it('goes on with the other tasks after one that fails, and says why', async () => {
+    const store = await storeWith(3);
+    let n = 0;
+    const failing = change(store, {
+      erase: (erase) => async (at, id) => {
+        n += 1;
+        if (n === 1) throw new A2AError('INTERNAL_ERROR', 'It is damaged');
+        if (n === 2) throw 'thrown text';
+        return erase!(at, id);
+      },
+    });
+    const seen = await all(bulkWork({ scope, request: deleting }, {}, sourceOf(failing)));
+    expect(countsOf(seen.at(-1)!)).toMatchObject({ done: 1, failed: 2, skipped: 0 });
+    const reasons = seen.flatMap(({ tasks }) => tasks.flatMap(({ reason }) => reason ?? []));
+    expect(reasons.sort()).toEqual(['It is damaged', 'thrown text']);
+  });
+
+  it.each([
+    ['the store does not answer', () => new StoreError('UNAVAILABLE', 'away')],
+    ['the queue is full', () => new A2AError('RESOURCE_EXHAUSTED', 'full')],
+  ])('tries again while %s, for a minute', async (_what, error) => {
+    const store = await storeWith(1);
+    let left = 3;
+    const busy = change(store, {
+      erase: (erase) => async (at, id) => {
+        left -= 1;
+        if (left >= 0) throw error();
+        return erase!(at, id);
+      },
+    });
+    const { clock, sleeps } = sleptClock();
+    const seen = await all(bulkWork({ scope, request: deleting }, {}, sourceOf(busy, { clock })));
+    expect([seen.at(-1)?.done, sleeps]).toEqual([1, [100, 100, 100]]);
+    left = Number.POSITIVE_INFINITY;
+    const again = sleptClock();
+    const other = await storeWith(1);
+    const away = change(other, { erase: () => () => Promise.reject(error()) });
+    await expect(
+      all(bulkWork({ scope, request: deleting }, {}, sourceOf(away, { clock: again.clock }))),
+    ).rejects.toMatchObject({ message: error().message });
+    expect(again.sleeps.length).toBe(600);
+  });
+
+  it.each([
+    [5, [1, 1, 1, 1, 1, 1, 1, 1, 1]],
+    [30, [3, 3, 3]],
+    [1_000, [8, 1]],
+  ])('at %i a second does so many at once', async (perSecond, slices) => {
+    const store = await storeWith(9);
+    const { clock, sleeps } = sleptClock();
+    const seen = await all(bulkWork({ scope, request: deleting }, { perSecond }, sourceOf(store, { clock })));
+    expect(seen.flatMap(({ tasks }) => (tasks.length > 0 ? [tasks.length] : []))).toEqual(slices);
+    const waits = slices.map((_, n) => (n === 0 ? 0 : (1_000 * slices[n - 1]!) / perSecond));
+    expect(sleeps.map((ms) => Math.round(ms * 10) / 10)).toEqual(waits.map((ms) => Math.round(ms * 10) / 10));
+  });
+
+  it('leaves the pace as it is after a pause: what was not done in it is not made up for', async () => {
+    const store = await storeWith(3);
+    const { clock, sleeps, pass } = sleptClock();
+    const seen: number[] = [];
+    for await (const { tasks } of bulkWork(
+      { scope, request: deleting },
+      { perSecond: 1 },
+      sourceOf(store, { clock }),
+    )) {
+      seen.push(tasks.length);
+      if (tasks.length > 0) pass(10_000);
+    }
+    expect(sleeps).toEqual([0, -9_000, -9_000]);
+  });
+
+  it('that is aborted before it begins does nothing, and can be resumed', async () => {
+    const store = await storeWith(2);
+    const seen = await all(
+      bulkWork({ scope, request: deleting }, { signal: AbortSignal.abort() }, sourceOf(store)),
+    );
+    expect(seen.map(countsOf)).toEqual([
+      { total: 2, done: 0, skipped: 0, failed: 0, isOver: false, tasks: 0 },
+      { total: 2, done: 0, skipped: 0, failed: 0, isOver: false, tasks: 0 },
+    ]);
+    const resumed = await all(bulkWork({ resume: seen[0]!.id }, {}, sourceOf(store)));
+    expect(countsOf(resumed.at(-1)!)).toMatchObject({ done: 2, isOver: true });
+    await expect(all(bulkWork({ resume: seen[0]!.id }, {}, sourceOf(store)))).rejects.toMatchObject({
+      reason: 'UNSUPPORTED_OPERATION',
+      message: 'The run has ended',
+    });
+  });
+
+  it('meets each task once, also one that changed while the run was in another state', async () => {
+    const store = await storeWith(2, 'ask');
+    const asked: string[] = [];
+    const webhooks = {
+      listPushConfigs: async (_scope: string, id: string) => {
+        asked.push(id);
+        return [{ id: 'w', retryAt: 'x' }];
+      },
+      retryNow: async () => {},
+    } as unknown as PushConfigStore;
+    const seen = await all(
+      bulkWork({ scope, request: { action: 'retry-webhooks' } }, {}, sourceOf(store, { webhooks })),
+    );
+    expect(countsOf(seen.at(-1)!)).toMatchObject({ total: 2, done: 2, skipped: 0, isOver: true });
+    expect(new Set(asked).size).toBe(asked.length);
+  });
+
+  it('over tasks that never rest ends after twenty passes', async () => {
+    const store = await storeWith(1, 'ask');
+    const lists: unknown[] = [];
+    let now = Date.now();
+    const restless = change(store, {
+      list: (list) => async (at, query) => {
+        if (query.limit === 100) lists.push(query.statusSince);
+        const page = await list(at, { ...query, statusSince: undefined } as never);
+        now += 1_000;
+        // Each time another task that began long ago.
+        const tasks = page.tasks.map((task) => ({ ...task, taskId: `${task.taskId}-${lists.length}` }));
+        return query.state === 'TASK_STATE_INPUT_REQUIRED' ? { ...page, tasks } : { ...page, tasks: [] };
+      },
+      readFacts: () => async () => [{ fact: { at: '2020-01-01T00:00:00.000Z' } } as never],
+      commit: (commit) => (one) =>
+        one.scope === scope ? Promise.resolve({ repeated: false } as never) : commit(one),
+    });
+    const clock = { ...systemClock, now: () => now };
+    const seen = await all(
+      bulkWork({ scope, request: { action: 'cancel' } }, {}, sourceOf(restless, { clock })),
+    );
+    expect(countsOf(seen.at(-1)!)).toMatchObject({ done: 20, isOver: true });
+    // Four open states in each pass; the first has no lower bound.
+    expect(lists).toHaveLength(80);
+    expect(lists.slice(0, 5).map((since) => since === undefined)).toEqual([true, true, true, true, false]);
+  });
+
+  it.each<[Partial<BulkRequest>, string]>([
+    [{ labels: [''] }, 'The label "" is not a text'],
+    [{ skill: '' }, 'must be a text of 1 to 1,024 characters'],
+    [{ code: 'x'.repeat(1_025) }, 'must be a text of 1 to 1,024 characters'],
+    [{ contextId: '' }, 'must be a text of 1 to 1,024 characters'],
+    [{ since: Number.NaN }, 'must be a time in milliseconds since 1970'],
+  ])('is refused for %j before anything is written', async (more, sentence) => {
+    const store = memoryStore();
+    const request = { ...deleting, ...more };
+    await expect(all(bulkWork({ scope, request }, {}, sourceOf(store)))).rejects.toMatchObject({
+      reason: 'INVALID_PARAMS',
+      message: expect.stringContaining(sentence),
+    });
+    expect(await bulkRuns(store, 'agent')).toEqual([]);
+  });
+
+  it('is refused by a store that cannot do it', async () => {
+    const store = memoryStore();
+    const plain = { ...store, erase: undefined } as never;
+    await expect(all(bulkWork({ scope, request: deleting }, {}, sourceOf(plain)))).rejects.toMatchObject({
+      reason: 'UNSUPPORTED_OPERATION',
+      message: 'The store erases no tasks',
+    });
+    const request = { action: 'retry-webhooks' } as const;
+    await expect(all(bulkWork({ scope, request }, {}, sourceOf(store)))).rejects.toMatchObject({
+      reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
+    });
+    for (const [asked, pace, field] of [
+      [{ scope, request: deleting }, { perSecond: 0 }, 'perSecond'],
+      [{ scope, request: deleting }, { perSecond: Number.NaN }, 'perSecond'],
+      [{ resume: 'x' }, { dryRun: true }, 'dryRun'],
+    ] as const)
+      await expect(all(bulkWork(asked, pace, sourceOf(store)))).rejects.toMatchObject({
+        reason: 'INVALID_PARAMS',
+        message: expect.stringContaining(field),
+      });
+  });
+});
+
+describe('a run of a server', () => {
+  it('is for the tasks of one caller and tenant, and says who asked', async () => {
+    const store = memoryStore();
+    const server = serve(agent, {
+      store,
+      authenticate: ({ headers }) => ({ scope: headers['x-caller'] ?? '' }),
+    });
+    for (const caller of ['ada', 'bob'])
+      await rpc(server, 'SendMessage', { message: say('done'), tenant: 'eu' }, { 'x-caller': caller });
+    expect((await all(bulkTasks(server, { ...deleting, caller: 'ada' }))).at(-1)).toMatchObject({ done: 0 });
+    const seen = await all(
+      bulkTasks(server, { ...deleting, caller: 'ada', tenant: 'eu', dryRun: false, perSecond: 1_000 }),
+    );
+    expect(seen.at(-1)).toMatchObject({ total: 1, done: 1, isOver: true });
+    const [run] = await bulkRuns(store, 'agent');
+    expect(run?.request).toEqual({ action: 'delete', by: 'ada' });
+    expect(
+      (
+        await all(
+          bulkTasks(server, { ...deleting, caller: 'bob', tenant: 'eu', by: 'support', dryRun: true }),
+        )
+      ).at(-1),
+    ).toMatchObject({ id: '', done: 1 });
+    await server.close();
+    await expect(all(bulkTasks(server, deleting))).rejects.toMatchObject({
+      reason: 'UNAVAILABLE',
+      message: 'The server is closing',
+      retryAfter: 1,
+    });
+  });
+});
+
+describe('the record of a run', () => {
+  const began = { scope, request: deleting, startedAt: 7 };
+  const source = (store: TaskStore) => ({ store, clock: systemClock });
+
+  it('has what was asked for, how far it is, and its end', async () => {
+    const store = memoryStore();
+    const record = await BulkRecord.begin(began, 'q', source(store));
+    const { id } = record.run;
+    expect(record.run).toEqual({ ...began, id, place: firstPlace, isOver: false });
+    const place = { ...firstPlace, done: 3 };
+    await record.note(place);
+    const { run } = await BulkRecord.open(id, 'q', source(store));
+    expect(run).toEqual({ ...began, id, place, isOver: false });
+    await record.end({ ...place, done: 4 });
+    const [listed] = await bulkRuns(store, 'q');
+    expect(listed).toEqual({ ...began, id, place: { ...place, done: 4 }, isOver: true });
+    expect(await bulkRuns(store, 'other')).toEqual([]);
+    await expect(BulkRecord.open('none', 'q', source(store))).rejects.toMatchObject({
+      reason: 'TASK_NOT_FOUND',
+      message: 'There is no run none',
+    });
+  });
+
+  it('is written by one process at a time', async () => {
+    const store = memoryStore();
+    const first = await BulkRecord.begin(began, 'q', source(store));
+    const second = await BulkRecord.open(first.run.id, 'q', source(store));
+    await second.note(firstPlace);
+    const refused = {
+      reason: 'UNSUPPORTED_OPERATION',
+      message: 'Another process goes on with this run or ended it, or its caller was erased',
+    };
+    await expect(first.note(firstPlace)).rejects.toMatchObject(refused);
+    await second.end(firstPlace);
+    await expect(first.end(firstPlace)).rejects.toMatchObject(refused);
+    await store.deleteRecord(`bulk/q/${first.run.id}`);
+    await expect(second.note(firstPlace)).rejects.toMatchObject(refused);
+  });
+
+  it('lists the runs that were written last first', async () => {
+    let now = 1_000;
+    const store = memoryStore({ now: () => (now += 10) });
+    const [first, second, third] = [
+      await BulkRecord.begin(began, 'q', source(store)),
+      await BulkRecord.begin(began, 'q', source(store)),
+      await BulkRecord.begin(began, 'q', source(store)),
+    ];
+    await second.note(firstPlace);
+    const ids = (await bulkRuns(store, 'q')).map(({ id }) => id);
+    expect(ids).toEqual([second, third, first].map((one) => one.run.id));
+    expect(await bulkRuns(store, 'q', 2)).toHaveLength(2);
+  });
+
+  it('names the other callers until it is over, and is gone a month after its last write', async () => {
+    let now = 1_000;
+    const store = memoryStore({ now: () => now });
+    const record = await BulkRecord.begin({ ...began, others: ['bob'] }, 'q', source(store));
+    expect(await bulkRuns(store, 'q')).toMatchObject([{ others: ['bob'] }]);
+    await record.end(firstPlace);
+    expect(JSON.stringify(await store.listRecords({ scope, limit: 9 }))).not.toContain('bob');
+    now += 30 * 86_400_000 - 1;
+    expect(await bulkRuns(store, 'q')).toHaveLength(1);
+    now += 1;
+    expect(await bulkRuns(store, 'q')).toEqual([]);
+  });
+
+  it('is written once where the store was away, whether or not the first try was heard of', async () => {
+    const kept = memoryStore();
+    const { clock, sleeps } = sleptClock();
+    let answers = ['', 'before', 'after', 'after', ''];
+    const store = change(kept, {
+      putRecord:
+        (put) =>
+        async (...given) => {
+          const fault = answers.shift();
+          const written = fault === 'before' ? undefined : await put(...given);
+          if (fault) throw new StoreError('UNAVAILABLE', 'away');
+          return written;
+        },
+    });
+    const record = await BulkRecord.begin(began, 'q', { store, clock });
+    const place = { ...firstPlace, done: 3 };
+    await record.note(place);
+    expect([await bulkRuns(kept, 'q'), sleeps]).toMatchObject([[{ place }], [100, 100, 100]]);
+    await record.end(place);
+    answers = Array(200).fill('before');
+    await expect(record.note(place)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(sleeps).toHaveLength(103);
+  });
+});
+
+describe('a commit that is written once', () => {
+  const commit = { scope: 's', taskId: 't', commitId: 'mine', expectedVersion: 4, facts: [] };
+  /** A store that answers each commit so, and has this commit at the place. */
+  function storeThat(answers: readonly (Error | undefined)[], there?: string) {
+    const left = [...answers];
+    const asked: unknown[] = [];
+    const store = {
+      async commit() {
+        const error = left.length > 1 ? left.shift() : left[0];
+        if (error) throw error;
+      },
+      async readFacts(...args: unknown[]) {
+        asked.push(args);
+        return there === undefined ? [] : [{ commitId: there }];
+      },
+    } as unknown as TaskStore;
+    return { store, asked };
+  }
+  const away = new StoreError('UNAVAILABLE', 'away');
+
+  it('is there when the store says so', async () => {
+    const { store, asked } = storeThat([undefined]);
+    expect(await commitOnce(commit, { store, clock: systemClock })).toBe(true);
+    expect(asked).toEqual([]);
+  });
+
+  it.each(['VERSION_CONFLICT', 'LOG_CLOSED'] as const)(
+    'that is refused with %s is not there',
+    async (code) => {
+      const { store } = storeThat([new StoreError(code, 'x')]);
+      expect(await commitOnce(commit, { store, clock: systemClock })).toBe(false);
+    },
+  );
+
+  it('is tried again while the store is away, for ten seconds, each time after 50 to 150 ms', async () => {
+    const { clock, sleeps } = sleptClock();
+    const { store } = storeThat([away, away, undefined]);
+    expect(await commitOnce(commit, { store, clock })).toBe(true);
+    expect(sleeps).toEqual([100, 100]);
+    const never = sleptClock();
+    await expect(commitOnce(commit, { store: storeThat([away]).store, clock: never.clock })).rejects.toBe(
+      away,
+    );
+    expect(never.sleeps).toHaveLength(100);
+  });
+
+  it('fails at once with every other refusal', async () => {
+    const full = new StoreError('QUEUE_FULL', 'full');
+    const { clock, sleeps } = sleptClock();
+    await expect(commitOnce(commit, { store: storeThat([full]).store, clock })).rejects.toBe(full);
+    expect(sleeps).toEqual([]);
+  });
+});
