@@ -179,8 +179,8 @@ export async function inBatches<Json>(
     const most = Math.min(mostAtOnce, limit - changed);
     const count = await rows.change(parts ? inPart(step(most), part) : step(most));
     changed += count;
-    // What a search has left out, others are writing.
-    if (count < most) part++;
+    // A search may have left some out that are many, or that others are writing.
+    if (count === 0) part++;
   }
   return changed;
 }
