@@ -102,6 +102,7 @@ describe('an erased task', () => {
       {
         store,
         authenticate: () => ({ scope: who }),
+        schedule: { perCaller: 5 },
         callerLimits: { requests: { limit: 1_000, perMs: 1_000 } },
       },
     );

@@ -22,7 +22,7 @@ const pageSize = 100;
 export async function eraseIn(
   scope: Scope,
   { taskId, contextId }: { readonly taskId?: string | undefined; readonly contextId?: string | undefined },
-  store: TaskStore,
+  { store, queue }: { readonly store: TaskStore; readonly queue: string },
   cancel: (taskId: string) => Promise<void>,
 ): Promise<Erasure> {
   const erase = store.erase?.bind(store);
@@ -42,10 +42,6 @@ export async function eraseIn(
       done.webhooks += erased.webhooks;
     }
   };
-  if (taskId !== undefined) {
-    await eraseOne(taskId);
-    return { ...done, left };
-  }
   // A task that is canceled here moves to the front of the list, behind which a pass goes on: it is met once.
   const pass = async (isWanted: (taskId: string) => Answer<boolean>): Promise<void> => {
     for (let after: { statusAt: string; taskId: string } | undefined; ; ) {
@@ -61,16 +57,20 @@ export async function eraseIn(
       after = { statusAt: last.head.statusAt, taskId: last.taskId };
     }
   };
-  await pass(() => true);
+  if (taskId !== undefined) await eraseOne(taskId);
+  else await pass(() => true);
   // A fork that began meanwhile is at the front too. What else began there says nothing of what was erased.
   const isNewFork = async (id: string) =>
     !left.includes(id) && (await originOf({ scope, taskId: id }, store)) !== undefined;
-  for (let before = 0; before < done.tasks; ) {
+  for (let before = 0; taskId === undefined && before < done.tasks; ) {
     before = done.tasks;
     await pass(isNewFork);
   }
-  if (contextId === undefined)
+  if (taskId === undefined && contextId === undefined)
     for (const query of [{ scope }, { prefix: deletionsOf(scope) }])
       for (const { name } of await allRecords(store, query)) await store.deleteRecord(name);
+  if (!store.forgetTurns) return { ...done, left };
+  const { tasks } = await store.list(scope, { answered: true, limit: 1 });
+  if (tasks.length === 0) await store.forgetTurns(queue, scope);
   return { ...done, left };
 }

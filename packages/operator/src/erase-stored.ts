@@ -17,7 +17,7 @@ export async function eraseStored(
 ): Promise<Erasure> {
   const { store, clock } = source;
   const hasEnded = async (taskId: string) => (await store.load(scope, taskId))?.head.closed ?? true;
-  return eraseIn(scope, which, store, async (taskId) => {
+  return eraseIn(scope, which, source, async (taskId) => {
     signal?.throwIfAborted();
     const deadline = clock.monotonic() + waitMs;
     if ((await cancelStored({ scope, taskId }, source)) === 'it has ended') return;

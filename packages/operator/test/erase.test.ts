@@ -145,6 +145,7 @@ it('leaves nothing in the files of SQLite, once they are vacuumed', async () => 
   const server = serve(agent, {
     store,
     authenticate: () => ({ scope: caller }),
+    schedule: { perCaller: 5 },
     callerLimits: { requests: often, messages: often },
   });
   const message = say('canary message', { metadata: { secret: 'canary metadata' } });

@@ -54,7 +54,7 @@ describe('tasks that are erased', () => {
   it('are counted with their facts and webhooks; one that has not ended is canceled before, or named', async () => {
     const { store, queries } = storeOf({ a: [gone], b: ['open', gone], c: ['open', 'open'], d: [undefined] });
     const canceled: string[] = [];
-    const erased = await eraseIn('s', {}, store, async (id) => void canceled.push(id));
+    const erased = await eraseIn('s', {}, { store, queue: 'agent' }, async (id) => void canceled.push(id));
     expect(erased).toEqual({ tasks: 2, facts: 10, webhooks: 4, left: ['c'] });
     expect(canceled).toEqual(['b', 'c']);
     expect(queries).toStrictEqual(Array.from({ length: 2 }, () => ({ answered: true, limit: 100 })));
@@ -65,14 +65,14 @@ describe('tasks that are erased', () => {
       { a: [gone] },
       { fork: ['open', gone], forked: ['open', 'open', 'open', 'open'], new: [gone] },
     );
-    const erased = await eraseIn('s', {}, store, async () => {});
+    const erased = await eraseIn('s', {}, { store, queue: 'agent' }, async () => {});
     expect([erased.tasks, erased.left, queries.length]).toEqual([2, ['forked'], 3]);
   });
 
   it('are read page by page, each after the last task of the one before, of one context if it is named', async () => {
     const names = Array.from({ length: 200 }, (_, n) => `t${String(n).padStart(3, '0')}`);
     const { store, queries } = storeOf(Object.fromEntries(names.map((name) => [name, [gone]])));
-    const erased = await eraseIn('s', { contextId: 'c' }, store, async () => {});
+    const erased = await eraseIn('s', { contextId: 'c' }, { store, queue: 'agent' }, async () => {});
     expect(erased.tasks).toBe(200);
     const page = { answered: true, limit: 100, contextId: 'c' };
     expect(queries).toStrictEqual([
@@ -85,7 +85,9 @@ describe('tasks that are erased', () => {
 
   it('are one, where one is named: nothing is listed', async () => {
     const { store, queries } = storeOf({ a: [gone], b: [gone] });
-    expect(await eraseIn('s', { taskId: 'b', contextId: 'c' }, store, async () => {})).toEqual({
+    expect(
+      await eraseIn('s', { taskId: 'b', contextId: 'c' }, { store, queue: 'agent' }, async () => {}),
+    ).toEqual({
       tasks: 1,
       ...gone,
       left: [],
@@ -94,7 +96,9 @@ describe('tasks that are erased', () => {
   });
 
   it('are none at a store that erases nothing, and the refusal says so', async () => {
-    await expect(eraseIn('s', {}, {} as TaskStore, async () => {})).rejects.toMatchObject({
+    await expect(
+      eraseIn('s', {}, { store: {} as TaskStore, queue: 'agent' }, async () => {}),
+    ).rejects.toMatchObject({
       reason: 'UNSUPPORTED_OPERATION',
       message: 'The store erases no tasks',
     });

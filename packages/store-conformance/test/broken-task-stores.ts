@@ -2,6 +2,7 @@ import type { Fact } from '@batonjs/lifecycle';
 import {
   type Commit,
   type Committed,
+  deletionsOf,
   type Lease,
   type ListedTask,
   type Rate,
@@ -917,6 +918,41 @@ const notifications = [
       };
     },
   }),
+  ...broken('deletions', {
+    'keeps the last turn of a caller that it is to forget': () => ({ forgetTurns: async () => {} }),
+    'writes the records of deletions after them': (store) => ({
+      prune: async (options) => {
+        const pruned = await store.prune(options);
+        const records = await store.listRecords({ prefix: 'deleted/', limit: 99 });
+        for (const { name } of records) await store.deleteRecord(name);
+        for (let n = 0; n < 9; n++) await soon();
+        for (const { name, value } of records) await store.putRecord(name, 0, value, { ttlMs: 60_000 });
+        return pruned;
+      },
+    }),
+    'writes the records of deletions before them': (store) => ({
+      prune: async (options) => {
+        for (let n = 0; n < 9; n++)
+          await store.putRecord(`${deletionsOf('s')}t${n}`, 0, true, { ttlMs: 60_000 });
+        await soon();
+        return store.prune(options);
+      },
+    }),
+    'takes deletions whose records are gone for losses': (store) => {
+      let isGone = false;
+      return {
+        deleteRecord: (...args) => {
+          isGone = true;
+          return store.deleteRecord(...args);
+        },
+        readFacts: (...args) =>
+          isGone
+            ? store.readFacts(...args).catch(renamed('LOG_DELETED', 'LOG_DIVERGED'))
+            : store.readFacts(...args),
+      };
+    },
+    'begins what was deleted anew': onCommit(() => ({ unlessDeleted: undefined })),
+  }),
   ...broken('prune', {
     'takes a deletion for a loss': (store) => ({
       readFacts: (...args) => store.readFacts(...args).catch(renamed('LOG_DELETED', 'LOG_DIVERGED')),
@@ -925,7 +961,6 @@ const notifications = [
       ...rest,
       origin: undefined,
     })),
-    'begins what was deleted anew': onCommit(() => ({ unlessDeleted: undefined })),
     'takes a loss for a deletion': (store) => ({
       readFacts: (...args) => store.readFacts(...args).catch(renamed('LOG_DIVERGED', 'LOG_DELETED')),
     }),

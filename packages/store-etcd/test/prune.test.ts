@@ -88,7 +88,7 @@ describe.skipIf(!etcd)('A log that is pruned', () => {
       ]);
       return kvs.map(({ key }) => String(key).slice(prefix.length));
     };
-    const record = [/^\/record-end\/\d+\/deleted\/\d+\/t$/, /^\/record\/deleted\/\d+\/t$/];
+    const record = [/^\/record-end\/\d+\/deleted\/\d+-\d+\/t$/, /^\/record\/deleted\/\d+-\d+\/t$/];
     expect(await keysLeft()).toEqual(['/clock', '/meta', ...record.map((key) => expect.stringMatching(key))]);
   });
 });

@@ -176,6 +176,7 @@ describe.skipIf(!etcd)('A process that wrote a task last', () => {
       'keys record-end*9',
       'read record',
       'if record, if task, delete list, delete context, delete ended, delete task, delete snapshot, delete webhooks, delete fact, delete part, delete once, delete config, put record-end, put record, else read record, else read task',
+      ...['keys ended*8', 'keys record-end*8'],
     ]);
     expect(await sentBy(() => store.claim(lease))).toEqual([
       'keys holder*1',

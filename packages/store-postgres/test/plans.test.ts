@@ -45,12 +45,13 @@ describe.skipIf(!server)('A plan that was kept while there were few tasks', () =
     // One connection: the plan is the one that was kept, and the counters are those of its own session.
     const pool = new pg.Pool({ connectionString: server!.url, max: 1 });
     const store = postgresStore(pool, { schema });
-    const commitOf = (taskId: string, version: number) => ({ ...chunkAfter(version), taskId });
+    const commitOf = (taskId: string, version: number) =>
+      chunkAfter(version, { taskId, unlessDeleted: version === 0 });
     const readInScans = async (): Promise<string> => {
       await pool.query('SELECT pg_stat_force_next_flush()');
       const { rows } = await pool.query(
         `SELECT sum(seq_tup_read)::text AS rows FROM pg_stat_user_tables
-         WHERE schemaname = $1 AND relname IN ('tasks', 'facts', 'webhooks')`,
+         WHERE schemaname = $1 AND relname IN ('tasks', 'facts', 'webhooks', 'records')`,
         [schema],
       );
       return rows[0].rows;

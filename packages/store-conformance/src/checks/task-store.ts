@@ -1,6 +1,8 @@
 import type { Check } from '../fixture/check.ts';
 import { takeChecks } from './buckets/take.ts';
 import { commitChecks } from './commit.ts';
+import { deletionChecks } from './deletions/deletions.ts';
+import { pruneChecks } from './deletions/prune.ts';
 import { closeChecks, identityChecks, pingChecks } from './identity.ts';
 import { idChecks } from './ids.ts';
 import { listChecks } from './list.ts';
@@ -10,7 +12,6 @@ import { followChecks } from './notifications/follow.ts';
 import { subscribeChecks } from './notifications/subscribe.ts';
 import { onceChecks, openAppendChecks } from './open-append.ts';
 import { propertyChecks } from './properties.ts';
-import { pruneChecks } from './prune.ts';
 import { raceChecks } from './races.ts';
 import { loadChecks, readFactsChecks } from './read.ts';
 import { recordChecks } from './records.ts';
@@ -52,5 +53,6 @@ export const taskStoreChecks: readonly Check[] = [
   ...subscribeChecks,
   ...followChecks,
   ...pruneChecks,
+  ...deletionChecks,
   ...propertyChecks,
 ];

@@ -1,9 +1,9 @@
 import {
   type Change,
   changedRow,
+  forgottenTurns,
   type RecordRow,
   type Replaced,
-  rememberedTurns,
   StoreError,
   type TaskName,
   type TaskWrite,
@@ -220,9 +220,9 @@ export class Writing {
       const caller = digestOf(scope);
       const last = look.served.get(caller);
       if (last !== undefined) this.#delete(`${folder}${turnIn(last)}/${caller}`);
-      this.#put(`${folder}${turnIn(turn)}/${caller}`, '');
+      if (turn > 0) this.#put(`${folder}${turnIn(turn)}/${caller}`, '');
     }
-    const forgotten = after.turns - rememberedTurns;
+    const forgotten = forgottenTurns(after.turns);
     if (forgotten > 0)
       this.writes.push({ delete: { key: folder, rangeEnd: `${folder}${turnIn(forgotten)}` } });
   }

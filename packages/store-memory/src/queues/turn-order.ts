@@ -1,8 +1,8 @@
 import {
   type CallerRow,
   contextOf,
+  forgottenTurns,
   type Moment,
-  rememberedTurns,
   type TaskRow,
   type WaitingCaller,
 } from '@batonjs/store';
@@ -73,9 +73,9 @@ export class TurnOrder {
     const served = this.#served.get(queue) ?? new Map<string, number>();
     this.#served.set(queue, served);
     served.delete(scope);
-    served.set(scope, turn);
+    if (turn > 0) served.set(scope, turn);
     for (const [oldest, last] of served) {
-      if (last > turn - rememberedTurns) return;
+      if (last > forgottenTurns(turn)) return;
       served.delete(oldest);
     }
   }

@@ -1,4 +1,4 @@
-import { changedRow, rememberedTurns, wordsOf } from '@batonjs/store';
+import { changedRow, forgottenTurns, wordsOf } from '@batonjs/store';
 import { recordColumns, taskColumns, upsert, valuesOf, webhookColumns } from '../database/columns.ts';
 import { clock, type Database, type Session } from '../database/database.ts';
 import { keyOf, markOf } from '../database/keys.ts';
@@ -50,10 +50,10 @@ export class Writer {
     // Outside of a transaction no other statement could bound the wait for the lock of a row.
     const bound = `SELECT set_config('lock_timeout', '${lockTimeoutMs}', true)`;
     // A task that is just being deleted is still there for this statement, and the record of its deletion is not.
-    // One row at a time: a plan that was kept for all of a list would go on reading the whole table as it grows.
-    const isAbsent = (table: string, key: string, keys: string) =>
-      `NOT EXISTS (SELECT FROM unnest(${keys}::text[]) AS n (key),
-        LATERAL (SELECT FROM ${schema}.${table} AS t WHERE t.${key} = n.key LIMIT 1) AS found)`;
+    // By one name at a time: a plan that is kept for lists of names may read the whole table.
+    const isAbsent = (table: string, column: string, names: string) =>
+      `NOT EXISTS (SELECT FROM unnest(${names}::text[]) AS u (name)
+        WHERE (SELECT true FROM ${schema}.${table} WHERE ${column} = u.name))`;
     const isNew = `${isAbsent('records', 'name', at(15))} AND ${isAbsent('tasks', 'key', at(16))}`;
     // One statement: each costs a round trip. It fails, by a division, where a row that was remembered is gone. What belongs
     // to a task that is not written is not written either.
@@ -173,14 +173,12 @@ export class Writer {
       const { queue, revision, turns } = changedRow(change);
       const values = [keyOf(queue), queue, revision, change.before?.revision ?? null, turns];
       if ((await session.query(this.#queue, values)).length === 0) throw new Raced();
-      await session.query(this.#forget, [keyOf(queue), turns - rememberedTurns]);
     }
-    if (callers.length === 0) return;
     const rows = callers.map(({ queue, scope, turn }) => [keyOf(queue), keyOf(scope), turn]);
-    await session.query(
-      this.#callers,
-      [0, 1, 2].map((n) => rows.map((row) => row[n])),
-    );
+    const columns = [0, 1, 2].map((n) => rows.map((row) => row[n]));
+    if (rows.length > 0) await session.query(this.#callers, columns);
+    for (const { after } of queues)
+      if (after) await session.query(this.#forget, [keyOf(after.queue), forgottenTurns(after.turns)]);
   }
 }
 

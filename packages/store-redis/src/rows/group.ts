@@ -2,9 +2,9 @@ import {
   type Change,
   changedRow,
   type FoundTask,
+  forgottenTurns,
   type RecordRow,
   type Replaced,
-  rememberedTurns,
   type TaskWrite,
   type Wanted,
   type WebhookRow,
@@ -104,7 +104,7 @@ export class Group {
     this.run('HSET', key, 'turns', String(turns), 'rev', String(revision));
     const served = `served:${name}`;
     for (const { scope, turn } of callers) this.run('ZADD', served, String(turn), scope);
-    this.run('ZREMRANGEBYSCORE', served, '-inf', String(turns - rememberedTurns));
+    this.run('ZREMRANGEBYSCORE', served, '-inf', String(forgottenTurns(turns)));
   }
 
   #move(member: string, moves: readonly string[]): void {

@@ -1,9 +1,9 @@
 import {
   type CallerRow,
   type Found,
+  forgottenTurns,
   type Moment,
   type QueueRow,
-  rememberedTurns,
   type Wanted,
 } from '@batonjs/store';
 import { type KeptTask, readColumns, toTask } from '../sql/columns.ts';
@@ -112,6 +112,6 @@ export class TurnQueues {
   remember({ queue, turns }: QueueRow, callers: readonly CallerRow[]): void {
     this.#putQueue.run(queue, turns);
     for (const { scope, turn } of callers) this.#putCaller.run(queue, scope, turn);
-    this.#forgetCallers.run(queue, turns - rememberedTurns);
+    this.#forgetCallers.run(queue, forgottenTurns(turns));
   }
 }

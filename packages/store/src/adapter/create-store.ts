@@ -9,9 +9,10 @@ import type { Erased, TaskStore } from '../port/task-store.ts';
 import { takeStep } from '../rules/bucket.ts';
 import { foundOf, foundTask } from '../rules/change.ts';
 import { namesOf, pinnedIn, pinnedWanted, renewStep, unpinStep } from '../rules/claim.ts';
+import { forgetTurnsStep } from '../rules/claim-turns.ts';
 import { commitStep, type PreparedCommit } from '../rules/commit.ts';
 import { listSearch } from '../rules/list.ts';
-import { bucketOf, eraseStep, rememberStep } from '../rules/prune.ts';
+import { eraseStep, isOfDeletion, rememberStep } from '../rules/prune.ts';
 import { deleteRecordStep, expireStep, foundRecord, putRecordStep, storedRecord } from '../rules/record.ts';
 import { leaseReading } from '../rules/task-row.ts';
 import {
@@ -25,6 +26,7 @@ import {
 import { byName, pushConfigOf } from '../rules/webhook-row.ts';
 import { OpenCalls } from './calls/open-calls.ts';
 import {
+  changeEachPart,
   changeParts,
   changeRecord,
   claim,
@@ -108,6 +110,7 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
       call(() => inBatches(rows, limit, (some) => unpinStep(queue, version, some))),
     prune: ({ closedBefore, limit }) => call(() => prune(rows, Date.parse(closedBefore), limit)),
     erase: (scope, taskId) => call(() => erase(rows, { scope, taskId })),
+    forgetTurns: (queue, scope) => call(() => changeEachPart(rows, forgetTurnsStep(queue, scope))),
     getRecord: (name) =>
       call(() => whenAnswered(readRecord(rows, name), (found) => storedRecord(foundRecord(found), found))),
     putRecord: (name, revision, value, options) =>
@@ -117,7 +120,11 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
         // Those that are never put again go here.
         return puts++ % 16 > 0 ? put() : whenAnswered(inBatches(rows, mostExpired, expireStep), put);
       }),
-    deleteRecord: (name, revision) => call(() => changeRecord(rows, name, deleteRecordStep(name, revision))),
+    deleteRecord: (name, revision) =>
+      call(() => {
+        const remove = () => changeRecord(rows, name, deleteRecordStep(name, revision));
+        return isOfDeletion(name) ? whenAnswered(rows.change(rememberStep(name)), remove) : remove();
+      }),
     listRecords: (query) => call(() => listRecords(rows, query)),
     take: (bucket, rate) => call(() => rows.change(takeStep(bucket, rate))),
 
@@ -169,7 +176,7 @@ function erase<Json>(rows: Rows<Json>, task: TaskName): Answer<Erased | 'open' |
     const { row } = foundTask(found);
     if (!row) return undefined;
     if (row.head && !row.head.closed) return 'open';
-    return whenAnswered(rows.change(rememberStep(bucketOf(task))), () => rows.change(eraseStep(task)));
+    return rows.change(eraseStep(task));
   });
 }
 

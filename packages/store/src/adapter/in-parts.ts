@@ -7,7 +7,7 @@ import { type Found, foundOf, foundTask, type Step, type Wanted } from '../rules
 import { claimStep } from '../rules/claim.ts';
 import { claimTurnsStep } from '../rules/claim-turns.ts';
 import { commitStep, gone, mustMakeSense, type PreparedCommit } from '../rules/commit.ts';
-import { bucketOf, eraseStep, pruneStep, rememberStep } from '../rules/prune.ts';
+import { deletionOf, eraseStep, pruneStep, rememberStep } from '../rules/prune.ts';
 import { recordWanted } from '../rules/record.ts';
 import { pinnedQueue } from '../rules/task-row.ts';
 import { claimDeliveriesStep } from '../rules/webhook.ts';
@@ -176,13 +176,19 @@ export async function inBatches<Json>(
   const parts = rows.parts && (await rows.parts());
   let changed = 0;
   for (let part = 0; part < (parts?.count ?? 1) && changed < limit; ) {
-    const most = Math.min(mostAtOnce, limit - changed);
-    const count = await rows.change(parts ? inPart(step(most), part) : step(most));
+    const some = step(Math.min(mostAtOnce, limit - changed));
+    const count = await rows.change(parts ? inPart(some, part) : some);
     changed += count;
-    // A search may have left some out that are many, or that others are writing.
+    // A search may have left some out.
     if (count === 0) part++;
   }
   return changed;
+}
+
+/** Makes a change in every part. */
+export async function changeEachPart<Json>(rows: Rows<Json>, step: Step<unknown, never>): Promise<void> {
+  const parts = rows.parts && (await rows.parts());
+  for (let part = 0; part < (parts?.count ?? 1); part++) await rows.change(parts ? inPart(step, part) : step);
 }
 
 /** A commit with an `origin`. Where one step cannot look at both, it is taken back if the origin is gone after it. */
@@ -197,7 +203,7 @@ export function commitFrom<Json>(
     const committed = await rows.change(commitStep({ ...prepared, commit }));
     const found = await rows.read({ tasks: [{ scope: commit.scope, taskId: origin }] });
     if (foundTask(found).row?.head) return committed;
-    await rows.change(rememberStep(bucketOf(commit)));
+    await rows.change(rememberStep(deletionOf(commit)));
     await rows.change(eraseStep(commit, true));
     throw gone(origin);
   });

@@ -3,7 +3,7 @@ import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { StoredFact, StoredLog } from '../port/commit.ts';
 import type { TaskName } from '../port/names.ts';
 import { diverged, StoreError } from '../port/store-error.ts';
-import { bucketOf, deletionOf, isDeletedStep, isDeletion } from '../rules/prune.ts';
+import { deletionOf, isDeletedStep, isDeletion } from '../rules/prune.ts';
 import { foundRecord } from '../rules/record.ts';
 import { readRecord } from './in-parts.ts';
 import type { KeptFacts, KeptLog, Rows } from './rows.ts';
@@ -45,7 +45,7 @@ export function readFacts<Json>(
 const isDeleted = <Json>(rows: Rows<Json>, task: TaskName): Answer<boolean> =>
   whenAnswered(
     readRecord(rows, deletionOf(task), task.taskId),
-    (found) => isDeletion(foundRecord(found), found) || rows.change(isDeletedStep(bucketOf(task))),
+    (found) => isDeletion(foundRecord(found), found) || rows.change(isDeletedStep(deletionOf(task))),
   );
 
 function contiguous(

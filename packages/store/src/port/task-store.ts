@@ -110,8 +110,8 @@ export interface TaskStore extends RecordStore {
 
   /**
    * Deletes up to `limit` closed logs whose `statusAt`, plus the `keepMs` of the head, is before `closedBefore` and that
-   * have nothing undelivered, with everything that belongs to them. Resolves to the number deleted, which may be smaller
-   * while others write. Deletions are remembered for `Commit.unlessDeleted`, by records under `deletionsOf` their scope.
+   * have nothing undelivered, with everything that belongs to them. Resolves to the number deleted.
+   * Deletions are remembered for `Commit.unlessDeleted`, by records under `deletionsOf` their scope.
    */
   prune(options: { readonly closedBefore: string; readonly limit: number }): Promise<number>;
 
@@ -120,6 +120,9 @@ export interface TaskStore extends RecordStore {
    * deleted; `'open'`, deleting nothing, if the log is not closed; undefined if there is none.
    */
   erase?(scope: Scope, taskId: string): Promise<Erased | 'open' | undefined>;
+
+  /** Forgets the last turn of a caller in the order of a queue, as if it had none; see `ClaimRequest.schedule`. */
+  forgetTurns?(queue: string, scope: Scope): Promise<void>;
 
   /** The lease of a task, or undefined for an unknown one. A store that cannot tell leaves it out. */
   lease?(scope: Scope, taskId: string): Promise<LeaseReading | undefined>;

@@ -95,15 +95,15 @@ export interface WaitingCaller {
   readonly turn: number;
 }
 
-/** The last turn that a caller got from a queue in its order. Of no use once it is `rememberedTurns` behind the queue's. */
+/** The last turn that a caller got from a queue in its order. Of no use once it is one of `forgottenTurns`. */
 export interface CallerRow {
   readonly queue: string;
   readonly scope: string;
   readonly turn: number;
 }
 
-/** How many turns of a queue a caller's last one is remembered for. */
-export const rememberedTurns = 10_000;
+/** The latest turn that is remembered of no caller, of a queue that gave out so many. Callers without a turn have 0. */
+export const forgottenTurns = (turns: number): number => Math.max(0, turns - 10_000);
 
 /** How much lies in a queue. What cannot be counted without a look at each row is absent. */
 export interface Tally {
@@ -195,7 +195,7 @@ export interface Change<T, Json = string> {
   readonly webhooks?: readonly Replaced<WebhookRow>[];
   readonly records?: readonly Replaced<RecordRow>[];
   readonly queue?: Replaced<QueueRow>;
-  /** Rows that replace those of the same queue and caller. */
+  /** Rows that replace those of the same queue and caller. Beside a `queue`, of whose turns `forgottenTurns` are deleted. */
   readonly callers?: readonly CallerRow[];
   /** When the bucket that was wanted is full from now on. */
   readonly fullAt?: number;

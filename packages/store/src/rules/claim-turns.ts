@@ -1,4 +1,5 @@
 import type { ClaimRequest, Lease, TurnSchedule } from '../port/lease.ts';
+import type { Scope } from '../port/names.ts';
 import {
   type CallerRow,
   type Change,
@@ -28,6 +29,18 @@ export function claimTurnsStep(
     decide: (found) => new TurnClaim(request, schedule, found, elsewhere).next([]),
   };
 }
+
+/** The decision to forget the last turn of a caller. No claim gives out turns at the same time. */
+export const forgetTurnsStep = (queue: string, scope: Scope): Step<undefined, never> => ({
+  wanted: { schedule: { queue } },
+  isMostlyIdle: true,
+  decide: (found) => {
+    const { row: before } = foundOf(found, 'schedule');
+    if (!before) return { result: undefined };
+    const after = { ...before, revision: before.revision + 1 };
+    return { result: undefined, queue: { before, after }, callers: [{ queue, scope, turn: 0 }] };
+  },
+});
 
 /** A task that may be picked. */
 interface Candidate extends TurnPlace {

@@ -8,17 +8,17 @@ import type { RecordRow } from './record-row.ts';
 /** For how long a message whose task was deleted is known: as long as its client may send it again. */
 const deletionMs = 86_400_000;
 
-/** How the names of the deletions of a scope begin: nothing of its own name stays. */
-export const deletionsOf = (scope: Scope): string => `deleted/${topicNumber({ queue: scope })}/`;
+const deletions = 'deleted/';
+
+/** How the names of the deletions of a scope begin: nothing of its own name stays. Two scopes share one number, not both. */
+export const deletionsOf = (scope: Scope): string =>
+  `${deletions}${topicNumber({ queue: scope })}-${topicNumber({ scope, taskId: '' })}/`;
 
 /** The name of the record of a deletion, which lies beside the task. Ids of servers are plain and short. */
 export function deletionOf({ scope, taskId }: TaskName): string {
   const isPlain = /^[\w.~-]{1,160}$/.test(taskId);
   return deletionsOf(scope) + (isPlain ? taskId : `=${topicNumber({ scope, taskId })}`);
 }
-
-/** The bucket that remembers an erasure, for readers. Nothing of the name of the task stays in the files of a database. */
-export const bucketOf = ({ scope, taskId }: TaskName): string => `deleted:${topicNumber({ scope, taskId })}`;
 
 /** Whether the record of a deletion says that the task was deleted a short time ago. */
 export const isDeletion = (row: RecordRow | undefined, found: Found): boolean =>
@@ -34,18 +34,24 @@ export const remembered = (
   after: rowAfter(before, deletionOf(task), 'true', now, { ttlMs: deletionMs }),
 });
 
-/** For how long an erasure is remembered when all of its caller is erased, after which no reader is behind. */
+/** Whether a record has the name of a deletion. */
+export const isOfDeletion = (name: string): boolean => name.startsWith(deletions);
+
+/** For how long readers are told of a deletion whose record is gone, after which none is behind. */
 const rememberedMs = 3_600_000;
 
-/** The decision to remember that a log is about to be erased. */
-export const rememberStep = (bucket: string): Step<undefined, never> => ({
-  wanted: { bucket },
+/** The bucket for readers of a deletion, by the name of its record, of which nothing stays in the files of a database. */
+const bucketOf = (record: string): string => `deleted:${topicNumber({ queue: record })}`;
+
+/** The decision to tell readers of a deletion without its record, before that or the log goes. */
+export const rememberStep = (record: string): Step<undefined, never> => ({
+  wanted: { bucket: bucketOf(record) },
   decide: ({ leaseNow }) => ({ result: undefined, fullAt: leaseNow + rememberedMs }),
 });
 
-/** Whether a log was erased in the last hour. */
-export const isDeletedStep = (bucket: string): Step<boolean, never> => ({
-  wanted: { bucket },
+/** Whether a deletion without a record is to be told to readers. */
+export const isDeletedStep = (record: string): Step<boolean, never> => ({
+  wanted: { bucket: bucketOf(record) },
   decide: ({ fullAt = 0, leaseNow }) => ({ result: fullAt > leaseNow }),
 });
 
@@ -77,8 +83,8 @@ export const pruneStep = (before: number, limit: number, isRemembered = true): S
 });
 
 /**
- * The decision to delete one log, whenever it ended; resolves to what was deleted. It is to be remembered before.
- * `evenOpen`: whether or not it ended.
+ * The decision to delete one log, whenever it ended, and to remember it; resolves to what was deleted. `evenOpen`: whether
+ * or not it ended, without a record.
  */
 export const eraseStep = (
   { scope, taskId }: TaskName,

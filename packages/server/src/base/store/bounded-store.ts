@@ -53,6 +53,9 @@ function boundedTasks(store: TaskStore, inTime: InTime, answerInTime: AnswerInTi
     prune: (options) => store.prune(options),
     ...(store.measure && { measure: (queue) => inTime(() => store.measure!(queue)) }),
     ...(store.erase && { erase: (scope, taskId) => inTime(() => store.erase!(scope, taskId)) }),
+    ...(store.forgetTurns && {
+      forgetTurns: (queue, scope) => inTime(() => store.forgetTurns!(queue, scope)),
+    }),
     ...(store.lease && { lease: (scope, taskId) => inTime(() => store.lease!(scope, taskId)) }),
     ...(store.pinned && {
       pinned: (queue, version, limit) => inTime(() => store.pinned!(queue, version, limit)),

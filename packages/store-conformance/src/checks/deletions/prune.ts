@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { deletionsOf } from '@batonjs/store';
-import { section } from '../fixture/check.ts';
-import { refuses, same } from '../fixture/expectations.ts';
-import { answered, at, chunk, completed, created, received, status } from '../samples/facts.ts';
-import { type Log, logOf } from '../samples/log.ts';
-import { present } from '../samples/present.ts';
+import { section } from '../../fixture/check.ts';
+import { refuses, same } from '../../fixture/expectations.ts';
+import { answered, at, chunk, completed, created, received, status } from '../../samples/facts.ts';
+import { type Log, logOf } from '../../samples/log.ts';
+import { present } from '../../samples/present.ts';
 
-async function closed(log: Log, ms: number): Promise<void> {
+export async function closed(log: Log, ms: number): Promise<void> {
   await log.commit([received('m1', log.contextId), created(log.taskId, log.contextId)], { once: 'key' });
   await log.commit([completed(at(ms))]);
 }
@@ -203,54 +202,6 @@ export const pruneChecks = section('prune', {
       'INVALID_COMMIT',
       logOf(second, { taskId: 'fork 0' }).append(received('m2'), 'm', { origin: 'x' }),
     );
-  },
-
-  async 'remembers what it deleted, in the same step, for first commits that ask'({ store, second, reopen }) {
-    const ids = Array.from({ length: 9 }, (_, n) => `t${n}`);
-    for (const taskId of ids) await closed(logOf(store, { taskId }), 1);
-    const asking = { unlessDeleted: true, turn: { queue: 'q', want: true } };
-    const repeat = (handle: typeof store, taskId: string) =>
-      logOf(handle, { taskId }).create({ ...asking, commitId: `again ${taskId}` });
-    await refuses('LOG_CLOSED', repeat(second, 't0'));
-    // Each sees the task or its deletion, and never neither.
-    const racing = ids.flatMap((taskId) => [repeat(store, taskId), repeat(second, taskId)]);
-    const deleting = [
-      ...ids.slice(0, 4).map((taskId) => store.erase?.('s', taskId)),
-      store.prune({ closedBefore: at(10), limit: 99 }),
-    ];
-    for (const { status, ...rest } of await Promise.allSettled(racing))
-      assert.equal(status, 'rejected', `a message began another task: ${JSON.stringify(rest)}`);
-    await Promise.all(deleting);
-    await store.prune({ closedBefore: at(10), limit: 99 });
-    for (const taskId of ids) await refuses('LOG_DELETED', repeat(second, taskId));
-    assert.equal(await second.waiting('q'), 0);
-    // In another scope, and for a commit that does not ask, a log may have the name.
-    assert.equal((await logOf(second, { scope: 's2', taskId: 't0' }).create(asking)).version, 2);
-    assert.equal((await logOf(second, { taskId: 't0' }).create()).version, 2);
-    await refuses('VERSION_CONFLICT', repeat(store, 't0'));
-    await refuses('INVALID_COMMIT', logOf(store, { taskId: 't0' }).append(received('m'), 'm', asking));
-    // Its deletion is remembered again.
-    await store.commit({
-      ...logOf(store, { taskId: 't1' }).prepare([received(), created('t1'), completed(at(1))]),
-    });
-    assert.equal(await store.prune({ closedBefore: at(10), limit: 99 }), 1);
-    await refuses('LOG_DELETED', repeat(second, 't1'));
-    await refuses('LOG_DELETED', repeat(await reopen(), 't8'));
-  },
-
-  async 'remembers deletions of a scope under a prefix, until they are deleted'({ store, second }) {
-    for (const scope of ['s', 'plain name of a caller'])
-      for (const taskId of ['t1', 't2']) await closed(logOf(store, { scope, taskId }), 1);
-    assert.equal(await store.prune({ closedBefore: at(10), limit: 99 }), 4);
-    const kept = await second.listRecords({ limit: 9 });
-    assert.equal(kept.length, 4);
-    assert.ok(!JSON.stringify(kept).includes('plain'));
-    const records = await second.listRecords({ prefix: deletionsOf('s'), limit: 9 });
-    assert.equal(records.length, 2);
-    for (const { name } of records) assert.equal(await second.deleteRecord(name), true);
-    const repeat = (scope: string) => logOf(store, { scope, taskId: 't1' }).create({ unlessDeleted: true });
-    assert.equal((await repeat('s')).version, 2);
-    await refuses('LOG_DELETED', repeat('plain name of a caller'));
   },
 
   async 'refuses late writes to a log that was deleted'({ store, second }) {
