@@ -25,7 +25,7 @@ export class Claimer {
   readonly #runner: Runner;
   readonly #unreadable: UnreadableTasks;
   readonly #recovery: Recovery;
-  /** Undefined without versions, or where tasks may take any time. */
+  /** Undefined without versions, or where tasks may take any time in all. */
   readonly #overdue: OverdueElsewhere | undefined;
   readonly #stop = new AbortController();
   /** Claims of single tasks that are under way. */
@@ -43,9 +43,11 @@ export class Claimer {
     this.#runner = runner;
     this.#unreadable = new UnreadableTasks(dependencies);
     this.#recovery = new Recovery(dependencies, tasks, runner, this.#unreadable);
-    const { versions, options } = dependencies;
-    const hasDeadlines = (options.clocks.totalMs ?? options.clocks.interruptedMs) !== undefined;
-    this.#overdue = versions && hasDeadlines ? new OverdueElsewhere(dependencies, tasks, runner) : undefined;
+    const { totalMs } = dependencies.options.clocks;
+    if (dependencies.versions && totalMs !== undefined)
+      this.#overdue = new OverdueElsewhere(dependencies, tasks, totalMs, ({ scope, taskId }) =>
+        this.claimNow(scope, taskId, { mustEnd: true }),
+      );
   }
 
   start(): void {
@@ -61,17 +63,17 @@ export class Claimer {
 
   /**
    * Claims this one task at once, if it may be claimed, whatever the schedule says; otherwise the loop of some process
-   * will. `isCanceled`: it only has to end, which needs no agent, and so does not wait until another turn has ended.
+   * will. `mustEnd`: it only has to end, which needs no agent, and so does not wait until another turn has ended.
    * `dueAt`: as in `ClaimRequest`.
    */
   async claimNow(
     scope: Scope,
     taskId: string,
-    { isCanceled = false, dueAt }: { isCanceled?: boolean; dueAt?: number } = {},
+    { mustEnd = false, dueAt }: { mustEnd?: boolean; dueAt?: number } = {},
   ): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    const reserved = isCanceled ? ownPlace : this.#runner.reserve(1);
-    const only = { scope, taskId, isCanceled, dueAt };
+    const reserved = mustEnd ? ownPlace : this.#runner.reserve(1);
+    const only = { scope, taskId, mustEnd, dueAt };
     const claiming = this.#claim(reserved, only).catch((error: unknown) => {
       this.#dependencies.report('Could not claim a task', { scope, taskId, error });
     });
@@ -146,7 +148,7 @@ export class Claimer {
   /** Releases what was reserved. Resolves whether it got as many as that, so that there may be more. */
   async #claim(
     { turns: limit, release }: Reserved,
-    only?: TaskName & { readonly isCanceled: boolean; readonly dueAt: number | undefined },
+    only?: TaskName & { readonly mustEnd: boolean; readonly dueAt: number | undefined },
   ): Promise<boolean> {
     const { store, clock } = this.#dependencies;
     const { queue, leaseMs, restart, schedule } = this.#dependencies.options;
@@ -164,7 +166,7 @@ export class Claimer {
           ? {
               ...about,
               task: only,
-              ...(only.isCanceled && { anyVersion: true }),
+              ...(only.mustEnd && { anyVersion: true }),
               ...(only.dueAt !== undefined && { dueAt: only.dueAt }),
             }
           : schedule

@@ -33,13 +33,14 @@ async function stranded(clocks: { totalMs?: number }) {
   const server = begin('v2');
   const statusOf = async () => (await rpc(server, 'GetTask', { id })).status;
   const claimable = () => store.pinned!('agent', 'v1', 9);
-  return { clock, store, ran, statusOf, claimable, id, begin };
+  return { clock, store, ran, statusOf, claimable, id, begin, server };
 }
 
 it('a turn that waits for a version that no process runs ends with the time of its task, in any version', async () => {
-  const { clock, store, ran, statusOf, claimable, id } = await stranded({ totalMs: 2 * minute });
+  const { clock, store, ran, statusOf, claimable, id, server } = await stranded({ totalMs: 2 * minute });
   await clock.advance(minute);
   expect([(await statusOf()).state, (await claimable()).length]).toEqual(['TASK_STATE_WORKING', 1]);
+  expect(server.load.tasks).toBe(0);
   await clock.advance(minute + 6_000);
   const { state, message } = await statusOf();
   expect([state, JSON.stringify(message)]).toEqual([
