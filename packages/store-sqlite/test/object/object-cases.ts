@@ -150,6 +150,9 @@ export const cases: Readonly<Record<string, Case>> = {
     const failing = store.commit(chunkAfter(1));
     disk[1]!.reject(new Error('The disk failed'));
     await assert.rejects(async () => failing, refuses('UNAVAILABLE', /The disk failed/));
+    // It may have been written.
+    assert.equal(seen.at(-1), 'notified');
+    assert.equal(seen.length, 4);
   },
 
   async 'refuses tables of another release'(storage) {

@@ -8,7 +8,7 @@ const everyMs = 5_000;
 
 /**
  * Ends tasks whose whole time is over while their turn waits for a version that no process runs: no code of the agent goes
- * on, so any version may do it. That time begins once and never moves, so that what is over stays so.
+ * on, so any version may do it. That time begins once and never moves: one that is over stays over.
  */
 export class OverdueElsewhere {
   readonly #dependencies: TurnDependencies;
