@@ -93,7 +93,7 @@ const programs = [
   'packages/store-redis/test/{connection/faults,database/cluster,valkey}.test.ts',
   'packages/store-sqlite/test/object/conformance.test.ts',
   'test/commands/{gateway-chaos,leader-kills,ledger,start}.test.ts',
-  'test/documents/chat.test.ts',
+  'test/documents/{chat,page-settings}.test.ts',
   'test/stores/backup.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',
 ];

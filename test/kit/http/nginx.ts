@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { installWithApt } from '../../support/install.ts';
 import { reportMissing } from '../../support/missing.ts';
 import { freePort, run } from '../processes.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { type AtEnd, temporaryFolder } from '../temporary-folder.ts';
 import { eventually } from '../until.ts';
 
 const howToGetIt = 'No nginx here: `apt-get install nginx-light` or `brew install nginx`.';
@@ -27,14 +27,14 @@ export async function hasNginx(): Promise<boolean> {
 }
 
 /**
- * Starts nginx until the test ends. `rules`: what stands in `server`, after `listen`; `upstream`, in `http`. Files are those
+ * Starts nginx until the test ends, or what `atEnd` waits for. `rules`: what stands in `server`, after `listen`; `upstream`, in `http`. Files are those
  * of its folder, by name and text. Resolves to `host:port`.
  */
 export async function nginx(
   rules: string,
-  { upstream = '', tls = false, files = {} as Record<string, string> } = {},
+  { upstream = '', tls = false, files = {} as Record<string, string>, atEnd = onTestFinished as AtEnd } = {},
 ): Promise<string> {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder(atEnd);
   const address = `127.0.0.1:${await freePort()}`;
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -48,7 +48,7 @@ ${upstream}
 server { listen ${address}${tls ? ' ssl' : ''}; ${rules} } }`,
   );
   const running = run('nginx', ['-p', folder, '-e', 'stderr', '-c', config]);
-  onTestFinished(() => running[Symbol.asyncDispose]());
+  atEnd(() => running[Symbol.asyncDispose]());
   await eventually(() => fetch(`http://${address}`));
   return address;
 }
