@@ -25,7 +25,14 @@ const agent = async function* ({ text, signal }: Turn) {
 };
 
 it('erases one task, those of a context, or all of a caller, and says how much', async () => {
-  const server = serve(agent);
+  const forgotten: string[] = [];
+  const store = change(memoryStore(), {
+    forgetTurns: (forget) => (queue, scope) => {
+      forgotten.push(scope);
+      return forget!(queue, scope);
+    },
+  });
+  const server = serve(agent, { store });
   const send = async (contextId: string) =>
     (await rpc(server, 'SendMessage', { message: say('go', { contextId }) })).task.id as string;
   const [one, two] = [await send('c1'), await send('c1')];
@@ -39,7 +46,10 @@ it('erases one task, those of a context, or all of a caller, and says how much',
   expect(await eraseTasks(server, { caller: 'somebody else' })).toMatchObject({ tasks: 0 });
   expect(await eraseTasks(server, { contextId: 'c1' })).toMatchObject({ tasks: 1 });
   await expect(rpc(server, 'GetTask', { id: two })).rejects.toThrow();
+  // The place in the order of turns goes with the last task.
+  expect(forgotten).toEqual([scopeOf('agent', '', 'somebody else')]);
   expect(await eraseTasks(server, {})).toMatchObject({ tasks: 2, left: [] });
+  expect(forgotten).toHaveLength(2);
   expect((await rpc(server, 'ListTasks', {})).totalSize).toBe(0);
 });
 

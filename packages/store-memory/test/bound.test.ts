@@ -9,6 +9,7 @@ interface Added {
   readonly isOpen?: boolean;
   /** When all of it happened, in milliseconds since 1970. */
   readonly ms?: number;
+  readonly unlessDeleted?: boolean;
 }
 
 /** Adds a log with so much text, which ends unless it is to stay open. */
@@ -16,7 +17,7 @@ async function add(
   store: TaskStore,
   taskId: string,
   characters: number,
-  { isOpen = false, ms = 0 }: Added = {},
+  { isOpen = false, ms = 0, unlessDeleted = false }: Added = {},
 ): Promise<void> {
   const at = new Date(ms).toISOString();
   const text = 'x'.repeat(characters);
@@ -26,7 +27,8 @@ async function add(
   ] as const;
   let head: ReturnType<typeof headOf> | undefined;
   for (const fact of facts) head = headOf(head, fact);
-  await store.commit({ scope: 's', taskId, commitId: taskId, expectedVersion: 0, facts, head, once: 'm' });
+  const commit = { scope: 's', taskId, commitId: taskId, expectedVersion: 0, facts, head, once: 'm' };
+  await store.commit({ ...commit, unlessDeleted });
 }
 
 const kept = async (store: TaskStore): Promise<string[]> => {
@@ -74,6 +76,20 @@ describe('a memory store with a bound', () => {
     await store.advance(delivery!, { cursor: 2 });
     await add(store, 'f', 10_000);
     expect(await kept(store)).toEqual(['d', 'e', 'f']);
+  });
+
+  it('remembers of the last 20,000 tasks that made room that they were there', async () => {
+    const store = memoryStore({ closedBytes: 1 });
+    const again = (taskId: string) => add(store, taskId, 1, { unlessDeleted: true });
+    await add(store, 'first', 1);
+    await add(store, 'second', 1);
+    expect(await kept(store)).toEqual(['second']);
+    await expect(again('first')).rejects.toMatchObject({ code: 'LOG_DELETED' });
+    await expect(store.readFacts('s', 'first', 2, 9, 'first')).rejects.toMatchObject({ code: 'LOG_DELETED' });
+    for (let n = 0; n < 20_000; n++) await add(store, `t${n}`, 1);
+    await expect(again('second')).rejects.toMatchObject({ code: 'LOG_DELETED' });
+    await again('first');
+    expect((await store.load('s', 'first'))?.version).toBe(2);
   });
 
   it('counts what prune deletes no more', async () => {

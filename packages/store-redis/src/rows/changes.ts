@@ -222,9 +222,10 @@ function groupOf({ change, found, wanted }: Decided<unknown>): Group {
   mustHaveRoom(group, wanted, change);
   if (wanted.bucket !== undefined && change.fullAt !== undefined)
     writeBucket(group, wanted.bucket, change.fullAt, found);
+  // First: a script that fails does not undo what it did, and a task that is deleted must be remembered.
+  for (const record of records) group.writeRecord(record);
   for (const task of tasks) group.writeTask(task);
   for (const webhook of webhooks) group.writeWebhook(webhook);
-  for (const record of records) group.writeRecord(record);
   group.writeQueue(change);
   for (const topic of change.notify ?? [])
     group.run('PUBLISH', 'changes', `${topicNumber(topic)} ${topic.version ?? ''}`);

@@ -1,3 +1,6 @@
+import { agUiHandler } from '@batonjs/ag-ui';
+import { chatHandler } from '@batonjs/ai-sdk/chat-handler';
+import { connect } from '@batonjs/client';
 import { eraseTasks } from '@batonjs/operator';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
@@ -23,17 +26,18 @@ describe.each(Object.entries(stores))('a message that is sent again, with %s', (
       { store: closedAfterTest(open()), idempotency: true },
     );
     const send = (message: object) => rpc(server, 'SendMessage', { message });
-    return { server, runs, send };
+    const prune = () => server.prune({ closedBefore: Date.now() + 60_000 });
+    return { server, runs, send, prune };
   };
 
   it('does not run the work again after its task was pruned, erased or made room for others', async () => {
-    const { server, runs, send } = serveCounting();
+    const { server, runs, send, prune } = serveCounting();
     const [pruned, erased] = [say('pruned'), say('erased')];
     for (const message of [pruned, erased]) {
       const { task } = await send(message);
       if (message === erased) await eraseTasks(server, { taskId: task.id });
     }
-    await server.prune({ closedBefore: Date.now() + 60_000 });
+    await prune();
     for (const message of [pruned, erased])
       await expect(send(message)).rejects.toMatchObject({
         reason: 'TASK_NOT_FOUND',
@@ -42,11 +46,56 @@ describe.each(Object.entries(stores))('a message that is sent again, with %s', (
     expect(runs).toEqual(['pruned', 'erased']);
   });
 
+  it('is sent once by the client, to which the refusal is no reason to try again', async () => {
+    const { server, runs, prune } = serveCounting();
+    let requests = 0;
+    const fetch = (...given: Parameters<typeof server.fetch>) => {
+      requests += 1;
+      return server.fetch(...given);
+    };
+    const client = await connect('http://localhost', { fetch });
+    const message = say('work');
+    await client.sendMessage({ message });
+    await prune();
+    requests = 0;
+    for (const call of [
+      () => client.sendMessage({ message }),
+      () => client.sendStreamingMessage({ message })[Symbol.asyncIterator]().next(),
+    ])
+      await expect(call()).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+    expect([requests, runs]).toEqual([2, ['work']]);
+  });
+
+  it.each([
+    [
+      'a chat',
+      chatHandler,
+      { id: 'c', messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'work' }] }] },
+    ],
+    [
+      'a front end of AG-UI',
+      agUiHandler,
+      { threadId: 'c', runId: 'r', messages: [{ id: 'm', role: 'user', content: 'work' }] },
+    ],
+  ])('tells %s that its task was deleted', async (_, handlerOf, body) => {
+    const { server, runs, prune } = serveCounting();
+    const handler = handlerOf(server);
+    const post = async () => {
+      const headers = { 'content-type': 'application/json' };
+      const request = { method: 'POST', headers, body: JSON.stringify(body) };
+      return (await handler.fetch(new Request('http://localhost/', request))).text();
+    };
+    expect(await post()).not.toContain('rror');
+    await prune();
+    expect(await post()).toContain('The message was received before, and its task was deleted');
+    expect(runs).toEqual(['work']);
+  });
+
   it('runs the work anew after all of its caller was erased', async () => {
-    const { server, runs, send } = serveCounting();
+    const { server, runs, send, prune } = serveCounting();
     const message = say('work');
     await send(message);
-    await server.prune({ closedBefore: Date.now() + 60_000 });
+    await prune();
     await eraseTasks(server, {});
     expect((await send(message)).task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(runs).toEqual(['work', 'work']);
