@@ -15,6 +15,7 @@ const alone = [
   'packages/bindings-grpc/test/leaving.test.ts',
   'packages/bindings-websocket/test/{client-timers,timers}.test.ts',
   'packages/bindings/test/json-body.test.ts',
+  'packages/cli/test/deployment.test.ts',
   'packages/inspector/test/{http/timers,timeline/idle-recording}.test.ts',
   'packages/mcp/test/http/keep-alive.test.ts',
   'packages/react/test/{feed,list-feed,pause}.test.ts',

@@ -7,7 +7,7 @@ import { listen as serveAt } from '@batonjs/server-node';
 import { postgresStore } from '@batonjs/store-postgres';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import pg from 'pg';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../test/kit/until.ts';
@@ -267,6 +267,14 @@ describe.skipIf(!(await canStart()))('doctor on Redis', () => {
     expect(ran.stdout).toContain(`${word}: eviction policy: maxmemory-policy is ${policy}`);
     expect(ran.stdout).toMatch(/^Ok: clock of the store: -?\d+m?s/m);
     expect(ran.code).toBe(code);
+    // On a machine whose clock is an hour ahead.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const ahead = await cli(`doctor --store ${server.url}`);
+    expect([ahead.stdout, ahead.code]).toEqual([
+      expect.stringContaining('Problem: clock of the store: -'),
+      1,
+    ]);
   });
 });
 

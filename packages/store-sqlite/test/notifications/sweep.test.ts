@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { sqliteStore } from '../../src/index.ts';
 import { freshPath } from '../folder.ts';
@@ -13,7 +14,7 @@ function twoHandles() {
     await mine!.close();
     await theirs!.close();
   });
-  return { mine: mine!, theirs: theirs! };
+  return { mine: mine!, theirs: theirs!, path };
 }
 
 it('what another process adds to a task that is followed is noticed 10 ms later, and the same 10 ms after that', async () => {
@@ -69,4 +70,19 @@ it('a process that follows no task any more looks for changes every 25 ms', asyn
   await create(theirs, 'followed');
   vi.advanceTimersByTime(10);
   expect(notified).toBe(2);
+});
+
+it('a file that fails at that moment is looked at again, and nothing is lost', async () => {
+  const { mine, theirs, path } = twoHandles();
+  const notified: unknown[] = [];
+  await mine.subscribe({ scope: 's', taskId: 'followed' }, (version) => notified.push(version));
+  await create(theirs, 'followed');
+  const other = new DatabaseSync(path);
+  onTestFinished(() => other.close());
+  other.exec('ALTER TABLE changes RENAME TO away');
+  vi.advanceTimersByTime(10);
+  expect(notified).toEqual([]);
+  other.exec('ALTER TABLE away RENAME TO changes');
+  vi.advanceTimersByTime(10);
+  expect(notified).toEqual([1]);
 });
