@@ -15,7 +15,6 @@ const pushRules = [
   'hosts/failing-webhooks',
   'hosts/host-shares',
   'push-format',
-  'retry-delay',
   'wanted-update',
   'webhooks',
 ];

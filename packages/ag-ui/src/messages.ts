@@ -1,6 +1,7 @@
 import { textOf } from '@batonjs/client';
 import { pastAnswers } from '@batonjs/client/answers';
 import type { Json, Message, Part, Task } from '@batonjs/protocol';
+import { tryJson } from '@batonjs/protocol/json';
 import type { AgUiMessage } from './events.ts';
 import { AG_UI } from './metadata.ts';
 
@@ -23,14 +24,8 @@ export function toolResults(messages: readonly AgUiMessage[]): ReadonlyMap<strin
 }
 
 /** Results are JSON in a text, or plain text. */
-function parsed(content: Json | undefined): Json {
-  if (typeof content !== 'string') return content ?? null;
-  try {
-    return JSON.parse(content) as Json;
-  } catch {
-    return content;
-  }
-}
+const parsed = (content: Json = null): Json =>
+  typeof content === 'string' ? ((tryJson(content) as Json | undefined) ?? content) : content;
 
 /** The content of a message of the user for the agent. */
 export function partsOf({ content }: AgUiMessage): Part[] {

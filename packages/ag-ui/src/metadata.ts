@@ -1,4 +1,5 @@
 import type { Json, Message } from '@batonjs/protocol';
+import { isObject } from '@batonjs/protocol/json';
 
 /** The key of what this package writes into the metadata of messages. */
 export const AG_UI = 'https://batonjs.dev/ag-ui/v1';
@@ -34,7 +35,7 @@ export function frontEndOf({ metadata }: Pick<Message, 'metadata'>): FrontEnd | 
         {
           name,
           ...(typeof description === 'string' && { description }),
-          ...(isRecord(parameters) && { parameters }),
+          ...(isObject(parameters) && { parameters: parameters as Record<string, Json> }),
         },
       ];
     }),
@@ -46,6 +47,3 @@ export function frontEndOf({ metadata }: Pick<Message, 'metadata'>): FrontEnd | 
     forwardedProps: sent.forwardedProps,
   };
 }
-
-export const isRecord = (value: Json | undefined): value is Record<string, Json> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,9 +2,9 @@ import { dataOf, textOf } from '@batonjs/client';
 import type { AnswerPart, ShownToolCall } from '@batonjs/client/answers';
 import { errorOf } from '@batonjs/extensions/client';
 import type { Artifact, Json, Task } from '@batonjs/protocol';
+import { isObject } from '@batonjs/protocol/json';
 import type { AgUiEvent, AgUiMessage } from './events.ts';
 import { frontEndCalls, interruptsOf, isPlainQuestion } from './interrupts.ts';
-import { isRecord } from './metadata.ts';
 import type { RunInput } from './run-input.ts';
 
 type Events = Generator<AgUiEvent, void, void>;
@@ -190,8 +190,8 @@ export class RunEncoder {
     const value = { artifactId, ...(name && { name }), parts };
     if (!this.#state) {
       const { state } = this.#input;
-      const given = isRecord(state) ? state : {};
-      Object.assign(this.#artifacts, isRecord(given.artifacts) ? given.artifacts : {});
+      const given = isObject(state) ? state : {};
+      Object.assign(this.#artifacts, isObject(given.artifacts) ? given.artifacts : {});
       this.#state = { ...given, artifacts: this.#artifacts };
       yield { type: 'STATE_SNAPSHOT', snapshot: structuredClone(this.#state) };
     }

@@ -14,7 +14,7 @@ import {
 } from '@batonjs/client/answers';
 import type { Message, Part, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { isSameJson } from '@batonjs/protocol/parts';
+import { isSameJson } from '@batonjs/protocol/json';
 import type { AgUiMessage } from './events.ts';
 import { answerTo, frontEndCalls, interruptsOf, isPlainQuestion } from './interrupts.ts';
 import { messagesOf, newMessages, partsOf, toolResults } from './messages.ts';

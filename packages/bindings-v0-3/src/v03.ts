@@ -1,5 +1,6 @@
 import type { ClientCompatibility, HttpRequest, PushFormat, ServerCompatibility } from '@batonjs/bindings';
 import { JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import { isObject } from '@batonjs/protocol/json';
 import { isOperationName } from '@batonjs/protocol/operations';
 import { type HttpJsonStyle, httpJsonClient03, httpJsonServer03 } from './http/http-json.ts';
 import { jsonRpcClient03, jsonRpcServer03 } from './http/json-rpc.ts';
@@ -7,7 +8,6 @@ import { bothCards, card as cardCodec, isV03, V03 } from './translation/agent-ca
 import { event as eventCodec } from './translation/event.ts';
 import type { FileBytes } from './wire/codec.ts';
 import { lossReporter, type OnLoss, type ReportLoss } from './wire/loss.ts';
-import { isObject } from './wire/shape.ts';
 
 /** How a server speaks A2A 0.3. */
 export interface V03Options {

@@ -7,8 +7,9 @@ import {
   type ErrorRow,
   errorTable,
 } from '@batonjs/protocol/errors';
+import { isObject } from '@batonjs/protocol/json';
 import type { IncomingReply } from './http.ts';
-import { isObject, parseAnswer } from './json-body.ts';
+import { parseAnswer } from './json-body.ts';
 
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo';
@@ -80,7 +81,7 @@ const durationIn = (retry: ErrorDetail | undefined): string | undefined =>
   /^(.*)s$/.exec(String(retry?.retryDelay))?.[1];
 
 const isDetail = (value: unknown): value is ErrorDetail =>
-  typeof value === 'object' && value !== null && typeof (value as ErrorDetail)['@type'] === 'string';
+  isObject(value) && typeof value['@type'] === 'string';
 
 const isOurInfo = (detail: ErrorDetail): detail is ErrorDetail & { reason: ErrorReason } =>
   detail['@type'] === ERROR_INFO &&
@@ -89,7 +90,7 @@ const isOurInfo = (detail: ErrorDetail): detail is ErrorDetail & { reason: Error
   [A2A_DOMAIN, BATON_DOMAIN, undefined].includes(detail.domain as string | undefined);
 
 const toMetadata = (value: unknown): Record<string, string> | undefined =>
-  typeof value === 'object' && value !== null
+  isObject(value)
     ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, String(member)]))
     : undefined;
 

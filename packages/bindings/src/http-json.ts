@@ -1,10 +1,11 @@
 import { A2AError, type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
 import { A2A_JSON, EVENT_STREAM, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import { isObject } from '@batonjs/protocol/json';
 import { type OperationName, operations, type QueryType } from '@batonjs/protocol/operations';
 import type { Call, ClientBinding, ServerBinding, StreamEncoder } from './binding.ts';
 import { foreignAnswer, fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
 import type { HttpRequest, IncomingReply, OutgoingRequest } from './http.ts';
-import { isObject, parseAnswer } from './json-body.ts';
+import { parseAnswer } from './json-body.ts';
 import { replyType, requireJson } from './media-type.ts';
 import { matchRoute, type PathField } from './routes.ts';
 

@@ -192,7 +192,3 @@ function endOfString(text: string, start: number): number {
   }
   return text.length;
 }
-
-/** A JSON object, as opposed to an array or a plain value. */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,3 +1,5 @@
+import { A2AError } from '@batonjs/protocol/errors';
+
 /** Why a call failed on the client's side. */
 export type ClientErrorCode =
   /** The agent could not be reached, or the connection broke. */
@@ -39,4 +41,20 @@ export class ClientError extends Error {
     const error = value as ClientError | null | undefined;
     return error?.name === 'ClientError' && (code === undefined || error.code === code);
   }
+}
+
+/** Whether the same call may succeed later: the agent could not be reached, gave no answer in time, or is busy. */
+export const isTransient = (error: unknown): boolean =>
+  ClientError.is(error, 'NETWORK') ||
+  ClientError.is(error, 'TIMEOUT') ||
+  A2AError.is(error, 'UNAVAILABLE') ||
+  A2AError.is(error, 'RESOURCE_EXHAUSTED');
+
+/** Whether no connection was made, so that the agent cannot have received the request. Browsers do not report it. */
+export function wasNotConnected(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as { code?: unknown };
+    if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') return true;
+  }
+  return false;
 }

@@ -2,7 +2,7 @@ export { A2AError, type ErrorReason } from '@batonjs/protocol/errors';
 export { dataOf, textOf } from '@batonjs/protocol/parts';
 export type { AgentClient, TaskHandle } from './agent-client.ts';
 export type { AgentOperations } from './agent-operations.ts';
-export { ClientError, type ClientErrorCode } from './client-error.ts';
+export { ClientError, type ClientErrorCode, isTransient, wasNotConnected } from './client-error.ts';
 export { connect } from './connect.ts';
 export { type AnswerMessage, answer } from './conversation/answer.ts';
 export { conversation, statusMessageIsLast } from './conversation/conversation.ts';

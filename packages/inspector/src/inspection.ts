@@ -1,10 +1,10 @@
+import { sleep } from '@batonjs/protocol/timing';
 import { type Inspected, inspected } from './agents/inspected.ts';
 import type { Action } from './api/agent.ts';
 import { StoreCharts } from './charts/store-charts.ts';
 import type { Watched } from './clients/client-requests.ts';
 import { problemOf, RequestError } from './http/reply.ts';
 import type { InspectedAgent, Target, Viewer } from './options.ts';
-import { pause } from './pause.ts';
 import { agentTasks } from './tasks/agent-tasks.ts';
 import { storeTasks } from './tasks/store-tasks.ts';
 import type { TaskSource } from './tasks/task-source.ts';
@@ -96,7 +96,7 @@ export class Inspection {
         agent.problem = problemOf(error).message;
       }
     });
-    await Promise.race([Promise.all(reading), pause(introductionMs, new AbortController().signal)]);
+    await Promise.race([Promise.all(reading), sleep(introductionMs)]);
   }
 
   /** Stops following tasks. */

@@ -1,5 +1,6 @@
 import type { Credentials, CredentialsRequest } from '@batonjs/client';
 import type { AgentCard } from '@batonjs/protocol';
+import { remember } from '@batonjs/protocol/bounded-map';
 import { type Access, checkScopeCount, checkScopes } from './card/access.ts';
 import { bearerChallenges } from './card/challenge.ts';
 import { choose } from './card/choose.ts';
@@ -125,10 +126,7 @@ class AgentTokens {
 
   #givenOut(token: StoredToken | undefined, { access }: TokenRequest): StoredToken | undefined {
     if (!token) return undefined;
-    this.#schemes.delete(token.accessToken);
-    this.#schemes.set(token.accessToken, access.scheme);
-    const [oldest] = this.#schemes.keys();
-    if (oldest !== undefined && this.#schemes.size > maximumRemembered) this.#schemes.delete(oldest);
+    remember(this.#schemes, token.accessToken, access.scheme, maximumRemembered);
     return token;
   }
 }

@@ -127,6 +127,10 @@ export class A2AError extends Error {
   }
 }
 
+/** Whether the same request would be refused again, and not only at this time. */
+export const isPermanent = ({ reason }: A2AError): boolean =>
+  errorTable[reason].http < 500 && reason !== 'RESOURCE_EXHAUSTED';
+
 const badRequest =
   (reason: 'INVALID_PARAMS' | 'INVALID_REQUEST') =>
   (fieldViolations: readonly FieldViolation[]): A2AError =>

@@ -1,3 +1,4 @@
+import { tryJson } from './values/json.ts';
 import type { Json } from './model/json.ts';
 
 /** How a field is filled in: with one of `options`, with any number of them, or by the fields of a `group`. */
@@ -176,11 +177,7 @@ function valueOfTexts(texts: readonly string[], { kind, options }: FormField): J
       return Number.isFinite(number) ? number : undefined;
     }
     case 'json':
-      try {
-        return JSON.parse(text);
-      } catch {
-        return undefined;
-      }
+      return tryJson(text) as Json | undefined;
     default:
       return text.replaceAll('\r\n', '\n');
   }

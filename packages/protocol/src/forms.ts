@@ -1,3 +1,4 @@
+import { isObject } from './values/json.ts';
 import type { Json } from './model/json.ts';
 import type { Message, Part } from './model/messages.ts';
 
@@ -55,8 +56,7 @@ const isTexts = (value: unknown): value is Record<string, string> =>
  * The answer in a part; undefined if it is none. An answer has the media type of forms, or the id of the asked form.
  */
 export function answerIn(part: Part, asked: Form | undefined): FormAnswer | undefined {
-  if (!('data' in part) || typeof part.data !== 'object' || part.data === null || Array.isArray(part.data))
-    return undefined;
+  if (!('data' in part) || !isObject(part.data)) return undefined;
   const { formId = '', values = null } = part.data;
   if (part.mediaType !== FORM_TYPE && (formId !== asked?.formId || !('values' in part.data)))
     return undefined;

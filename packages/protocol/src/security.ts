@@ -39,3 +39,11 @@ function lackingForOne(requirement: SecurityRequirement, { schemes, scopes }: Gr
     requirement,
   };
 }
+
+/** Whether two texts are the same, in a time that only their lengths decide. */
+export function isSameText(one: string, other: string): boolean {
+  let difference = one.length ^ other.length;
+  for (let index = 0; index < one.length; index++)
+    difference |= one.charCodeAt(index) ^ other.charCodeAt(index);
+  return difference === 0;
+}

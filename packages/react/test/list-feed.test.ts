@@ -2,7 +2,6 @@ import { A2AError, type AgentClient, ClientError, connect } from '@batonjs/clien
 import type { Task } from '@batonjs/protocol';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
-import { Backoff, isTransient } from '../src/feeds/connection.ts';
 import { newMessage } from '../src/feeds/new-message.ts';
 import { Shared } from '../src/feeds/shared.ts';
 import { type ListOptions, TaskListFeed } from '../src/feeds/task-list-feed.ts';
@@ -271,29 +270,6 @@ describe('the feeds of an agent', () => {
     expect(shared.all()).toEqual(values);
     expect(shared.get('k7', () => ({ n: -1 }))).toBe(values[7]);
   });
-});
-
-it.each<[unknown, boolean]>([
-  [new ClientError('NETWORK', ''), true],
-  [new ClientError('TIMEOUT', ''), true],
-  [new A2AError('UNAVAILABLE'), true],
-  [new A2AError('RESOURCE_EXHAUSTED'), true],
-  [new ClientError('INVALID_CARD', ''), false],
-  [new A2AError('TASK_NOT_FOUND'), false],
-  [new Error('x'), false],
-])('%s may pass: %s', (error, expected) => {
-  expect(isTransient(error)).toBe(expected);
-});
-
-it('pauses grow twice as long up to ten seconds, with jitter, and are short again after a success', () => {
-  const backoff = new Backoff();
-  for (const ms of [250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]) {
-    const next = backoff.next();
-    expect(next).toBeGreaterThanOrEqual(ms / 2);
-    expect(next).toBeLessThanOrEqual(ms);
-  }
-  backoff.reset();
-  expect(backoff.next()).toBeLessThanOrEqual(250);
 });
 
 describe('a message that is new', () => {

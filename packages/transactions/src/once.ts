@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs, sleep } from '@batonjs/protocol/timing';
 import type { TransactionKey } from '@batonjs/server/internals';
 import type { SqlSession } from './sql-session.ts';
 import { isTransient } from './tables/is-transient.ts';
@@ -24,13 +24,13 @@ export async function once<Tx>(
   signal: AbortSignal,
 ): Promise<unknown> {
   const until = performance.now() + retryMs;
-  for (let pauseMs = 10; ; pauseMs = Math.min(2 * pauseMs, 1_000)) {
+  for (let failures = 1; ; failures += 1) {
     try {
       return await attempt(session, key, run, signal);
     } catch (error) {
       if (TransactionError.is(error) || !isTransient(error) || performance.now() > until) throw error;
     }
-    await sleep(pauseMs * (1 + Math.random()), undefined, { signal }).catch(() => {});
+    await sleep(backoffMs(failures, { initialMs: 20, maxMs: 2_000, jitter: 0.5 }), signal);
     signal.throwIfAborted();
   }
 }
@@ -117,13 +117,13 @@ async function lookAgain<Tx>(
   cause: unknown,
   signal: AbortSignal,
 ): Promise<Recorded | undefined> {
-  for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, 5_000)) {
+  for (let failures = 1; ; failures += 1) {
     try {
       return await session.transaction((tx) => enter(session, tx, key));
     } catch (error) {
       if (TransactionError.is(error)) throw error;
     }
-    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+    await sleep(backoffMs(failures, { initialMs: 50, maxMs: 5_000 }), signal);
     if (signal.aborted)
       throw new TransactionError(
         'OUTCOME_UNKNOWN',

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '@batonjs/protocol/timing';
 import type { Dialect, SqlDriver, SqlValue } from './sql-driver.ts';
 import { isBusy } from './tables/is-busy.ts';
 import { creatingTables } from './tables/schema.ts';

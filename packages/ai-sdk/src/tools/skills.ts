@@ -1,6 +1,7 @@
 import type { AgentClient } from '@batonjs/client';
 import { TYPED_SKILLS } from '@batonjs/extensions/client';
-import { type JSONSchema7, jsonSchema, type Schema } from 'ai';
+import { isObject } from '@batonjs/protocol/json';
+import { jsonSchema, type Schema } from 'ai';
 
 type Card = AgentClient['card'];
 
@@ -25,8 +26,8 @@ export function skillTools(agent: string, card: Card, taken: Set<string>): Skill
     return {
       name: toolName(`${agent}_${skill.id}`, taken),
       description: describe(skill, card),
-      inputSchema: isSchema(schema) ? jsonSchema(schema) : messageSchema,
-      ...(isSchema(schema) && { skillId: skill.id }),
+      inputSchema: isObject(schema) ? jsonSchema(schema) : messageSchema,
+      ...(isObject(schema) && { skillId: skill.id }),
     };
   });
 }
@@ -44,9 +45,6 @@ function schemasIn(card: Card): Readonly<Record<string, unknown>> {
   const extension = card.capabilities?.extensions?.find(({ uri }) => uri === TYPED_SKILLS);
   return Object(extension?.params?.skills) as Readonly<Record<string, unknown>>;
 }
-
-const isSchema = (schema: unknown): schema is JSONSchema7 =>
-  typeof schema === 'object' && schema !== null && !Array.isArray(schema);
 
 interface Described {
   readonly name?: string;

@@ -1,6 +1,7 @@
 import type { APIKeySecurityScheme } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { areEqual, sha256, toHex } from '../keys/digest.ts';
+import { isSameText } from '@batonjs/protocol/security';
+import { sha256, toHex } from '../keys/digest.ts';
 import type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './authenticator.ts';
 
 /** Options of `apiKey`: where requests carry the key, and which caller it belongs to. */
@@ -96,11 +97,12 @@ function cookie(header = '', name: string): string | undefined {
 /** Compares with every key, so that the time taken does not reveal which keys exist. */
 function finder(keys: ReadonlyMap<string, AuthenticatedCaller>) {
   const hashed = Promise.all(
-    Array.from(keys, async ([key, caller]) => ({ hash: await sha256(key), caller })),
+    Array.from(keys, async ([key, caller]) => ({ hash: toHex(await sha256(key)), caller })),
   );
-  return async (hash: Uint8Array): Promise<AuthenticatedCaller | undefined> => {
+  return async (given: Uint8Array): Promise<AuthenticatedCaller | undefined> => {
     let found: AuthenticatedCaller | undefined;
-    for (const entry of await hashed) if (areEqual(entry.hash, hash)) found = entry.caller;
+    const wanted = toHex(given);
+    for (const { hash, caller } of await hashed) if (isSameText(hash, wanted)) found = caller;
     return found;
   };
 }

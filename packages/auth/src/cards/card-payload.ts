@@ -1,3 +1,4 @@
+import { isObject } from '@batonjs/protocol/json';
 import canonicalize from 'canonicalize';
 import { cardShape, type Kind, type Shape } from './card-shape.ts';
 
@@ -95,6 +96,3 @@ function withoutEmpty(value: unknown): unknown {
     .filter(([, item]) => item !== undefined);
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -6,10 +6,3 @@ export async function sha256(text: string): Promise<Uint8Array> {
 /** The bytes in lower-case hexadecimal. */
 export const toHex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-
-/** Compares two byte arrays. The time taken does not reveal where they differ. */
-export function areEqual(a: Uint8Array, b: Uint8Array): boolean {
-  let difference = a.length ^ b.length;
-  for (let index = 0; index < a.length; index++) difference |= a[index]! ^ (b[index] ?? 0);
-  return difference === 0;
-}

@@ -1,8 +1,9 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { DELIVERY_ID } from '@batonjs/protocol/headers';
+import { isSameText } from '@batonjs/protocol/security';
 import { type JWTPayload, jwtVerify } from 'jose';
 import { algorithms } from '../keys/algorithms.ts';
-import { areEqual, sha256, toHex } from '../keys/digest.ts';
+import { sha256, toHex } from '../keys/digest.ts';
 import { type KeySet, type KeySetCaching, keyFinder } from '../keys/key-set.ts';
 import { isFaultOfToken } from '../keys/token-fault.ts';
 import { NOTIFICATION_JWT } from './sign-push.ts';
@@ -63,9 +64,7 @@ export function verifyPush(options: VerifyPushOptions): (push: ReceivedPush) => 
       throw new Error('The signature is that of another delivery');
     if (taskId !== undefined && payload.taskId !== taskId)
       throw new Error('The signature is that of another task');
-    const encoder = new TextEncoder();
-    const signed = encoder.encode(String(payload.request_body_sha256));
-    if (!areEqual(encoder.encode(toHex(await sha256(body))), signed))
+    if (!isSameText(toHex(await sha256(body)), String(payload.request_body_sha256)))
       throw new Error('The signature is that of another body');
     return payload;
   };

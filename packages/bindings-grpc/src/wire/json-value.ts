@@ -1,3 +1,4 @@
+import { isObject } from '@batonjs/protocol/json';
 import { type BinaryReader, type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { CountingReader } from './counting-reader.ts';
 import { WireProblem } from './wire-problem.ts';
@@ -26,7 +27,7 @@ const tooDeep = () =>
 
 /** Writes the inside of a `google.protobuf.Struct`. */
 export function writeStruct(writer: BinaryWriter, value: unknown, levels = maxJsonDepth): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     throw new WireProblem('must be an object');
   }
   if (levels === 0) throw tooDeep();

@@ -7,6 +7,7 @@ import {
 } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import { JSON_TYPE, LEGACY_EXTENSIONS } from '@batonjs/protocol/headers';
+import { isObject } from '@batonjs/protocol/json';
 import type { OperationName } from '@batonjs/protocol/operations';
 import { V03 } from '../translation/agent-card.ts';
 import { errorDataFor } from '../translation/error.ts';
@@ -14,7 +15,6 @@ import { fileBytesOf } from '../translation/files.ts';
 import { identified } from '../translation/message.ts';
 import type { FileBytes, Way } from '../wire/codec.ts';
 import type { ReportLoss } from '../wire/loss.ts';
-import { isObject } from '../wire/shape.ts';
 import { errorBody, errorOfEvent, errorOfReply } from './error-body.ts';
 import { decodeParams, decodeResult, encodeParams, encodeResult, v03OperationOf } from './operations.ts';
 

@@ -13,12 +13,12 @@ import {
 } from '@batonjs/bindings';
 import { A2AError, type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
 import { LEGACY_EXTENSIONS, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import { isObject } from '@batonjs/protocol/json';
 import { isOperationName, type OperationName, operations } from '@batonjs/protocol/operations';
 import { V03 } from '../translation/agent-card.ts';
 import { downError, errorDataFor, errorIn, upError } from '../translation/error.ts';
 import { identified } from '../translation/message.ts';
 import type { ReportLoss } from '../wire/loss.ts';
-import { isObject } from '../wire/shape.ts';
 import { decodeParams, decodeResult, encodeParams, encodeResult } from './operations.ts';
 
 const about = { name: jsonRpcServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };

@@ -1,5 +1,6 @@
 import type { OlderOperationName } from '@batonjs/bindings';
 import { A2AError, type ErrorReason, invalidParams } from '@batonjs/protocol/errors';
+import { isObject } from '@batonjs/protocol/json';
 import type { OperationName } from '@batonjs/protocol/operations';
 import { card } from '../translation/agent-card.ts';
 import { event } from '../translation/event.ts';
@@ -7,7 +8,7 @@ import { taskPushConfig } from '../translation/push-config.ts';
 import { sendParams } from '../translation/request.ts';
 import { task } from '../translation/task.ts';
 import { type Codec, list, type Way } from '../wire/codec.ts';
-import { compact, isObject, type Loose } from '../wire/shape.ts';
+import { compact, type Loose } from '../wire/shape.ts';
 
 /** One operation of 0.3. With `isProto`, `params` are the body of a request on HTTP+JSON. */
 interface V03Operation {

@@ -1,8 +1,8 @@
 import type { Call, IncomingReply } from '@batonjs/bindings';
 import { A2AError, type ErrorReason } from '@batonjs/protocol/errors';
+import { isObject, tryJson } from '@batonjs/protocol/json';
 import { type OperationName, operations } from '@batonjs/protocol/operations';
 import { reasonNamed } from '../translation/error-names.ts';
-import { isObject } from '../wire/shape.ts';
 
 /**
  * The error of a reply on HTTP+JSON that has a message but no code, as other SDKs of 0.3 write it. Its `type` tells its
@@ -50,10 +50,6 @@ const namesTask = ({ id, taskId, message }: Call['params']): boolean =>
   Boolean(id || taskId || (isObject(message) && message.taskId));
 
 function textsIn(body: string): { readonly message?: string; readonly type?: unknown } {
-  try {
-    const { message, type } = Object(JSON.parse(body));
-    return typeof message === 'string' ? { message, type } : {};
-  } catch {
-    return {};
-  }
+  const { message, type } = Object(tryJson(body));
+  return typeof message === 'string' ? { message, type } : {};
 }

@@ -1,5 +1,6 @@
 import type { ProtobufMethod, ProtobufPeer, ProtobufVersion } from '@batonjs/bindings';
 import { type ErrorReason, invalidParams } from '@batonjs/protocol/errors';
+import { isObject } from '@batonjs/protocol/json';
 import { isOperationName, type OperationName } from '@batonjs/protocol/operations';
 import { decodeParams, decodeResult, encodeParams, encodeResult } from '../http/operations.ts';
 import { V03 } from '../translation/agent-card.ts';
@@ -8,7 +9,7 @@ import { fileBytesOf } from '../translation/files.ts';
 import { configName } from '../translation/push-config.ts';
 import type { FileBytes, Way } from '../wire/codec.ts';
 import { lossReporter, type OnLoss, type ReportLoss } from '../wire/loss.ts';
-import { compact, isObject, type Loose } from '../wire/shape.ts';
+import { compact, type Loose } from '../wire/shape.ts';
 import { readCard, writeCard } from './card.ts';
 import { v03Enums, v03Messages } from './messages.ts';
 

@@ -1,7 +1,7 @@
 import { fromWire, parseAnswer, toDetails } from '@batonjs/bindings';
 import { A2AError, type ErrorDetail, type ErrorReason, errorTable } from '@batonjs/protocol/errors';
+import { isObject } from '@batonjs/protocol/json';
 import type { V03Error } from '../wire/objects.ts';
-import { isObject } from '../wire/shape.ts';
 
 /** Type of the detail that keeps the `code` and `data` of an error of 0.3 that 1.0 does not have. */
 const FOREIGN = 'type.googleapis.com/batonjs.v0_3.Error';

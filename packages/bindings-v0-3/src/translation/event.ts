@@ -1,7 +1,8 @@
 import type { StreamResponse } from '@batonjs/protocol';
+import { isObject } from '@batonjs/protocol/json';
 import type { Codec } from '../wire/codec.ts';
 import type { V03Event } from '../wire/objects.ts';
-import { isObject, type Loose, present, text } from '../wire/shape.ts';
+import { type Loose, present, text } from '../wire/shape.ts';
 import { message } from './message.ts';
 import { artifactUpdate, statusUpdate, task } from './task.ts';
 

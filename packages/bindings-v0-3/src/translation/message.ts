@@ -1,7 +1,8 @@
 import type { Artifact, Message } from '@batonjs/protocol';
+import { isObject } from '@batonjs/protocol/json';
 import { type Codec, list, object } from '../wire/codec.ts';
 import type { V03Artifact, V03Message } from '../wire/objects.ts';
-import { at, isObject, text } from '../wire/shape.ts';
+import { at, text } from '../wire/shape.ts';
 import { part } from './part.ts';
 
 const parts = list(part);

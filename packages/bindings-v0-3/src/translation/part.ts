@@ -1,7 +1,8 @@
 import type { Part, PartAttributes, Struct } from '@batonjs/protocol';
+import { isObject } from '@batonjs/protocol/json';
 import { codec, type Way } from '../wire/codec.ts';
 import type { V03Part } from '../wire/objects.ts';
-import { compact, isObject, type Loose, present, text } from '../wire/shape.ts';
+import { compact, type Loose, present, text } from '../wire/shape.ts';
 import { readFile, writeFile } from './files.ts';
 
 /** The member of `metadata` that keeps the attributes that 0.3 has no member for. */

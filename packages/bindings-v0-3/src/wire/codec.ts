@@ -1,5 +1,6 @@
+import { isObject } from '@batonjs/protocol/json';
 import type { ReportLoss } from './loss.ts';
-import { at, isObject, type Loose, present } from './shape.ts';
+import { at, type Loose, present } from './shape.ts';
 
 /**
  * What a peer writes into the field for the bytes of a file, on HTTP+JSON and gRPC: the `bytes`, as the proto has them, or

@@ -1,10 +1,6 @@
 /** A JSON object before its members are checked. */
 export type Loose = Readonly<Record<string, unknown>>;
 
-/** A JSON object, as opposed to an array or a plain value. */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The object without members that are undefined. */
 export function compact<T extends object>(value: T): T {
   for (const name in value)

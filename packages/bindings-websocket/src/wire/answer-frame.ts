@@ -1,7 +1,8 @@
 import { fromWire, parseAnswer, type SharedJson, toDetails, toHeaders } from '@batonjs/bindings';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { A2A_EXTENSIONS } from '@batonjs/protocol/headers';
-import { type Id, idIn, isObject, type ServiceParams } from './request-frame.ts';
+import { isObject } from '@batonjs/protocol/json';
+import { type Id, idIn, type ServiceParams } from './request-frame.ts';
 
 /** The code of errors that the connection has, and not the operation: limits, and credentials that expired. */
 export const CONNECTION_ERROR = -32_000;

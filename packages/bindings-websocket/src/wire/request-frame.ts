@@ -1,5 +1,6 @@
 import { operationOfOlderMethod } from '@batonjs/bindings';
 import { A2AError, type FieldViolation, invalidParams, invalidRequest } from '@batonjs/protocol/errors';
+import { isObject } from '@batonjs/protocol/json';
 import { isOperationName, type OperationName } from '@batonjs/protocol/operations';
 
 /** Correlates the frames of one call. `"1"` and `1` are different ids. */
@@ -125,7 +126,3 @@ function methodNotFound(method: string): A2AError {
     `Method not found: ${method} is a method of A2A 0.3; in 1.0 it is ${operation}`,
   );
 }
-
-/** A JSON object, as opposed to a list or a plain value. */
-export const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -5,6 +5,7 @@ import { Readable, Writable } from 'node:stream';
 import { type AgentClient, ClientError, connect } from '@batonjs/client';
 import { type Development, developmentMcp, NotRunning } from '@batonjs/mcp/internals';
 import { forkTask } from '@batonjs/operator';
+import { sleep } from '@batonjs/protocol/timing';
 import { scopeOf } from '@batonjs/server/internals';
 import type { TaskStore } from '@batonjs/store';
 import { sqliteStore } from '@batonjs/store-sqlite';
@@ -89,7 +90,7 @@ async function agentOf(agentProcess: AgentProcess, { path }: Served): Promise<Ag
       });
       if (client) return client;
     } else if (isLate) throw notRunning(agentProcess, 'The agent has not started yet.');
-    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    await sleep(lookMs);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Struct } from '@batonjs/protocol';
+import { isObject, tryJson } from '@batonjs/protocol/json';
 import { InvalidArgumentError } from 'commander';
 
 /** Reads `name:value` of a service parameter, and adds it to the earlier ones. */
@@ -14,14 +15,8 @@ export function addServiceParameter(
 
 /** Reads a JSON object. */
 export function toMetadata(text: string): Struct {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // No object either.
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new InvalidArgumentError('Metadata is a JSON object.');
+  const value = tryJson(text);
+  if (!isObject(value)) throw new InvalidArgumentError('Metadata is a JSON object.');
   return value as Struct;
 }
 

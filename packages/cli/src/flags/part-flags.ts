@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import type { Part } from '@batonjs/protocol';
+import type { Json, Part } from '@batonjs/protocol';
+import { tryJson } from '@batonjs/protocol/json';
 import { type Command, Option } from 'commander';
 import { usage } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
@@ -89,12 +90,10 @@ const inferred: Readonly<Record<string, string>> = {
   '.mp4': 'video/mp4',
 };
 
-function parseData(text: string) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw usage('--data is JSON', `For example --data '{"amount": 100}'`);
-  }
+function parseData(text: string): Json {
+  const value = tryJson(text);
+  if (value === undefined) throw usage('--data is JSON', `For example --data '{"amount": 100}'`);
+  return value as Json;
 }
 
 async function readAll(stdin: Io['stdin']): Promise<string> {

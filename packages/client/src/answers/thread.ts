@@ -1,6 +1,7 @@
 import type { Json, Message, Part, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { isSameJson, textOf } from '@batonjs/protocol/parts';
+import { isSameJson } from '@batonjs/protocol/json';
+import { textOf } from '@batonjs/protocol/parts';
 import type { AgentClient } from '../agent-client.ts';
 import type { CallOptions } from '../options/connect-options.ts';
 import { isInterrupted, isTerminal } from '../replies/task-states.ts';

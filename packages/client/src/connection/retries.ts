@@ -2,7 +2,8 @@ import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { IDEMPOTENCY } from '@batonjs/protocol/headers';
 import { type Operation, type OperationName, operations } from '@batonjs/protocol/operations';
-import { ClientError } from '../client-error.ts';
+import { backoffMs } from '@batonjs/protocol/timing';
+import { ClientError, isTransient, wasNotConnected } from '../client-error.ts';
 import type { CallOptions } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
 import type { Candidate } from './interfaces.ts';
@@ -64,7 +65,7 @@ export function startRetries(
   let tried = new Set<number>();
 
   const fallBack = (error: unknown) => {
-    const unsent = ClientError.is(error, 'NETWORK') && (repeatable || wasRefused(error));
+    const unsent = ClientError.is(error, 'NETWORK') && (repeatable || wasNotConnected(error));
     const misunderstood = A2AError.is(error, 'VERSION_NOT_SUPPORTED');
     if (!fallback || !(unsent || misunderstood)) return false;
     tried.add(session.current);
@@ -101,7 +102,7 @@ export function startRetries(
     },
     async after(error) {
       if (fallBack(error)) return;
-      if (!repeatable || !isTransient(error)) throw error;
+      if (!repeatable || !isWorthRetrying(error)) throw error;
       let pause: number | undefined;
       if (bound || isSend) pause = pauseInTime(error);
       else {
@@ -138,13 +139,13 @@ export function pauseAfter(
   attempts = settings.retry.attempts,
 ): number | undefined {
   const { longestMs } = settings.retry;
-  if (!isTransient(error) || attempt >= attempts) return undefined;
+  if (!isWorthRetrying(error) || attempt >= attempts) return undefined;
   const pause = Math.max(usualPause(attempt, settings), askedPause(error));
   return pause > longestMs ? undefined : pause;
 }
 
 const usualPause = (attempt: number, { retry, clock }: Settings): number =>
-  Math.min(retry.longestMs, retry.firstMs * 2 ** (attempt - 1)) * clock.random();
+  backoffMs(attempt, { initialMs: retry.firstMs, maxMs: retry.longestMs, jitter: 1 }, clock.random);
 
 /** The `Retry-After` of an error in milliseconds. */
 const askedPause = (error: unknown): number => ((error as Partial<A2AError>).retryAfter ?? 0) * 1_000;
@@ -163,17 +164,5 @@ const isRepeatable = (
   { id }: Readonly<Record<string, unknown>>,
 ) => repeatableIf[operations[operation].repeatable](session, id);
 
-/** Whether the same call may succeed later: the agent could not be reached, is overloaded or is unavailable. */
-const isTransient = (error: unknown): boolean =>
-  ClientError.is(error, 'NETWORK') ||
-  A2AError.is(error, 'UNAVAILABLE') ||
-  A2AError.is(error, 'RESOURCE_EXHAUSTED');
-
-/** Whether no connection was made, so that the agent cannot have received the request. Browsers do not report it. */
-function wasRefused(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const { code } = cause as { code?: unknown };
-    if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') return true;
-  }
-  return false;
-}
+/** Not after a timeout: the caller does not wait any longer. */
+const isWorthRetrying = (error: unknown): boolean => isTransient(error) && !ClientError.is(error, 'TIMEOUT');

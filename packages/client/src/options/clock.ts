@@ -1,3 +1,4 @@
+import { sleep } from '@batonjs/protocol/timing';
 /** The source of time and randomness. Tests may replace it. */
 export interface Clock {
   /** Milliseconds since 1970. */
@@ -12,16 +13,5 @@ export interface Clock {
 export const systemClock: Clock = {
   now: Date.now,
   random: Math.random,
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', end);
-        resolve();
-      };
-      // `setTimeout` fires at once when its delay does not fit into 31 bits.
-      const timer = setTimeout(end, Math.min(ms, 0x7fffffff));
-      if (signal?.aborted) end();
-      else signal?.addEventListener('abort', end);
-    }),
+  sleep,
 };

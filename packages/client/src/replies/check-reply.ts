@@ -1,10 +1,9 @@
 import type { StreamResponse, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
+import { isObject } from '@batonjs/protocol/json';
 import type { OperationName } from '@batonjs/protocol/operations';
 
 type Loose = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null;
 
 /** Whether a value has the members of a task that the client reads. */
 const isTask = (value: unknown): value is Task =>

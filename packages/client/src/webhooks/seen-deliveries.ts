@@ -1,3 +1,4 @@
+import { remember } from '@batonjs/protocol/bounded-map';
 /** Remembers the ids of handled deliveries. Several receiving processes need an implementation that they share. */
 export interface SeenDeliveries {
   has(id: string): boolean | Promise<boolean>;
@@ -6,13 +7,11 @@ export interface SeenDeliveries {
 
 /** Remembers the latest `limit` deliveries in the memory of this process. */
 export function seenDeliveries(limit = 10_000): SeenDeliveries {
-  const seen = new Set<string>();
+  const seen = new Map<string, true>();
   return {
     has: (id) => seen.has(id),
     add(id) {
-      seen.add(id);
-      const [oldest] = seen;
-      if (seen.size > limit && oldest !== undefined) seen.delete(oldest);
+      remember(seen, id, true, limit);
     },
   };
 }

@@ -1,9 +1,9 @@
 import { isTerminal } from '@batonjs/lifecycle';
+import { sleep } from '@batonjs/protocol/timing';
 import type { ListedTask, Scope, TaskPage, TaskStore } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import type { AgentCharts, ChartRange } from '../api/charts.ts';
 import { problemOf } from '../http/reply.ts';
-import { pause } from '../pause.ts';
 import { countOpen } from '../tasks/count-open.ts';
 import { Once } from './once.ts';
 import { longestMs, Tally } from './tally.ts';
@@ -66,7 +66,7 @@ export class StoreCharts {
   async read(range: ChartRange): Promise<Omit<AgentCharts, 'agent'>> {
     this.#timer ??= setInterval(() => void this.#catchUp(), pauseMs.longest).unref();
     const read = new AbortController();
-    await Promise.race([this.#catchUp(), pause(patienceMs, read.signal)]);
+    await Promise.race([this.#catchUp(), sleep(patienceMs, read.signal)]);
     read.abort();
     return {
       ...this.#tally.read(range, this.#now()),

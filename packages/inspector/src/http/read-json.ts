@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { tryJson } from '@batonjs/protocol/json';
 import { RequestError } from './reply.ts';
 
 /** The largest body of a request in bytes: a message with a file or two. */
@@ -17,9 +18,7 @@ export async function readJson(request: IncomingMessage & { readonly body?: unkn
     if (length > maxBytes) throw new RequestError(413, `The body has more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString());
-  } catch {
-    throw new RequestError(400, 'The body is no JSON');
-  }
+  const value = tryJson(Buffer.concat(chunks).toString());
+  if (value === undefined) throw new RequestError(400, 'The body is no JSON');
+  return value;
 }

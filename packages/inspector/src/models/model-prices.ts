@@ -1,3 +1,4 @@
+import { isObject } from '@batonjs/protocol/json';
 import type { TokenUsage } from '../api/model-calls.ts';
 import type { ModelPrice, ModelPrices } from '../options.ts';
 
@@ -21,7 +22,7 @@ export class PriceTable {
     const { currency, models } = Object(table) as Partial<ModelPrices>;
     if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency))
       throw new TypeError('`modelPrices.currency` must be a code of ISO 4217, such as "USD"');
-    if (typeof models !== 'object' || models === null || Array.isArray(models))
+    if (!isObject(models))
       throw new TypeError('`modelPrices.models` must be an object with a price for each model');
     this.currency = currency;
     this.#prices = new Map(Object.entries(models).map(([name, price]) => [name, checked(name, price)]));

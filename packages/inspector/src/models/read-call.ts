@@ -1,4 +1,5 @@
 import type { StepCompleted } from '@batonjs/lifecycle';
+import { isObject } from '@batonjs/protocol/json';
 import type {
   Call,
   CallMessage,
@@ -15,8 +16,7 @@ const mostCharacters = 16_384;
 type Json = Readonly<Record<string, unknown>>;
 
 /** A step as it was recorded: agents may record anything. */
-const objectOf = (value: unknown): Json | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+const objectOf = (value: unknown): Json | undefined => (isObject(value) ? value : undefined);
 
 /** What a step called; undefined for a step of another kind. */
 export function readCall({ result }: StepCompleted, prices: PriceTable | undefined): Call | undefined {

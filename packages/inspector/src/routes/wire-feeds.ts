@@ -1,3 +1,4 @@
+import { sleep } from '@batonjs/protocol/timing';
 import type { Exchange, ExchangeUpdate } from '../api/wire.ts';
 import { pause } from '../pause.ts';
 import type { WireLog } from '../wire/wire-log.ts';
@@ -29,7 +30,7 @@ export async function* exchangeFeed<Kept extends Exchange>(
       const exchanges = [...changed.values()];
       changed.clear();
       if (exchanges.length > 0) yield { type: 'exchanges', exchanges };
-      await pause(everyMs, signal);
+      await sleep(everyMs, signal);
       if (changed.size === 0)
         await pause(60_000, signal, (resume) => {
           wake = resume;

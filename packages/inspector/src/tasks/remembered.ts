@@ -1,3 +1,5 @@
+import { remember } from '@batonjs/protocol/bounded-map';
+
 /** How many logs are read at once. */
 const atOnce = 32;
 
@@ -14,9 +16,7 @@ export function remembered<Log, Value>(
   const readOne = async (log: Log): Promise<Value | undefined> => {
     const value = await read(log).catch(() => undefined);
     if (value === undefined) return undefined;
-    known.set(keyOf(log), value);
-    const [oldest] = known.keys();
-    if (known.size > most && oldest !== undefined) known.delete(oldest);
+    remember(known, keyOf(log), value, most);
     return value;
   };
   return async (logs) => {

@@ -1,3 +1,4 @@
+import { tryJson } from '@batonjs/protocol/json';
 import { textOf } from '@batonjs/protocol/parts';
 import type { ListedTask, Scope, TaskPage, TaskQuery, TaskStore } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
@@ -119,11 +120,7 @@ export function toRow({ taskId, head, fact }: ListedTask): TaskRow {
 
 function readPlace(text: string | undefined): Place | undefined {
   if (text === undefined) return undefined;
-  try {
-    const { statusAt, taskId } = JSON.parse(text) as Record<string, unknown>;
-    if (typeof statusAt === 'string' && typeof taskId === 'string') return { statusAt, taskId };
-  } catch {
-    // Said below.
-  }
+  const { statusAt, taskId } = Object(tryJson(text)) as Record<string, unknown>;
+  if (typeof statusAt === 'string' && typeof taskId === 'string') return { statusAt, taskId };
   throw new RequestError(400, 'This is no place in a list of tasks');
 }

@@ -1,6 +1,6 @@
+import { sleep } from '@batonjs/protocol/timing';
 import type { TaskFilter, TaskListUpdate } from '../api/task.ts';
 import { problemOf } from '../http/reply.ts';
-import { pause } from '../pause.ts';
 import type { TaskSource } from './task-source.ts';
 
 /** An agent whose tasks are listed. */
@@ -60,6 +60,6 @@ export async function* taskFeed(
       known = '';
       yield { agent, type: 'problem', message: problemOf(error).message };
     }
-    await pause(source.everyMs, signal);
+    await sleep(source.everyMs, signal);
   }
 }

@@ -1,3 +1,4 @@
+import { remember } from '@batonjs/protocol/bounded-map';
 import type { AgentLink } from '../agents/agent-link.ts';
 import type { TaskRow } from '../api/task.ts';
 import { Recording } from './recording.ts';
@@ -34,12 +35,7 @@ export class Recordings {
 
   /** Keeps the recording of a task that began with it. */
   adopt(taskId: string, recording: Recording): void {
-    this.#recordings.set(taskId, recording);
-    const [oldest] = this.#recordings.keys();
-    if (this.#recordings.size > most && oldest !== undefined) {
-      this.#recordings.get(oldest)?.stop();
-      this.#recordings.delete(oldest);
-    }
+    remember(this.#recordings, taskId, recording, most)?.stop();
   }
 
   /** The rows of all tasks that the inspector saw, newest first. */

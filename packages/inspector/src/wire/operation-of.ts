@@ -1,3 +1,4 @@
+import { tryJson } from '@batonjs/protocol/json';
 import { type Operation, operationNames, operations } from '@batonjs/protocol/operations';
 
 /** The binding and the operation of an HTTP request, as far as it says. */
@@ -18,12 +19,8 @@ export function operationOf(
 }
 
 function methodOf(body: string): string | undefined {
-  try {
-    const { method } = Object(JSON.parse(body)) as { method?: unknown };
-    return typeof method === 'string' ? method : undefined;
-  } catch {
-    return undefined;
-  }
+  const { method } = Object(tryJson(body)) as { method?: unknown };
+  return typeof method === 'string' ? method : undefined;
 }
 
 /** Whether a path ends as a rule does: the path of the agent stands before it. */

@@ -1,5 +1,6 @@
 import { A2AError, type AgentReply, type MessageInput, type SendOptions } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
+import { tryJson } from '@batonjs/protocol/json';
 import {
   type ElicitResult,
   type InputRequiredResult,
@@ -137,13 +138,7 @@ export class Conversation {
 
 function readAsked(state: unknown): Asked | undefined {
   if (typeof state !== 'string') return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(state);
-  } catch {
-    // Checked below.
-  }
-  const { taskId, asked } = Object(value) as Readonly<Record<string, unknown>>;
+  const { taskId, asked } = Object(tryJson(state)) as Readonly<Record<string, unknown>>;
   if (typeof taskId === 'string' && taskId !== '' && typeof asked === 'string') return { taskId, asked };
   throw new A2AError('INVALID_PARAMS', 'The state of the request is none of this server');
 }

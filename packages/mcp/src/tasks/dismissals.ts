@@ -1,4 +1,5 @@
 import type { Task } from '@batonjs/protocol';
+import { remember } from '@batonjs/protocol/bounded-map';
 
 /** How many closed questions are remembered. */
 const most = 1_000;
@@ -9,7 +10,7 @@ const most = 1_000;
  * open under the key that the client knows.
  */
 export class Dismissals {
-  readonly #closed = new Set<string>();
+  readonly #closed = new Map<string, true>();
 
   /** The key of the question that a task waits with. It stays the same until the question is answered or closed. */
   keyOf(task: Task): string {
@@ -27,12 +28,7 @@ export class Dismissals {
   close(task: Task, key: string): void {
     const first = firstKey(task);
     if (key !== first) return;
-    const entry = entryOf(task.id, first);
-    this.#closed.delete(entry);
-    this.#closed.add(entry);
-    if (this.#closed.size <= most) return;
-    const [oldest] = this.#closed;
-    if (oldest !== undefined) this.#closed.delete(oldest);
+    remember(this.#closed, entryOf(task.id, first), true, most);
   }
 }
 

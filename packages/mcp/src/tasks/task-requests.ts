@@ -1,6 +1,7 @@
 import { A2AError, type AgentClient, type CallOptions } from '@batonjs/client';
 import { formOf } from '@batonjs/extensions/client';
 import type { Task } from '@batonjs/protocol';
+import { isObject } from '@batonjs/protocol/json';
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -108,7 +109,7 @@ async function update(
 
 async function sendAnswer(agent: AgentClient, task: Task, key: string, content: unknown): Promise<void> {
   const { requestedSchema, toMessage } = questionOf(task);
-  const values: Readonly<Record<string, unknown>> = isRecord(content) ? content : {};
+  const values: Readonly<Record<string, unknown>> = isObject(content) ? content : {};
   // The agent checks its forms itself, and asks again with the faults.
   const missing = formOf(task) ? undefined : requestedSchema.required?.find((name) => !(name in values));
   if (missing !== undefined)
@@ -126,9 +127,6 @@ async function sendAnswer(agent: AgentClient, task: Task, key: string, content: 
     ...(asked && { messageId: `answer-${asked}` }),
   });
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Asks the agent to cancel. That is a wish: a task that has ended, or cannot be canceled, is no error. */
 async function cancelTask(agent: AgentClient, id: string): Promise<void> {

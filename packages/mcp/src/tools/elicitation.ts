@@ -21,7 +21,3 @@ export function formOf(asked: Elicitation): (ReadSchema & { readonly type: z.Zod
   const read = readJsonSchema(asked.requestedSchema);
   return read?.type instanceof z.ZodObject ? { ...read, type: read.type } : undefined;
 }
-
-/** Whether a value is a JSON object. */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

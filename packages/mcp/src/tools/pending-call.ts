@@ -2,8 +2,9 @@ import { inputRequired as formRequired } from '@batonjs/extensions';
 import type { Form } from '@batonjs/extensions/client';
 import { askedIn } from '@batonjs/extensions/internals';
 import type { Json, Message } from '@batonjs/protocol';
+import { isObject } from '@batonjs/protocol/json';
 import { inputRequired, type TaskUpdate, type Turn } from '@batonjs/server';
-import { type Elicitation, fieldsOf, formOf, isObject } from './elicitation.ts';
+import { type Elicitation, fieldsOf, formOf } from './elicitation.ts';
 import { responseOf } from './response-of.ts';
 import { ToolError } from './tool-error.ts';
 

@@ -1,7 +1,8 @@
 import type { Message } from '@batonjs/protocol';
 import { type FormField, fieldsOf as formFields } from '@batonjs/protocol/form-fields';
 import { yesOrNo } from '@batonjs/protocol/forms';
-import { type Elicitation, fieldsOf, formOf, isObject } from './elicitation.ts';
+import { isObject } from '@batonjs/protocol/json';
+import { type Elicitation, fieldsOf, formOf } from './elicitation.ts';
 
 /** What the user answered, as an MCP server reads it. */
 export interface ElicitResponse {

@@ -2,6 +2,7 @@ import { type AgentReply, dataOf } from '@batonjs/client';
 import { awaitedCalls, taskContent } from '@batonjs/client/answers';
 import { errorOf, formOf } from '@batonjs/extensions/client';
 import type { Task } from '@batonjs/protocol';
+import { isObject } from '@batonjs/protocol/json';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { contentOf, contentOfArtifacts } from './content.ts';
 import { questionText } from './question.ts';
@@ -73,8 +74,7 @@ function wordsOf(task: Task): CallToolResult {
 /** The output of a typed skill is the data of the artifact `result`. */
 function structured({ artifacts = [] }: Task): Pick<CallToolResult, 'structuredContent'> {
   const output = dataOf(artifacts.find(({ name }) => name === 'result'));
-  const isObject = typeof output === 'object' && output !== null && !Array.isArray(output);
-  return isObject ? { structuredContent: output as Record<string, unknown> } : {};
+  return isObject(output) ? { structuredContent: output } : {};
 }
 
 /** Whether a task waits until calls of tools are approved. */

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { A2AError, ClientError } from '@batonjs/client';
+import { A2AError, isTransient, wasNotConnected } from '@batonjs/client';
+import { backoffMs, sleep } from '@batonjs/protocol/timing';
 
 /** The agent stayed out of reach although the gateway tried again. */
 export class Unreachable extends Error {
@@ -14,8 +14,7 @@ export interface ReachOptions {
   readonly repeatable: boolean;
 }
 
-const firstMs = 200;
-const longestMs = 10_000;
+const backoff = { initialMs: 200, maxMs: 10_000, jitter: 1 };
 
 /** Calls an agent until it answers, with exponential backoff and full jitter. Rejects with `Unreachable` after `forMs`. */
 export async function reach<T>(
@@ -23,34 +22,20 @@ export async function reach<T>(
   { forMs, signal, repeatable }: ReachOptions,
 ): Promise<T> {
   const end = performance.now() + forMs;
-  for (let pauseMs = firstMs; ; pauseMs = Math.min(longestMs, pauseMs * 2)) {
+  for (let failures = 1; ; failures += 1) {
     try {
       return await call();
     } catch (error) {
       signal.throwIfAborted();
-      if (!isUnreachable(error)) throw error;
+      if (!isTransient(error)) throw error;
       const leftMs = end - performance.now();
       if (leftMs <= 0 || !(repeatable || wasNotSent(error)))
         throw new Unreachable('The agent cannot be reached', { cause: error });
-      await sleep(Math.min(leftMs, pauseMs * Math.random()), undefined, { signal }).catch(() => {});
+      await sleep(Math.min(leftMs, backoffMs(failures, backoff)), signal);
       signal.throwIfAborted();
     }
   }
 }
 
-/** Whether the agent gave no answer, or the answer that it is not available now. */
-const isUnreachable = (error: unknown): boolean =>
-  ClientError.is(error, 'NETWORK') ||
-  ClientError.is(error, 'TIMEOUT') ||
-  A2AError.is(error, 'UNAVAILABLE') ||
-  A2AError.is(error, 'RESOURCE_EXHAUSTED');
-
 /** Whether the agent did not take the request: it refused it, or no connection was made. */
-export function wasNotSent(error: unknown): boolean {
-  if (A2AError.is(error)) return true;
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const { code } = cause as { code?: unknown };
-    if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') return true;
-  }
-  return false;
-}
+export const wasNotSent = (error: unknown): boolean => A2AError.is(error) || wasNotConnected(error);

@@ -1,6 +1,7 @@
 import { isInterrupted, type MessageInput } from '@batonjs/client';
 import { askedIn } from '@batonjs/extensions/internals';
 import type { Message, Task, TaskState } from '@batonjs/protocol';
+import { sleep } from '@batonjs/protocol/timing';
 import { isIdempotent } from '../agents/agents.ts';
 import { reach } from '../agents/reach.ts';
 import type { CallOptions } from '../call.ts';
@@ -160,7 +161,7 @@ export class Questions {
     const { name } = this.#child;
     try {
       while (authorizing.has(name) && !signal.aborted) {
-        if (turn.inbox.size === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+        if (turn.inbox.size === 0) await sleep(50);
         else {
           const message = await turn.inbox.take();
           if (message && !known.has(message.messageId)) await this.#forward(task, message);

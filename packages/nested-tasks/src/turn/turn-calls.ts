@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { A2AError, type AgentReply, ClientError, type MessageInput } from '@batonjs/client';
 import { TASK_PROGRESS, TASK_TREE } from '@batonjs/extensions/client';
 import type { ChildUpdate } from '@batonjs/lifecycle';
+import { sleep } from '@batonjs/protocol/timing';
 import type { Logger, TaskUpdate, Turn } from '@batonjs/server';
 import type { Agents, Callee, Target } from '../agents/agents.ts';
 import { reach, Unreachable } from '../agents/reach.ts';
@@ -73,7 +73,7 @@ export class TurnCalls {
     const { agents, logger, cancelMs: ms } = this.#settings;
     // A call may be about to learn the id of its child. Each ends with the signal, unless the agent's own code holds it.
     const done = new AbortController();
-    const late = sleep(shortlyMs, undefined, { signal: done.signal }).catch(() => {});
+    const late = sleep(shortlyMs, done.signal);
     await Promise.race([Promise.all(this.#running), late]).finally(() => done.abort());
     return cancelChildren(this.#turn.children, { agents, logger, ms });
   }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isObject } from '../values/json.ts';
 import { checkedBy, checkOf, checkOfElements, checkOfMembers, isBoolean, isText } from './canonical.ts';
 import type { Json, Struct } from './json.ts';
 
@@ -225,8 +226,4 @@ function isNonEmpty(value: unknown): value is string {
 
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

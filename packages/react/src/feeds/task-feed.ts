@@ -1,6 +1,7 @@
-import { type AgentClient, isTerminal, TaskView } from '@batonjs/client';
+import { type AgentClient, isTerminal, isTransient, TaskView } from '@batonjs/client';
 import type { Artifact, Message, Task } from '@batonjs/protocol';
-import { Backoff, type Connection, isTransient } from './connection.ts';
+import { backoffMs } from '@batonjs/protocol/timing';
+import { backoff, type Connection } from './connection.ts';
 import { Feed } from './feed.ts';
 import { pause } from './pause.ts';
 
@@ -55,7 +56,7 @@ export class TaskFeed extends Feed<FollowedTask> {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const backoff = new Backoff();
+    let failures = 0;
     if (this.#connection === 'idle') this.#connect('connecting');
     for (;;) {
       try {
@@ -65,7 +66,7 @@ export class TaskFeed extends Feed<FollowedTask> {
           followForMs: 0,
           ...(this.#lastEventId && { lastEventId: this.#lastEventId }),
           onOpen: () => {
-            backoff.reset();
+            failures = 0;
             this.#connect('connected');
           },
         });
@@ -85,7 +86,7 @@ export class TaskFeed extends Feed<FollowedTask> {
         if (signal.aborted) return;
         if (!isTransient(error)) return this.#connect('closed', error);
         this.#connect('reconnecting', error);
-        await pause(backoff.next(), signal);
+        await pause(backoffMs(++failures, backoff), signal);
         if (signal.aborted) return;
       }
     }

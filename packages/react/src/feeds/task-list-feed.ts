@@ -1,6 +1,7 @@
-import type { AgentClient } from '@batonjs/client';
+import { type AgentClient, isTransient } from '@batonjs/client';
 import type { ListTasksRequest, Task } from '@batonjs/protocol';
-import { Backoff, type Connection, isTransient } from './connection.ts';
+import { backoffMs } from '@batonjs/protocol/timing';
+import { backoff, type Connection } from './connection.ts';
 import { Feed } from './feed.ts';
 import { pause } from './pause.ts';
 
@@ -60,7 +61,7 @@ export class TaskListFeed extends Feed<ListedTasks> {
 
   async #poll(signal: AbortSignal): Promise<void> {
     const { pollMs = 5_000 } = this.#options;
-    const backoff = new Backoff();
+    let failures = 0;
     if (this.get().connection === 'idle') this.set({ ...this.get(), connection: 'connecting' });
     while (!signal.aborted) {
       this.#refresh = new AbortController();
@@ -69,14 +70,14 @@ export class TaskListFeed extends Feed<ListedTasks> {
       try {
         const read = await this.#read(signal);
         if (signal.aborted) return;
-        backoff.reset();
+        failures = 0;
         this.#show({ ...read, connection: 'connected', error: undefined });
       } catch (error) {
         if (signal.aborted) return;
         const connection = isTransient(error) ? 'reconnecting' : 'closed';
         this.set({ ...this.get(), connection, error });
         if (connection === 'closed') return;
-        pauseMs = backoff.next();
+        pauseMs = backoffMs(++failures, backoff);
       }
       await pause(pauseMs, refreshed);
       // A page that is not seen asks for nothing.

@@ -1,9 +1,9 @@
 import { type Fact, isTerminal } from '@batonjs/lifecycle';
+import { backoffMs } from '@batonjs/protocol/timing';
 import type { DeliveryOutcome } from '@batonjs/store';
 import { isoTime } from '../base/timing/clock.ts';
 import type { AttemptResult } from './attempt.ts';
-import type { PushRetry } from './push-options.ts';
-import { retryDelay } from './retry-delay.ts';
+import { backoffOf, type PushRetry } from './push-options.ts';
 
 /** The circumstances of an attempt that failed. */
 export interface FailedAttempt {
@@ -36,6 +36,6 @@ export function outcomeOf(
   const isHopeless = isFinal || rejections >= maxRejections || attempts >= maxAttempts;
   if (isHopeless || now - Date.parse(fact.at) > maxAgeMs)
     return { dead: `${reason}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}` };
-  const wait = Math.max(retryDelay(attempts, options, random), Math.min(afterMs, maxDelayMs));
+  const wait = Math.max(backoffMs(attempts, backoffOf(options), random), Math.min(afterMs, maxDelayMs));
   return { retryAt: isoTime(now + wait), attempts };
 }

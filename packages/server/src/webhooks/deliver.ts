@@ -1,5 +1,6 @@
 import { FACT_FORMAT, toStreamResponse } from '@batonjs/lifecycle';
 import { PREVIEW_VERSION } from '@batonjs/protocol/headers';
+import { backoffMs } from '@batonjs/protocol/timing';
 import { type Delivery, loadTask, type StoredFact } from '@batonjs/store';
 import { type DeliverySpan, runIn } from '../base/hooks/telemetry.ts';
 import { isoTime } from '../base/timing/clock.ts';
@@ -9,7 +10,7 @@ import { type FailureOutcome, outcomeOf } from './attempt-outcome.ts';
 import { deliveryId } from './delivery-id.ts';
 import type { FailingWebhooks } from './hosts/failing-webhooks.ts';
 import { leaveToOthers } from './leave-to-others.ts';
-import { retryDelay } from './retry-delay.ts';
+import { backoffOf } from './push-options.ts';
 import { isWanted } from './wanted-update.ts';
 import type { DeliveryDependencies } from './webhooks.ts';
 
@@ -54,7 +55,7 @@ export async function deliver(
   const facts = await store.readFacts(scope, taskId, cursor, batch);
   if (facts.some(({ fact }) => fact.format !== FACT_FORMAT)) {
     // Another process may know this format; skipping the fact would hide it for good.
-    const retryAt = isoTime(clock.now() + retryDelay(1, push.options.retry, clock.random));
+    const retryAt = isoTime(clock.now() + backoffMs(1, backoffOf(push.options.retry), clock.random));
     await push.store.advance(delivery, { retryAt, attempts });
     return done;
   }

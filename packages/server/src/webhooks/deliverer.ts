@@ -1,3 +1,4 @@
+import { backoffMs } from '@batonjs/protocol/timing';
 import type { Delivery, PushConfigName, Unsubscribe } from '@batonjs/store';
 import { endSubscription } from '../base/store/end-subscription.ts';
 import { heardWithinMs, type Peers } from '../base/store/peers.ts';
@@ -7,7 +8,7 @@ import { ClockSteps } from '../base/timing/clock-steps.ts';
 import { type DeliveryProgress, deliver, deliveryMs } from './deliver.ts';
 import { FailingWebhooks, hostOf } from './hosts/failing-webhooks.ts';
 import { HostShares } from './hosts/host-shares.ts';
-import { retryDelay } from './retry-delay.ts';
+import { backoffOf } from './push-options.ts';
 import type { DeliveryDependencies } from './webhooks.ts';
 
 const batch = 32;
@@ -168,7 +169,7 @@ export class Deliverer {
     const failures = this.#shares.failures(host);
     const wait =
       failures > 0
-        ? retryDelay(Math.min(failures, failuresThatCount) + 1, push.options.retry, clock.random)
+        ? backoffMs(Math.min(failures, failuresThatCount) + 1, backoffOf(push.options.retry), clock.random)
         : pollMs * clock.random();
     if (failures > 0) this.#failing.postponed(delivery.push);
     const outcome = { retryAt: isoTime(clock.now() + wait), attempts: delivery.push.attempts };

@@ -1,4 +1,5 @@
 import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
+import type { Backoff } from '@batonjs/protocol/timing';
 import type { AddressPolicyOptions } from './address-policy/address-policy.ts';
 import type { SignPush } from './sign-push.ts';
 import type { PushUpdates } from './wanted-update.ts';
@@ -22,6 +23,13 @@ export interface PushRetry {
   /** An update that is older than this is not tried again after a failure. Default 24 hours. */
   readonly maxAgeMs: number;
 }
+
+/** The waits after failures. Random from 0, so that retries do not come in step. */
+export const backoffOf = ({ baseDelayMs, maxDelayMs }: PushRetry): Backoff => ({
+  initialMs: baseDelayMs,
+  maxMs: maxDelayMs,
+  jitter: 1,
+});
 
 /** How webhooks are delivered to. A webhook must be public and have TLS, unless it is listed in `allow`. */
 export interface PushOptions extends AddressPolicyOptions {

@@ -1,3 +1,4 @@
+import { backoffMs } from '@batonjs/protocol/timing';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { frequentPolls } from '../../../../test/kit/frequent-polls.ts';
@@ -5,7 +6,7 @@ import { scope } from '../../../../test/kit/scope.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { completed, taskAgent, working } from '../../src/index.ts';
 import { HostShares } from '../../src/webhooks/hosts/host-shares.ts';
-import { retryDelay } from '../../src/webhooks/retry-delay.ts';
+import { backoffOf } from '../../src/webhooks/push-options.ts';
 import { registered } from './kit/push-config.ts';
 import { begin, create, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';
 import { heard } from './kit/settings.ts';
@@ -65,12 +66,13 @@ describe('what a webhook asks for with Retry-After [R-PUSH-27]', () => {
 
 describe('the wait before another attempt [R-PUSH-26]', () => {
   const retry = { baseDelayMs: 1_000, maxDelayMs: 10_000, maxAttempts: 9, maxRejections: 9, maxAgeMs: 1 };
+  const waitMs = (failures: number, random: number) => backoffMs(failures, backoffOf(retry), () => random);
 
   it('is random below a bound that doubles and ends somewhere', () => {
-    expect([1, 2, 3, 4, 5, 60].map((n) => retryDelay(n, retry, () => 1))).toEqual([
-      1_000, 2_000, 4_000, 8_000, 10_000, 10_000,
+    expect([0, 1, 2, 3, 4, 5, 60].map((n) => waitMs(n, 1))).toEqual([
+      1_000, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000,
     ]);
-    expect(retryDelay(3, retry, () => 0.25)).toBe(1_000);
+    expect(waitMs(3, 0.25)).toBe(1_000);
   });
 });
 

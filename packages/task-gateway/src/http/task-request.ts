@@ -1,4 +1,5 @@
 import type { Json } from '@batonjs/protocol';
+import { isObject } from '@batonjs/protocol/json';
 import { GatewayRefusal } from '../tasks/gateway-refusal.ts';
 import { type GatewayStatus, statuses } from '../tasks/gateway-task.ts';
 import { decodeCursor, type TaskFilter } from '../tasks/task-log.ts';
@@ -49,15 +50,13 @@ function toName(name: string, value: unknown): string {
 }
 
 function toObject(name: string, value: unknown): Readonly<Record<string, Json>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid(`\`${name}\` must be an object`);
+  if (!isObject(value)) throw invalid(`\`${name}\` must be an object`);
   return value as Readonly<Record<string, Json>>;
 }
 
 /** The members of a body. A misspelled member would otherwise be ignored without a word. */
 export function members(body: unknown, known: readonly string[]): Readonly<Record<string, unknown>> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw invalid('The body must be a JSON object');
+  if (!isObject(body)) throw invalid('The body must be a JSON object');
   const unknown = Object.keys(body).find((name) => !known.includes(name));
   if (unknown !== undefined)
     throw invalid(

@@ -1,4 +1,5 @@
 import type { Json } from '@batonjs/protocol';
+import { isObject } from '@batonjs/protocol/json';
 import { members, toFormInput, toSequence, toSubmission, toTaskId } from '../http/task-request.ts';
 import { GatewayRefusal } from '../tasks/gateway-refusal.ts';
 import type { FormInput } from '../tasks/task-service.ts';
@@ -24,8 +25,7 @@ const membersOf: Readonly<Record<ClientFrame['event'], readonly string[]>> = {
 
 /** Checks a frame. Throws a `GatewayRefusal` that names the member that is wrong. */
 export function toFrame(value: unknown): ClientFrame {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new GatewayRefusal('INVALID_REQUEST', 'A frame must be a JSON object');
+  if (!isObject(value)) throw new GatewayRefusal('INVALID_REQUEST', 'A frame must be a JSON object');
   const { event, requestId, ...rest } = value as Record<string, Json>;
   if (typeof event !== 'string' || !Object.hasOwn(membersOf, event))
     throw new GatewayRefusal('INVALID_REQUEST', `\`event\` is one of ${Object.keys(membersOf).join(', ')}`);

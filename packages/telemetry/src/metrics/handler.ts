@@ -1,3 +1,4 @@
+import { isSameText } from '@batonjs/protocol/security';
 import type { AgentServer } from '@batonjs/server';
 import { telemetryOf } from '@batonjs/server/internals';
 import type { Worker } from '@batonjs/server/worker';
@@ -69,7 +70,7 @@ export function metricsHandler(
     authorization: string | undefined,
     accept: string | undefined,
   ): Promise<Answer> {
-    if (expected && !isEqual(expected, authorization))
+    if (expected && !isSameText(expected, authorization ?? ''))
       return refused(401, { 'www-authenticate': 'Bearer' }, 'The token is missing or wrong');
     if (method !== 'GET' && method !== 'HEAD') return refused(405, { allow: 'GET, HEAD' }, 'Use GET');
     const format = formatFor(accept);
@@ -97,10 +98,3 @@ const refused = (status: number, headers: Readonly<Record<string, string>>, text
   headers: { ...headers, 'content-type': 'text/plain; charset=utf-8' },
   text: `${text}\n`,
 });
-
-/** In a time that says nothing about where they differ. Not of `node:crypto`: browsers load this file too. */
-function isEqual(expected: string, given = ''): boolean {
-  let difference = expected.length ^ given.length;
-  for (let n = 0; n < expected.length; n++) difference |= expected.charCodeAt(n) ^ given.charCodeAt(n);
-  return difference === 0;
-}

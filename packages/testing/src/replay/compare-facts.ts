@@ -1,5 +1,5 @@
 import type { Fact } from '@batonjs/lifecycle';
-import { isSameJson } from '@batonjs/protocol/parts';
+import { isSameJson } from '@batonjs/protocol/json';
 
 /** How what an agent says is compared. `exact`: all of it, ids and times aside. `shape`: the kinds of its values. */
 export type Comparison = 'exact' | 'shape';

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '@batonjs/protocol/timing';
 import { type SqlDatabase, type SqlDatabaseOptions, sqlDatabase } from '../sql-database.ts';
 import type { SqlDriver, SqlValue } from '../sql-driver.ts';
 import { isBusy } from '../tables/is-busy.ts';

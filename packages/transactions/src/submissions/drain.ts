@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { A2AError, errorTable } from '@batonjs/protocol/errors';
+import { A2AError, isPermanent } from '@batonjs/protocol/errors';
+import { backoffMs, sleep } from '@batonjs/protocol/timing';
 import type { AgentServer } from '@batonjs/server';
 import { type Inside, insideOf } from '@batonjs/server/internals';
 import { type SqlDatabase, sessionOf } from '../sql-database.ts';
@@ -78,7 +78,7 @@ class Drain<Tx> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await this.look();
-      await sleep(pollMs, undefined, { signal, ref: false }).catch(() => {});
+      await sleep(pollMs, signal, 'idle');
     }
   }
 
@@ -106,18 +106,14 @@ class Drain<Tx> {
       return { seq, done: true };
     } catch (error) {
       const about = { messageId: request.message.messageId, taskId, error };
-      if (A2AError.is(error) && isRefusal(error)) {
+      if (A2AError.is(error) && isPermanent(error)) {
         logger('error', 'A submission was refused', about);
         return { seq, error: `${error.reason}: ${error.message}` };
       }
       // Another process may send it at once.
       if (this.#closing.signal.aborted) return { seq, pauseMs: 0 };
       if (!A2AError.is(error)) logger('warn', 'A submission could not be sent', about);
-      return { seq, pauseMs: Math.min(250 * 2 ** Math.min(tries, 10), 60_000) };
+      return { seq, pauseMs: backoffMs(tries + 1, { initialMs: 250, jitter: 0 }) };
     }
   }
 }
-
-/** Whether the same message would be refused again. */
-const isRefusal = ({ reason }: A2AError): boolean =>
-  errorTable[reason].http < 500 && reason !== 'RESOURCE_EXHAUSTED';

@@ -1,3 +1,4 @@
+import { backoffMs, sleep } from '@batonjs/protocol/timing';
 import { accessHeaders } from './access.ts';
 import { type ApiError, apiUrl, errorOf } from './api.ts';
 
@@ -16,8 +17,7 @@ export interface FeedOptions<T> {
 
 /** Without a byte for so long, in milliseconds, a connection counts as broken: the inspector sends something every 10 s. */
 const silenceMs = 25_000;
-const firstPauseMs = 250;
-const longestPauseMs = 2_000;
+const backoff = { initialMs: 250, maxMs: 2_000, jitter: 0 };
 
 /**
  * Reads a feed of the inspector and reconnects for as long as it is open and not refused. Returns the function that
@@ -26,14 +26,14 @@ const longestPauseMs = 2_000;
 export function openFeed<T>({ path, onValue, onState, onRefused }: FeedOptions<T>): () => void {
   const closing = new AbortController();
   void (async () => {
-    let pause = firstPauseMs;
+    let failures = 0;
     while (!closing.signal.aborted) {
       try {
         const refusal = await readOnce(
           path(),
           closing.signal,
           (value: T) => {
-            pause = firstPauseMs;
+            failures = 0;
             onValue(value);
           },
           () => onState?.('open'),
@@ -44,8 +44,7 @@ export function openFeed<T>({ path, onValue, onState, onRefused }: FeedOptions<T
       }
       if (closing.signal.aborted) return;
       onState?.('lost');
-      await new Promise((resolve) => setTimeout(resolve, pause));
-      pause = Math.min(pause * 2, longestPauseMs);
+      await sleep(backoffMs(++failures, backoff), closing.signal);
     }
   })();
   return () => closing.abort();

@@ -1,3 +1,4 @@
+import { tryJson } from '@batonjs/protocol/json';
 import type { ComponentChildren } from 'preact';
 import type { Exchange } from '../../api/wire.ts';
 import { CopyButton, Facts, Section } from '../parts/bits.tsx';
@@ -59,14 +60,6 @@ function Headers({ headers }: { readonly headers: Readonly<Record<string, string
 
 function Body({ text }: { readonly text: string }) {
   if (text === '') return <p class="muted">No body.</p>;
-  const value = parsed(text);
+  const value = tryJson(text);
   return value === undefined ? <pre class="code">{text}</pre> : <JsonView value={value} open={3} />;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,14 +1,4 @@
-/** How long the server waits between two tries. */
-export interface Backoff {
-  /** Milliseconds before the second try. Default 1,000. */
-  readonly initialMs?: number;
-  /** How many times longer each wait is than the one before: 1 or more. Default 2. */
-  readonly factor?: number;
-  /** The longest wait in milliseconds. Default 60,000. */
-  readonly maxMs?: number;
-  /** Which part of a wait is left to chance, 0 to 1, so that many tasks do not try again at once. Default 0.2. */
-  readonly jitter?: number;
-}
+import type { Backoff } from '@batonjs/protocol/timing';
 
 /** How often something that threw is tried again. */
 export interface Retry {

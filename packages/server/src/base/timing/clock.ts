@@ -1,3 +1,4 @@
+import { sleep } from '@batonjs/protocol/timing';
 /** The source of time and randomness; a test may replace both. */
 export interface Clock {
   /** The wall clock, in milliseconds since 1970: people's and agents' times and deadlines are compared with it. */
@@ -11,24 +12,6 @@ export interface Clock {
   readonly sleep: (ms: number, signal?: AbortSignal, kind?: 'idle') => Promise<void>;
   /** At least 0, less than 1. */
   readonly random: () => number;
-}
-
-/** A timer that can be aborted. It lasts at most as long as a timer can: 2^31 - 1 ms. */
-function sleep(ms: number, signal?: AbortSignal, kind?: 'idle'): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer: ReturnType<typeof setTimeout> & { unref?: () => void } = setTimeout(
-      done,
-      Math.max(0, Math.min(ms, 2 ** 31 - 1)),
-    );
-    if (kind) timer.unref?.();
-    signal?.addEventListener('abort', done);
-    if (signal?.aborted) done();
-  });
 }
 
 export const systemClock: Clock = {

@@ -1,5 +1,5 @@
 import type { Message, SendMessageConfiguration, SendMessageRequest } from '@batonjs/protocol';
-import { isSameJson } from '@batonjs/protocol/parts';
+import { isSameJson } from '@batonjs/protocol/json';
 import { sha256 } from '#bytes';
 import { checkConfigLimit, tooMany } from '../../webhooks/configs/check-config-limit.ts';
 import { checkPushConfig } from '../../webhooks/configs/check-push-config.ts';

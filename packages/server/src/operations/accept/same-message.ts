@@ -1,5 +1,5 @@
 import type { MessageReceived } from '@batonjs/lifecycle';
-import { isSameJson } from '@batonjs/protocol/parts';
+import { isSameJson } from '@batonjs/protocol/json';
 
 type Sent = Pick<MessageReceived, 'message' | 'metadata'>;
 

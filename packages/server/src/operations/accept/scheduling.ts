@@ -2,6 +2,7 @@ import type { MessageReceived } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { invalidParams } from '@batonjs/protocol/errors';
 import { SCHEDULING } from '@batonjs/protocol/headers';
+import { isObject } from '@batonjs/protocol/json';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { CallContext } from '../call/call-context.ts';
 
@@ -22,8 +23,7 @@ export function schedulingOf(
 ): Scheduling {
   const scheduling = metadata?.[SCHEDULING];
   if (scheduling === undefined || !extensions.includes(SCHEDULING)) return none;
-  if (typeof scheduling !== 'object' || scheduling === null || Array.isArray(scheduling))
-    throw invalid('', 'must be an object');
+  if (!isObject(scheduling)) throw invalid('', 'must be an object');
   const { notBefore, priority } = scheduling as Readonly<Record<string, unknown>>;
   const time = notBefore === undefined ? 0 : timeOf(notBefore, now + mostMs);
   const urgency = priority === undefined ? 0 : Number(priority);

@@ -2,7 +2,7 @@ import type { Callback, QuestionLink, State } from '@batonjs/lifecycle';
 import { answerPrefix, reservedFor } from '@batonjs/lifecycle/internals';
 import type { Message, Part } from '@batonjs/protocol';
 import { type Form, formIn, isOwnForm } from '@batonjs/protocol/forms';
-import { isSameJson } from '@batonjs/protocol/parts';
+import { isSameJson } from '@batonjs/protocol/json';
 import { StoreError } from '@batonjs/store';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';

@@ -1,6 +1,7 @@
 import type { Callback, State } from '@batonjs/lifecycle';
+import { isSameJson } from '@batonjs/protocol/json';
 import { type Issue, readOwnSchema } from '@batonjs/protocol/json-schema';
-import { isSameJson } from '@batonjs/protocol/parts';
+import { isSameText } from '@batonjs/protocol/security';
 import { StoreError } from '@batonjs/store';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
@@ -11,7 +12,6 @@ import { orderFor } from '../../turns/order/schedule.ts';
 import {
   type CallbackToken,
   hashOf,
-  isSameText,
   readCallbackToken,
   signedText,
 } from '../../turns/outside/callback-token.ts';

@@ -1,4 +1,4 @@
-import { isSameJson } from '@batonjs/protocol/parts';
+import { isSameJson } from '@batonjs/protocol/json';
 import type { TaskStore } from '@batonjs/store';
 import type { CardInput } from './complete-card.ts';
 

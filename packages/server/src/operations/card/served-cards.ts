@@ -1,5 +1,6 @@
 import type { ServerBinding } from '@batonjs/bindings';
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
+import { remember } from '@batonjs/protocol/bounded-map';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Caller } from '../../agent/caller.ts';
 import { type CardInput, cardAt } from './complete-card.ts';
@@ -85,10 +86,8 @@ function signOnce(signCard: SignCard): (card: AgentCard) => Promise<AgentCard> {
     const known = signed.get(key);
     if (known) return known;
     const signing = Promise.resolve(card).then(signCard);
-    signed.set(key, signing);
+    remember(signed, key, signing, mostSigned);
     signing.catch(() => signed.delete(key));
-    const [oldest] = signed.keys();
-    if (oldest !== undefined && signed.size > mostSigned) signed.delete(oldest);
     return signing;
   };
 }

@@ -1,4 +1,5 @@
-import { A2AError, errorTable } from '@batonjs/protocol/errors';
+import { A2AError, isPermanent } from '@batonjs/protocol/errors';
+import { backoffMs } from '@batonjs/protocol/timing';
 import { isoTime } from '../../base/timing/clock.ts';
 import { derivedTaskId } from '../accept/derived-task-id.ts';
 import { labelOfSchedule } from '../accept/receive.ts';
@@ -12,8 +13,8 @@ import { throughAt } from './through-at.ts';
 export const missedAfterMs = 60_000;
 /** The longest sleep: the wall clock may be set meanwhile. */
 const longestSleepMs = 20_000;
-/** The longest pause after a failure, in milliseconds. */
-const longestPauseMs = 60_000;
+/** The pauses after failures. */
+const backoff = { initialMs: 250, jitter: 0 };
 /** For how long a schedule is remembered after its name got other times. */
 const replacedForMs = 7 * 86_400_000;
 
@@ -81,13 +82,13 @@ class ScheduleRun {
   /** Tries again, after pauses that grow, until it succeeds or the server closes. */
   async #untilDone(work: () => Promise<void>): Promise<void> {
     const { clock, report } = this.#source;
-    for (let failures = 0; !this.#closing.aborted; failures++) {
+    for (let failures = 1; !this.#closing.aborted; failures++) {
       try {
         return await work();
       } catch (error) {
         if (!this.#closing.aborted && !A2AError.is(error, 'UNAVAILABLE'))
           report('A recurring task could not be started, and is tried again', { ...this.#logged, error });
-        await clock.sleep(Math.min(longestPauseMs, 250 * 2 ** Math.min(failures, 10)), this.#closing, 'idle');
+        await clock.sleep(backoffMs(failures, backoff), this.#closing, 'idle');
       }
     }
   }
@@ -177,7 +178,7 @@ class ScheduleRun {
     } catch (error) {
       // Another process started it, with other words of another version.
       if (A2AError.is(error, 'MESSAGE_ID_CONFLICT')) return taskId;
-      if (!A2AError.is(error) || !isRefusal(error)) throw error;
+      if (!A2AError.is(error) || !isPermanent(error)) throw error;
       logger('error', 'A recurring task was refused', { ...this.#logged, dueAt, error });
       return undefined;
     }
@@ -192,7 +193,3 @@ class ScheduleRun {
     return { schedule: this.#own.task.name };
   }
 }
-
-/** Whether the same message would be refused again. */
-const isRefusal = ({ reason }: A2AError): boolean =>
-  errorTable[reason].http < 500 && reason !== 'RESOURCE_EXHAUSTED';

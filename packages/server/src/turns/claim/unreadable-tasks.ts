@@ -1,3 +1,5 @@
+import { remember } from '@batonjs/protocol/bounded-map';
+import { backoffMs } from '@batonjs/protocol/timing';
 import type { Lease } from '@batonjs/store';
 import type { TurnDependencies } from '../turn-dependencies.ts';
 
@@ -30,10 +32,8 @@ export class UnreadableTasks {
     const { leaseMs } = this.#dependencies.options;
     const key = keyOf(lease);
     const failures = (this.#unreadable.get(key)?.failures ?? 0) + 1;
-    const retryMs = Math.max(leaseMs, Math.min(leaseMs * 2 ** (failures - 1), longest));
-    this.#unreadable.delete(key);
-    this.#unreadable.set(key, { lease, failures });
-    if (this.#unreadable.size > most) this.#unreadable.delete(this.#unreadable.keys().next().value!);
+    const retryMs = backoffMs(failures, { initialMs: leaseMs, maxMs: Math.max(leaseMs, longest), jitter: 0 });
+    remember(this.#unreadable, key, { lease, failures }, most);
     const { taskId } = lease;
     report('A claimed task cannot be opened', { taskId, failures, retryMs, error });
     if (retryMs === leaseMs) return;

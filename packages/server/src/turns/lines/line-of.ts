@@ -1,4 +1,5 @@
 import type { LogLine } from '@batonjs/lifecycle';
+import { isObject } from '@batonjs/protocol/json';
 
 /** How many characters of one line are kept: of its text, and of its fields as JSON. */
 const most = { text: 2_000, fields: 4_000 };
@@ -27,7 +28,7 @@ function jsonOf(fields: object): Readonly<Record<string, unknown>> | 'left out' 
     const json = JSON.stringify(fields instanceof Error ? { error: fields } : fields, withErrors);
     if (json.length > most.fields) return 'left out';
     const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : { value };
+    return isObject(value) ? { ...value } : { value };
   } catch {
     return 'left out';
   }

@@ -1,8 +1,9 @@
 import type { Command, State } from '@batonjs/lifecycle';
+import { backoffMs } from '@batonjs/protocol/timing';
 import { isoTime } from '../../base/timing/clock.ts';
 
 /** The pauses before the third, fourth, … of turns in a row that ask for one at once, in milliseconds. */
-const pauseMs = { first: 1_000, longest: 60_000 };
+const backoff = { initialMs: 1_000, maxMs: 60_000, jitter: 0 };
 
 /**
  * What a turn that asks for another one gets. A time of the past starts it at once, but not again and again: an agent
@@ -18,6 +19,5 @@ export function wakeCommand(
   // The same turn may ask several times, and after a crash once more.
   const before = hasty === undefined ? 0 : hasty.turn === openTurn?.number ? hasty.count - 1 : hasty.count;
   if (before === 0) return { type: 'set-wake', time, hasty: 1 };
-  const ms = Math.min(pauseMs.longest, pauseMs.first * 2 ** (before - 1));
-  return { type: 'set-wake', time: isoTime(now + ms), hasty: before + 1 };
+  return { type: 'set-wake', time: isoTime(now + backoffMs(before, backoff)), hasty: before + 1 };
 }

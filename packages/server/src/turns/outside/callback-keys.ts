@@ -1,9 +1,9 @@
+import { isSameText } from '@batonjs/protocol/security';
 import type { RecordStore } from '@batonjs/store';
 import { sha256 } from '#bytes';
 import { changeRecord } from '../../base/store/records.ts';
 import { randomText } from '../../base/system/random-text.ts';
 import type { Clock } from '../../base/timing/clock.ts';
-import { isSameText } from './callback-token.ts';
 
 /** The record of a store with its keys, the latest first. */
 const keysRecord = 'callback-keys';

@@ -37,11 +37,3 @@ export function readCallbackToken(
 /** What the log keeps of a secret: it does not tell the secret, and is that of one agent of those on a store. */
 export const hashOf = (queue: string, secret: string): string =>
   sha256(JSON.stringify([queue, secret]), 'base64url');
-
-/** Whether two texts are the same, in a time that only their lengths decide. */
-export function isSameText(one: string, other: string): boolean {
-  let difference = one.length ^ other.length;
-  for (let index = 0; index < one.length; index++)
-    difference |= one.charCodeAt(index) ^ other.charCodeAt(index);
-  return difference === 0;
-}

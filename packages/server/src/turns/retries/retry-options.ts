@@ -1,5 +1,6 @@
 import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
-import type { Backoff, StepRetry, TurnRetry } from '../../agent/retries/retry.ts';
+import type { Backoff } from '@batonjs/protocol/timing';
+import type { StepRetry, TurnRetry } from '../../agent/retries/retry.ts';
 
 const ofTurnRetry: OptionNames<TurnRetry> = { retries: true, backoff: true, retryIf: true, steps: true };
 const ofStepRetry: OptionNames<StepRetry> = { retries: true, backoff: true, retryIf: true, timeoutMs: true };

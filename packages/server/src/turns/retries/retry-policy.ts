@@ -1,11 +1,6 @@
 import { A2AError } from '@batonjs/protocol/errors';
-import {
-  type Backoff,
-  NonRetryableError,
-  type Retry,
-  type StepRetry,
-  type TurnRetry,
-} from '../../agent/retries/retry.ts';
+import { type Backoff, backoffMs } from '@batonjs/protocol/timing';
+import { NonRetryableError, type Retry, type StepRetry, type TurnRetry } from '../../agent/retries/retry.ts';
 import type { Logger } from '../../base/hooks/logger.ts';
 import type { Clock } from '../../base/timing/clock.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -104,8 +99,6 @@ export function nextTryAt(
   { now, random }: Pick<Clock, 'now' | 'random'>,
 ): number | undefined {
   if (attempt > retries || NonRetryableError.is(error) || !retryIf(error, attempt)) return undefined;
-  const { initialMs, factor, maxMs, jitter } = backoff;
   const at = now();
-  const ms = Math.min(maxMs, initialMs * factor ** (attempt - 1)) * (1 - jitter * random());
-  return at + Math.round(retryAfterMs(error, at) ?? ms);
+  return at + Math.round(retryAfterMs(error, at) ?? backoffMs(attempt, backoff, random));
 }

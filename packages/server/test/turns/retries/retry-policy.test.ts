@@ -13,7 +13,7 @@ import {
 import { describeThrown } from '../../../src/turns/retries/thrown.ts';
 
 const now = Date.UTC(2026, 0, 1);
-const clock = (random = 0) => ({ now: () => now, random: () => random });
+const clock = (random = 1) => ({ now: () => now, random: () => random });
 const policy = (given: TurnRetry) => completeRetry(given).turns;
 const waitAfter = (attempt: number, given: TurnRetry, random?: number, error: unknown = new Error()) => {
   const at = nextTryAt(error, attempt, policy(given), clock(random));
@@ -69,17 +69,17 @@ describe('there is no next try', () => {
     const retryIf = () => true;
     expect(new NonRetryableError('No').name).toBe('NonRetryableError');
     for (const error of [new NonRetryableError('No'), Object.assign(new Error(), { code: 'NON_RETRYABLE' })])
-      expect(waitAfter(1, { retries: 5, retryIf }, 0, error)).toBeUndefined();
+      expect(waitAfter(1, { retries: 5, retryIf }, 1, error)).toBeUndefined();
     for (const other of [null, 'NON_RETRYABLE', Object.assign(new Error(), { code: 'OTHER' })])
-      expect(waitAfter(1, { retries: 5 }, 0, other)).toBe(1_000);
+      expect(waitAfter(1, { retries: 5 }, 1, other)).toBe(1_000);
   });
 
   it('for an error that `retryIf` does not want, which is told which try it was', () => {
     const seen: unknown[] = [];
     const error = new Error('x');
     const retryIf = (...args: unknown[]) => seen.push(args) < 2;
-    expect(waitAfter(1, { retries: 5, retryIf }, 0, error)).toBe(1_000);
-    expect(waitAfter(2, { retries: 5, retryIf }, 0, error)).toBeUndefined();
+    expect(waitAfter(1, { retries: 5, retryIf }, 1, error)).toBe(1_000);
+    expect(waitAfter(2, { retries: 5, retryIf }, 1, error)).toBeUndefined();
     expect(seen).toEqual([
       [error, 1],
       [error, 2],
@@ -95,7 +95,7 @@ describe('there is no next try', () => {
     ['INTERNAL_ERROR', undefined, true],
   ] as const)('for a refusal, but for %s with the wait %s: %s', (reason, retryAfter, isRetried) => {
     const error = new A2AError(reason, undefined, retryAfter === undefined ? {} : { retryAfter });
-    expect(waitAfter(1, { retries: 1 }, 0, error)).toBe(isRetried ? (retryAfter ?? 1) * 1_000 : undefined);
+    expect(waitAfter(1, { retries: 1 }, 1, error)).toBe(isRetried ? (retryAfter ?? 1) * 1_000 : undefined);
   });
 
   it('where `retryIf` of the server throws, which is logged', () => {

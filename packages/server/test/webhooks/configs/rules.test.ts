@@ -7,7 +7,6 @@ import { type FailedAttempt, outcomeOf } from '../../../src/webhooks/attempt-out
 import { deliveryId } from '../../../src/webhooks/delivery-id.ts';
 import { FailingWebhooks, hostOf } from '../../../src/webhooks/hosts/failing-webhooks.ts';
 import { HostShares } from '../../../src/webhooks/hosts/host-shares.ts';
-import { retryDelay } from '../../../src/webhooks/retry-delay.ts';
 import { isWanted } from '../../../src/webhooks/wanted-update.ts';
 import { push } from '../kit/push-config.ts';
 
@@ -54,16 +53,6 @@ it('the id of a delivery is one of the log, the task, the webhook and the positi
   expect(new Set(ids).size).toBe(5);
   for (const id of ids) expect(id).toMatch(/^[\w-]{32}$/);
   expect(deliveryId({ taskId: 't', id: 'w' }, first, 1)).toBe(ids[0]);
-});
-
-describe('the wait before a retry', () => {
-  const retry = { baseDelayMs: 100, maxDelayMs: 1_000, maxAttempts: 9, maxRejections: 9, maxAgeMs: 9 };
-
-  it('doubles with each failure up to the longest, and is random below', () => {
-    const longest = [0, 1, 2, 3, 4, 5, 50].map((failures) => retryDelay(failures, retry, () => 1));
-    expect(longest).toEqual([100, 100, 200, 400, 800, 1_000, 1_000]);
-    expect(retryDelay(2, retry, () => 0.25)).toBe(50);
-  });
 });
 
 describe('hosts share the deliveries that may run at once', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSameJson } from '../src/parts.ts';
+import { isSameJson } from '../src/values/json.ts';
 
 it.each([
   ['members in another order', { a: 1, b: [{ c: null, d: 'x' }] }, { b: [{ d: 'x', c: null }], a: 1 }, true],

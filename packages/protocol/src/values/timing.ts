@@ -1,0 +1,42 @@
+/** How long to wait between two tries. */
+export interface Backoff {
+  /** Milliseconds before the second try. Default 1,000. */
+  readonly initialMs?: number;
+  /** How many times longer each wait is than the one before: 1 or more. Default 2. */
+  readonly factor?: number;
+  /** The longest wait in milliseconds. Default 60,000. */
+  readonly maxMs?: number;
+  /** Which part of a wait is left to chance, 0 to 1, so that many tasks do not try again at once. Default 0.2. */
+  readonly jitter?: number;
+}
+
+/** The wait after so many failures, 1 or more, in milliseconds. `random`: at least 0 and less than 1. */
+export function backoffMs(
+  failures: number,
+  { initialMs = 1_000, factor = 2, maxMs = 60_000, jitter = 0.2 }: Backoff,
+  random: () => number = Math.random,
+): number {
+  return Math.min(maxMs, initialMs * factor ** Math.max(0, failures - 1)) * (1 - jitter * (1 - random()));
+}
+
+/**
+ * Resolves after so many milliseconds, at most 2^31 - 1, or when aborted. Never rejects. `'idle'`: Node.js may end the
+ * process meanwhile.
+ */
+export function sleep(ms: number, signal?: AbortSignal, kind?: 'idle'): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    // A longer delay would end at once.
+    const timer: ReturnType<typeof setTimeout> & { unref?: () => void } = setTimeout(
+      end,
+      Math.min(ms, 2 ** 31 - 1),
+    );
+    if (kind) timer.unref?.();
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
+  });
+}
