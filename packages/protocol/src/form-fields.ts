@@ -1,5 +1,5 @@
-import { tryJson } from './values/json.ts';
 import type { Json } from './model/json.ts';
+import { tryJson } from './values/json.ts';
 
 /** How a field is filled in: with one of `options`, with any number of them, or by the fields of a `group`. */
 export type FieldKind = 'text' | 'long' | 'number' | 'choice' | 'choices' | 'group' | 'json';

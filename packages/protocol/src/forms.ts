@@ -1,6 +1,6 @@
-import { isObject } from './values/json.ts';
 import type { Json } from './model/json.ts';
 import type { Message, Part } from './model/messages.ts';
+import { isObject } from './values/json.ts';
 
 /** URI of the extension of an agent that asks questions with forms. */
 export const FORM_INPUT = 'https://batonjs.dev/extensions/form-input/v1';

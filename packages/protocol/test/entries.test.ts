@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { remember } from '../src/values/bounded-map.ts';
 import { A2AError, isPermanent } from '../src/errors.ts';
-import { isObject, tryJson } from '../src/values/json.ts';
 import { isSameText } from '../src/security.ts';
+import { remember } from '../src/values/bounded-map.ts';
+import { isObject, tryJson } from '../src/values/json.ts';
 import { backoffMs, sleep } from '../src/values/timing.ts';
 
 it.each([
