@@ -12,7 +12,6 @@ import {
 } from '@batonjs/store';
 import { momentAt } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
-import { waitingKey } from '../tables/searches.ts';
 import { Collected } from './collected.ts';
 import type { NamedTask, ReadTasks } from './named-tasks.ts';
 
@@ -34,7 +33,7 @@ export class GroupTransaction {
   readonly collected = new Collected();
   readonly #known: ReadTasks;
   readonly #records: Map<string, RecordRow | undefined>;
-  /** How many tasks wait, by the key of the queue. */
+  /** How many tasks wait in each queue. */
   readonly #waiting: Map<string, number>;
   /** The keys of tasks that it writes, and of those that it deletes. None is both: its rows in other tables are not. */
   readonly #written = new Set<string>();
@@ -62,7 +61,7 @@ export class GroupTransaction {
       ...momentAt(this.#now),
       tasks: tasks.map((task) => this.#known.find(task, wanted.webhooks === true)),
       records: wanted.records?.map((name) => this.#records.get(name)),
-      waiting: wanted.waiting && (this.#waiting.get(waitingKey(wanted.waiting.queue)) ?? 0),
+      waiting: wanted.waiting && (this.#waiting.get(wanted.waiting.queue) ?? 0),
     };
     try {
       const change = changeOf(step, found);
@@ -95,8 +94,7 @@ export class GroupTransaction {
 
   #count(row: TaskRow | undefined, tasks: number): void {
     if (row?.waitingSince === undefined || row.queue === undefined) return;
-    const key = waitingKey(row.queue);
-    this.#waiting.set(key, (this.#waiting.get(key) ?? 0) + tasks);
+    this.#waiting.set(row.queue, (this.#waiting.get(row.queue) ?? 0) + tasks);
   }
 }
 

@@ -1,16 +1,9 @@
-import {
-  type Change,
-  Group,
-  type KnownTasks,
-  type Notification,
-  recordOfSql,
-  type Step,
-} from '@batonjs/store';
+import { type Change, Group, type KnownTasks, type Notification, type Step } from '@batonjs/store';
 import type { DatabaseRow, Session } from '../database/database.ts';
 import { isAboutValues } from '../database/postgres-error.ts';
 import type { Transactions } from '../database/transactions.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
-import { recordsNamed, waitingKey } from '../tables/searches.ts';
+import { searchesOf, statementsOf } from '../tables/searches.ts';
 import { GroupTransaction, type Outcome, type Pending } from './group-transaction.ts';
 import { Guess } from './guess.ts';
 import { NamedTasks, named, ReadTasks } from './named-tasks.ts';
@@ -104,10 +97,12 @@ export class GroupedChanges {
 
   /** Returns the steps at the end of the group that did not fit into the transaction. */
   async #transact(group: readonly Pending[]): Promise<readonly Pending[]> {
-    const { transactions, onGroup } = this.#options;
+    const { schema, transactions, onGroup } = this.#options;
+    const others = othersOf(schema, group);
+    const keys = new Set(group.flatMap(({ item }) => item.tasks.map(({ key }) => key)));
     const outcomes = await transactions.run(
-      (session, now, opened) => this.#decideAll(session, now, opened, group),
-      this.#opening(group),
+      (session, now, opened) => this.#decideAll(session, now, opened, group, others),
+      [this.#tasks.tasks([...keys], 'lock'), ...statementsOf(others.searches)],
     );
     for (const outcome of outcomes) if ('refusal' in outcome) outcome.pending.reject(outcome.refusal);
     this.#resolve(outcomes.flatMap((one) => ('change' in one ? [[one.pending, one.change] as const] : [])));
@@ -115,34 +110,20 @@ export class GroupedChanges {
     return group.slice(outcomes.length);
   }
 
-  /** The statements to run first: they lock the tasks of the group, its records, and count what waits in queues that are bounded. */
-  #opening(group: readonly Pending[]): string[] {
-    const { schema } = this.#options;
-    const keys = new Set(group.flatMap(({ item }) => item.tasks.map(({ key }) => key)));
-    const queues = new Set(group.flatMap(({ item }) => item.step.wanted.waiting?.queue ?? []));
-    const records = recordsIn(group);
-    const counted = Array.from(queues, waitingKey);
-    const count = `SELECT key, sum(tasks) AS tasks FROM ${schema}.counts
-      WHERE key = ANY('{${counted}}'::text[]) GROUP BY key`;
-    return [
-      this.#tasks.tasks([...keys], 'lock'),
-      ...(records.length > 0 ? [recordsNamed(schema, records, 'lock')] : []),
-      ...(queues.size > 0 ? [count] : []),
-    ];
-  }
-
   async #decideAll(
     session: Session,
     now: number,
     [rows = [], ...more]: readonly (readonly DatabaseRow[])[],
     group: readonly Pending[],
+    others: Others,
   ): Promise<Outcome[]> {
     const known = new ReadTasks();
     known.addRows(rows);
     await this.#readMore(session, known, group);
-    const [named = [], counts = []] = recordsIn(group).length > 0 ? more : [[], ...more];
-    const records = new Map(named.map((row) => [String(row.name), recordOfSql(row)]));
-    const waiting = new Map(counts.map(({ key, tasks }) => [String(key), Number(tasks)]));
+    const found = others.searches.map(({ found: read }, n) => read([more[n] ?? []]));
+    const records = new Map(others.records.map((name, n) => [name, found[0]?.records?.[n]]));
+    const counts = found.slice(-others.queues.length);
+    const waiting = new Map(others.queues.map((queue, n) => [queue, counts[n]?.waiting ?? 0]));
     const transaction = new GroupTransaction(known, records, waiting, now);
     const outcomes: Outcome[] = [];
     for (const pending of group) {
@@ -166,7 +147,15 @@ export class GroupedChanges {
   }
 }
 
-/** The records that a group wants, each once. */
-const recordsIn = (group: readonly Pending[]): string[] => [
-  ...new Set(group.flatMap(({ item }) => item.step.wanted.records ?? [])),
-];
+/** What a group wants beside its tasks, each once: the records are one search, and each bounded queue is one. */
+function othersOf(schema: string, group: readonly Pending[]) {
+  const records = [...new Set(group.flatMap(({ item }) => item.step.wanted.records ?? []))];
+  const queues = [...new Set(group.flatMap(({ item }) => item.step.wanted.waiting?.queue ?? []))];
+  const wanted = [
+    ...(records.length > 0 ? [{ records }] : []),
+    ...queues.map((queue) => ({ waiting: { queue } })),
+  ];
+  return { records, queues, searches: wanted.flatMap((one) => searchesOf(schema, one, 'lock')) };
+}
+
+type Others = ReturnType<typeof othersOf>;

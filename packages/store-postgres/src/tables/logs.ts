@@ -1,4 +1,6 @@
 import {
+  Group,
+  type Grouped,
   type KeptFacts,
   type KeptLog,
   parseFact,
@@ -10,17 +12,31 @@ import { readTaskColumns } from '../database/columns.ts';
 import type { DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import type { Transactions } from '../database/transactions.ts';
-import { SharedReads } from './shared-reads.ts';
 
 /** The most facts of one statement: a long log is read in parts, so that it does not block the event loop. */
 const atOnce = 1_000;
 
-/** Reads logs. */
+/** The most reads of one statement: together they may find some thousands of facts. */
+const mostReads = 32;
+
+/** Up to `most` facts after a position. */
+interface Read {
+  readonly key: string;
+  readonly after: number;
+  readonly most: number;
+}
+
+/** Reads logs. Reads of facts that are asked for in one round of the event loop share a statement. */
 export class Logs {
   readonly #transactions: Transactions;
   readonly #log: string;
   readonly #row: string;
-  readonly #reads: SharedReads;
+  readonly #facts: string;
+  readonly #reads = new Group<Read, DatabaseRow[]>({
+    most: mostReads,
+    atOnce: Number.POSITIVE_INFINITY,
+    run: (reads) => this.#query(reads),
+  });
 
   constructor(schema: string, transactions: Transactions) {
     this.#transactions = transactions;
@@ -28,7 +44,13 @@ export class Logs {
     this.#log = `SELECT ${columns}, s.version AS snapshot_version, s.snapshot
       FROM ${schema}.tasks AS t LEFT JOIN ${schema}.snapshots AS s ON s.key = t.key WHERE t.key = $1`;
     this.#row = `SELECT 1 FROM ${schema}.tasks WHERE key = $1`;
-    this.#reads = new SharedReads(schema, transactions);
+    // One statement, so that the length of a log is the one at which its facts were read.
+    this.#facts = `SELECT w.n, t.version AS length, f.*
+      FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS w(key, after, most, n)
+      JOIN ${schema}.tasks AS t ON t.key = w.key LEFT JOIN LATERAL (
+        SELECT version, commit_id, fact FROM ${schema}.facts WHERE key = w.key AND version > w.after
+        ORDER BY version LIMIT w.most
+      ) AS f ON true ORDER BY w.n, f.version`;
   }
 
   async log(scope: Scope, taskId: string): Promise<KeptLog | undefined> {
@@ -56,12 +78,21 @@ export class Logs {
       const most = Math.min(atOnce, limit - facts.length);
       if (most <= 0) return { version, facts };
       const last = facts.at(-1)?.version ?? after;
-      const rows = await this.#reads.read(key, last, most);
+      const rows = await this.#reads.run({ key, after: last, most });
       version = Number(rows[0]?.length ?? 0);
       const found = rows.filter(({ fact }: DatabaseRow) => fact !== null);
       for (const row of found) facts.push(toStoredFact(row));
       if (found.length < most) return { version, facts };
     }
+  }
+
+  /** Finds for each the facts, with the `length` of the log, or one row without a fact. */
+  async #query(reads: readonly Grouped<Read, DatabaseRow[]>[]): Promise<undefined> {
+    const values = (['key', 'after', 'most'] as const).map((name) => reads.map(({ item }) => item[name]));
+    const found = reads.map((): DatabaseRow[] => []);
+    for (const row of await this.#transactions.query(this.#facts, values))
+      found[Number(row.n) - 1]?.push(row);
+    for (const [n, { resolve }] of reads.entries()) resolve(found[n] ?? []);
   }
 }
 

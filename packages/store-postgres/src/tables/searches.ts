@@ -16,11 +16,6 @@ import { asking } from '../database/schema.ts';
 /** The most facts that one transaction deletes, unless a single log has more: it must end in time. */
 const mostFacts = 10_000;
 
-/** Reads records by their names, which have no quotes. In the order of the names, in which all transactions lock. */
-export const recordsNamed = (schema: string, names: readonly string[], mode: Mode): string =>
-  `SELECT * FROM ${schema}.records WHERE name = ANY('{${names.map((name) => `"${name}"`)}}'::text[])
-    ORDER BY name ${mode === 'lock' ? 'FOR UPDATE' : ''}`;
-
 type Rows = readonly DatabaseRow[];
 
 /** Statements without values, and what their rows tell. */
@@ -179,8 +174,12 @@ class Searches {
     );
   }
 
+  /** Names have no quotes. In their order, in which all transactions lock. */
   records(names: readonly string[]): Search {
-    return single(recordsNamed(this.#schema, names, this.#mode), (rows) => {
+    const sql = `SELECT * FROM ${this.#schema}.records
+      WHERE name = ANY('{${names.map((name) => `"${name}"`)}}'::text[])
+      ORDER BY name ${this.#mode === 'lock' ? 'FOR UPDATE' : ''}`;
+    return single(sql, (rows) => {
       const known = new Map(rows.map((row) => [String(row.name), recordOfSql(row)]));
       return { records: names.map((name) => known.get(name)) };
     });
