@@ -50,10 +50,10 @@ export class Writer {
     // Outside of a transaction no other statement could bound the wait for the lock of a row.
     const bound = `SELECT set_config('lock_timeout', '${lockTimeoutMs}', true)`;
     // A task that is just being deleted is still there for this statement, and the record of its deletion is not.
-    // By one name at a time: a plan that is kept for lists of names may read the whole table.
-    const isAbsent = (table: string, column: string, names: string) =>
-      `NOT EXISTS (SELECT FROM unnest(${names}::text[]) AS u (name)
-        WHERE (SELECT true FROM ${schema}.${table} WHERE ${column} = u.name))`;
+    // One row at a time: a plan that was kept for all of a list would go on reading the whole table as it grows.
+    const isAbsent = (table: string, key: string, keys: string) =>
+      `NOT EXISTS (SELECT FROM unnest(${keys}::text[]) AS n (key),
+        LATERAL (SELECT FROM ${schema}.${table} AS t WHERE t.${key} = n.key LIMIT 1) AS found)`;
     const isNew = `${isAbsent('records', 'name', at(15))} AND ${isAbsent('tasks', 'key', at(16))}`;
     // One statement: each costs a round trip. It fails, by a division, where a row that was remembered is gone. What belongs
     // to a task that is not written is not written either.

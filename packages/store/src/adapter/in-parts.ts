@@ -179,7 +179,7 @@ export async function inBatches<Json>(
     const some = step(Math.min(mostAtOnce, limit - changed));
     const count = await rows.change(parts ? inPart(some, part) : some);
     changed += count;
-    // A search may have left some out.
+    // A search may have left some out that are many, or that others are writing.
     if (count === 0) part++;
   }
   return changed;
