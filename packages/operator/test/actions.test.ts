@@ -223,10 +223,18 @@ describe('the tasks that a run looks for', () => {
   const at = Date.parse('2026-01-01T00:00:00.000Z');
   const first = { statusAt: '2026-01-01T00:00:00.001Z', taskId: '0' };
 
+  it('before the first pass are those of a clock that is ahead', () => {
+    expect(pageQuery({ action: 'cancel' }, working, firstPlace, at)).toStrictEqual({
+      ...page,
+      statusSince: first.statusAt,
+    });
+  });
+
   it('in the first pass are all that are not newer than it, with what was asked for', () => {
-    expect(pageQuery({ action: 'cancel' }, working, firstPlace, at)).toStrictEqual({ ...page, after: first });
+    const place = { ...firstPlace, pass: 1 };
+    expect(pageQuery({ action: 'cancel' }, working, place, at)).toStrictEqual({ ...page, after: first });
     const asked = { contextId: 'c', labels: ['l'], skill: 's', code: 'X', since: at - 1_000 };
-    expect(pageQuery({ action: 'cancel', ...asked }, working, firstPlace, at)).toStrictEqual({
+    expect(pageQuery({ action: 'cancel', ...asked }, working, place, at)).toStrictEqual({
       ...page,
       contextId: 'c',
       labels: ['l'],
@@ -235,7 +243,7 @@ describe('the tasks that a run looks for', () => {
       statusSince: '2025-12-31T23:59:59.000Z',
       after: first,
     });
-    expect(pageQuery({ action: 'cancel', labels: [] }, working, firstPlace, at)).toStrictEqual({
+    expect(pageQuery({ action: 'cancel', labels: [] }, working, place, at)).toStrictEqual({
       ...page,
       after: first,
     });

@@ -151,7 +151,8 @@ describe('a run over a list that changes', () => {
     const store: TaskStore = change(memoryStore(), {
       list: (list) => async (at, query) => {
         const found = await list(at, query);
-        if (query.limit !== 100 || query.state !== 'TASK_STATE_INPUT_REQUIRED') return found;
+        if (found.tasks.length === 0 || query.limit !== 100 || query.state !== 'TASK_STATE_INPUT_REQUIRED')
+          return found;
         page++;
         if (page === 1) {
           // Behind the page that was just read: its question is asked again, which is a change of its status.
@@ -170,6 +171,18 @@ describe('a run over a list that changes', () => {
     expect([found, done]).toEqual([150, 150]);
     await ends(server, 'CANCELED', 150);
     expect(await total(server, 'INPUT_REQUIRED')).toBe(7);
+  });
+
+  it.each([
+    ['cancel', 'ask'],
+    ['delete', 'done'],
+  ] as const)('meets tasks of a process whose clock is ahead: %s', async (action, text) => {
+    const store = memoryStore();
+    const ahead = serve(agent, { store, clock: { now: () => Date.now() + 3_600_000 } });
+    const server = serve(agent, { store });
+    await send(ahead, many(text, 3));
+    await send(server, many(text, 2));
+    expect(await all(bulkTasks(server, { action }))).toMatchObject({ total: 5, done: 5, isOver: true });
   });
 });
 

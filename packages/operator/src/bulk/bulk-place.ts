@@ -9,8 +9,9 @@ export interface BulkPlace {
   /** Which of the scopes; absent: the first one. */
   readonly scope?: number;
   /**
-   * The first pass meets all tasks whose status is older than the run. While it goes on, a task may change and so move to
-   * the front of the list, behind which the pass is. Each further pass meets those that changed since the one before began.
+   * Pass 0 meets the tasks that a process whose clock is ahead has dated after the run, and the first pass all that are
+   * older than the run. While it goes on, a task may change and so move to the front of the list, behind which the pass is.
+   * Each further pass meets those that changed since the one before began.
    */
   readonly pass: number;
   /** Since when tasks may have changed without being met: milliseconds since 1970. */
@@ -29,7 +30,7 @@ export interface BulkPlace {
 }
 
 export const firstPlace: BulkPlace = {
-  pass: 1,
+  pass: 0,
   since: 0,
   beganAt: 0,
   state: 0,
@@ -78,7 +79,8 @@ export function pageQuery(
   startedAt: number,
 ): TaskQuery {
   const first = pass === 1 ? { statusAt: isoTime(startedAt + 1), taskId: '0' } : undefined;
-  const from = Math.max(since ?? 0, pass === 1 ? 0 : changedSince);
+  const changed = pass === 0 ? startedAt + 1 : pass === 1 ? 0 : changedSince;
+  const from = Math.max(since ?? 0, changed);
   const start = after ?? first;
   return {
     state,

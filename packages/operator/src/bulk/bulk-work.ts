@@ -117,7 +117,7 @@ class BulkWork {
           after: _,
           totalAtMost: __,
           ...query
-        } = pageQuery(this.#run.request, state, firstPlace, this.#startedAt);
+        } = pageQuery(this.#run.request, state, { ...firstPlace, pass: 1 }, this.#startedAt);
         const page = await this.#tried(() => store.list(scope, { ...query, limit: 1 }));
         this.#total += page.total;
       }
@@ -187,15 +187,15 @@ class BulkWork {
   /** What became of a task; undefined for one that is not of this run. Rejects while the store does not answer. */
   async #act(task: ListedTask): Promise<BulkOutcome | undefined> {
     const { taskId } = task;
-    const isFurther = this.#place.pass > 1;
+    const { pass } = this.#place;
     try {
       const acted = await this.#tried(async () => {
-        if (isFurther && (this.#met.has(taskId) || (await this.#isNewer(taskId)))) return undefined;
+        if (pass !== 1 && (this.#met.has(taskId) || (await this.#isNewer(taskId)))) return undefined;
         return actions[this.#run.request.action]({ scope: this.#scope, ...task }, this.#run);
       });
       if (!task.head.closed) this.#met.add(taskId);
       // Before the run was resumed, it was met.
-      if (!acted || (isFurther && acted.outcome === 'skipped')) return undefined;
+      if (!acted || (pass > 1 && acted.outcome === 'skipped')) return undefined;
       return { taskId, ...acted };
     } catch (error) {
       if (isBusy(error)) throw error;
@@ -217,10 +217,11 @@ class BulkWork {
     }
   }
 
-  /** Whether a task began after the run did. */
+  /** Whether a task began after the run did. One that begins later than now is of a clock that is ahead. */
   async #isNewer(taskId: string): Promise<boolean> {
     const [first] = await this.#run.source.store.readFacts(this.#scope, taskId, 0, 1);
-    return !first || first.fact.at > isoTime(this.#startedAt);
+    const { clock } = this.#run.source;
+    return !first || (first.fact.at > isoTime(this.#startedAt) && first.fact.at <= isoTime(clock.now()));
   }
 
   #nextState(): void {
@@ -240,9 +241,13 @@ class BulkWork {
   /** Goes on to the next pass. Returns true if there is none. */
   #nextPass(): boolean {
     const { pass, changed, beganAt } = this.#place;
+    const { after: _, ...place } = this.#place;
+    if (pass === 0) {
+      this.#place = { ...place, pass: 1, state: 0 };
+      return false;
+    }
     const canMove = this.#states.some(isMoving) && !this.#run.dryRun;
     if (!canMove || pass >= mostPasses || (pass > 1 && changed === 0)) return true;
-    const { after: _, ...place } = this.#place;
     // Of the pass before, and a little earlier: clocks of processes differ.
     this.#place = { ...place, pass: pass + 1, since: beganAt - 5_000, beganAt: 0, state: 0, changed: 0 };
     return false;
