@@ -34,13 +34,13 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   const tasks = short ? 200 : 10_000;
   for (let n = 0; n < runs; n++) {
     for (const store of ['memory', 'SQLite']) {
-      for (const schedule of [{ concurrency }, undefined]) {
+      for (const queue of [{ concurrency }, undefined]) {
         await inFolder(async (folder) => {
           const choice =
             store === 'memory' ? { store: 'memory' as const } : { store: 'sqlite' as const, folder };
-          const { between, cpuMs } = await measure({ store: storeOf(choice), schedule }, tasks);
-          values.add('baton', `${schedule ? withSchedule : without}, ${store}`, between);
-          values.add('baton', cost(schedule ? 'scheduled' : 'oldest first', store), cpuMs / tasks);
+          const { between, cpuMs } = await measure({ store: storeOf(choice), queue }, tasks);
+          values.add('baton', `${queue ? withSchedule : without}, ${store}`, between);
+          values.add('baton', cost(queue ? 'scheduled' : 'oldest first', store), cpuMs / tasks);
         });
       }
     }
@@ -60,8 +60,8 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
 }
 
 /** How many turns of the first caller started before that of the other one, and the CPU time until all have ended. */
-async function measure(options: Pick<AgentServerOptions, 'store' | 'schedule'>, tasks: number) {
-  const { store, schedule } = options;
+async function measure(options: Pick<AgentServerOptions, 'store' | 'queue'>, tasks: number) {
+  const { store, queue } = options;
   const gate = Promise.withResolvers<void>();
   const done = Promise.withResolvers<void>();
   let started = 0;
@@ -70,11 +70,12 @@ async function measure(options: Pick<AgentServerOptions, 'store' | 'schedule'>, 
   const server = createAgentServer({
     card: { name: 'Fair', description: 'Ends at once' },
     store,
-    ...(schedule && { schedule }),
+    ...(queue && { queue }),
     limits: { turns: concurrency, queuedTurns: tasks + 10 },
     authenticate: ({ headers }) => ({ scope: headers['x-caller'] ?? '' }),
-    onTransition({ to }) {
-      if (to === 'TASK_STATE_COMPLETED' && ++ended === tasks + 1) done.resolve();
+    onEvent(event) {
+      if (event.type !== 'transition') return;
+      if (event.to === 'TASK_STATE_COMPLETED' && ++ended === tasks + 1) done.resolve();
     },
     async *agent({ text }) {
       if (text === 'other') other = started;

@@ -13,30 +13,41 @@ export interface Option {
   readonly standard: string | undefined;
 }
 
-/** The members of an interface in a file of the repository. Throws if one has no docstring and no default. */
+/** The members of an interface, or of an object with defaults, in a file of the repository. */
 export function optionsOf(path: string, type: string): Option[] {
   const text = readFileSync(join(root, path), 'utf8');
-  const body = new RegExp(`^export interface ${type}\\b[^{]*{\\n([\\s\\S]*?)^}`, 'm').exec(text)?.[1];
-  if (body === undefined) throw new Error(`${path} has no interface ${type}`);
-  const member = /^ {2}(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s+)?readonly (\w+)(\?)?: /gm;
-  return Array.from(body.matchAll(member), ([, docstring = '', name = '', optional]) => {
+  const body = new RegExp(`^export (?:interface|const) ${type}\\b[^{]*{\\n([\\s\\S]*?)^}`, 'm').exec(
+    text,
+  )?.[1];
+  if (body === undefined) throw new Error(`${path} has no ${type}`);
+  const member = /^ {2}(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s+)?(readonly )?(\w+)(\?)?: /gm;
+  return Array.from(body.matchAll(member), ([, docstring = '', typed, name = '', optional]) => {
     const words = docstring.replaceAll(/\s*\n\s*\* ?|\s+/g, ' ').trim();
     const [, standard] = /\bDefault:? ((?:[^.`(]|`[^`]*`|\([^)]*\)|\.(?=\S))+)/.exec(words) ?? [];
     const meaning = words.replace(/\s*\bDefault:? (?:[^.`(]|`[^`]*`|\([^)]*\)|\.(?=\S))+\.?/, '');
-    return { name, isRequired: optional === undefined, meaning, standard };
+    return { name, isRequired: typed !== undefined && optional === undefined, meaning, standard };
   });
 }
 
 /** Where the options of each heading on the page `options.md` are declared. */
 const optionTables: Readonly<Record<string, readonly [path: string, type: string, prefix?: string][]>> = {
-  server: [['options.ts', 'AgentServerOptions']],
-  both: [['options.ts', 'WorkerOptions']],
-  schedule: [['turns/order/schedule.ts', 'ScheduleOptions', 'schedule.']],
-  clocks: [['turns/order/task-deadlines.ts', 'TaskClocks', 'clocks.']],
-  limits: [['base/limits.ts', 'Limits', 'limits.']],
+  server: [
+    ['options.ts', 'AgentServerOptions'],
+    ['operations/card/card-options.ts', 'CardOptions', 'card.'],
+    ['options.ts', 'streams', 'streams.'],
+  ],
+  both: [
+    ['options.ts', 'WorkerOptions'],
+    ['options.ts', 'RerunOptions', 'restart.'],
+    ['options.ts', 'VersionOptions', 'version.'],
+    ['options.ts', 'MessageOptions', 'messages.'],
+  ],
+  timeouts: [['base/timeouts.ts', 'timeouts', 'timeouts.']],
+  queue: [['turns/order/schedule.ts', 'QueueOptions', 'queue.']],
+  limits: [['base/limits.ts', 'defaultLimits', 'limits.']],
   callers: [
-    ['front/calls/caller-limits.ts', 'CallerLimits', 'callerLimits.'],
-    ['base/caller-rate.ts', 'CallerRate', 'callerLimits.requests.'],
+    ['front/calls/caller-limits.ts', 'CallerLimits', 'limits.callers.'],
+    ['base/caller-rate.ts', 'CallerRate', 'limits.callers.requests.'],
   ],
   callbacks: [['turns/outside/callback-options.ts', 'CallbackOptions', 'callbacks.']],
   retention: [
@@ -55,7 +66,9 @@ const optionTables: Readonly<Record<string, readonly [path: string, type: string
 const meaningOfType: Readonly<Record<string, string>> = {
   agent: 'The agent: a function of a turn.',
   card: 'The agent card: name, description, skills; the server adds the rest.',
-  limits: 'The sizes beyond which the server refuses: see below.',
+  limits: 'The sizes beyond which the server refuses, and how much `callers` may use: see below.',
+  streams: 'How streams are kept open: see below.',
+  'version.name': 'The version of the program.',
   'push.retry': 'When a delivery is tried again: see below.',
   'push.sign': 'Signs each delivery: `signPush` of `@batonjs/auth`.',
 };

@@ -34,7 +34,12 @@ export async function serveLedgerAgent(idempotency: boolean): Promise<LedgerAgen
     },
     taskProgress,
   );
-  const server = createAgentServer({ ...counting, store: memoryStore(), idempotency, logger: () => {} });
+  const server = createAgentServer({
+    ...counting,
+    store: memoryStore(),
+    messages: { idempotency },
+    logger: () => {},
+  });
   const listener = createServer(nodeHandler(server)).listen(0, '127.0.0.1');
   await once(listener, 'listening');
   return {

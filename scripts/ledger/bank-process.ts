@@ -34,13 +34,10 @@ const server = createAgentServer({
   name: 'bank',
   store: await openTasks(place, now),
   clock: { now },
-  restart: 'rerun',
-  maxAttempts: 1_000_000,
+  restart: { maxAttempts: 1_000_000 },
   // A transaction begins again for half a minute; the database may be away for longer.
   retry: { retries: 1_000, backoff: { initialMs: 100, maxMs: 1_000 } },
-  leaseMs,
-  sweepEveryMs: leaseMs / 2,
-  storeTimeoutMs: 5_000,
+  timeouts: { leaseMs, sweepMs: leaseMs / 2, storeMs: 5_000 },
   logger: (level, message, details) => {
     if (process.env.LEDGER_LOG && level === 'error') console.error(process.pid, message, details);
   },

@@ -22,7 +22,7 @@ const server = createAgentServer({
   agent: reader,
   store: sqliteStore(FILE),
   restart: 'rerun',
-  leaseMs: 1_000,
+  timeouts: { leaseMs: 1_000 },
   logger: (level, message) => level === 'warn' && console.log(message),
 });
 const { url } = await listen(server, { port: Number(PORT) });

@@ -80,8 +80,9 @@ export async function serveAgent(): Promise<BrowserAgent> {
   };
   const app = express();
   const servers = ['/open', '/broken', '/closed'].map((place) => {
+    const card = { name: 'Counter', description: 'Counts' };
     const options: AgentServerOptions = {
-      card: { name: 'Counter', description: 'Counts' },
+      card,
       agent: count,
       store: memoryStore(),
       cors: true,
@@ -89,7 +90,7 @@ export async function serveAgent(): Promise<BrowserAgent> {
       logger: () => {},
       ...(place === '/closed' && {
         authenticate: apiKey({ header: 'X-API-Key', keys: new Map([[key, { scope: 'page' }]]) }),
-        extendedCard: { description: 'Counts for those it knows' },
+        card: { ...card, extended: { description: 'Counts for those it knows' } },
       }),
     };
     const server = createAgentServer(options);

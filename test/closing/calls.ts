@@ -50,7 +50,14 @@ const agent: Agent = async function* ({ text, step, wakeKey, woken }: Turn) {
 };
 
 const serve = (options: Partial<AgentServerOptions> = {}) =>
-  createAgentServer({ card, agent, store, logger, cancelGraceMs: 100, ...options });
+  createAgentServer({
+    card,
+    agent,
+    store,
+    logger,
+    ...options,
+    timeouts: { cancelGraceMs: 100, ...options.timeouts },
+  });
 type Server = ReturnType<typeof serve>;
 
 const send = (server: Server, text: string, returnImmediately = false) =>
@@ -88,7 +95,7 @@ export const calls: Readonly<Record<string, () => Promise<unknown>>> = {
     });
   },
   'a send that no worker takes': async () =>
-    stateOf(await send(serve({ run: 'workers', blockingMs: 200 }), 'x')),
+    stateOf(await send(serve({ run: 'workers', timeouts: { blockingMs: 200 } }), 'x')),
   'a stream': async () => {
     const events: string[] = [];
     for await (const { event } of stream(serve(), 'SendStreamingMessage', { message: say('work') }))
@@ -157,7 +164,7 @@ export const calls: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'a worker until it is closed': async () => {
     const front = serve({ run: 'workers' });
-    const worker = createWorker({ agent, store, logger, leaseMs: 300 });
+    const worker = createWorker({ agent, store, logger, timeouts: { leaseMs: 300 } });
     const state = stateOf(await send(front, 'work'));
     await worker.close();
     return state;
@@ -252,7 +259,7 @@ export const idle: Readonly<Record<string, () => unknown>> = {
       params: { message },
     });
     const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
-    const server = serve({ closeStreamsOnInputRequired: false });
+    const server = serve({ streams: { closeOnInputRequired: false } });
     return server.fetch(new Request('http://localhost/', { method: 'POST', headers, body }));
   },
   'messages of a database that are looked for': () => drainSubmissions(serve(), bank().bank),

@@ -34,10 +34,9 @@ const leaseMs = 600_000;
 const card = { name: 'Held', description: 'Waits for the test', defaultInputModes: ['text/plain'] };
 const serve = serveWith({
   card,
-  leaseMs,
+  timeouts: { leaseMs, cancelGraceMs: 100 },
   restart: 'rerun',
-  idempotency: true,
-  cancelGraceMs: 100,
+  messages: { idempotency: true },
 });
 
 /** An agent that says a word, waits for the test, and says another. `deaf` does not hear its signal. */

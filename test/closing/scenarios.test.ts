@@ -10,7 +10,11 @@ import { eventually, until } from '../kit/until.ts';
 import { chunks } from './chunks.ts';
 
 // The lease is longer than any test: only a task that was handed over goes on elsewhere.
-const options = { restart: 'rerun', maxAttempts: 3, idempotency: true, leaseMs: 600_000 } as const;
+const options = {
+  restart: { maxAttempts: 3 },
+  timeouts: { leaseMs: 600_000 },
+  messages: { idempotency: true },
+} as const;
 const serve = serveWith(options);
 const configuration = { returnImmediately: true };
 

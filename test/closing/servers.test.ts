@@ -13,13 +13,14 @@ import { eventually, until } from '../kit/until.ts';
 import { chunks } from './chunks.ts';
 
 const serve = serveWith({
-  restart: 'rerun',
-  // Longer than any test: only a task that was handed over goes on elsewhere.
-  leaseMs: 600_000,
-  maxAttempts: 3,
-  preview: ['1.1'],
-  generationWaitMs: 20_000,
-  cancelGraceMs: 20_000,
+  restart: { maxAttempts: 3 },
+  timeouts: {
+    // Longer than any test: only a task that was handed over goes on elsewhere.
+    leaseMs: 600_000,
+    generationMs: 20_000,
+    cancelGraceMs: 20_000,
+  },
+  compatibility: ['1.1'],
   push: { allow: ['127.0.0.1:*'], updates: 'all', retry: { baseDelayMs: 1 } },
 });
 
@@ -86,7 +87,7 @@ describe.each(stores)('a server that is closed, with tasks in %s', (_, open) => 
 
   it('while the time of a task runs: another goes on, and ends it when the time is over', async () => {
     const { clock, pass } = passableClock();
-    const { first, start, runs } = twoServers({ clock, clocks: { totalMs: 60_000 } });
+    const { first, start, runs } = twoServers({ clock, timeouts: { taskMs: 60_000 } });
     const { task } = await rpc(first, 'SendMessage', { message: say('go'), configuration: now });
     await eventually(() => expect(runs).toEqual(['go']));
     await first.close({ graceMs: 0 });

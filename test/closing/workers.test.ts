@@ -16,7 +16,7 @@ import { chunks } from './chunks.ts';
 
 // Longer than any test: nothing goes on elsewhere because a lease ran out, only because it was handed over.
 const leaseMs = 600_000;
-const options = { restart: 'rerun', maxAttempts: 3, leaseMs } as const;
+const options = { restart: { maxAttempts: 3 }, timeouts: { leaseMs } } as const;
 const push = { allow: ['127.0.0.1:*'], updates: 'all', retry: { baseDelayMs: 1 } } as const;
 const returnImmediately = true;
 
@@ -59,7 +59,7 @@ it('a worker that is closed with its handle on the file hands over: each chunk, 
 it('a gateway that is closed hands its tasks over: the agent does each once, and is not canceled', async () => {
   const [one, other] = twoHandles();
   const { agent, runs, release } = chunks();
-  const behind = serve(agent, { ...options, idempotency: true });
+  const behind = serve(agent, { ...options, messages: { idempotency: true } });
   const open = async (store: TaskStore): Promise<{ gateway: TaskGateway; url: string }> => {
     const gateway = closedAfterTest(
       createTaskGateway({ types: { held: behind }, store, leaseMs, logger: () => {} }),

@@ -14,7 +14,7 @@ export const agent: Agent = ({ text }) => {
 };
 
 /** The options of its server: the stream of a task that asks stays open, and pages of other origins call it. */
-export const options = { closeStreamsOnInputRequired: false, cors: true, logger: () => {} };
+export const options = { streams: { closeOnInputRequired: false }, cors: true, logger: () => {} };
 
 const wait = async function* () {
   told = Promise.withResolvers<void>();

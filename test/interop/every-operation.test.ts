@@ -18,7 +18,7 @@ let close: () => Promise<void>;
 
 beforeAll(async () => {
   const server = createAgentServer({
-    card: { name: 'Every', description: 'For everybody' },
+    card: { name: 'Every', description: 'For everybody', extended: { description: 'For you' } },
     agent: async function* ({ text }) {
       yield working('On it');
       if (text === 'ask') {
@@ -30,7 +30,6 @@ beforeAll(async () => {
     },
     store: memoryStore(),
     authenticate: apiKey({ header: 'X-API-Key', keys: new Map([[key, { scope: 'client' }]]) }),
-    extendedCard: { description: 'For you' },
     push: { allow: ['127.0.0.1:*'] },
     logger: () => {},
   });

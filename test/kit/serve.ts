@@ -35,10 +35,17 @@ export const serveWith =
         ...defaults,
         agent,
         ...options,
+        ...grouped(defaults, options),
         logger: logsStalls || typeof logger !== 'function' ? logger : withoutStalls(logger),
       }),
     );
   };
+
+/** The groups of options: of each, a test may give some members, and the file others. */
+const grouped = (defaults: Partial<AgentServerOptions>, options: Partial<AgentServerOptions>) => ({
+  timeouts: { ...defaults.timeouts, ...options.timeouts },
+  messages: { ...defaults.messages, ...options.messages },
+});
 
 /** A server with tasks in memory that drops its log, until the test ends. */
 export const serve: Serve = serveWith();

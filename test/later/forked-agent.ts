@@ -10,7 +10,7 @@ export const stepping = (
 ): Omit<AgentServerOptions, 'store'> => ({
   card: { name: 'Test', description: 'For tests' },
   restart: 'rerun',
-  leaseMs: 1_000,
+  timeouts: { leaseMs: 1_000 },
   clock: frequentPolls(100),
   logger: () => {},
   async *agent({ step, taskId }) {

@@ -5,7 +5,7 @@ import { recurring } from '@batonjs/server/schedules';
 export const recurringOptions = (): Omit<AgentServerOptions, 'store'> => ({
   card: { name: 'Test', description: 'For tests' },
   restart: 'rerun',
-  leaseMs: 1_000,
+  timeouts: { leaseMs: 1_000 },
   schedules: recurring([{ name: 'tick', cron: '* * * * * *', message: 'Tick', missed: 'all' }]),
   async *agent() {
     yield completed();

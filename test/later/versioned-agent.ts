@@ -7,10 +7,9 @@ export const versioned = (
   wait: (taskId: string) => Promise<unknown> = async () => {},
 ): Omit<AgentServerOptions, 'store'> => ({
   card: { name: 'Test', description: 'For tests' },
-  version,
-  deploys: 'pinned',
+  version: { name: version, deploys: 'pinned' },
   restart: 'rerun',
-  leaseMs: 1_000,
+  timeouts: { leaseMs: 1_000 },
   clock: frequentPolls(100),
   async *agent({ taskId }) {
     yield working(`tried by ${version}`);

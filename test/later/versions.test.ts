@@ -86,7 +86,14 @@ it('turns of a version that is gone go on elsewhere once they are released, or w
   const [one, two] = JSON.parse(dying.output.split('\n').find((line) => line.startsWith('['))!);
   const store = closedAfterTest(openStore(address));
   const serve = (version: string, deploys: 'pinned' | ((version: string) => boolean)) =>
-    closedAfterTest(createAgentServer({ ...versioned(version), deploys, store, logger: () => {} }));
+    closedAfterTest(
+      createAgentServer({
+        ...versioned(version),
+        version: { name: version, deploys },
+        store,
+        logger: () => {},
+      }),
+    );
   const next = serve('v2', 'pinned');
   await vi.waitFor(async () => expect(await store.pinned!('agent', 'v1', 9)).toHaveLength(2), 30_000);
   expect(await store.unpin!('agent', 'v1', 1)).toBe(1);

@@ -37,11 +37,9 @@ function serveHeld() {
     },
     {
       store: held.store,
-      preview: ['1.1'],
-      generationWaitMs: 600_000,
-      cancelGraceMs: 600_000,
-      cancelWaitMs: 600_000,
-      closeStreamsOnInputRequired: false,
+      compatibility: ['1.1'],
+      streams: { closeOnInputRequired: false },
+      timeouts: { generationMs: 600_000, cancelGraceMs: 600_000, cancelMs: 600_000 },
     },
   );
   return { server, goOn: goOn.resolve, isCanceling: () => isCanceling, now: () => held.now(server) };

@@ -14,7 +14,7 @@ import { type Seen, say } from '../kit/rpc.ts';
 import { everywhere, gate } from '../protocol/peer.ts';
 
 const active = { 'a2a-extensions': GENERATION };
-const preview = { preview: ['1.1'] } as const;
+const preview = { compatibility: ['1.1'] } as const;
 
 async function* quoting({ text }: Turn): Updates {
   yield working('On it');
@@ -129,7 +129,7 @@ everywhere('GetTask with currentGeneration', (serve) => {
   });
 
   it('answers with the present task when its time is over [R-P11-14] [R-P11-35]', async () => {
-    const { call } = await serve(quoting, { ...preview, generationWaitMs: 20 });
+    const { call } = await serve(quoting, { ...preview, timeouts: { generationMs: 20 } });
     const { task } = await call('SendMessage', { message: say('ask') }, active);
     const { id } = task;
     expect(await call('GetTask', { id, currentGeneration: 3 }, active)).toMatchObject({ generation: '3' });

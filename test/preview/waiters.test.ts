@@ -20,7 +20,7 @@ it(`${many} long polls on one process wait, and all return on the change [R-P11-
       await gate.promise;
       yield completed();
     },
-    { preview: ['1.1'], generationWaitMs: 110_000, limits: { followersPerTask: many } },
+    { compatibility: ['1.1'], timeouts: { generationMs: 110_000 }, limits: { followersPerTask: many } },
   );
   const configuration = { returnImmediately: true };
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration }, active);

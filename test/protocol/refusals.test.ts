@@ -39,8 +39,10 @@ const serveStrict = (setting: Setting): Promise<Peer> =>
   open(setting, ({ text }) => reply(text), {
     authenticate: ({ headers }) =>
       headers.authorization === 'Bearer right' ? { scope: 'right' } : undefined,
-    // One message alone leaves one request.
-    callerLimits: { requests: { limit: 2, perMs: 3_600_000 }, messages: { limit: 1, perMs: 3_600_000 } },
+    limits: {
+      // One message alone leaves one request.
+      callers: { requests: { limit: 2, perMs: 3_600_000 }, messages: { limit: 1, perMs: 3_600_000 } },
+    },
     tenants: ['known'],
     card: {
       name: 'Strict',

@@ -101,7 +101,7 @@ everywhere('States', (serve) => {
         await end.opened;
         yield completed();
       },
-      { onTransition: (transition) => transitions.push(transition) },
+      { onEvent: (event) => event.type === 'transition' && transitions.push(event) },
     );
     const { task } = await call('SendMessage', {
       message: say('go'),
@@ -253,7 +253,7 @@ onEveryAdapter('Extensions of ours', (serve) => {
       async function* ({ extensions }) {
         yield completed(`Active: ${extensions.length}`);
       },
-      { idempotency: true },
+      { messages: { idempotency: true } },
     );
     const { extensions = [] } = peer.server.card.capabilities;
     expect(extensions).not.toEqual([]);

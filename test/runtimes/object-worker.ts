@@ -34,8 +34,10 @@ export class Office {
         agent: clerk,
         store,
         restart,
-        // An object that starts ends the leases of the one before: nothing waits for so long.
-        leaseMs: 600_000,
+        timeouts: {
+          // An object that starts ends the leases of the one before: nothing waits for so long.
+          leaseMs: 600_000,
+        },
         publicUrl: `${publicUrl}/${name}`,
         push: { allow: ['127.0.0.1:*'], retry: { baseDelayMs: 100, maxDelayMs: 200 } },
       });

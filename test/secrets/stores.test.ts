@@ -106,7 +106,7 @@ describe.each(stores)(
       const lines: unknown[] = [];
       const server = serve(() => reply('never'), {
         store,
-        storeTimeoutMs: 500,
+        timeouts: { storeMs: 500 },
         logger: (...line) => void lines.push(line),
       });
       secrets.leave('the error of a call', await failureOf(store.readFacts('scope' as Scope, 'none', 0, 1)));

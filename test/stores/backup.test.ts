@@ -105,7 +105,7 @@ describe.each([
 ])('a store of %s that was restored from a backup', (name, prepare) => {
   // Each restores a cluster of three members: one of them in a short run.
   const isSlow = name === 'etcd' && !repetitions(0, 1);
-  const options = { restart: 'rerun', leaseMs: 1_000, sweepEveryMs: 50 } as const;
+  const options = { restart: 'rerun', timeouts: { leaseMs: 1_000, sweepMs: 50 } } as const;
   // A delivery that was under way when the backup was made is repeated after this time.
   const push = {
     allow: ['127.0.0.1:*'],
@@ -201,8 +201,7 @@ describe.skipIf(!postgres)('a PostgreSQL that is restored under running processe
     const lost: unknown[] = [];
     const server = serve(steps.agent, {
       restart: 'rerun',
-      leaseMs: 1_000,
-      sweepEveryMs: 50,
+      timeouts: { leaseMs: 1_000, sweepMs: 50 },
       store: kept.open(),
       logger: (_, message, { knownVersion, storedVersion }) => {
         if (message === 'The store lost facts of a task') lost.push([knownVersion, storedVersion]);

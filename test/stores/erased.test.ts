@@ -102,8 +102,8 @@ describe('an erased task', () => {
       {
         store,
         authenticate: () => ({ scope: who }),
-        schedule: { perCaller: 5 },
-        callerLimits: { requests: { limit: 1_000, perMs: 1_000 } },
+        queue: { perCaller: 5 },
+        limits: { callers: { requests: { limit: 1_000, perMs: 1_000 } } },
       },
     );
     const message = say('canary message zyxword', { metadata: { secret: 'canary metadata' } });

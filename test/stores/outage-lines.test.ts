@@ -67,10 +67,12 @@ describe.each(Object.entries(stores))('%s', (_, { isHere, start }) => {
       const server = serve(async function* () {}, {
         store: counted(store, calls),
         retention: { closedAfterMs: 1_000_000, everyMs: 100 },
-        leaseMs: 300,
-        sweepEveryMs: 100,
-        // etcd waits for its members as long as it is given.
-        storeTimeoutMs: 1_000,
+        timeouts: {
+          leaseMs: 300,
+          sweepMs: 100,
+          // etcd waits for its members as long as it is given.
+          storeMs: 1_000,
+        },
         clock: { now: () => Date.now() + ahead, monotonic: () => performance.now() + ahead },
         logger: (level, message, details) => {
           if (level === 'info' || message === 'The wall clock was set') return;

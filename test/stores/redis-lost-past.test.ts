@@ -41,11 +41,9 @@ function serveOnRedis(agent: Agent, options: Partial<AgentServerOptions> & { pre
   const server = serve(agent, {
     logger: (level, message, details) => logged.push({ level, message, details }),
     restart: 'rerun',
-    leaseMs: 1_000,
-    sweepEveryMs: 50,
-    storeTimeoutMs: 15_000,
     store,
     ...rest,
+    timeouts: { leaseMs: 1_000, sweepMs: 50, storeMs: 15_000, ...rest.timeouts },
   });
   const errors = (message: string) =>
     logged.filter((one) => one.level === 'error' && one.message === message);
@@ -133,7 +131,9 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
   });
 
   it('the turn finds out when it writes, though no server sweeps', async () => {
-    const { steps, server, errors, id, follower } = await overtake({ sweepEveryMs: never, leaseMs: 2_000 });
+    const { steps, server, errors, id, follower } = await overtake({
+      timeouts: { sweepMs: never, leaseMs: 2_000 },
+    });
     await redis!.restart();
     steps.open('d');
     expect(await follower.ended).toMatchObject(lost);
@@ -142,7 +142,7 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
   });
 
   it('the server that claims the task finds out, though it does not sweep and followers keep the task in memory', async () => {
-    const { steps, server, errors, id, follower } = await overtake({ sweepEveryMs: never });
+    const { steps, server, errors, id, follower } = await overtake({ timeouts: { sweepMs: never } });
     steps.open('d');
     await vi.waitFor(() => expect(follower.seen.at(-1)).toBe('INPUT_REQUIRED'), slowly);
     await vi.waitFor(() => expect(server.load.turns).toBe(0), slowly);
@@ -153,7 +153,7 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
   });
 
   it('blocking requests end with an error as well, and later requests are answered from the log', async () => {
-    const { steps, server, id } = await overtake({ cancelGraceMs: never });
+    const { steps, server, id } = await overtake({ timeouts: { cancelGraceMs: never } });
     const blocked = rpc(server, 'SendMessage', { message: say('more', { taskId: id }) }).catch(
       (error) => error,
     );

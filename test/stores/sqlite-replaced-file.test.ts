@@ -18,8 +18,7 @@ function serveFile(path: string, agent: Agent) {
   const errors: string[] = [];
   const server = serve(agent, {
     logger: (level, message) => void (level === 'error' && errors.push(message)),
-    leaseMs: 300,
-    sweepEveryMs: 50,
+    timeouts: { leaseMs: 300, sweepMs: 50 },
     store,
   });
   const close = async () => {

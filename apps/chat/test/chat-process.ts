@@ -27,9 +27,9 @@ const server = createAgentServer({
   card: chatCard,
   agent: chatAgent({ pause }),
   store,
-  idempotency: true,
+  messages: { idempotency: true },
   restart: 'rerun',
-  leaseMs: 1_000,
+  timeouts: { leaseMs: 1_000 },
   logger: () => {},
 });
 const handle = nodeHandler(server, { path: '/agents/chat' });

@@ -13,13 +13,12 @@ const names = ['currency', 'boat-designer', 'trip-planner', 'expense'];
 const remotes = Object.fromEntries(names.map((name) => [name, { url: `${AGENTS}/${name}` }]));
 const store = await openStore(BATON_STORE || `sqlite:${BATON_DATA}/concierge.db`);
 // A question that is not answered within a week fails: a task that never ends is never pruned.
-const clocks = { interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
+const timeouts = { leaseMs: 2_000, interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
 const server = createAgentServer({
   ...concierge(remotes),
   name: 'concierge',
   store,
-  clocks,
-  leaseMs: 2_000,
+  timeouts,
 });
 const { url, close } = await listen(server, { port: Number(PORT) });
 console.log(`The concierge is at ${url}`);

@@ -31,7 +31,7 @@ async function serve(agent: Agent, options: object = {}, at: object = {}): Promi
     card: about,
     agent,
     store,
-    cancelGraceMs: 500,
+    timeouts: { cancelGraceMs: 500 },
     logger: () => {},
     ...options,
   });

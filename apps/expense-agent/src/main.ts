@@ -9,8 +9,14 @@ const store = await openStore(BATON_STORE || `sqlite:${BATON_DATA}/expense.db`);
 const file = LEDGER_URL ? undefined : fileLedger(`${BATON_DATA}/expenses.db`);
 const expense = expenseAgent(LEDGER_URL ? httpLedger(LEDGER_URL) : file);
 // A question that is not answered within a week fails: a task that never ends is never pruned.
-const clocks = { inactivityMs: Number(DEADLINE_MS), interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
-const server = createAgentServer({ ...expense, name: 'expense', store, clocks, restart: 'rerun' });
+const timeouts = { inactivityMs: Number(DEADLINE_MS), interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
+const server = createAgentServer({
+  ...expense,
+  name: 'expense',
+  store,
+  timeouts,
+  restart: 'rerun',
+});
 const { url, close } = await listen(server, { port: Number(PORT) });
 console.log(`The expense agent is at ${url}`);
 

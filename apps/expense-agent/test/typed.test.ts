@@ -25,7 +25,7 @@ async function agentWith(binding: string, record?: Ledger, inactivityMs?: number
   const server = createAgentServer({
     ...expenseAgent(record),
     store,
-    clocks: { inactivityMs },
+    timeouts: { inactivityMs },
     logger: () => {},
   });
   serving = await listen(server);

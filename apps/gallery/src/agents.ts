@@ -18,7 +18,7 @@ const counter: GalleryAgent = {
   agent: countSlowly,
   card: counterCard,
   restart: 'rerun',
-  leaseMs: 2_000,
+  timeouts: { leaseMs: 2_000 },
 };
 
 /** The agent of the page at `/chat`. Soon taken up again after a kill, because leases are short. */
@@ -27,8 +27,8 @@ const chat: GalleryAgent = {
   agent: chatAgent(),
   card: chatCard,
   restart: 'rerun',
-  idempotency: true,
-  leaseMs: 2_000,
+  timeouts: { leaseMs: 2_000 },
+  messages: { idempotency: true },
 };
 
 /**
@@ -56,9 +56,9 @@ function samples(url?: string, telemetry?: ClientTelemetry): readonly [GalleryAg
   });
   return [
     { name: 'expense', agent: approveExpense, card: expenseCard },
-    { name: 'currency', agent: convertMoney, card: currencyCard, currentStatusInHistory: true },
+    { name: 'currency', agent: convertMoney, card: currencyCard, messages: { currentStatusInHistory: true } },
     { name: 'boat-designer', agent: designBoat, card: boatCard },
-    { name: 'trip-planner', ...planner, idempotency: true },
+    { name: 'trip-planner', ...planner, messages: { idempotency: true } },
     {
       name: 'assistant',
       agent: assistant(modelFrom(process.env), { keepPrompts: keepsPrompts(process.env) }),

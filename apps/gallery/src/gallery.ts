@@ -44,7 +44,7 @@ export interface Gallery {
 const compatibility = [v03({ lenient: true })];
 
 /** How long a question waits for its answer, in milliseconds: a task that never ends is never pruned. */
-const clocks = { interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
+const timeouts = { interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
 
 /** Tasks that ended are kept for 30 days. */
 const retention = { closedAfterMs: 30 * 24 * 60 * 60 * 1_000 };
@@ -87,10 +87,10 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     const server = createAgentServer({
       callbacks: true,
       compatibility,
-      clocks,
       retention,
       ...(settings.logger && { logger: settings.logger }),
       ...options,
+      timeouts: { ...timeouts, ...options.timeouts },
       name,
       store,
       publicUrl: url,

@@ -7,7 +7,7 @@ import { expenseAgent } from './handle-task.ts';
 
 const { PORT = '8080', BATON_DATA = '.data', BATON_STORE } = process.env;
 const store = await openStore(BATON_STORE || `sqlite:${BATON_DATA}/task-service.db`);
-const agent = createAgentServer({ ...expenseAgent, name: 'expense', store, idempotency: true });
+const agent = createAgentServer({ ...expenseAgent, name: 'expense', store, messages: { idempotency: true } });
 const gateway = createTaskGateway({ types: { expense: agent }, store });
 const listener = createServer(nodeHandler(gateway));
 gateway.attach(listener);

@@ -50,7 +50,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('over %s', (binding) => {
       createAgentServer({
         ...tripPlanner({ reserve: (...request) => reserve(...request), self: url }),
         store,
-        cancelGraceMs: 100,
+        timeouts: { cancelGraceMs: 100 },
       }),
       { port },
     );

@@ -12,7 +12,7 @@ export const agentOptions = {
   store: await openStore(BATON_STORE, { shared: true }),
   restart: 'rerun',
   // Short, so that a worker that was killed is noticed soon.
-  leaseMs: 2_000,
+  timeouts: { leaseMs: 2_000 },
   ...(TURNS && { limits: { turns: Number(TURNS) } }),
   telemetry: telemetry({ expose: true }),
   logger(level, message, { attempt, maxAttempts, err }) {

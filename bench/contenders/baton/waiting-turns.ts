@@ -35,8 +35,9 @@ const server = createAgentServer({
   },
   // A million may wait (`--size`), and those that are sent then.
   limits: { turns, queuedTurns: 2_000_000 },
-  onTransition({ to }) {
-    if (to === 'TASK_STATE_COMPLETED' && ++ended === expected) finished.resolve();
+  onEvent(event) {
+    if (event.type !== 'transition') return;
+    if (event.to === 'TASK_STATE_COMPLETED' && ++ended === expected) finished.resolve();
   },
   async *agent({ text }) {
     while (allowed === 0) await opened.promise;
@@ -98,8 +99,9 @@ async function drain(count: number): Promise<{ stall: number; busiest: number }>
   const drained = Promise.withResolvers<void>();
   const worker = createWorker({
     store: full,
-    onTransition({ to }) {
-      if (to === 'TASK_STATE_COMPLETED' && --left === 0) drained.resolve();
+    onEvent(event) {
+      if (event.type !== 'transition') return;
+      if (event.to === 'TASK_STATE_COMPLETED' && --left === 0) drained.resolve();
     },
     async *agent({ text }) {
       yield completed(text);

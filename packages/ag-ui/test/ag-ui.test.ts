@@ -50,7 +50,7 @@ const talking = (gate: Promise<unknown> = Promise.resolve()): AgentServer =>
       yield append('answer', '.');
       yield completed();
     },
-    { idempotency: true, restart: 'rerun' },
+    { messages: { idempotency: true }, restart: 'rerun' },
   );
 
 const urlOf = (server: AgentServer): Promise<string> =>

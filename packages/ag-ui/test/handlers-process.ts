@@ -19,9 +19,9 @@ const server = createAgentServer({
     yield completed();
   },
   store: sqliteStore(DATABASE),
-  idempotency: true,
+  messages: { idempotency: true },
   restart: 'rerun',
-  leaseMs: 1_000,
+  timeouts: { leaseMs: 1_000 },
   logger: () => {},
 });
 const agUi = nodeHandler(agUiHandler(server), { path: '/ag-ui' });

@@ -88,7 +88,7 @@ export async function start(
     description: 'Answers',
     defaultInputModes: ['text/*', 'application/json', 'image/*'],
   };
-  const server = serve(agent, { card, cancelGraceMs: 5_000, ...more });
+  const server = serve(agent, { card, ...more, timeouts: { cancelGraceMs: 5_000, ...more.timeouts } });
   const client = (options: ConnectOptions = {}) =>
     connect('http://localhost', { fetch: (request) => server.fetch(request), ...options });
   return { server, models, visits, client: await client(), connectWith: client };

@@ -34,8 +34,8 @@ export async function serve(options: Partial<AgentServerOptions> = {}) {
     agent: converter,
     store: memoryStore(),
     logger: () => {},
-    cancelGraceMs: 0,
     ...options,
+    timeouts: { cancelGraceMs: 0, ...options.timeouts },
   });
   const listener = await listenGrpc(server, { port: 0, reflection: true });
   onTestFinished(async () => {

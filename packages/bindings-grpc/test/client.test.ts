@@ -33,17 +33,17 @@ describe('a client', () => {
   it('picks the interface of gRPC from the card, and makes every call over it', async () => {
     const seen: string[] = [];
     const served = await serve({
-      extendedCard: { description: 'Converts more' },
+      card: {
+        extended: { description: 'Converts more' },
+        name: 'Converter',
+        description: 'Converts money',
+        capabilities: { extendedAgentCard: true, pushNotifications: true, streaming: true },
+      },
       authenticate: ({ path }) => {
         seen.push(path.replace('/lf.a2a.v1.A2AService/', ''));
         return { scope: 'ada' };
       },
       push: {},
-      card: {
-        name: 'Converter',
-        description: 'Converts money',
-        capabilities: { extendedAgentCard: true, pushNotifications: true, streaming: true },
-      },
     });
     const agent = await clientOf(served);
     expect(agent.interface).toEqual({ url: served.address, protocolBinding: 'GRPC', protocolVersion: '1.0' });

@@ -14,14 +14,14 @@ const errorInfo = (reason: string, domain = 'a2a-protocol.org', metadata?: objec
 describe('the operations (R-GRPC-01, R-GRPC-05, R-GRPC-07, R-GRPC-08, R-GRPC-09)', () => {
   it('answer as over HTTP: all eleven', async () => {
     const { address } = await serve({
-      extendedCard: { description: 'Converts more' },
-      authenticate: () => ({ scope: 'ada' }),
-      push: {},
       card: {
+        extended: { description: 'Converts more' },
         name: 'Converter',
         description: 'Converts money',
         capabilities: { extendedAgentCard: true, pushNotifications: true, streaming: true },
       },
+      authenticate: () => ({ scope: 'ada' }),
+      push: {},
     });
     const { call, stream } = rawClient(address);
     const { result } = await call('SendMessage', message('100 USD'));

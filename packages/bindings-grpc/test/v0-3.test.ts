@@ -181,15 +181,15 @@ describe('the client of the official SDK for 0.3 over gRPC', () => {
 
   it('knows our errors, and gets the extended card', async () => {
     const { address } = await serveBoth({
-      extendedCard: { description: 'Converts more' },
-      authenticate: () => ({ scope: 'ada' }),
       card: {
+        extended: { description: 'Converts more' },
         name: 'Converter',
         description: 'Converts money',
         capabilities: { extendedAgentCard: true },
         securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
         securityRequirements: [{ schemes: { key: { list: ['read'] } } }],
       },
+      authenticate: () => ({ scope: 'ada' }),
     });
     const client = new LegacyGrpcTransport({ endpoint: address });
     const task = (await client.sendMessage(request('100 USD'))) as Task;

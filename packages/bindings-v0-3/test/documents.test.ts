@@ -94,7 +94,7 @@ describe('the document about history', () => {
   const [question] = task.history;
 
   it('prints what an agent answers whose history ends in the current status', async () => {
-    const server = serve({ agent: exchanger, currentStatusInHistory: true }, { lenient: true });
+    const server = serve({ agent: exchanger, messages: { currentStatusInHistory: true } }, { lenient: true });
     const { result } = await ask(server, 'message.send', { message: question });
     const { status, history } = (await ask(server, 'tasks.get', { id: result.id })).result;
     const printable = ({ role, parts }: typeof question) => ({

@@ -54,8 +54,8 @@ export async function serve(
     agent: converter,
     store: memoryStore(),
     logger: () => {},
-    cancelGraceMs: 0,
     ...options,
+    timeouts: { cancelGraceMs: 0, ...options.timeouts },
   });
   const listener = createServer(nodeHandler(server));
   const endpoint = attachWebSocket(server, listener, sockets);

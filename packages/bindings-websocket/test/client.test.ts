@@ -45,14 +45,14 @@ const failureOf = (call: Promise<unknown>): Promise<unknown> =>
 describe('a client', () => {
   it('picks the interface from the card when it is told to, and makes every call on one connection', async () => {
     const served = await serve({
-      extendedCard: { description: 'Converts more' },
-      authenticate: () => ({ scope: 'ada' }),
-      push: {},
       card: {
+        extended: { description: 'Converts more' },
         name: 'Converter',
         description: 'Converts money',
         capabilities: { extendedAgentCard: true, pushNotifications: true, streaming: true },
       },
+      authenticate: () => ({ scope: 'ada' }),
+      push: {},
     });
     const agent = await clientOf(served);
     expect(agent.interface).toEqual({ url: served.url, protocolBinding: ours, protocolVersion: '1.0' });

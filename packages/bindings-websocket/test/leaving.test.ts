@@ -16,7 +16,7 @@ async function serveCounted() {
     agent: converter,
     store: memoryStore(),
     logger: () => {},
-    cancelGraceMs: 0,
+    timeouts: { cancelGraceMs: 0 },
   });
   const signals: AbortSignal[] = [];
   let events = 0;

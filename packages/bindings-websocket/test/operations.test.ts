@@ -6,14 +6,14 @@ import { echo, gate, serve } from './agent.ts';
 import { message, rawSocket } from './raw-socket.ts';
 
 const everything = {
-  extendedCard: { description: 'Converts more' },
-  push: {},
-  authenticate: () => ({ scope: 'ada' }),
   card: {
+    extended: { description: 'Converts more' },
     name: 'Converter',
     description: 'Converts money',
     capabilities: { extendedAgentCard: true, pushNotifications: true, streaming: true },
   },
+  push: {},
+  authenticate: () => ({ scope: 'ada' }),
 };
 
 describe('the operations', () => {

@@ -33,7 +33,7 @@ const server = createAgentServer({
   agent: count,
   store: database ? sqliteStore(database) : memoryStore(),
   restart: 'rerun',
-  leaseMs: 1_000,
+  timeouts: { leaseMs: 1_000 },
   logger: () => {},
 });
 const listener = createServer(nodeHandler(server));

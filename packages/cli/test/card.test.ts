@@ -99,8 +99,8 @@ describe('card get', () => {
         ...manyCard,
         securitySchemes: { bearer },
         securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+        extended: () => ({ description: 'More for you' }),
       },
-      extendedCard: () => ({ description: 'More for you' }),
       authenticate: ({ headers }) =>
         headers.authorization === 'Bearer t0ken' ? { scope: 'ada' } : undefined,
     });

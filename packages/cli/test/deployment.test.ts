@@ -107,8 +107,7 @@ describe('turns that are pinned to a version', () => {
         card: { name: 'Used', description: 'Is used' },
         name: 'used',
         store,
-        version,
-        deploys: 'pinned',
+        version: { name: version, deploys: 'pinned' },
         restart: 'rerun',
         logger: () => {},
         agent: async function* ({ signal }) {

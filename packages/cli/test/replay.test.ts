@@ -29,7 +29,7 @@ async function recordedFile() {
       name: 'orders',
       store,
       agent,
-      labelsOf: ({ parts }) => (JSON.stringify(parts).includes('milk') ? ['cold'] : []),
+      messages: { labelsOf: ({ parts }) => (JSON.stringify(parts).includes('milk') ? ['cold'] : []) },
     }),
   );
   const send = async (text: string) => (await rpc(server, 'SendMessage', { message: say(text) })).task.id;

@@ -33,8 +33,8 @@ function both(ofServer: Partial<AgentServerOptions>, ofWorker: Partial<AgentServ
 it.each<[string, Partial<AgentServerOptions>, Partial<AgentServerOptions>]>([
   ['`retention`', { retention: { closedAfterMs: 1_000, everyMs: 5 } }, {}],
   ['`retention`', { retention: { closedAfterMs: 9, rules: [] } }, { retention: { closedAfterMs: 8 } }],
-  ['`schedule`', { schedule: { perCaller: 2 } }, { schedule: { perCaller: 2, priority: 0 } }],
-  ['`clocks`', { clocks: { totalMs: 99_000 } }, {}],
+  ['`queue`', { queue: { perCaller: 2 } }, { queue: { perCaller: 2, priority: 0 } }],
+  ['`timeouts`', { timeouts: { taskMs: 99_000 } }, {}],
   ['`limits.factsPerTask`', { limits: { factsPerTask: 9, turns: 3 } }, { limits: { turns: 4 } }],
   ['`extensions`', extend({ agent, card }, formInput, taskError), {}],
   ['`push.allow`, `push.sign`', { push: { allow: [secret], sign: () => ({ secret }) } }, {}],
@@ -62,7 +62,11 @@ it.each<[string, Partial<AgentServerOptions>, Partial<AgentServerOptions>]>([
 );
 
 it.each<[string, Partial<AgentServerOptions>, Partial<AgentServerOptions>]>([
-  ['of one process alone', { limits: { turns: 3 }, blockingMs: 9 }, { leaseMs: 20_000, version: '2' }],
+  [
+    'of one process alone',
+    { limits: { turns: 3 }, timeouts: { blockingMs: 9 } },
+    { timeouts: { leaseMs: 20_000 }, version: '2' },
+  ],
   ['in another order', { push: { allow: ['a', 'b'] } }, { push: { allow: ['b', 'a'] } }],
   ['that are the defaults', { limits: { factsPerTask: 100_000 }, push: { http: false } }, {}],
   ['of webhooks, which the server has none of,', { push: false }, { push: { allow: ['a'] } }],

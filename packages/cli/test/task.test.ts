@@ -219,7 +219,7 @@ describe('task list', () => {
       'eu',
       `about:${part && 'text' in part ? part.text : ''}`,
     ];
-    const url = await serveMany({ card: { ...manyCard, capabilities }, labelsOf });
+    const url = await serveMany({ card: { ...manyCard, capabilities }, messages: { labelsOf } });
     await cli(`send -a ${url} -o json hello`);
     await cli(`send -a ${url} -o json ask`);
     const list = async (flags: string) => (await cli(`task list -a ${url} -o json ${flags}`)).json.tasks;

@@ -22,7 +22,7 @@ export interface AgentClient extends AgentOperations {
   readCard(options?: CallOptions): Promise<AgentCard>;
   /**
    * Sends a message and waits for the result: a message, or a task that has ended or waits for input. Where the agent
-   * answers earlier, as agents on Baton do after 50 s (`blockingMs`), the client goes on waiting within `timeoutMs`, and
+   * answers earlier, as agents on Baton do after 50 s (`timeouts.blockingMs`), the client goes on waiting within `timeoutMs`, and
    * then resolves to the task as it is. `stream(…).result()` waits until it ends. Spec: §3.1.1.
    */
   send(input: MessageInput, options?: SendOptions): Promise<AgentReply>;

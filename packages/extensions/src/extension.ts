@@ -12,7 +12,7 @@ import {
 } from '@batonjs/server';
 
 /** An agent with its card. Extensions wrap it; `createAgentServer` accepts it. */
-export type Extendable = Pick<AgentServerOptions, 'agent' | 'card' | 'skillOf'>;
+export type Extendable = Pick<AgentServerOptions, 'agent' | 'card'>;
 
 /** Wraps an agent and declares the extension in its card. */
 export type Extension = (extendable: Extendable) => Extendable;
@@ -26,10 +26,7 @@ export type Extension = (extendable: Extendable) => Extendable;
  * ```
  */
 export function extend(extendable: Extendable, ...extensions: readonly Extension[]): Extendable {
-  const extended = extensions.reduce(
-    (before, extension) => ({ skillOf: before.skillOf, ...extension(before) }),
-    extendable,
-  );
+  const extended = extensions.reduce((before, extension) => extension(before), extendable);
   const { agent, card } = extended;
   // The function that was given may be used elsewhere too.
   if (agent !== extendable.agent)

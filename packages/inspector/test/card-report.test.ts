@@ -14,13 +14,14 @@ const url = 'https://agents.example.com/show';
 
 /** The report about the card of an agent in this process, signed with the key unless `isSigned` is false. */
 function report(trusted?: CardTrust, { isSigned = true, change = (card: object): object => card } = {}) {
+  const shown = showAgent(async () => {});
   const server = closedAfterTest(
     createAgentServer({
-      ...showAgent(async () => {}),
+      ...shown,
       store: memoryStore(),
       logger: () => {},
       publicUrl: url,
-      ...(isSigned && { signCard: (card) => signCard(card, key) }),
+      card: { ...shown.card, ...(isSigned && { sign: (card) => signCard(card, key) }) },
     }),
   );
   const handle: typeof server.handle = async (exchange) => {

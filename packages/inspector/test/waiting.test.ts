@@ -25,8 +25,7 @@ const version = (name: string): AgentServer =>
     card,
     name: 'baker',
     store,
-    version: name,
-    deploys: 'pinned',
+    version: { name, deploys: 'pinned' },
     restart: 'rerun',
     logger: () => {},
     async *agent({ signal }) {

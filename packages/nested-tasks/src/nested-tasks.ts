@@ -40,7 +40,7 @@ export interface NestedTasksOptions {
   readonly calls?: number | undefined;
   /** How long an agent may be out of reach before a call to it fails. Default 60,000. */
   readonly unreachableMs?: number | undefined;
-  /** How long the agents of children may take to cancel them. Keep it below `cancelGraceMs`. Default 4,000. */
+  /** How long the agents of children may take to cancel them. Keep it below `timeouts.cancelGraceMs`. Default 4,000. */
   readonly cancelMs?: number | undefined;
   /** As in `AgentServerOptions`, after the children were canceled. */
   readonly onCancel?: AgentServerOptions['onCancel'] | undefined;

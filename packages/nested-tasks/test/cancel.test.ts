@@ -64,7 +64,7 @@ describe('a cancel of the parent', () => {
         yield working('Waiting');
         await new Promise(() => {});
       },
-      { cancelGraceMs: 300 },
+      { timeouts: { cancelGraceMs: 300 } },
     );
     await client.cancelTask({ id });
     await eventually(async () => expect(await statesOf(child)).toEqual(['CANCELED']));
@@ -240,7 +240,7 @@ describe('the deadline of the parent', () => {
         yield completed();
       },
       {},
-      { clock, clocks: { totalMs: 60_000 } },
+      { clock, timeouts: { taskMs: 60_000 } },
     );
     const sent = (await clientOf(server)).send('Go');
     await eventually(async () => expect(await statesOf(child)).toEqual(['WORKING']));
@@ -260,7 +260,7 @@ describe('the deadline of the parent', () => {
         yield completed();
       },
       {},
-      { clocks: { interruptedMs: 300 } },
+      { timeouts: { interruptedMs: 300 } },
     );
     const client = await clientOf(server);
     const { task } = await client.send('Go');

@@ -19,7 +19,7 @@ function held(idempotency = true) {
       await Promise.race([released.promise, signal.aborted || once(signal, 'abort')]);
       yield completed('Done');
     },
-    { idempotency },
+    { messages: { idempotency } },
   );
   return { server, signals, release: released.resolve };
 }

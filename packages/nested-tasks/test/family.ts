@@ -21,7 +21,7 @@ export function serveParent(
   options: Partial<AgentServerOptions> = {},
 ): AgentServer {
   const { agent: wrapped, ...rest } = nestedTasks({ card, agent, unreachableMs: 1_000, ...nested });
-  return serve(wrapped, { cancelGraceMs: 5_000, ...rest, ...options });
+  return serve(wrapped, { ...rest, ...options, timeouts: { cancelGraceMs: 5_000, ...options.timeouts } });
 }
 
 /** All tasks of an agent in this process, with their history. */

@@ -60,7 +60,7 @@ describe('the next process', () => {
       if (text === 'Go') await released.promise;
       yield completed(`Done with ${text}`);
     };
-    const child = serve(agent, { idempotency: false });
+    const child = serve(agent, { messages: { idempotency: false } });
     const road = roadTo(child);
     road.held.add('SendStreamingMessage');
     const start = parentOf(road, { contextId: 'shared' });
@@ -144,7 +144,7 @@ describe('a message that got no answer', () => {
       async function* () {
         yield completed('Done');
       },
-      { idempotency: false },
+      { messages: { idempotency: false } },
     );
     const road = roadTo(child);
     road.failures.push(new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) }));
@@ -159,7 +159,7 @@ describe('a message that got no answer', () => {
       async function* () {
         yield completed('Done');
       },
-      { idempotency: false },
+      { messages: { idempotency: false } },
     );
     const road = roadTo(child);
     road.failures.push(new TypeError('fetch failed', { cause: new Error('reset') }));
@@ -174,7 +174,7 @@ describe('a message that got no answer', () => {
       async function* () {
         yield completed('Done');
       },
-      { idempotency: false },
+      { messages: { idempotency: false } },
     );
     const road = roadTo(child);
     road.lost.add('SendStreamingMessage');

@@ -67,7 +67,7 @@ describe('the error of a call', () => {
     const stream = () => {
       throw error;
     };
-    const child = await playing({ stream }, done, { idempotency: false });
+    const child = await playing({ stream }, done, { messages: { idempotency: false } });
     let found: unknown;
     const parent = serveParent(
       async function* ({ call }) {
@@ -424,7 +424,7 @@ describe('the agents of a parent', () => {
       expect(offers(without, 'y')).toBe(false);
       expect(isIdempotent(without)).toBe(false);
     }
-    expect(isIdempotent(await clientOf(serve(done, { idempotency: true })))).toBe(true);
+    expect(isIdempotent(await clientOf(serve(done, { messages: { idempotency: true } })))).toBe(true);
   });
 });
 

@@ -87,7 +87,6 @@ export function guardedAgent({
     { securitySchemes: verify.securitySchemes, securityRequirements: verify.securityRequirements },
   );
   const server = createAgentServer({
-    card: { name: 'Guarded', description: 'For tests', skills: [...skills] },
     agent:
       agent ??
       async function* ({ caller }) {
@@ -95,9 +94,15 @@ export function guardedAgent({
       },
     authenticate,
     store: memoryStore(),
-    skillOf: ({ metadata }) => metadata?.skill as string | undefined,
     logger: () => {},
     ...more,
+    card: {
+      name: 'Guarded',
+      description: 'For tests',
+      skills: [...skills],
+      skillOf: ({ metadata }) => metadata?.skill as string | undefined,
+      ...more.card,
+    },
   });
   onTestFinished(() => server.close({ graceMs: 0 }));
   const url = 'http://localhost';

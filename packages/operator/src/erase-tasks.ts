@@ -9,7 +9,7 @@ export interface EraseOptions extends OfCaller {
   readonly taskId?: string | undefined;
   /** Only tasks of this context. */
   readonly contextId?: string | undefined;
-  /** How long each task at work is waited for, in milliseconds. Default: `cancelWaitMs` of the server, or 10,000. */
+  /** How long each task at work is waited for, in milliseconds. Default: `timeouts.cancelMs` of the server, or 10,000. */
   readonly waitMs?: number | undefined;
   /** Nothing more is canceled or waited for. */
   readonly signal?: AbortSignal | undefined;

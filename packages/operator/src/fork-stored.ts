@@ -47,7 +47,7 @@ export async function forkStored(
   source: Source,
   id: string = newId(source.clock),
 ): Promise<string> {
-  const { store, clock, queue, schedule, clocks = {}, limits, onTransition } = source;
+  const { store, clock, queue, schedule, timeouts = {}, limits, onTransition } = source;
   const { scope, taskId } = origin;
   const parts = message === undefined ? undefined : partsOf(message);
   checkWords(labels, by);
@@ -61,7 +61,7 @@ export async function forkStored(
   if (limits) checkDecided(forked, limits);
   const { state } = forked;
   const snapshot = nextSnapshot(forked, { version: 0, weight: 0, ownWeight: 0 }, state);
-  const due = dueAt(state, clocks);
+  const due = dueAt(state, timeouts);
   const head = forked.facts.reduce<ReturnType<typeof headOf> | undefined>(headOf, undefined);
   const first = state.untaken[0] ?? state.taken.at(-1);
   const next = nextTurnAt(state);
@@ -86,7 +86,7 @@ export async function forkStored(
   if (await begin(commit, taskId, source)) {
     const { contextId, createdAt, task } = state;
     const to = task?.status.state ?? 'TASK_STATE_SUBMITTED';
-    onTransition?.({ taskId: id, contextId, from: undefined, to, at: createdAt });
+    onTransition?.({ type: 'transition', taskId: id, contextId, from: undefined, to, at: createdAt });
   }
   return id;
 }

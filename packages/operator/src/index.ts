@@ -1,4 +1,4 @@
-export { differencesOf, rotateCallbackKey, versionsOf } from '@batonjs/server/internals';
+export { differencesOf, rotateCallbackKey, shareQueue, versionsOf } from '@batonjs/server/internals';
 export type {
   BulkAction,
   BulkFilter,

@@ -6,7 +6,7 @@ import {
   type Schedule,
   scopeOf,
   systemClock,
-  type TaskClocks,
+  type TaskTimeouts,
   type Transition,
 } from '@batonjs/server/internals';
 import type { PushConfigStore, Scope, TaskStore } from '@batonjs/store';
@@ -36,7 +36,7 @@ export interface Source {
   readonly clock: Clock;
   readonly queue: string;
   readonly schedule?: Schedule | undefined;
-  readonly clocks?: TaskClocks | undefined;
+  readonly timeouts?: TaskTimeouts | undefined;
   /** Without them, a fork is as large as its origin allows. */
   readonly limits?: Limits | undefined;
   /** Undefined if the store keeps no webhooks. */

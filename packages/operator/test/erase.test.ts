@@ -68,7 +68,7 @@ it('cancels a task at work first, and names those that do not end in time', asyn
       yield working();
       await new Promise(() => {});
     },
-    { cancelWaitMs: 1, cancelGraceMs: 300 },
+    { timeouts: { cancelMs: 1, cancelGraceMs: 300 } },
   );
   const { task } = await rpc(deaf, 'SendMessage', { message: say('go'), configuration });
   expect(await eraseTasks(deaf, {})).toMatchObject({ tasks: 0, left: [task.id] });
@@ -155,8 +155,8 @@ it('leaves nothing in the files of SQLite, once they are vacuumed', async () => 
   const server = serve(agent, {
     store,
     authenticate: () => ({ scope: caller }),
-    schedule: { perCaller: 5 },
-    callerLimits: { requests: often, messages: often },
+    queue: { perCaller: 5 },
+    limits: { callers: { requests: often, messages: often } },
   });
   const message = say('canary message', { metadata: { secret: 'canary metadata' } });
   const { task } = await rpc(server, 'SendMessage', { message });

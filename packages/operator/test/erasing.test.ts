@@ -200,8 +200,7 @@ describe('a server that erases', () => {
     await first.close();
     const server = serve(agent, {
       store: change(store, { commit: () => () => Promise.reject(error) }),
-      cancelWaitMs: 1,
-      cancelGraceMs: 1,
+      timeouts: { cancelMs: 1, cancelGraceMs: 1 },
     });
     return { server, id: task.id as string };
   }

@@ -128,7 +128,7 @@ describe('a fork', () => {
             parts: [{ text: await step('two', () => version) }],
           };
         },
-        { store, version, deploys: 'pinned', restart: 'fail' },
+        { store, version: { name: version, deploys: 'pinned' }, restart: 'fail' },
       );
     const old = make('1');
     const { task } = await rpc(old, 'SendMessage', { message: say('go') });
@@ -154,7 +154,7 @@ describe('a fork', () => {
     });
     const server = serve(agent, {
       authenticate: authenticate as never,
-      callerLimits: { unfinishedTasks: 1 },
+      limits: { callers: { unfinishedTasks: 1 } },
     });
     const ada = { 'x-caller': 'ada' };
     const { task } = await rpc(server, 'SendMessage', { message: say('tea') }, ada);
@@ -175,17 +175,17 @@ it('forks take their turns in a schedule, and are canceled together whatever ver
     await new Promise((_, reject) => signal.addEventListener('abort', reject));
     yield completed();
   };
-  const scheduled = serve(agent, { store, schedule: { concurrency: 1 } });
+  const scheduled = serve(agent, { store, queue: { concurrency: 1 } });
   const { task } = await rpc(scheduled, 'SendMessage', { message: say('go') });
   const forks = await Promise.all([1, 2, 3].map(() => forkTask(scheduled, task.id)));
   for (const id of forks) expect(said(await until(scheduled, id, 'COMPLETED'))).toEqual([{ text: 'Gone' }]);
   await scheduled.close();
-  const old = serve(agent, { store, version: '1', deploys: 'pinned', restart: 'rerun' });
+  const old = serve(agent, { store, version: { name: '1', deploys: 'pinned' }, restart: 'rerun' });
   const waiting = await forkTask(old, task.id, { message: 'wait' });
   await until(old, waiting, 'SUBMITTED');
   await eventually(() => expect(old.load.turns).toBe(1));
   await old.close({ graceMs: 0 });
-  const next = serve(agent, { store, version: '2', deploys: 'pinned' });
+  const next = serve(agent, { store, version: { name: '2', deploys: 'pinned' } });
   for await (const { failed: none } of bulkTasks(next, { action: 'cancel' })) expect(none).toBe(0);
   await until(next, waiting, 'CANCELED');
 });

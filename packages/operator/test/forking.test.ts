@@ -138,7 +138,7 @@ describe('a fork in the store', () => {
   it('is due when the time of a task is over, by the clock that it is made with', async () => {
     const { fork, store } = await origin();
     const clock = { ...systemClock, ...testClock(Date.parse('2026-01-01T00:00:00Z')) };
-    const id = await fork({}, { clock, clocks: { totalMs: 60_000 } });
+    const id = await fork({}, { clock, timeouts: { taskMs: 60_000 } });
     const log = await store.load(scope, id);
     expect(log?.head.dueAt).toBe('2026-01-01T00:01:00.000Z');
     const without = await store.load(scope, await fork({}, { clock }));
@@ -237,7 +237,7 @@ describe('a fork that a server makes', () => {
     const store = memoryStore();
     const server = serve(agent, {
       store,
-      onTransition: ({ taskId, from, to }) => void seen.push([taskId, from, to]),
+      onEvent: (event) => event.type === 'transition' && seen.push([event.taskId, event.from, event.to]),
     });
     const { task } = await rpc(server, 'SendMessage', { message: say('done') });
     seen.length = 0;
@@ -248,7 +248,7 @@ describe('a fork that a server makes', () => {
   it('counts among the unfinished tasks of its caller', async () => {
     const server = serve(agent, {
       authenticate: () => ({ scope: 'ada' }),
-      callerLimits: { unfinishedTasks: 1 },
+      limits: { callers: { unfinishedTasks: 1 } },
     });
     const { task } = await rpc(server, 'SendMessage', { message: say('ask') });
     await expect(forkTask(server, task.id, { caller: 'ada' })).rejects.toMatchObject({

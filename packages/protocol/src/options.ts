@@ -12,19 +12,21 @@ export function mustKnowOptions(given: object, known: Readonly<Record<string, tr
 
 /**
  * A sentence for each option that is not among the known ones, with the one that may be meant. `within`: the option that
- * these are members of.
+ * these are members of; `groups`: options with members that may be meant.
  */
 export function unknownOptions(
   given: unknown,
-  known: Readonly<Record<string, true>>,
+  known: object,
   within?: string,
+  groups: Readonly<Record<string, object>> = {},
 ): string[] {
   if (typeof given !== 'object' || given === null) return [];
   const full = (name: string) => (within ? `${within}.${name}` : name);
   return Object.keys(given)
     .filter((name) => !Object.hasOwn(known, name))
     .map((name) => {
-      const meant = nearest(name, Object.keys(known));
+      const group = Object.keys(groups).find((group) => Object.hasOwn(groups[group]!, name));
+      const meant = group ? `${group}.${name}` : nearest(name, Object.keys(known));
       return `There is no option \`${full(name)}\`: ${meant ? `did you mean \`${full(meant)}\`?` : 'remove it'}`;
     });
 }

@@ -80,8 +80,8 @@ export async function serveTalking(gate = new Gate()): Promise<Talking> {
       logger: () => {},
       restart: 'rerun',
       cors: true,
-      idempotency: true,
-      leaseMs: 1_000,
+      timeouts: { leaseMs: 1_000 },
+      messages: { idempotency: true },
     });
   let server = open();
   let listening: Listening = await listen(server);

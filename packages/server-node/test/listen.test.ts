@@ -78,9 +78,11 @@ describe('listen', () => {
       },
       store: memoryStore(),
       publicUrl: 'https://agent.example',
-      callerLimits: {
-        messages: { limit: 1, perMs: 3_600_000 },
-        callerOf: ({ remoteAddress }) => remoteAddress ?? 'unknown',
+      limits: {
+        callers: {
+          messages: { limit: 1, perMs: 3_600_000 },
+          callerOf: ({ remoteAddress }) => remoteAddress ?? 'unknown',
+        },
       },
     });
     const { url, close } = await listen(server);

@@ -6,13 +6,15 @@ import {
   type ServerBinding,
 } from '@batonjs/bindings';
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
-import { PREVIEW_VERSION, parseVersion } from '@batonjs/protocol/headers';
+import { parseVersion } from '@batonjs/protocol/headers';
 import { isTaskAgent } from './agent/agent.ts';
 import type { OpenedCallback } from './agent/callback.ts';
+import { withDefaults } from './base/defaults.ts';
 import { RequestWatch } from './base/hooks/request-watch.ts';
 import { keepWatched } from './base/hooks/watched.ts';
 import type { Limits } from './base/limits.ts';
 import type { Readiness } from './base/store/readiness.ts';
+import { completeTimeouts } from './base/timeouts.ts';
 import { isoTime } from './base/timing/clock.ts';
 import { withCallbacks } from './front/callbacks/callbacks.ts';
 import type { AnsweringParts } from './front/calls/answer-call.ts';
@@ -26,17 +28,18 @@ import type { Handle } from './front/http/http-exchange.ts';
 import { withOwnHost } from './front/http/own-host.ts';
 import { mayBegin } from './operations/accept/check-unfinished.ts';
 import { submitMessage } from './operations/accept/submit-message.ts';
-import type { Dependencies } from './operations/call/dependencies.ts';
+import type { Dependencies, OperationOptions } from './operations/call/dependencies.ts';
 import { keepInside } from './operations/call/inside-of.ts';
 import { type AnswerLinkOptions, openAnswerLink } from './operations/callbacks/open-answer-link.ts';
-import { type CardInput, completeCard, mustBeNamed } from './operations/card/complete-card.ts';
+import type { CardInput } from './operations/card/card-options.ts';
+import { completeCard, mustBeNamed } from './operations/card/complete-card.ts';
 import { derivedMembers } from './operations/card/derived-members.ts';
 import { takeName } from './operations/card/names-on-store.ts';
 import { credentialHeaders } from './operations/card/security.ts';
 import { createServedCards } from './operations/card/served-cards.ts';
 import { startSchedules } from './operations/recurring/start-schedules.ts';
 import { wakeTask } from './operations/wake-task.ts';
-import type { AgentServerOptions } from './options.ts';
+import { type AgentServerOptions, spokenVersions, streams } from './options.ts';
 import { createRuntime } from './runtime.ts';
 import type { TurnDependencies } from './turns/turn-dependencies.ts';
 import { type PushDeliveries, pushDeliveries } from './webhooks/dead-letters.ts';
@@ -77,7 +80,7 @@ export interface AgentServer {
   readonly load: { readonly turns: number; readonly tasks: number };
   /**
    * Deletes tasks that ended before a time (milliseconds since 1970) and have nothing undelivered. Resolves to how
-   * many. Tasks that wait for an answer have not ended: see `clocks.interruptedMs`.
+   * many. Tasks that wait for an answer have not ended: see `timeouts.interruptedMs`.
    */
   prune(options: { closedBefore: number; limit?: number }): Promise<number>;
   /**
@@ -108,7 +111,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const isOpen = () => !closing.signal.aborted;
   const publicUrl = options.publicUrl?.replace(/(?<!\/)\/+$/, '');
   const added: AgentInterface[] = [];
-  const { card, cards, bindings } = cardsOf(options, push !== undefined, added, publicUrl);
+  const called = callOptions(options);
+  const { card, cards, bindings } = cardsOf({ ...options, ...called }, push !== undefined, added, publicUrl);
   const dependencies: Dependencies = {
     ...runtime.dependencies,
     card,
@@ -118,9 +122,10 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     claimer,
     push,
     isOpen,
-    options: { ...runtime.dependencies.options, ...callOptions(options) },
+    options: { ...runtime.dependencies.options, ...called },
   };
-  const { tenants, compatibility = [] } = options;
+  const { tenants } = options;
+  const { compatibility } = spokenVersions(options);
   const hasAuthenticate = options.authenticate !== undefined;
   const parts = { dependencies, admission: admissionOf(options, dependencies), tenants };
   const watch = new RequestWatch();
@@ -130,7 +135,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   });
   const cors = completeCors(options.cors, credentialHeaders(card));
   const handle = withCallbacks(withCors(answered, cors), dependencies);
-  const leaveName = options.sharesQueue ? () => {} : takeName(options.store, queue, options.card);
+  const leaveName = takeName(options.store, queue, options.card);
   const schedules = startSchedules(options.schedules, dependencies);
   runtime.start();
 
@@ -173,12 +178,13 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
 
 /** The card, the cards that clients get, and the bindings of HTTP that it lists. Throws `TypeError` for a card that cannot work. */
 function cardsOf(
-  options: AgentServerOptions,
+  options: AgentServerOptions & Pick<OperationOptions, 'idempotency' | 'preview'>,
   hasPush: boolean,
   added: readonly AgentInterface[],
   publicUrl: string | undefined,
 ) {
-  const { compatibility = [], extendedCard, signCard } = options;
+  const { extended, sign } = options.card;
+  const { compatibility } = spokenVersions(options);
   const derived = derivedMembers(options, hasPush);
   const card = completeCard(options.card, derived);
   if (card.capabilities.pushNotifications && !hasPush)
@@ -190,13 +196,13 @@ function cardsOf(
     ...compatibility.flatMap(({ bindings }) => bindings).filter((binding) => isListed(card, binding)),
   ];
   const complete = (members: Partial<CardInput>) => completeCard({ ...options.card, ...members }, derived);
-  const cards = createServedCards({ card, complete, extendedCard, signCard, bindings, added, publicUrl });
+  const cards = createServedCards({ card, complete, extended, sign, bindings, added, publicUrl });
   return { card, cards, bindings };
 }
 
 /** Who may call, and how often. Throws `TypeError` for options that cannot work. */
 function admissionOf(
-  { authenticate, callerLimits: limits }: AgentServerOptions,
+  { authenticate, limits: { callers: limits } = {} }: AgentServerOptions,
   { store, card, options: { queue } }: Dependencies,
 ): AnsweringParts['admission'] {
   const limiter = createCallerLimiter({ limits, store, queue, hasAuthenticate: authenticate !== undefined });
@@ -207,18 +213,21 @@ function admissionOf(
 function callOptions(
   options: AgentServerOptions,
 ): Omit<Dependencies['options'], keyof TurnDependencies['options']> {
+  const { generationMs, blockingMs, cancelMs } = completeTimeouts(options.timeouts);
+  const { heartbeatMs, closeOnInputRequired } = withDefaults(streams, options.streams);
+  const { idempotency = 'authenticated', labelsOf } = options.messages ?? {};
   return {
     alwaysTask: isTaskAgent(options.agent),
-    unfinishedTasks: options.callerLimits?.unfinishedTasks,
-    idempotency: options.idempotency ?? 'authenticated',
-    preview: options.preview?.includes(PREVIEW_VERSION) ?? false,
-    generationWaitMs: options.generationWaitMs ?? 30_000,
-    blockingMs: options.blockingMs ?? 50_000,
-    heartbeatMs: options.heartbeatMs ?? 15_000,
-    cancelWaitMs: options.cancelWaitMs ?? 10_000,
-    closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
-    skillOf: options.skillOf,
-    labelsOf: options.labelsOf,
+    unfinishedTasks: options.limits?.callers?.unfinishedTasks,
+    idempotency,
+    preview: spokenVersions(options).preview,
+    generationWaitMs: generationMs,
+    blockingMs,
+    heartbeatMs,
+    cancelWaitMs: cancelMs,
+    closeStreamsOnInputRequired: closeOnInputRequired,
+    skillOf: options.card.skillOf,
+    labelsOf,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Head } from '@batonjs/lifecycle';
 import { isLabel } from '@batonjs/lifecycle/internals';
 import { extensionsOf } from './agent/agent.ts';
+import { mustBePositive, withDefaults } from './base/defaults.ts';
 import { guardHook, guardLogger } from './base/hooks/call-hook.ts';
 import { consoleLogger, type Logger, toLogger } from './base/hooks/logger.ts';
 import { detached, type ObservedProcess } from './base/hooks/telemetry.ts';
@@ -15,9 +16,18 @@ import { StoreOutage } from './base/store/store-outage.ts';
 import { timedStore } from './base/store/timed-store.ts';
 import { Versions } from './base/store/versions.ts';
 import { processName } from './base/system/process-name.ts';
+import { completeTimeouts } from './base/timeouts.ts';
 import { systemClock } from './base/timing/clock.ts';
 import { LiveTasks } from './log/live-tasks.ts';
-import { type AgentServerOptions, unknownServerOptions, type WorkerOptions } from './options.ts';
+import {
+  type AgentServerOptions,
+  restartOf,
+  spokenVersions,
+  unknownServerOptions,
+  type VersionOf,
+  versionOf,
+  type WorkerOptions,
+} from './options.ts';
 import { Claimer } from './turns/claim/claimer.ts';
 import { completeSchedule } from './turns/order/schedule.ts';
 import { completeCallbacks } from './turns/outside/callback-options.ts';
@@ -53,8 +63,7 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
   const dependencies = turnDependencies(options, run);
   const { store, clock, logger, report } = dependencies;
   const { storeTimeoutMs } = dependencies.options;
-  const { sweepEveryMs = 1_000 } = options;
-  mustBePositive({ sweepEveryMs });
+  const { sweepMs: sweepEveryMs } = completeTimeouts(options.timeouts);
   const retention = options.retention && createRetention(options.retention, dependencies);
   const tasks = new LiveTasks({
     store,
@@ -67,7 +76,7 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
   });
   const runner = new Runner(dependencies, tasks);
   const claimer = new Claimer(dependencies, tasks, runner);
-  const webhooks = createWebhooks(store, options.push, options.compatibility);
+  const webhooks = createWebhooks(store, options.push, spokenVersions(options).compatibility);
   const peers = store.isPrivate
     ? undefined
     : new Peers(dependencies.options.queue, peerOf(options, dependencies, webhooks), dependencies);
@@ -112,15 +121,16 @@ function peerOf(
   { agent, options }: TurnDependencies,
   push: Webhooks | undefined,
 ): Peer {
-  const { isWorker, version, schedule, clocks, limits } = options;
+  const { isWorker, version, schedule, timeouts, limits } = options;
+  const { taskMs, inactivityMs, interruptedMs } = timeouts;
   const role = isWorker ? 'worker' : 'server';
   const { closedAfterMs, rules = [] } = retention ?? {};
   // These two are of one process.
   const { turns, followersPerTask, ...ofTasks } = limits;
   const shared = {
     retention: retention && { closedAfterMs, rules },
-    schedule,
-    clocks,
+    queue: schedule,
+    timeouts: { taskMs, inactivityMs, interruptedMs },
     ...Object.fromEntries(Object.entries(ofTasks).map(([name, value]) => [`limits.${name}`, value])),
     extensions: extensionsOf(agent),
     // A worker that delivers nothing takes no webhook away.
@@ -159,7 +169,7 @@ function rulesOf(
   if (!Array.isArray(rules)) throw new TypeError('`retention.rules` must be an array');
   for (const [n, rule] of rules.entries()) {
     const name = `retention.rules[${n}]`;
-    mustBePositive({ [`${name}.closedAfterMs`]: Object(rule).closedAfterMs });
+    mustBePositive(name, { closedAfterMs: Object(rule).closedAfterMs });
     if (rule.label === undefined && rule.skill === undefined)
       throw new TypeError(`\`${name}\` needs \`label\` or \`skill\``);
   }
@@ -169,11 +179,7 @@ function rulesOf(
 /** Throws `TypeError` for values that cannot work. */
 function createRetention(options: RetentionOptions, dependencies: TurnDependencies): Retention {
   const { closedAfterMs, everyMs = 1, batch = 1 } = options;
-  mustBePositive({
-    'retention.closedAfterMs': closedAfterMs,
-    'retention.everyMs': everyMs,
-    'retention.batch': batch,
-  });
+  mustBePositive('retention', { closedAfterMs, everyMs, batch });
   return new Retention(dependencies, options);
 }
 
@@ -182,14 +188,16 @@ function createRetention(options: RetentionOptions, dependencies: TurnDependenci
  * that cannot work.
  */
 export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers'): TurnDependencies {
-  const { agent, store, leaseMs = 10_000, maxAttempts = 3, storeTimeoutMs = 5_000 } = given;
+  const { agent, store } = given;
   const logger = guardLogger(toLogger(given.logger ?? consoleLogger), given.telemetry);
   // First, and no error: the option may be missed below, and programs share options between servers and other functions.
   for (const line of unknownServerOptions(given)) logger('warn', line, {});
   if (typeof agent !== 'function') throw new TypeError('`agent` must be a function');
   if (typeof store?.commit !== 'function')
     throw new TypeError('`store` must be a task store, such as memoryStore()');
-  mustBePositive({ leaseMs, maxAttempts });
+  const timeouts = completeTimeouts(given.timeouts);
+  const { leaseMs, storeMs, cancelGraceMs } = timeouts;
+  const versioned = versionOf(given);
   const clock = { ...systemClock, ...given.clock };
   const queue = given.name ?? 'agent';
   const outage = new StoreOutage({
@@ -199,14 +207,15 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
     queue,
     probe: () => (bounded.probe ? bounded.probe() : bounded.ping()),
   });
-  const inTime = boundedStore(store, storeTimeoutMs, clock, outage);
+  const inTime = boundedStore(store, storeMs, clock, outage);
   const { telemetry } = given;
   const bounded = telemetry?.stored ? timedStore(inTime, telemetry.stored.bind(telemetry)) : inTime;
   const { card, publicUrl } = given as Partial<AgentServerOptions>;
-  const user = { queue, card: card?.name, url: publicUrl, shares: given.sharesQueue ?? false };
+  const user = { queue, card: card?.name, url: publicUrl };
   const owners = new QueueOwners(user, { store: bounded, clock, logger });
   const guarded = owners.guard(bounded);
-  const versions = versionsFor(given, queue, { store: guarded, clock, logger });
+  const source = { store: guarded, clock, logger };
+  const versions = versionsFor({ ...versioned, queue: given.queue }, queue, source);
   return {
     agent,
     store: versions ? versions.guard(guarded) : guarded,
@@ -222,31 +231,26 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
       queue,
       run: run ?? 'here',
       isWorker: run === undefined,
-      restart: given.restart ?? 'fail',
-      maxAttempts,
-      version: given.version,
-      pinnedTo: versions && given.version,
+      ...restartOf(given),
+      version: versioned.version,
+      pinnedTo: versions && versioned.version,
       leaseMs,
       pollMs: Math.min(1_000, leaseMs / 3),
-      cancelGraceMs: given.cancelGraceMs ?? 5_000,
-      storeTimeoutMs,
-      schedule: completeSchedule(given.schedule, store),
-      clocks: given.clocks ?? {},
+      cancelGraceMs,
+      storeTimeoutMs: storeMs,
+      schedule: completeSchedule(given.queue, store),
+      timeouts,
       retry: guardRetry(completeRetry(given.retry), logger),
-      limits: { ...defaultLimits, ...given.limits },
-      currentStatusInHistory: given.currentStatusInHistory ?? false,
-      callbacks: completeCallbacks(given.callbacks ?? false, {
-        publicUrl,
-        store,
-        clock,
-      }),
+      limits: withDefaults(defaultLimits, given.limits),
+      currentStatusInHistory: given.messages?.currentStatusInHistory ?? false,
+      callbacks: completeCallbacks(given.callbacks ?? false, { publicUrl, store, clock }),
     },
   };
 }
 
 /** Undefined if turns are pinned to no version. Throws `TypeError` for options that cannot work. */
 function versionsFor(
-  { version, deploys = 'any', schedule }: WorkerOptions,
+  { version, deploys = 'any', queue: schedule }: VersionOf & Pick<WorkerOptions, 'queue'>,
   queue: string,
   source: ConstructorParameters<typeof Versions>[1],
 ): Versions | undefined {
@@ -254,37 +258,29 @@ function versionsFor(
     throw new TypeError('`version` must be a text of 1 to 64 characters');
   if (deploys === 'any') return undefined;
   if (deploys !== 'pinned' && typeof deploys !== 'function')
-    throw new TypeError("`deploys` must be 'any', 'pinned' or a function");
-  if (version === undefined) throw new TypeError('`deploys` needs `version`');
+    throw new TypeError("`version.deploys` must be 'any', 'pinned' or a function");
+  if (version === undefined) throw new TypeError('`version.deploys` needs `version.name`');
   if (schedule)
-    throw new TypeError('`deploys` cannot be used with `schedule`: a schedule counts no pinned turns');
-  if (!source.store.pinned) throw new TypeError('`deploys` needs a store with `pinned`');
+    throw new TypeError('`version.deploys` cannot be used with `queue`: pinned turns are not counted');
+  if (!source.store.pinned) throw new TypeError('`version.deploys` needs a store with `pinned`');
   return new Versions({ queue, version, deploys }, source);
 }
 
 /** The hooks of the options, which also count and log what they are told of. */
 function hooksOf(given: WorkerOptions, logger: Logger): Pick<TurnDependencies, 'onTransition' | 'onTurn'> {
   const { telemetry } = given;
-  const onTurn = guardHook('turn', given.onTurn, logger);
-  const onTransition = guardHook('transition', given.onTransition, logger);
+  const onEvent = guardHook('event', given.onEvent, logger);
   return {
     onTransition: telemetry
       ? (transition) => {
           telemetry.transition(transition.from, transition.to, transition.code);
-          onTransition(transition);
+          onEvent(transition);
         }
-      : onTransition,
+      : onEvent,
     onTurn(event) {
       logTurnEvent(logger, event);
       telemetry?.turnEvent(event.type);
-      onTurn(event);
+      onEvent(event);
     },
   };
-}
-
-/** Throws `TypeError`, naming the option, unless all values are more than 0. */
-export function mustBePositive(values: Record<string, number>): void {
-  for (const [name, value] of Object.entries(values)) {
-    if (!(value > 0)) throw new TypeError(`\`${name}\` must be more than 0`);
-  }
 }

@@ -4,9 +4,11 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { serve } from '../../../test/kit/serve.ts';
+import { mustBePositive } from '../src/base/defaults.ts';
 import { defaultLimits } from '../src/base/limits.ts';
+import { timeouts } from '../src/base/timeouts.ts';
 import { type AgentServer, type AgentServerOptions, completed, reply } from '../src/index.ts';
-import { mustBePositive, turnDependencies } from '../src/runtime.ts';
+import { turnDependencies } from '../src/runtime.ts';
 import type { WorkerOptions } from '../src/worker.ts';
 
 const card = { name: 'Test', description: 'For tests' };
@@ -91,7 +93,7 @@ describe('another version', () => {
 
   it.each<[string, Partial<AgentServerOptions>, string]>([
     ['if the card lists nothing', {}, 'answered'],
-    ['beside one that is not released', { preview: ['1.1'] }, 'answered'],
+    ['beside one that is not released', { compatibility: ['1.1', older] }, 'answered'],
     ['if the card lists it', listed('0.9.3'), 'answered'],
     ['not if the card lists another version', listed('1.0'), '1.0'],
     ['not if the card lists another binding', listed('0.9', 'GRPC'), '1.0'],
@@ -133,7 +135,7 @@ describe('the options of a server', () => {
     expect(options).toEqual({
       ...{ queue: 'agent', run: 'here', isWorker: false, restart: 'fail', maxAttempts: 3 },
       ...{ leaseMs: 10_000, pollMs: 1_000, cancelGraceMs: 5_000, storeTimeoutMs: 5_000 },
-      ...{ schedule: undefined, clocks: {}, limits: defaultLimits, currentStatusInHistory: false },
+      ...{ schedule: undefined, timeouts, limits: defaultLimits, currentStatusInHistory: false },
       retry: expect.objectContaining({ turns: expect.objectContaining({ retries: 0 }) }),
     });
     expect(turnDependencies({ agent, store }).options).toMatchObject({ run: 'here', isWorker: true });
@@ -141,15 +143,17 @@ describe('the options of a server', () => {
 
   it('are as they were given', () => {
     const given: Partial<WorkerOptions> = {
-      ...{ restart: 'rerun' as const, maxAttempts: 7, leaseMs: 1_500, cancelGraceMs: 6, storeTimeoutMs: 8 },
-      ...{ clocks: { interruptedMs: 9 }, currentStatusInHistory: true },
+      restart: { maxAttempts: 7 },
+      timeouts: { leaseMs: 1_500, cancelGraceMs: 6, storeMs: 8, interruptedMs: 9 },
+      messages: { currentStatusInHistory: true },
     };
     const { options } = turnDependencies(
       { agent, store, name: 'q', limits: { turns: 2 }, ...given },
       'workers',
     );
     expect(options).toMatchObject({
-      ...given,
+      ...{ restart: 'rerun', maxAttempts: 7, leaseMs: 1_500, cancelGraceMs: 6, storeTimeoutMs: 8 },
+      ...{ timeouts: { interruptedMs: 9 }, currentStatusInHistory: true },
       ...{ queue: 'q', run: 'workers', isWorker: false, pollMs: 500 },
       limits: { ...defaultLimits, turns: 2 },
     });
@@ -159,17 +163,17 @@ describe('the options of a server', () => {
     [{ agent: 'x' }, '`agent` must be a function'],
     [{ store: undefined }, '`store` must be a task store, such as memoryStore()'],
     [{ store: {} }, '`store` must be a task store, such as memoryStore()'],
-    [{ leaseMs: 0 }, '`leaseMs` must be more than 0'],
-    [{ maxAttempts: Number.NaN }, '`maxAttempts` must be more than 0'],
-    [{ sweepEveryMs: -1 }, '`sweepEveryMs` must be more than 0'],
+    [{ timeouts: { leaseMs: 0 } }, '`timeouts.leaseMs` must be more than 0'],
+    [{ restart: { maxAttempts: Number.NaN } }, '`restart.maxAttempts` must be more than 0'],
+    [{ timeouts: { sweepMs: -1 } }, '`timeouts.sweepMs` must be more than 0'],
     [
       { push: false, card: { ...card, capabilities: { pushNotifications: true } } },
       '`card.capabilities.pushNotifications` needs a store that keeps webhooks, and `push`',
     ],
-    [{ extendedCard: {} }, '`extendedCard` needs `authenticate`'],
+    [{ card: { ...card, extended: {} } }, '`card.extended` needs `authenticate`'],
     [
-      { signCard: () => card },
-      '`signCard` needs `publicUrl`: without it, each request would choose the address that is signed',
+      { card: { ...card, sign: () => card } },
+      '`card.sign` needs `publicUrl`: without it, each request would choose the address that is signed',
     ],
     [{ cors: { credentials: true } }, '`cors.credentials` needs `cors.origins`'],
   ])('such as %j are refused', (wrong, message) => {
@@ -177,8 +181,8 @@ describe('the options of a server', () => {
   });
 
   it('that are numbers may be any that are more than 0', () => {
-    expect(() => mustBePositive({ a: 0.1, b: Number.POSITIVE_INFINITY })).not.toThrow();
-    expect(() => mustBePositive({ a: 1, b: 0 })).toThrow('`b` must be more than 0');
+    expect(() => mustBePositive('x', { a: 0.1, b: Number.POSITIVE_INFINITY })).not.toThrow();
+    expect(() => mustBePositive('x', { a: 1, b: 0 })).toThrow('`x.b` must be more than 0');
   });
 
   it('may have hooks that fail: that is logged by the name of the hook, and changes nothing', async () => {
@@ -187,12 +191,13 @@ describe('the options of a server', () => {
     const fail = () => {
       throw error;
     };
-    const hooks = { onTurn: fail, onTransition: fail, logger: (...line: unknown[]) => lines.push(line) };
+    const hooks = { onEvent: fail, logger: (...line: unknown[]) => lines.push(line) };
     const { onTurn, onTransition } = turnDependencies({ agent, store, ...hooks });
     onTransition({} as never);
     onTurn({ type: 'rerun' } as never);
-    expect(lines).toContainEqual(['error', 'The transition hook failed', { err: error }]);
-    expect(lines).toContainEqual(['error', 'The turn hook failed', { err: error }]);
+    expect(lines.filter(([level]) => level === 'error')).toEqual(
+      Array(2).fill(['error', 'The event hook failed', { err: error }]),
+    );
   });
 
   it.each(['', '/', '//', '///'])('may end their public URL with %j', async (end) => {
@@ -214,12 +219,12 @@ describe('the options of a server', () => {
       transition: (from?: string, to?: string) => told.push(['telemetry', from, to]),
       turnEvent() {},
     };
-    const onTransition = ({ from, to }: { from?: string; to: string }) => told.push(['hook', from, to]);
+    const onEvent = ({ from, to }: { from?: string; to: string }) => told.push(['hook', from, to]);
     const works = async function* () {
       yield completed('Done');
     };
     for (const more of [{ telemetry }, {}]) {
-      const server = serve(works, { onTransition, ...more } as unknown as Partial<AgentServerOptions>);
+      const server = serve(works, { onEvent, ...more } as unknown as Partial<AgentServerOptions>);
       await rpc(server, 'SendMessage', { message: say('go') });
     }
     const [submitted, done] = ['TASK_STATE_SUBMITTED', 'TASK_STATE_COMPLETED'];

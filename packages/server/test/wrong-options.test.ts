@@ -42,7 +42,8 @@ describe('createAgentServer says what to do about', () => {
 describe('the log of a server names an unknown option', () => {
   it.each([
     ['publicURL', 'did you mean `publicUrl`?'],
-    ['onTransitions', 'did you mean `onTransition`?'],
+    ['onEvents', 'did you mean `onEvent`?'],
+    ['leaseMs', 'did you mean `timeouts.leaseMs`?'],
     ['authentication', 'did you mean `authenticate`?'],
     ['constructor', 'remove it'],
     ['port', 'remove it'],
@@ -56,10 +57,13 @@ describe('the log of a server names an unknown option', () => {
     [{ limits: { turn: 1 } }, '`limits.turn`: did you mean `limits.turns`?'],
     [{ push: { allows: [] } }, '`push.allows`: did you mean `push.allow`?'],
     [{ push: { retry: { attempts: 2 } } }, '`push.retry.attempts`: did you mean `push.retry.maxAttempts`?'],
-    [{ schedule: { perCallers: 2 } }, '`schedule.perCallers`: did you mean `schedule.perCaller`?'],
-    [{ clocks: { total: 1 } }, '`clocks.total`: did you mean `clocks.totalMs`?'],
+    [{ queue: { perCallers: 2 } }, '`queue.perCallers`: did you mean `queue.perCaller`?'],
+    [{ timeouts: { tasksMs: 1 } }, '`timeouts.tasksMs`: did you mean `timeouts.taskMs`?'],
     [{ retention: { closedAfterMs: 1, everyDay: 1 } }, '`retention.everyDay`: remove it'],
-    [{ callerLimits: { request: {} } }, '`callerLimits.request`: did you mean `callerLimits.requests`?'],
+    [
+      { limits: { callers: { request: {} } } },
+      '`limits.callers.request`: did you mean `limits.callers.requests`?',
+    ],
   ])('inside of another one: %j', (options, line) => {
     const lines: unknown[] = [];
     serve(agent, { ...(options as object), logger: (...said) => void lines.push(said) });
@@ -70,7 +74,7 @@ describe('the log of a server names an unknown option', () => {
     const lines: unknown[] = [];
     const logger = (...line: unknown[]) => void lines.push(line);
     const push = { allow: ['a.example'], http: true, retry: { maxAttempts: 2 } };
-    serve(agent, { push, limits: { turns: 1 }, clocks: { totalMs: 1_000 }, logger });
+    serve(agent, { push, limits: { turns: 1 }, timeouts: { taskMs: 1_000 }, logger });
     serve(agent, { push: false, logger });
     expect(lines).toEqual([]);
   });

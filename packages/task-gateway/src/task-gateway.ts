@@ -101,12 +101,10 @@ function serverOf(
     name,
     store,
     authenticate: ({ headers }) => JSON.parse(decodeURIComponent(headers[callerHeader]!)),
-    idempotency: true,
+    messages: { idempotency: true },
     // Another attempt attaches to what the one before it started, however often that was.
-    restart: 'rerun',
-    maxAttempts: 1_000,
-    leaseMs,
-    clocks: { totalMs: timeoutMs, interruptedMs: timeoutMs },
+    restart: { maxAttempts: 1_000 },
+    timeouts: { leaseMs, taskMs: timeoutMs, interruptedMs: timeoutMs },
     // Escapes can make the JSON of the message longer than the JSON that the client sent.
     // A turn mostly waits: for its agent, and for answers of the host.
     limits: { bodyBytes: 6 * bodyBytes + 65_536, turns: 10_000 },

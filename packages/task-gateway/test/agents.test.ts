@@ -219,7 +219,7 @@ describe('a gateway that dies after it sent the task to an agent without idempot
         started.resolve();
         yield completed('Once');
       },
-      { idempotency: false },
+      { messages: { idempotency: false } },
     );
     const types = { foreign: await withLostAnswer(server, lists) };
     const store = memoryStore();
@@ -279,9 +279,8 @@ describe('a task that waits with a form', () => {
       },
       {
         clock,
-        clocks: { interruptedMs: 60_000 },
+        timeouts: { interruptedMs: 60_000, sweepMs: 50 },
         store: memoryStore({ now: clock.now }),
-        sweepEveryMs: 50,
       },
     );
     const service = await serveTasks({ types: { ask: agent } });

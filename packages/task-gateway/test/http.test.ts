@@ -173,7 +173,7 @@ describe('a task', () => {
       yield artifact('result', data({ n: values.n }));
       yield completed();
     };
-    const server = serve(agent, { idempotency: true });
+    const server = serve(agent, { messages: { idempotency: true } });
     const [one, other] = await Promise.all(
       [1, 2].map(async () => {
         const store = sqliteStore(file);

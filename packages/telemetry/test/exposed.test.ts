@@ -47,7 +47,7 @@ describe('metrics without an SDK', () => {
           yield working();
           await new Promise(() => {});
         },
-        { store, version, deploys: 'pinned', restart: 'rerun', ...options },
+        { store, version: { name: version, deploys: 'pinned' }, restart: 'rerun', ...options },
       );
     const old = begin('v1');
     const configuration = { returnImmediately: true };

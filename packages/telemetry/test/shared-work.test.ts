@@ -34,7 +34,7 @@ describe('work that requests share', () => {
       },
       {
         store,
-        leaseMs: 30,
+        timeouts: { leaseMs: 30 },
         telemetry: telemetry(providers),
         logger: (_level, message, details) => void lines.push([message, details]),
       },

@@ -95,8 +95,7 @@ describe('a turn', () => {
     const store = memoryStore();
     const options = {
       restart: 'rerun',
-      leaseMs: 300,
-      storeTimeoutMs: 300,
+      timeouts: { leaseMs: 300, storeMs: 300 },
       telemetry: telemetry(providers),
     } as const;
     let dead = false;

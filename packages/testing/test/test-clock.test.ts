@@ -144,7 +144,7 @@ describe.each([
   });
 
   it('ends a task whose time is over', async () => {
-    const { clock, server } = start(hangs, { clocks: { totalMs: 60_000 } });
+    const { clock, server } = start(hangs, { timeouts: { taskMs: 60_000 } });
     const id = await begin(server);
     await clock.advance(59_999);
     expect(await stateOf(server, id)).toBe('WORKING');
@@ -153,14 +153,14 @@ describe.each([
   });
 
   it('answers a send that blocks for too long', async () => {
-    const { clock, server } = start(hangs, { blockingMs: 30_000 });
+    const { clock, server } = start(hangs, { timeouts: { blockingMs: 30_000 } });
     const sent = rpc(server, 'SendMessage', { message: say('go') });
     await clock.advance(30_000);
     expect((await sent).task.status.state).toBe('TASK_STATE_WORKING');
   });
 
   it('cancels a task whose agent does not notice, after its grace', async () => {
-    const { clock, server } = start(hangs, { cancelGraceMs: 4_000 });
+    const { clock, server } = start(hangs, { timeouts: { cancelGraceMs: 4_000 } });
     const id = await begin(server);
     const canceled = rpc(server, 'CancelTask', { id });
     await clock.advance(3_999);
@@ -191,7 +191,7 @@ describe.each([
         };
       },
     });
-    const first = serve(hangs, { store: mortal, clock, restart: 'rerun', leaseMs: 10_000 });
+    const first = serve(hangs, { store: mortal, clock, restart: 'rerun', timeouts: { leaseMs: 10_000 } });
     const id = await begin(first);
     await clock.advance(60_000);
     expect(await stateOf(second, id)).toBe('WORKING');

@@ -12,8 +12,11 @@ const byHeader = {
 
 everywhere('The rate of a caller', (serve) => {
   it('is kept, and a refusal says when to try again [R-OP-12]', async () => {
-    const callerLimits = { messages: { limit: 1, perMs: hour } };
-    const { call } = await serve(({ text }) => reply(text), { ...byHeader, callerLimits });
+    const callers = { messages: { limit: 1, perMs: hour } };
+    const { call } = await serve(({ text }) => reply(text), {
+      ...byHeader,
+      limits: { callers },
+    });
     await call('SendMessage', { message: say('go') });
     const refused = await call('SendMessage', { message: say('go') }).catch((error) => error);
     expect(refused).toMatchObject({ reason: 'RESOURCE_EXHAUSTED', details: [] });
@@ -24,14 +27,14 @@ everywhere('The rate of a caller', (serve) => {
 
   it('is that of the address where nothing else is known, if the adapter has one', async () => {
     const seen: (string | undefined)[] = [];
-    const callerLimits = {
+    const callers = {
       requests: { limit: 1, perMs: hour },
       callerOf({ remoteAddress }: { remoteAddress?: string | undefined }) {
         seen.push(remoteAddress);
         return remoteAddress;
       },
     };
-    const { call } = await serve(({ text }) => reply(text), { callerLimits });
+    const { call } = await serve(({ text }) => reply(text), { limits: { callers } });
     await call('ListTasks', {});
     const again = await call('ListTasks', {}).catch((error) => error.reason);
     const [address] = seen;

@@ -134,9 +134,8 @@ everywhere('The security requirements of a skill', (serve) => {
 
 /** An agent that asks before it does anything. Its skill is in the metadata of the request. */
 const asking: Partial<AgentServerOptions> & Pick<AgentServerOptions, 'agent'> = {
-  card: agent().card,
+  card: { ...agent().card, skillOf: ({ metadata }) => metadata?.skill as string | undefined },
   authenticate,
-  skillOf: ({ metadata }) => metadata?.skill as string | undefined,
   async *agent({ text }) {
     if (text === 'yes') {
       runs.push('did it');
@@ -234,13 +233,13 @@ describe('the security requirements of a skill', () => {
     );
   });
 
-  it('need `skillOf`: without it, no message would be checked', () => {
+  it('need `card.skillOf`: without it, no message would be checked', () => {
     const { card, agent: run } = agent();
-    const start = (more: Pick<AgentServerOptions, 'skillOf'>) =>
-      createAgentServer({ card, agent: run, authenticate, store: memoryStore(), ...more });
-    expect(() => start({})).toThrow(
+    const start = (more: { skillOf: (() => undefined) | undefined }) =>
+      createAgentServer({ card: { ...card, ...more }, agent: run, authenticate, store: memoryStore() });
+    expect(() => start({ skillOf: undefined })).toThrow(
       new TypeError(
-        'The `securityRequirements` of the skill "list" need `skillOf`, which finds the skill of a message',
+        'The `securityRequirements` of the skill "list" need `card.skillOf`, which finds the skill of a message',
       ),
     );
     return start({ skillOf: () => undefined }).close();
@@ -249,10 +248,9 @@ describe('the security requirements of a skill', () => {
   it('can be enforced for agents that name their skills in another way', async () => {
     const { card } = agent();
     const server = createAgentServer({
-      card,
+      card: { ...card, skillOf: ({ message }) => (message.metadata?.skill as string) ?? undefined },
       agent: () => reply('done'),
       authenticate,
-      skillOf: ({ message }) => (message.metadata?.skill as string) ?? undefined,
       store: memoryStore(),
     });
     const ask = (skillId: string) =>

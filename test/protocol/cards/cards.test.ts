@@ -16,6 +16,7 @@ const authenticate = apiKey({
     ['b', { scope: 'bob' }],
   ]),
 });
+const row = { name: 'Row', description: 'For tests' };
 const ada = { 'x-api-key': 'a' };
 const bob = { 'x-api-key': 'b' };
 const admin = { id: 'admin', name: 'Admin', description: 'Does everything', tags: ['x'] };
@@ -36,14 +37,17 @@ everywhere('The extended card', (serve) => {
     await expect(declared.call('GetExtendedAgentCard', {}, ada)).rejects.toMatchObject({
       reason: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
     });
-    const none = await serve(done, { authenticate, extendedCard: () => undefined });
+    const none = await serve(done, { authenticate, card: { ...row, extended: () => undefined } });
     await expect(none.call('GetExtendedAgentCard', {}, ada)).rejects.toMatchObject({
       reason: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
     });
   });
 
   it('is given to callers who say who they are, by a scheme of the public card [R-CARD-20] [R-CARD-21]', async () => {
-    const peer = await serve(done, { authenticate, extendedCard: { skills: [admin], version: '2.0.0' } });
+    const peer = await serve(done, {
+      authenticate,
+      card: { ...row, extended: { skills: [admin], version: '2.0.0' } },
+    });
     const known = await cardOf(peer);
     expect(known.capabilities.extendedAgentCard).toBe(true);
     expect(known.skills).toEqual([]);
@@ -68,9 +72,12 @@ everywhere('The extended card', (serve) => {
   it('may differ from caller to caller, who may be refused [R-CARD-20] [R-CARD-22]', async () => {
     const { call } = await serve(done, {
       authenticate,
-      extendedCard: async ({ scope, scopes = [] }) => {
-        if (scopes.includes('admin')) return { description: `For ${scope}` };
-        throw new A2AError('PERMISSION_DENIED', undefined, { metadata: { scope: 'admin' } });
+      card: {
+        ...row,
+        extended: async ({ scope, scopes = [] }) => {
+          if (scopes.includes('admin')) return { description: `For ${scope}` };
+          throw new A2AError('PERMISSION_DENIED', undefined, { metadata: { scope: 'admin' } });
+        },
       },
     });
     expect((await call('GetExtendedAgentCard', {}, ada)).description).toBe('For ada');
@@ -83,7 +90,10 @@ everywhere('The extended card', (serve) => {
 
 everywhereOverHttp('The extended card in a cache', (serve) => {
   it('is kept by its caller only, who may ask whether it changed [R-CARD-22]', async () => {
-    const peer = await serve(done, { authenticate, extendedCard: ({ scope }) => ({ description: scope }) });
+    const peer = await serve(done, {
+      authenticate,
+      card: { ...row, extended: ({ scope }) => ({ description: scope }) },
+    });
     const ask = (headers: Record<string, string>) =>
       peer.binding === 'JSONRPC'
         ? peer.fetch('', {
@@ -109,7 +119,7 @@ const here = { binding: 'HTTP+JSON', adapter: 'Express', store: 'memory' } as co
 
 describe('A server that cannot work', () => {
   it('is refused: an extended card that no caller could ask for [R-CARD-20]', async () => {
-    await expect(open(here, done, { extendedCard: {} })).rejects.toThrow(/authenticate/);
+    await expect(open(here, done, { card: { ...row, extended: {} } })).rejects.toThrow(/authenticate/);
   });
 
   it('is refused: cookies for every page', async () => {
@@ -126,8 +136,7 @@ describe('A signed card', () => {
     const peer = await open(here, done, {
       authenticate,
       publicUrl,
-      signCard: (card) => signCard(card, key),
-      extendedCard: { skills: [admin] },
+      card: { ...row, sign: (card) => signCard(card, key), extended: { skills: [admin] } },
     });
     const card = await cardOf(peer);
     expect(card.supportedInterfaces.map((one) => one.url)).toEqual([publicUrl, publicUrl]);
@@ -144,7 +153,10 @@ describe('A signed card', () => {
     let signed = 0;
     const { fetch } = await open(here, done, {
       publicUrl,
-      signCard: async (card) => ({ ...card, signatures: [{ protected: 'x', signature: `${++signed}` }] }),
+      card: {
+        ...row,
+        sign: async (card) => ({ ...card, signatures: [{ protected: 'x', signature: `${++signed}` }] }),
+      },
     });
     const [first, second] = await Promise.all([fetch(url), fetch(url)]);
     const { status } = await fetch(url, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
@@ -156,12 +168,14 @@ describe('A signed card', () => {
 
   it('names an address that its owner chose, or there is no server [R-SIG-02]', async () => {
     const sign = (card: AgentCard) => signCard(card, key);
-    await expect(open(here, done, { signCard: sign })).rejects.toThrow(/`signCard` needs `publicUrl`/);
+    await expect(open(here, done, { card: { ...row, sign } })).rejects.toThrow(
+      /`card.sign` needs `publicUrl`/,
+    );
     const supportedInterfaces = [
       { url: 'https://agents.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
     ];
     const card = { name: 'Row', description: 'For tests', supportedInterfaces };
-    const signed = await cardOf(await open(here, done, { signCard: sign, card }));
+    const signed = await cardOf(await open(here, done, { card: { ...row, sign, ...card } }));
     expect(signed.supportedInterfaces).toEqual(supportedInterfaces);
     expect(await verifyCard(signed, trust)).toMatchObject({ kid: 'k' });
   });
@@ -171,9 +185,12 @@ describe('A signed card', () => {
     let works = false;
     const { fetch } = await open(here, done, {
       publicUrl,
-      signCard: (card) => {
-        if (works) return card;
-        throw new Error('hunter2');
+      card: {
+        ...row,
+        sign: (card) => {
+          if (works) return card;
+          throw new Error('hunter2');
+        },
       },
       logger: (_level, _message, details) => void logged.push(details.err),
     });
@@ -195,14 +212,17 @@ describe('The card of a server', () => {
     const advertised = [expect.objectContaining({ uri })];
     expect(await extensionsOf({})).toBeUndefined();
     expect(await extensionsOf({ authenticate })).toEqual(advertised);
-    expect(await extensionsOf({ idempotency: true })).toEqual(advertised);
-    expect(await extensionsOf({ authenticate, idempotency: false })).toBeUndefined();
+    expect(await extensionsOf({ messages: { idempotency: true } })).toEqual(advertised);
+    expect(await extensionsOf({ authenticate, messages: { idempotency: false } })).toBeUndefined();
     const own = { uri, description: 'Own words', params: { ttlSeconds: 3_600 } };
     const other = { uri: 'urn:x' };
     const card = { name: 'Row', description: 'For tests', capabilities: { extensions: [other, own] } };
-    expect(await extensionsOf({ card, idempotency: true })).toEqual([other, own]);
+    expect(await extensionsOf({ card, messages: { idempotency: true } })).toEqual([other, own]);
     const others = { ...card, capabilities: { extensions: [other] } };
-    expect(await extensionsOf({ card: others, idempotency: true })).toEqual([other, ...advertised]);
+    expect(await extensionsOf({ card: others, messages: { idempotency: true } })).toEqual([
+      other,
+      ...advertised,
+    ]);
   });
 
   it('has caching headers and an ETag that follows what it says [R-CARD-03]', async () => {

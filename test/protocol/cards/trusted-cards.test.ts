@@ -20,9 +20,13 @@ async function agent(tamper: (card: AgentCard) => unknown = (card) => card) {
     },
     {
       authenticate: apiKey({ header: 'k', keys: new Map([['a', { scope: 'ada' }]]) }),
-      extendedCard: { version: '2.0.0' },
+      card: {
+        name: 'Row',
+        description: 'For tests',
+        extended: { version: '2.0.0' },
+        sign: (card) => signCard(card, key),
+      },
       publicUrl: 'http://localhost',
-      signCard: (card) => signCard(card, key),
     },
   );
   const asked: string[] = [];

@@ -71,7 +71,7 @@ everywhere('CancelTask', (serve) => {
         await held.opened;
         yield canceled('Cleaned up');
       },
-      { cancelWaitMs: 30 },
+      { timeouts: { cancelMs: 30 } },
     );
     const { task } = await call('SendMessage', { message: say('go'), ...immediately });
     expect((await call('CancelTask', { id: task.id })).status.state).toMatch(/SUBMITTED|WORKING/);

@@ -177,7 +177,7 @@ everywhere('Contexts and references', (serve) => {
         runs++;
         yield completed('Once');
       },
-      { idempotency: true },
+      { messages: { idempotency: true } },
     );
     const message = say('pay');
     const sent = await Promise.all(Array.from({ length: 5 }, () => call('SendMessage', { message })));
@@ -197,7 +197,7 @@ everywhere('Contexts and references', (serve) => {
       async function* () {
         yield completed('Again');
       },
-      { idempotency: false },
+      { messages: { idempotency: false } },
     );
     const message = say('pay');
     const [one, two] = [await call('SendMessage', { message }), await call('SendMessage', { message })];
@@ -213,7 +213,7 @@ everywhere('Contexts and references', (serve) => {
           turns.push(messages.length);
           yield turns.length === 1 ? inputRequired('Well?') : inputRequired('And?');
         },
-        { idempotency },
+        { messages: { idempotency } },
       );
       const { task } = await call('SendMessage', { message: say('go') });
       const message = say('on', { taskId: task.id });

@@ -216,8 +216,10 @@ everywhere('Tasks of others', (serve) => {
         ? { scope: headers.authorization, claims: { name: headers.authorization } }
         : undefined,
     push: { allow: ['127.0.0.1:9'], retry: { baseDelayMs: 1e9, maxDelayMs: 1e9 } },
-    // The ones that are cancelled are not ours, so nothing ends by itself.
-    cancelWaitMs: 1,
+    timeouts: {
+      // The ones that are cancelled are not ours, so nothing ends by itself.
+      cancelMs: 1,
+    },
   };
 
   it('look like missing ones to every sequence of operations, and are left alone [R-OP-03] [R-OP-04] [R-CTX-08] [R-REF-02] [R-IDX-07] [R-PUSH-02] [R-PUSH-05]', async () => {

@@ -53,7 +53,7 @@ everywhere('GetTask', (serve) => {
         yield working('one');
         yield completed('two');
       },
-      { currentStatusInHistory: true },
+      { messages: { currentStatusInHistory: true } },
     );
     const { task } = await call('SendMessage', { message: say('go') });
     expect(task.history.at(-1)).toEqual(task.status.message);
@@ -208,8 +208,12 @@ everywhere('ListTasks', (serve) => {
         yield failed({ code: 'NO_FUNDS', message: 'No' });
       },
       {
-        card: { name: 'Row', description: 'For tests', capabilities: { extensions: [{ uri: LABELS }] } },
-        skillOf: ({ message }) => (message.parts.length > 1 ? 'pay' : undefined),
+        card: {
+          name: 'Row',
+          description: 'For tests',
+          capabilities: { extensions: [{ uri: LABELS }] },
+          skillOf: ({ message }) => (message.parts.length > 1 ? 'pay' : undefined),
+        },
       },
     );
     for (const text of ['one', 'two']) await call('SendMessage', { message: say(text) });

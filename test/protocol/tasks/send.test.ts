@@ -295,7 +295,7 @@ everywhere('SendMessage', (serve) => {
         yield working('On it');
         await new Promise(() => {});
       },
-      { blockingMs: 30 },
+      { timeouts: { blockingMs: 30 } },
     );
     const { task } = await call('SendMessage', { message: say('go') });
     expect(task.status.state).toMatch(/SUBMITTED|WORKING/);

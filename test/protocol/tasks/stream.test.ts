@@ -181,7 +181,7 @@ everywhere('SendStreamingMessage', (serve) => {
         if (messages.length === 1) return yield inputRequired('Well?');
         yield completed();
       },
-      { closeStreamsOnInputRequired: false },
+      { streams: { closeOnInputRequired: false } },
     );
     const words: string[] = [];
     let id = '';

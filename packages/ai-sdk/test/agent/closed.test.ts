@@ -57,7 +57,7 @@ function agentWith(kind: string) {
       onError() {},
     }),
   );
-  const start = () => serve(agent, { store, restart: 'rerun', cancelGraceMs: 5_000 });
+  const start = () => serve(agent, { store, restart: 'rerun', timeouts: { cancelGraceMs: 5_000 } });
   return { store, model, runs, begun, start };
 }
 

@@ -259,7 +259,7 @@ describe('a cancel', () => {
       say(controller, 'Half an answer');
       signal?.addEventListener('abort', () => stop(controller));
     }) as Agent;
-    const server = serve(agent, { cancelGraceMs: 60_000 });
+    const server = serve(agent, { timeouts: { cancelGraceMs: 60_000 } });
     const client = await connect('http://localhost', { fetch: (request) => server.fetch(request) });
     const stream = client.stream('hello');
     for await (const { artifactUpdate } of stream)
@@ -278,7 +278,9 @@ describe('a cancel', () => {
         },
       }),
     };
-    const server = serve(streamedAgent(() => ({ stream })) as Agent, { cancelGraceMs: 600_000 });
+    const server = serve(streamedAgent(() => ({ stream })) as Agent, {
+      timeouts: { cancelGraceMs: 600_000 },
+    });
     const client = await connect('http://localhost', { fetch: (request) => server.fetch(request) });
     const { task } = await client.send('hello', { returnImmediately: true });
     await began.promise;

@@ -43,7 +43,7 @@ function talking(gate: Promise<unknown> = Promise.resolve()): AgentServer {
       yield append('answer', '.');
       yield completed();
     },
-    { idempotency: true, restart: 'rerun' },
+    { messages: { idempotency: true }, restart: 'rerun' },
   );
 }
 
@@ -54,7 +54,7 @@ const echoing = (idempotency = true) =>
       yield artifact('answer', `[${text}]`);
       yield completed();
     },
-    { idempotency },
+    { messages: { idempotency } },
   );
 
 const textsOf = ({ parts }: Pick<UIMessage, 'parts'>) =>
@@ -303,7 +303,7 @@ describe.each(ways)('a chat over %s', (_, transportFor) => {
           ? { text: ['I go. '], calls: [{ id: 'call-1', name: 'visit', input: { place: 'Oulu' } }] }
           : { text: ['Was there'] },
       { shownTools: 'data' },
-      (agent) => ({ agent, idempotency: true }),
+      (agent) => ({ agent, messages: { idempotency: true } }),
     );
     const { chat, client } = await chatWith(server, {
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
@@ -336,7 +336,7 @@ describe.each(ways)('a chat over %s', (_, transportFor) => {
           ? { text: ['I go. '], calls: [{ id: 'call-1', name: 'visit', input: { place: 'Oulu' } }] }
           : { text: ['Was there'] },
       { shownTools: 'data' },
-      (agent) => ({ agent, idempotency: true }),
+      (agent) => ({ agent, messages: { idempotency: true } }),
     );
     const { chat, client } = await chatWith(server, {
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,

@@ -20,7 +20,7 @@ async function talking(options?: A2AChatTransportOptions) {
         yield append('answer', '.');
         yield completed();
       },
-      { store, restart: 'rerun', idempotency: true },
+      { store, restart: 'rerun', messages: { idempotency: true } },
     );
   const state = { server: open(), requests: [] as Request[] };
   const client = await connect('http://localhost', {

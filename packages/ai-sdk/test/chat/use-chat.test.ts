@@ -55,8 +55,8 @@ describe.skipIf(!executablePath)('the real `useChat` in Chromium', { timeout: 30
         store,
         cors: true,
         restart: 'rerun',
-        idempotency: true,
-        leaseMs: 1_000,
+        timeouts: { leaseMs: 1_000 },
+        messages: { idempotency: true },
         logger: () => {},
       });
     let listening = await listen(open());

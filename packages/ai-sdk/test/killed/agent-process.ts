@@ -32,7 +32,7 @@ const server = createAgentServer({
   ),
   store: sqliteStore(DATABASE!),
   restart: 'rerun',
-  leaseMs: 600,
+  timeouts: { leaseMs: 600 },
   logger: () => {},
 });
 const { url } = await listen(server, { port: Number(PORT) });

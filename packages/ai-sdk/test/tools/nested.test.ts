@@ -27,7 +27,7 @@ async function start(
   const models = await serveModel(answer);
   onTestFinished(() => models[Symbol.asyncDispose]());
   const visits: string[] = [];
-  const agents = { hotels: serve(child, { cancelGraceMs: 0 }) };
+  const agents = { hotels: serve(child, { timeouts: { cancelGraceMs: 0 } }) };
   const { agent, ...parent } = nestedTasks({
     card: { name: 'Parent', description: 'Has tools' },
     agents,
@@ -46,7 +46,7 @@ async function start(
       options,
     ),
   });
-  const server = serve(agent, { cancelGraceMs: 5_000, ...parent });
+  const server = serve(agent, { timeouts: { cancelGraceMs: 5_000 }, ...parent });
   const client = await connect('http://localhost', { fetch: (request) => server.fetch(request) });
   const childClient = await connect('http://localhost', { fetch: (request) => agents.hotels.fetch(request) });
   return { client, models, visits, hotels: agents.hotels, childClient };

@@ -63,7 +63,7 @@ describe('HTTP+JSON of 0.3', () => {
       yield working();
       await untilAborted(signal);
     };
-    const server = serve({ agent: slow, blockingMs: 20 });
+    const server = serve({ agent: slow, timeouts: { blockingMs: 20 } });
     const { body } = await send(server, { message: protoMessage('go'), configuration: {} });
     expect(body.task.status.state).toMatch(/SUBMITTED|WORKING/);
     await get(server, `/v1/tasks/${body.task.id}:cancel`, 'POST');
@@ -99,9 +99,9 @@ describe('HTTP+JSON of 0.3', () => {
             description: 'Speaks two versions',
             securitySchemes: { key: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
             securityRequirements: [{ schemes: { key: { list: ['read'] } } }],
+            extended: () => ({}),
           },
           authenticate: () => ({ scope: 'a' }),
-          extendedCard: () => ({}),
         },
         { httpJson },
       );

@@ -200,7 +200,7 @@ describe('message/stream', () => {
 
   it('is final at a question only if the stream ends there', async () => {
     const last = async (closeStreamsOnInputRequired: boolean) => {
-      const { server } = startWorker({ closeStreamsOnInputRequired });
+      const { server } = startWorker({ streams: { closeOnInputRequired: closeStreamsOnInputRequired } });
       const events = listen(server, 'message/stream', { message: say('ask') });
       if (!closeStreamsOnInputRequired) {
         const asked = await vi.waitFor(async () => {

@@ -236,7 +236,11 @@ describe('a client that speaks 0.3 too', () => {
 
 it('the extended card is one of 0.3', async () => {
   const { error, result } = await ask(
-    serve({ agent, card, extendedCard: { description: 'For you' }, authenticate: () => ({ scope: 'me' }) }),
+    serve({
+      agent,
+      card: { ...card, extended: { description: 'For you' } },
+      authenticate: () => ({ scope: 'me' }),
+    }),
     'agent/getAuthenticatedExtendedCard',
   );
   expect(error).toBeUndefined();

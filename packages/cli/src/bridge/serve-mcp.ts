@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { type AgentClient, connect } from '@batonjs/client';
 import { mcpHandler } from '@batonjs/mcp';
 import { listenMcp, serveMcpStdio } from '@batonjs/mcp/node';
+import { shareQueue } from '@batonjs/operator';
 import { createAgentServer, type Logger } from '@batonjs/server';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { bridgeAgent } from './bridge-agent.ts';
@@ -39,27 +40,29 @@ const leaseMs = 3_000;
 export async function serveMcp(target: AgentClient, options: McpBridgeOptions): Promise<McpBridge> {
   const { data, waitMs, pollIntervalMs, retentionMs, unreachableMs, resend, http, logger, onError } = options;
   mkdirSync(dirname(data), { recursive: true, mode: 0o700 });
+  const agent = bridgeAgent(target, { unreachableMs, resend, logger });
+  const store = sqliteStore(data);
+  // The tasks are those of this file, whatever the card of the agent says today.
+  await shareQueue(store, 'agent', agent.card.name);
   const server = createAgentServer({
-    ...bridgeAgent(target, { unreachableMs, resend, logger }),
-    store: sqliteStore(data),
-    // The tasks are those of this file, whatever the card of the agent says today.
-    sharesQueue: true,
+    ...agent,
+    store,
     // Each start of the bridge may cost an attempt.
-    maxAttempts: 1_000,
-    leaseMs,
+    restart: { maxAttempts: 1_000 },
+    timeouts: { leaseMs },
     retention: { closedAfterMs: retentionMs },
     logger,
   });
-  const agent = await connect('http://localhost', { fetch: server.fetch });
+  const connected = await connect('http://localhost', { fetch: server.fetch });
   const mcp = { waitMs, tasks: { pollIntervalMs, retentionMs }, onError };
   try {
     const listening =
       http &&
       (await listenMcp(
-        mcpHandler(() => ({ caller: 'anyone', agent }), mcp),
+        mcpHandler(() => ({ caller: 'anyone', agent: connected }), mcp),
         http,
       ));
-    const served = listening ?? serveMcpStdio(agent, mcp);
+    const served = listening ?? serveMcpStdio(connected, mcp);
     return {
       ...(listening && { url: listening.url }),
       async close() {

@@ -38,3 +38,32 @@ async function releaseStored({ options, output, io }: RunContext<ReleaseFlags>):
     await store.close();
   }
 }
+
+interface ShareFlags extends ScopeFlags {
+  readonly card: string;
+}
+
+/** Adds `share` to a command that has the flags of a store. */
+export function addShare(tasks: Command, run: Run): void {
+  tasks
+    .command('share')
+    .description('let an agent with another card use the tasks of a name, too; once is enough')
+    .requiredOption('--card <name>', 'the name in the card of that agent')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ baton tasks --store sqlite:.data/expense.db --agent expense share --card "Expense desk"\n',
+    )
+    .action(run<ShareFlags>(shareStored));
+}
+
+async function shareStored({ options, output, io }: RunContext<ShareFlags>): Promise<void> {
+  const { shareQueue } = await import('@batonjs/operator');
+  const { store } = await openStore(options.store, io.cwd);
+  try {
+    await shareQueue(store, options.agent, options.card);
+    if (output.isJson) output.json({ shared: options.agent, card: options.card });
+    else output.field('Shared', `${options.agent}, with ${options.card}`);
+  } finally {
+    await store.close();
+  }
+}

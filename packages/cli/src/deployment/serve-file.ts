@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { shareQueue } from '@batonjs/operator';
 import { type AgentServerOptions, createAgentServer } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
@@ -21,16 +22,19 @@ export async function serveFile(
   if (typeof agent !== 'function')
     throw usage(`${basename(file)} exports no agent`, 'Its default export is a function, or { agent, card }');
   mkdirSync(dirname(data), { recursive: true });
+  const store = sqliteStore(data);
+  const { name = 'agent', card = { name: basename(file), description: 'An agent in development' } } =
+    exported;
+  // The tasks are those of this file, whatever its card says after an edit.
+  if (card.name) await shareQueue(store, name, card.name);
   const server = createAgentServer({
-    card: { name: basename(file), description: 'An agent in development' },
     // A reload in the middle of a turn runs it again.
     restart: 'rerun',
-    // The tasks are those of this file, whatever its card says after an edit.
-    sharesQueue: true,
     ...exported,
+    card,
     agent: agent as AgentServerOptions['agent'],
-    store: sqliteStore(data),
+    store,
   });
   const { url, close } = await listen(server, { port });
-  return { url, name: exported.name ?? 'agent', close };
+  return { url, name, close };
 }

@@ -88,7 +88,7 @@ describe('a blocking send that is answered before the task has ended', () => {
         await held.promise;
         yield text === 'ask' ? inputRequired('Well?') : completed();
       },
-      { blockingMs: 1, ...more },
+      { ...more, timeouts: { blockingMs: 1, ...more.timeouts } },
     );
     const asked: unknown[] = [];
     const fetch = async (request: Request) => {
@@ -134,7 +134,7 @@ describe('a blocking send that is answered before the task has ended', () => {
         yield artifact('a', 'some');
         await new Promise(() => {});
       },
-      { blockingMs: 1 },
+      { timeouts: { blockingMs: 1 } },
     );
     // The time is over once the client follows the task.
     let end = () => {};

@@ -18,7 +18,7 @@ function serve(preview: readonly '1.1'[] = ['1.1']) {
       yield completed();
     },
     store: memoryStore(),
-    preview,
+    compatibility: preview,
     logger: () => {},
   });
   onTestFinished(() => server.close({ graceMs: 0 }));

@@ -29,7 +29,11 @@ export function typedSkills(card: CardInput, ...skills: readonly [Skill, ...Skil
     },
   );
   return {
-    card: declared,
+    card: {
+      ...declared,
+      skillOf: ({ metadata }, extensions) =>
+        extensions.includes(TYPED_SKILLS) ? skillIdIn(metadata?.[TYPED_SKILLS]) : undefined,
+    },
     agent: taskAgent((turn) => {
       const id = namedSkill(turn);
       if (id === undefined) return runAllowed(skills.find((each) => each.fits(turn)) ?? skills[0], turn);
@@ -38,8 +42,6 @@ export function typedSkills(card: CardInput, ...skills: readonly [Skill, ...Skil
         ? mapUpdates(runAllowed(named, turn), (update) => keepSkill(update, named))
         : unknownSkill(id);
     }),
-    skillOf: ({ metadata }, extensions) =>
-      extensions.includes(TYPED_SKILLS) ? skillIdIn(metadata?.[TYPED_SKILLS]) : undefined,
   };
 }
 

@@ -125,7 +125,7 @@ describe('subscriptions/listen with taskIds', () => {
         },
         store,
         restart: 'rerun',
-        leaseMs: 300,
+        timeouts: { leaseMs: 300 },
         logger: () => {},
       });
       const agent = await connect('http://localhost', { fetch: server.fetch });

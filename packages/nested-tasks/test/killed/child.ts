@@ -16,7 +16,7 @@ const server = createAgentServer({
   },
   store: sqliteStore(DATABASE!),
   restart: 'rerun',
-  leaseMs: 500,
+  timeouts: { leaseMs: 500 },
   logger: () => {},
 });
 const { url } = await listen(server, { port: Number(PORT) });

@@ -32,7 +32,9 @@ async function serveChild(idempotency: boolean): Promise<Child> {
     yield working('two');
     yield completed(messages.length === 1 ? 'Done' : `Done with ${text}`);
   };
-  const url = await listen(nodeHandler(serve(agent, { idempotency, cancelGraceMs: 0 })));
+  const url = await listen(
+    nodeHandler(serve(agent, { timeouts: { cancelGraceMs: 0 }, messages: { idempotency } })),
+  );
   return { url, release: released.resolve, runs: async () => runs };
 }
 

@@ -47,7 +47,7 @@ const local = createAgentServer({
   },
   store,
   restart: 'rerun',
-  leaseMs: 600,
+  timeouts: { leaseMs: 600 },
   logger: () => {},
 });
 const watchedLocal = { ...local, fetch: (request: Request) => watched(request, local.fetch) };
@@ -67,7 +67,13 @@ const parent = nestedTasks({
     yield isDone ? completed(textOf(task.status.message)) : failed('The child did not do it');
   },
 });
-const server = createAgentServer({ ...parent, store, leaseMs: 600, idempotency: true, logger: () => {} });
+const server = createAgentServer({
+  ...parent,
+  store,
+  messages: { idempotency: true },
+  timeouts: { leaseMs: 600 },
+  logger: () => {},
+});
 const { url } = await listen(server, { port: Number(PORT) });
 const { url: localUrl } = await listen(local);
 console.log(`The local agent is at ${localUrl}/`);

@@ -103,15 +103,15 @@ export class TaskRun {
     const task = this.#task;
     const { closed, cancelRequested, openTurn } = task.state;
     const { clock } = this.#dependencies;
-    const { clocks, restart, maxAttempts } = this.#dependencies.options;
+    const { timeouts, restart, maxAttempts } = this.#dependencies.options;
     if (closed) return;
     this.#attempt = openTurn?.attempt ?? 1;
     if (openTurn && task.lease.cause === 'expired') this.#report('taken-over');
     if (cancelRequested) return this.#endUnattended('canceled');
     // The store's clock may be ahead of this one: the task would be given back and claimed again until they agree.
     const isDue = task.lease.cause === 'due';
-    const now = isDue ? Math.max(clock.now(), dueAt(task.state, clocks) ?? 0) : clock.now();
-    const deadline = deadlineOf(task.state, clocks);
+    const now = isDue ? Math.max(clock.now(), dueAt(task.state, timeouts) ?? 0) : clock.now();
+    const deadline = deadlineOf(task.state, timeouts);
     if (deadline !== undefined && deadline <= now) return this.#endUnattended(deadlineExceeded);
     let isTimed = false;
     if (!begin.started) {

@@ -44,7 +44,7 @@ export class TaskWriter implements Held {
   #lines: PendingLines | undefined;
   /** The latest of the writes that wait for the store, or for one another. */
   #latest: Promise<unknown> | undefined;
-  readonly #dueAt = (state: State) => dueAt(state, this.#dependencies.options.clocks);
+  readonly #dueAt = (state: State) => dueAt(state, this.#dependencies.options.timeouts);
   readonly #giveUp = () => this.#lost || (this.#isClosing && !this.#process.heartbeat.isSure(this));
 
   /** `since`: the monotonic time before the lease was asked for. */

@@ -5,10 +5,10 @@ import type { Logger, ReportFailure } from '../base/hooks/logger.ts';
 import type { Telemetry } from '../base/hooks/telemetry.ts';
 import type { Limits } from '../base/limits.ts';
 import type { Versions } from '../base/store/versions.ts';
+import type { TaskTimeouts } from '../base/timeouts.ts';
 import type { Clock } from '../base/timing/clock.ts';
 import type { Transition } from '../log/write/transition.ts';
 import type { Schedule } from './order/schedule.ts';
-import type { TaskClocks } from './order/task-deadlines.ts';
 import type { CompleteCallbacks } from './outside/callback-options.ts';
 import type { RetryPolicies } from './retries/retry-policy.ts';
 import type { TurnEvent } from './turn-event.ts';
@@ -40,7 +40,7 @@ export interface TurnOptions {
   readonly storeTimeoutMs: number;
   /** Undefined: turns start as soon as a process has room. */
   readonly schedule: Schedule | undefined;
-  readonly clocks: TaskClocks;
+  readonly timeouts: TaskTimeouts;
   readonly retry: RetryPolicies;
   readonly limits: Limits;
   readonly currentStatusInHistory: boolean;

@@ -7,7 +7,7 @@ export interface TurnEvent {
    * - `rerun`: this process runs the agent again for a turn that was left open.
    * - `lost`: this process may no longer write the task in the middle of a turn; further updates of the agent are refused.
    * - `failed`: the agent threw, and another attempt follows.
-   * - `cancel-forced`: the task was canceled and its agent did not stop within `cancelGraceMs`.
+   * - `cancel-forced`: the task was canceled and its agent did not stop within `timeouts.cancelGraceMs`.
    */
   readonly type: 'taken-over' | 'rerun' | 'lost' | 'failed' | 'cancel-forced';
   readonly taskId: string;

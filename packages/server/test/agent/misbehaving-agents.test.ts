@@ -205,7 +205,7 @@ describe('an agent that never returns', () => {
         yield working();
         await new Promise(() => {});
       },
-      { cancelGraceMs: 1 },
+      { timeouts: { cancelGraceMs: 1 } },
     );
     const { task } = await send({ configuration: { returnImmediately: true } });
     const after = await call(served.origin, 'CancelTask', { id: task.id });
@@ -214,7 +214,7 @@ describe('an agent that never returns', () => {
   });
 
   it('fails at its deadline', async () => {
-    await serveAgent(async () => new Promise<never>(() => {}), { clocks: { totalMs: 20 } });
+    await serveAgent(async () => new Promise<never>(() => {}), { timeouts: { taskMs: 20 } });
     const { task } = await send();
     expect(task.status).toMatchObject({
       state: 'TASK_STATE_FAILED',
@@ -228,7 +228,7 @@ describe('an agent that never returns', () => {
         await new Promise(() => {});
         yield completed();
       },
-      { clocks: { inactivityMs: 20 } },
+      { timeouts: { inactivityMs: 20 } },
     );
     expect((await send()).task.status.state).toBe('TASK_STATE_FAILED');
   });
@@ -239,7 +239,7 @@ describe('an agent that never returns', () => {
         yield working('Still at it');
         await new Promise(() => {});
       },
-      { blockingMs: 20 },
+      { timeouts: { blockingMs: 20 } },
     );
     expect((await send()).task.status).toMatchObject({ state: expect.stringMatching(/SUBMITTED|WORKING/) });
   });
@@ -262,7 +262,7 @@ describe('an agent that does not stop when its signal is aborted', () => {
           refused = error;
         }
       },
-      { cancelGraceMs: 1 },
+      { timeouts: { cancelGraceMs: 1 } },
     );
     const { task } = await send({ configuration: { returnImmediately: true } });
     const after = await call(served.origin, 'CancelTask', { id: task.id });

@@ -33,7 +33,7 @@ const worker = createWorker({
     yield completed();
   },
   // Claims ten times a second.
-  leaseMs: 300,
+  timeouts: { leaseMs: 300 },
 });
 process.once('SIGTERM', async () => {
   await worker.close();

@@ -453,7 +453,7 @@ describe('turn.callback', () => {
       store: deaf,
       clock,
       run: 'workers',
-      sweepEveryMs: Infinity,
+      timeouts: { sweepMs: Infinity },
     }).server;
     const id = await begin(server);
     const following = stream(other, 'SubscribeToTask', { id });

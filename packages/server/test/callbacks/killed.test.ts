@@ -43,7 +43,13 @@ it.each([
       seen.push(callbacks.callback?.value);
       yield completed();
     }),
-    { store, callbacks: true, publicUrl: new URL(url).origin, restart: 'rerun', leaseMs: 2_000 },
+    {
+      store,
+      callbacks: true,
+      publicUrl: new URL(url).origin,
+      restart: 'rerun',
+      timeouts: { leaseMs: 2_000 },
+    },
   );
   // The one that was answered may be sent again, too: its answer may be lost on the way.
   expect(await statusOf(server, url, { paid: true })).toBe(202);

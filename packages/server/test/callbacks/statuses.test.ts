@@ -131,7 +131,7 @@ describe('a request to a callback', () => {
     const { agent, url } = waitingAgent();
     const { server } = serveCallbacks(agent, {
       authenticate: ({ headers }) => (headers.authorization ? { scope: 'me' } : undefined),
-      callerLimits: { requests: { limit: 1, perMs: hour } },
+      limits: { callers: { requests: { limit: 1, perMs: hour } } },
     });
     const message = { message: say('go'), configuration: { returnImmediately: true } };
     await expect(rpc(server, 'SendMessage', message)).rejects.toMatchObject({ reason: 'UNAUTHENTICATED' });

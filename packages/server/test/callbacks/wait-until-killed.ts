@@ -18,7 +18,7 @@ const server = createAgentServer({
   publicUrl: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
   callbacks: true,
   restart: 'rerun',
-  leaseMs: 2_000,
+  timeouts: { leaseMs: 2_000 },
 });
 const handle = nodeHandler(server);
 listener.on('request', (request, response) => {

@@ -53,13 +53,13 @@ const get = (server: AgentServer, caller: string) =>
     (error: { reason: string }) => error.reason,
   );
 
-type CallerLimits = NonNullable<AgentServerOptions['callerLimits']>;
+type CallerLimits = NonNullable<NonNullable<AgentServerOptions['limits']>['callers']>;
 
 describe('requests of a caller', () => {
   it('are refused beyond the rate, and those of other callers are not', async () => {
     const { store, advance } = countedStore();
-    const callerLimits = { requests: { limit: 2, perMs: 10_000 } };
-    const server = serve(answer, { store, authenticate, callerLimits });
+    const callers = { requests: { limit: 2, perMs: 10_000 } };
+    const server = serve(answer, { store, authenticate, limits: { callers } });
     expect([await get(server, 'ada'), await get(server, 'ada')]).toEqual(['answered', 'answered']);
     expect(await get(server, 'ada')).toBe('RESOURCE_EXHAUSTED');
     expect(await get(server, 'bob')).toBe('answered');
@@ -75,7 +75,7 @@ describe('requests of a caller', () => {
     const server = serve(answer, {
       store,
       authenticate,
-      callerLimits: { requests: { limit: 9, perMs: hour } },
+      limits: { callers: { requests: { limit: 9, perMs: hour } } },
     });
     const free = serve(answer, { store, authenticate, name: 'free' });
     calls.length = 0;
@@ -88,7 +88,11 @@ describe('requests of a caller', () => {
 
   it('are counted by all servers of the agent on a store together, and apart from other agents', async () => {
     const { store } = countedStore();
-    const options = { store, authenticate, callerLimits: { requests: { limit: 3, perMs: hour, burst: 1 } } };
+    const options = {
+      store,
+      authenticate,
+      limits: { callers: { requests: { limit: 3, perMs: hour, burst: 1 } } },
+    };
     const [one, two, other] = [
       serve(answer, options),
       serve(answer, options),
@@ -101,8 +105,8 @@ describe('requests of a caller', () => {
 
   it('count for all tenants together, however long the name of the caller is', async () => {
     const { store } = countedStore();
-    const callerLimits = { requests: { limit: 1, perMs: hour } };
-    const server = serve(answer, { store, authenticate, callerLimits });
+    const callers = { requests: { limit: 1, perMs: hour } };
+    const server = serve(answer, { store, authenticate, limits: { callers } });
     const name = 'x'.repeat(5_000);
     await rpc(server, 'ListTasks', { tenant: 'one' }, as(`${name}a`));
     await expect(rpc(server, 'ListTasks', { tenant: 'two' }, as(`${name}a`))).rejects.toThrow('Too many');
@@ -111,8 +115,8 @@ describe('requests of a caller', () => {
 
   it.each(['POST', 'PUT'])('that are no calls count as well (%s)', async (method) => {
     const { store } = countedStore();
-    const callerLimits = { requests: { limit: 1, perMs: hour } };
-    const server = serve(answer, { store, authenticate, callerLimits });
+    const callers = { requests: { limit: 1, perMs: hour } };
+    const server = serve(answer, { store, authenticate, limits: { callers } });
     const post = () =>
       server.fetch(new Request('http://localhost/none', { method, headers: as('ada'), body: '{}' }));
     expect((await post()).status).not.toBe(429);
@@ -129,7 +133,7 @@ describe('requests of a caller', () => {
         for (let n = 0; n < 20; n++) yield working(String(n));
         yield completed();
       },
-      { store, authenticate, callerLimits: { requests: { limit: 1, perMs: hour } } },
+      { store, authenticate, limits: { callers: { requests: { limit: 1, perMs: hour } } } },
     );
     const events = stream(server, 'SendStreamingMessage', { message: say('go') }, as('ada'));
     await events.next();
@@ -145,8 +149,8 @@ describe('requests of a caller', () => {
 
   it('are refused before a large body is read', async () => {
     const { store } = countedStore();
-    const callerLimits = { requests: { limit: 1, perMs: hour } };
-    const server = serve(answer, { store, authenticate, callerLimits });
+    const callers = { requests: { limit: 1, perMs: hour } };
+    const server = serve(answer, { store, authenticate, limits: { callers } });
     await get(server, 'ada');
     let isRead = false;
     const body = new ReadableStream(
@@ -167,11 +171,11 @@ describe('requests of a caller', () => {
 
   it('of nobody known are counted by what `callerOf` says, and not at all without a name', async () => {
     const { store } = countedStore();
-    const callerLimits: CallerLimits = {
+    const callers: CallerLimits = {
       requests: { limit: 1, perMs: hour },
       callerOf: ({ headers }) => headers['x-real-ip'],
     };
-    const server = serve(answer, { store, callerLimits });
+    const server = serve(answer, { store, limits: { callers } });
     const from = (headers: Record<string, string>) =>
       rpc(server, 'ListTasks', {}, headers).then(
         () => true,
@@ -187,7 +191,7 @@ describe('requests of a caller', () => {
     const server = serve(answer, {
       store,
       authenticate,
-      callerLimits: { requests: { limit: 1, perMs: hour } },
+      limits: { callers: { requests: { limit: 1, perMs: hour } } },
     });
     const refused = await rpc(server, 'ListTasks', {}, as('ada')).catch((error) => error);
     expect(refused.reason).toBe('INTERNAL_ERROR');
@@ -198,8 +202,8 @@ describe('requests of a caller', () => {
 describe('messages of a caller', () => {
   it('have a rate of their own, streamed or not, and other calls are still answered', async () => {
     const { store } = countedStore();
-    const callerLimits = { messages: { limit: 2, perMs: hour } };
-    const server = serve(answer, { store, authenticate, callerLimits });
+    const callers = { messages: { limit: 2, perMs: hour } };
+    const server = serve(answer, { store, authenticate, limits: { callers } });
     await rpc(server, 'SendMessage', { message: say('a') }, as('ada'));
     for await (const _ of stream(server, 'SendStreamingMessage', { message: say('b') }, as('ada')));
     const refused = rpc(server, 'SendMessage', { message: say('c') }, as('ada'));
@@ -211,7 +215,7 @@ describe('messages of a caller', () => {
 
 describe('unfinished tasks of a caller', () => {
   it('are limited: a message that would start another is refused, until one has ended', async () => {
-    const server = serve(ask, { authenticate, callerLimits: { unfinishedTasks: 2 } });
+    const server = serve(ask, { authenticate, limits: { callers: { unfinishedTasks: 2 } } });
     const send = (caller: string, text = 'go') =>
       rpc(server, 'SendMessage', { message: say(text) }, as(caller));
     const { task } = await send('ada');
@@ -232,7 +236,7 @@ describe('unfinished tasks of a caller', () => {
 
   it('do not keep a message from being repeated, in another process too', async () => {
     const store = memoryStore();
-    const options = { store, authenticate, callerLimits: { unfinishedTasks: 1 } };
+    const options = { store, authenticate, limits: { callers: { unfinishedTasks: 1 } } };
     const [one, two] = [serve(ask, options), serve(ask, options)];
     const message = say('go');
     const first = await rpc(one, 'SendMessage', { message }, as('ada'));
@@ -244,9 +248,15 @@ describe('unfinished tasks of a caller', () => {
 describe('a refusal for its rate', () => {
   const refusal = async (path: string, body: object, headers: Record<string, string> = {}) => {
     const { store } = countedStore();
-    const callerLimits = { requests: { limit: 1, perMs: 90_500 } };
+    const callers = { requests: { limit: 1, perMs: 90_500 } };
     const bindings = [jsonRpcServer, httpJsonServer] as const;
-    const server = serve(answer, { store, authenticate, callerLimits, bindings, compatibility: [v03()] });
+    const server = serve(answer, {
+      store,
+      authenticate,
+      limits: { callers },
+      bindings,
+      compatibility: [v03()],
+    });
     await get(server, 'ada');
     return server.fetch(
       new Request(`http://localhost${path}`, {
@@ -288,7 +298,7 @@ describe('a refusal for its rate', () => {
   });
 });
 
-describe('callerLimits', () => {
+describe('limits.callers', () => {
   const requests = { limit: 1, perMs: 1 };
   it.each<[string, CallerLimits, RegExp]>([
     [
@@ -304,26 +314,28 @@ describe('callerLimits', () => {
     ['half a request', { requests: { ...requests, burst: 1.5 } }, /requests\.burst/],
     ['no task', { unfinishedTasks: 0 }, /unfinishedTasks` must be a whole number/],
     ['a name that is no function', { requests, callerOf: 'ada' as never }, /callerOf` must be a function/],
-  ])('refuses %s', (_, callerLimits, message) => {
-    expect(() => serve(answer, { authenticate, callerLimits })).toThrow(message);
+  ])('refuses %s', (_, callers, message) => {
+    expect(() => serve(answer, { authenticate, limits: { callers } })).toThrow(message);
   });
 
   it('needs to know its callers', () => {
-    expect(() => serve(answer, { callerLimits: { requests } })).toThrow(/need `authenticate`, or/);
-    expect(() => serve(answer, { callerLimits: { unfinishedTasks: 1 } })).toThrow(/needs `authenticate`/);
+    expect(() => serve(answer, { limits: { callers: { requests } } })).toThrow(/need `authenticate`, or/);
+    expect(() => serve(answer, { limits: { callers: { unfinishedTasks: 1 } } })).toThrow(
+      /needs `authenticate`/,
+    );
   });
 
   it('needs a store that can count', () => {
     const { take: _, ...store } = memoryStore();
-    expect(() => serve(answer, { store, authenticate, callerLimits: { requests } })).toThrow(
+    expect(() => serve(answer, { store, authenticate, limits: { callers: { requests } } })).toThrow(
       /need a store with `take`/,
     );
-    serve(answer, { store, authenticate, callerLimits: { unfinishedTasks: 1 } });
+    serve(answer, { store, authenticate, limits: { callers: { unfinishedTasks: 1 } } });
   });
 
   it.each(['', 7])('refuses the name %j of a caller, and shows it to no client', async (name) => {
-    const callerLimits = { requests, callerOf: () => name as string };
-    const server = serve(answer, { callerLimits });
+    const callers = { requests, callerOf: () => name as string };
+    const server = serve(answer, { limits: { callers } });
     await expect(rpc(server, 'ListTasks', {})).rejects.toMatchObject({ reason: 'INTERNAL_ERROR' });
   });
 });

@@ -4,15 +4,15 @@ import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { type AgentServerOptions, reply } from '../../src/index.ts';
 
-type Limits = NonNullable<AgentServerOptions['callerLimits']>;
+type Limits = NonNullable<NonNullable<AgentServerOptions['limits']>['callers']>;
 const hour = 3_600_000;
 
 /** An agent with limits, on a clock that only the test moves. */
-function limited(callerLimits: Limits) {
+function limited(callers: Limits) {
   let now = 0;
   const store = memoryStore({ monotonic: () => now });
   const authenticate = () => ({ scope: 'ada' });
-  const server = serve(() => reply('Hello'), { store, authenticate, callerLimits });
+  const server = serve(() => reply('Hello'), { store, authenticate, limits: { callers } });
   const outcome = (method: string, params: object) =>
     rpc(server, method, params).then(
       () => 'answered',

@@ -59,7 +59,7 @@ describe.each(stores)('calls at the same time, to two servers on %s,', (name, cr
 });
 
 it('streams of sends count as followers of a task, and a refused one stores nothing', async () => {
-  const server = serve(asking, { limits: { followersPerTask: 2 }, closeStreamsOnInputRequired: false });
+  const server = serve(asking, { limits: { followersPerTask: 2 }, streams: { closeOnInputRequired: false } });
   const { task } = await rpc(server, 'SendMessage', { message: say('go') });
   const follow = () => stream(server, 'SubscribeToTask', { id: task.id });
   const send = () => stream(server, 'SendStreamingMessage', { message: say('on', { taskId: task.id }) });

@@ -21,7 +21,7 @@ describe.each([
   ['bytes', { bytesPerTask: 15_000 }],
 ])('a task with as many %s as it may have', (_what, limits) => {
   async function begin(store = memoryStore()) {
-    const server = serve(holding, { store, limits, idempotency: true });
+    const server = serve(holding, { store, limits, messages: { idempotency: true } });
     const { task } = await rpc(server, 'SendMessage', { message: say(text) });
     const follow = (message = say(text, { taskId: task.id })) =>
       rpc(server, 'SendMessage', { message, configuration: { returnImmediately: true } });
@@ -154,7 +154,7 @@ describe('a claimed task that cannot be opened', () => {
       const before = claims;
       await vi.waitFor(() => expect(claims).toBeGreaterThanOrEqual(before + 2), 10_000);
     };
-    const server = serve(holding, { store, leaseMs: 20, logger });
+    const server = serve(holding, { store, timeouts: { leaseMs: 20 }, logger });
     for (const [n, retryMs] of [20, 40, 80, 160].entries()) {
       await tried(n + 1);
       expect(tries.at(-1)).toMatchObject({ failures: n + 1, retryMs });
@@ -166,7 +166,7 @@ describe('a claimed task that cannot be opened', () => {
     time -= 100;
     await server.close({ graceMs: 0 });
     time += 1;
-    serve(holding, { store, leaseMs: 20, logger });
+    serve(holding, { store, timeouts: { leaseMs: 20 }, logger });
     await tried(5);
     expect(tries.at(-1)).toMatchObject({ failures: 1, retryMs: 20 });
   });

@@ -49,7 +49,7 @@ async function readsOfSend(first: (read: Read, ended: Promise<void>) => ReturnTy
   });
   onTestFinished(() => worker.close());
   // Sweeps would add reads, as many as there is time for.
-  const server = serve(agent, { store, run: 'workers', sweepEveryMs: Number.POSITIVE_INFINITY });
+  const server = serve(agent, { store, run: 'workers', timeouts: { sweepMs: Number.POSITIVE_INFINITY } });
   const { task } = await rpc(server, 'SendMessage', { message: say('go') });
   expect(task.status.state).toBe('TASK_STATE_COMPLETED');
   return found;

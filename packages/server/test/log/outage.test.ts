@@ -19,7 +19,7 @@ import {
 /** What clients get while the store does not answer, and what goes on meanwhile. */
 
 const now = { returnImmediately: true };
-const serve = serveWith({ leaseMs: 2_000, sweepEveryMs: 50, storeTimeoutMs: 100 });
+const serve = serveWith({ timeouts: { leaseMs: 2_000, sweepMs: 50, storeMs: 100 } });
 
 const asking: Agent = async function* ({ messages }) {
   yield messages.length === 1 ? inputRequired('Well?') : completed();
@@ -83,7 +83,7 @@ describe.each(['hangs', 'fails'])('a store that %s', (how) => {
     'makes a first %s UNAVAILABLE, with the id under which its task may be found',
     async (method) => {
       const state = broken();
-      const server = serve(asking, { store: state.store, idempotency: true });
+      const server = serve(asking, { store: state.store, messages: { idempotency: true } });
       const message = say('go');
       state.isDown = true;
       const { info, retryAfter } = await post(server, method, { message });
@@ -163,8 +163,8 @@ describe('while the store is away', () => {
       yield completed();
     };
     const message = say('go');
-    await rpc(serve(talking, { store: memory, idempotency: true }), 'SendMessage', { message });
-    const second = serve(talking, { store, idempotency: true, run: 'workers' });
+    await rpc(serve(talking, { store: memory, messages: { idempotency: true } }), 'SendMessage', { message });
+    const second = serve(talking, { store, messages: { idempotency: true }, run: 'workers' });
     const { task } = await rpc(second, 'SendMessage', { message });
     expect([task.status.state, refusals]).toEqual(['TASK_STATE_COMPLETED', 0]);
   });
@@ -251,7 +251,7 @@ describe('while the store is away', () => {
         wrote.push('two');
         yield completed();
       },
-      { store, leaseMs: 200 },
+      { store, timeouts: { leaseMs: 200 } },
     );
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
     // The first comes after a third of the lease, each of the others after a tenth of it.

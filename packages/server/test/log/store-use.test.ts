@@ -28,10 +28,12 @@ import {
  */
 const now = { returnImmediately: true };
 const serve = serveWith({
-  // Long enough for a machine that does other things; a test where a process dies says how long it takes to notice.
-  leaseMs: 10_000,
-  sweepEveryMs: 100,
-  storeTimeoutMs: 5_000,
+  timeouts: {
+    // Long enough for a machine that does other things; a test where a process dies says how long it takes to notice.
+    leaseMs: 10_000,
+    sweepMs: 100,
+    storeMs: 5_000,
+  },
 });
 const factsOf = async (store: TaskStore, id: string) =>
   (await readLog(store, scope, id))?.facts.map(({ fact }) => fact.type) ?? [];
@@ -171,7 +173,7 @@ describe('an open append', () => {
         yield working(`heard ${(await inbox.take())?.messageId}`);
         while (!signal.aborted) yield append('out', text('.'));
       },
-      { store: slow, cancelWaitMs: 30_000 },
+      { store: slow, timeouts: { cancelMs: 30_000 } },
     );
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
     const message = say('more', { taskId: task.id });
@@ -203,7 +205,7 @@ describe('an open append', () => {
         await inbox.take();
         await new Promise(() => {});
       },
-      { store, cancelGraceMs: 20 },
+      { store, timeouts: { cancelGraceMs: 20 } },
     );
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
     await rpc(server, 'SendMessage', { message: say('more', { taskId: task.id }), configuration: now });
@@ -284,7 +286,7 @@ describe('a claim whose answer was lost', () => {
       yield completed();
     };
     const front = serve(agent, { store: memory, run: 'workers' });
-    serve(agent, { store, leaseMs: 1_000 });
+    serve(agent, { store, timeouts: { leaseMs: 1_000 } });
     const { task } = await rpc(front, 'SendMessage', { message: say('go') });
     expect([task.status.state, attempts, lost]).toEqual(['TASK_STATE_COMPLETED', [1], 2]);
   });
@@ -332,7 +334,7 @@ describe('the message', () => {
         await answer.promise;
         return reply('Here');
       },
-      { store: memory, blockingMs: 30 },
+      { store: memory, timeouts: { blockingMs: 30 } },
     );
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration });
     expect(task.status.state).toBe('TASK_STATE_SUBMITTED');
@@ -356,7 +358,7 @@ describe('the message', () => {
       id = taskId;
       return new Promise(() => {});
     };
-    const server = serve(dying, { store: doomed, leaseMs: 1_000, storeTimeoutMs: 500 });
+    const server = serve(dying, { store: doomed, timeouts: { leaseMs: 1_000, storeMs: 500 } });
     const sent = rpc(server, 'SendMessage', { message: say('go') });
     sent.catch(() => {});
     await eventually(() => expect(id).not.toBe(''));
@@ -441,7 +443,7 @@ describe('cost', () => {
       yield completed();
     };
     // Sweeps would add reads, as many as there is time for.
-    const server = serve(agent, { store, sweepEveryMs: Number.POSITIVE_INFINITY });
+    const server = serve(agent, { store, timeouts: { sweepMs: Number.POSITIVE_INFINITY } });
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
     const followers = Array.from({ length: 40 }, () => stream(server, 'SubscribeToTask', { id: task.id }));
     const first = await Promise.all(followers.map((follower) => follower.next()));

@@ -28,7 +28,7 @@ it.each([1, 2])(
   'a message with a condition that comes twice, by %i servers, is received once',
   async (count) => {
     const store = memoryStore();
-    const servers = Array.from({ length: count }, () => serve(ask, { store, preview }));
+    const servers = Array.from({ length: count }, () => serve(ask, { store, compatibility: preview }));
     const { task } = await rpc(servers[0]!, 'SendMessage', { message: say('go') }, active);
     const message = say('so', { taskId: task.id });
     const configuration = { ifGenerationMatch: task.generation };
@@ -45,8 +45,8 @@ it.each([1, 2])(
 it('the deadline of a question stays the same when it is answered, with a condition and without', async () => {
   const store = memoryStore();
   const clocks = { totalMs: 86_400_000, interruptedMs: 3_600_000 };
-  const server = serve(ask, { store, preview, clocks });
-  const front = serve(ask, { store, preview, clocks, run: 'workers' });
+  const server = serve(ask, { store, compatibility: preview, timeouts: { ...clocks } });
+  const front = serve(ask, { store, compatibility: preview, timeouts: { ...clocks }, run: 'workers' });
   await server.ready();
   const { task } = await rpc(server, 'SendMessage', { message: say('go') }, active);
   await server.close();
@@ -78,7 +78,7 @@ it('a canceled task is given to the next process before others of its caller', a
       return commit(one);
     },
   });
-  const server = serve(ask, { store, schedule: {}, run: 'workers', cancelWaitMs: 1 });
+  const server = serve(ask, { store, queue: {}, run: 'workers', timeouts: { cancelMs: 1 } });
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
   await rpc(server, 'CancelTask', { id: task.id });
   expect(ahead.at(-1)).toBe(9 * 60_000);
@@ -97,7 +97,7 @@ it.each(times)(
       yield working('on it');
       yield completed();
     });
-    const server = serve(agent, { preview });
+    const server = serve(agent, { compatibility: preview });
     const generations = async (headers: Record<string, string>) => {
       const events = await collected(server, {}, headers);
       return events.map((event) => (Object.values(event)[0] as { generation?: string }).generation);

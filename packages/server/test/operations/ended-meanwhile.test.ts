@@ -36,7 +36,7 @@ async function waiting(before: (other: ReturnType<typeof serve>, id: string) => 
     id: task.id as string,
     memory,
     commits,
-    server: serve(ask, { store, run: 'workers', cancelWaitMs: 1 }),
+    server: serve(ask, { store, run: 'workers', timeouts: { cancelMs: 1 } }),
   };
 }
 
@@ -91,7 +91,11 @@ it('a message is compared with nothing where its log was deleted meanwhile', () 
 });
 
 it('long polls that are over give their place to others', async () => {
-  const server = serve(ask, { preview: ['1.1'], generationWaitMs: 1, limits: { followersPerTask: 1 } });
+  const server = serve(ask, {
+    compatibility: ['1.1'],
+    timeouts: { generationMs: 1 },
+    limits: { followersPerTask: 1 },
+  });
   const active = { 'a2a-extensions': GENERATION };
   const { task } = await rpc(server, 'SendMessage', { message: say('go') }, active);
   for (let n = 0; n < 3; n++) {
@@ -128,7 +132,12 @@ it('a message that is refused is refused before anything is written', async () =
 
 it('a message that would begin a task is refused where too many wait, and leaves nothing; a repeated one is not', async () => {
   const store = memoryStore();
-  const server = serve(ask, { store, run: 'workers', idempotency: true, limits: { queuedTurns: 1 } });
+  const server = serve(ask, {
+    store,
+    run: 'workers',
+    messages: { idempotency: true },
+    limits: { queuedTurns: 1 },
+  });
   const send = (messageId: string) =>
     rpc(server, 'SendMessage', {
       message: say('go', { messageId }),
@@ -143,7 +152,7 @@ it('a message that would begin a task is refused where too many wait, and leaves
 it('a canceled task is shown as other replies show it: its generation, and its last words where they belong', async () => {
   const active = { 'a2a-extensions': GENERATION };
   for (const currentStatusInHistory of [true, false]) {
-    const server = serve(ask, { preview: ['1.1'], currentStatusInHistory, run: 'here' });
+    const server = serve(ask, { compatibility: ['1.1'], messages: { currentStatusInHistory }, run: 'here' });
     const { task } = await rpc(server, 'SendMessage', { message: say('go') }, active);
     const canceled = await rpc(server, 'CancelTask', { id: task.id }, active);
     expect(canceled).toEqual(await rpc(server, 'GetTask', { id: task.id }, active));
@@ -159,7 +168,7 @@ it('of a log that became neither task nor answer a task is made once, however of
       await gate.promise;
       return reply('Hi');
     },
-    { store: memory, idempotency: true, clocks: { totalMs: 60_000 } },
+    { store: memory, timeouts: { taskMs: 60_000 }, messages: { idempotency: true } },
   );
   const params = { message: say('go'), configuration: { returnImmediately: true } };
   const [one, other] = await Promise.all([

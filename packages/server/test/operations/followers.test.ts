@@ -46,7 +46,7 @@ it('a task that ends between the look at it and the subscription ends the stream
       return subscribe(topic, notify);
     },
   });
-  const there = serve(agent, { store: late, run: 'workers', sweepEveryMs: 1e9 });
+  const there = serve(agent, { store: late, run: 'workers', timeouts: { sweepMs: 1e9 } });
   expect((await collect(stream(there, 'SubscribeToTask', { id: task.id }))).at(-1)).toContain('COMPLETED');
 });
 

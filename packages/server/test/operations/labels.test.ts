@@ -95,12 +95,14 @@ describe('the labels of a task', () => {
     const server = serve(agent, {
       card: card(),
       run: 'workers',
-      labelsOf: ({ parts: [part] }, caller) => [
-        'text' in part! ? part.text! : '',
-        caller?.scope ?? 'anonymous',
-        'twice',
-        'twice',
-      ],
+      messages: {
+        labelsOf: ({ parts: [part] }, caller) => [
+          'text' in part! ? part.text! : '',
+          caller?.scope ?? 'anonymous',
+          'twice',
+          'twice',
+        ],
+      },
     });
     const configuration = { returnImmediately: true };
     const { task } = await rpc(server, 'SendMessage', { message: say('first'), configuration });
@@ -118,7 +120,7 @@ describe('the labels of a task', () => {
         if (turn.text === 'many') yield labels(Array.from({ length: 16 }, (_, n) => `${n}`));
         yield completed();
       },
-      { card: card(), labelsOf: () => ['from:a', 'from:b'] },
+      { card: card(), messages: { labelsOf: () => ['from:a', 'from:b'] } },
     );
     const labelled = async (text: string) => {
       const { task } = await rpc(server, 'SendMessage', { message: say(text) }, active);
@@ -133,7 +135,7 @@ describe('the labels of a task', () => {
   it('refuse the message if `labelsOf` returns wrong ones, and only the logger hears which', async () => {
     const logged: unknown[] = [];
     const server = serve(agent, {
-      labelsOf: () => ['canary'.repeat(20)],
+      messages: { labelsOf: () => ['canary'.repeat(20)] },
       logger: (...entry) => logged.push(entry),
     });
     const refused = await rpc(server, 'SendMessage', { message: say('go') }).catch((error: unknown) => error);

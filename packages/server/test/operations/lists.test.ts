@@ -15,7 +15,7 @@ const content = { includeArtifacts: true };
 /** A task that no process works on. */
 async function submitted() {
   const store = memoryStore();
-  const server = serve(agent, { store, run: 'workers', preview: ['1.1'] });
+  const server = serve(agent, { store, run: 'workers', compatibility: ['1.1'] });
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration });
   return { store, task };
 }
@@ -38,7 +38,7 @@ it('only what a list has to show of the logs is read of them', async () => {
     },
   });
   const card = { name: 'Test', description: 'For tests', capabilities: { extensions: [{ uri: TASK_TREE }] } };
-  const server = serve(agent, { card, store: counted, run: 'workers', preview: ['1.1'] });
+  const server = serve(agent, { card, store: counted, run: 'workers', compatibility: ['1.1'] });
   const listed = async (params: object, headers = {}) => {
     loads = 0;
     const { tasks } = await rpc(server, 'ListTasks', params, headers);
@@ -66,12 +66,16 @@ it('a message that begins a task asks for no lists where tasks are not limited',
     },
   });
   const authenticate = () => ({ scope: 'ann' });
-  for (const [callerLimits, expected] of [
+  for (const [callers, expected] of [
     [undefined, 0],
     [{ unfinishedTasks: 9 }, 4],
   ] as const) {
     lists = 0;
-    const server = serve(agent, { store, authenticate, ...(callerLimits && { callerLimits }) });
+    const server = serve(agent, {
+      store,
+      authenticate,
+      ...(callers && { limits: { callers } }),
+    });
     await rpc(server, 'SendMessage', { message: say('go') });
     expect(lists).toBe(expected);
   }

@@ -8,7 +8,7 @@ import { eventually } from '../../../../test/kit/until.ts';
 import { type Agent, completed, inputRequired } from '../../src/index.ts';
 
 const active = { 'a2a-extensions': GENERATION };
-const serve = serveWith({ preview: ['1.1'], generationWaitMs: 110_000 });
+const serve = serveWith({ compatibility: ['1.1'], timeouts: { generationMs: 110_000 } });
 
 /** Asks once. */
 const ask: Agent = async function* ({ messages }) {

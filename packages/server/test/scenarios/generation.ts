@@ -9,7 +9,7 @@ const active = { 'a2a-extensions': GENERATION };
 
 /** Several servers on one store count the generation of a task as one. `newStore` makes an empty store. */
 export function generationScenarios(newStore: () => TaskStore): void {
-  const serve = serveWith({ leaseMs: 2_000, storeTimeoutMs: 2_000, preview: ['1.1'] });
+  const serve = serveWith({ timeouts: { leaseMs: 2_000, storeMs: 2_000 }, compatibility: ['1.1'] });
 
   it('a long poll returns on the commit of another process [R-P11-14] [R-P11-35] [R-P11-39]', async () => {
     const store = newStore();

@@ -207,7 +207,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
           await new Promise(() => {});
         },
         newStore(),
-        { clocks: { totalMs: 50 } },
+        { timeouts: { taskMs: 50 } },
       );
       const { task } = await rpc(server, 'SendMessage', { message: say('go') });
       expect(task.status).toMatchObject({
@@ -223,7 +223,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
           await new Promise(() => {});
         },
         newStore(),
-        { cancelGraceMs: 30 },
+        { timeouts: { cancelGraceMs: 30 } },
       );
       const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
       expect((await rpc(server, 'CancelTask', { id: task.id })).status.state).toBe('TASK_STATE_CANCELED');

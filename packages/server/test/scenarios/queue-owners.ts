@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
+import { shareQueue } from '../../src/base/store/queue-owners.ts';
 import { type AgentServerOptions, completed, inputRequired, taskAgent } from '../../src/index.ts';
 
 const cardOf = (name: string) => ({ name, description: `The agent ${name}` });
@@ -40,7 +41,7 @@ export function queueOwnerScenarios(newStore: () => TaskStore): void {
     expect(await weather.server.readiness()).toMatchObject({ isReady: false, reason: 'refused' });
     expect(weather.lines).toEqual([
       expect.stringMatching(
-        /^error .*"agent".*"Payments".*"Weather".*`name` of its own.*`sharesQueue: true`/,
+        /^error .*"agent".*"Payments".*"Weather".*`name` of its own.*`?baton tasks --store … --agent "agent" share --card "Weather"/,
       ),
     ]);
     await expect(weather.send('pay')).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
@@ -64,11 +65,12 @@ export function queueOwnerScenarios(newStore: () => TaskStore): void {
     for (const agent of agents) expect((await agent.send('go')).status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('an agent whose card got another name is known again after one start with `sharesQueue`', async () => {
+  it('an agent whose card got another name is known again once it was let in', async () => {
     const store = newStore();
     await start('Payments', store).send('go');
     expect(await start('Bills', store).isReady()).toBe(false);
-    expect(await start('Bills', store, { sharesQueue: true }).isReady()).toBe(true);
+    await shareQueue(store, 'agent', 'Bills');
+    await shareQueue(store, 'agent', 'Bills');
     expect(await start('Bills', store).isReady()).toBe(true);
     expect(await start('Payments', store).isReady()).toBe(true);
     expect(await start('Weather', store).isReady()).toBe(false);

@@ -10,7 +10,7 @@ import { type Agent, completed, inputRequired, working } from '../../src/index.t
 /** What becomes of turns whose process died, or was late. `newStore` makes an empty store; the caller closes it. */
 export function recoveryScenarios(newStore: () => TaskStore): void {
   const configuration = { returnImmediately: true };
-  const serve = serveWith({ restart: 'rerun', storeTimeoutMs: 2_000 });
+  const serve = serveWith({ restart: 'rerun', timeouts: { storeMs: 2_000 } });
 
   it('a turn that died between two steps goes on, and does not keep the only place of its caller', async () => {
     const store = newStore();
@@ -24,7 +24,7 @@ export function recoveryScenarios(newStore: () => TaskStore): void {
     };
     const schedule = { concurrency: 1, perCaller: 1 };
     const dying = switchable(store);
-    const dead = serve(agent, { store: dying.store, schedule, leaseMs: 1_000 });
+    const dead = serve(agent, { store: dying.store, queue: schedule, timeouts: { leaseMs: 1_000 } });
     const send = async (server: typeof dead, text: string): Promise<string> =>
       (await rpc(server, 'SendMessage', { message: say(text), configuration })).task.id;
     const one = await send(dead, 'one');
@@ -34,7 +34,7 @@ export function recoveryScenarios(newStore: () => TaskStore): void {
       );
     await eventually(untilStored);
     dying.isDown = true;
-    const next = serve(agent, { store, schedule });
+    const next = serve(agent, { store, queue: schedule });
     const two = await send(next, 'two');
     for (const id of [one, two]) await until(next, id, 'COMPLETED');
     expect(steps).toEqual([
@@ -66,7 +66,7 @@ export function recoveryScenarios(newStore: () => TaskStore): void {
         return leases;
       },
     });
-    serve(agentOf('late'), { store: late, leaseMs: 1_000, storeTimeoutMs: 60_000 });
+    serve(agentOf('late'), { store: late, timeouts: { leaseMs: 1_000, storeMs: 60_000 } });
     const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration });
     await claimed.promise;
     const other = serve(agentOf('other'), { store });

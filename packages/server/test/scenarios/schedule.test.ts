@@ -31,7 +31,7 @@ const serverWith = (store: ReturnType<typeof memoryStore>, schedule: object) =>
   createAgentServer({
     card: { name: 'Test', description: 'For tests' },
     store,
-    schedule,
+    queue: schedule,
     async *agent() {
       yield completed();
     },

@@ -87,7 +87,7 @@ export function scheduleScenarios(newStore: () => TaskStore): void {
       yield completed(text);
     };
     const schedule = { concurrency: 2 };
-    const servers = [serve(agent, { store, schedule }), serve(agent, { store, schedule })];
+    const servers = [serve(agent, { store, queue: schedule }), serve(agent, { store, queue: schedule })];
     const tasks = await Promise.all(
       Array.from({ length: 12 }, (_, n) => send(servers[n % 2]!, `t${n}`, { caller: `c${n % 3}` })),
     );
@@ -103,7 +103,7 @@ export function scheduleScenarios(newStore: () => TaskStore): void {
     const { agent, started, letGo } = gated();
     const store = newStore();
     const schedule = { perCaller: 1 };
-    const [a, b] = [serve(agent, { store, schedule }), serve(agent, { store, schedule })];
+    const [a, b] = [serve(agent, { store, queue: schedule }), serve(agent, { store, queue: schedule })];
     await send(a, 'first of ann');
     await has(started, 'first of ann');
     await send(b, 'second of ann');
@@ -120,7 +120,7 @@ export function scheduleScenarios(newStore: () => TaskStore): void {
     const { agent, started, letGo } = gated();
     const store = newStore();
     const schedule = { perContext: 1 };
-    const [a, b] = [serve(agent, { store, schedule }), serve(agent, { store, schedule })];
+    const [a, b] = [serve(agent, { store, queue: schedule }), serve(agent, { store, queue: schedule })];
     const { contextId } = await send(a, 'first');
     await has(started, 'first');
     await send(b, 'second', { contextId: contextId! });
@@ -134,7 +134,7 @@ export function scheduleScenarios(newStore: () => TaskStore): void {
 
   it('starts the most urgent message of a caller next', async () => {
     const { agent, started, letGo } = gated();
-    const server = serve(agent, { store: newStore(), schedule: { concurrency: 1 } });
+    const server = serve(agent, { store: newStore(), queue: { concurrency: 1 } });
     await send(server, 'running');
     await has(started, 'running');
     await send(server, 'usual');
@@ -148,7 +148,7 @@ export function scheduleScenarios(newStore: () => TaskStore): void {
   it('lets a caller with many waiting tasks delay those of another by one turn', async () => {
     const { agent, started, letGo } = gated();
     const store = newStore();
-    const server = serve(agent, { store, schedule: { concurrency: 1 } });
+    const server = serve(agent, { store, queue: { concurrency: 1 } });
     const texts = Array.from({ length: 40 }, (_, n) => `ann ${n}`);
     for (const text of texts) await send(server, text);
     await has(started, started[0] ?? 'ann 0');
@@ -161,7 +161,7 @@ export function scheduleScenarios(newStore: () => TaskStore): void {
 
   it('cancels a task that waits at once, though no turn may start', async () => {
     const { agent, started, letGo } = gated();
-    const server = serve(agent, { store: newStore(), schedule: { concurrency: 1 } });
+    const server = serve(agent, { store: newStore(), queue: { concurrency: 1 } });
     await send(server, 'running');
     await has(started, 'running');
     const { id } = await send(server, 'waiting');
@@ -173,7 +173,7 @@ export function scheduleScenarios(newStore: () => TaskStore): void {
 
   it('holds for messages whose time has come', async () => {
     const { agent, started, letGo } = gated();
-    const server = serve(agent, { store: newStore(), schedule: { concurrency: 1 } });
+    const server = serve(agent, { store: newStore(), queue: { concurrency: 1 } });
     await send(server, 'running');
     await has(started, 'running');
     const notBefore = new Date(Date.now() + 50);

@@ -28,7 +28,7 @@ import { createWorker } from '../../src/worker.ts';
 /** Several servers and workers on one store behave as one. `newStore` makes an empty store; the caller closes it. */
 export function severalServersScenarios(newStore: () => TaskStore): void {
   const now = { returnImmediately: true };
-  const serve = serveWith({ leaseMs: 2_000, storeTimeoutMs: 2_000 });
+  const serve = serveWith({ timeouts: { leaseMs: 2_000, storeMs: 2_000 } });
   const work = (agent: Agent, options: Partial<AgentServerOptions> & { store: TaskStore }) =>
     closedAfterTest(createWorker({ agent, logger: () => {}, ...options }));
   const start = async (server: AgentServer): Promise<Task> =>
@@ -115,8 +115,8 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
         (...args) =>
           mayRead.then(() => read(...args)),
     });
-    const late = serve(hanging, { store: slow, run: 'workers', sweepEveryMs: 20, logger });
-    const here = serve(hanging, { store, cancelGraceMs: 30, logger });
+    const late = serve(hanging, { store: slow, run: 'workers', timeouts: { sweepMs: 20 }, logger });
+    const here = serve(hanging, { store, timeouts: { cancelGraceMs: 30 }, logger });
     const { id } = await start(here);
     await until(here, id, 'WORKING');
     const following = stream(late, 'SubscribeToTask', { id });
@@ -163,7 +163,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
   });
 
   /** Short, so that a death is noticed soon. */
-  const mortality = { leaseMs: 500, storeTimeoutMs: 2_000 };
+  const mortality = { timeouts: { leaseMs: 500, storeMs: 2_000 } };
 
   describe('a task whose process dies', () => {
     it("fails with a reason under 'fail'", async () => {
@@ -208,13 +208,13 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
       let id = '';
       for (let i = 0; i < 2; i++) {
         const doomed = mortal(store);
-        const server = serve(agent, { store: doomed, ...mortality, restart: 'rerun', maxAttempts: 2 });
+        const server = serve(agent, { store: doomed, ...mortality, restart: { maxAttempts: 2 } });
         if (i === 0) id = (await start(server)).id;
         await vi.waitFor(() => expect(attempts).toBe(i + 1));
         doomed.kill();
       }
       const task = await until(
-        serve(agent, { store, ...mortality, restart: 'rerun', maxAttempts: 2 }),
+        serve(agent, { store, ...mortality, restart: { maxAttempts: 2 } }),
         id,
         'FAILED',
       );
@@ -233,7 +233,12 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
       const { id } = await start(serve(agent, { store: doomed, ...mortality, restart: 'rerun' }));
       await vi.waitFor(() => expect(runs).toBe(1));
       doomed.kill();
-      const b = serve(agent, { store, ...mortality, restart: 'rerun', cancelGraceMs: 60_000 });
+      const b = serve(agent, {
+        store,
+        ...mortality,
+        restart: 'rerun',
+        timeouts: { ...mortality.timeouts, cancelGraceMs: 60_000 },
+      });
       expect((await rpc(b, 'CancelTask', { id })).status.state).toBe('TASK_STATE_CANCELED');
       expect(runs).toBe(1);
     });
@@ -299,8 +304,8 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
         yield working();
         await new Promise(() => {});
       };
-      const front = serve(agent, { store, run: 'workers', cancelGraceMs: 20 });
-      work(agent, { store, cancelGraceMs: 20 });
+      const front = serve(agent, { store, run: 'workers', timeouts: { cancelGraceMs: 20 } });
+      work(agent, { store, timeouts: { cancelGraceMs: 20 } });
       const { task } = await rpc(front, 'SendMessage', { message: say('hi') });
       expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
       await rpc(front, 'SendMessage', { message: say('that', { taskId: task.id }), configuration: now });
@@ -356,7 +361,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
       const agent: Agent = async function* () {
         yield inputRequired('Well?');
       };
-      const a = serve(agent, { store, clocks: { interruptedMs: 60 } });
+      const a = serve(agent, { store, timeouts: { interruptedMs: 60 } });
       const { task } = await rpc(a, 'SendMessage', { message: say('go') });
       // The store decides by its own clock. On a busy machine it is over before the answer is here.
       expect(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_FAILED']).toContain(task.status.state);
@@ -375,7 +380,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
           pass(60_000);
           await new Promise(() => {});
         },
-        { store: newStore(), clock, clocks: { inactivityMs: 60_000 } },
+        { store: newStore(), clock, timeouts: { inactivityMs: 60_000 } },
       );
       const { id } = await start(a);
       const task = await until(a, id, 'FAILED');
@@ -384,7 +389,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
     });
 
     it('bound how long a send blocks', async () => {
-      const a = serve(hanging, { store: newStore(), blockingMs: 30 });
+      const a = serve(hanging, { store: newStore(), timeouts: { blockingMs: 30 } });
       const { task } = await rpc(a, 'SendMessage', { message: say('go') });
       expect(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']).toContain(task.status.state);
     });
@@ -398,7 +403,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
         runs++;
         yield completed(`run ${runs}`);
       };
-      const servers = [0, 1, 2].map(() => serve(agent, { store, idempotency: true }));
+      const servers = [0, 1, 2].map(() => serve(agent, { store, messages: { idempotency: true } }));
       const message = say('once');
       const answers = await Promise.all(servers.map((server) => rpc(server, 'SendMessage', { message })));
       expect(new Set(answers.map(({ task }) => task.id)).size).toBe(1);
@@ -406,7 +411,11 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
     });
 
     it('with another body is a conflict [R-IDX-04]', async () => {
-      const a = serve(counting, { store: newStore(), idempotency: true, blockingMs: 1 });
+      const a = serve(counting, {
+        store: newStore(),
+        timeouts: { blockingMs: 1 },
+        messages: { idempotency: true },
+      });
       const message = say('once');
       const { task } = await rpc(a, 'SendMessage', { message });
       await expect(

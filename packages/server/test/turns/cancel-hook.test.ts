@@ -59,7 +59,7 @@ describe('`onCancel` is called before a task ends without its agent, and the chi
     const { called, onCancel } = hook();
     const clock = testClock();
     const store = memoryStore({ now: clock.now });
-    const server = serve(parent, { card, onCancel, clock, store, clocks: { interruptedMs: 60_000 } });
+    const server = serve(parent, { card, onCancel, clock, store, timeouts: { interruptedMs: 60_000 } });
     const id = await start(server, 'ask');
     // The process asks its store about once a second.
     await clock.advance(61_250);
@@ -72,7 +72,7 @@ describe('`onCancel` is called before a task ends without its agent, and the chi
   it('when the time of a task is over whose turn runs', async () => {
     const { called, onCancel } = hook();
     const clock = testClock();
-    const server = serve(parent, { card, onCancel, clock, clocks: { totalMs: 60_000 } });
+    const server = serve(parent, { card, onCancel, clock, timeouts: { taskMs: 60_000 } });
     const id = await start(server, 'work');
     await clock.advance(60_000);
     expect((await rpc(server, 'GetTask', { id })).status.state).toBe('TASK_STATE_FAILED');
@@ -91,7 +91,7 @@ describe('`onCancel` is called before a task ends without its agent, and the chi
         return (...args: unknown[]) => (isDead ? new Promise(() => {}) : member.apply(target, args));
       },
     });
-    const options = { card, leaseMs: 300, storeTimeoutMs: 300 };
+    const options = { card, timeouts: { leaseMs: 300, storeMs: 300 } };
     const first = serve(parent, { ...options, store: mortal });
     const id = await start(first, 'work');
     await until(first, id, 'WORKING');

@@ -102,7 +102,7 @@ describe('a message whose first commit is under way when its server closes', () 
       const grace = Promise.withResolvers<void>();
       const sleep: typeof systemClock.sleep = (ms, signal) =>
         ms === graceMs ? grace.promise : systemClock.sleep(ms, signal);
-      const server = serve(on('first'), { store, restart, leaseMs: 600_000, clock: { sleep } });
+      const server = serve(on('first'), { store, restart, timeouts: { leaseMs: 600_000 }, clock: { sleep } });
       const sent = rpc(server, 'SendMessage', { message: say('go'), configuration: now });
       await reached;
       const closing = close(server, graceMs);
@@ -140,7 +140,7 @@ it.each([
         return leases;
       },
     });
-    const server = serve(on('first'), { store, leaseMs: 600_000 });
+    const server = serve(on('first'), { store, timeouts: { leaseMs: 600_000 } });
     const { task } = await rpc(server, 'SendMessage', { message: say('ask') });
     const sent = rpc(server, method, params(task.id));
     await reached;
@@ -202,7 +202,7 @@ describe('a server that closes while its store does not answer', () => {
       await new Promise(() => {});
     };
     const leaseMs = 300;
-    const server = serve(agent, { store, storeTimeoutMs: 60_000, leaseMs });
+    const server = serve(agent, { store, timeouts: { storeMs: 60_000, leaseMs } });
     await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
     await vi.waitFor(() => expect(server.load.turns).toBe(1));
     hangs = over.promise;

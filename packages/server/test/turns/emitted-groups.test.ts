@@ -171,7 +171,7 @@ describe('The last emit of a turn', () => {
       if (ms !== cancelGraceMs) return systemClock.sleep(ms, signal);
       setImmediate(gate.resolve);
     };
-    const server = serve(agent, { store, cancelGraceMs, clock: { sleep } });
+    const server = serve(agent, { store, timeouts: { cancelGraceMs }, clock: { sleep } });
     const { task } = await rpc(server, 'SendMessage', {
       message: say('go'),
       configuration: { returnImmediately: true },
@@ -206,7 +206,7 @@ describe('The last emit of a turn', () => {
       await gate.promise;
       await emit(completed()).then(outcome.resolve, outcome.reject);
     });
-    const server = serve(agent, { cancelGraceMs: 1 });
+    const server = serve(agent, { timeouts: { cancelGraceMs: 1 } });
     const { task } = await rpc(server, 'SendMessage', {
       message: say('go'),
       configuration: { returnImmediately: true },

@@ -48,7 +48,7 @@ function beforeFirst(
 }
 
 const isRelease = ({ turn }: Commit): boolean => turn?.release === true;
-const unnotified = { sweepEveryMs: Number.POSITIVE_INFINITY };
+const unnotified = { timeouts: { sweepMs: Number.POSITIVE_INFINITY } };
 
 describe('at the moment at which a turn gives its task back', () => {
   it('a message that arrives gets a turn', async () => {
@@ -124,9 +124,9 @@ describe('at the moment at which a task fails, a cancel request ends it as CANCE
         yield failed({ code: 'TRY_AGAIN', message: 'It failed', retryable: true });
       },
     ],
-    ['where its time is over', never, { clocks: { totalMs: 20 } }],
+    ['where its time is over', never, { timeouts: { taskMs: 20 } }],
     ['where its server closes', never, { restart: 'fail' }],
-    ['where its process died', never, { restart: 'fail', leaseMs: 50 }],
+    ['where its process died', never, { restart: 'fail', timeouts: { leaseMs: 50 } }],
   ])('%s', async (_, agent, options = {}) => {
     const memory = memoryStore();
     const front = serve(agent, { store: memory, run: 'workers' });
@@ -136,10 +136,10 @@ describe('at the moment at which a task fails, a cancel request ends it as CANCE
       await untilFact(memory, taskId, 'cancel-requested');
     });
     // A process that renews no lease is as one that died.
-    const dies = options.leaseMs !== undefined;
+    const dies = options.timeouts?.leaseMs !== undefined;
     const first = serve(agent, {
-      ...unnotified,
       ...options,
+      timeouts: { ...unnotified.timeouts, ...options.timeouts },
       store: dies ? change(memory, { renew: () => async (leases) => [...leases] }) : store,
     });
     const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
@@ -186,7 +186,7 @@ it('an agent whose task was taken by a process that wrote nothing yet does not g
     passed.push(attempt);
     yield completed();
   };
-  const server = serve(agent, { store, restart: 'rerun', sweepEveryMs: 20 });
+  const server = serve(agent, { store, restart: 'rerun', timeouts: { sweepMs: 20 } });
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
   const ended = await until(server, task.id, 'COMPLETED');
   expect([began, passed]).toEqual([[1, 2], [2]]);
@@ -213,8 +213,8 @@ it('a task that is given back is not called lost because the answer of the store
     if (attempt === 1) await gate.promise;
     yield completed();
   };
-  const onTurn: AgentServerOptions['onTurn'] = ({ type }) => events.push(type);
-  const first = serve(agent, { store, restart: 'rerun', onTurn });
+  const onEvent: AgentServerOptions['onEvent'] = ({ type }) => type !== 'transition' && events.push(type);
+  const first = serve(agent, { store, restart: 'rerun', onEvent });
   const { task } = await rpc(first, 'SendMessage', { message: say('go'), configuration: now });
   await untilFact(memory, task.id, 'artifact-updated');
   await first.close({ graceMs: 0 });
@@ -236,8 +236,8 @@ it('a task is called lost if the store refuses to give it back because it lost f
     yield artifact('out', text('1'));
     await new Promise(() => {});
   };
-  const onTurn: AgentServerOptions['onTurn'] = ({ type }) => events.push(type);
-  const server = serve(agent, { store, restart: 'rerun', onTurn });
+  const onEvent: AgentServerOptions['onEvent'] = ({ type }) => type !== 'transition' && events.push(type);
+  const server = serve(agent, { store, restart: 'rerun', onEvent });
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
   await untilFact(memory, task.id, 'artifact-updated');
   await server.close({ graceMs: 0 });
@@ -256,7 +256,7 @@ it('a cancel request starts one grace period, however often the agent writes aft
     await untilAborted(signal);
     for (const n of ['2', '3', '4']) yield append('out', text(n));
   };
-  const server = serve(agent, { clock: { sleep }, cancelGraceMs });
+  const server = serve(agent, { clock: { sleep }, timeouts: { cancelGraceMs } });
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
   const canceled = await rpc(server, 'CancelTask', { id: task.id });
   expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
@@ -296,7 +296,7 @@ describe('when a server closes', () => {
       await new Promise(() => {});
     };
     const front = serve(agent, { store: memory, run: 'workers' });
-    const server = serve(agent, { store: memory, cancelGraceMs: 3_600_000 });
+    const server = serve(agent, { store: memory, timeouts: { cancelGraceMs: 3_600_000 } });
     const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
     await untilFact(memory, task.id, 'artifact-updated');
     const canceled = rpc(front, 'CancelTask', { id: task.id });

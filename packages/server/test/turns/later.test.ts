@@ -184,7 +184,7 @@ describe('a message that is put off', () => {
   });
 
   it('is received once, however often it is sent', async () => {
-    const server = serve(ends, { idempotency: true });
+    const server = serve(ends, { messages: { idempotency: true } });
     const notBefore = new Date(Date.now() + hour).toISOString();
     const first = await send(server, { notBefore }, { messageId: 'same' });
     const second = await send(server, { notBefore }, { messageId: 'same' });
@@ -198,7 +198,7 @@ describe('a message that is put off', () => {
   });
 
   it('has its whole time from then on', async () => {
-    const { server, clock, at } = withClock(ends, { clocks: { totalMs: hour } });
+    const { server, clock, at } = withClock(ends, { timeouts: { taskMs: hour } });
     const { task } = await send(server, { notBefore: at(2 * hour) });
     clock.step = 2 * hour + 1;
     await until(server, task.id, 'COMPLETED');

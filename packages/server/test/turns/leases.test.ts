@@ -13,7 +13,7 @@ import { manualClock } from '../webhooks/kit/stored-task.ts';
 const now = { returnImmediately: true };
 const leaseMs = 200;
 
-const serve = serveWith({ leaseMs, sweepEveryMs: 50 });
+const serve = serveWith({ timeouts: { leaseMs, sweepMs: 50 } });
 
 const start = async (server: AgentServer, text = 'go'): Promise<string> =>
   (await rpc(server, 'SendMessage', { message: say(text), configuration: now })).task.id;
@@ -95,10 +95,15 @@ describe('a step is not entered', () => {
     const { agent, go, seen } = charging();
     // It hears nothing of the log until it reads it.
     const { resume, ...about } = stopped(memory);
-    const server = serve(agent, { ...about, restart: 'rerun', leaseMs: 60_000 });
+    const server = serve(agent, { ...about, restart: 'rerun', timeouts: { leaseMs: 60_000 } });
     const id = await start(server);
     await until(server, id, 'WORKING');
-    const other = serve(agent, { store: memory, restart: 'rerun', run: 'workers', cancelWaitMs: 1 });
+    const other = serve(agent, {
+      store: memory,
+      restart: 'rerun',
+      run: 'workers',
+      timeouts: { cancelMs: 1 },
+    });
     await rpc(other, 'CancelTask', { id });
     resume(ms);
     go();
@@ -109,7 +114,7 @@ describe('a step is not entered', () => {
 
   it("after the turn's own process canceled it, though the agent goes on", async () => {
     const { agent, go, seen } = charging();
-    const server = serve(agent, { cancelWaitMs: 1 });
+    const server = serve(agent, { timeouts: { cancelMs: 1 } });
     const id = await start(server);
     await until(server, id, 'WORKING');
     await rpc(server, 'CancelTask', { id });
@@ -154,7 +159,7 @@ describe('a step is not entered', () => {
           yield completed();
         },
         {
-          ...{ store, restart: 'rerun', leaseMs: 60_000 },
+          ...{ store, restart: 'rerun', timeouts: { leaseMs: 60_000 } },
           clock: { monotonic: () => performance.now() + aheadMs, now: () => Date.now() + aheadMs },
         },
       );
@@ -209,7 +214,7 @@ describe('a process whose event loop stood still for longer than its leases', ()
       },
       // The lease outlives a stall of a busy machine: only what is logged matters here.
       {
-        leaseMs: 20_000,
+        timeouts: { leaseMs: 20_000 },
         clock: { monotonic: () => at },
         logger: (...line) => lines.push(line),
         logsStalls: true,

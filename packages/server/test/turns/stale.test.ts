@@ -14,7 +14,7 @@ import { type Agent, append, artifact, completed, inputRequired, text, working }
 /** What a process knew before the store was away, or before it was asleep, is not believed. */
 
 const now = { returnImmediately: true };
-const serve = serveWith({ leaseMs: 200, sweepEveryMs: 50 });
+const serve = serveWith({ timeouts: { leaseMs: 200, sweepMs: 50 } });
 const violationsOf = async (store: TaskStore, id: string) => {
   const log = await readLog(store, scope, id);
   return checkHistory({ logs: log ? [log] : [], settled: true });
@@ -46,7 +46,7 @@ it('changes nothing when it writes though it lost its lease and does not know', 
       yield completed(`attempt ${turn.attempt}`);
     },
     // Its own lease outlives the test: only that of the other one runs out.
-    { store: memory, restart: 'rerun', leaseMs: 60_000, clock: frequentPolls() },
+    { store: memory, restart: 'rerun', timeouts: { leaseMs: 60_000 }, clock: frequentPolls() },
   );
   const ended = await until(other, task.id, 'COMPLETED');
   expect(ended.status.message?.parts).toEqual([{ text: 'attempt 2' }]);
@@ -74,7 +74,7 @@ it('decides about a claimed task only on a log that was read after the claim', a
     }
     yield completed();
   };
-  const first = serve(agent, { store: memory, leaseMs: 60_000 });
+  const first = serve(agent, { store: memory, timeouts: { leaseMs: 60_000 } });
   const { task } = await rpc(first, 'SendMessage', { message: say('go'), configuration: now });
   // The second one follows, sees the turn begin, and then cannot read any more.
   const second = serve(agent, { store: failing });
@@ -117,7 +117,7 @@ it('streams everything since what it knew, though it could not read its own mess
       },
     subscribe: () => async () => () => {},
   });
-  const front = serve(agent, { store: failing, run: 'workers', sweepEveryMs: 20 });
+  const front = serve(agent, { store: failing, run: 'workers', timeouts: { sweepMs: 20 } });
   const message = say('three', { taskId: task.id });
   const request = { jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: { message } };
   const { body } = await front.fetch(
@@ -175,10 +175,10 @@ it('does not go on with a turn that another server had meanwhile', async () => {
   const one = serve(agent('one'), {
     store: slow,
     restart: 'rerun',
-    idempotency: true,
-    storeTimeoutMs: 5_000,
+    timeouts: { storeMs: 5_000 },
+    messages: { idempotency: true },
   });
-  const two = serve(agent('two'), { store: memory, restart: 'rerun', idempotency: true });
+  const two = serve(agent('two'), { store: memory, restart: 'rerun', messages: { idempotency: true } });
   const message = say('first');
   const sent = rpc(one, 'SendMessage', { message, configuration: now });
   const { task } = await vi.waitFor(async () => {
@@ -206,7 +206,11 @@ it('goes on waiting, though it cannot read yet what came before', async () => {
     yield completed();
   };
   const message = say('go');
-  const first = serve(agent, { store: memory, idempotency: true, leaseMs: 5_000 });
+  const first = serve(agent, {
+    store: memory,
+    timeouts: { leaseMs: 5_000 },
+    messages: { idempotency: true },
+  });
   const { task } = await rpc(first, 'SendMessage', { message, configuration: now });
   await vi.waitFor(async () => {
     expect((await memory.load(scope, task.id))?.version).toBeGreaterThan(1_000);
@@ -222,7 +226,7 @@ it('goes on waiting, though it cannot read yet what came before', async () => {
         return readFacts(...args);
       },
   });
-  const second = serve(agent, { store: failing, idempotency: true, run: 'workers' });
+  const second = serve(agent, { store: failing, messages: { idempotency: true }, run: 'workers' });
   const again = rpc(second, 'SendMessage', { message });
   await vi.waitFor(() => expect(asked).toBeGreaterThan(4));
   go.resolve();

@@ -42,7 +42,7 @@ async function writing() {
   const dependencies = {
     clock,
     onTransition() {},
-    options: { leaseMs: 1_000, clocks: {}, limits: defaultLimits },
+    options: { leaseMs: 1_000, timeouts: {}, limits: defaultLimits },
   };
   const turn = { heartbeat: { isSure: () => true }, stalls: { enter() {} } };
   const lease = { scope: 's', taskId: 't', fence: 1 };

@@ -22,13 +22,12 @@ function observed(agent: Agent, options: Partial<AgentServerOptions> = {}) {
   const events: TurnEvent[] = [];
   const logged: unknown[] = [];
   const server = serve(agent, {
-    leaseMs,
-    storeTimeoutMs: 500,
-    onTurn: (event) => events.push(event),
+    onEvent: (event) => event.type !== 'transition' && events.push(event),
     logger: (level, message, { taskId, attempt, maxAttempts }) => {
       if (level === 'warn') logged.push([message, { taskId, attempt, maxAttempts }]);
     },
     ...options,
+    timeouts: { leaseMs, storeMs: 500, ...options.timeouts },
   });
   return { server, events, logged };
 }
@@ -63,15 +62,15 @@ const hanging: Agent = async function* ({ attempt }) {
   yield completed();
 };
 
-describe('each of these is reported once, by the log and by `onTurn`:', () => {
+describe('each of these is reported once, by the log and by `onEvent`:', () => {
   it('a take-over and the rerun of the turn', async () => {
     const store = memoryStore();
     const { doomed, kill } = mortal(store);
-    const first = observed(hanging, { store: doomed, restart: 'rerun', maxAttempts: 5 });
+    const first = observed(hanging, { store: doomed, restart: { maxAttempts: 5 } });
     const { id: taskId, contextId } = await start(first.server);
     await until(first.server, taskId, 'WORKING');
     kill();
-    const second = observed(hanging, { store, restart: 'rerun', maxAttempts: 5 });
+    const second = observed(hanging, { store, restart: { maxAttempts: 5 } });
     await until(second.server, taskId, 'COMPLETED');
     expect(second.events).toEqual([
       { type: 'taken-over', taskId, contextId, attempt: 1, maxAttempts: 5 },
@@ -164,7 +163,7 @@ describe('each of these is reported once, by the log and by `onTurn`:', () => {
         return kept;
       },
     });
-    const { server, events } = observed(agent, { store, restart: 'rerun', storeTimeoutMs: 30_000 });
+    const { server, events } = observed(agent, { store, restart: 'rerun', timeouts: { storeMs: 30_000 } });
     const { id: taskId } = await start(server);
     await until(server, taskId, state);
     await server.close();
@@ -199,7 +198,7 @@ describe('each of these is reported once, by the log and by `onTurn`:', () => {
   });
 
   it('a cancel that the agent did not heed', async () => {
-    const { server, events, logged } = observed(hanging, { cancelGraceMs: 1 });
+    const { server, events, logged } = observed(hanging, { timeouts: { cancelGraceMs: 1 } });
     const { id: taskId, contextId } = await start(server);
     await until(server, taskId, 'WORKING');
     await rpc(server, 'CancelTask', { id: taskId });
@@ -214,14 +213,14 @@ describe('each of these is reported once, by the log and by `onTurn`:', () => {
 it('a hook that throws is logged and changes nothing', async () => {
   const errors: unknown[] = [];
   const { server } = observed(hanging, {
-    cancelGraceMs: 1,
-    onTurn: () => {
-      throw new Error('broken hook');
+    timeouts: { cancelGraceMs: 1 },
+    onEvent: ({ type }) => {
+      if (type !== 'transition') throw new Error('broken hook');
     },
     logger: (level, message) => level === 'error' && errors.push(message),
   });
   const { id } = await start(server);
   await rpc(server, 'CancelTask', { id });
   await until(server, id, 'CANCELED');
-  expect(errors).toEqual(['The turn hook failed']);
+  expect(errors).toEqual(['The event hook failed']);
 });

@@ -234,7 +234,7 @@ describe.each(stores)('with %s', (_name, create_) => {
       store: open(),
       push: quick,
       logger: () => {},
-      leaseMs: 1_000,
+      timeouts: { leaseMs: 1_000 },
     });
     await send(front, { url: hook.url() });
     await front.close({ graceMs: 0 });
@@ -380,7 +380,7 @@ describe('a webhook', () => {
   it('of a send that is repeated is one webhook, and is not disturbed [R-SEND-16]', async () => {
     const held = Promise.withResolvers<ServerResponse>();
     const hook = await webhook(({ path }, before) => (path === '/hook' && before === 0 ? held.resolve : 200));
-    const server = servePushing(memoryStore(), {}, { idempotency: true });
+    const server = servePushing(memoryStore(), {}, { messages: { idempotency: true } });
     const message = say('go');
     const configuration = { taskPushNotificationConfig: { url: hook.url() } };
     const { task } = await rpc(server, 'SendMessage', { message, configuration });
@@ -396,7 +396,7 @@ describe('a webhook', () => {
 
   it('of a task that was pruned and made anew does not meet its old deliveries again [R-PUSH-30]', async () => {
     const hook = await webhook();
-    const server = servePushing(memoryStore(), {}, { idempotency: true });
+    const server = servePushing(memoryStore(), {}, { messages: { idempotency: true } });
     const message = say('go');
     const configuration = { taskPushNotificationConfig: { url: hook.url() } };
     const { task } = await rpc(server, 'SendMessage', { message, configuration });

@@ -13,7 +13,7 @@ it.each([
   'a webhook gets its events as it was registered: %s [R-P11-31]',
   async (_, headers, isCounted) => {
     const hook = await webhook();
-    const server = servePushing(memoryStore(), { updates: 'all' }, { preview: ['1.1'] });
+    const server = servePushing(memoryStore(), { updates: 'all' }, { compatibility: ['1.1'] });
     const configuration = { taskPushNotificationConfig: { url: hook.url() } };
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration }, headers);
     const active = { 'a2a-extensions': GENERATION };
@@ -30,7 +30,7 @@ it.each([
 it('a webhook gets what is left of a task that is deleted at the same moment', async () => {
   const hook = await webhook();
   const store = change(memoryStore(), { load: () => async () => undefined });
-  const server = servePushing(store, { updates: 'all' }, { preview: ['1.1'] });
+  const server = servePushing(store, { updates: 'all' }, { compatibility: ['1.1'] });
   const configuration = { taskPushNotificationConfig: { url: hook.url() } };
   const headers = { 'a2a-extensions': GENERATION };
   await rpc(server, 'SendMessage', { message: say('go'), configuration }, headers);

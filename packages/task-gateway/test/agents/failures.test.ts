@@ -211,7 +211,7 @@ describe('a cancel', () => {
   };
 
   it('that the agent answers with its end leaves what the agent did', async () => {
-    const service = await serveTasks({ types: { endless: serve(endless, { clocks: {} }) } });
+    const service = await serveTasks({ types: { endless: serve(endless, {}) } });
     await service.post('/task', { taskId: 't', type: 'endless', data: {} });
     await service.until('t', ({ status }) => status === 'in_progress');
     await service.post('/task/t/cancel');

@@ -69,13 +69,13 @@ it('sends again what a process that died had sent, and the server recognises it'
     await commit();
   });
   const { taskId } = await submitAlone(file, 'order 7');
-  const first = draining({ database: dying }, run, { store, sharesQueue: true });
+  const first = draining({ database: dying }, run, { store });
   await first.drain.look();
   await until(first.server, taskId, 'COMPLETED');
   await first.drain.close();
   expect(waiting(file)).toHaveLength(1);
   file.connection.exec('update baton_submissions set due = 0');
-  const second = draining(file, run, { store, sharesQueue: true });
+  const second = draining(file, run, { store });
   await second.drain.look();
   expect(waiting(file)).toEqual([]);
   expect(run).toHaveBeenCalledTimes(1);
@@ -178,7 +178,7 @@ it('sends again later what the server cannot take now', async () => {
     },
     {
       authenticate: () => ({ scope: 'ann' }),
-      callerLimits: { unfinishedTasks: 1 },
+      limits: { callers: { unfinishedTasks: 1 } },
       logger: (_, message) => void lines.push(message),
     },
   );
@@ -301,9 +301,7 @@ it('sends more than fit into one round, each once, by several processes', async 
   const run = vi.fn(echo);
   const store = memoryStore();
   for (let n = 0; n < 50; n++) await submitAlone(file, `order ${n}`);
-  const drains = [file, sqliteFile(file.path)].map((each) =>
-    draining(each, run, { store, sharesQueue: true }),
-  );
+  const drains = [file, sqliteFile(file.path)].map((each) => draining(each, run, { store }));
   await Promise.all(drains.map(({ drain }) => drain.look()));
   await eventually(() => expect(waiting(file)).toEqual([]));
   expect(run).toHaveBeenCalledTimes(50);

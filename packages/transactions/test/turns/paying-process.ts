@@ -20,8 +20,7 @@ const server = createAgentServer({
   card: { name: 'Payer', description: 'Pays' },
   store: sqliteStore(join(folder, 'tasks.db'), { durability: 'normal' }),
   restart: 'rerun',
-  leaseMs: 300,
-  sweepEveryMs: 100,
+  timeouts: { leaseMs: 300, sweepMs: 100 },
   logger: () => {},
   async *agent({ attempt, transaction }) {
     try {

@@ -16,7 +16,7 @@ const server = createAgentServer({
   // A turn whose process died is run again: `turn.step` keeps what must not be done twice.
   restart: 'rerun',
   // Questions that are not answered, and tasks that ended, are kept for a week.
-  clocks: { interruptedMs: week },
+  timeouts: { interruptedMs: week },
   retention: { closedAfterMs: week },
   logger: (level, message, { err }) => console.error(level, message, err ?? ''),
   ...(PUBLIC_URL && { publicUrl: PUBLIC_URL }),

@@ -51,10 +51,8 @@ const card = { name: 'Worker', description: 'Has long jobs', version: '1.0.0' };
 const server = createAgentServer({
   ...extend(typedSkills(card, job, soon), formInput),
   store: sqliteStore(join(folder, 'tasks.db')),
-  restart: 'rerun',
-  leaseMs: 600,
-  // Each kill ends an attempt.
-  maxAttempts: 100,
+  restart: { maxAttempts: 100 },
+  timeouts: { leaseMs: 600 },
   logger: () => {},
 });
 const agent = await connect('http://localhost', { fetch: server.fetch });

@@ -26,9 +26,8 @@ const server = createAgentServer({
     yield completed(first?.type === 'text' ? first.text : '');
   },
   store: sqliteStore(join(folder, 'tasks.db')),
-  restart: 'rerun',
-  leaseMs: 600,
-  maxAttempts: 100,
+  restart: { maxAttempts: 100 },
+  timeouts: { leaseMs: 600 },
   logger: () => {},
 });
 const listener = createServer(nodeHandler(server)).listen(Number(port), '127.0.0.1');

@@ -1,4 +1,4 @@
-import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import type { PushConfigStore, RecordStore, TaskStore } from '@batonjs/store';
 import type { Logger } from '../hooks/logger.ts';
 import type { Clock } from '../timing/clock.ts';
 import { changeRecord, recordName } from './records.ts';
@@ -21,8 +21,6 @@ export interface QueueUser {
   /** The name in its card; undefined for a worker that was not given the card: it takes any queue. */
   readonly card: string | undefined;
   readonly url: string | undefined;
-  /** Whether it uses the queue beside agents of other cards. */
-  readonly shares: boolean;
 }
 
 /** What a store remembers of a queue. */
@@ -80,22 +78,17 @@ export class QueueOwners {
 
   async #check(): Promise<string | undefined> {
     const { store, clock, logger } = this.#source;
-    const { queue, shares } = this.#user;
-    const own: Owner = { card: this.#user.card!.slice(0, longestText), ...publicUrl(this.#user.url) };
+    const { queue, card, url } = this.#user;
+    const own = ownerOf(card!, url);
     let refusal: string | undefined;
     await changeRecord<Owned>(store, recordName(ownersKind, queue), ({ owners } = { queue, owners: [] }) => {
       const last = owners.at(-1);
       const isKnown = owners.some(
         ({ card, url }) => card === own.card || (url !== undefined && url === own.url),
       );
-      refusal = last && !isKnown && !shares ? refusalOf(queue, own, last) : undefined;
-      const isRemembered = owners.some(
-        ({ card, url }) => card === own.card && (own.url === undefined || url === own.url),
-      );
+      refusal = last && !isKnown ? refusalOf(queue, own, last) : undefined;
       const isFull = owners.length >= mostOwners;
-      return refusal !== undefined || isRemembered || isFull
-        ? undefined
-        : { queue, owners: [...owners, own] };
+      return refusal !== undefined || isFull ? undefined : withOwner(queue, owners, own);
     });
     if (refusal !== undefined) {
       if (refusal !== this.#refusal) logger('error', refusal, { queue });
@@ -109,8 +102,28 @@ export class QueueOwners {
 
 const refusalOf = (queue: string, own: Owner, { card, url }: Owner): string =>
   `In this store the tasks named "${queue}" are those of the agent "${card}"${url ? ` at ${url}` : ''}: give "${own.card}" ` +
-  'a `name` of its own. If the same agent has a new card, start it once with `sharesQueue: true`. ' +
-  'If both agents should share their tasks, leave that set';
+  'a `name` of its own. If the same agent has a new card, or both agents should share their tasks, run once: ' +
+  `baton tasks --store … --agent ${JSON.stringify(queue)} share --card ${JSON.stringify(own.card)}`;
+
+const ownerOf = (card: string, url?: string): Owner => ({
+  card: card.slice(0, longestText),
+  ...publicUrl(url),
+});
+
+/** Undefined if the agent is remembered already. */
+const withOwner = (queue: string, owners: readonly Owner[], own: Owner): Owned | undefined =>
+  owners.some(({ card, url }) => card === own.card && (own.url === undefined || url === own.url))
+    ? undefined
+    : { queue, owners: [...owners, own].slice(-mostOwners) };
+
+/**
+ * Lets an agent use the tasks of a name beside those that use it: one with a new card, for example. `card` is the name in
+ * its card. Once is enough.
+ */
+export const shareQueue = (store: RecordStore, queue: string, card: string): Promise<void> =>
+  changeRecord<Owned>(store, recordName(ownersKind, queue), ({ owners } = { queue, owners: [] }) =>
+    withOwner(queue, owners, ownerOf(card)),
+  );
 
 /** A URL by which an agent is known elsewhere than on this machine, where programs take each other's ports. */
 function publicUrl(url: string | undefined): { readonly url?: string } {

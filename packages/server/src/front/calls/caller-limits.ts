@@ -49,19 +49,21 @@ export function createCallerLimiter({
 }: Given): CallerLimiter | undefined {
   if (!limits) return undefined;
   const { callerOf = (_, caller) => caller?.scope, unfinishedTasks } = limits;
-  const requests = toRate('callerLimits.requests', limits.requests);
-  const messages = toRate('callerLimits.messages', limits.messages);
+  const requests = toRate('limits.callers.requests', limits.requests);
+  const messages = toRate('limits.callers.messages', limits.messages);
   if (unfinishedTasks !== undefined && !(Number.isInteger(unfinishedTasks) && unfinishedTasks > 0))
-    throw new TypeError('`callerLimits.unfinishedTasks` must be a whole number, 1 or more');
+    throw new TypeError('`limits.callers.unfinishedTasks` must be a whole number, 1 or more');
   if (unfinishedTasks !== undefined && !hasAuthenticate)
-    throw new TypeError('`callerLimits.unfinishedTasks` needs `authenticate`: all callers share their tasks');
+    throw new TypeError(
+      '`limits.callers.unfinishedTasks` needs `authenticate`: all callers share their tasks',
+    );
   if (limits.callerOf !== undefined && typeof limits.callerOf !== 'function')
-    throw new TypeError('`callerLimits.callerOf` must be a function');
+    throw new TypeError('`limits.callers.callerOf` must be a function');
   if (!requests && !messages) return undefined;
   if (!hasAuthenticate && !limits.callerOf)
-    throw new TypeError('The rates of `callerLimits` need `authenticate`, or `callerLimits.callerOf`');
+    throw new TypeError('The rates of `limits.callers` need `authenticate`, or `limits.callers.callerOf`');
   if (typeof store.take !== 'function')
-    throw new TypeError('The rates of `callerLimits` need a store with `take`, such as those of Baton');
+    throw new TypeError('The rates of `limits.callers` need a store with `take`, such as those of Baton');
   const take = store.take.bind(store);
 
   async function count(
@@ -74,7 +76,7 @@ export function createCallerLimiter({
     const name = callerOf(head, caller);
     if (name === undefined) return;
     if (typeof name !== 'string' || name === '')
-      throw new TypeError('`callerLimits.callerOf` must return a text that is not empty, or undefined');
+      throw new TypeError('`limits.callers.callerOf` must return a text that is not empty, or undefined');
     // Not of a tenant: callers may name any.
     const waitMs = await take(bucketOf(what, queue, name), rate);
     if (waitMs === 0) return;

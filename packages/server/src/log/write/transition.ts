@@ -6,6 +6,7 @@ import type { LiveTask } from '../live-task.ts';
 
 /** A task changed its state. */
 export interface Transition {
+  readonly type: 'transition';
   readonly taskId: string;
   readonly contextId: string;
   /** Whose task it is: the `scope` that `authenticate` returned. Undefined where callers are not authenticated. */
@@ -39,7 +40,15 @@ export function reportTransitions(
           ? fact.status.state
           : undefined;
     if (!to || to === from) continue;
-    const transition = { taskId, contextId, ...ownerOf(scope, state), from, to, at: fact.at };
+    const transition = {
+      type: 'transition' as const,
+      taskId,
+      contextId,
+      ...ownerOf(scope, state),
+      from,
+      to,
+      at: fact.at,
+    };
     const code =
       to === 'TASK_STATE_FAILED' && fact.type === 'status-changed' ? failureCodeOf(fact.status) : undefined;
     report(code === undefined ? transition : { ...transition, code });

@@ -26,7 +26,7 @@ export async function beginLog(
   enter: (live: LiveTask) => void,
 ): Promise<Accepted> {
   const { clock, tasks, runner } = dependencies;
-  const { clocks, unfinishedTasks } = dependencies.options;
+  const { timeouts, unfinishedTasks } = dependencies.options;
   const { scope, requestId } = context;
   const { messageId } = receive.message;
   const unlessDeleted = isRepeatable(context, dependencies);
@@ -54,7 +54,7 @@ export async function beginLog(
       turn: firstTurn(receive, here, dependencies),
       once: onceOf(messageId),
       unlessDeleted,
-      dueAt: (state) => dueAt(state, clocks),
+      dueAt: (state) => dueAt(state, timeouts),
     });
     const written = isPending(writing) ? await writing : writing;
     if (written.facts.length === 0) {

@@ -68,10 +68,10 @@ const writeOnCondition = (
   live: LiveTask,
   receive: Receive,
   turn: Commit['turn'],
-  { clock, options: { clocks } }: Dependencies,
+  { clock, options: { timeouts } }: Dependencies,
 ): Answer<Written> =>
   write(live, (state) => decideAll(state, [receive], isoTime(clock.now())), {
     turn,
     once: onceOf(receive.message.messageId),
-    dueAt: (state) => dueAt(state, clocks),
+    dueAt: (state) => dueAt(state, timeouts),
   });

@@ -10,7 +10,7 @@ import type { Dependencies } from '../call/dependencies.ts';
 /** Whether the log became a task or was answered; a task is made of it if neither. */
 export async function ensureTask(live: LiveTask, dependencies: Dependencies): Promise<void> {
   const { clock } = dependencies;
-  const { clocks } = dependencies.options;
+  const { timeouts } = dependencies.options;
   try {
     const written = await write(
       live,
@@ -18,7 +18,7 @@ export async function ensureTask(live: LiveTask, dependencies: Dependencies): Pr
         state && !state.closed && !state.task
           ? decideAll(state, [{ type: 'create', taskId: live.taskId }], isoTime(clock.now()))
           : { facts: [], state },
-      { dueAt: (state) => dueAt(state, clocks) },
+      { dueAt: (state) => dueAt(state, timeouts) },
     );
     reportTransitions(undefined, live, written.facts, dependencies.onTransition);
   } catch (error) {

@@ -107,7 +107,7 @@ async function commitAnswer(
     await write(live, (state) => (state && isOpen(state) ? decided(state) : { facts: [], state }), {
       turn: { queue: options.queue, want: true, ...orderFor(options.schedule, receive) },
       once: onceOf(receive.message.messageId),
-      dueAt: (state) => dueAt(state, options.clocks),
+      dueAt: (state) => dueAt(state, options.timeouts),
     });
   } catch (error) {
     if (!StoreError.is(error, 'LOG_CLOSED')) throw error;

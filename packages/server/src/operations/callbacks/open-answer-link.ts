@@ -20,14 +20,14 @@ export interface AnswerLinkOptions extends Required<Pick<CallbackRequest, 'answe
 
 /** What a link is made with: a server has it, and a worker. */
 type LinkMaker = Pick<Dependencies, 'tasks' | 'clock' | 'isOpen'> & {
-  readonly options: Pick<Dependencies['options'], 'queue' | 'callbacks' | 'clocks'>;
+  readonly options: Pick<Dependencies['options'], 'queue' | 'callbacks' | 'timeouts'>;
 };
 
 /** Makes a link to the question of a task. Not an operation of the protocol. Rejects with an `A2AError`, or with `TypeError` for options that cannot work. */
 export async function openAnswerLink(
   taskId: string,
   { answeredBy, expiresMs, caller = '', tenant, assignedBy }: AnswerLinkOptions,
-  { tasks, clock, isOpen, options: { queue, callbacks, clocks } }: LinkMaker,
+  { tasks, clock, isOpen, options: { queue, callbacks, timeouts } }: LinkMaker,
 ): Promise<OpenedCallback> {
   if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
   if (!callbacks) throw new TypeError('`answerLink` needs the option `callbacks`');
@@ -50,7 +50,7 @@ export async function openAnswerLink(
               throw new A2AError('UNSUPPORTED_OPERATION', 'The task waits for no answer');
             return decideAll(state, commands(state), isoTime(clock.now()));
           },
-          { dueAt: (state) => dueAt(state, clocks) },
+          { dueAt: (state) => dueAt(state, timeouts) },
         ),
     };
     return await openCallback(task, { name: 'answer', answeredBy, expiresMs, assignedBy });

@@ -1,18 +1,9 @@
 import type { ServerBinding } from '@batonjs/bindings';
-import type { AgentCapabilities, AgentCard, AgentInterface, AgentSkill } from '@batonjs/protocol';
+import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { compareVersions } from '@batonjs/protocol/headers';
+import type { CardInput } from './card-options.ts';
 import type { DerivedMembers } from './derived-members.ts';
-
-/** The members of the card that you write; the server fills in the others. */
-export type CardInput = Pick<AgentCard, 'name' | 'description'> &
-  Partial<Omit<AgentCard, 'name' | 'description' | 'skills' | 'capabilities'>> & {
-    readonly skills?: readonly SkillInput[] | undefined;
-    readonly capabilities?: AgentCapabilities | undefined;
-  };
-
-/** A skill; `tags` may be left out. */
-export type SkillInput = Omit<AgentSkill, 'tags'> & Partial<Pick<AgentSkill, 'tags'>>;
 
 /** Throws `TypeError` for a card without a name or description. */
 export function mustBeNamed(card: CardInput): void {
@@ -24,7 +15,8 @@ export function mustBeNamed(card: CardInput): void {
 }
 
 /** The card without its interfaces, which depend on the URL at which the server is reached. */
-export function completeCard(input: CardInput, derived: DerivedMembers): AgentCard {
+export function completeCard(given: CardInput, derived: DerivedMembers): AgentCard {
+  const { skillOf, extended, sign, ...input } = given;
   const { securitySchemes, securityRequirements, capabilities } = derived;
   const extensions = [...(input.capabilities?.extensions ?? [])];
   for (const extension of capabilities.extensions ?? [])

@@ -1,5 +1,6 @@
 import type { AgentCapabilities, AgentCard } from '@batonjs/protocol';
-import { GENERATION, IDEMPOTENCY, PREVIEW_VERSION } from '@batonjs/protocol/headers';
+import { GENERATION, IDEMPOTENCY } from '@batonjs/protocol/headers';
+import type { CardOptions } from './card-options.ts';
 
 /** The members of a card that follow from the options of the server. */
 export interface DerivedMembers extends Pick<AgentCard, 'securitySchemes' | 'securityRequirements'> {
@@ -7,35 +8,36 @@ export interface DerivedMembers extends Pick<AgentCard, 'securitySchemes' | 'sec
 }
 
 /** The options that the card depends on. */
-interface CardOptions {
-  readonly card: { readonly skills?: readonly Partial<AgentCard['skills'][number]>[] };
+interface DerivedFrom {
+  readonly card: CardOptions & {
+    readonly skills?: readonly Partial<AgentCard['skills'][number]>[] | undefined;
+  };
   readonly authenticate?: {
     readonly securitySchemes?: AgentCard['securitySchemes'];
     readonly securityRequirements?: readonly NonNullable<AgentCard['securityRequirements']>[number][];
   };
-  readonly skillOf?: unknown;
-  readonly extendedCard?: object;
-  readonly idempotency?: boolean | 'authenticated';
-  readonly preview?: readonly string[];
+  readonly idempotency: boolean | 'authenticated';
+  readonly preview: boolean;
 }
 
 /** Derives members of the card from options. Throws `TypeError` for a combination that callers could not use. */
 export function derivedMembers(
-  { card, authenticate, skillOf, extendedCard, idempotency = 'authenticated', preview }: CardOptions,
+  { card, authenticate, idempotency, preview }: DerivedFrom,
   pushNotifications: boolean,
 ): DerivedMembers {
-  if (extendedCard && !authenticate) throw new TypeError('`extendedCard` needs `authenticate`');
+  const { skillOf, extended } = card;
+  if (extended && !authenticate) throw new TypeError('`card.extended` needs `authenticate`');
   const guarded = card.skills?.find(({ securityRequirements }) => securityRequirements?.length);
   if (guarded && !authenticate)
     throw new TypeError(`The \`securityRequirements\` of the skill "${guarded.id}" need \`authenticate\``);
   if (guarded && !skillOf)
     throw new TypeError(
-      `The \`securityRequirements\` of the skill "${guarded.id}" need \`skillOf\`, which finds the skill of a message`,
+      `The \`securityRequirements\` of the skill "${guarded.id}" need \`card.skillOf\`, which finds the skill of a message`,
     );
   const isIdempotent = idempotency === 'authenticated' ? authenticate !== undefined : idempotency;
   const extensions = [
     ...(isIdempotent ? [idempotencyExtension] : []),
-    ...(preview?.includes(PREVIEW_VERSION) ? [generationExtension] : []),
+    ...(preview ? [generationExtension] : []),
   ];
   return {
     securitySchemes: authenticate?.securitySchemes,
@@ -43,7 +45,7 @@ export function derivedMembers(
     capabilities: {
       streaming: true,
       pushNotifications,
-      ...(extendedCard && { extendedAgentCard: true }),
+      ...(extended && { extendedAgentCard: true }),
       ...(extensions.length > 0 && { extensions }),
     },
   };

@@ -1,6 +1,6 @@
 import { isSameJson } from '@batonjs/protocol/json';
 import type { TaskStore } from '@batonjs/store';
-import type { CardInput } from './complete-card.ts';
+import type { CardInput } from './card-options.ts';
 
 interface Named {
   readonly card: unknown;
@@ -34,5 +34,5 @@ export function takeName(store: TaskStore, name: string, card: CardInput): () =>
   };
 }
 
-const comparable = ({ supportedInterfaces: _, ...card }: CardInput): unknown =>
+const comparable = ({ supportedInterfaces: _, extended: __, ...card }: CardInput): unknown =>
   JSON.parse(JSON.stringify(card));

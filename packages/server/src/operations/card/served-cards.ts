@@ -3,20 +3,8 @@ import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { remember } from '@batonjs/protocol/bounded-map';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Caller } from '../../agent/caller.ts';
-import { type CardInput, cardAt } from './complete-card.ts';
-
-/**
- * Members that replace those of the public card, or a function from a caller to them; undefined for no extended card.
- */
-export type ExtendedCard =
-  | Partial<CardInput>
-  | ((caller: Caller) => Partial<CardInput> | undefined | Promise<Partial<CardInput> | undefined>);
-
-/**
- * Signs a card, such as `signCard` of `@batonjs/auth`. Called once for each card that differs. Needs `publicUrl`,
- * unless the card lists its interfaces itself.
- */
-export type SignCard = (card: AgentCard) => AgentCard | Promise<AgentCard>;
+import type { CardInput, ExtendedCard, SignCard } from './card-options.ts';
+import { cardAt } from './complete-card.ts';
 
 /** The URL and tenant that a card is requested for. */
 export interface CardMount {
@@ -38,8 +26,8 @@ export interface ServedCards {
 export interface ServedCardsOptions {
   readonly card: AgentCard;
   readonly complete: (members: Partial<CardInput>) => AgentCard;
-  readonly extendedCard: ExtendedCard | undefined;
-  readonly signCard: SignCard | undefined;
+  readonly extended: ExtendedCard | undefined;
+  readonly sign: SignCard | undefined;
   readonly bindings: readonly ServerBinding[];
   /** Interfaces beside those of the bindings. Read again for every card. */
   readonly added: readonly AgentInterface[];
@@ -53,21 +41,20 @@ const mostSigned = 100;
  * §3.1.11.
  */
 export function createServedCards(options: ServedCardsOptions): ServedCards {
-  const { card, complete, extendedCard, signCard, bindings, added, publicUrl } = options;
-  if (signCard && publicUrl === undefined && card.supportedInterfaces.length === 0)
+  const { card, complete, extended, sign, bindings, added, publicUrl } = options;
+  if (sign && publicUrl === undefined && card.supportedInterfaces.length === 0)
     throw new TypeError(
-      '`signCard` needs `publicUrl`: without it, each request would choose the address that is signed',
+      '`card.sign` needs `publicUrl`: without it, each request would choose the address that is signed',
     );
   const at = (of: AgentCard, { baseUrl, tenant }: CardMount) =>
     cardAt(of, publicUrl ?? baseUrl, bindings, added, tenant);
-  const sign = signCard ? signOnce(signCard) : async (unsigned: AgentCard) => unsigned;
+  const signed = sign ? signOnce(sign) : async (unsigned: AgentCard) => unsigned;
   return {
-    public: async (mount) => sign(at(card, mount)),
+    public: async (mount) => signed(at(card, mount)),
     async extended(mount, caller) {
-      const members =
-        typeof extendedCard === 'function' ? caller && (await extendedCard(caller)) : extendedCard;
+      const members = typeof extended === 'function' ? caller && (await extended(caller)) : extended;
       if (!members) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
-      return sign(at(complete(members), mount));
+      return signed(at(complete(members), mount));
     },
     addressOf(binding, mount) {
       const listed = card.supportedInterfaces.length > 0 ? card.supportedInterfaces : added;
@@ -79,13 +66,13 @@ export function createServedCards(options: ServedCardsOptions): ServedCards {
 }
 
 /** Signs a card once: a signature differs each time, and with it the card's `ETag`. */
-function signOnce(signCard: SignCard): (card: AgentCard) => Promise<AgentCard> {
+function signOnce(sign: SignCard): (card: AgentCard) => Promise<AgentCard> {
   const signed = new Map<string, Promise<AgentCard>>();
   return (card) => {
     const key = JSON.stringify(card);
     const known = signed.get(key);
     if (known) return known;
-    const signing = Promise.resolve(card).then(signCard);
+    const signing = Promise.resolve(card).then(sign);
     remember(signed, key, signing, mostSigned);
     signing.catch(() => signed.delete(key));
     return signing;

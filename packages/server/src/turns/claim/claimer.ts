@@ -43,9 +43,9 @@ export class Claimer {
     this.#runner = runner;
     this.#unreadable = new UnreadableTasks(dependencies);
     this.#recovery = new Recovery(dependencies, tasks, runner, this.#unreadable);
-    const { totalMs } = dependencies.options.clocks;
-    if (dependencies.versions && totalMs !== undefined)
-      this.#overdue = new OverdueElsewhere(dependencies, tasks, totalMs, ({ scope, taskId }) =>
+    const { taskMs } = dependencies.options.timeouts;
+    if (dependencies.versions && taskMs !== undefined)
+      this.#overdue = new OverdueElsewhere(dependencies, tasks, taskMs, ({ scope, taskId }) =>
         this.claimNow(scope, taskId, { mustEnd: true }),
       );
   }

@@ -13,7 +13,7 @@ const everyMs = 5_000;
 export class OverdueElsewhere {
   readonly #dependencies: TurnDependencies;
   readonly #tasks: LiveTasks;
-  readonly #totalMs: number;
+  readonly #taskMs: number;
   readonly #end: (task: TaskName) => Promise<void>;
   #lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -21,12 +21,12 @@ export class OverdueElsewhere {
   constructor(
     dependencies: TurnDependencies,
     tasks: LiveTasks,
-    totalMs: number,
+    taskMs: number,
     end: (task: TaskName) => Promise<void>,
   ) {
     this.#dependencies = dependencies;
     this.#tasks = tasks;
-    this.#totalMs = totalMs;
+    this.#taskMs = taskMs;
     this.#end = end;
   }
 
@@ -43,7 +43,7 @@ export class OverdueElsewhere {
     const live = await this.#tasks.open(scope, taskId);
     if (!live) return false;
     this.#tasks.release(live);
-    const deadline = deadlineOf(live.state, { totalMs: this.#totalMs });
+    const deadline = deadlineOf(live.state, { taskMs: this.#taskMs });
     return deadline !== undefined && deadline <= this.#dependencies.clock.now();
   }
 }

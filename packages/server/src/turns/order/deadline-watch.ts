@@ -1,11 +1,12 @@
 import type { State } from '@batonjs/lifecycle';
+import type { TaskTimeouts } from '../../base/timeouts.ts';
 import type { Clock } from '../../base/timing/clock.ts';
 import type { LazyAbort } from '../../base/timing/lazy-abort.ts';
-import { dueWhileRunning, type TaskClocks } from './task-deadlines.ts';
+import { dueWhileRunning } from './task-deadlines.ts';
 
 interface Dependencies {
   readonly clock: Clock;
-  readonly options: { readonly clocks: TaskClocks };
+  readonly options: { readonly timeouts: TaskTimeouts };
 }
 
 /** Finds out when a clock of a task runs out while its turn runs. */
@@ -42,7 +43,7 @@ export class DeadlineWatch {
 
   #keepTime(): void {
     const { clock, options } = this.#dependencies;
-    const due = dueWhileRunning(this.#task.state, options.clocks);
+    const due = dueWhileRunning(this.#task.state, options.timeouts);
     if (due === undefined || due >= this.#wakesAt) return;
     if (due <= clock.now()) this.#onLate();
     else void this.#wakeAt(due);

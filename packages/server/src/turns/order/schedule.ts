@@ -5,7 +5,7 @@ import type { Commit, TaskStore, TurnSchedule } from '@batonjs/store';
  * How many turns of the agent run at once, in all processes, and in which order they start. Callers take turns: the next
  * one is of the caller that got none for the longest time. All servers and workers of an agent are given the same.
  */
-export interface ScheduleOptions {
+export interface QueueOptions {
   /** How many turns at once. Default: as many as the processes run (`limits.turns`). */
   readonly concurrency?: number;
   /** How many turns of one caller at once. Callers without a name are one caller. Default: any number. */
@@ -27,16 +27,16 @@ export interface Schedule {
 }
 
 /** The schedule of a server or worker. Throws `TypeError` for one that cannot work. */
-export function completeSchedule(given: ScheduleOptions | undefined, store: TaskStore): Schedule | undefined {
+export function completeSchedule(given: QueueOptions | undefined, store: TaskStore): Schedule | undefined {
   if (!given) return undefined;
   const { priority = 60_000, ...turns } = given;
   for (const [name, value] of Object.entries(turns)) {
     if (value !== undefined && !(Number.isInteger(value) && value > 0))
-      throw new TypeError(`\`schedule.${name}\` must be a whole number, 1 or more`);
+      throw new TypeError(`\`queue.${name}\` must be a whole number, 1 or more`);
   }
   if (!(priority >= 0 && priority <= 86_400_000))
-    throw new TypeError('`schedule.priority` must be milliseconds, from 0 to those of a day');
-  if (!store.schedules) throw new TypeError('`schedule` needs a store that can keep one');
+    throw new TypeError('`queue.priority` must be milliseconds, from 0 to those of a day');
+  if (!store.schedules) throw new TypeError('`queue` needs a store that can keep one');
   return { turns, priorityMs: priority };
 }
 

@@ -1,24 +1,13 @@
 import { isInterrupted, nextTurnAt, type State } from '@batonjs/lifecycle';
-
-/**
- * How long a task may take before the server ends it as FAILED with `DEADLINE_EXCEEDED`. Milliseconds; unset: no limit.
- */
-export interface TaskClocks {
-  /** From the first message, or from the time to which it is put off, to a terminal state. */
-  readonly totalMs?: number;
-  /** Between two updates of a running turn. */
-  readonly inactivityMs?: number;
-  /** In INPUT_REQUIRED or AUTH_REQUIRED. Without it, a question without an answer is never pruned. */
-  readonly interruptedMs?: number;
-}
+import type { TaskTimeouts } from '../../base/timeouts.ts';
 
 /**
  * When the store must offer the task to a claimer although it wants no turn: milliseconds since 1970, if ever. At its
  * deadline, or when its next turn starts.
  */
-export function dueAt(state: State, clocks: TaskClocks): number | undefined {
+export function dueAt(state: State, timeouts: TaskTimeouts): number | undefined {
   if (state.closed) return undefined;
-  const deadline = deadlineOf(state, clocks);
+  const deadline = deadlineOf(state, timeouts);
   // A turn that may start at once is wanted, not due.
   const next = startsAt(state) || undefined;
   if (deadline === undefined || next === undefined) return deadline ?? next;
@@ -32,16 +21,16 @@ export function startsAt(state: State): number | undefined {
 }
 
 /** When the task ends if no turn works on it: milliseconds since 1970, if ever. */
-export function deadlineOf(state: State, { totalMs, interruptedMs }: TaskClocks): number | undefined {
+export function deadlineOf(state: State, { taskMs, interruptedMs }: TaskTimeouts): number | undefined {
   const status = state.task?.status;
-  const ends = totalMs === undefined ? undefined : Date.parse(state.notBefore ?? state.createdAt) + totalMs;
+  const ends = taskMs === undefined ? undefined : Date.parse(state.notBefore ?? state.createdAt) + taskMs;
   if (interruptedMs === undefined || !status?.timestamp || !isInterrupted(status.state)) return ends;
   return Math.min(ends ?? Number.POSITIVE_INFINITY, Date.parse(status.timestamp) + interruptedMs);
 }
 
 /** When the task is due while a turn works on it. */
-export function dueWhileRunning(state: State, clocks: TaskClocks): number | undefined {
-  const due = deadlineOf(state, clocks);
-  if (clocks.inactivityMs === undefined) return due;
-  return Math.min(due ?? Number.POSITIVE_INFINITY, Date.parse(state.at) + clocks.inactivityMs);
+export function dueWhileRunning(state: State, timeouts: TaskTimeouts): number | undefined {
+  const due = deadlineOf(state, timeouts);
+  if (timeouts.inactivityMs === undefined) return due;
+  return Math.min(due ?? Number.POSITIVE_INFINITY, Date.parse(state.at) + timeouts.inactivityMs);
 }

@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/base/timing/clock.ts';
 
 const owners = (store: TaskStore, more: object = {}) =>
   new QueueOwners(
-    { queue: 'q', card: 'Payments', url: undefined, shares: false, ...more },
+    { queue: 'q', card: 'Payments', url: undefined, ...more },
     { store, clock: systemClock, logger: () => {} },
   );
 

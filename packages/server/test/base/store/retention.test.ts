@@ -109,8 +109,8 @@ describe('retention', () => {
           name: 'Test',
           description: 'For tests',
           skills: [{ id: 'chat', name: 'Chat', description: 'Chats', tags: [] }],
+          skillOf: ({ message: { metadata } }) => metadata?.skill as string | undefined,
         },
-        skillOf: ({ message: { metadata } }) => metadata?.skill as string | undefined,
         retention: {
           closedAfterMs: 2 * day,
           everyMs: 20,

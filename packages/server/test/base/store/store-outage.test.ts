@@ -156,9 +156,8 @@ describe.each(['server', 'worker'] as const)('A %s', (kind) => {
       store,
       logger,
       clock: fast,
-      sweepEveryMs: 1_000,
+      timeouts: { sweepMs: 1_000, interruptedMs: 1_000_000_000 },
       retention: { closedAfterMs: 1, everyMs: 1_000 },
-      clocks: { interruptedMs: 1_000_000_000 },
     };
     const serving = createAgentServer({
       ...options,

@@ -81,7 +81,9 @@ describe.each([hour, 720 * hour])('once a clock was %i ms ahead for three second
       await gate.promise;
       yield completed();
     };
-    const { clock, send, store, whileAhead, statusOf } = stepping(agent, ahead, { leaseMs: 6 * second });
+    const { clock, send, store, whileAhead, statusOf } = stepping(agent, ahead, {
+      timeouts: { leaseMs: 6 * second },
+    });
     const id = await whileAhead(() => send('go'));
     const claim = { queue: 'agent', holder: 'other', ttlMs: minute, limit: 9 };
     for (let passed = 0; passed < 30; passed += 5) {

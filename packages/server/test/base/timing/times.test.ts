@@ -2,10 +2,11 @@ import type { State } from '@batonjs/lifecycle';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../../src/base/system/new-id.ts';
+import type { TaskTimeouts } from '../../../src/base/timeouts.ts';
 import { isoTime, systemClock } from '../../../src/base/timing/clock.ts';
 import { momentOf } from '../../../src/base/timing/moment.ts';
 import { completeSchedule } from '../../../src/turns/order/schedule.ts';
-import { deadlineOf, dueWhileRunning, type TaskClocks } from '../../../src/turns/order/task-deadlines.ts';
+import { deadlineOf, dueWhileRunning } from '../../../src/turns/order/task-deadlines.ts';
 import { wakeCommand } from '../../../src/turns/order/wake-time.ts';
 
 const now = Date.UTC(2026, 0, 1);
@@ -44,30 +45,30 @@ describe('the deadline of a task', () => {
     task: { status: { state: `TASK_STATE_${name}`, timestamp: at(ms) } },
   });
 
-  it.each<[string, State, TaskClocks, number | undefined]>([
-    ['is none without clocks', state(), {}, undefined],
-    ['begins with its first message', state(), { totalMs: 100 }, 100],
-    ['begins when it was put off to', state({ notBefore: at(50) }), { totalMs: 100 }, 150],
+  it.each<[string, State, TaskTimeouts, number | undefined]>([
+    ['is none without timeouts', state(), {}, undefined],
+    ['begins with its first message', state(), { taskMs: 100 }, 100],
+    ['begins when it was put off to', state({ notBefore: at(50) }), { taskMs: 100 }, 150],
     ['comes after a question', state(asked('INPUT_REQUIRED', 30)), { interruptedMs: 20 }, 50],
     ['comes after a request for credentials', state(asked('AUTH_REQUIRED', 30)), { interruptedMs: 20 }, 50],
     ['does not come while it works', state(asked('WORKING', 30)), { interruptedMs: 20 }, undefined],
-    ['is the earlier: the end', state(asked('INPUT_REQUIRED', 30)), { interruptedMs: 90, totalMs: 100 }, 100],
+    ['is the earlier: the end', state(asked('INPUT_REQUIRED', 30)), { interruptedMs: 90, taskMs: 100 }, 100],
     [
       'is the earlier: the question',
       state(asked('INPUT_REQUIRED', 30)),
-      { interruptedMs: 20, totalMs: 100 },
+      { interruptedMs: 20, taskMs: 100 },
       50,
     ],
     ['is none of a log that is no task', state(), { interruptedMs: 20 }, undefined],
-  ])('%s', (_, one, clocks, ms) => {
-    expect(deadlineOf(one, clocks)).toBe(ms === undefined ? undefined : now + ms);
-    expect(dueWhileRunning(one, clocks)).toBe(ms === undefined ? undefined : now + ms);
+  ])('%s', (_, one, timeouts, ms) => {
+    expect(deadlineOf(one, timeouts)).toBe(ms === undefined ? undefined : now + ms);
+    expect(dueWhileRunning(one, timeouts)).toBe(ms === undefined ? undefined : now + ms);
   });
 
   it('while a turn works comes after its last update, if that is earlier', () => {
     expect(dueWhileRunning(state(), { inactivityMs: 10 })).toBe(now + 50);
-    expect(dueWhileRunning(state(), { inactivityMs: 10, totalMs: 30 })).toBe(now + 30);
-    expect(dueWhileRunning(state(), { inactivityMs: 10, totalMs: 100 })).toBe(now + 50);
+    expect(dueWhileRunning(state(), { inactivityMs: 10, taskMs: 30 })).toBe(now + 30);
+    expect(dueWhileRunning(state(), { inactivityMs: 10, taskMs: 100 })).toBe(now + 50);
   });
 });
 

@@ -102,11 +102,11 @@ describe('a call of a binding that is not HTTP', () => {
 
   it('of the coming version activates its extension, where the server has that', async () => {
     const headers = { 'a2a-version': '1.1' };
-    const answer = await serve(works, { preview: ['1.1'] }).answerCall(call({ headers }));
+    const answer = await serve(works, { compatibility: ['1.1'] }).answerCall(call({ headers }));
     expect(answer.extensions).toEqual([GENERATION]);
-    await expect(resultOf(serve(works, { preview: ['1.1'] }), { headers, version: '0.3' })).rejects.toThrow(
-      'Version 1.1 is not supported here',
-    );
+    await expect(
+      resultOf(serve(works, { compatibility: ['1.1'] }), { headers, version: '0.3' }),
+    ).rejects.toThrow('Version 1.1 is not supported here');
   });
 
   it('activates the extensions that it asks for and the card declares, in either header', async () => {
@@ -186,10 +186,10 @@ describe('a call of a binding that is not HTTP', () => {
 
   it('is counted among the requests and the messages of its caller', async () => {
     const hourly = (limit: number) => ({ limit, perMs: 3_600_000 });
-    const limits: AgentServerOptions['callerLimits'] = {
+    const limits: NonNullable<AgentServerOptions['limits']>['callers'] = {
       ...{ requests: hourly(3), messages: hourly(1), callerOf: () => 'ada' },
     };
-    const server = serve(echo, { callerLimits: limits });
+    const server = serve(echo, { limits: { callers: limits } });
     await resultOf(server);
     await expect(resultOf(server)).rejects.toThrow('Too many messages');
     const list = { operation: 'ListTasks' as const, readParams: () => ({}) };
@@ -198,8 +198,8 @@ describe('a call of a binding that is not HTTP', () => {
   });
 
   it('that cannot be read is refused before its messages are counted, and after its version', async () => {
-    const callerLimits = { messages: { limit: 1, perMs: 3_600_000 }, callerOf: () => 'ada' };
-    const server = serve(echo, { callerLimits });
+    const callers = { messages: { limit: 1, perMs: 3_600_000 }, callerOf: () => 'ada' };
+    const server = serve(echo, { limits: { callers } });
     const readParams = () => {
       throw new A2AError('INVALID_PARAMS');
     };

@@ -61,8 +61,8 @@ describe.each(mounts)('%s', (name, mount) => {
       const seen: (string | undefined)[] = [];
       const callerOf = ({ remoteAddress }: { remoteAddress?: string | undefined }) =>
         void seen.push(remoteAddress);
-      const callerLimits = { requests: { limit: 1, perMs: 1 }, callerOf };
-      const server = serve(({ text }) => reply(text), { callerLimits });
+      const callers = { requests: { limit: 1, perMs: 1 }, callerOf };
+      const server = serve(({ text }) => reply(text), { limits: { callers } });
       const body = rpcBody('ListTasks', {});
       const origin = await start(server, { trusted });
       expect(

@@ -18,7 +18,7 @@ interface Refused {
 
 const authenticate = () => undefined;
 const limited = {
-  callerLimits: { requests: { limit: 1, perMs: 3_600_000 }, callerOf: () => 'anyone' },
+  limits: { callers: { requests: { limit: 1, perMs: 3_600_000 }, callerOf: () => 'anyone' } },
 };
 const refusals: readonly Refused[] = [
   { status: 401, options: { authenticate } },

@@ -14,7 +14,7 @@ const post = (server: ReturnType<typeof serve>, version: string, query = '') =>
 
 describe('the version of a request over HTTP', () => {
   const plain = () => serve(() => reply('Hello'));
-  const previewing = () => serve(() => reply('Hello'), { preview: ['1.1'] });
+  const previewing = () => serve(() => reply('Hello'), { compatibility: ['1.1'] });
 
   it.each([
     ['1.0', plain],

@@ -23,7 +23,7 @@ describe.each(Object.entries(stores))('a message that is sent again, with %s', (
         runs.push(text);
         yield completed();
       },
-      { store: closedAfterTest(open()), idempotency: true },
+      { store: closedAfterTest(open()), messages: { idempotency: true } },
     );
     const send = (message: object) => rpc(server, 'SendMessage', { message });
     const prune = () => server.prune({ closedBefore: Date.now() + 60_000 });

@@ -147,7 +147,7 @@ describe('recurring tasks', () => {
   it('belong to their caller, and begin with the labels of the server too', async () => {
     const { clock, store, begin } = world();
     begin([{ ...everyMinute, caller: { scope: 'ada', claims: { name: 'Ada' } }, tenant: 'eu' }], {
-      labelsOf: (_, caller) => [String(caller?.claims?.name)],
+      messages: { labelsOf: (_, caller) => [String(caller?.claims?.name)] },
     });
     await clock.advance(minute);
     const labels = ['schedule:tick', 'Ada'];

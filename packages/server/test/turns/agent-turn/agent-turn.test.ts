@@ -98,7 +98,7 @@ it.each([true, false])(
       seen.push(said(turn.task?.history));
       await wakeAt(Date.UTC(2100, 0, 1));
     });
-    const server = serve(agent, { currentStatusInHistory });
+    const server = serve(agent, { messages: { currentStatusInHistory } });
     const configuration = { returnImmediately: true };
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration });
     await eventually(() => expect([seen.length, server.load.turns]).toEqual([2, 0]));
@@ -205,7 +205,11 @@ it('a turn whose end cannot be stored is logged, and not called lost', async () 
     yield completed();
   });
   const server = serve(agent, {
-    ...{ store, logger: (...line) => lines.push(line), onTurn: ({ type }) => events.push(type) },
+    ...{
+      store,
+      logger: (...line) => lines.push(line),
+      onEvent: ({ type }) => type !== 'transition' && events.push(type),
+    },
   });
   await rpc(server, 'SendMessage', { message: say('go'), configuration: { returnImmediately: true } });
   await eventually(() => expect(server.load.turns).toBe(0));

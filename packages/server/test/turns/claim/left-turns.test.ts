@@ -13,7 +13,7 @@ import { decideAll } from '../../../src/log/write/decision.ts';
 /** Turns that a process left which died, and how they are claimed. Leases of this process are long: no time passes. */
 
 const leaseMs = 600_000;
-const rerun = { restart: 'rerun', leaseMs } as const;
+const rerun = { restart: 'rerun', timeouts: { leaseMs } } as const;
 
 /** A store with so many tasks whose turns a dead process left. Its leases are over. */
 async function left(count: number, store: TaskStore = memoryStore(), name = 'left'): Promise<TaskStore> {

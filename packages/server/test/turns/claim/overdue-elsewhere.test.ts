@@ -9,7 +9,7 @@ import { working } from '../../../src/index.ts';
 const minute = 60_000;
 
 /** A task whose turn waits for the version v1, and a server of v2 that looks after it. */
-async function stranded(clocks: { totalMs?: number }) {
+async function stranded(timeouts: { taskMs?: number }) {
   const clock = testClock(new Date('2026-01-01T00:00:00Z'));
   const store = memoryStore({ now: clock.now, monotonic: clock.monotonic });
   const ran: string[] = [];
@@ -20,7 +20,13 @@ async function stranded(clocks: { totalMs?: number }) {
         yield working();
         await new Promise(() => {});
       },
-      { clock, store, clocks, version, deploys: 'pinned', restart: 'rerun' },
+      {
+        clock,
+        store,
+        timeouts,
+        version: { name: version, deploys: 'pinned' },
+        restart: 'rerun',
+      },
     );
   const first = begin('v1');
   const configuration = { returnImmediately: true };
@@ -37,7 +43,7 @@ async function stranded(clocks: { totalMs?: number }) {
 }
 
 it('a turn that waits for a version that no process runs ends with the time of its task, in any version', async () => {
-  const { clock, store, ran, statusOf, claimable, id, server } = await stranded({ totalMs: 2 * minute });
+  const { clock, store, ran, statusOf, claimable, id, server } = await stranded({ taskMs: 2 * minute });
   await clock.advance(minute);
   expect([(await statusOf()).state, (await claimable()).length]).toEqual(['TASK_STATE_WORKING', 1]);
   expect(server.load.tasks).toBe(0);

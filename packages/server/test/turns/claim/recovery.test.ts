@@ -30,9 +30,8 @@ function processOn(store: TaskStore, agent: Agent, options: Partial<AgentServerO
   const server = serve(agent, {
     store: mortal,
     restart: 'rerun',
-    leaseMs: 300,
-    storeTimeoutMs: 300,
     ...options,
+    timeouts: { leaseMs: 300, storeMs: 300, ...options.timeouts },
   });
   const kill = () => {
     isDead = true;
@@ -62,7 +61,7 @@ describe('a turn that ends its process as soon as it starts', () => {
       yield completed();
     };
     const deaths: string[] = [];
-    const open = () => processOn(store, agent, { maxAttempts: 2 });
+    const open = () => processOn(store, agent, { restart: { maxAttempts: 2 } });
     let process_ = open();
     current = undefined;
     const beside: string[] = [];
@@ -123,7 +122,7 @@ describe('turns that a dead process left', () => {
       yield completed();
     };
     const ids = await leave(store, agent, 8);
-    const { server } = processOn(store, agent, { leaseMs: 60_000 });
+    const { server } = processOn(store, agent, { timeouts: { leaseMs: 60_000 } });
     for (const id of ids)
       await vi.waitFor(async () => expect(await stateOf(server, id)).toBe('COMPLETED'), patiently);
     expect(most).toBe(1);
@@ -153,7 +152,7 @@ describe('turns that a dead process left', () => {
     };
     const ids = await leave(store, agent, 3);
     // It starts one, and would start the next after six seconds. Their leases are a minute long.
-    const { server } = processOn(store, agent, { leaseMs: 60_000 });
+    const { server } = processOn(store, agent, { timeouts: { leaseMs: 60_000 } });
     await vi.waitFor(() => expect(runs).toBe(1), patiently);
     await server.close({ graceMs: 0 });
     const next = processOn(store, agent).server;

@@ -16,7 +16,7 @@ it('a claimed turn begins while the store still subscribes to its task', async (
     subscribe: (subscribe) => (topic, notify) =>
       'queue' in topic ? subscribe(topic, notify) : subscribing.promise,
   });
-  serve(agent, { store, storeTimeoutMs: 600_000 });
+  serve(agent, { store, timeouts: { storeMs: 600_000 } });
   const front = serve(agent, { store: memory, run: 'workers' });
   const { task } = await rpc(front, 'SendMessage', { message: say('go') });
   expect(task.status.state).toBe('TASK_STATE_COMPLETED');

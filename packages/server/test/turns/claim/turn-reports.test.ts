@@ -7,12 +7,19 @@ import { rpc, say } from '../../../../../test/kit/rpc.ts';
 import { scope } from '../../../../../test/kit/scope.ts';
 import { serveWith } from '../../../../../test/kit/serve.ts';
 import { eventually, until } from '../../../../../test/kit/until.ts';
-import { type Agent, completed, type TurnEvent, taskAgent, working } from '../../../src/index.ts';
+import {
+  type Agent,
+  completed,
+  type Transition,
+  type TurnEvent,
+  taskAgent,
+  working,
+} from '../../../src/index.ts';
 import { decideAll } from '../../../src/log/write/decision.ts';
 
 /** What the hook of a server is told of turns, and how tasks end that no agent ends. No lease of these servers runs out. */
 
-const serve = serveWith({ leaseMs: 600_000, maxAttempts: 3 });
+const serve = serveWith({ timeouts: { leaseMs: 600_000 } });
 const now = { returnImmediately: true };
 
 /** A store with a task, `t`, whose turn a dead process left. It ran alone if that is said. */
@@ -36,8 +43,9 @@ async function leftTurn(alone?: boolean): Promise<TaskStore> {
 /** Events of turns, as [type, attempt, maxAttempts]. */
 function events() {
   const all: [TurnEvent['type'], number, number][] = [];
-  const onTurn = ({ type, attempt, maxAttempts }: TurnEvent) => all.push([type, attempt, maxAttempts]);
-  return { all, onTurn };
+  const onEvent = (event: TurnEvent | Transition) =>
+    event.type !== 'transition' && all.push([event.type, event.attempt, event.maxAttempts]);
+  return { all, onEvent };
 }
 
 /** An agent that reports something and then waits for ever, whatever its signal says. */
@@ -58,8 +66,8 @@ const failure = (code: string, message: string) => ({
 const lost = failure('PROCESS_LOST', 'The process that worked on the task died');
 
 it('a turn that is run again was taken over, and is another attempt', async () => {
-  const { all, onTurn } = events();
-  const server = serve(quick, { store: await leftTurn(), restart: 'rerun', onTurn });
+  const { all, onEvent } = events();
+  const server = serve(quick, { store: await leftTurn(), restart: 'rerun', onEvent });
   const task = await until(server, 't', 'COMPLETED');
   expect(task.status.message?.parts).toEqual([{ text: 'In attempt 2' }]);
   expect(all).toEqual([
@@ -69,8 +77,8 @@ it('a turn that is run again was taken over, and is another attempt', async () =
 });
 
 it('a turn that is not run again ends its task, and had one attempt', async () => {
-  const { all, onTurn } = events();
-  const server = serve(quick, { store: await leftTurn(), restart: 'fail', onTurn });
+  const { all, onEvent } = events();
+  const server = serve(quick, { store: await leftTurn(), restart: 'fail', onEvent });
   expect(await until(server, 't', 'FAILED')).toMatchObject(lost);
   expect(all).toEqual([['taken-over', 1, 1]]);
 });
@@ -81,15 +89,15 @@ it.each([
 ])(
   'a turn whose attempts are over fails if they count, which those that ran alone do: %s',
   async (alone, state) => {
-    const server = serve(quick, { store: await leftTurn(alone), restart: 'rerun', maxAttempts: 1 });
+    const server = serve(quick, { store: await leftTurn(alone), restart: { maxAttempts: 1 } });
     const task = await until(server, 't', state);
     if (alone) expect(task).toMatchObject(lost);
   },
 );
 
 it('an agent that does not heed a cancel is left after its time, and its task is canceled', async () => {
-  const { all, onTurn } = events();
-  const server = serve(deaf(), { onTurn, cancelGraceMs: 1 });
+  const { all, onEvent } = events();
+  const server = serve(deaf(), { onEvent, timeouts: { cancelGraceMs: 1 } });
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
   const canceled = await rpc(server, 'CancelTask', { id: task.id });
   expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
@@ -99,13 +107,13 @@ it('an agent that does not heed a cancel is left after its time, and its task is
 it('a server that closes gives its turns to others, which is no take-over, or ends their tasks', async () => {
   for (const restart of ['rerun', 'fail'] as const) {
     const store = memoryStore();
-    const { all, onTurn } = events();
+    const { all, onEvent } = events();
     const reached = Promise.withResolvers<void>();
-    const first = serve(deaf(reached.resolve), { store, restart, onTurn });
+    const first = serve(deaf(reached.resolve), { store, restart, onEvent });
     const { task } = await rpc(first, 'SendMessage', { message: say('go'), configuration: now });
     await reached.promise;
     await first.close({ graceMs: 0 });
-    const next = serve(quick, { store, restart, onTurn });
+    const next = serve(quick, { store, restart, onEvent });
     if (restart === 'rerun') {
       await until(next, task.id, 'COMPLETED');
       expect(all).toEqual([['rerun', 2, 3]]);
@@ -124,19 +132,19 @@ it('a task whose time is over fails, whether its agent works on it or not, and t
     await new Promise((resolve) => signal.addEventListener('abort', resolve));
     reason = signal.reason;
   });
-  const { all, onTurn } = events();
+  const { all, onEvent } = events();
   const late = failure('DEADLINE_EXCEEDED', 'The task took too long');
-  const server = serve(agent, { clocks: { totalMs: 50 }, onTurn });
+  const server = serve(agent, { timeouts: { taskMs: 50 }, onEvent });
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
   expect(await until(server, task.id, 'FAILED')).toMatchObject(late);
   await eventually(() => expect(reason).toMatchObject({ code: 'DEADLINE' }));
-  const waits = serve(agent, { store: await leftTurn(), restart: 'rerun', clocks: { totalMs: 1 } });
+  const waits = serve(agent, { store: await leftTurn(), restart: 'rerun', timeouts: { taskMs: 1 } });
   expect(await until(waits, 't', 'FAILED')).toMatchObject(late);
   expect(all).toEqual([]);
 });
 
 it('a turn whose lease is gone is lost: its agent is told so, and nothing of it is written any more', async () => {
-  const { all, onTurn } = events();
+  const { all, onEvent } = events();
   const store = change(memoryStore(), { renew: () => async () => [] });
   const reasons: unknown[] = [];
   const ran: string[] = [];
@@ -146,7 +154,7 @@ it('a turn whose lease is gone is lost: its agent is told so, and nothing of it 
     await step('one', () => ran.push('step')).catch((error) => reasons.push(error, signal.reason));
     yield completed();
   });
-  const server = serve(agent, { store, restart: 'rerun', leaseMs: 30, onTurn });
+  const server = serve(agent, { store, restart: 'rerun', timeouts: { leaseMs: 30 }, onEvent });
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
   await eventually(() => expect(reasons).toHaveLength(2));
   await eventually(() => expect(server.load.turns).toBe(0));

@@ -17,7 +17,7 @@ async function seenWith(stepMs: number) {
     seen.push({ tasks, said });
     yield completed();
   };
-  const server = serve(agent, { clock: { now: () => at }, idempotency: true });
+  const server = serve(agent, { clock: { now: () => at }, messages: { idempotency: true } });
   const ids: string[] = [];
   for (let n = 0; n < 8; n++) {
     const message = say(`${n}`, { contextId: 'same', messageId: `m-${n}` });

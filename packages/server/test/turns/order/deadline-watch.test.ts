@@ -14,7 +14,7 @@ const codeOf = (task: Task) =>
   )[0];
 
 /** A task whose agent asks for an authorization, goes on when `granted`, and asks for one that never comes. */
-async function asking(clocks: AgentServerOptions['clocks'], sleeps: number[] = []) {
+async function asking(timeouts: AgentServerOptions['timeouts'], sleeps: number[] = []) {
   const [granted, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const agent: Agent = async function* () {
     yield authRequired('Log in');
@@ -29,7 +29,7 @@ async function asking(clocks: AgentServerOptions['clocks'], sleeps: number[] = [
     if (ms >= minute && kind !== 'idle') sleeps.push(ms);
     return clock.sleep(ms, signal, kind);
   };
-  const server = serve(agent, { clock: { ...clock, sleep }, clocks });
+  const server = serve(agent, { clock: { ...clock, sleep }, timeouts });
   const { task } = await rpc(server, 'SendMessage', { message: say('go') });
   expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
   const now = (): Promise<Task> => rpc(server, 'GetTask', { id: task.id });
@@ -82,7 +82,7 @@ it('a task whose time is over when its agent is called ends for that, and not fo
     throw new Error('Broken');
   };
   const clock = { now: () => Date.now() + passed };
-  const server = serve(agent, { store, clock, clocks: { inactivityMs: minute } });
+  const server = serve(agent, { store, clock, timeouts: { inactivityMs: minute } });
   const { task } = await rpc(server, 'SendMessage', { message: say('go') });
   expect(codeOf(task)).toBe('DEADLINE_EXCEEDED');
 });

@@ -385,7 +385,7 @@ describe('a step that waits for long', () => {
   it('ends when the time of its task is over', async () => {
     const { store, clock, pass } = passableStore();
     const { agent } = failing(1, { retries: 1, backoff: late });
-    const server = serve(agent, { store, clock, restart: 'rerun', clocks: { totalMs: 100_000 } });
+    const server = serve(agent, { store, clock, restart: 'rerun', timeouts: { taskMs: 100_000 } });
     const id = await start(server);
     await eventually(async () => expect(await kinds(store, id)).toContain('turn-paused'));
     pass(100_001);

@@ -24,8 +24,7 @@ export const stubbornAgent: Agent = async function* ({ memory, step, log, attemp
 
 /** What a server needs for it. */
 export const stubbornly = {
-  restart: 'rerun',
-  maxAttempts: 100,
-  leaseMs: 1_000,
+  restart: { maxAttempts: 100 },
+  timeouts: { leaseMs: 1_000 },
   retry: { retries: 1, backoff: { initialMs: 100, jitter: 0 } },
 } as const;

@@ -61,7 +61,7 @@ describe('an agent that throws', () => {
     const server = serve(agent, {
       store,
       retry: { retries: 2, backoff: soon },
-      onTurn: (event) => events.push(event),
+      onEvent: (event) => event.type !== 'transition' && events.push(event),
     });
     const id = await start(server);
     const { status } = await until(server, id, 'COMPLETED');
@@ -142,7 +142,12 @@ describe('an agent that throws', () => {
       busy,
     ] as Agent[]) {
       const { store, clock } = passableStore();
-      const server = serve(agent, { store, clock, blockingMs: 200, retry: { retries: 1, backoff: late } });
+      const server = serve(agent, {
+        store,
+        clock,
+        timeouts: { blockingMs: 200 },
+        retry: { retries: 1, backoff: late },
+      });
       const { task } = await rpc(server, 'SendMessage', { message: say('go') });
       await until(server, task.id, 'WORKING');
       expect(await count(store, task.id, 'turn-failed')).toBe(1);
@@ -272,7 +277,7 @@ describe('a turn that waits for its next attempt', () => {
         if (text === 'go') throw new Error('Busy');
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
       },
-      { store, retry: { retries: 1, backoff: late }, schedule: { concurrency: 1 } },
+      { store, retry: { retries: 1, backoff: late }, queue: { concurrency: 1 } },
     );
     const id = await start(server);
     await eventually(async () => expect(await count(store, id, 'turn-failed')).toBe(1));
@@ -305,7 +310,7 @@ describe('a turn that waits for its next attempt', () => {
   });
 
   it('ends when the time of its task is over, which says how often its agent threw', async () => {
-    const { server, id, store, pass } = await waiting({ clocks: { totalMs: 1_000_000 } }, 2);
+    const { server, id, store, pass } = await waiting({ timeouts: { taskMs: 1_000_000 } }, 2);
     pass(600_001);
     await eventually(async () => expect(await count(store, id, 'turn-failed')).toBe(2));
     pass(500_000);
@@ -325,7 +330,7 @@ describe('a turn that waits for its next attempt', () => {
         store,
         clock,
         retry: { retries: 5, backoff: late },
-        schedule: { concurrency: 1, perCaller: 1, perContext: 1 },
+        queue: { concurrency: 1, perCaller: 1, perContext: 1 },
       },
     );
     const id = await start(server, { contextId: 'one' });

@@ -9,8 +9,10 @@ const server = createAgentServer({
   card: { name: 'Test', description: 'For tests' },
   agent: chatty,
   store: sqliteStore(path),
-  // How long it takes until another process may go on; on a busy machine the turn must not lose it before.
-  leaseMs: 4_000,
+  timeouts: {
+    // How long it takes until another process may go on; on a busy machine the turn must not lose it before.
+    leaseMs: 4_000,
+  },
   push: { ...quick, timeoutMs: 2_000 },
 });
 const configuration = { taskPushNotificationConfig: { url, token: 'kept' } };

@@ -38,10 +38,10 @@ export function servePushing(
   const log: unknown[] = [];
   const server = serve(chatty, {
     store,
-    leaseMs: 5_000,
     push: { ...quick, ...push, retry: { ...quick.retry, ...push.retry } },
     logger: (...entry) => log.push(entry),
     ...options,
+    timeouts: { leaseMs: 5_000, ...options.timeouts },
   });
   return Object.assign(server, {
     logged: () => inspect(log, { depth: 10, showHidden: true }),

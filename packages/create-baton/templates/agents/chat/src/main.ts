@@ -16,10 +16,10 @@ const server = createAgentServer({
   store,
   // A turn whose process died is run again: `turn.step` keeps what must not be done twice.
   restart: 'rerun',
-  // A message that the page sends again after a broken connection starts no second task.
-  idempotency: true,
   // Questions that are not answered, and tasks that ended, are kept for a week.
-  clocks: { interruptedMs: week },
+  timeouts: { interruptedMs: week },
+  // A message that the page sends again after a broken connection starts no second task.
+  messages: { idempotency: true },
   retention: { closedAfterMs: week },
   logger: (level, message, { err }) => console.error(level, message, err ?? ''),
   ...(PUBLIC_URL && { publicUrl: PUBLIC_URL }),

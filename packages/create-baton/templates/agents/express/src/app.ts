@@ -32,10 +32,10 @@ export function createApp({ keys, webhookHosts, ...options }: AppOptions): {
       keys: new Map(Array.from(keys, ([key, scope]) => [key, { scope }])),
     }),
     push: { allow: webhookHosts },
-    // Questions that are not answered, and tasks that ended, are kept for a week.
-    clocks: { interruptedMs: week },
     retention: { closedAfterMs: week },
     ...options,
+    // Questions that are not answered, and tasks that ended, are kept for a week.
+    timeouts: { interruptedMs: week, ...options.timeouts },
   });
   const app = express();
   app.get('/livez', (_request, response) => void response.sendStatus(200));
