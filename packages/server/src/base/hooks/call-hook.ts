@@ -25,17 +25,20 @@ function withErr(details: Readonly<Record<string, unknown>>): Readonly<Record<st
   return { ...rest, err };
 }
 
-/** A hook of the user, guarded: an error that it throws is logged under `name`, and the task goes on. */
+/** A hook of the user, guarded: an error that it throws or rejects with is logged under `name`, and the task goes on. */
 export function guardHook<Event>(
   name: string,
-  hook: ((event: Event) => void) | undefined,
+  hook: ((event: Event) => unknown) | undefined,
   logger: Logger,
 ): (event: Event) => void {
+  const failed = (error: unknown) => logger('error', `The ${name} hook failed`, { error });
   return (event) => {
     try {
-      hook?.(event);
+      const called = hook?.(event);
+      // Unhandled, the rejection of an `async` hook would end the process.
+      if (called instanceof Promise) called.catch(failed);
     } catch (error) {
-      logger('error', `The ${name} hook failed`, { error });
+      failed(error);
     }
   };
 }

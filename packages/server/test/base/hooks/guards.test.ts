@@ -77,7 +77,7 @@ describe('a guarded log', () => {
   });
 });
 
-it('a hook that throws is logged by its name', () => {
+it('a hook that throws or rejects is logged by its name', async () => {
   const lines: unknown[] = [];
   const logger: Logger = (...line) => lines.push(line);
   const error = new Error('x');
@@ -89,7 +89,9 @@ it('a hook that throws is logged by its name', () => {
     throw error;
   };
   guardHook<number>('turn', fails, logger)(9);
-  expect(lines).toEqual([['error', 'The turn hook failed', { error }]]);
+  guardHook<number>('turn', async () => fails(), logger)(10);
+  await expect.poll(() => lines.length).toBe(2);
+  expect(lines).toEqual(Array(2).fill(['error', 'The turn hook failed', { error }]));
 });
 
 describe('telemetry', () => {
