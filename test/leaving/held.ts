@@ -148,6 +148,6 @@ function lineOfPackages(): string | undefined {
   Error.stackTraceLimit = 30;
   const { stack = '' } = new Error('Where');
   Error.stackTraceLimit = stackTraceLimit;
-  // The clock sets timers for its callers.
-  return /packages\/([^/\s]+\/src\/(?!base\/timing\/clock)[^:)\s]+:\d+)/.exec(stack)?.[1];
+  // `sleep` sets timers for its callers.
+  return /packages\/((?!protocol\/src\/values\/timing)[^/\s]+\/src\/[^:)\s]+:\d+)/.exec(stack)?.[1];
 }

@@ -8,6 +8,7 @@ import {
   errorTable,
 } from '@batonjs/protocol/errors';
 import { isObject } from '@batonjs/protocol/json';
+import { retryAfterMs } from '@batonjs/protocol/timing';
 import type { IncomingReply } from './http.ts';
 import { parseAnswer } from './json-body.ts';
 
@@ -61,14 +62,6 @@ export function fromWire({ message, details, code, status, retryAfter }: WireErr
     metadata: info && toMetadata(info.metadata),
     retryAfter: secondsIn(retryAfter || durationIn(retry)),
   });
-}
-
-/** The milliseconds of a `Retry-After`: seconds, or a date of HTTP. Undefined if it is neither. RFC 9110 §10.2.3. */
-export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
-  const text = header?.trim() ?? '';
-  if (/^\d{1,9}(\.\d+)?$/.test(text)) return Number(text) * 1_000;
-  const at = /^[A-Za-z]{3}/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
 function secondsIn(header: string | null | undefined): number | undefined {

@@ -13,7 +13,7 @@ export type {
   TransportRequest,
 } from './call-transport.ts';
 export type { ClientCompatibility, PushFormat, ServerCompatibility } from './compatibility.ts';
-export { fromWire, retryAfterMs, toDetails, toHeaders, type WireError } from './error-info.ts';
+export { fromWire, toDetails, toHeaders, type WireError } from './error-info.ts';
 export {
   type HttpReply,
   type HttpRequest,

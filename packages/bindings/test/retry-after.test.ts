@@ -1,6 +1,7 @@
 import { A2AError } from '@batonjs/protocol/errors';
+import { retryAfterMs } from '@batonjs/protocol/timing';
 import { expect, it } from 'vitest';
-import { fromWire, retryAfterMs } from '../src/index.ts';
+import { fromWire } from '../src/index.ts';
 
 const now = Date.parse('Thu, 01 Jan 2026 00:00:00 GMT');
 it.each<[string | undefined, number | undefined]>([

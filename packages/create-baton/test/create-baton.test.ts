@@ -280,7 +280,8 @@ describe.each(Object.keys(templates) as Project['template'][])('the %s template'
       );
       expect([...new Set(imported)].sort()).toEqual(
         Object.keys(versions)
-          .filter((name) => name.startsWith('@b'))
+          // `runTurn` is for the tests that its owner writes (AGENTS.md).
+          .filter((name) => name.startsWith('@b') && (name !== '@batonjs/testing' || imported.includes(name)))
           .sort(),
       );
     },

@@ -40,3 +40,11 @@ export function sleep(ms: number, signal?: AbortSignal, kind?: 'idle'): Promise<
     if (signal?.aborted) end();
   });
 }
+
+/** The milliseconds of a `Retry-After`: seconds, or a date of HTTP. Undefined if it is neither. RFC 9110 §10.2.3. */
+export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,9}(\.\d+)?$/.test(text)) return Number(text) * 1_000;
+  const at = /^[A-Za-z]{3}/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}

@@ -1,6 +1,7 @@
-import { type PushFormat, retryAfterMs } from '@batonjs/bindings';
+import type { PushFormat } from '@batonjs/bindings';
 import type { StreamResponse } from '@batonjs/protocol';
 import { A2A_VERSION, DELIVERY_ID, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
+import { retryAfterMs } from '@batonjs/protocol/timing';
 import type { PushConfig } from '@batonjs/store';
 import { sha256 } from '#bytes';
 import { sendTo } from '#send-to';

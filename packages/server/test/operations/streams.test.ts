@@ -158,7 +158,7 @@ describe('a stream that has nothing to tell yet', () => {
 
   it.each([
     ['JSON-RPC', (id: string) => toCall('SubscribeToTask', { id }), 15_000, {}],
-    ['HTTP+JSON', toSubscribe, 8_500, { heartbeatMs: 8_500 }],
+    ['HTTP+JSON', toSubscribe, 8_500, { streams: { heartbeatMs: 8_500 } }],
   ])(
     'is answered at once when it resumes over %s, and kept alive [R-SSE-02] [R-STR-04]',
     async (_, asked, every, options) => {

@@ -24,7 +24,7 @@ it.each([
 
 it('is refused for a store that keeps none', () => {
   const { schedules: _, ...store } = memoryStore();
-  expect(() => serverWith(store, { concurrency: 1 })).toThrow('`schedule` needs a store');
+  expect(() => serverWith(store, { concurrency: 1 })).toThrow('`queue` needs a store');
 });
 
 const serverWith = (store: ReturnType<typeof memoryStore>, schedule: object) =>

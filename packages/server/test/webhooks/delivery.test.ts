@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import type { ServerCompatibility } from '@batonjs/bindings';
+import { deletionsOf } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
@@ -394,14 +395,17 @@ describe('a webhook', () => {
     expect(new Set(idsOf(hook.received)).size).toBe(heard.length);
   });
 
-  it('of a task that was pruned and made anew does not meet its old deliveries again [R-PUSH-30]', async () => {
+  it('of a task that was erased with its caller and made anew does not meet its old deliveries again [R-PUSH-30]', async () => {
     const hook = await webhook();
-    const server = servePushing(memoryStore(), {}, { messages: { idempotency: true } });
+    const store = memoryStore();
+    const server = servePushing(store, {}, { messages: { idempotency: true } });
     const message = say('go');
     const configuration = { taskPushNotificationConfig: { url: hook.url() } };
     const { task } = await rpc(server, 'SendMessage', { message, configuration });
     await hook.until(heard.length);
     await eventually(async () => expect(await server.prune({ closedBefore: Date.now() + 60_000 })).toBe(1));
+    for (const { name } of await store.listRecords({ prefix: deletionsOf(scope), limit: 9 }))
+      await store.deleteRecord(name);
     expect((await rpc(server, 'SendMessage', { message, configuration })).task.id).toBe(task.id);
     await hook.until(2 * heard.length);
     expect(new Set(idsOf(hook.received)).size).toBe(2 * heard.length);

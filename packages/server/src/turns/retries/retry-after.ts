@@ -1,4 +1,4 @@
-import { retryAfterMs as headerTime } from '@batonjs/bindings';
+import { retryAfterMs as headerTime } from '@batonjs/protocol/timing';
 
 /** The longest wait that an error may ask for, in milliseconds: a day. */
 const longestMs = 86_400_000;

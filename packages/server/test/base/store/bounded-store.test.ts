@@ -50,6 +50,7 @@ describe('A bounded store', () => {
         pinned: 3,
         unpin: 3,
         take: 2,
+        forgetTurns: 2,
       };
       const more = { prune: 1, putPushConfig: 2, getPushConfig: 3, listPushConfigs: 3, removePushConfig: 3 };
       const rest = { claimDeliveries: 1, advance: 2, retryNow: 1, listDead: 2, revive: 3 };

@@ -118,12 +118,12 @@ describe('a schedule', () => {
   });
 
   it.each([
-    [{ concurrency: 0 }, '`schedule.concurrency` must be a whole number, 1 or more'],
-    [{ perCaller: 1.5 }, '`schedule.perCaller` must be a whole number, 1 or more'],
-    [{ perContext: -1 }, '`schedule.perContext` must be a whole number, 1 or more'],
-    [{ priority: -1 }, '`schedule.priority` must be milliseconds, from 0 to those of a day'],
-    [{ priority: 86_400_001 }, '`schedule.priority` must be milliseconds, from 0 to those of a day'],
-    [{ priority: Number.NaN }, '`schedule.priority` must be milliseconds, from 0 to those of a day'],
+    [{ concurrency: 0 }, '`queue.concurrency` must be a whole number, 1 or more'],
+    [{ perCaller: 1.5 }, '`queue.perCaller` must be a whole number, 1 or more'],
+    [{ perContext: -1 }, '`queue.perContext` must be a whole number, 1 or more'],
+    [{ priority: -1 }, '`queue.priority` must be milliseconds, from 0 to those of a day'],
+    [{ priority: 86_400_001 }, '`queue.priority` must be milliseconds, from 0 to those of a day'],
+    [{ priority: Number.NaN }, '`queue.priority` must be milliseconds, from 0 to those of a day'],
   ])('is not %j', (given, message) => {
     expect(() => completeSchedule(given, store)).toThrow(new TypeError(message));
   });
@@ -131,7 +131,7 @@ describe('a schedule', () => {
   it('needs a store that keeps one', () => {
     const without = { ...store, schedules: undefined } as unknown as typeof store;
     expect(() => completeSchedule({}, without)).toThrow(
-      new TypeError('`schedule` needs a store that can keep one'),
+      new TypeError('`queue` needs a store that can keep one'),
     );
   });
 });
