@@ -21,13 +21,12 @@ const programs = [
   'packages/server/test/bare/work-until-closed.ts',
   'packages/server/test/turns/retries/die-at-commit.ts',
   'packages/server/test/webhooks/kit/{deliver-until-killed,work-without}.ts',
-  'packages/store-{etcd,postgres,redis}/test/store-process.ts',
   'packages/transactions/test/turns/paying-process.ts',
   'test/closing/call-process.ts',
   'scripts/{chaos/server,fuzz/server,gateway-chaos/gateway,ledger/bank-process,scaling/worker}.ts',
   'test/later/{accept,begin,fork}-then-die.ts',
   'test/later/{cancel-many,erase-and-fork,serve-recurring,serve-versioned}.ts',
-  'test/support/where-it-stands.ts',
+  'test/support/{store-process,where-it-stands}.ts',
 ];
 
 /** What they may be made of: no program imports a test. */

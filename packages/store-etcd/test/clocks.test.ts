@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
+import { startStoreProcess } from '../../../test/support/remote-stores.ts';
 import { etcdStore } from '../src/index.ts';
-import { startStoreProcess } from './remote-stores.ts';
 
 const cluster = await etcdForTests();
 
@@ -20,7 +20,7 @@ describe.skipIf(!cluster).each([
     onTestFinished(() => here.close());
     const other = startStoreProcess(aheadMs);
     onTestFinished(() => other.kill());
-    const there = other.open(cluster!.urls, { prefix });
+    const there = other.open('etcd', cluster!.urls, { prefix });
     for (const [name, holder, claimer] of [
       ['here', here, there],
       ['there', there, here],
@@ -37,7 +37,7 @@ describe.skipIf(!cluster).each([
 it.skipIf(!cluster)('A wall clock that is set back holds back no turn of a schedule', async () => {
   const other = startStoreProcess();
   onTestFinished(() => other.kill());
-  const store = other.open(cluster!.urls, { prefix: `clocks/${randomUUID()}` });
+  const store = other.open('etcd', cluster!.urls, { prefix: `clocks/${randomUUID()}` });
   await store.commit(chunkAfter(0, { turn: { queue: 'q', want: true, aheadMs: 0 } }));
   await other.setClock(-hour);
   const schedule = { concurrency: 9, perCaller: 9, perContext: 9 };

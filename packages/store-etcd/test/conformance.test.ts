@@ -3,8 +3,8 @@ import { describePushConfigStore, describeTaskStore } from '@batonjs/store-confo
 import { afterAll, beforeAll, describe } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
 import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { type RemoteStores, startStoreProcess } from '../../../test/support/remote-stores.ts';
 import { etcdStore } from '../src/index.ts';
-import { type RemoteStores, startStoreProcess } from './remote-stores.ts';
 
 /** What three members add is tested by the failures of members, and here in `test:long`. */
 const members = repetitions(1, 3);
@@ -26,7 +26,7 @@ describe.skipIf(!cluster)('etcd', () => {
       await store.close();
       return etcdStore(cluster!.urls, options);
     };
-    return { store, reopen, second: other.open(cluster!.urls, options) };
+    return { store, reopen, second: other.open('etcd', cluster!.urls, options) };
   };
 
   for (const describeStore of [describeTaskStore, describePushConfigStore])

@@ -5,8 +5,8 @@ import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vites
 import { repetitions } from '../../../test/kit/repetitions.ts';
 import { chunkAfter, persist, untilItWorks } from '../../../test/kit/task-logs.ts';
 import { canStartEtcd, type EtcdMember, startEtcd } from '../../../test/support/etcd.ts';
+import { startStoreProcess } from '../../../test/support/remote-stores.ts';
 import { type EtcdStoreOptions, etcdStore } from '../src/index.ts';
-import { startStoreProcess } from './remote-stores.ts';
 
 // On the disk: what is killed here loses what it has not written.
 const cluster = (await canStartEtcd()) ? await startEtcd() : undefined;
@@ -122,7 +122,7 @@ describe.skipIf(!cluster)('When a member is lost', () => {
     const prefix = `failures/${randomUUID()}`;
     const other = startStoreProcess();
     onTestFinished(() => other.kill());
-    const remote = other.open(cluster!.urls, { prefix });
+    const remote = other.open('etcd', cluster!.urls, { prefix });
     const store = open(prefix);
     const turn = { queue: 'q', acquire: { holder: 'a', ttlMs: 1_000 } };
     const { lease } = await untilItWorks(() => remote.commit(chunkAfter(0, { turn })));

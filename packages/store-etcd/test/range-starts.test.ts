@@ -3,6 +3,7 @@ import { createStore } from '@batonjs/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
+import { startStoreProcess } from '../../../test/support/remote-stores.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { etcdRows } from '../src/etcd-rows.ts';
@@ -10,7 +11,6 @@ import { inside, insideUntil, keysOf } from '../src/layout/keys.ts';
 import { timeIn } from '../src/layout/order.ts';
 import { RangeStarts } from '../src/rows/range-starts.ts';
 import type { TxnRequest } from '../src/wire/messages.ts';
-import { startStoreProcess } from './remote-stores.ts';
 
 const etcd = await etcdForTests();
 
@@ -97,7 +97,7 @@ describe.skipIf(!etcd)('A long queue', () => {
 
     const other = startStoreProcess(-hour);
     onTestFinished(() => other.kill());
-    const there = other.open(etcd!.urls, { prefix });
+    const there = other.open('etcd', etcd!.urls, { prefix });
     await there.commit(chunkAfter(0, { taskId: 'early', turn }));
     const dueAt = new Date(Date.now() - hour).toISOString();
     await there.commit(chunkAfter(0, { taskId: 'due', turn: { queue: 'q' }, head: headAt(1, { dueAt }) }));

@@ -4,9 +4,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
+import { type RemoteStores, startStoreProcess } from '../../../test/support/remote-stores.ts';
 import { type PostgresStoreOptions, postgresStore } from '../src/index.ts';
 import { emptied } from './empty.ts';
-import { type RemoteStores, startStoreProcess } from './remote-stores.ts';
 
 /** The sections whose checks wait for notifications. */
 const notifying = ['subscribe', 'follow', 'close'];
@@ -45,7 +45,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   };
   const inTwoProcesses = async () => ({
     ...(await open({})),
-    second: other.open(postgres!.url, { schema, connections: 3 }),
+    second: other.open('postgres', postgres!.url, { schema, connections: 3 }),
   });
 
   const runs = repetitions(5, 50);

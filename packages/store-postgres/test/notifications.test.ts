@@ -4,12 +4,12 @@ import pg from 'pg';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { chunkAfter, untilItWorks } from '../../../test/kit/task-logs.ts';
 import { canStartPostgres, startPostgres } from '../../../test/support/postgres.ts';
+import { startStoreProcess } from '../../../test/support/remote-stores.ts';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
 import { Transactions } from '../src/database/transactions.ts';
 import { postgresStore } from '../src/index.ts';
 import { isHeard, Registration } from '../src/notifications/registration.ts';
-import { startStoreProcess } from './remote-stores.ts';
 
 const server = (await canStartPostgres()) ? await startPostgres(['-c', 'fsync=off']) : undefined;
 const admin = new pg.Pool({ connectionString: server?.url, max: 1 });
@@ -133,7 +133,7 @@ describe.skipIf(!server)('A process', () => {
     await client.query('SELECT 1');
     expect(messages).toEqual([]);
     const heard = Promise.withResolvers<number | undefined>();
-    const follower = other.open(server!.url, { schema });
+    const follower = other.open('postgres', server!.url, { schema });
     await follower.subscribe(topic, (version) => version === 3 && heard.resolve(version));
     await alone.commit(chunkAfter(2));
     expect(await heard.promise).toBe(3);

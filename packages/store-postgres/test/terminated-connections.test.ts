@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { chunkAfter, persist } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
-import { type RemoteStores, startStoreProcess } from './remote-stores.ts';
+import { type RemoteStores, startStoreProcess } from '../../../test/support/remote-stores.ts';
 
 const postgres = await postgresForTests();
 const admin = new pg.Pool({ connectionString: postgres?.url, max: 2 });
@@ -103,7 +103,7 @@ describe.skipIf(!postgres).for([
   afterEach(() => sql(`DROP SCHEMA IF EXISTS ${schema} CASCADE`));
 
   it('outlives connections that are terminated in the moment in which they are open', async () => {
-    const store = other.open(proxy.url, { schema, notify: false }, isPool);
+    const store = other.open(isPool ? 'postgresPool' : 'postgres', proxy.url, { schema, notify: false });
     proxy.terminate(3);
     for (let version = 0; version < 5; version++) await persist(store, chunkAfter(version));
     expect(proxy.terminated).toBe(3);
@@ -112,7 +112,7 @@ describe.skipIf(!postgres).for([
   });
 
   it('outlives connections that are terminated while they are idle', async () => {
-    const store = other.open(proxy.url, { schema }, isPool);
+    const store = other.open(isPool ? 'postgresPool' : 'postgres', proxy.url, { schema });
     await store.subscribe({ scope: 's', taskId: 't' }, () => {});
     for (let version = 0; version < 3; version++) {
       await persist(store, chunkAfter(version));

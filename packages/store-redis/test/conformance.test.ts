@@ -4,8 +4,8 @@ import { runCheck, taskStoreChecks } from '@batonjs/store-conformance/checks';
 import { afterAll, describe, it } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
 import { redisForTests } from '../../../test/support/redis.ts';
+import { startStoreProcess } from '../../../test/support/remote-stores.ts';
 import { type RedisStoreOptions, redisStore } from '../src/index.ts';
-import { startStoreProcess } from './remote-stores.ts';
 
 const redis = await redisForTests();
 const other = redis && startStoreProcess();
@@ -60,7 +60,7 @@ const betweenProcesses = (shards: number) => () => {
   const store = open(options);
   return {
     store,
-    second: other!.open(options),
+    second: other!.open('redis', options),
     async reopen() {
       await store.close();
       return open(options);

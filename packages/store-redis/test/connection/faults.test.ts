@@ -4,9 +4,9 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { pauseProcess } from '../../../../test/kit/processes.ts';
 import { chunkAfter, headAt, persist, untilItWorks } from '../../../../test/kit/task-logs.ts';
 import { canStart, startRedis } from '../../../../test/support/redis.ts';
+import { startStoreProcess } from '../../../../test/support/remote-stores.ts';
 import { startTcpProxy, type TcpProxy } from '../../../../test/support/tcp-proxy.ts';
 import { redisStore } from '../../src/index.ts';
-import { startStoreProcess } from '../remote-stores.ts';
 
 const redis = (await canStart()) ? await startRedis({ appendfsync: 'always' }) : undefined;
 afterAll(() => redis?.stop());
@@ -139,7 +139,7 @@ describe.skipIf(!redis)('When Redis is killed and started again', () => {
 
   it('the acknowledged writes of another process are not lost either', async () => {
     const other = startStoreProcess();
-    const remote = other.open({ url: redis!.url });
+    const remote = other.open('redis', { url: redis!.url });
     let acknowledged = 0;
     const writing = (async () => {
       for (;;) {

@@ -2,9 +2,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { PushConfigStore, StoreErrorCode, TaskStore, Topic } from '@batonjs/store';
 import { StoreError } from '@batonjs/store';
-import { builtProgram } from '../../../test/support/built-program.ts';
-import type { PostgresStoreOptions } from '../src/index.ts';
-import type { Reply, Request } from './store-process.ts';
+import { builtProgram } from './built-program.ts';
+import type { Kinds, Reply, Request } from './store-process.ts';
 
 type Store = TaskStore & PushConfigStore;
 
@@ -13,18 +12,21 @@ const program = await builtProgram(new URL('./store-process.ts', import.meta.url
 /** Stores that live in another process. */
 export interface RemoteStores {
   readonly pid: number;
-  /** `isPool`: the store gets a pool of its caller, without a listener of `error`, instead of the URL. */
-  open(url: string, options: PostgresStoreOptions, isPool?: boolean): Store;
+  open<Kind extends keyof Kinds>(kind: Kind, ...args: Parameters<Kinds[Kind]>): Store;
+  /** Sets its wall clock so many milliseconds ahead. */
+  setClock(aheadMs: number): Promise<unknown>;
   /** Kills the process without a warning. */
   kill(): Promise<void>;
 }
 
 type Body<R> = R extends unknown ? Omit<R, 'id'> : never;
 
-/** Starts a process that keeps stores. */
-export function startStoreProcess(): RemoteStores {
+/** Starts a process that keeps stores. Its wall clock is so many milliseconds ahead. */
+export function startStoreProcess(aheadMs = 0): RemoteStores {
+  const setClock = `const now = Date.now; globalThis.aheadMs = ${aheadMs}; Date.now = () => now() + aheadMs`;
   const child = fork(program, {
     serialization: 'advanced',
+    execArgv: [`--import=data:text/javascript,${encodeURIComponent(setClock)}`],
   });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const subscribers = new Map<number, (version?: number) => void>();
@@ -64,9 +66,9 @@ export function startStoreProcess(): RemoteStores {
 
   return {
     pid: child.pid!,
-    open(url, options, isPool = false) {
+    open(kind, ...args) {
       const store = ++count;
-      void ask({ store, open: url, options, isPool });
+      void ask({ store, open: kind, args });
       return new Proxy({} as Store, {
         get: (_, method: string) =>
           method === 'subscribe'
@@ -74,6 +76,7 @@ export function startStoreProcess(): RemoteStores {
             : (...args: readonly unknown[]) => ask({ store, method, args }),
       });
     },
+    setClock: (aheadMs) => ask({ store: 0, aheadMs }),
     async kill() {
       if (!child.connected) return;
       const exited = once(child, 'exit');

@@ -1,8 +1,23 @@
-import { type EtcdStoreOptions, etcdStore } from '../src/index.ts';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { etcdStore } from '@batonjs/store-etcd';
+import { type PostgresStoreOptions, postgresStore } from '@batonjs/store-postgres';
+import { redisStore } from '@batonjs/store-redis';
+import pg from 'pg';
+
+/** The stores that another process can open in this one. */
+const kinds = {
+  redis: redisStore,
+  etcd: etcdStore,
+  postgres: (url: string, options: PostgresStoreOptions) => postgresStore(url, options),
+  /** It gets a pool of its caller, without a listener of `error`, instead of the URL. */
+  postgresPool: (url: string, options: PostgresStoreOptions) =>
+    postgresStore(new pg.Pool({ connectionString: url, max: 3 }), options),
+};
+export type Kinds = typeof kinds;
 
 /** What another process asks of the stores in this one. */
 export type Request = { readonly id: number; readonly store: number } & (
-  | { readonly open: readonly string[]; readonly options: EtcdStoreOptions }
+  | { readonly open: keyof Kinds; readonly args: readonly unknown[] }
   | { readonly aheadMs: number }
   | { readonly method: string; readonly args: readonly unknown[] }
   | { readonly subscribe: unknown; readonly subscription: number }
@@ -14,13 +29,16 @@ export type Reply =
   | { readonly id: number; readonly error: { readonly message: string; readonly code?: unknown } }
   | { readonly subscription: number; readonly version?: number };
 
-const stores = new Map<number, ReturnType<typeof etcdStore>>();
+const stores = new Map<number, TaskStore & PushConfigStore>();
 const subscribers = new Map<number, () => unknown>();
 const tell = (reply: Reply) => process.send?.(reply);
 
 async function answer(request: Request): Promise<unknown> {
   if ('aheadMs' in request) return void Object.assign(globalThis, { aheadMs: request.aheadMs });
-  if ('open' in request) return void stores.set(request.store, etcdStore(request.open, request.options));
+  if ('open' in request) {
+    const open = kinds[request.open] as (...args: readonly unknown[]) => TaskStore & PushConfigStore;
+    return void stores.set(request.store, open(...request.args));
+  }
   if ('unsubscribe' in request) return void (await subscribers.get(request.unsubscribe)?.());
   const store = stores.get(request.store)!;
   if ('subscribe' in request) {
