@@ -29,11 +29,11 @@ export interface BulkRequest extends BulkFilter {
 /** How a run goes. */
 export interface BulkPace {
   /** Says what would be done, and writes nothing: not even a record. Default false. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
   /** At most so many tasks a second. Default: as fast as the store. */
-  readonly perSecond?: number;
+  readonly perSecond?: number | undefined;
   /** Ends the run after the tasks that are under way. It can be resumed. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What became of one task. */

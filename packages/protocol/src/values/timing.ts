@@ -1,13 +1,13 @@
 /** How long to wait between two tries. */
 export interface Backoff {
   /** Milliseconds before the second try. Default 1,000. */
-  readonly initialMs?: number;
+  readonly initialMs?: number | undefined;
   /** How many times longer each wait is than the one before: 1 or more. Default 2. */
-  readonly factor?: number;
+  readonly factor?: number | undefined;
   /** The longest wait in milliseconds. Default 60,000. */
-  readonly maxMs?: number;
+  readonly maxMs?: number | undefined;
   /** Which part of a wait is left to chance, 0 to 1, so that many tasks do not try again at once. Default 0.2. */
-  readonly jitter?: number;
+  readonly jitter?: number | undefined;
 }
 
 /** The wait after so many failures, 1 or more, in milliseconds. `random`: at least 0 and less than 1. */

@@ -3,31 +3,31 @@ import type { Backoff } from '@batonjs/protocol/timing';
 /** How often something that threw is tried again. */
 export interface Retry {
   /** How many tries may follow the first one. Default 0. */
-  readonly retries?: number;
-  readonly backoff?: Backoff;
+  readonly retries?: number | undefined;
+  readonly backoff?: Backoff | undefined;
   /**
    * Whether an error is worth another try; `attempt`: which try it ended, from 1. Default: every error but an `A2AError`
    * that says neither `UNAVAILABLE`, `INTERNAL_ERROR` nor when to try again. A `NonRetryableError` never is.
    */
-  readonly retryIf?: (error: unknown, attempt: number) => boolean;
+  readonly retryIf?: ((error: unknown, attempt: number) => boolean) | undefined;
 }
 
 /** How often a step is tried, and how long one try may take. */
 export interface StepRetry extends Retry {
   /** Milliseconds after which the signal of the try is aborted and the try has failed. Default: no limit. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** How often the server runs an agent again that threw. */
 export interface TurnRetry extends Retry {
   /** The defaults of the steps; their `backoff` is that of the turns unless they have another one. */
-  readonly steps?: StepRetry;
+  readonly steps?: StepRetry | undefined;
 }
 
 /** The options of one step. */
 export interface StepOptions extends StepRetry {
   /** `task`: the result is that of every later turn of the task, too. Default: of the later attempts of this turn. */
-  readonly keep?: 'task';
+  readonly keep?: 'task' | undefined;
 }
 
 /** One try of a step. */
