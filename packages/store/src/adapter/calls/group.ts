@@ -41,14 +41,18 @@ export class Group<Item, Result = unknown> {
   run(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       let isSettled = false;
-      const settle = <Value>(settled: (value: Value) => void) => {
-        return (value: Value) => {
+      this.#waiting.push({
+        item,
+        resolve: (result) => {
           isSettled = true;
-          settled(value);
-        };
-      };
-      const rest = { resolve: settle(resolve), reject: settle(reject), isSettled: () => isSettled };
-      this.#waiting.push({ item, ...rest });
+          resolve(result);
+        },
+        reject: (error) => {
+          isSettled = true;
+          reject(error);
+        },
+        isSettled: () => isSettled,
+      });
       this.#runSoon();
     });
   }
@@ -63,7 +67,7 @@ export class Group<Item, Result = unknown> {
     // After all callbacks of this round of the event loop, so that their items form one group.
     setImmediate(() => {
       this.#isDue = false;
-      while (this.#hasNext) void this.#run(this.#next());
+      while (this.#hasNext) this.#run(this.#next());
     });
   }
 
@@ -80,14 +84,32 @@ export class Group<Item, Result = unknown> {
     return group;
   }
 
-  async #run(group: Members<Item, Result>): Promise<void> {
+  /** Resolves once the group is over; undefined if it is already, as in a database of this process. */
+  #run(group: Members<Item, Result>): Promise<void> | undefined {
     this.#underWay++;
+    let left: ReturnType<GroupOptions<Item, Result>['run']>;
     try {
-      this.#waiting.unshift(...((await this.#options.run(group)) ?? []));
+      left = this.#options.run(group);
     } catch (error) {
-      const left = group.filter(({ isSettled }) => !isSettled());
-      if (left.length > 1 && this.#options.isOfOne?.(error)) for (const one of left) await this.#run([one]);
-      else for (const one of left) one.reject(error);
+      left = Promise.reject(error);
+    }
+    if (left !== undefined) return this.#goOn(group, left);
+    this.#underWay--;
+    this.#runSoon();
+    return undefined;
+  }
+
+  async #goOn(
+    group: Members<Item, Result>,
+    left: ReturnType<GroupOptions<Item, Result>['run']>,
+  ): Promise<void> {
+    try {
+      this.#waiting.unshift(...((await left) ?? []));
+    } catch (error) {
+      const unsettled = group.filter(({ isSettled }) => !isSettled());
+      if (unsettled.length > 1 && this.#options.isOfOne?.(error))
+        for (const one of unsettled) await this.#run([one]);
+      else for (const one of unsettled) one.reject(error);
     } finally {
       this.#underWay--;
       this.#runSoon();
