@@ -18,7 +18,7 @@ const runtimes = [
 ];
 const createBaton = JSON.parse(readFileSync(join(root, 'packages/create-baton/package.json'), 'utf8'));
 /** What those programs and the new project import, and what writes it. All packages: `pnpm check:static`. */
-const used = ['client', 'server', 'server-node', 'store-memory', 'store-sqlite']
+const used = ['client', 'server', 'server-node', 'store-memory', 'store-sqlite', 'testing']
   .map((name) => `@batonjs/${name}`)
   .concat('create-baton');
 const [hello = '', ask = ''] = codeBlocks('README.md');
