@@ -65,3 +65,19 @@ test('items that are left come first in the next group', async () => {
   await Promise.all(['a', 'b', 'c'].map((word) => group.run(word)));
   expect(groups).toEqual(['a b', 'b c', 'c']);
 });
+
+test('a group that is over at once leaves the event loop to others before the next one', async () => {
+  const order: string[] = [];
+  const group = new Group<string>({
+    most: 1,
+    run: ([one]) => {
+      order.push(one!.item);
+      one!.resolve(undefined);
+      return undefined;
+    },
+  });
+  const all = ['a', 'b'].map((word) => group.run(word));
+  setImmediate(() => order.push('others'));
+  await Promise.all(all);
+  expect(order).toEqual(['a', 'others', 'b']);
+});

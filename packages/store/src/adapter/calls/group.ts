@@ -67,7 +67,8 @@ export class Group<Item, Result = unknown> {
     // After all callbacks of this round of the event loop, so that their items form one group.
     setImmediate(() => {
       this.#isDue = false;
-      while (this.#hasNext) this.#run(this.#next());
+      // One that is over at once took its share of this round: the next one waits for another.
+      for (let goesOn = true; goesOn && this.#hasNext; ) goesOn = this.#run(this.#next()) !== undefined;
     });
   }
 
