@@ -1,4 +1,5 @@
-import * as store from '@batonjs/store';
+import type { StoredFact, TaskName } from '@batonjs/store';
+import * as store from '@batonjs/store/adapter';
 
 /** The log of a task. */
 interface Log {
@@ -20,7 +21,7 @@ export class Tables {
   readonly identity = crypto.randomUUID();
 }
 
-const nameOf = ({ scope, taskId }: store.TaskName) => JSON.stringify([scope, taskId]);
+const nameOf = ({ scope, taskId }: TaskName) => JSON.stringify([scope, taskId]);
 const keyOf = (webhook: store.WebhookRow) => JSON.stringify([webhook.scope, webhook.taskId, webhook.id]);
 const replace = <Row>(rows: Map<string, Row>, key: string, after?: Row) =>
   after ? rows.set(key, after) : rows.delete(key);
@@ -78,7 +79,7 @@ export function mapRows(tables: Tables, now: () => number): store.Rows {
     if (change.fullAt !== undefined) buckets.set(bucket!, change.fullAt);
   }
 
-  const factsOf = (name: string, after: number, limit = Number.MAX_SAFE_INTEGER): store.StoredFact[] =>
+  const factsOf = (name: string, after: number, limit = Number.MAX_SAFE_INTEGER): StoredFact[] =>
     (logs.get(name)?.facts ?? []).slice(after, after + limit).map(({ commitId, json }, n) => {
       const version = after + n + 1;
       return { version, commitId, fact: store.parseFact(json, version) };

@@ -2,7 +2,7 @@ import { createHook } from 'node:async_hooks';
 import { getEventListeners } from 'node:events';
 import type { Server } from 'node:http';
 import type { AgentServer } from '@batonjs/server';
-import type { Topic } from '@batonjs/store';
+import type { Topic } from '@batonjs/store/adapter';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { LiveTask } from '../../packages/server/src/log/live-task.ts';

@@ -1,4 +1,5 @@
-import type { Answer, TaskStore, Topic } from '@batonjs/store';
+import type { Answer, TaskStore } from '@batonjs/store';
+import type { Topic } from '@batonjs/store/adapter';
 import type { VirtualProcess } from './virtual-process.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

@@ -1,7 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { PushConfigStore, StoreErrorCode, TaskStore, Topic } from '@batonjs/store';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { StoreError } from '@batonjs/store';
+import type { Topic } from '@batonjs/store/adapter';
 import { builtProgram } from './built-program.ts';
 import type { Kinds, Reply, Request } from './store-process.ts';
 
@@ -38,7 +39,7 @@ export function startStoreProcess(aheadMs = 0): RemoteStores {
     waiting.delete(reply.id);
     if ('error' in reply) {
       const { message, code } = reply.error;
-      call?.reject(code ? new StoreError(code as StoreErrorCode, message) : new Error(message));
+      call?.reject(code ? new StoreError(code as StoreError['code'], message) : new Error(message));
     } else call?.resolve(reply.result);
   });
   child.on('exit', () => {

@@ -1,6 +1,7 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { allRecords } from '@batonjs/server/internals';
-import { type Answer, deletionsOf, type ListedTask, type Scope, type TaskStore } from '@batonjs/store';
+import type { Answer, ListedTask, Scope, TaskStore } from '@batonjs/store';
+import { deletionsOf } from '@batonjs/store/rules';
 import { originOf } from './fork-stored.ts';
 
 /** What was erased. */

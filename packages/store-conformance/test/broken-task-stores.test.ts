@@ -1,4 +1,4 @@
-import { callSubscriber, type TaskStore } from '@batonjs/store';
+import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { taskStoreChecks } from '../src/checks/task-store.ts';
@@ -29,7 +29,7 @@ async function failures(section: string, open: () => Opened, asked = options): P
 function noisy(store: TaskStore): TaskStore {
   const subscribers = new Set<() => void>();
   const notifyAll = () => {
-    for (const notify of subscribers) callSubscriber(notify);
+    for (const notify of subscribers) queueMicrotask(notify);
   };
   return override(store, {
     async subscribe(topic, notify) {

@@ -2,20 +2,18 @@ import type { Fact } from '@batonjs/lifecycle';
 import {
   type Commit,
   type Committed,
-  deletionsOf,
   type Lease,
   type ListedTask,
   type Rate,
   type StoredFact,
   StoreError,
-  type StoreErrorCode,
   type TaskName,
   type TaskPage,
   type TaskQuery,
   type TaskStore,
   type TurnSchedule,
-  takenFrom,
 } from '@batonjs/store';
+import { deletionsOf, takenFrom } from '@batonjs/store/rules';
 import { memoryStore } from '@batonjs/store-memory';
 import { override } from '../src/faults/override.ts';
 import { sabotage } from '../src/faults/sabotage.ts';
@@ -56,7 +54,7 @@ const onList =
   ): Break =>
   (store) => ({ list: async (scope, query) => change(await store.list(scope, query), query, store, scope) });
 /** The error with another code. */
-const renamed = (code: StoreErrorCode, other: StoreErrorCode) => (error: unknown) => {
+const renamed = (code: StoreError['code'], other: StoreError['code']) => (error: unknown) => {
   throw StoreError.is(error, code) ? new StoreError(other, 'Renamed') : error;
 };
 const soon = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,4 +1,4 @@
-import type { Rows, Wanted } from '@batonjs/store';
+import type { Rows, Wanted } from '@batonjs/store/adapter';
 import type { Cluster } from './cluster/cluster.ts';
 import { WriteGroups } from './cluster/write-groups.ts';
 import { ClusterClock } from './layout/cluster-clock.ts';

@@ -1,10 +1,5 @@
-import {
-  createStore,
-  mustKnowOptions,
-  type PushConfigStore,
-  StoreError,
-  type TaskStore,
-} from '@batonjs/store';
+import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import { createStore, mustKnowOptions } from '@batonjs/store/adapter';
 import { Cluster } from './cluster/cluster.ts';
 import { Connections, type EtcdTls } from './cluster/connections.ts';
 import { etcdRows } from './etcd-rows.ts';

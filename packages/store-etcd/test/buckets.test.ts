@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createStore, type Rate, type Rows } from '@batonjs/store';
+import type { Rate } from '@batonjs/store';
+import { createStore, type Rows } from '@batonjs/store/adapter';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';

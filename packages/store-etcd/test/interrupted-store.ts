@@ -1,4 +1,4 @@
-import { createStore } from '@batonjs/store';
+import { createStore } from '@batonjs/store/adapter';
 import { onTestFinished } from 'vitest';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';

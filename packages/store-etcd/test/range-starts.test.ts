@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createStore } from '@batonjs/store';
+import { createStore } from '@batonjs/store/adapter';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';

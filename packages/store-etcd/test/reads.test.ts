@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Wanted } from '@batonjs/store';
+import type { Wanted } from '@batonjs/store/adapter';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunk, chunkAfter } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';

@@ -1,8 +1,6 @@
+import type { Commit, Scope, StoredFact, TaskPage, Unsubscribe } from '@batonjs/store';
 import {
-  byName,
   type Change,
-  type Commit,
-  deletionOf,
   type Found,
   type FoundTask,
   frozenJson,
@@ -12,19 +10,14 @@ import {
   type Moment,
   type QueueRow,
   type Rows,
-  remembered,
-  type Scope,
   type Step,
-  type StoredFact,
   Subscribers,
   steadyNow,
-  type TaskPage,
   type TaskWrite,
   type Topic,
-  type Unsubscribe,
   type Wanted,
-  type WantedTask,
-} from '@batonjs/store';
+} from '@batonjs/store/adapter';
+import { byName, deletionOf, remembered, type WantedTask } from '@batonjs/store/rules';
 import { Buckets } from './buckets.ts';
 import { ClosedLogs } from './logs/closed-logs.ts';
 import { EndedRows } from './logs/ended-rows.ts';

@@ -1,4 +1,5 @@
-import { createStore, mustKnowOptions, type PushConfigStore, type TaskStore } from '@batonjs/store';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { createStore, mustKnowOptions } from '@batonjs/store/adapter';
 import { MemoryRows } from './memory-rows.ts';
 
 export interface MemoryStoreOptions {

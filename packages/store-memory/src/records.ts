@@ -1,4 +1,4 @@
-import type { RecordRow, Replaced, Wanted } from '@batonjs/store';
+import type { RecordRow, Replaced, Wanted } from '@batonjs/store/adapter';
 import { SortedList } from './order/sorted-list.ts';
 
 type Place = Pick<RecordRow, 'name' | 'scope' | 'expiresAt'>;

@@ -1,13 +1,6 @@
-import {
-  cutPage,
-  isListed,
-  isListedAlike,
-  type ListedTask,
-  type ListSearch,
-  type TaskPage,
-  type TaskRow,
-  termsOf,
-} from '@batonjs/store';
+import type { ListedTask, TaskPage } from '@batonjs/store';
+import { cutPage, type ListSearch, type TaskRow } from '@batonjs/store/adapter';
+import { isListed, isListedAlike, termsOf } from '@batonjs/store/rules';
 import { Lists, olderFirst, type Place, type StateList } from './logs/lists.ts';
 import type { Log } from './logs/log.ts';
 import type { SortedList } from './order/sorted-list.ts';

@@ -1,4 +1,5 @@
-import type { TaskName, TaskRow } from '@batonjs/store';
+import type { TaskName } from '@batonjs/store';
+import type { TaskRow } from '@batonjs/store/adapter';
 import { describe, expect, it } from 'vitest';
 import { headAt } from '../../../test/kit/task-logs.ts';
 import { ClosedLogs } from '../src/logs/closed-logs.ts';

@@ -1,4 +1,5 @@
-import type { PushConfigStore, TaskStore, Topic } from '@batonjs/store';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import type { Topic } from '@batonjs/store/adapter';
 import { describe, expect, it } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { memoryStore } from '../src/index.ts';

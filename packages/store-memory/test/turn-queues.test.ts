@@ -1,4 +1,4 @@
-import type { TaskRow } from '@batonjs/store';
+import type { TaskRow } from '@batonjs/store/adapter';
 import { describe, expect, it } from 'vitest';
 import { headAt } from '../../../test/kit/task-logs.ts';
 import { Log } from '../src/logs/log.ts';

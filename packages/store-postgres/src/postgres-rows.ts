@@ -1,4 +1,5 @@
-import { KnownTasks, type Rows, type Step, StoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
+import { KnownTasks, type Rows, type Step } from '@batonjs/store/adapter';
 import { Buckets } from './changes/buckets.ts';
 import { GroupedChanges } from './changes/grouped-changes.ts';
 import { SearchedChanges } from './changes/searched-changes.ts';

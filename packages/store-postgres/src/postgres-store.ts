@@ -1,10 +1,5 @@
-import {
-  createStore,
-  mustKnowOptions,
-  type PushConfigStore,
-  StoreError,
-  type TaskStore,
-} from '@batonjs/store';
+import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import { createStore, mustKnowOptions } from '@batonjs/store/adapter';
 import pg from 'pg';
 import type { Database } from './database/database.ts';
 import { type PGliteLike, pgliteDatabase } from './database/pglite-database.ts';

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
-import { type TaskStore, topicNumber } from '@batonjs/store';
+import type { TaskStore } from '@batonjs/store';
+import { topicNumber } from '@batonjs/store/adapter';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { chunkAfter, untilItWorks } from '../../../test/kit/task-logs.ts';

@@ -1,4 +1,5 @@
-import { createStore, type Delivery, type Lease } from '@batonjs/store';
+import type { Delivery, Lease } from '@batonjs/store';
+import { createStore } from '@batonjs/store/adapter';
 import pg from 'pg';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';

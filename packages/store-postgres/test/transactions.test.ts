@@ -1,4 +1,5 @@
-import { createStore, type Lease } from '@batonjs/store';
+import type { Lease } from '@batonjs/store';
+import { createStore } from '@batonjs/store/adapter';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { chunk, chunkAfter, headAt } from '../../../test/kit/task-logs.ts';

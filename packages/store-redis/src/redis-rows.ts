@@ -1,13 +1,12 @@
+import type { Answer, Scope } from '@batonjs/store';
 import {
-  type Answer,
   DatabaseClock,
   type ListSearch,
   type Rows,
-  type Scope,
   Subscribers,
   type Topic,
   whenAnswered,
-} from '@batonjs/store';
+} from '@batonjs/store/adapter';
 import { retryRead } from './calls/retry-read.ts';
 import type { RedisDriver } from './connection/driver.ts';
 import type { Database } from './database/database.ts';

@@ -1,10 +1,5 @@
-import {
-  createStore,
-  mustKnowOptions,
-  type PushConfigStore,
-  StoreError,
-  type TaskStore,
-} from '@batonjs/store';
+import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import { createStore, mustKnowOptions } from '@batonjs/store/adapter';
 import type { RedisDriver } from './connection/driver.ts';
 import { NodeRedis } from './connection/node-redis.ts';
 import type { ClientOptions } from './connection/servers.ts';

@@ -1,4 +1,5 @@
-import { isIdle, type Rows, type Step, type Topic, type Unsubscribe } from '@batonjs/store';
+import type { Unsubscribe } from '@batonjs/store';
+import { isIdle, type Rows, type Step, type Topic } from '@batonjs/store/adapter';
 import type { Transactions } from './sql/transactions.ts';
 import { Logs } from './tables/logs.ts';
 import type { Tables } from './tables/tables.ts';

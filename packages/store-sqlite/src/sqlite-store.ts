@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { mustKnowOptions, type PushConfigStore, type TaskStore } from '@batonjs/store';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { mustKnowOptions } from '@batonjs/store/adapter';
 import { hostMonotonic } from './database/host-clock.ts';
 import { type Durability, openDatabase } from './database/open-database.ts';
 import { storeOnDatabase } from './store-on-database.ts';

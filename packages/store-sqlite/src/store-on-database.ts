@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { createStore, type PushConfigStore, type TaskStore } from '@batonjs/store';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { createStore } from '@batonjs/store/adapter';
 import { FileChanges } from './database/file-changes.ts';
 import { GroupCommit } from './database/group-commit.ts';
 import { hostMonotonic } from './database/host-clock.ts';

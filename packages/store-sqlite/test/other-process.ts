@@ -1,6 +1,7 @@
 import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type PushConfigStore, StoreError, type TaskStore, type Topic } from '@batonjs/store';
+import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import type { Topic } from '@batonjs/store/adapter';
 
 type Store = TaskStore & PushConfigStore;
 

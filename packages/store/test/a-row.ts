@@ -1,5 +1,5 @@
 import type { Head } from '@batonjs/lifecycle';
-import type { WebhookRow } from '../src/index.ts';
+import type { WebhookRow } from '../src/adapter.ts';
 import { placed, type TaskFacts, type TaskRow } from '../src/rules/task-row.ts';
 import { plannedWebhook, type WebhookFacts } from '../src/rules/webhook-row.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { DatabaseClock } from '../src/index.ts';
+import { DatabaseClock } from '../src/adapter.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { steadyNow } from '../src/index.ts';
+import { steadyNow } from '../src/adapter.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

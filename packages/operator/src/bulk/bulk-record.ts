@@ -1,6 +1,6 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { allRecords, type Clock, newId, recordName } from '@batonjs/server/internals';
-import { type RecordStore, type Scope, type StoredRecord, StoreError } from '@batonjs/store';
+import { type RecordStore, type Scope, StoreError } from '@batonjs/store';
 import type { BulkRequest } from './bulk.ts';
 import { type BulkPlace, firstPlace } from './bulk-place.ts';
 
@@ -116,7 +116,7 @@ export async function bulkRuns(store: RecordStore, queue: string, limit = 50): P
     .map(runIn);
 }
 
-function runIn({ value }: StoredRecord): BulkRun {
+function runIn({ value }: { readonly value: unknown }): BulkRun {
   const { by: _, ...run } = value as BulkRun & { readonly by: string };
   return run;
 }

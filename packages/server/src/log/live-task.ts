@@ -10,7 +10,6 @@ import {
   type StoredLog,
   StoreError,
   type Unsubscribe,
-  whenAnswered,
 } from '@batonjs/store';
 import { newId } from '../base/system/new-id.ts';
 import { commitIdAt } from './commit-id-at.ts';
@@ -154,14 +153,15 @@ export class LiveTask {
     if (this.#unsubscribe) return this.#unsubscribe;
     this.#unsubscribe = this.#subscribeToStore();
     // The store does not notify of earlier commits.
-    return this.#state ? whenAnswered(this.#unsubscribe, () => this.tryRefresh()) : this.#unsubscribe;
+    if (!this.#state) return this.#unsubscribe;
+    return isPending(this.#unsubscribe) ? this.#unsubscribe.then(() => this.tryRefresh()) : this.tryRefresh();
   }
 
   unsubscribe(): Answer<void> {
     const unsubscribe = this.#unsubscribe;
     this.#isSubscribed = false;
     this.#unsubscribe = undefined;
-    return whenAnswered(unsubscribe, (end) => end?.());
+    return isPending(unsubscribe) ? unsubscribe.then((end) => end?.()) : unsubscribe?.();
   }
 
   /** Reads facts whose notification was lost; subscribes again if that failed before. Never rejects. */

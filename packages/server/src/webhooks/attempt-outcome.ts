@@ -1,6 +1,6 @@
 import { type Fact, isTerminal } from '@batonjs/lifecycle';
 import { backoffMs } from '@batonjs/protocol/timing';
-import type { DeliveryOutcome } from '@batonjs/store';
+import type { PushConfigStore } from '@batonjs/store';
 import { isoTime } from '../base/timing/clock.ts';
 import type { AttemptResult } from './attempt.ts';
 import { backoffOf, type PushRetry } from './push-options.ts';
@@ -19,7 +19,10 @@ export interface FailedAttempt {
 }
 
 /** A webhook is tried again, or given up. */
-export type FailureOutcome = Extract<DeliveryOutcome, { retryAt: string } | { dead: string }>;
+export type FailureOutcome = Extract<
+  Parameters<PushConfigStore['advance']>[1],
+  { retryAt: string } | { dead: string }
+>;
 
 /** Whether no update follows: a webhook that refuses this one is given up, so that `deadLetters` shows it. */
 const endsTask = (fact: Fact): boolean => fact.type === 'status-changed' && isTerminal(fact.status.state);

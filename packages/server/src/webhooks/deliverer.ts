@@ -1,12 +1,12 @@
 import { backoffMs } from '@batonjs/protocol/timing';
-import type { Delivery, PushConfigName, Unsubscribe } from '@batonjs/store';
+import type { Delivery, Unsubscribe } from '@batonjs/store';
 import { endSubscription } from '../base/store/end-subscription.ts';
 import { heardWithinMs, type Peers } from '../base/store/peers.ts';
 import { newId } from '../base/system/new-id.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import { ClockSteps } from '../base/timing/clock-steps.ts';
 import { type DeliveryProgress, deliver, deliveryMs } from './deliver.ts';
-import { FailingWebhooks, hostOf } from './hosts/failing-webhooks.ts';
+import { FailingWebhooks, hostOf, type PushConfigName } from './hosts/failing-webhooks.ts';
 import { HostShares } from './hosts/host-shares.ts';
 import { backoffOf } from './push-options.ts';
 import type { DeliveryDependencies } from './webhooks.ts';

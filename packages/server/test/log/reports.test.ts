@@ -1,4 +1,4 @@
-import { StoreError, type StoreErrorCode, type TaskStore } from '@batonjs/store';
+import { StoreError, type TaskStore } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import type { LogDependencies } from '../../src/log/log-dependencies.ts';
 import { reportLostFacts } from '../../src/log/report-lost-facts.ts';
@@ -33,7 +33,7 @@ describe('facts that the store lost', () => {
   const report = async (
     load: () => Promise<unknown>,
     closed = false,
-    code: StoreErrorCode = 'LOG_DIVERGED',
+    code: StoreError['code'] = 'LOG_DIVERGED',
   ) => {
     const { lines, logger } = logged();
     let isSubscribed = true;

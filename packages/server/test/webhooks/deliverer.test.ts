@@ -1,9 +1,10 @@
-import type { PushConfig, PushConfigName } from '@batonjs/store';
+import type { PushConfig } from '@batonjs/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import type { PushOptions } from '../../src/index.ts';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
+import type { PushConfigName } from '../../src/webhooks/hosts/failing-webhooks.ts';
 import { push } from './kit/push-config.ts';
 import { begin, delivering, keep, received, status } from './kit/stored-task.ts';
 import { type Reaction, webhook } from './kit/webhook.ts';

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import type { ServerCompatibility } from '@batonjs/bindings';
-import { deletionsOf } from '@batonjs/store';
+import { deletionsOf } from '@batonjs/store/rules';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TaskState } from '@batonjs/protocol';
-import { statesOf } from '@batonjs/store';
+import { statesOf } from '@batonjs/store/rules';
 import { walk } from '../fixture/all-pages.ts';
 import { section } from '../fixture/check.ts';
 import { same } from '../fixture/expectations.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ClaimRequest, Commit, Committed, Lease, StoreErrorCode, TaskStore } from '@batonjs/store';
+import type { Commit, Committed, Lease, StoreError, TaskStore } from '@batonjs/store';
 import fc from 'fast-check';
 import type { Fixture } from '../fixture/check.ts';
 import { same } from '../fixture/expectations.ts';
@@ -136,7 +136,11 @@ function toCommit(
   };
 }
 
-function mustBeOffered(given: readonly Lease[], offers: readonly Lease[], { limit }: ClaimRequest): void {
+function mustBeOffered(
+  given: readonly Lease[],
+  offers: readonly Lease[],
+  { limit }: Parameters<TaskStore['claim']>[0],
+): void {
   const keys = offers.map((offer) => JSON.stringify(offer));
   const taken = given.map(({ scope, taskId, queue, holder, fence, cause }) =>
     JSON.stringify({ scope, taskId, queue, holder, fence, cause }),
@@ -167,5 +171,5 @@ async function mustAgree(store: TaskStore, model: Model, run: string): Promise<v
 }
 
 /** What a commit resolves to, or the code that it rejects with. */
-const outcomeOf = (commit: () => Promise<Committed>): Promise<Committed | StoreErrorCode> =>
+const outcomeOf = (commit: () => Promise<Committed>): Promise<Committed | StoreError['code']> =>
   commit().catch((error) => error.code ?? error);

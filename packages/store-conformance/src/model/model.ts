@@ -1,20 +1,16 @@
 import {
-  admit,
-  type ClaimRequest,
   type Commit,
   type Committed,
-  claimed,
-  factsInOrder,
-  granted,
   type Lease,
   type ListedTask,
   type StoredFact,
   StoreError,
-  type StoreErrorCode,
   type TaskPage,
   type TaskQuery,
-  type TaskRow,
+  type TaskStore,
 } from '@batonjs/store';
+import type { TaskRow } from '@batonjs/store/adapter';
+import { admit, claimed, factsInOrder, granted } from '@batonjs/store/rules';
 import { present } from '../samples/present.ts';
 
 /** A log as the model keeps it. */
@@ -40,7 +36,7 @@ export class Model {
   }
 
   /** The result of the commit, or the code of its refusal. */
-  commit(commit: Commit, now: number): Committed | StoreErrorCode {
+  commit(commit: Commit, now: number): Committed | StoreError['code'] {
     const log = this.log(commit.scope, commit.taskId);
     const counted = commit.once === undefined ? undefined : log.once.get(commit.once);
     if (counted !== undefined) return { version: counted, repeated: true };
@@ -59,7 +55,7 @@ export class Model {
   }
 
   /** Every lease that the claim may be given. */
-  offers(request: ClaimRequest, now: number): Lease[] {
+  offers(request: Parameters<TaskStore['claim']>[0], now: number): Lease[] {
     return this.logs.flatMap(({ scope, taskId, row }) => {
       const { holder, queue, task } = request;
       if (!row || (task && (task.taskId !== taskId || task.scope !== scope))) return [];
@@ -69,7 +65,7 @@ export class Model {
   }
 
   /** Does what the claim did that was given this lease. */
-  claim({ scope, taskId }: Lease, request: ClaimRequest, now: number): void {
+  claim({ scope, taskId }: Lease, request: Parameters<TaskStore['claim']>[0], now: number): void {
     const log = this.log(scope, taskId);
     const claim = log.row && claimed(log.row, request, { now, orderNow: now, leaseNow: now });
     log.row = present(claim, 'such lease').after;
@@ -128,7 +124,7 @@ const isBefore = (a: Placed, b: Placed): boolean =>
   a.head.statusAt === b.head.statusAt ? a.taskId > b.taskId : a.head.statusAt > b.head.statusAt;
 
 /** The result of `act`, or the code of the store error that it throws. */
-function attempt<T>(act: () => T): T | StoreErrorCode {
+function attempt<T>(act: () => T): T | StoreError['code'] {
   try {
     return act();
   } catch (error) {

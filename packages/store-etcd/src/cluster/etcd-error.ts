@@ -1,4 +1,4 @@
-import { StoreError, type StoreErrorCode, type StoreTrouble } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
 import { status } from '@grpc/grpc-js';
 
 /** Codes after which another member, or the same one a moment later, may answer. */
@@ -40,7 +40,7 @@ export function translated(name: string, error: unknown): StoreError {
   if (StoreError.is(error)) return error;
   const code = codeOf(error);
   const details = detailsOf(error);
-  const refuse = (storeCode: StoreErrorCode, why: string, trouble?: StoreTrouble) =>
+  const refuse = (storeCode: StoreError['code'], why: string, trouble?: StoreError['trouble']) =>
     new StoreError(storeCode, `${name} ${why}`, { cause: error, trouble });
   if (isFull(error))
     return refuse(

@@ -1,4 +1,4 @@
-import { Group, type Grouped } from '@batonjs/store';
+import { Group, type Grouped } from '@batonjs/store/adapter';
 import type { Compare, RangeRequest, RangeResponse, TxnRequest, Write } from '../wire/messages.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { isTooLarge } from './etcd-error.ts';

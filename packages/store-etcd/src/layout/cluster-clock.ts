@@ -1,4 +1,4 @@
-import { type Moment, steadyNow } from '@batonjs/store';
+import { type Moment, steadyNow } from '@batonjs/store/adapter';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Compare } from '../wire/messages.ts';
 import { unchanged } from './keys.ts';

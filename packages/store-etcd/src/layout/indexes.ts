@@ -1,4 +1,5 @@
-import { isListedAlike, type RecordRow, type TaskRow, termsOf, type WebhookRow } from '@batonjs/store';
+import type { RecordRow, TaskRow, WebhookRow } from '@batonjs/store/adapter';
+import { isListedAlike, termsOf } from '@batonjs/store/rules';
 import type { Write } from '../wire/messages.ts';
 import type { Keys } from './keys.ts';
 import { timeIn, turnIn } from './order.ts';

@@ -1,4 +1,5 @@
-import type { TaskName, TaskRow, WebhookRow } from '@batonjs/store';
+import type { TaskName } from '@batonjs/store';
+import type { TaskRow, WebhookRow } from '@batonjs/store/adapter';
 import type { KeyValue } from '../wire/messages.ts';
 
 /** The webhooks of a task, which have one key. */

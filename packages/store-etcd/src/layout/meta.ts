@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { otherLayout } from '@batonjs/store';
+import { otherLayout } from '@batonjs/store/adapter';
 import type { Cluster } from '../cluster/cluster.ts';
 import { unchanged } from './keys.ts';
 

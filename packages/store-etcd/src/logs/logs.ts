@@ -1,4 +1,5 @@
-import { type KeptFacts, type KeptLog, type Scope, type StoredFact, StoreError } from '@batonjs/store';
+import { type Scope, type StoredFact, StoreError } from '@batonjs/store';
+import type { KeptFacts, KeptLog } from '@batonjs/store/adapter';
 import type { Database } from '../layout/database.ts';
 import { digestOf } from '../layout/digest.ts';
 import { inside, type Keys, lastPart } from '../layout/keys.ts';

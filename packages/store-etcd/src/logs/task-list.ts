@@ -1,11 +1,6 @@
-import {
-  cutPage,
-  type ListedTask,
-  type ListSearch,
-  type Scope,
-  statesOf,
-  type TaskPage,
-} from '@batonjs/store';
+import type { ListedTask, Scope, TaskPage } from '@batonjs/store';
+import { cutPage, type ListSearch } from '@batonjs/store/adapter';
+import { statesOf } from '@batonjs/store/rules';
 import { isCompacted } from '../cluster/etcd-error.ts';
 import type { Database } from '../layout/database.ts';
 import { stateIn } from '../layout/indexes.ts';

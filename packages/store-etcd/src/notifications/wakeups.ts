@@ -1,4 +1,5 @@
-import { type Notification, Subscribers, type Topic, topicNumber, type Unsubscribe } from '@batonjs/store';
+import type { Unsubscribe } from '@batonjs/store';
+import { type Notification, Subscribers, type Topic, topicNumber } from '@batonjs/store/adapter';
 import { digestOf } from '../layout/digest.ts';
 import { inside, type Keys } from '../layout/keys.ts';
 import { timeIn } from '../layout/order.ts';

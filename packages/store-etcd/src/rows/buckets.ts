@@ -1,4 +1,4 @@
-import { changeOf, type Step } from '@batonjs/store';
+import { changeOf, type Step } from '@batonjs/store/adapter';
 import { isLeaseGone } from '../cluster/etcd-error.ts';
 import type { Database } from '../layout/database.ts';
 import { KeyQueues } from '../layout/key-queues.ts';

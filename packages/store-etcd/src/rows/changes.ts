@@ -8,7 +8,7 @@ import {
   type Step,
   type TaskRow,
   type Wanted,
-} from '@batonjs/store';
+} from '@batonjs/store/adapter';
 import type { WriteGroups } from '../cluster/write-groups.ts';
 import type { Database } from '../layout/database.ts';
 import { KeyQueues } from '../layout/key-queues.ts';

@@ -1,4 +1,6 @@
-import type { TaskName, Wanted, WantedTask } from '@batonjs/store';
+import type { TaskName } from '@batonjs/store';
+import type { Wanted } from '@batonjs/store/adapter';
+import type { WantedTask } from '@batonjs/store/rules';
 import { digestOf } from '../layout/digest.ts';
 import { absent, type KnownTask } from '../layout/known-task.ts';
 

@@ -1,4 +1,4 @@
-import type { Found, FoundTask, Moment, Wanted, WebhookRow } from '@batonjs/store';
+import type { Found, FoundTask, Moment, Wanted, WebhookRow } from '@batonjs/store/adapter';
 import type { Database } from '../layout/database.ts';
 import {
   isApart,

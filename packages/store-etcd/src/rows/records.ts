@@ -1,4 +1,4 @@
-import type { Moment, RecordRow, Wanted } from '@batonjs/store';
+import type { Moment, RecordRow, Wanted } from '@batonjs/store/adapter';
 import type { Database } from '../layout/database.ts';
 import { insideUntil } from '../layout/keys.ts';
 import type { KeyValue } from '../wire/messages.ts';

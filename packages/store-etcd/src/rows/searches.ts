@@ -1,13 +1,6 @@
-import {
-  byName,
-  type Found,
-  type Moment,
-  type TaskName,
-  type TaskRow,
-  type WaitingCaller,
-  type Wanted,
-  type WebhookRow,
-} from '@batonjs/store';
+import type { TaskName } from '@batonjs/store';
+import type { Found, Moment, TaskRow, Wanted, WebhookRow } from '@batonjs/store/adapter';
+import { byName, type WaitingCaller } from '@batonjs/store/rules';
 import type { Database } from '../layout/database.ts';
 import {
   due,

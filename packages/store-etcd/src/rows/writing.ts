@@ -1,14 +1,13 @@
+import { StoreError, type TaskName } from '@batonjs/store';
 import {
   type Change,
   changedRow,
-  forgottenTurns,
   type RecordRow,
   type Replaced,
-  StoreError,
-  type TaskName,
   type TaskWrite,
   type WebhookRow,
-} from '@batonjs/store';
+} from '@batonjs/store/adapter';
+import { forgottenTurns } from '@batonjs/store/rules';
 import type { Database } from '../layout/database.ts';
 import { digestOf } from '../layout/digest.ts';
 import { movesOfRecord, movesOfTask, movesOfWebhooks } from '../layout/indexes.ts';

@@ -1,4 +1,4 @@
-import type { Found, TaskRow, Wanted } from '@batonjs/store';
+import type { Found, TaskRow, Wanted } from '@batonjs/store/adapter';
 import { SortedList } from '../order/sorted-list.ts';
 
 const atOf = ({ endedAt = 0 }: TaskRow): number => endedAt;

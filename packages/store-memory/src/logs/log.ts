@@ -1,4 +1,5 @@
-import type { Commit, TaskName, TaskRow, WebhookRow } from '@batonjs/store';
+import type { Commit, TaskName } from '@batonjs/store';
+import type { TaskRow, WebhookRow } from '@batonjs/store/adapter';
 import type { Queued } from '../order/priority-queues.ts';
 import { bytesOf, Facts } from './facts.ts';
 import { LargeMap } from './large-map.ts';

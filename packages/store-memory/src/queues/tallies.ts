@@ -1,4 +1,5 @@
-import { isAsking, type Tally, type TaskRow, tallyOf } from '@batonjs/store';
+import type { TaskRow } from '@batonjs/store/adapter';
+import { isAsking, type Tally, tallyOf } from '@batonjs/store/rules';
 import { PriorityQueues, type Queued } from '../order/priority-queues.ts';
 
 /** A task that asks its client. */

@@ -1,11 +1,5 @@
-import {
-  type CallerRow,
-  contextOf,
-  forgottenTurns,
-  type Moment,
-  type TaskRow,
-  type WaitingCaller,
-} from '@batonjs/store';
+import type { CallerRow, Moment, TaskRow } from '@batonjs/store/adapter';
+import { contextOf, forgottenTurns, type WaitingCaller } from '@batonjs/store/rules';
 import type { Log } from '../logs/log.ts';
 import { SortedList } from '../order/sorted-list.ts';
 

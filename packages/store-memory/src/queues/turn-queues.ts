@@ -1,4 +1,5 @@
-import { contextOf, type Found, type Tally, type TaskRow, type TurnPlace, type Wanted } from '@batonjs/store';
+import type { Found, TaskRow, Wanted } from '@batonjs/store/adapter';
+import { contextOf, type Tally, type TurnPlace } from '@batonjs/store/rules';
 import { Groups } from '../groups.ts';
 import type { Log } from '../logs/log.ts';
 import { PriorityQueues } from '../order/priority-queues.ts';

@@ -1,4 +1,4 @@
-import { changedRow, type Replaced, type WebhookRow } from '@batonjs/store';
+import { changedRow, type Replaced, type WebhookRow } from '@batonjs/store/adapter';
 import { Groups } from '../groups.ts';
 import { type Log, type Logs, Webhook } from '../logs/log.ts';
 import { PriorityQueues } from '../order/priority-queues.ts';

@@ -1,4 +1,5 @@
-import { changeOf, Group, type Grouped, type SqlColumn, type Step } from '@batonjs/store';
+import { changeOf, Group, type Grouped, type Step } from '@batonjs/store/adapter';
+import type { SqlColumn } from '@batonjs/store/sql';
 import { upsert, valuesOf } from '../database/columns.ts';
 import { clock, momentAt } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';

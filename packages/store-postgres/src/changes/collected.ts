@@ -3,12 +3,11 @@ import {
   changedRow,
   type RecordRow,
   type Replaced,
-  stateOf,
   type TaskRow,
   type TaskWrite,
-  tallyOf,
   type WebhookRow,
-} from '@batonjs/store';
+} from '@batonjs/store/adapter';
+import { stateOf, tallyOf } from '@batonjs/store/rules';
 import type { Written, WrittenTask } from '../database/columns.ts';
 import { keyOf } from '../database/keys.ts';
 import { tallyKey, waitingKey } from '../tables/searches.ts';

@@ -1,3 +1,4 @@
+import { StoreError } from '@batonjs/store';
 import {
   type Change,
   changedRow,
@@ -7,9 +8,8 @@ import {
   isIdle,
   type RecordRow,
   type Step,
-  StoreError,
   type TaskRow,
-} from '@batonjs/store';
+} from '@batonjs/store/adapter';
 import { momentAt } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import { Collected } from './collected.ts';

@@ -1,4 +1,4 @@
-import { type Change, Group, type KnownTasks, type Notification, type Step } from '@batonjs/store';
+import { type Change, Group, type KnownTasks, type Notification, type Step } from '@batonjs/store/adapter';
 import type { DatabaseRow, Session } from '../database/database.ts';
 import { isAboutValues } from '../database/postgres-error.ts';
 import type { Transactions } from '../database/transactions.ts';

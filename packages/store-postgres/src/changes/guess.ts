@@ -1,4 +1,4 @@
-import { type Change, guessed, type KnownTasks, type Moment } from '@batonjs/store';
+import { type Change, guessed, type KnownTasks, type Moment } from '@batonjs/store/adapter';
 import { Collected } from './collected.ts';
 import { hasRoom, type Pending } from './group-transaction.ts';
 

@@ -3,11 +3,10 @@ import {
   type FoundTask,
   type Replaced,
   type TaskRow,
-  taskOfSql,
-  type WantedTask,
   type WebhookRow,
-  webhookOfSql,
-} from '@batonjs/store';
+} from '@batonjs/store/adapter';
+import type { WantedTask } from '@batonjs/store/rules';
+import { taskOfSql, webhookOfSql } from '@batonjs/store/sql';
 import { readTaskColumns } from '../database/columns.ts';
 import type { DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';

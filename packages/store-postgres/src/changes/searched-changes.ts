@@ -1,4 +1,4 @@
-import { type Found, isIdle, type KnownTasks, type Step, type Wanted } from '@batonjs/store';
+import { type Found, isIdle, type KnownTasks, type Step, type Wanted } from '@batonjs/store/adapter';
 import { momentAt, type Session } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';

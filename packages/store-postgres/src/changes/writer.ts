@@ -1,4 +1,6 @@
-import { changedRow, forgottenTurns, wordsOf } from '@batonjs/store';
+import { changedRow } from '@batonjs/store/adapter';
+import { forgottenTurns } from '@batonjs/store/rules';
+import { wordsOf } from '@batonjs/store/sql';
 import { recordColumns, taskColumns, upsert, valuesOf, webhookColumns } from '../database/columns.ts';
 import { clock, type Database, type Session } from '../database/database.ts';
 import { keyOf, markOf } from '../database/keys.ts';

@@ -1,12 +1,12 @@
-import type { RecordRow, TaskRow, WebhookRow } from '@batonjs/store';
+import type { RecordRow, TaskRow, WebhookRow } from '@batonjs/store/adapter';
+import { termsOf } from '@batonjs/store/rules';
 import {
   type SqlColumn,
   type SqlType,
   sqlRecordColumns,
   sqlTaskColumns,
   sqlWebhookColumns,
-  termsOf,
-} from '@batonjs/store';
+} from '@batonjs/store/sql';
 import { keyOf } from './keys.ts';
 
 /** A row that is written, with the revision that it replaces; undefined for a new row. */

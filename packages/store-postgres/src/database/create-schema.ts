@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { otherLayout, StoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
+import { otherLayout } from '@batonjs/store/adapter';
 import type { Database, Session } from './database.ts';
 import { isForbidden, isMissing, translated } from './postgres-error.ts';
 import { layout, tables, textTables } from './schema.ts';

@@ -1,4 +1,4 @@
-import type { Moment } from '@batonjs/store';
+import type { Moment } from '@batonjs/store/adapter';
 
 /** A row as the driver returns it. */
 export type DatabaseRow = Readonly<Record<string, unknown>>;

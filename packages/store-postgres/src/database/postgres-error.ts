@@ -1,4 +1,4 @@
-import { StoreError, type StoreErrorCode, type StoreTrouble } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
 import { OutcomeUnknown } from './database.ts';
 
 /** Thrown where another process wrote the same rows first: the transaction is run again. */
@@ -7,7 +7,7 @@ export class Raced extends Error {
 }
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
-const troubles: Readonly<Record<string, StoreTrouble>> = {
+const troubles: Readonly<Record<string, StoreError['trouble']>> = {
   '25006': 'read-only',
   '53100': 'disk-full',
   '53200': 'out-of-memory',
@@ -43,7 +43,11 @@ export const isReadOnly = (error: unknown): boolean => stateOf(error) === '25006
 export const isForbidden = (error: unknown): boolean => stateOf(error) === '42501';
 
 /** The error that a call rejects with. A `StoreError` stays as it is. */
-export function translated(name: string, error: unknown, code: StoreErrorCode = 'UNAVAILABLE'): StoreError {
+export function translated(
+  name: string,
+  error: unknown,
+  code: StoreError['code'] = 'UNAVAILABLE',
+): StoreError {
   if (StoreError.is(error)) return error;
   const state = stateOf(error) ?? '';
   const message = error instanceof Error ? error.message : String(error);

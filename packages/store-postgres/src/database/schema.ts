@@ -1,4 +1,4 @@
-import { askingStates } from '@batonjs/store';
+import { askingStates } from '@batonjs/store/rules';
 import { definitionsOf, recordColumns, taskColumns, termsOfTask, webhookColumns } from './columns.ts';
 
 /**

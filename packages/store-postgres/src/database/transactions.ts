@@ -1,4 +1,4 @@
-import { DatabaseClock } from '@batonjs/store';
+import { DatabaseClock } from '@batonjs/store/adapter';
 import type { Database, DatabaseRow, Looked, Work } from './database.ts';
 import { isTransient, translated } from './postgres-error.ts';
 

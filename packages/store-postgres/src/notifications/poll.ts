@@ -1,4 +1,4 @@
-import { type Subscribers, topicNumber } from '@batonjs/store';
+import { type Subscribers, topicNumber } from '@batonjs/store/adapter';
 import { clock } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import type { Transactions } from '../database/transactions.ts';

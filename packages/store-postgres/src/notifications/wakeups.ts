@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
-import { type Notification, Subscribers, type Topic, topicNumber, type Unsubscribe } from '@batonjs/store';
+import type { Unsubscribe } from '@batonjs/store';
+import { type Notification, Subscribers, type Topic, topicNumber } from '@batonjs/store/adapter';
 import type { Database } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
 import { Poll } from './poll.ts';

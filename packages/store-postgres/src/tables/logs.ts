@@ -1,13 +1,6 @@
-import {
-  Group,
-  type Grouped,
-  type KeptFacts,
-  type KeptLog,
-  parseFact,
-  type Scope,
-  type StoredFact,
-  taskOfSql,
-} from '@batonjs/store';
+import type { Scope, StoredFact } from '@batonjs/store';
+import { Group, type Grouped, type KeptFacts, type KeptLog, parseFact } from '@batonjs/store/adapter';
+import { taskOfSql } from '@batonjs/store/sql';
 import { readTaskColumns } from '../database/columns.ts';
 import type { DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';

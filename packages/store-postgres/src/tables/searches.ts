@@ -1,13 +1,6 @@
-import {
-  type Found,
-  recordOfSql,
-  type TaskRow,
-  type TurnPlace,
-  taskOfSql,
-  type WaitingCaller,
-  type Wanted,
-  webhookOfSql,
-} from '@batonjs/store';
+import type { Found, TaskRow, Wanted } from '@batonjs/store/adapter';
+import type { TurnPlace, WaitingCaller } from '@batonjs/store/rules';
+import { recordOfSql, taskOfSql, webhookOfSql } from '@batonjs/store/sql';
 import { readTaskColumns } from '../database/columns.ts';
 import { clock, type DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';

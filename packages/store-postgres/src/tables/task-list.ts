@@ -1,4 +1,6 @@
-import { type ListedTask, type ListSearch, listedFact, type Scope, type TaskPage } from '@batonjs/store';
+import type { ListedTask, Scope, TaskPage } from '@batonjs/store';
+import type { ListSearch } from '@batonjs/store/adapter';
+import { listedFact } from '@batonjs/store/sql';
 import { keysOfTerms, termsOfTask } from '../database/columns.ts';
 import type { DatabaseRow } from '../database/database.ts';
 import { keyOf, markOf } from '../database/keys.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { otherLayout, StoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
+import { otherLayout } from '@batonjs/store/adapter';
 import { listOf, type RedisDriver } from '../connection/driver.ts';
 import { infoOf } from '../connection/servers.ts';
 

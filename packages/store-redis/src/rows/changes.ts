@@ -1,3 +1,4 @@
+import { isPending, type TaskName } from '@batonjs/store';
 import {
   type Change,
   changedRow,
@@ -6,17 +7,15 @@ import {
   type FoundTask,
   guessed,
   isIdle,
-  isPending,
   KnownTasks,
-  noTask,
   type Replaced,
   type Step,
-  type TaskName,
   type TaskRow,
   topicNumber,
   type Wanted,
   type WebhookRow,
-} from '@batonjs/store';
+} from '@batonjs/store/adapter';
+import { noTask } from '@batonjs/store/rules';
 import { listOf } from '../connection/driver.ts';
 import type { Database } from '../database/database.ts';
 import { script, vital } from '../database/script.ts';

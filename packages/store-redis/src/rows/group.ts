@@ -2,13 +2,13 @@ import {
   type Change,
   changedRow,
   type FoundTask,
-  forgottenTurns,
   type RecordRow,
   type Replaced,
   type TaskWrite,
   type Wanted,
   type WebhookRow,
-} from '@batonjs/store';
+} from '@batonjs/store/adapter';
+import { forgottenTurns } from '@batonjs/store/rules';
 import { taskName } from '../database/shards.ts';
 import { movesInLists, movesInQueues, movesOfRecord, movesOfWebhook } from './places.ts';
 

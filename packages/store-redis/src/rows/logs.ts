@@ -1,12 +1,5 @@
-import {
-  type KeptFacts,
-  type KeptLog,
-  parseFact,
-  type Scope,
-  type StoredFact,
-  StoreError,
-  type TaskRow,
-} from '@batonjs/store';
+import { type Scope, type StoredFact, StoreError } from '@batonjs/store';
+import { type KeptFacts, type KeptLog, parseFact, type TaskRow } from '@batonjs/store/adapter';
 import { listOf, type RedisReply } from '../connection/driver.ts';
 import type { Database } from '../database/database.ts';
 import { script } from '../database/script.ts';

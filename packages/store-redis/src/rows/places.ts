@@ -1,15 +1,6 @@
-import {
-  contextOf,
-  isAsking,
-  isListedAlike,
-  isPutOff,
-  type RecordRow,
-  StoreError,
-  stateOf,
-  type TaskRow,
-  termsOf,
-  type WebhookRow,
-} from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
+import type { RecordRow, TaskRow, WebhookRow } from '@batonjs/store/adapter';
+import { contextOf, isAsking, isListedAlike, isPutOff, stateOf, termsOf } from '@batonjs/store/rules';
 
 /** Where a row is found: a sorted set, and its score there; undefined if it is not in that set. */
 interface Place<Row> {

@@ -1,16 +1,14 @@
-import {
-  byName,
-  contextOf,
-  type DatabaseClock,
-  type Found,
-  type FoundTask,
-  type Moment,
-  type RecordRow,
-  type TaskRow,
-  type WaitingCaller,
-  type Wanted,
-  type WebhookRow,
-} from '@batonjs/store';
+import type {
+  DatabaseClock,
+  Found,
+  FoundTask,
+  Moment,
+  RecordRow,
+  TaskRow,
+  Wanted,
+  WebhookRow,
+} from '@batonjs/store/adapter';
+import { byName, contextOf, type WaitingCaller } from '@batonjs/store/rules';
 import { groupsOf, listOf, type RedisReply } from '../connection/driver.ts';
 import type { Database } from '../database/database.ts';
 import { vital } from '../database/script.ts';

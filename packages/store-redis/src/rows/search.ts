@@ -1,4 +1,4 @@
-import type { Found } from '@batonjs/store';
+import type { Found } from '@batonjs/store/adapter';
 import type { RedisReply } from '../connection/driver.ts';
 
 /** The kind of its answer, then a command. */

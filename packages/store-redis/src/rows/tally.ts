@@ -1,4 +1,4 @@
-import { askingStates, putOff } from '@batonjs/store';
+import { askingStates, putOff } from '@batonjs/store/rules';
 import { listOf, type RedisReply } from '../connection/driver.ts';
 import type { Search } from './search.ts';
 

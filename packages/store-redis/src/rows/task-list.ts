@@ -1,11 +1,7 @@
-import {
-  type ListedTask,
-  type ListSearch,
-  listedFact,
-  type Scope,
-  statesOf,
-  type TaskPage,
-} from '@batonjs/store';
+import type { ListedTask, Scope, TaskPage } from '@batonjs/store';
+import type { ListSearch } from '@batonjs/store/adapter';
+import { statesOf } from '@batonjs/store/rules';
+import { listedFact } from '@batonjs/store/sql';
 import { groupsOf, listOf } from '../connection/driver.ts';
 import type { Database } from '../database/database.ts';
 import { script } from '../database/script.ts';

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { otherLayout, StoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
+import { otherLayout } from '@batonjs/store/adapter';
 import { applicationId, layout, schema } from '../sql/schema.ts';
 import { textSchema } from '../sql/text-schema.ts';
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Subscribers } from '@batonjs/store';
+import type { Subscribers } from '@batonjs/store/adapter';
 import type { Changes } from '../notifications/changes.ts';
 import type { TransactionHook } from '../sql/transactions.ts';
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { Group, type Grouped, StoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
+import { Group, type Grouped } from '@batonjs/store/adapter';
 import type { TransactionHook } from '../sql/transactions.ts';
 import { Backoff } from './backoff.ts';
 import { held, isBusy, unavailable } from './sqlite-error.ts';

@@ -1,4 +1,4 @@
-import { StoreError, type StoreTrouble } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
 import { lockHolder } from './lock-holder.ts';
 
 // Primary result codes of SQLite, https://www.sqlite.org/rescode.html
@@ -10,7 +10,10 @@ const cannotOpen = 14;
 const protocol = 15;
 const notADatabase = 26;
 
-const troubles: Readonly<Record<number, StoreTrouble>> = { [readonly]: 'read-only', [full]: 'disk-full' };
+const troubles: Readonly<Record<number, StoreError['trouble']>> = {
+  [readonly]: 'read-only',
+  [full]: 'disk-full',
+};
 
 const explanations: Readonly<Record<number, string>> = {
   [readonly]: 'cannot be written: the file, its folder or its disk is read-only',

@@ -1,4 +1,5 @@
-import type { Subscribers, Topic, Unsubscribe } from '@batonjs/store';
+import type { Unsubscribe } from '@batonjs/store';
+import type { Subscribers, Topic } from '@batonjs/store/adapter';
 import type { FileChanges } from './file-changes.ts';
 
 // How often the file is read for changes of other processes, in milliseconds. Busy: after a change, and while a task is

@@ -1,4 +1,4 @@
-import { type Notification, type Subscribers, topicNumber } from '@batonjs/store';
+import { type Notification, type Subscribers, topicNumber } from '@batonjs/store/adapter';
 import type { TransactionHook } from '../sql/transactions.ts';
 
 /** Topics, by number, each with the new length of the task's log. */

@@ -1,4 +1,5 @@
-import { otherLayout, StoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
+import { otherLayout } from '@batonjs/store/adapter';
 import { layout, schema } from '../sql/schema.ts';
 import { ofThisObject } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';

@@ -1,4 +1,5 @@
-import { createStore, mustKnowOptions, type PushConfigStore, type TaskStore } from '@batonjs/store';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { createStore, mustKnowOptions } from '@batonjs/store/adapter';
 import { rowsOnTables } from '../rows-on-tables.ts';
 import { ProbeRow } from '../sql/probe-row.ts';
 import { storedSchema } from './create-tables.ts';

@@ -1,13 +1,11 @@
+import type { RecordRow, TaskRow, WebhookRow } from '@batonjs/store/adapter';
 import {
-  type RecordRow,
   type SqlColumn,
   sqlRecordColumns,
   sqlTaskColumns,
-  type TaskRow,
   taskOfSql,
-  type WebhookRow,
   webhookOfSql,
-} from '@batonjs/store';
+} from '@batonjs/store/sql';
 import type { SqlRow, SqlValue } from './database.ts';
 
 /** A task as it was read: the row, and its numbers in the file. */

@@ -1,4 +1,5 @@
-import { askingStates, sqlTaskColumns, sqlWebhookColumns } from '@batonjs/store';
+import { askingStates } from '@batonjs/store/rules';
+import { sqlTaskColumns, sqlWebhookColumns } from '@batonjs/store/sql';
 import { definitionsOf, recordColumns } from './columns.ts';
 
 /** The application id of files of this store: "Batn". */

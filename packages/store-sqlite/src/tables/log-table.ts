@@ -1,4 +1,4 @@
-import type { TaskWrite } from '@batonjs/store';
+import type { TaskWrite } from '@batonjs/store/adapter';
 import type { Database } from '../sql/database.ts';
 import { type LongTexts, snapshotPieces } from '../sql/long-texts.ts';
 

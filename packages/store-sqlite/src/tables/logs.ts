@@ -1,4 +1,5 @@
-import { type KeptFacts, type KeptLog, parseFact, type Scope, type StoredFact } from '@batonjs/store';
+import type { Scope, StoredFact } from '@batonjs/store';
+import { type KeptFacts, type KeptLog, parseFact } from '@batonjs/store/adapter';
 import type { Database } from '../sql/database.ts';
 import { type LongTexts, snapshotPieces } from '../sql/long-texts.ts';
 import type { Transactions } from '../sql/transactions.ts';

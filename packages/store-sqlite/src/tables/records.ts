@@ -1,4 +1,5 @@
-import { changedRow, type RecordRow, type Replaced, recordOfSql, type Wanted } from '@batonjs/store';
+import { changedRow, type RecordRow, type Replaced, type Wanted } from '@batonjs/store/adapter';
+import { recordOfSql } from '@batonjs/store/sql';
 import { namesOf, recordColumns, valuesOf } from '../sql/columns.ts';
 import type { Database } from '../sql/database.ts';
 

@@ -6,12 +6,11 @@ import {
   type Step,
   Subscribers,
   steadyNow,
-  type Tally,
   type TaskRow,
   type TaskWrite,
   type Wanted,
-  type WantedTask,
-} from '@batonjs/store';
+} from '@batonjs/store/adapter';
+import type { Tally, WantedTask } from '@batonjs/store/rules';
 import { Changes } from '../notifications/changes.ts';
 import { type KeptTask, readColumns, toTask } from '../sql/columns.ts';
 import type { Database } from '../sql/database.ts';

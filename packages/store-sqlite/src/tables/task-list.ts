@@ -1,11 +1,6 @@
-import {
-  type ListedTask,
-  type ListSearch,
-  listedFact,
-  parseFact,
-  type Scope,
-  type TaskPage,
-} from '@batonjs/store';
+import type { ListedTask, Scope, TaskPage } from '@batonjs/store';
+import { type ListSearch, parseFact } from '@batonjs/store/adapter';
+import { listedFact } from '@batonjs/store/sql';
 import type { Database, SqlValue, Statement } from '../sql/database.ts';
 import type { LongTexts } from '../sql/long-texts.ts';
 import type { Contexts } from './contexts.ts';

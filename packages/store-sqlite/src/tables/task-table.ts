@@ -1,4 +1,6 @@
-import { stateOf, type TaskName, type TaskRow, tallyOf } from '@batonjs/store';
+import type { TaskName } from '@batonjs/store';
+import type { TaskRow } from '@batonjs/store/adapter';
+import { stateOf, tallyOf } from '@batonjs/store/rules';
 import {
   areAlike,
   type KeptTask,

@@ -1,4 +1,6 @@
-import { isListedAlike, type Scope, type TaskRow, termsOf } from '@batonjs/store';
+import type { Scope } from '@batonjs/store';
+import type { TaskRow } from '@batonjs/store/adapter';
+import { isListedAlike, termsOf } from '@batonjs/store/rules';
 import type { Database } from '../sql/database.ts';
 
 /** More tasks than this are many: how many more does not matter. */

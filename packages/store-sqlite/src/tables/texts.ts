@@ -1,4 +1,5 @@
-import { type Scope, wordsOf } from '@batonjs/store';
+import type { Scope } from '@batonjs/store';
+import { wordsOf } from '@batonjs/store/sql';
 import type { Database } from '../sql/database.ts';
 
 /** The table `task_texts`, where there is one. Its rows are deleted by a trigger. */

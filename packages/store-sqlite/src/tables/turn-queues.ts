@@ -1,11 +1,5 @@
-import {
-  type CallerRow,
-  type Found,
-  forgottenTurns,
-  type Moment,
-  type QueueRow,
-  type Wanted,
-} from '@batonjs/store';
+import type { CallerRow, Found, Moment, QueueRow, Wanted } from '@batonjs/store/adapter';
+import { forgottenTurns } from '@batonjs/store/rules';
 import { type KeptTask, readColumns, toTask } from '../sql/columns.ts';
 import type { Database } from '../sql/database.ts';
 import { asking } from '../sql/schema.ts';

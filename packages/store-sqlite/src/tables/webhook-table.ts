@@ -1,4 +1,5 @@
-import { changedRow, type Replaced, sqlWebhookColumns, type WebhookRow } from '@batonjs/store';
+import { changedRow, type Replaced, type WebhookRow } from '@batonjs/store/adapter';
+import { sqlWebhookColumns } from '@batonjs/store/sql';
 import { type KeptWebhook, namesOf, toWebhook, valuesOf } from '../sql/columns.ts';
 import type { Database } from '../sql/database.ts';
 import type { TaskTable } from './task-table.ts';

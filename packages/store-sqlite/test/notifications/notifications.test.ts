@@ -1,4 +1,4 @@
-import { Subscribers } from '@batonjs/store';
+import { Subscribers } from '@batonjs/store/adapter';
 import { expect, it, onTestFinished } from 'vitest';
 import { FileChanges } from '../../src/database/file-changes.ts';
 import { openDatabase } from '../../src/database/open-database.ts';

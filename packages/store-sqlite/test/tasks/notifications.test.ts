@@ -1,4 +1,5 @@
-import type { Commit, Topic } from '@batonjs/store';
+import type { Commit } from '@batonjs/store';
+import type { Topic } from '@batonjs/store/adapter';
 import { expect, it, onTestFinished } from 'vitest';
 import { sqliteStore } from '../../src/index.ts';
 import { chunk, commitOf, complete, received } from '../logs.ts';

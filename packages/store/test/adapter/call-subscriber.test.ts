@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { callSubscriber } from '../../src/index.ts';
+import { callSubscriber } from '../../src/adapter/subscribers.ts';
 
 it('what a subscriber throws is an uncaught exception of the process, and does not stop the caller', async () => {
   const others = process.listeners('uncaughtException');

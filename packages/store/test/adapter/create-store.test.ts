@@ -7,11 +7,10 @@ import {
   type Found,
   type KeptFacts,
   type KeptLog,
-  type PushConfigStore,
   type Rows,
   search,
-  type TaskStore,
-} from '../../src/index.ts';
+} from '../../src/adapter.ts';
+import type { PushConfigStore, TaskStore } from '../../src/index.ts';
 import { row } from '../a-row.ts';
 
 const fact = { format: 1, at: '2026-01-01T00:00:00.000Z', type: 'woken' } as const;

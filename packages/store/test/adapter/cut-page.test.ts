@@ -1,7 +1,8 @@
 import type { Fact } from '@batonjs/lifecycle';
 import { weigh } from '@batonjs/lifecycle/internals';
 import { describe, expect, it } from 'vitest';
-import { cutPage, type ListedTask } from '../../src/index.ts';
+import { cutPage } from '../../src/adapter.ts';
+import type { ListedTask } from '../../src/index.ts';
 
 const fact: Fact = { format: 1, at: '2026-01-01T00:00:00.000Z', type: 'woken' };
 const listed = (taskId: string) =>

@@ -1,5 +1,6 @@
-import { Group, type GroupOptions } from '@batonjs/store';
+import { Group } from '@batonjs/store/adapter';
 import { expect, test } from 'vitest';
+import type { GroupOptions } from '../../src/adapter/calls/group.ts';
 
 /** Runs words in groups, and resolves each to itself. A group with `bad` fails. */
 function words(options: Partial<GroupOptions<string>> = {}) {

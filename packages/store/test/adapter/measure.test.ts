@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { createStore, type Found, type QueueReading, type Rows } from '../../src/index.ts';
+import { createStore, type Found, type Rows } from '../../src/adapter.ts';
+import type { QueueReading } from '../../src/index.ts';
 import { row, webhook } from '../a-row.ts';
 
 const moment = { now: 1_000, orderNow: 2_000, leaseNow: 3_000 };

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { listedFact, parseFact, StoreError } from '../../src/index.ts';
+import { parseFact } from '../../src/adapter.ts';
+import { StoreError } from '../../src/index.ts';
+import { listedFact } from '../../src/sql.ts';
 
 it('reads a fact as it was written', () => {
   const fact = { format: 1, at: '2026-01-01T00:00:00.000Z', type: 'woken' };

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type SqlColumn,
-  sqlTaskColumns,
-  sqlWebhookColumns,
-  taskOfSql,
-  webhookOfSql,
-} from '../../src/index.ts';
+import { type SqlColumn, sqlTaskColumns, sqlWebhookColumns, taskOfSql, webhookOfSql } from '../../src/sql.ts';
 import { head, row, webhook } from '../a-row.ts';
 
 /** What a database reads of a row that was written. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Subscribers, topicNumber } from '../../src/index.ts';
+import { Subscribers, topicNumber } from '../../src/adapter.ts';
 
 it('subscribers are notified of their topic only, and nothing is left of one that unsubscribed', () => {
   const subscribers = new Subscribers();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { topicNumber } from '../../src/index.ts';
+import { topicNumber } from '../../src/adapter.ts';
 
 /** FNV-1a of a whole text. */
 function numberOf(name: string): number {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { takenFrom } from '../../src/index.ts';
+import { takenFrom } from '../../src/rules.ts';
 
 const rates = fc.record({
   burst: fc.integer({ min: 1, max: 50 }),

@@ -1,6 +1,6 @@
 import type { Fact } from '@batonjs/lifecycle';
 import { expect, it } from 'vitest';
-import { factsInOrder } from '../../src/index.ts';
+import { factsInOrder } from '../../src/rules.ts';
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
 const woken = (second: number): Fact => ({ format: 1, at: at(second), type: 'woken' });

@@ -1,6 +1,7 @@
 import type { Head } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
-import type { TaskFilter, TaskQuery } from '../../src/index.ts';
+import type { TaskQuery } from '../../src/index.ts';
+import type { TaskFilter } from '../../src/port/list.ts';
 import {
   listed as found,
   isListed as isFound,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Change, type ClaimRequest, isIdle, type Step } from '../../src/index.ts';
+import { type Change, isIdle, type Step } from '../../src/adapter.ts';
+import type { ClaimRequest } from '../../src/port/lease.ts';
 import { takeStep } from '../../src/rules/bucket.ts';
 import { claimStep, renewStep } from '../../src/rules/claim.ts';
 import { claimTurnsStep } from '../../src/rules/claim-turns.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Change, Delivery, Step, WebhookRow } from '../../src/index.ts';
+import type { Change, Step, WebhookRow } from '../../src/adapter.ts';
+import type { Delivery } from '../../src/index.ts';
 import type { TaskRow } from '../../src/rules/task-row.ts';
 import {
   claimDeliveriesStep,

@@ -1,4 +1,4 @@
-import { StoreError, type StoreTrouble, type TaskStore } from '@batonjs/store';
+import { StoreError, type TaskStore } from '@batonjs/store';
 import type { Clock } from '../timing/clock.ts';
 import type { Peers } from './peers.ts';
 import type { QueueOwners } from './queue-owners.ts';
@@ -17,7 +17,7 @@ export type Readiness =
        * `closing`: the server closes. `failing`: the store does not answer, or fails for an unnamed reason. `refused`: the
        * tasks of its name are those of another agent, or the store cannot be used as it is, such as one of another release.
        */
-      readonly reason: StoreTrouble | 'closing' | 'failing' | 'refused';
+      readonly reason: NonNullable<StoreError['trouble']> | 'closing' | 'failing' | 'refused';
       readonly message: string;
     };
 
@@ -57,7 +57,9 @@ export function createReadiness({ store, clock, isOpen, owners, versions, peers 
           : { isReady: false, reason: 'refused', message };
     } catch (error) {
       const usual = StoreError.is(error, 'UNUSABLE') ? 'refused' : 'failing';
-      const { trouble: reason = usual, message } = error as Error & { trouble?: StoreTrouble };
+      const { trouble: reason = usual, message } = error as Error & {
+        trouble?: NonNullable<StoreError['trouble']>;
+      };
       known = { isReady: false, reason, message: String(message) };
     }
     knownUntil = clock.monotonic() + probeEveryMs;

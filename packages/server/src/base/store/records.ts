@@ -1,4 +1,4 @@
-import type { RecordOptions, RecordQuery, RecordStore, StoredRecord } from '@batonjs/store';
+import type { RecordStore } from '@batonjs/store';
 import { sha256 } from '#bytes';
 
 /** The name of a record: its kind, then what it is about. */
@@ -16,7 +16,7 @@ export async function changeRecord<Value>(
   store: Pick<RecordStore, 'getRecord' | 'putRecord'>,
   name: string,
   decide: (value: Value | undefined) => Value | undefined,
-  options?: RecordOptions,
+  options?: Parameters<RecordStore['putRecord']>[3],
 ): Promise<void> {
   for (let isWritten = false; !isWritten; ) {
     const record = await store.getRecord(name);
@@ -26,12 +26,14 @@ export async function changeRecord<Value>(
   }
 }
 
+type StoredRecord = Awaited<ReturnType<RecordStore['listRecords']>>[number];
+
 const pageSize = 100;
 
 /** All records of a query. */
 export async function allRecords(
   store: RecordStore,
-  query: Pick<RecordQuery, 'prefix' | 'scope'>,
+  query: { readonly prefix?: string; readonly scope?: string },
 ): Promise<StoredRecord[]> {
   const all: StoredRecord[] = [];
   for (;;) {

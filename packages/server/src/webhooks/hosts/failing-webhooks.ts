@@ -1,4 +1,7 @@
-import type { PushConfig, PushConfigName } from '@batonjs/store';
+import type { PushConfig } from '@batonjs/store';
+
+/** The name of a webhook. */
+export type PushConfigName = Pick<PushConfig, 'scope' | 'taskId' | 'id'>;
 
 interface Failing {
   readonly name: PushConfigName;

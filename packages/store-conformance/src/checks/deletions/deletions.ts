@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { deletionsOf } from '@batonjs/store';
+import { deletionsOf } from '@batonjs/store/rules';
 import { section } from '../../fixture/check.ts';
 import { refuses } from '../../fixture/expectations.ts';
 import { at, completed, created, received } from '../../samples/facts.ts';

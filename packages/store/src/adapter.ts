@@ -1,0 +1,36 @@
+export { frozenJson } from '@batonjs/lifecycle';
+export { Group, type Grouped } from './adapter/calls/group.ts';
+export { createStore } from './adapter/create-store.ts';
+export { cutPage } from './adapter/cut-page.ts';
+export { DatabaseClock } from './adapter/known/database-clock.ts';
+export { KnownTasks } from './adapter/known/known-tasks.ts';
+export { parseFact } from './adapter/parse-fact.ts';
+export type { KeptFacts, KeptLog, Parts, Rows } from './adapter/rows.ts';
+export { search } from './adapter/search.ts';
+export { Subscribers } from './adapter/subscribers.ts';
+export { mustKnowOptions } from './adapter/unknown-options.ts';
+export { whenAnswered } from './port/answer.ts';
+export { otherLayout } from './port/store-error.ts';
+export type { Notification, Topic } from './port/task-store.ts';
+export { topicNumber } from './port/topic-number.ts';
+export {
+  type CallerRow,
+  type Change,
+  changedRow,
+  changeOf,
+  type Found,
+  type FoundTask,
+  guessed,
+  isIdle,
+  type QueueRow,
+  type Replaced,
+  type Step,
+  type TaskWrite,
+  type Wanted,
+} from './rules/change.ts';
+export { type ListSearch, listed } from './rules/list.ts';
+export type { Moment } from './rules/moment.ts';
+export type { RecordRow } from './rules/record-row.ts';
+export type { TaskRow } from './rules/task-row.ts';
+export type { WebhookRow } from './rules/webhook-row.ts';
+export { steadyNow } from './steady-now.ts';

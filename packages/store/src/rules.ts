@@ -1,0 +1,18 @@
+export { noTask } from './adapter/known/known-tasks.ts';
+export { takenFrom } from './rules/bucket.ts';
+export { forgottenTurns, type Tally, type WaitingCaller, type WantedTask } from './rules/change.ts';
+export { claimed } from './rules/claim.ts';
+export { admit, factsInOrder, granted } from './rules/commit.ts';
+export {
+  isListed,
+  isListedAlike,
+  type ListPlace,
+  listPlace,
+  newestFirst,
+  statesOf,
+  termsOf,
+} from './rules/list.ts';
+export { deletionOf, deletionsOf, remembered } from './rules/prune.ts';
+export { askingStates, contextOf, isAsking, isPutOff, putOff, stateOf, tallyOf } from './rules/task-row.ts';
+export type { TurnPlace } from './rules/turn-order.ts';
+export { byName } from './rules/webhook-row.ts';

@@ -1,0 +1,12 @@
+export { listedFact } from './adapter/parse-fact.ts';
+export {
+  recordOfSql,
+  type SqlColumn,
+  type SqlType,
+  sqlRecordColumns,
+  sqlTaskColumns,
+  sqlWebhookColumns,
+  taskOfSql,
+  webhookOfSql,
+} from './adapter/sql-columns.ts';
+export { wordsOf } from './adapter/words.ts';
