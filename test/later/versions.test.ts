@@ -33,7 +33,7 @@ const places: readonly [StoreAddress['kind'], string | undefined][] = [
 ];
 
 it.each(places.filter(([, url]) => url !== undefined))(
-  'turns that a killed process of one version began go on under that version only, and none is stranded unseen: %s',
+  'turns that a killed process of one version began go on under that version only, and none is unserved unseen: %s',
   async (kind, url) => {
     const at = kind === 'sqlite' ? join(temporaryFolder(), url!) : url!;
     const address: StoreAddress = { kind, at, part: `versions-${randomUUID()}` };

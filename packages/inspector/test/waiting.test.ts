@@ -115,10 +115,10 @@ describe.skipIf(!executablePath)('work that waits', { timeout: 120_000 }, () => 
     await page.getByRole('button', { name: 'Show it' }).click();
     await page.getByText('1 task of The baker waits for version 1.4, which no process runs.').waitFor();
     await page.getByText(line).waitFor();
-    expect(page.url()).toContain('state=stranded');
+    expect(page.url()).toContain('state=unserved');
     const rows = page.getByRole('listbox', { name: 'Tasks' }).getByRole('option');
     await expect.poll(() => rows.count()).toBe(1);
-    await page.getByRole('button', { name: /^Stranded/, pressed: true }).waitFor();
+    await page.getByRole('button', { name: /^Unserved/, pressed: true }).waitFor();
     await checkAccess(page);
     for (const width of [1440, 1024, 390]) {
       await page.setViewportSize({ width, height: 844 });
@@ -139,7 +139,7 @@ describe.skipIf(!executablePath)('work that waits', { timeout: 120_000 }, () => 
     await store.unpin!('baker', '1.4', 100);
     await page.getByRole('option').filter({ hasText: 'by 1.5' }).first().waitFor();
     await note.waitFor({ state: 'detached' });
-    await go('#/tasks?state=stranded');
+    await go('#/tasks?state=unserved');
     await page.getByText('No task fits').waitFor();
   });
 

@@ -152,10 +152,10 @@ function observed(
     turnLimit: run === 'workers' ? 0 : limits.turns,
     load: () => ({ turns: runner.running, tasks: tasks.size }),
     measure: async () => (store.measure ? store.measure(queue) : { waiting: await store.waiting(queue) }),
-    async stranded() {
-      const stranded = await versions?.stranded();
-      const tasks = stranded?.reduce((sum, { tasks }) => sum + tasks.length, 0) ?? 0;
-      return stranded && { versions: stranded.length, tasks };
+    async unserved() {
+      const unserved = await versions?.unserved();
+      const tasks = unserved?.reduce((sum, { tasks }) => sum + tasks.length, 0) ?? 0;
+      return unserved && { versions: unserved.length, tasks };
     },
     readiness,
   };

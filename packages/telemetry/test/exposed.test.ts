@@ -61,8 +61,8 @@ describe('metrics without an SDK', () => {
     await vi.waitFor(
       async () => {
         const text = await read(handler);
-        expect(samples(text, 'baton_tasks_stranded')).toEqual({ '{baton_queue="agent"}': 2 });
-        expect(samples(text, 'baton_versions_stranded')).toEqual({ '{baton_queue="agent"}': 1 });
+        expect(samples(text, 'baton_tasks_unserved')).toEqual({ '{baton_queue="agent"}': 2 });
+        expect(samples(text, 'baton_versions_unserved')).toEqual({ '{baton_queue="agent"}': 1 });
       },
       { timeout: 30_000, interval: 250 },
     );

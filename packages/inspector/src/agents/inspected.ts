@@ -4,7 +4,7 @@ import type { PushConfigStore, Scope, TaskStore } from '@batonjs/store';
 import type { AgentSummary } from '../api/agent.ts';
 import type { InspectedAgent, InspectedCaller } from '../options.ts';
 import { AgentLink } from './agent-link.ts';
-import { StrandedTasks } from './stranded-tasks.ts';
+import { UnservedTasks } from './unserved-tasks.ts';
 
 /** Whose tasks are shown, and what they are called in the store. */
 export interface StoreScope extends Pick<InspectedCaller, 'tenant' | 'caller'> {
@@ -20,7 +20,7 @@ export interface AgentStore {
   /** The name of the agent in the store. */
   readonly queue: string;
   readonly scopes: readonly StoreScope[];
-  readonly stranded: StrandedTasks;
+  readonly unserved: UnservedTasks;
 }
 
 /** An agent that the inspector shows. */
@@ -91,7 +91,7 @@ function storeOf(
     tasks,
     webhooks: tasks.listPushConfigs ? (tasks as TaskStore & PushConfigStore) : undefined,
     queue,
-    stranded: new StrandedTasks(tasks, queue),
+    unserved: new UnservedTasks(tasks, queue),
     scopes: callers.map(({ label, tenant, caller }) => ({
       label: label ?? ([caller, tenant].filter(Boolean).join(' at ') || 'anonymous callers'),
       scope: scopeOf(queue, tenant, caller === undefined ? undefined : { scope: caller }),

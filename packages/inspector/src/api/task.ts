@@ -73,7 +73,7 @@ export interface TaskFilter {
   /** Only tasks whose status is at most so many milliseconds old. */
   readonly maxAgeMs?: number;
   /** Only tasks whose turns wait for a version that no process runs. */
-  readonly stranded?: true;
+  readonly unserved?: true;
   /** Only tasks of this caller, by the label of its scope; `scope` counts for nothing then. */
   readonly caller?: string;
   /** Which of the agent's scopes: its index. Default 0. */
@@ -97,7 +97,7 @@ export interface TaskList {
 export type StateCounts = Partial<Record<TaskState, number>>;
 
 /** Tasks whose turns wait for versions that no process runs. */
-export interface Stranded {
+export interface Unserved {
   /** The name of the agent in its store. */
   readonly queue: string;
   /** How many wait for each version, at most 100 of each. */
@@ -109,6 +109,6 @@ export type TaskListUpdate = { readonly agent: string } & (
   | { readonly type: 'list'; readonly list: TaskList }
   | { readonly type: 'counts'; readonly counts: StateCounts }
   /** Sent once there are some, and whenever they change. */
-  | { readonly type: 'stranded'; readonly stranded: Stranded }
+  | { readonly type: 'unserved'; readonly unserved: Unserved }
   | { readonly type: 'problem'; readonly message: string }
 );

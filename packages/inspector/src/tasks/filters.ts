@@ -61,7 +61,7 @@ const meanings: { readonly [Name in keyof TaskFilter]-?: Meaning<NonNullable<Tas
     ofStore: (maxAgeMs) => ({ statusSince: since(maxAgeMs) }),
     isMet: ({ statusAt = '' }, maxAgeMs) => Date.parse(statusAt) >= Date.now() - maxAgeMs,
   },
-  stranded: {
+  unserved: {
     read: (query, name) => (query.get(name) === 'true' ? true : undefined),
     isMet: ({ waitsFor }) => waitsFor !== undefined,
   },

@@ -2,7 +2,7 @@ import { tryJson } from '@batonjs/protocol/json';
 import { textOf } from '@batonjs/protocol/parts';
 import type { ListedTask, Scope, TaskPage, TaskQuery, TaskStore } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
-import type { StrandedTask } from '../agents/stranded-tasks.ts';
+import type { UnservedTask } from '../agents/unserved-tasks.ts';
 import { type StateCounts, states, type TaskRow } from '../api/task.ts';
 import { RequestError } from '../http/reply.ts';
 import { assignees } from './assignees.ts';
@@ -15,7 +15,7 @@ import { readLabels } from './title.ts';
 const pageSize = 250;
 
 /** The tasks of an agent as its store lists them. */
-export function storeTasks({ tasks, scopes, queue, stranded }: AgentStore): TaskSource {
+export function storeTasks({ tasks, scopes, queue, unserved }: AgentStore): TaskSource {
   const scopeAt = (index = 0) => {
     const found = scopes[index];
     if (!found) throw new RequestError(404, `There is no scope ${index}`);
@@ -23,9 +23,9 @@ export function storeTasks({ tasks, scopes, queue, stranded }: AgentStore): Task
   };
   const withBriefs = briefs(tasks);
   const withAssignees = assignees(tasks);
-  const strandedIn = async (scope: Scope) => {
+  const unservedIn = async (scope: Scope) => {
     // Without them, the list is still of use.
-    const found = await stranded.read().catch(() => []);
+    const found = await unserved.read().catch(() => []);
     return new Map(found.flatMap((task) => (task.scope === scope ? [[task.taskId, task]] : [])));
   };
   return {
@@ -34,12 +34,12 @@ export function storeTasks({ tasks, scopes, queue, stranded }: AgentStore): Task
       const { text = '' } = filter;
       const scope = scopeAt(filter.scope);
       const query: TaskQuery = { limit: pageSize, ...queryOf(filter) };
-      const waiting = await strandedIn(scope);
+      const waiting = await unservedIn(scope);
       const toRows = async (page: Pick<TaskPage, 'tasks'>) => {
         const rows = await withAssignees(scope, await withBriefs(scope, page.tasks.map(toRow)), page);
         return waiting.size === 0 ? rows : rows.map((row) => withVersion(row, waiting.get(row.id)));
       };
-      if (filter.stranded) {
+      if (filter.unserved) {
         const listed = await Promise.all(
           [...waiting.keys()].map((taskId) => loadListed(tasks, scope, taskId)),
         );
@@ -70,15 +70,15 @@ export function storeTasks({ tasks, scopes, queue, stranded }: AgentStore): Task
         counts[state] = (await tasks.list(scopeAt(scope), { state, limit: 1 })).total;
       return counts;
     },
-    async stranded(scope) {
-      const versions = Map.groupBy((await strandedIn(scopeAt(scope))).values(), ({ version }) => version);
+    async unserved(scope) {
+      const versions = Map.groupBy((await unservedIn(scopeAt(scope))).values(), ({ version }) => version);
       return { queue, versions: [...versions].map(([version, { length }]) => ({ version, tasks: length })) };
     },
   };
 }
 
-const withVersion = (row: TaskRow, stranded: StrandedTask | undefined): TaskRow =>
-  stranded ? { ...row, waitsFor: stranded.version } : row;
+const withVersion = (row: TaskRow, unserved: UnservedTask | undefined): TaskRow =>
+  unserved ? { ...row, waitsFor: unserved.version } : row;
 
 /** A task as a page would have it; nothing if there is none any more. */
 async function loadListed(store: TaskStore, scope: Scope, taskId: string): Promise<readonly ListedTask[]> {

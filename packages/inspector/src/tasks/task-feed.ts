@@ -50,11 +50,11 @@ export async function* taskFeed(
           yield { agent, type: 'counts', counts };
         }
       }
-      const stranded = await source.stranded?.(filter.scope);
-      const waits = JSON.stringify(stranded?.versions ?? []);
-      if (stranded && waits !== waiting) {
+      const unserved = await source.unserved?.(filter.scope);
+      const waits = JSON.stringify(unserved?.versions ?? []);
+      if (unserved && waits !== waiting) {
         waiting = waits;
-        yield { agent, type: 'stranded', stranded };
+        yield { agent, type: 'unserved', unserved };
       }
     } catch (error) {
       known = '';

@@ -1,4 +1,4 @@
-import type { StateCounts, Stranded, TaskFilter, TaskList, TaskRow } from '../api/task.ts';
+import type { StateCounts, TaskFilter, TaskList, TaskRow, Unserved } from '../api/task.ts';
 import { hasText } from './title.ts';
 
 /** Where the list of an agent's tasks comes from. */
@@ -8,7 +8,7 @@ export interface TaskSource {
   /** How many tasks are in each state, whatever the filter of the list. */
   counts(scope?: number): Promise<StateCounts>;
   /** The tasks of a scope that wait for versions which no process runs. Absent where only an agent is asked. */
-  stranded?(scope?: number): Promise<Stranded>;
+  unserved?(scope?: number): Promise<Unserved>;
   /** How often the first page is read again, in milliseconds. */
   readonly everyMs: number;
 }

@@ -22,7 +22,7 @@ export async function mustHaveTask({ tasks }: AgentStore, scope: Scope, taskId: 
  * changed: its lease, its deadline and its deliveries. Ends when the signal aborts.
  */
 export async function* storeTimeline(
-  { tasks, webhooks, queue, stranded }: AgentStore,
+  { tasks, webhooks, queue, unserved }: AgentStore,
   scope: Scope,
   taskId: string,
   known: { readonly after: number; readonly source: string | null },
@@ -72,7 +72,7 @@ export async function* storeTimeline(
   async function readBeside(): Promise<Beside> {
     const now = await tasks.load(scope, taskId);
     const lease = await tasks.lease?.(scope, taskId);
-    const version = await stranded.versionFor(scope, taskId);
+    const version = await unserved.versionFor(scope, taskId);
     const found = (await webhooks?.listPushConfigs(scope, taskId, { limit: mostWebhooks })) ?? [];
     return {
       ...((lease?.holder || lease?.isWanted) && { lease }),

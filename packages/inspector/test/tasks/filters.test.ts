@@ -9,15 +9,15 @@ describe('the filter in a query', () => {
   it('has all labels that are named, and whatever else there is', () => {
     expect(read('labels=vip&labels=&labels=late')).toStrictEqual({ labels: ['vip', 'late'], scope: 0 });
     expect(read('labels=')).toStrictEqual({ scope: 0 });
-    expect(read('skill=s&code=c&caller=ada&stranded=true')).toStrictEqual({
+    expect(read('skill=s&code=c&caller=ada&unserved=true')).toStrictEqual({
       skill: 's',
       code: 'c',
       caller: 'ada',
-      stranded: true,
+      unserved: true,
       scope: 0,
     });
-    for (const stranded of ['', 'false', 'yes'])
-      expect(read(`stranded=${stranded}`)).toStrictEqual({ scope: 0 });
+    for (const unserved of ['', 'false', 'yes'])
+      expect(read(`unserved=${unserved}`)).toStrictEqual({ scope: 0 });
   });
 
   it('is refused with a label that no task can have', () => {
@@ -41,7 +41,7 @@ const filter: TaskFilter = {
   code: 'k',
   text: 't',
   maxAgeMs: 60_000,
-  stranded: true,
+  unserved: true,
   caller: 'ada',
   scope: 1,
 };
@@ -75,7 +75,7 @@ describe('a row', () => {
     [{ code: 'k' }, true],
     [{ text: 'TAS' }, true],
     [{ maxAgeMs: 60_000 }, true],
-    [{ stranded: true }, true],
+    [{ unserved: true }, true],
     // Only a store and an agent know it.
     [{ skill: 's' }, false],
     [{ caller: 'ada', scope: 3 }, true],

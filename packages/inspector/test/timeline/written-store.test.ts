@@ -46,7 +46,7 @@ describe('the timeline of a store', () => {
           {
             tasks,
             webhooks: more.hooks && webhooks,
-            stranded: { versionFor: async () => undefined },
+            unserved: { versionFor: async () => undefined },
           } as never,
           's' as never,
           't',
@@ -150,9 +150,9 @@ describe('the timeline of a store', () => {
       readFacts: async () => [],
       lease: async () => ({ fence: 1, isWanted: true }),
     };
-    const stranded = { versionFor: async (scope: string, id: string) => `${scope} ${id}` };
+    const unserved = { versionFor: async (scope: string, id: string) => `${scope} ${id}` };
     const feed = (signal: AbortSignal) =>
-      storeTimeline({ tasks, stranded, queue: 'q' } as never, 's', 't', { after: 0, source: null }, signal);
+      storeTimeline({ tasks, unserved, queue: 'q' } as never, 's', 't', { after: 0, source: null }, signal);
     const updates = await read(feed, isLive);
     expect(updates.find(({ type }) => type === 'beside')).toStrictEqual({
       type: 'beside',

@@ -19,8 +19,8 @@ const gauges: Readonly<Record<GaugeName, readonly [unit: string, description: st
   waitingWebhooks: ['{webhook}', 'Webhooks that have not heard of all updates'],
   webhookAge: ['s', 'How long the delivery that could have begun longest has waited; 0 if none waits'],
   deadWebhooks: ['{webhook}', 'Webhooks that were given up'],
-  strandedVersions: ['{version}', 'Versions of the agent with turns that no process takes'],
-  strandedTasks: ['{task}', 'Tasks that wait for one of these versions, of each at most 100'],
+  unservedVersions: ['{version}', 'Versions of the agent with turns that no process takes'],
+  unservedTasks: ['{task}', 'Tasks that wait for one of these versions, of each at most 100'],
   runningTurns: ['{turn}', 'Turns that run in this process'],
   turnLimit: ['{turn}', 'How many turns may run in this process'],
   loadedTasks: ['{task}', 'Tasks that this process has in memory'],
@@ -84,15 +84,15 @@ async function observeQueue(processes: readonly Watched[], observe: Observe): Pr
   const [first] = processes;
   if (!first) return;
   observe('build', 1, first.version === undefined ? {} : { [attributes.serviceVersion]: first.version });
-  const [reading, stranded, ...ready] = await Promise.all([
+  const [reading, unserved, ...ready] = await Promise.all([
     first.reading(),
-    first.stranded().catch(() => undefined),
+    first.unserved().catch(() => undefined),
     ...processes.map((process) => process.readiness()),
   ]);
   const failing = ready.find(({ isReady }) => !isReady);
   observe('ready', failing ? 0 : 1, failing?.reason ? { [attributes.reason]: failing.reason } : {});
-  observe('strandedVersions', stranded?.versions);
-  observe('strandedTasks', stranded?.tasks);
+  observe('unservedVersions', unserved?.versions);
+  observe('unservedTasks', unserved?.tasks);
   // A store that does not answer has no numbers: 0 would end an alert, or scale in.
   if (!reading) return;
   const { waiting, waitingMs = 0, putOff, questions, questionMs = 0 } = reading;

@@ -11,7 +11,7 @@ const processOf = (more: Partial<ObservedProcess> = {}): ObservedProcess => ({
   turnLimit: 10,
   load: () => ({ turns: 2, tasks: 3 }),
   measure: async () => ({ waiting: 4 }),
-  stranded: async () => undefined,
+  unserved: async () => undefined,
   readiness: async () => ({ isReady: true }),
   ...more,
 });
@@ -47,7 +47,7 @@ describe('gauges', () => {
           undeliveredMs: 10_000,
           dead: 11,
         }),
-        stranded: async () => ({ versions: 12, tasks: 13 }),
+        unserved: async () => ({ versions: 12, tasks: 13 }),
       }),
     );
     expect(await read()).toEqual({
@@ -60,8 +60,8 @@ describe('gauges', () => {
       'baton_webhooks_waiting{baton_queue="q"}': 9,
       'baton_webhooks_waiting_age_seconds{baton_queue="q"}': 10,
       'baton_webhooks_dead{baton_queue="q"}': 11,
-      'baton_versions_stranded{baton_queue="q"}': 12,
-      'baton_tasks_stranded{baton_queue="q"}': 13,
+      'baton_versions_unserved{baton_queue="q"}': 12,
+      'baton_tasks_unserved{baton_queue="q"}': 13,
       'baton_turns_running{baton_queue="q"}': 2,
       'baton_turns_limit{baton_queue="q"}': 10,
       'baton_tasks_loaded{baton_queue="q"}': 3,
@@ -71,7 +71,7 @@ describe('gauges', () => {
   });
 
   it('leave out what the store cannot tell, and an age of nothing is 0', async () => {
-    const { read } = await gaugesOf(processOf({ stranded: () => Promise.reject(new Error('away')) }));
+    const { read } = await gaugesOf(processOf({ unserved: () => Promise.reject(new Error('away')) }));
     expect(await read()).toEqual({
       'baton_turns_waiting{baton_queue="q"}': 4,
       'baton_turns_waiting_age_seconds{baton_queue="q"}': 0,

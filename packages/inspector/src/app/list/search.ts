@@ -10,9 +10,9 @@ export function filterOf(query: URLSearchParams): TaskFilter {
   return {
     scope: Number(query.get('scope') ?? 0),
     ...readSearch(query.get('q') ?? ''),
-    ...(state === 'stranded' && { stranded: true }),
+    ...(state === 'unserved' && { unserved: true }),
     ...(state &&
-      state !== 'stranded' && {
+      state !== 'unserved' && {
         state: `TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}` as ListedState,
       }),
     ...(age > 0 && { maxAgeMs: age }),

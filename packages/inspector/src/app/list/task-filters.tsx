@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type StateCounts, type Stranded, states, type TaskFilter } from '../../api/task.ts';
+import { type StateCounts, states, type TaskFilter, type Unserved } from '../../api/task.ts';
 import { changeQuery } from '../data/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { stateClass, stateName } from '../parts/words.ts';
@@ -10,20 +10,20 @@ const searchAfterMs = 200;
 interface StateTabsProps {
   readonly filter: TaskFilter;
   readonly counts: StateCounts;
-  readonly stranded: ReadonlyMap<string, Stranded>;
+  readonly unserved: ReadonlyMap<string, Unserved>;
 }
 
 /** Chooses a state, with how many tasks are in each. */
-export function StateTabs({ filter, counts, stranded }: StateTabsProps) {
-  const waiting = [...stranded.values()].flatMap(({ versions }) => versions.map(({ tasks }) => tasks));
+export function StateTabs({ filter, counts, unserved }: StateTabsProps) {
+  const waiting = [...unserved.values()].flatMap(({ versions }) => versions.map(({ tasks }) => tasks));
   const sum = waiting.reduce((all, each) => all + each, 0);
-  const { state: chosen, stranded: isStranded = false } = filter;
+  const { state: chosen, unserved: isUnserved = false } = filter;
   return (
     <fieldset class="state-tabs" aria-label="State">
       <StateTab
         name="All"
         count={total(counts)}
-        isOn={!chosen && !isStranded}
+        isOn={!chosen && !isUnserved}
         onChoose={() => changeQuery({ state: '' })}
       />
       {states.map((state) => (
@@ -35,12 +35,12 @@ export function StateTabs({ filter, counts, stranded }: StateTabsProps) {
           onChoose={() => changeQuery({ state: stateClass(state) })}
         />
       ))}
-      {(sum > 0 || isStranded) && (
+      {(sum > 0 || isUnserved) && (
         <StateTab
-          name="Stranded"
+          name="Unserved"
           count={sum}
-          isOn={isStranded}
-          onChoose={() => changeQuery({ state: 'stranded' })}
+          isOn={isUnserved}
+          onChoose={() => changeQuery({ state: 'unserved' })}
         />
       )}
     </fieldset>

@@ -1,4 +1,4 @@
-import type { StateCounts, Stranded, TaskList, TaskListUpdate, TaskRow } from '../../api/task.ts';
+import type { StateCounts, TaskList, TaskListUpdate, TaskRow, Unserved } from '../../api/task.ts';
 
 /** A task in a list, with the id of its agent. */
 export interface ListedRow extends TaskRow {
@@ -22,7 +22,7 @@ interface AgentList {
 export class TaskLists {
   readonly #lists = new Map<string, AgentList>();
   readonly #counts = new Map<string, StateCounts>();
-  readonly #stranded = new Map<string, Stranded>();
+  readonly #unserved = new Map<string, Unserved>();
   readonly #problems = new Map<string, string>();
   #rows: readonly ListedRow[] | undefined;
 
@@ -64,8 +64,8 @@ export class TaskLists {
   }
 
   /** The tasks that wait for versions which no process runs, by agent. */
-  get stranded(): ReadonlyMap<string, Stranded> {
-    return this.#stranded;
+  get unserved(): ReadonlyMap<string, Unserved> {
+    return this.#unserved;
   }
 
   /** Where the list comes from, if there is one. */
@@ -92,7 +92,7 @@ export class TaskLists {
       return;
     }
     this.#problems.delete(agent);
-    if (update.type === 'stranded') this.#stranded.set(agent, update.stranded);
+    if (update.type === 'unserved') this.#unserved.set(agent, update.unserved);
     else if (update.type === 'counts') this.#counts.set(agent, update.counts);
     else this.#begin(agent, update.list);
   }

@@ -13,10 +13,10 @@ import { ManyDialog } from './many-dialog.tsx';
 import { PruneButton } from './prune-button.tsx';
 import { SavedFilters } from './saved-filters.tsx';
 import { filterOf } from './search.ts';
-import { StrandedNotes } from './stranded-notes.tsx';
 import { SearchBox, StateTabs } from './task-filters.tsx';
 import type { ListedRow } from './task-lists.ts';
 import { TaskCells } from './task-row.tsx';
+import { UnservedNotes } from './unserved-notes.tsx';
 import { scopeIn } from './use-many.ts';
 import { type TaskListState, useTaskList } from './use-task-list.ts';
 
@@ -62,7 +62,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
         <ManyDialog agent={only} filter={filter} isEmpty={list.rows.length === 0} />
         {agent !== undefined && mayPrune && summary?.hasServer && <PruneButton agent={agent} />}
       </PageHead>
-      <StateTabs filter={filter} counts={list.counts} stranded={list.stranded} />
+      <StateTabs filter={filter} counts={list.counts} unserved={list.unserved} />
       <div class="filters">
         <SearchBox typed={query.get('q') ?? ''} />
         <Select
@@ -85,7 +85,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
           where the store has textSearch.
         </p>
       )}
-      <StrandedNotes stranded={list.stranded} isChosen={filter.stranded ?? false} />
+      <UnservedNotes unserved={list.unserved} isChosen={filter.unserved ?? false} />
       <ProblemNote problem={list.problem} />
       <TaskRows agent={agent} list={list} isFiltered={isFiltered} filter={filter} />
     </div>

@@ -6,7 +6,7 @@ import { TaskLists } from './task-lists.ts';
 
 /** The list of tasks as far as it was read. */
 export interface TaskListState
-  extends Pick<TaskLists, 'rows' | 'total' | 'totals' | 'counts' | 'stranded' | 'source' | 'searchesTexts'> {
+  extends Pick<TaskLists, 'rows' | 'total' | 'totals' | 'counts' | 'unserved' | 'source' | 'searchesTexts'> {
   /** Why the list could not be read, or a part of it. */
   readonly problem: string | undefined;
   readonly isLoading: boolean;
@@ -63,12 +63,12 @@ export function useTaskList(agent: string | undefined, filter: TaskFilter): Task
       });
   }, [path]);
 
-  const { rows, total, totals, counts, stranded, source, searchesTexts, isRead, problems } = lists.current;
+  const { rows, total, totals, counts, unserved, source, searchesTexts, isRead, problems } = lists.current;
   const problem =
     refusal ??
     ([...problems]
       .map(([id, message]) => (agent === undefined ? `${id}: ${message}` : message))
       .join(' · ') ||
       undefined);
-  return { rows, total, totals, counts, stranded, source, searchesTexts, problem, isLoading: !isRead, more };
+  return { rows, total, totals, counts, unserved, source, searchesTexts, problem, isLoading: !isRead, more };
 }

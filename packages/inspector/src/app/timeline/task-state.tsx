@@ -9,7 +9,7 @@ import { Section, StateBadge } from '../parts/bits.tsx';
 import { Content } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonView } from '../parts/json-view.tsx';
-import { StrandedNote } from '../parts/stranded-note.tsx';
+import { UnservedNote } from '../parts/unserved-note.tsx';
 import { clockTime, plural } from '../parts/words.ts';
 import { BesideChips } from './beside-chips.tsx';
 import { Conversation } from './conversation.tsx';
@@ -108,9 +108,9 @@ function TaskNow({ replay, beside, isLive }: Pick<TaskStateProps, 'replay' | 'be
 }
 
 const Waiting = ({ version, queue }: NonNullable<Beside['waitsFor']>) => (
-  <StrandedNote version={version} queue={queue}>
+  <UnservedNote version={version} queue={queue}>
     {`Its turn waits for version ${version}, which no process runs.`}
-  </StrandedNote>
+  </UnservedNote>
 );
 
 /** What the agent called and logged: for those who run it, as no client sees it. */

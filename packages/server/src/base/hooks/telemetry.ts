@@ -134,7 +134,7 @@ export interface ObservedProcess {
    * How many versions have turns that wait for a process of theirs, and of how many tasks, of each version at most 100;
    * undefined if turns are pinned to none.
    */
-  stranded(): Promise<{ readonly versions: number; readonly tasks: number } | undefined>;
+  unserved(): Promise<{ readonly versions: number; readonly tasks: number } | undefined>;
   /** Whether it can work, and the reason if it cannot. */
   readiness(): Promise<{ readonly isReady: boolean; readonly reason?: string }>;
 }

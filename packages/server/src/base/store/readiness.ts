@@ -2,7 +2,7 @@ import { StoreError, type TaskStore } from '@batonjs/store';
 import type { Clock } from '../timing/clock.ts';
 import type { Peers } from './peers.ts';
 import type { QueueOwners } from './queue-owners.ts';
-import { strandedText, type Versions } from './versions.ts';
+import { unservedText, type Versions } from './versions.ts';
 
 /** Whether a server can do its work, for its operators: the message may hold names of files and hosts. */
 export type Readiness =
@@ -27,7 +27,7 @@ export interface ReadinessSource {
   readonly clock: Clock;
   readonly isOpen: () => boolean;
   readonly owners: Pick<QueueOwners, 'refusal'>;
-  readonly versions: Pick<Versions, 'stranded'> | undefined;
+  readonly versions: Pick<Versions, 'unserved'> | undefined;
   readonly peers: Pick<Peers, 'differences'> | undefined;
 }
 
@@ -47,8 +47,8 @@ export function createReadiness({ store, clock, isOpen, owners, versions, peers 
     try {
       await (store.probe ? store.probe() : store.ping());
       const message = await owners.refusal();
-      const stranded = versions && strandedText(await versions.stranded());
-      const warning = [stranded, await peers?.differences(probeEveryMs)].filter(Boolean).join('; ');
+      const unserved = versions && unservedText(await versions.unserved());
+      const warning = [unserved, await peers?.differences(probeEveryMs)].filter(Boolean).join('; ');
       known =
         message === undefined
           ? warning

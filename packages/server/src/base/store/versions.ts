@@ -20,7 +20,7 @@ const lookEveryMs = 1_000;
 export type Deploys = 'any' | 'pinned' | ((version: string) => boolean);
 
 /** Tasks that wait for a process of a version. */
-export interface Stranded {
+export interface Unserved {
   readonly version: string;
   /** At most 100. */
   readonly tasks: readonly TaskName[];
@@ -54,7 +54,7 @@ export class Versions {
   /** The tasks that waited at the last look: those of a version that runs are gone at the next. */
   #waiting: ReadonlySet<string> = new Set();
   #logged = '';
-  #looking: Promise<readonly Stranded[]> | undefined;
+  #looking: Promise<readonly Unserved[]> | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -82,7 +82,7 @@ export class Versions {
   }
 
   /** The tasks that wait for other versions, and waited at the last look too. Logs a change. */
-  stranded(): Promise<readonly Stranded[]> {
+  unserved(): Promise<readonly Unserved[]> {
     const now = this.#source.clock.monotonic();
     // Two looks right after each other would find every task that only just waits.
     if (this.#looking && now - this.#lookedAt < lookEveryMs) return this.#looking;
@@ -94,27 +94,27 @@ export class Versions {
     return this.#looking;
   }
 
-  async #look(): Promise<readonly Stranded[]> {
+  async #look(): Promise<readonly Unserved[]> {
     const { logger } = this.#source;
     const waiting = new Set<string>();
-    const stranded: Stranded[] = [];
+    const unserved: Unserved[] = [];
     for (const { version, tasks } of await this.elsewhere()) {
       const old = tasks.filter((task) => this.#waiting.has(keyOf(task)));
       for (const task of tasks) waiting.add(keyOf(task));
-      if (old.length > 0) stranded.push({ version, tasks: old });
+      if (old.length > 0) unserved.push({ version, tasks: old });
     }
     this.#waiting = waiting;
-    const text = strandedText(stranded) ?? '';
+    const text = unservedText(unserved) ?? '';
     if (text !== '' && text !== this.#logged) logger('warn', text, { queue: this.#queue });
     this.#logged = text;
-    return stranded;
+    return unserved;
   }
 
   /** The tasks that only processes of other versions may take now, at most 100 of each. */
-  async elsewhere(): Promise<readonly Stranded[]> {
+  async elsewhere(): Promise<readonly Unserved[]> {
     const { store } = this.#source;
     const others = (await this.#all()).filter((version) => !this.#accepts(version));
-    const found: Stranded[] = [];
+    const found: Unserved[] = [];
     for (const version of others) {
       const tasks = await store.pinned?.(this.#queue, version, mostCounted);
       if (tasks && tasks.length > 0) found.push({ version, tasks });
@@ -144,10 +144,10 @@ export class Versions {
 const keyOf = ({ scope, taskId }: TaskName): string => `${taskId}\0${scope}`;
 
 /** A sentence about tasks that wait for versions that no process runs; undefined without any. */
-export const strandedText = (stranded: readonly Stranded[]): string | undefined =>
-  stranded.length === 0
+export const unservedText = (unserved: readonly Unserved[]): string | undefined =>
+  unserved.length === 0
     ? undefined
-    : stranded
+    : unserved
         .map(
           ({ version, tasks }) =>
             `${tasks.length} ${tasks.length === 1 ? 'task waits' : 'tasks wait'} for version "${version}"`,

@@ -49,18 +49,18 @@ it('the latest hundred versions of a queue are remembered, each once', async () 
   expect(await versionsOf(store, 'other')).toEqual([]);
 });
 
-it('only tasks that waited for another version at two looks are stranded, and they are logged', async () => {
+it('only tasks that waited for another version at two looks are unserved, and they are logged', async () => {
   const { store, versions, pass, lines } = process();
   await process(store, 'old').guarded.commit(pinnedTo('old', 'first'));
-  expect(await versions.stranded()).toEqual([]);
+  expect(await versions.unserved()).toEqual([]);
   await store.commit(pinnedTo('old', 'second'));
   pass(999);
   // Not a second look yet.
-  expect(await versions.stranded()).toEqual([]);
+  expect(await versions.unserved()).toEqual([]);
   pass(1);
   const tasks = [{ scope: 's', taskId: 'first' }];
-  expect(await versions.stranded()).toEqual([{ version: 'old', tasks }]);
+  expect(await versions.unserved()).toEqual([{ version: 'old', tasks }]);
   expect(lines).toEqual(['1 task waits for version "old"']);
   pass(1_000);
-  expect(await versions.stranded()).toMatchObject([{ tasks: [{}, {}] }]);
+  expect(await versions.unserved()).toMatchObject([{ tasks: [{}, {}] }]);
 });

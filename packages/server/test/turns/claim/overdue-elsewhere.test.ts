@@ -9,7 +9,7 @@ import { working } from '../../../src/index.ts';
 const minute = 60_000;
 
 /** A task whose turn waits for the version v1, and a server of v2 that looks after it. */
-async function stranded(timeouts: { taskMs?: number }) {
+async function unserved(timeouts: { taskMs?: number }) {
   const clock = testClock(new Date('2026-01-01T00:00:00Z'));
   const store = memoryStore({ now: clock.now, monotonic: clock.monotonic });
   const ran: string[] = [];
@@ -43,7 +43,7 @@ async function stranded(timeouts: { taskMs?: number }) {
 }
 
 it('a turn that waits for a version that no process runs ends with the time of its task, in any version', async () => {
-  const { clock, store, ran, statusOf, claimable, id, server } = await stranded({ taskMs: 2 * minute });
+  const { clock, store, ran, statusOf, claimable, id, server } = await unserved({ taskMs: 2 * minute });
   await clock.advance(minute);
   expect([(await statusOf()).state, (await claimable()).length]).toEqual(['TASK_STATE_WORKING', 1]);
   expect(server.load.tasks).toBe(0);
@@ -59,7 +59,7 @@ it('a turn that waits for a version that no process runs ends with the time of i
 });
 
 it('it waits for its version where tasks may take any time, and goes on there', async () => {
-  const { clock, ran, statusOf, claimable, begin } = await stranded({});
+  const { clock, ran, statusOf, claimable, begin } = await unserved({});
   await clock.advance(10 * minute);
   expect([(await statusOf()).state, (await claimable()).length]).toEqual(['TASK_STATE_WORKING', 1]);
   begin('v1');

@@ -2,7 +2,7 @@ import { versionsOf } from '@batonjs/operator';
 import type { Scope, TaskName, TaskStore } from '@batonjs/store';
 
 /** A task whose turn waits for a version that no process runs. */
-export interface StrandedTask extends TaskName {
+export interface UnservedTask extends TaskName {
   readonly version: string;
 }
 
@@ -15,12 +15,12 @@ const pauseMs = { usual: 5_000, soon: 1_000 };
  * The tasks of an agent that only processes of versions could take that run nowhere. While such a process runs, a task
  * waits for it only shortly: so one counts from the second look that finds it.
  */
-export class StrandedTasks {
+export class UnservedTasks {
   readonly #store: TaskStore;
   readonly #queue: string;
   readonly #now: () => number;
   #waiting: ReadonlySet<string> = new Set();
-  #found: Promise<readonly StrandedTask[]> | undefined;
+  #found: Promise<readonly UnservedTask[]> | undefined;
   #lookAt = Number.NEGATIVE_INFINITY;
 
   constructor(store: TaskStore, queue: string, now: () => number = () => performance.now()) {
@@ -30,7 +30,7 @@ export class StrandedTasks {
   }
 
   /** All of them, as they were a moment ago. */
-  read(): Promise<readonly StrandedTask[]> {
+  read(): Promise<readonly UnservedTask[]> {
     if (this.#found && this.#now() < this.#lookAt) return this.#found;
     this.#lookAt = this.#now() + pauseMs.usual;
     this.#found = this.#look().catch((error: unknown) => {
@@ -40,14 +40,14 @@ export class StrandedTasks {
     return this.#found;
   }
 
-  /** The version that a task waits for; undefined if it is not stranded. */
+  /** The version that a task waits for; undefined if it is not unserved. */
   async versionFor(scope: Scope, taskId: string): Promise<string | undefined> {
     const found = (await this.read()).find((task) => task.scope === scope && task.taskId === taskId);
     return found?.version;
   }
 
-  async #look(): Promise<readonly StrandedTask[]> {
-    const all: StrandedTask[] = [];
+  async #look(): Promise<readonly UnservedTask[]> {
+    const all: UnservedTask[] = [];
     if (this.#store.pinned)
       for (const version of await versionsOf(this.#store, this.#queue))
         for (const task of await this.#store.pinned(this.#queue, version, mostOfVersion))
@@ -59,4 +59,4 @@ export class StrandedTasks {
   }
 }
 
-const keyOf = ({ scope, taskId, version }: StrandedTask): string => JSON.stringify([scope, taskId, version]);
+const keyOf = ({ scope, taskId, version }: UnservedTask): string => JSON.stringify([scope, taskId, version]);

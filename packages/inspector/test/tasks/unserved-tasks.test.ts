@@ -1,6 +1,6 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
-import { StrandedTasks } from '../../src/agents/stranded-tasks.ts';
+import { UnservedTasks } from '../../src/agents/unserved-tasks.ts';
 import type { TaskListUpdate } from '../../src/api/task.ts';
 import { Inspection } from '../../src/inspection.ts';
 import { taskFeed } from '../../src/tasks/task-feed.ts';
@@ -20,31 +20,31 @@ function pinning() {
   return { store: changed, tasks, asked };
 }
 
-it('tasks are stranded that wait for a version at two looks, which are soon after another at first', async () => {
+it('tasks are unserved that wait for a version at two looks, which are soon after another at first', async () => {
   const { store, tasks, asked } = pinning();
   let now = 0;
-  const stranded = new StrandedTasks(store, 'q', () => now);
+  const unserved = new UnservedTasks(store, 'q', () => now);
   tasks.one = ['short', 'long'];
-  expect(await stranded.read()).toEqual([]);
+  expect(await unserved.read()).toEqual([]);
   now += 900;
-  expect(await stranded.read()).toEqual([]);
+  expect(await unserved.read()).toEqual([]);
   expect(asked).toEqual(['q one', 'q two']);
   tasks.one = ['long'];
   now += 200;
   const found = [{ scope: 's', taskId: 'long', version: 'one' }];
-  expect(await stranded.read()).toEqual(found);
-  expect(await stranded.versionFor('s', 'long')).toBe('one');
-  expect(await stranded.versionFor('other', 'long')).toBeUndefined();
+  expect(await unserved.read()).toEqual(found);
+  expect(await unserved.versionFor('s', 'long')).toBe('one');
+  expect(await unserved.versionFor('other', 'long')).toBeUndefined();
   now += 4_000;
-  await stranded.read();
+  await unserved.read();
   expect(asked).toHaveLength(4);
   // One that another version takes up waits for that one anew.
   tasks.one = [];
   tasks.two = ['long'];
   now += 1_100;
-  expect(await stranded.read()).toEqual([]);
+  expect(await unserved.read()).toEqual([]);
   now += 1_100;
-  expect(await stranded.read()).toEqual([{ ...found[0], version: 'two' }]);
+  expect(await unserved.read()).toEqual([{ ...found[0], version: 'two' }]);
 });
 
 it('a look that fails is tried again by the next reader', async () => {
@@ -52,10 +52,10 @@ it('a look that fails is tried again by the next reader', async () => {
   tasks.one = ['t'];
   const { pinned } = store;
   store.pinned = () => Promise.reject(new Error('Away'));
-  const stranded = new StrandedTasks(store, 'q', () => 0);
-  await expect(stranded.read()).rejects.toThrow('Away');
+  const unserved = new UnservedTasks(store, 'q', () => 0);
+  await expect(unserved.read()).rejects.toThrow('Away');
   store.pinned = pinned!;
-  expect(await stranded.read()).toEqual([]);
+  expect(await unserved.read()).toEqual([]);
 });
 
 it('a feed tells of them once there are some, and when there are none any more', async () => {
@@ -65,7 +65,7 @@ it('a feed tells of them once there are some, and when there are none any more',
     everyMs: 1,
     list,
     counts: async () => ({}),
-    async stranded() {
+    async unserved() {
       const count = counts.shift() ?? 0;
       return { queue: 'q', versions: count > 0 ? [{ version: '1', tasks: count }] : [] };
     },
@@ -73,12 +73,12 @@ it('a feed tells of them once there are some, and when there are none any more',
   const reading = new AbortController();
   const told: TaskListUpdate[] = [];
   for await (const update of taskFeed({ id: 'a', tasks }, {}, reading.signal)) {
-    if (update.type === 'stranded') told.push(update);
+    if (update.type === 'unserved') told.push(update);
     if (told.length === 2) reading.abort();
   }
   expect(told).toEqual([
-    { agent: 'a', type: 'stranded', stranded: { queue: 'q', versions: [{ version: '1', tasks: 2 }] } },
-    { agent: 'a', type: 'stranded', stranded: { queue: 'q', versions: [] } },
+    { agent: 'a', type: 'unserved', unserved: { queue: 'q', versions: [{ version: '1', tasks: 2 }] } },
+    { agent: 'a', type: 'unserved', unserved: { queue: 'q', versions: [] } },
   ]);
 });
 
@@ -86,8 +86,8 @@ it('a store that pins nothing has none, and is asked for no versions', async () 
   const { pinned: _, ...store } = memoryStore();
   const load = () => expect.unreachable('It is asked');
   const exhibit = new Inspection([{ name: 'x', store: { ...store, load } as never }]).agent('x');
-  expect(await exhibit.tasks.stranded!()).toEqual({ queue: 'x', versions: [] });
-  expect(await exhibit.tasks.list({ stranded: true })).toEqual({ tasks: [], total: 0, source: 'live' });
+  expect(await exhibit.tasks.unserved!()).toEqual({ queue: 'x', versions: [] });
+  expect(await exhibit.tasks.list({ unserved: true })).toEqual({ tasks: [], total: 0, source: 'live' });
 });
 
 it('a list has those of its scope, newest first, as far as they are still there, and each row says what it waits for', async () => {
@@ -127,7 +127,7 @@ it('a list has those of its scope, newest first, as far as they are still there,
   tasks.one = ['old', 'gone', 'other'];
   tasks.two = ['new', 'mid'];
   const source = new Inspection([{ name: 'x', store: changed as never }]).agent('x').tasks;
-  const list = (filter: object) => source.list({ stranded: true, ...filter });
+  const list = (filter: object) => source.list({ unserved: true, ...filter });
   // The first look finds none: each may be taken up in a moment.
   expect(await list({})).toEqual({ tasks: [], total: 0, source: 'live' });
   await expect.poll(async () => (await list({})).total).toBe(3);
@@ -146,7 +146,7 @@ it('a list has those of its scope, newest first, as far as they are still there,
     ['mid', 'two'],
     ['plain', undefined],
   ]);
-  expect(await source.stranded!()).toEqual({
+  expect(await source.unserved!()).toEqual({
     queue: 'x',
     versions: [
       { version: 'one', tasks: 2 },

@@ -1,32 +1,32 @@
-import type { Stranded } from '../../api/task.ts';
+import type { Unserved } from '../../api/task.ts';
 import { changeQuery } from '../data/route.ts';
 import { useSession } from '../data/session.ts';
-import { StrandedNote } from '../parts/stranded-note.tsx';
+import { UnservedNote } from '../parts/unserved-note.tsx';
 import { plural } from '../parts/words.ts';
 
-interface StrandedNotesProps {
+interface UnservedNotesProps {
   /** By agent. */
-  readonly stranded: ReadonlyMap<string, Stranded>;
+  readonly unserved: ReadonlyMap<string, Unserved>;
   /** Whether the list has only these tasks. */
   readonly isChosen: boolean;
 }
 
 /** Which versions tasks wait for that no process runs: in a line with the way to them, or each with what to do. */
-export function StrandedNotes({ stranded, isChosen }: StrandedNotesProps) {
+export function UnservedNotes({ unserved, isChosen }: UnservedNotesProps) {
   const { agents } = useSession();
-  const found = [...stranded].flatMap(([agent, { queue, versions }]) =>
+  const found = [...unserved].flatMap(([agent, { queue, versions }]) =>
     versions.map((each) => ({ ...each, queue, name: agents.find(({ id }) => id === agent)?.name ?? agent })),
   );
   if (found.length === 0) return null;
   const all = found.reduce((sum, { tasks }) => sum + tasks, 0);
   if (!isChosen)
     return (
-      <p class="stranded-hint">
+      <p class="unserved-hint">
         {`${plural(all, 'task')} ${all === 1 ? 'waits' : 'wait'} for a version that no process runs.`}{' '}
         <button
           type="button"
           class="button button-quiet"
-          onClick={() => changeQuery({ state: 'stranded', q: '', age: '', context: '', code: '' })}
+          onClick={() => changeQuery({ state: 'unserved', q: '', age: '', context: '', code: '' })}
         >
           {all === 1 ? 'Show it' : 'Show them'}
         </button>
@@ -35,9 +35,9 @@ export function StrandedNotes({ stranded, isChosen }: StrandedNotesProps) {
   return (
     <>
       {found.map(({ version, tasks, queue, name }) => (
-        <StrandedNote key={`${queue} ${version}`} version={version} queue={queue}>
+        <UnservedNote key={`${queue} ${version}`} version={version} queue={queue}>
           {`${plural(tasks, 'task')} of ${name} ${tasks === 1 ? 'waits' : 'wait'} for version ${version}, which no process runs.`}
-        </StrandedNote>
+        </UnservedNote>
       ))}
     </>
   );

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { CopyButton } from './bits.tsx';
 import { Icon } from './icon.tsx';
 
-interface StrandedNoteProps {
+interface UnservedNoteProps {
   /** What waits. */
   readonly children: ComponentChildren;
   readonly version: string;
@@ -11,15 +11,15 @@ interface StrandedNoteProps {
 }
 
 /** Says that tasks wait for a version of the agent that no process runs, and what to do. */
-export function StrandedNote({ children, version, queue }: StrandedNoteProps) {
+export function UnservedNote({ children, version, queue }: UnservedNoteProps) {
   const line = `baton tasks --store … --agent ${queue} release --of ${version}`;
   return (
-    <div class="stranded-note" role="note">
+    <div class="unserved-note" role="note">
       <Icon name="warning" />
       <div>
         <p class="auth-title">{children}</p>
         <p>Start a process of that version, or let any version go on. A cancel ends them without it.</p>
-        <p class="stranded-line">
+        <p class="unserved-line">
           <code>{line}</code>
           <CopyButton text={line} />
         </p>
