@@ -18,7 +18,7 @@ import {
   TASKS_EXTENSION,
   takesHandles,
 } from '../tasks/capabilities.ts';
-import { Dismissals } from '../tasks/dismissals.ts';
+import { ClosedQuestions } from '../tasks/closed-questions.ts';
 import { type McpTaskOptions, readTaskOptions } from '../tasks/task-options.ts';
 import { addTaskRequests, type TaskRequests } from '../tasks/task-requests.ts';
 import { extensionsOf } from '../translation/extensions-of.ts';
@@ -99,7 +99,7 @@ export function serverFactory({
     throw new RangeError(`waitMs is from 0 to 2147483647, not ${waitMs}`);
   const requests: TaskRequests = {
     settings: readTaskOptions(tasks, waitMs),
-    dismissals: new Dismissals(),
+    closedQuestions: new ClosedQuestions(),
     onError,
   };
   return {
@@ -178,7 +178,7 @@ async function perform(
   {
     isLegacy,
     client,
-    tasks: { settings, dismissals },
+    tasks: { settings, closedQuestions },
   }: { readonly isLegacy: boolean; readonly client: ClientCapabilities; readonly tasks: TaskRequests },
 ) {
   const tool = toolsOf(call.agent.card).get(name);
@@ -192,7 +192,7 @@ async function perform(
     const isTaken = takesHandles(client);
     if (support === 'required' && !isTaken) throw extensionMissing();
     if (isTaken && support !== 'forbidden') {
-      const view = { client, settings, dismissals };
+      const view = { client, settings, closedQuestions };
       return callForHandle(call, tool, args, view, { isImmediate: support !== 'deferred', asks });
     }
   }

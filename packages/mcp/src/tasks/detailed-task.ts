@@ -2,7 +2,7 @@ import { type AgentReply, isInterrupted, isTerminal, textOf } from '@batonjs/cli
 import type { Task } from '@batonjs/protocol';
 import type { CallToolResult, ClientCapabilities } from '@modelcontextprotocol/server';
 import { resultOf } from '../translation/results.ts';
-import type { Dismissals } from './dismissals.ts';
+import type { ClosedQuestions } from './closed-questions.ts';
 import { handleOf, timesOf } from './handle.ts';
 import { type InputRequests, inputRequestsOf } from './input-requests.ts';
 import type { TaskSettings } from './task-options.ts';
@@ -28,7 +28,7 @@ export type DetailedTask = TaskMembers & {
 export interface TaskView {
   readonly client: ClientCapabilities;
   readonly settings: TaskSettings;
-  readonly dismissals: Dismissals;
+  readonly closedQuestions: ClosedQuestions;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface TaskView {
  */
 export function detailedTask(task: Task, handle: string, view: TaskView): DetailedTask {
   const { state } = task.status;
-  const inputRequests = inputRequestsOf(task, view.client, view.dismissals);
+  const inputRequests = inputRequestsOf(task, view.client, view.closedQuestions);
   if (inputRequests) return { ...membersOf(task, handle, 'input_required', view), inputRequests };
   if (state === 'TASK_STATE_CANCELED') return membersOf(task, handle, 'cancelled', view);
   if (hasResult(task)) return { ...membersOf(task, handle, 'completed', view), result: resultFor(task) };

@@ -3,7 +3,7 @@ import type { Part, Task } from '@batonjs/protocol';
 import { type ClientCapabilities, type InputRequest, inputRequired } from '@modelcontextprotocol/server';
 import { questionOf } from '../translation/question.ts';
 import { opensUrls, showsForms } from './capabilities.ts';
-import type { Dismissals } from './dismissals.ts';
+import type { ClosedQuestions } from './closed-questions.ts';
 
 /** What the client is asked, by the keys under which it answers. Never empty. */
 export type InputRequests = Readonly<Record<string, InputRequest>>;
@@ -15,17 +15,17 @@ export type InputRequests = Readonly<Record<string, InputRequest>>;
 export function inputRequestsOf(
   task: Task,
   client: ClientCapabilities,
-  dismissals: Dismissals,
+  closedQuestions: ClosedQuestions,
 ): InputRequests | undefined {
   const { state } = task.status;
   if (state === 'TASK_STATE_INPUT_REQUIRED' && showsForms(client)) {
     const { message, requestedSchema } = questionOf(task);
-    return { [dismissals.keyOf(task)]: inputRequired.elicit({ message, requestedSchema }) };
+    return { [closedQuestions.keyOf(task)]: inputRequired.elicit({ message, requestedSchema }) };
   }
   const url = state === 'TASK_STATE_AUTH_REQUIRED' && opensUrls(client) ? urlIn(task) : undefined;
   if (url === undefined) return undefined;
   const message = textOf(task.status.message) || 'The agent needs an authorization before it can go on.';
-  return { [dismissals.keyOf(task)]: inputRequired.elicitUrl({ message, url }) };
+  return { [closedQuestions.keyOf(task)]: inputRequired.elicitUrl({ message, url }) };
 }
 
 /** The address at which the authorization is given: that of a link, or the first one in the text. */

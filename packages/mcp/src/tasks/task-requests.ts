@@ -13,8 +13,8 @@ import { extensionsOf } from '../translation/extensions-of.ts';
 import type { OnError } from '../translation/failures.ts';
 import { questionOf } from '../translation/question.ts';
 import { capabilitiesOf, extensionMissing, takesHandles } from './capabilities.ts';
+import type { ClosedQuestions } from './closed-questions.ts';
 import { detailedTask, type TaskView } from './detailed-task.ts';
-import type { Dismissals } from './dismissals.ts';
 import { taskFailure } from './failure.ts';
 import { readHandle } from './handle.ts';
 import type { TaskSettings } from './task-options.ts';
@@ -22,7 +22,7 @@ import type { TaskSettings } from './task-options.ts';
 /** What requests about tasks share. */
 export interface TaskRequests {
   readonly settings: TaskSettings;
-  readonly dismissals: Dismissals;
+  readonly closedQuestions: ClosedQuestions;
   readonly onError: OnError;
 }
 
@@ -42,7 +42,7 @@ export const readTask = (agent: AgentClient, id: string, options: CallOptions = 
 export function addTaskRequests(
   server: Server,
   agentOf: (context: ServerContext) => AgentClient,
-  { settings, dismissals, onError }: TaskRequests,
+  { settings, closedQuestions, onError }: TaskRequests,
 ): void {
   const add = (
     method: string,
@@ -57,11 +57,11 @@ export function addTaskRequests(
       }
     });
   add('tasks/get', async (agent, handle, context) => {
-    const view: TaskView = { client: capabilitiesOf(context), settings, dismissals };
+    const view: TaskView = { client: capabilitiesOf(context), settings, closedQuestions };
     return detailedTask(await readTask(agent, readHandle(handle).id), handle, view);
   });
   add('tasks/update', async (agent, handle, context) => {
-    await update(agent, await readTask(agent, readHandle(handle).id), responsesIn(context), dismissals);
+    await update(agent, await readTask(agent, readHandle(handle).id), responsesIn(context), closedQuestions);
     return {};
   });
   add('tasks/cancel', async (agent, handle) => {
@@ -87,12 +87,12 @@ async function update(
   agent: AgentClient,
   task: Task,
   responses: Readonly<Record<string, unknown>>,
-  dismissals: Dismissals,
+  closedQuestions: ClosedQuestions,
 ): Promise<void> {
   const { state } = task.status;
   const isQuestion = state === 'TASK_STATE_INPUT_REQUIRED';
   if (!isQuestion && state !== 'TASK_STATE_AUTH_REQUIRED') return;
-  const found = Object.entries(responses).find(([key]) => dismissals.isKeyOf(task, key));
+  const found = Object.entries(responses).find(([key]) => closedQuestions.isKeyOf(task, key));
   if (!found) return;
   const [key, response] = found;
   const { action, content } = Object(response) as Readonly<Record<string, unknown>>;
@@ -102,7 +102,7 @@ async function update(
       `inputResponses: ${JSON.stringify(key)} has no action that is one of ${actions.join(', ')}`,
     );
   if (action === 'decline') return cancelTask(agent, task.id);
-  if (action === 'cancel') return dismissals.close(task, key);
+  if (action === 'cancel') return closedQuestions.close(task, key);
   // An authorization happens elsewhere: the agent goes on by itself.
   if (isQuestion) await sendAnswer(agent, task, key, content);
 }

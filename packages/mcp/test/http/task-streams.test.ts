@@ -1,7 +1,7 @@
 import type { AgentClient } from '@batonjs/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { TaskStreams } from '../../src/http/task-streams.ts';
-import { Dismissals } from '../../src/tasks/dismissals.ts';
+import { ClosedQuestions } from '../../src/tasks/closed-questions.ts';
 import { readTaskOptions } from '../../src/tasks/task-options.ts';
 
 describe('the streams of all callers', () => {
@@ -14,7 +14,7 @@ describe('the streams of all callers', () => {
 
   const requests = {
     settings: readTaskOptions({}, 0),
-    dismissals: new Dismissals(),
+    closedQuestions: new ClosedQuestions(),
     onError: () => {},
   };
 

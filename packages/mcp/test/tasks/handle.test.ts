@@ -1,7 +1,7 @@
 import type { Task } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
+import { ClosedQuestions } from '../../src/tasks/closed-questions.ts';
 import { detailedTask } from '../../src/tasks/detailed-task.ts';
-import { Dismissals } from '../../src/tasks/dismissals.ts';
 import { handleOf, readHandle } from '../../src/tasks/handle.ts';
 import { readTaskOptions } from '../../src/tasks/task-options.ts';
 
@@ -24,7 +24,7 @@ describe('[R-MT-58, R-MT-59] a handle', () => {
     (id) => {
       const handle = handleOf(taskOf(id));
       expect(readHandle(handle)).toEqual({ id, createdAt: Date.parse(at) });
-      const view = { client: {}, settings: readTaskOptions({}, 0), dismissals: new Dismissals() };
+      const view = { client: {}, settings: readTaskOptions({}, 0), closedQuestions: new ClosedQuestions() };
       const later = detailedTask(taskOf(id, { timestamp: '2026-11-26T04:00:00.000Z' }), handle, view);
       expect([later.taskId, later.createdAt, later.lastUpdatedAt]).toEqual([
         handle,
@@ -53,14 +53,14 @@ describe('a question that was closed', () => {
     });
 
   it('[R-MT-34, R-MT-57] has one more key, and only for its own task', () => {
-    const dismissals = new Dismissals();
-    dismissals.close(asking('m'), 'm');
-    expect(dismissals.keyOf(asking('m'))).toBe('m~2');
-    expect(dismissals.keyOf(asking('m', 'other'))).toBe('m');
-    expect(dismissals.keyOf(asking('n'))).toBe('n');
-    dismissals.close(asking('m'), 'm~2');
-    expect(dismissals.keyOf(asking('m'))).toBe('m~2');
-    expect(['m', 'm~2', 'm~3', 'n'].map((key) => dismissals.isKeyOf(asking('m'), key))).toEqual([
+    const closedQuestions = new ClosedQuestions();
+    closedQuestions.close(asking('m'), 'm');
+    expect(closedQuestions.keyOf(asking('m'))).toBe('m~2');
+    expect(closedQuestions.keyOf(asking('m', 'other'))).toBe('m');
+    expect(closedQuestions.keyOf(asking('n'))).toBe('n');
+    closedQuestions.close(asking('m'), 'm~2');
+    expect(closedQuestions.keyOf(asking('m'))).toBe('m~2');
+    expect(['m', 'm~2', 'm~3', 'n'].map((key) => closedQuestions.isKeyOf(asking('m'), key))).toEqual([
       true,
       true,
       false,
@@ -69,14 +69,14 @@ describe('a question that was closed', () => {
   });
 
   it('is forgotten after a thousand others', () => {
-    const dismissals = new Dismissals();
-    for (let n = 0; n <= 1_000; n += 1) dismissals.close(asking(`m${n}`), `m${n}`);
-    expect(dismissals.keyOf(asking('m0'))).toBe('m0');
-    expect(dismissals.keyOf(asking('m1'))).toBe('m1~2');
+    const closedQuestions = new ClosedQuestions();
+    for (let n = 0; n <= 1_000; n += 1) closedQuestions.close(asking(`m${n}`), `m${n}`);
+    expect(closedQuestions.keyOf(asking('m0'))).toBe('m0');
+    expect(closedQuestions.keyOf(asking('m1'))).toBe('m1~2');
   });
 
   it('has the time of its status as a key where it is no message', () => {
-    expect(new Dismissals().keyOf(taskOf('t', { state: 'TASK_STATE_INPUT_REQUIRED' }))).toBe(`t@${at}`);
+    expect(new ClosedQuestions().keyOf(taskOf('t', { state: 'TASK_STATE_INPUT_REQUIRED' }))).toBe(`t@${at}`);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Message, Task } from '@batonjs/protocol';
 import { expect, it } from 'vitest';
 import { declared, rawClient } from '../../../../test/kit/http/raw-mcp-client.ts';
-import { Dismissals } from '../../src/tasks/dismissals.ts';
+import { ClosedQuestions } from '../../src/tasks/closed-questions.ts';
 import { inputRequestsOf } from '../../src/tasks/input-requests.ts';
 import { closedGate, serveAgent, serveMcp } from '../clients.ts';
 
@@ -14,7 +14,8 @@ const waiting = (state: string, ...parts: Message['parts']): Task => ({
     ...(parts.length > 0 && { message: { messageId: 'm', role: 'ROLE_AGENT', parts } }),
   },
 });
-const asked = (task: Task, client: object = declared.urls) => inputRequestsOf(task, client, new Dismissals());
+const asked = (task: Task, client: object = declared.urls) =>
+  inputRequestsOf(task, client, new ClosedQuestions());
 
 it.each([
   ['without words', waiting('AUTH_REQUIRED')],

@@ -9,7 +9,7 @@ const most = 1_000;
  * question is asked once more under another key. They are kept in this process only: without them, a question stays
  * open under the key that the client knows.
  */
-export class Dismissals {
+export class ClosedQuestions {
   readonly #closed = new Map<string, true>();
 
   /** The key of the question that a task waits with. It stays the same until the question is answered or closed. */
