@@ -43,7 +43,7 @@ export function formIn(message: Message | undefined): Form | undefined {
   return undefined;
 }
 
-/** Whether the form of a question in the log is the agent's own, and not one that another agent handed up. */
+/** Whether the form of a question in the log is the agent's own, and not one that another agent passed on. */
 export const isOwnForm = (question: Message | undefined): boolean =>
   Object(question?.metadata?.[FORM_INPUT]).isOwn === true;
 

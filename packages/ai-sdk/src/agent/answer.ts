@@ -20,7 +20,7 @@ import type { PendingCall } from '../history/pending-call.ts';
 import { Transcript } from '../history/transcript.ts';
 import { AI_SDK } from '../metadata.ts';
 import { failureFor, failureOf, ModelFailure } from './failures.ts';
-import type { HandUps } from './hand-up.ts';
+import type { PendingQuestions } from './pending-questions.ts';
 import type { ModelStream, StreamedAgentOptions } from './options.ts';
 import { PartReader, type Read } from './part-reader.ts';
 import { questionOf } from './questions.ts';
@@ -30,7 +30,7 @@ import { toolUpdate } from './tool-updates.ts';
 export interface AnswerSettings {
   readonly options: StreamedAgentOptions;
   readonly turn: Turn;
-  readonly handUps: HandUps;
+  readonly pendingQuestions: PendingQuestions;
   readonly tools: ToolSet;
   /** What the turns before this one put into the artifacts. */
   readonly given: Given;
@@ -67,7 +67,7 @@ export class Answer {
   #usage: LanguageModelUsage | undefined;
 
   constructor(stream: ModelStream, settings: AnswerSettings) {
-    const { handUps, tools, turn, given } = settings;
+    const { pendingQuestions, tools, turn, given } = settings;
     this.#texts = new Map(
       Object.entries(given.texts).map(([name, length]) => [name, { length, step: earlierTurn }]),
     );
@@ -77,7 +77,7 @@ export class Answer {
     this.#settings = settings;
     this.#transcript = new Transcript(outputsOf(tools));
     this.#reader = new PartReader(stream.stream, turn.signal);
-    handUps.onChange(() => this.#reader.wake());
+    pendingQuestions.onChange(() => this.#reader.wake());
   }
 
   async *updates(): Updates {
@@ -114,7 +114,7 @@ export class Answer {
 
   async *#updatesOf(read: Exclude<Read, undefined>): Updates {
     const { options } = this.#settings;
-    if (read === 'woken') return yield* this.#handUp();
+    if (read === 'woken') return yield* this.#ask();
     switch (read.type) {
       case 'start-step':
         this.#step += 1;
@@ -146,7 +146,7 @@ export class Answer {
     }
     const shown = toolUpdate(read, options.shownTools ?? 'names');
     if (shown) yield shown;
-    if (read.type.startsWith('tool-')) yield* this.#handUp();
+    if (read.type.startsWith('tool-')) yield* this.#ask();
   }
 
   /** Text of one kind as it comes, coalesced, until something else comes. */
@@ -191,18 +191,18 @@ export class Answer {
     }
   }
 
-  /** Keeps what was said before a question of another agent goes up, once no tool can go on without an answer. */
-  async *#handUp(): Updates {
-    const { handUps } = this.#settings;
+  /** Keeps what was said before this task asks the question of another agent, once no tool can go on without an answer. */
+  async *#ask(): Updates {
+    const { pendingQuestions } = this.#settings;
     const transcript = this.#transcript;
     const open = transcript.pending
       .filter(({ needs }) => needs === 'output')
       .map(({ toolCallId }) => toolCallId);
-    if (!handUps.isDue((id) => transcript.has(id), open)) return;
+    if (!pendingQuestions.isDue((id) => transcript.has(id), open)) return;
     const pending = transcript.pending.map(
       (call): PendingCall =>
-        handUps.asks(call.toolCallId)
-          ? { ...call, needs: 'answer', call: handUps.callOf(call.toolCallId) }
+        pendingQuestions.asks(call.toolCallId)
+          ? { ...call, needs: 'answer', call: pendingQuestions.callOf(call.toolCallId) }
           : call,
     );
     const message: Message = {
@@ -212,7 +212,7 @@ export class Answer {
       metadata: { [AI_SDK]: {} },
     };
     yield keeping(working(message), message, this.#kept(transcript.messages(), pending));
-    handUps.release();
+    pendingQuestions.release();
   }
 
   async *#end(): Updates {

@@ -4,10 +4,10 @@ import { promptBytes } from '../durable/kept-prompt.ts';
 import { RecordedCalls } from '../durable/recorded-calls.ts';
 import { type RecordedModelOptions, recordedModel, type StoredCall } from '../durable/recorded-model.ts';
 import { recordedTools } from '../durable/recorded-tools.ts';
-import { handUpKey } from '../hand-up-key.ts';
+import { toolQuestionsKey } from '../tool-questions.ts';
 import { type HistoryOptions, historyOf } from '../history/task-messages.ts';
 import { Answer } from './answer.ts';
-import { HandUps } from './hand-up.ts';
+import { PendingQuestions } from './pending-questions.ts';
 import type { ModelStream, ModelTurn, StreamedAgentOptions } from './options.ts';
 import { questionAgain } from './questions.ts';
 
@@ -71,7 +71,7 @@ async function* updatesOf<AnyTurn extends Turn>(
 ): Updates {
   const { messages, resumed, given, undecided } = await historyOf(turn, history);
   if (undecided.length > 0) return yield questionAgain(undecided, turn, options.question);
-  const handUps = new HandUps(turn, resumed);
+  const pendingQuestions = new PendingQuestions(turn, resumed);
   const calls = new Map<string, RecordedCalls<StoredCall>>();
   const callsOf = (name: string): RecordedCalls<StoredCall> => {
     const known = calls.get(name) ?? new RecordedCalls<StoredCall>(turn, name);
@@ -83,12 +83,12 @@ async function* updatesOf<AnyTurn extends Turn>(
     const stream = await run({
       messages,
       signal: turn.signal,
-      turn: Object.create(turn, { [handUpKey]: { value: handUps } }),
+      turn: Object.create(turn, { [toolQuestionsKey]: { value: pendingQuestions } }),
       model: (model, name = 'model') =>
-        recordedModel(model, callsOf(name), (ids) => handUps.expect(ids), recorded),
+        recordedModel(model, callsOf(name), (ids) => pendingQuestions.expect(ids), recorded),
       tools: (own) => recordedTools(Object.assign(tools, own) as typeof own, turn),
     });
-    yield* new Answer(stream, { options, turn, handUps, tools, given }).updates();
+    yield* new Answer(stream, { options, turn, pendingQuestions, tools, given }).updates();
   } finally {
     for (const each of calls.values()) each.close();
   }

@@ -6,7 +6,7 @@ import { jsonSchema, type Schema, type Tool, type ToolExecutionOptions, type Too
 import { cancelableStream } from '../cancelable-stream.ts';
 import { connected } from '../connected.ts';
 import { isDurable } from '../durable/recorded-tools.ts';
-import { type HandingUp, handUpKey } from '../hand-up-key.ts';
+import { type CallingStreamedTurn, toolQuestionsKey } from '../tool-questions.ts';
 import { type A2AToolResult, toolResult } from './result.ts';
 import { type SkillTool, skillTools, toolName } from './skills.ts';
 
@@ -72,15 +72,15 @@ const toolOf = (
 
 /** A tool that starts a child of the turn's task. */
 function childTool(skill: SkillTool, agent: Callee, turn: CallingTurn): Tool {
-  const handUp = (turn as HandingUp)[handUpKey];
-  if (!handUp) throw new TypeError('`turn` is that of a `streamedAgent`');
+  const toolQuestions = (turn as CallingStreamedTurn)[toolQuestionsKey];
+  if (!toolQuestions) throw new TypeError('`turn` is that of a `streamedAgent`');
   const execute = async (input: unknown, { toolCallId }: { readonly toolCallId: string }) => {
     const { message, ...options } = sentBy(skill, input);
     const reply = await turn.call(agent, message, {
-      name: handUp.nameOf(toolCallId),
+      name: toolQuestions.nameOf(toolCallId),
       ...options,
       async onQuestion() {
-        await handUp.ask(toolCallId);
+        await toolQuestions.ask(toolCallId);
         return undefined;
       },
     });

@@ -1,7 +1,7 @@
 import type { Turn } from '@batonjs/server';
 import type { TextStreamPart, ToolSet } from 'ai';
 import { describe, expect, it } from 'vitest';
-import { HandUps } from '../../src/agent/hand-up.ts';
+import { PendingQuestions } from '../../src/agent/pending-questions.ts';
 import { PartReader } from '../../src/agent/part-reader.ts';
 import { questionOf } from '../../src/agent/questions.ts';
 import { toolUpdate } from '../../src/agent/tool-updates.ts';
@@ -128,11 +128,11 @@ describe('a question about tools', () => {
 });
 
 describe('the calls that wait for another agent', () => {
-  const handUps = (resumed: [string, string][] = []) =>
-    new HandUps({ message: { messageId: 'm'.repeat(100) } } as Turn, new Map(resumed));
+  const pendingQuestions = (resumed: [string, string][] = []) =>
+    new PendingQuestions({ message: { messageId: 'm'.repeat(100) } } as Turn, new Map(resumed));
 
   it('are named by their turn and their id, and by how often it was used', () => {
-    const calls = handUps([['old', 'kept']]);
+    const calls = pendingQuestions([['old', 'kept']]);
     const turn = 'm'.repeat(90);
     expect(['c', 'c', 'd', 'c', 'old', 'old'].map((id) => calls.nameOf(id))).toEqual([
       `${turn} c`,
@@ -146,7 +146,7 @@ describe('the calls that wait for another agent', () => {
   });
 
   it('go up once all others were read and wait too', async () => {
-    const calls = handUps([['old', 'kept']]);
+    const calls = pendingQuestions([['old', 'kept']]);
     let changes = 0;
     calls.onChange(() => {
       changes += 1;

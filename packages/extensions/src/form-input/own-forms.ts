@@ -44,7 +44,7 @@ const isForm = (part: Message['parts'][number]): part is typeof part & { data: u
   part.mediaType === FORM_TYPE && 'data' in part;
 
 /**
- * The problems of the values in an answer; undefined if they fit. A form that another agent handed up is read with care:
+ * The problems of the values in an answer; undefined if they fit. A form that another agent passed on is read with care:
  * where it cannot be read, the agent that asked checks the answer alone.
  */
 export function checkValues({ schema }: Form, values: unknown, isOwn: boolean): readonly Issue[] | undefined {

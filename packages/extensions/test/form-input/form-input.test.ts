@@ -146,7 +146,7 @@ it('the message of a turn is the one that started it, also where later ones wait
   expect(seen).toEqual(['first']);
 });
 
-describe('a form that another agent handed up', () => {
+describe('a form that another agent passed on', () => {
   const evil = { type: 'string', pattern: '^(a+)+$' };
   const words = `${'a'.repeat(40)}!`;
   const metadata = { [FORM_INPUT]: { isOwn: true } };

@@ -1,8 +1,8 @@
 import type { Turn } from '@batonjs/server';
-import type { HandUp } from '../hand-up-key.ts';
+import type { ToolQuestions } from '../tool-questions.ts';
 
 /** The calls of tools that wait for an answer to another agent, until all other calls of the step have ended. */
-export class HandUps implements HandUp {
+export class PendingQuestions implements ToolQuestions {
   readonly #turn: Turn;
   readonly #resumed: ReadonlyMap<string, string>;
   readonly #uses = new Map<string, number>();
@@ -56,7 +56,7 @@ export class HandUps implements HandUp {
     return this.#asking.size > 0 && this.#expected.every(wasRead) && open.every((id) => this.#asking.has(id));
   }
 
-  /** Lets the questions go up. */
+  /** Lets this task ask the questions. */
   release(): void {
     for (const { resolve } of this.#asking.values()) resolve();
     this.#asking.clear();

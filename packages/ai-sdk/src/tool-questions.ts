@@ -1,10 +1,10 @@
 import type { CallingTurn } from '@batonjs/nested-tasks';
 
 /** Where the turn of a streamed agent has what the tools of `a2aTools` need of it. */
-export const handUpKey = Symbol.for('batonjs.ai-sdk.handUp');
+export const toolQuestionsKey = Symbol.for('batonjs.ai-sdk.toolQuestions');
 
 /** What the tools of `a2aTools` need of a streamed agent. */
-export interface HandUp {
+export interface ToolQuestions {
   /** The name of a call to another agent: the same in each turn in which the tool call runs again. */
   nameOf(toolCallId: string): string;
   /**
@@ -15,6 +15,6 @@ export interface HandUp {
 }
 
 /** A turn of a streamed agent that can call other agents. */
-export interface HandingUp extends CallingTurn {
-  readonly [handUpKey]?: HandUp;
+export interface CallingStreamedTurn extends CallingTurn {
+  readonly [toolQuestionsKey]?: ToolQuestions;
 }
