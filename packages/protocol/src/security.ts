@@ -7,8 +7,8 @@ export interface Granted {
   readonly scopes?: readonly string[] | undefined;
 }
 
-/** What a caller lacks for a requirement: one or both have elements. */
-export interface Lacking {
+/** The requirement that a caller is nearest to, and what it lacks for it: one or both lists have elements. */
+export interface UnmetRequirement {
   readonly schemes: readonly string[];
   readonly scopes: readonly string[];
   /** The requirement that the caller is nearest to. */
@@ -16,21 +16,21 @@ export interface Lacking {
 }
 
 /**
- * What a caller lacks, for the requirement that it is nearest to. Undefined if it meets one of them, or if there are
+ * The requirement that a caller is nearest to, with what it lacks. Undefined if it meets one of them, or if there are
  * none. Callers whose schemes are unknown are judged by their scopes alone. Spec: §4.4.5, §4.5.
  */
-export function lackingFor(
+export function unmetRequirement(
   requirements: readonly SecurityRequirement[] = [],
   granted: Granted = {},
-): Lacking | undefined {
-  const lacks = requirements.map((requirement) => lackingForOne(requirement, granted));
+): UnmetRequirement | undefined {
+  const lacks = requirements.map((requirement) => unmetBy(requirement, granted));
   if (lacks.length === 0 || lacks.some((lack) => sizeOf(lack) === 0)) return undefined;
   return lacks.reduce((best, lack) => (sizeOf(lack) < sizeOf(best) ? lack : best));
 }
 
-const sizeOf = ({ schemes, scopes }: Lacking): number => schemes.length + scopes.length;
+const sizeOf = ({ schemes, scopes }: UnmetRequirement): number => schemes.length + scopes.length;
 
-function lackingForOne(requirement: SecurityRequirement, { schemes, scopes }: Granted): Lacking {
+function unmetBy(requirement: SecurityRequirement, { schemes, scopes }: Granted): UnmetRequirement {
   const { schemes: required = {} } = requirement;
   const needed = new Set(Object.values(required).flatMap(({ list = [] }) => list));
   return {

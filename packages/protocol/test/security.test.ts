@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SecurityRequirement } from '../src/index.ts';
-import { type Granted, lackingFor } from '../src/security.ts';
+import { type Granted, unmetRequirement } from '../src/security.ts';
 
 const needs = (schemes: Record<string, readonly string[]>): SecurityRequirement => ({
   schemes: Object.fromEntries(Object.entries(schemes).map(([name, list]) => [name, { list: [...list] }])),
@@ -45,13 +45,13 @@ describe('what a caller lacks for a security requirement [R-AUTH-01]', () => {
     ['a scope twice', [needs({ o: ['a'], p: ['a'] })], {}, { schemes: [], scopes: ['a'] }],
     ['a scheme without a list', [{ schemes: { o: {} } }], { schemes: [] }, { schemes: ['o'], scopes: [] }],
   ])('%s', (_what, requirements, granted, expected) => {
-    const lacking = lackingFor(requirements, granted);
-    expect(lacking && { schemes: lacking.schemes, scopes: lacking.scopes }).toEqual(expected);
+    const unmet = unmetRequirement(requirements, granted);
+    expect(unmet && { schemes: unmet.schemes, scopes: unmet.scopes }).toEqual(expected);
   });
 
   it('comes with the requirement that the caller is nearest to', () => {
     const near = needs({ o: ['c'], p: [] });
     const requirements = [needs({ o: ['a', 'b'] }), near, needs({ k: [] })];
-    expect(lackingFor(requirements, { schemes: ['o', 'p'], scopes: [] })?.requirement).toBe(near);
+    expect(unmetRequirement(requirements, { schemes: ['o', 'p'], scopes: [] })?.requirement).toBe(near);
   });
 });

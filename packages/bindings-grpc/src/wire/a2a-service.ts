@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { type OperationName, operationNames, operations } from '@batonjs/protocol/operations';
 import { a2aEnums, a2aMessages, previewMessages } from './a2a-messages.ts';
-import type { Lacking, Nothing } from './lacking.ts';
+import type { MissingMembers, Nothing } from './missing-members.ts';
 import { type MessageType, type MessageTypes, messageTypes } from './message-types.ts';
 import { Empty, type Method, type Service } from './service.ts';
 
@@ -9,7 +9,7 @@ import { Empty, type Method, type Service } from './service.ts';
  * The messages of A2A 1.0 with the fields that 1.1 plans, by their names. Does not compile while the table lacks a
  * member that a message of the protocol has: it would be left out without a word.
  */
-export const a2aTypes: MessageTypes<keyof typeof a2aMessages | Nothing<Lacking>> = messageTypes(
+export const a2aTypes: MessageTypes<keyof typeof a2aMessages | Nothing<MissingMembers>> = messageTypes(
   previewMessages,
   a2aEnums,
 );

@@ -1,4 +1,4 @@
-import { type Granted, type Lacking, lackingFor } from '@batonjs/protocol/security';
+import { type Granted, type UnmetRequirement, unmetRequirement } from '@batonjs/protocol/security';
 import {
   authRequired,
   type CardInput,
@@ -63,11 +63,11 @@ function skillIdIn(hint: unknown): string | undefined {
 /** Runs a skill, or asks for better credentials if the caller lacks some that the skill requires. Spec: §7.6. */
 function runAllowed(skill: Skill, turn: Turn): AsyncIterable<TaskUpdate> {
   const { id, securityRequirements } = skill.about;
-  const lacking = lackingFor(securityRequirements, turn.caller as Granted);
-  return lacking ? answerFor(turn, needsMore(id, lacking)) : skill.run(turn);
+  const unmet = unmetRequirement(securityRequirements, turn.caller as Granted);
+  return unmet ? answerFor(turn, needsMore(id, unmet)) : skill.run(turn);
 }
 
-function needsMore(skillId: string, { schemes, scopes }: Lacking): TaskUpdate {
+function needsMore(skillId: string, { schemes, scopes }: UnmetRequirement): TaskUpdate {
   const message = `The skill "${skillId}" needs more than these credentials: send a message with better ones`;
   const failure = {
     code: 'PERMISSION_DENIED',

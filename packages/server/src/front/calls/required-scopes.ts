@@ -1,5 +1,5 @@
 import type { AgentCard } from '@batonjs/protocol';
-import { lackingFor } from '@batonjs/protocol/security';
+import { unmetRequirement } from '@batonjs/protocol/security';
 import { insufficient } from '../../operations/card/security.ts';
 import type { Authenticate } from './authenticate.ts';
 
@@ -26,8 +26,8 @@ export function withRequiredScopes(
       ({ schemes: required = {} }) =>
         areKnown && Object.keys(required).every((name) => schemes.includes(name)),
     );
-    const lacking = lackingFor(own.length > 0 ? own : securityRequirements, granted);
-    if (lacking) throw insufficient('This agent', lacking, card);
+    const unmet = unmetRequirement(own.length > 0 ? own : securityRequirements, granted);
+    if (unmet) throw insufficient('This agent', unmet, card);
     return caller;
   };
 }

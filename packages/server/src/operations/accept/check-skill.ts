@@ -1,6 +1,6 @@
 import type { AgentCard, AgentSkill } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { lackingFor } from '@batonjs/protocol/security';
+import { unmetRequirement } from '@batonjs/protocol/security';
 import type { Caller } from '../../agent/caller.ts';
 import { insufficient } from '../card/security.ts';
 
@@ -10,10 +10,10 @@ import { insufficient } from '../card/security.ts';
  */
 export function checkSkill(skillId: string | undefined, caller: Caller | undefined, card: AgentCard): void {
   const skill = skillIn(card, skillId);
-  const lacking = lackingFor(skill?.securityRequirements, caller);
-  if (!skill || !lacking) return;
+  const unmet = unmetRequirement(skill?.securityRequirements, caller);
+  if (!skill || !unmet) return;
   if (!caller) throw new A2AError('UNAUTHENTICATED', `The skill "${skill.id}" needs credentials`);
-  throw insufficient(`The skill "${skill.id}"`, lacking, card, { skill: skill.id });
+  throw insufficient(`The skill "${skill.id}"`, unmet, card, { skill: skill.id });
 }
 
 /** The skill of the card with this id. */

@@ -1,7 +1,7 @@
 import type { AgentCard, SecurityScheme } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { challenge } from '@batonjs/protocol/headers';
-import type { Lacking } from '@batonjs/protocol/security';
+import type { UnmetRequirement } from '@batonjs/protocol/security';
 
 type Security = Pick<AgentCard, 'securitySchemes' | 'securityRequirements'>;
 
@@ -31,18 +31,18 @@ function challengeOf({ securitySchemes = {}, securityRequirements = [] }: Securi
  */
 export function insufficient(
   part: string,
-  lacking: Lacking,
+  unmet: UnmetRequirement,
   security: Security,
   metadata: Readonly<Record<string, string>> = {},
 ): A2AError {
-  const scope = lacking.scopes.join(' ');
-  return new A2AError('PERMISSION_DENIED', `${part} needs ${inWords(lacking)}`, {
+  const scope = unmet.scopes.join(' ');
+  return new A2AError('PERMISSION_DENIED', `${part} needs ${inWords(unmet)}`, {
     metadata: { ...metadata, ...(scope && { scope }) },
-    challenge: scopeChallenge(security, lacking),
+    challenge: scopeChallenge(security, unmet),
   });
 }
 
-function inWords({ schemes, scopes }: Lacking): string {
+function inWords({ schemes, scopes }: UnmetRequirement): string {
   const named = (what: string, names: readonly string[]) =>
     names.length === 0 ? [] : [`the ${what}${names.length > 1 ? 's' : ''} ${names.join(', ')}`];
   return [...named('scope', scopes), ...named('scheme', schemes)].join(' and ');
@@ -54,7 +54,7 @@ function inWords({ schemes, scopes }: Lacking): string {
  */
 function scopeChallenge(
   { securitySchemes = {} }: Security,
-  { schemes, scopes, requirement }: Lacking,
+  { schemes, scopes, requirement }: UnmetRequirement,
 ): string | undefined {
   const challenges = Object.entries(requirement.schemes ?? {}).flatMap(([realm, { list = [] }]) => {
     const scheme = Object.hasOwn(securitySchemes, realm) ? securitySchemes[realm] : undefined;

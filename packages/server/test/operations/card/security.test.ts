@@ -60,8 +60,8 @@ describe('a refusal for missing credentials', () => {
 
 describe('a refusal of credentials that are not enough', () => {
   const requirement = { schemes: { token: { list: ['read', 'write'] }, key: {}, gone: { list: ['read'] } } };
-  const refusal = (lacking: { schemes?: string[]; scopes?: string[] }) =>
-    insufficient('The skill "x"', { schemes: [], scopes: [], ...lacking, requirement }, { securitySchemes });
+  const refusal = (unmet: { schemes?: string[]; scopes?: string[] }) =>
+    insufficient('The skill "x"', { schemes: [], scopes: [], ...unmet, requirement }, { securitySchemes });
 
   it.each([
     [{ scopes: ['read'] }, 'The skill "x" needs the scope read'],
@@ -71,8 +71,8 @@ describe('a refusal of credentials that are not enough', () => {
       { scopes: ['read'], schemes: ['key', 'tls'] },
       'The skill "x" needs the scope read and the schemes key, tls',
     ],
-  ])('says what is lacking: %j', (lacking, message) => {
-    expect(refusal(lacking)).toMatchObject({ reason: 'PERMISSION_DENIED', message });
+  ])('says what the caller lacks: %j', (lacking, message) => {
+    expect(refusal(unmet)).toMatchObject({ reason: 'PERMISSION_DENIED', message });
   });
 
   it('challenges with the schemes that lack something, each with its own missing scopes', () => {
@@ -86,10 +86,10 @@ describe('a refusal of credentials that are not enough', () => {
   });
 
   it('has no challenge where nothing of the card can be asked for', () => {
-    const lacking = { schemes: ['gone', 'toString'], scopes: [], requirement: { schemes: { toString: {} } } };
-    expect(insufficient('It', lacking, { securitySchemes }).challenge).toBeUndefined();
-    expect(insufficient('It', { ...lacking, requirement: {} }, {}).challenge).toBeUndefined();
-    const tls = { ...lacking, schemes: ['tls'], requirement: { schemes: { tls: {} } } };
+    const unmet = { schemes: ['gone', 'toString'], scopes: [], requirement: { schemes: { toString: {} } } };
+    expect(insufficient('It', unmet, { securitySchemes }).challenge).toBeUndefined();
+    expect(insufficient('It', { ...unmet, requirement: {} }, {}).challenge).toBeUndefined();
+    const tls = { ...unmet, schemes: ['tls'], requirement: { schemes: { tls: {} } } };
     expect(insufficient('It', tls, { securitySchemes }).challenge).toBeUndefined();
     const more = insufficient('It', tls, { securitySchemes }, { skill: 'x' });
     expect(more.metadata).toEqual({ skill: 'x' });

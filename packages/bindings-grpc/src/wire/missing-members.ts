@@ -71,7 +71,7 @@ type Added<Name> = Name extends keyof Preview ? MembersIn<Preview[Name]> : never
 type KeysOf<Message> = Message extends unknown ? keyof Message : never;
 
 /** The members that a message of the protocol has and its row of the table has not. */
-export type Lacking = {
+export type MissingMembers = {
   [Name in keyof Table]: Exclude<KeysOf<Messages[Name]>, MembersIn<Table[Name]> | Added<Name>>;
 }[keyof Table];
 
