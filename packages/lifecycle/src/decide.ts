@@ -134,11 +134,11 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
       );
     }
     const updated: Happening = { type: 'artifact-updated', artifact, append, lastChunk, ...metadata };
-    return withInsides(state, asked, [updated]);
+    return withUnseen(state, asked, [updated]);
   }
   if (!('status' in asked)) {
     asked satisfies { child: ChildUpdate } | { labels: readonly string[] };
-    return withInsides(state, asked, []);
+    return withUnseen(state, asked, []);
   }
   const { state: to } = asked.status;
   if (!canTransition(task.status.state, to)) {
@@ -148,14 +148,14 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
   const changed: Happening = { type: 'status-changed', status, ...metadata, ...questionIn(asked) };
   // Nothing follows the fact that closes a log, so the turn ends before it.
   const changes = isTerminal(to) ? [...endTurn(state), changed] : [changed];
-  return withInsides(state, asked, changes);
+  return withUnseen(state, asked, changes);
 }
 
 const questionIn = ({ form, onlyBy }: Question): { question: Question } | undefined =>
   form || onlyBy ? { question: { ...(form && { form }), ...(onlyBy && { onlyBy }) } } : undefined;
 
 /** What an update records besides what clients see, before that: nothing follows the fact that closes a log. */
-function withInsides(state: State, { memory, child, labels }: TaskUpdate, shown: Happening[]): Happening[] {
+function withUnseen(state: State, { memory, child, labels }: TaskUpdate, shown: Happening[]): Happening[] {
   if (child !== undefined) shown.unshift(childUpdated(child));
   if (labels !== undefined) shown.unshift(...setLabels(state, labels));
   if (memory !== undefined) shown.unshift(...changeMemory(state, memory));

@@ -103,7 +103,7 @@ function fold(next: Draft, fact: Fact, own?: Own): void {
     case 'labels-set':
     case 'callback-opened':
     case 'callback-received':
-      foldInside(next, fact, own);
+      foldUnseen(next, fact, own);
       return;
     case 'child-updated':
       next.children = withMember(next.children, fact.name, fact.child, own);
@@ -121,7 +121,7 @@ function fold(next: Draft, fact: Fact, own?: Own): void {
   }
 }
 
-type InsideFact =
+type UnseenFact =
   | StepCompleted
   | StepFailed
   | TurnFailed
@@ -133,7 +133,7 @@ type InsideFact =
   | CallbackReceived;
 
 /** Folds what the agent's own work needs, and what tells clients of no event. */
-function foldInside(next: Draft, fact: InsideFact, own?: Own): void {
+function foldUnseen(next: Draft, fact: UnseenFact, own?: Own): void {
   switch (fact.type) {
     case 'step-completed':
       completeStep(next, fact, own);
