@@ -20,9 +20,9 @@ import type { PendingCall } from '../history/pending-call.ts';
 import { Transcript } from '../history/transcript.ts';
 import { AI_SDK } from '../metadata.ts';
 import { failureFor, failureOf, ModelFailure } from './failures.ts';
-import type { PendingQuestions } from './pending-questions.ts';
 import type { ModelStream, StreamedAgentOptions } from './options.ts';
 import { PartReader, type Read } from './part-reader.ts';
+import type { PendingQuestions } from './pending-questions.ts';
 import { questionOf } from './questions.ts';
 import { toolUpdate } from './tool-updates.ts';
 

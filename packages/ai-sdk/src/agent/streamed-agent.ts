@@ -4,11 +4,11 @@ import { promptBytes } from '../durable/kept-prompt.ts';
 import { RecordedCalls } from '../durable/recorded-calls.ts';
 import { type RecordedModelOptions, recordedModel, type StoredCall } from '../durable/recorded-model.ts';
 import { recordedTools } from '../durable/recorded-tools.ts';
-import { toolQuestionsKey } from '../tool-questions.ts';
 import { type HistoryOptions, historyOf } from '../history/task-messages.ts';
+import { toolQuestionsKey } from '../tool-questions.ts';
 import { Answer } from './answer.ts';
-import { PendingQuestions } from './pending-questions.ts';
 import type { ModelStream, ModelTurn, StreamedAgentOptions } from './options.ts';
+import { PendingQuestions } from './pending-questions.ts';
 import { questionAgain } from './questions.ts';
 
 /**

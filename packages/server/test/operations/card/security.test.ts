@@ -71,7 +71,7 @@ describe('a refusal of credentials that are not enough', () => {
       { scopes: ['read'], schemes: ['key', 'tls'] },
       'The skill "x" needs the scope read and the schemes key, tls',
     ],
-  ])('says what the caller lacks: %j', (lacking, message) => {
+  ])('says what the caller lacks: %j', (unmet, message) => {
     expect(refusal(unmet)).toMatchObject({ reason: 'PERMISSION_DENIED', message });
   });
 
