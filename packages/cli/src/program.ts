@@ -17,7 +17,7 @@ import { addDev } from './deployment/dev.ts';
 import { addDoctor } from './deployment/doctor.ts';
 import { addErase } from './deployment/erase.ts';
 import { addFork } from './deployment/fork.ts';
-import { addRelease, addShare } from './deployment/release.ts';
+import { addRelease } from './deployment/release.ts';
 import { addSchedules } from './deployment/schedules.ts';
 import { addTasks } from './deployment/tasks.ts';
 import { defaultText } from './flags/duration.ts';
@@ -53,7 +53,6 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   addMcp(program, run);
   const tasks = addTasks(program, run);
   addRelease(tasks, run);
-  addShare(tasks, run);
   addFork(tasks, run);
   addBulk(tasks, run);
   addErase(tasks, run);

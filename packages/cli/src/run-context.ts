@@ -118,9 +118,7 @@ export class RunContext<Options extends CommonOptions = CommonOptions> implement
   conclude(task: Task): void {
     const { state } = task.status;
     if (state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED') {
-      const resume = this.commandLine('send', '--task-id', quoted(task.id), '"…"');
-      if (this.output.isJson) this.output.note(`Resume: ${resume}`);
-      else this.output.field('Resume', resume);
+      this.output.advise('Resume', this.commandLine('send', '--task-id', quoted(task.id), '"…"'));
     }
     if (['TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED'].includes(state))
       this.output.warn(`The task ended as ${state}`);

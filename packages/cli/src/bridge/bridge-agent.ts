@@ -34,12 +34,12 @@ export function bridgeAgent(
       const skill = turn.metadata[TYPED_SKILLS];
       const { task, message } = await turn.call(
         'agent',
-        { parts, ...(extensions && { extensions }) },
+        { parts, extensions },
         {
           name: 'call',
           resend,
           extensions: [TYPED_SKILLS],
-          ...(skill !== undefined && { metadata: { [TYPED_SKILLS]: skill } }),
+          metadata: skill === undefined ? undefined : { [TYPED_SKILLS]: skill },
         },
       );
       if (!task) return yield completed(message?.parts ?? []);
@@ -70,16 +70,8 @@ function cardOf({ name, description, version, skills, capabilities, ...card }: A
 function endOf({ status: { state, message } }: Task, taskId: string): TaskUpdate {
   if (!message) return { status: { state } };
   const { parts, extensions, metadata } = message;
+  const said = { messageId: `end-${taskId}`, role: 'ROLE_AGENT' as const, parts };
   return {
-    status: {
-      state,
-      message: {
-        messageId: `end-${taskId}`,
-        role: 'ROLE_AGENT',
-        parts,
-        ...(extensions && { extensions }),
-        ...(metadata && { metadata }),
-      },
-    },
+    status: { state, message: { ...said, ...(extensions && { extensions }), ...(metadata && { metadata }) } },
   };
 }

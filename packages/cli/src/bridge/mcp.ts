@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
-import { addAgentFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import { addAgentFlags, addExample, type CommonOptions } from '../flags/agent-flags.ts';
 import { toDuration } from '../flags/duration.ts';
 import { toCount, toTexts } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
@@ -47,12 +47,7 @@ export function addMcp(program: Command, run: Run): void {
       60_000,
     )
     .option('--resend', 'send a message again although the agent may have received it');
-  addAgentFlags(command)
-    .addHelpText(
-      'after',
-      '\nExample, for the settings of an MCP host:\n  $ baton mcp -a https://agent.example\n',
-    )
-    .action(run<McpFlags>(serve));
+  addExample(addAgentFlags(command), 'mcp -a https://agent.example').action(run<McpFlags>(serve));
 }
 
 async function serve(context: RunContext<McpFlags>): Promise<void> {
@@ -81,10 +76,7 @@ async function serve(context: RunContext<McpFlags>): Promise<void> {
     },
     onError: (error) => output.note(error instanceof Error ? error.message : String(error)),
   });
-  if (bridge.url !== undefined) {
-    if (output.isJson) output.json({ url: bridge.url });
-    else output.field('URL', bridge.url);
-  }
+  if (bridge.url !== undefined) output.result({ url: bridge.url }, [['URL', bridge.url]]);
   await untilEnded(io.signal, bridge.url === undefined);
   await bridge.close();
 }

@@ -4,7 +4,7 @@ import { requestToken } from '../connection/login.ts';
 import { namedOrigin, originAt, readCard } from '../connection/open-agent.ts';
 import { tlsFetch, tlsFiles } from '../connection/tls.ts';
 import { usage } from '../errors/cli-error.ts';
-import { addAgentFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import { addAgentFlags, addExample, type CommonOptions } from '../flags/agent-flags.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
 import { keepToken } from '../settings/tokens.ts';
@@ -33,12 +33,10 @@ export function addAuth(program: Command, run: Run): void {
     )
     .option('--scope <scopes>', 'scopes with spaces between them; default: those of the card')
     .addOption(new Option('--flow <flow>', 'how').choices(['device', 'client-credentials']));
-  addAgentFlags(login)
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ baton auth login -a agent.example.com --client-id my-tool \\\n      --authorization-server https://id.example.com\n',
-    )
-    .action(run<LoginFlags>(logIn));
+  addExample(
+    addAgentFlags(login),
+    'auth login -a agent.example.com --client-id my-tool \\\n      --authorization-server https://id.example.com',
+  ).action(run<LoginFlags>(logIn));
 }
 
 async function logIn(context: RunContext<LoginFlags>): Promise<void> {
@@ -78,13 +76,11 @@ async function logIn(context: RunContext<LoginFlags>): Promise<void> {
   );
   redactor.hide(token.accessToken);
   const expiresAt = token.expiresAt === undefined ? undefined : new Date(token.expiresAt).toISOString();
-  const path = keepToken(io.home, origin, {
-    accessToken: token.accessToken,
-    ...(expiresAt !== undefined && { expiresAt }),
-  });
-  if (output.isJson) return output.json({ agent: card.name, origin, expiresAt: expiresAt ?? null });
-  output.field('Agent', card.name);
-  output.field('Origin', origin);
-  output.field('Expires', expiresAt ?? 'unknown');
-  output.field('Kept In', path);
+  const path = keepToken(io.home, origin, { accessToken: token.accessToken, expiresAt });
+  output.result({ agent: card.name, origin, expiresAt: expiresAt ?? null }, [
+    ['Agent', card.name],
+    ['Origin', origin],
+    ['Expires', expiresAt ?? 'unknown'],
+    ['Kept In', path],
+  ]);
 }

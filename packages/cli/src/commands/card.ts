@@ -5,7 +5,7 @@ import type { AgentCard } from '@batonjs/protocol';
 import type { Command } from 'commander';
 import { readCard } from '../connection/open-agent.ts';
 import { CliError, usage } from '../errors/cli-error.ts';
-import { addAgentFlags, addStreamFlag, type CommonOptions } from '../flags/agent-flags.ts';
+import { addAgentFlags, addExample, addStreamFlag, type CommonOptions } from '../flags/agent-flags.ts';
 import { showCard } from '../output/render.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
@@ -25,9 +25,9 @@ export function addCard(program: Command, run: Run): void {
     .option('--validate', 'check it against the schema of A2A')
     .option('--extended', 'the card for authenticated callers')
     .option('--jwks <file or url>', 'keys that its signature is checked with');
-  addStreamFlag(addAgentFlags(get))
-    .addHelpText('after', '\nExample:\n  $ baton card get localhost:4000 --validate\n')
-    .action(run<CardFlags>(getCard));
+  addExample(addStreamFlag(addAgentFlags(get)), 'card get localhost:4000 --validate').action(
+    run<CardFlags>(getCard),
+  );
 }
 
 async function getCard(context: RunContext<CardFlags>, reference: string | undefined): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { Command } from 'commander';
-import { addAgentFlags, addWaitFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import { addAgentFlags, addExample, addWaitFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { sendAndWait } from '../following/wait.ts';
 import { showReply } from '../output/render.ts';
 import type { Run } from '../run.ts';
@@ -21,9 +21,7 @@ export function addChat(program: Command, run: Run): void {
     .description('send each line of standard input, and keep the context and the task that waits')
     .option('--task-id <id>', 'continue this task')
     .option('--context-id <id>', 'start in this context');
-  addWaitFlags(addAgentFlags(command))
-    .addHelpText('after', '\nExample:\n  $ baton chat -a localhost:4000\n')
-    .action(run<ChatFlags>(chat));
+  addExample(addWaitFlags(addAgentFlags(command)), 'chat -a localhost:4000').action(run<ChatFlags>(chat));
 }
 
 async function chat(context: RunContext<ChatFlags>): Promise<void> {
@@ -55,9 +53,9 @@ async function chat(context: RunContext<ChatFlags>): Promise<void> {
           parts,
           {
             messageId: randomUUID(),
-            ...(taskId !== undefined && { task: taskId }),
-            ...(contextId !== undefined && { contextId }),
-            ...(forms && { extensions: [forms.FORM_INPUT] }),
+            task: taskId,
+            contextId,
+            extensions: forms && [forms.FORM_INPUT],
           },
           {
             pollMs: options.pollInterval,

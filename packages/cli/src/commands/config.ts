@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import {
   addAgentFlags,
+  addExample,
   addOutputFlags,
   addWaitFlags,
   type CommonOptions,
@@ -30,10 +31,10 @@ export function addConfig(program: Command, run: Run): void {
   const show = config
     .command('show')
     .description('show each setting and where it comes from; changes nothing');
-  addOutputFlags(show)
-    .option('-a, --agent-card <ref>', 'with the settings for this agent')
-    .addHelpText('after', '\nExample:\n  $ baton config show -a localhost:4000\n')
-    .action(run<ConfigFlags>(showConfig));
+  addExample(
+    addOutputFlags(show).option('-a, --agent-card <ref>', 'with the settings for this agent'),
+    'config show -a localhost:4000',
+  ).action(run<ConfigFlags>(showConfig));
 }
 
 async function showConfig({ options, output, io }: RunContext<ConfigFlags>): Promise<void> {

@@ -1,6 +1,6 @@
 import { A2AError, type AgentClient, isTerminal } from '@batonjs/client';
 import type { Command } from 'commander';
-import { addAgentFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import { addAgentFlags, addExample, type CommonOptions } from '../flags/agent-flags.ts';
 import { isSettled } from '../following/wait.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
@@ -9,43 +9,29 @@ interface ConformanceFlags extends CommonOptions {
   readonly text: string;
 }
 
-/** What a check found. */
-interface Finding {
-  readonly check: string;
-  readonly result: 'pass' | 'fail' | 'skip';
-  readonly note?: string;
-}
-
 export function addConformance(program: Command, run: Run): void {
   const command = program
     .command('conformance')
     .description('a smoke check of a running agent, with exit code 1 if it fails; the TCK checks more')
     .option('--text <text>', 'the message to send', 'Hello');
-  addAgentFlags(command)
-    .addHelpText('after', '\nExample:\n  $ baton conformance -a localhost:4000 --text "100 USD"\n')
-    .action(run<ConformanceFlags>(check));
+  addExample(addAgentFlags(command), 'conformance -a localhost:4000 --text "100 USD"').action(
+    run<ConformanceFlags>(check),
+  );
 }
+
+/** What a check may find, and its word for people. */
+const words = { pass: 'Pass', fail: 'Fail', skip: 'Skip' } as const;
 
 async function check(context: RunContext<ConformanceFlags>): Promise<void> {
   const { options, output } = context;
   const { agent, card } = await context.open();
   const { AgentCard } = await import('@batonjs/protocol');
-  const findings: Finding[] = [];
-  const add = async (name: string, test: () => Promise<string | undefined | false>) => {
-    try {
-      const problem = await test();
-      findings.push(
-        problem === false
-          ? { check: name, result: 'skip', note: 'the card does not offer it' }
-          : {
-              check: name,
-              result: problem === undefined ? 'pass' : 'fail',
-              ...(problem && { note: problem }),
-            },
-      );
-    } catch (error) {
-      findings.push({ check: name, result: 'fail', note: (error as Error).message });
-    }
+  const findings: { readonly check: string; readonly result: keyof typeof words; readonly note?: string }[] =
+    [];
+  const add = async (check: string, test: () => Promise<string | undefined | false>) => {
+    const note = await test().catch((error: Error) => error.message);
+    if (note === false) findings.push({ check, result: 'skip', note: 'the card does not offer it' });
+    else findings.push({ check, result: note === undefined ? 'pass' : 'fail', note });
   };
   let taskId: string | undefined;
   await add('the card fits its schema', async () => AgentCard.safeParse(card).error?.issues[0]?.message);
@@ -80,15 +66,12 @@ async function check(context: RunContext<ConformanceFlags>): Promise<void> {
     return fails(agent.createTaskPushNotificationConfig(config), 'PUSH_NOTIFICATION_NOT_SUPPORTED');
   });
   const failed = findings.filter(({ result }) => result === 'fail').length;
-  if (output.isJson) output.json({ agent: card.name, findings, failed });
-  else {
-    for (const { check, result, note } of findings)
-      output.field(
-        result === 'pass' ? 'Pass' : result === 'fail' ? 'Fail' : 'Skip',
-        note ? `${check} (${note})` : check,
-      );
-    output.field('Failed', failed);
-  }
+  output.result({ agent: card.name, findings, failed }, [
+    ...findings.map(
+      ({ check, result, note }) => [words[result], note ? `${check} (${note})` : check] as const,
+    ),
+    ['Failed', failed],
+  ]);
   if (failed === 0) return;
   context.exitCode = 1;
   output.warn(`${failed} checks failed`);

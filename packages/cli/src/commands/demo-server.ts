@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import { addExample, addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { toCount } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
@@ -14,17 +14,14 @@ export function addDemoServer(program: Command, run: Run): void {
     .alias('server')
     .description('serve an agent on this machine that echoes, to try things with')
     .option('--port <port>', 'listen on this port of loopback', toCount(0), 4000);
-  addOutputFlags(command)
-    .addHelpText('after', '\nExample:\n  $ baton demo-server --port 4000\n')
-    .action(run<DemoFlags>(serveDemo));
+  addExample(addOutputFlags(command), 'demo-server --port 4000').action(run<DemoFlags>(serveDemo));
 }
 
 async function serveDemo({ options, output, io }: RunContext<DemoFlags>): Promise<void> {
   // The server takes a while to load.
   const { serveEcho } = await import('./echo-server.ts');
   const { url, close } = await serveEcho(options.port);
-  if (output.isJson) output.json({ url });
-  else output.field('URL', url);
+  output.result({ url }, [['URL', url]]);
   await new Promise<void>((resolve) => io.signal.addEventListener('abort', () => resolve()));
   await close();
 }

@@ -3,7 +3,8 @@ import { basename, join, resolve } from 'node:path';
 import type { Artifact, Part } from '@batonjs/protocol';
 import type { Command } from 'commander';
 import { CliError, usage } from '../errors/cli-error.ts';
-import { addAgentFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import { addAgentFlags, addExample, type CommonOptions } from '../flags/agent-flags.ts';
+import { idFields } from '../output/render.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
 
@@ -27,9 +28,9 @@ export function addDownload(task: Command, run: Run): void {
     .option('--dir <folder>', 'where to', '.')
     .option('--artifact <id>', 'only this artifact')
     .option('--force', 'overwrite files that exist');
-  addAgentFlags(command)
-    .addHelpText('after', '\nExample:\n  $ baton task download -a localhost:4000 3f2a… --dir results\n')
-    .action(run<DownloadFlags>(download));
+  addExample(addAgentFlags(command), 'task download -a localhost:4000 3f2a… --dir results').action(
+    run<DownloadFlags>(download),
+  );
 }
 
 async function download(context: RunContext<DownloadFlags>, id: string): Promise<void> {
@@ -58,15 +59,10 @@ async function download(context: RunContext<DownloadFlags>, id: string): Promise
     throw new CliError('A2ACLI_ERR_USAGE', `${existing.path} exists`, 'Give --force to overwrite it');
   mkdirSync(folder, { recursive: true });
   for (const { path, bytes } of files) writeFileSync(path, bytes, { flag: options.force ? 'w' : 'wx' });
-  if (output.isJson)
-    return output.json({
-      taskId: id,
-      files: files.map(({ path, bytes }) => ({ path, bytes: bytes.length })),
-    });
-  output.field('Task ID', task.id);
-  output.field('Context ID', task.contextId ?? '');
-  output.field('State', task.status.state);
-  for (const { path, bytes } of files) output.field('Saved', `${path} (${bytes.length} bytes)`);
+  output.result({ taskId: id, files: files.map(({ path, bytes }) => ({ path, bytes: bytes.length })) }, [
+    ...idFields(task),
+    ...files.map(({ path, bytes }) => ['Saved', `${path} (${bytes.length} bytes)`] as const),
+  ]);
 }
 
 /** A part as a file; undefined for a URL, which is not fetched: it may lead anywhere. */

@@ -3,9 +3,14 @@ import { text } from 'node:stream/consumers';
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
 import { BARE_NOTIFICATION_TOKEN, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
 import type { Command } from 'commander';
-import { addAgentFlags, addOutputFlags, addStreamFlag, type CommonOptions } from '../flags/agent-flags.ts';
+import {
+  addAgentFlags,
+  addExample,
+  addOutputFlags,
+  addStreamFlag,
+  type CommonOptions,
+} from '../flags/agent-flags.ts';
 import { toCount } from '../flags/key-values.ts';
-import type { Output } from '../output/output.ts';
 import { showEvent } from '../output/render.ts';
 import type { Run } from '../run.ts';
 import { interrupted, type RunContext } from '../run-context.ts';
@@ -22,80 +27,84 @@ export function addPushConfig(task: Command, run: Run): void {
   const push = task.command('push-config').description('webhooks of a task');
   const add = (name: string, description: string) =>
     push.command(name).description(description).argument('<task-id>', 'the id of the task');
-  const example = (line: string) => `\nExample:\n  $ baton task push-config ${line}\n`;
+  const action = (command: Command, line: string) => addExample(command, `task push-config ${line}`);
 
-  addAgentFlags(
-    add('create', 'let the agent call a URL about a task')
-      .requiredOption('--url <url>', 'where the agent sends updates')
-      .option('--id <id>', 'the id of the webhook')
-      .option('--token <token>', 'sent with every update, so that the receiver knows the sender'),
-  )
-    .addHelpText('after', example('create -a localhost:4000 3f2a… --url https://me.example/hook'))
-    .action(run<PushFlags>(create));
-  addAgentFlags(add('get', 'show a webhook').argument('<config-id>', 'the id of the webhook'))
-    .addHelpText('after', example('get -a localhost:4000 3f2a… hook-1'))
-    .action(run<PushFlags>(get));
-  addAgentFlags(add('list', 'list the webhooks of a task'))
-    .addHelpText('after', example('list -a localhost:4000 3f2a…'))
-    .action(run<PushFlags>(list));
-  addAgentFlags(add('delete', 'delete a webhook').argument('<config-id>', 'the id of the webhook'))
-    .addHelpText('after', example('delete -a localhost:4000 3f2a… hook-1'))
-    .action(run<PushFlags>(remove));
-  addStreamFlag(
-    addOutputFlags(
-      push
-        .command('receive')
-        .description('receive updates on this machine, and show them')
-        .option('--port <port>', 'listen on this port of loopback', toCount(0), 0)
-        .option('--token <token>', 'refuse updates without this token')
-        .option('--count <n>', 'end after so many updates', toCount(1)),
+  action(
+    addAgentFlags(
+      add('create', 'let the agent call a URL about a task')
+        .requiredOption('--url <url>', 'where the agent sends updates')
+        .option('--id <id>', 'the id of the webhook')
+        .option('--token <token>', 'sent with every update, so that the receiver knows the sender'),
     ),
-  )
-    .addHelpText('after', example('receive --port 9000 --token secret'))
-    .action(run<PushFlags>(receive));
+    'create -a localhost:4000 3f2a… --url https://me.example/hook',
+  ).action(run<PushFlags>(create));
+  action(
+    addAgentFlags(add('get', 'show a webhook').argument('<config-id>', 'the id of the webhook')),
+    'get -a localhost:4000 3f2a… hook-1',
+  ).action(run<PushFlags>(get));
+  action(addAgentFlags(add('list', 'list the webhooks of a task')), 'list -a localhost:4000 3f2a…').action(
+    run<PushFlags>(list),
+  );
+  action(
+    addAgentFlags(add('delete', 'delete a webhook').argument('<config-id>', 'the id of the webhook')),
+    'delete -a localhost:4000 3f2a… hook-1',
+  ).action(run<PushFlags>(remove));
+  action(
+    addStreamFlag(
+      addOutputFlags(
+        push
+          .command('receive')
+          .description('receive updates on this machine, and show them')
+          .option('--port <port>', 'listen on this port of loopback', toCount(0), 0)
+          .option('--token <token>', 'refuse updates without this token')
+          .option('--count <n>', 'end after so many updates', toCount(1)),
+      ),
+    ),
+    'receive --port 9000 --token secret',
+  ).action(run<PushFlags>(receive));
 }
 
-function show(output: Output, config: TaskPushNotificationConfig): void {
-  if (output.isJson) return void output.json(config);
-  output.field('Task ID', config.taskId ?? '');
-  output.field('Config ID', config.id ?? '');
-  output.field('URL', config.url);
-}
+const fieldsOf = ({ taskId = '', id = '', url }: TaskPushNotificationConfig) =>
+  [
+    ['Task ID', taskId],
+    ['Config ID', id],
+    ['URL', url],
+  ] as const;
 
 async function create(context: RunContext<PushFlags>, taskId: string): Promise<void> {
   const { url = '', id, token } = context.options;
   context.redactor.hide(token);
   const agent = await context.agent();
-  const given = { taskId, url, ...(id !== undefined && { id }), ...(token !== undefined && { token }) };
-  const call = (signal: AbortSignal) => agent.createTaskPushNotificationConfig(given, { signal });
-  show(context.output, await context.waiting(call));
+  const config = await context.waiting((signal) =>
+    agent.createTaskPushNotificationConfig({ taskId, url, id, token }, { signal }),
+  );
+  context.output.result(config, fieldsOf(config));
 }
 
 async function get(context: RunContext<PushFlags>, taskId: string, id: string): Promise<void> {
   const agent = await context.agent();
-  const call = (signal: AbortSignal) => agent.getTaskPushNotificationConfig({ taskId, id }, { signal });
-  show(context.output, await context.waiting(call));
+  const config = await context.waiting((signal) =>
+    agent.getTaskPushNotificationConfig({ taskId, id }, { signal }),
+  );
+  context.output.result(config, fieldsOf(config));
 }
 
 async function list(context: RunContext<PushFlags>, taskId: string): Promise<void> {
-  const { output } = context;
   const agent = await context.agent();
   const reply = await context.waiting((signal) =>
     agent.listTaskPushNotificationConfigs({ taskId }, { signal }),
   );
   const { configs = [] } = reply;
-  if (output.isJson) return output.json(reply);
-  for (const config of configs) show(output, config);
-  output.field('Configs', configs.length);
+  context.output.result(reply, [...configs.flatMap(fieldsOf), ['Configs', configs.length]]);
 }
 
 async function remove(context: RunContext<PushFlags>, taskId: string, id: string): Promise<void> {
-  const { output } = context;
   const agent = await context.agent();
   await context.waiting((signal) => agent.deleteTaskPushNotificationConfig({ taskId, id }, { signal }));
-  if (output.isJson) return output.json({});
-  output.field('Task ID', taskId);
-  output.field('Deleted', id);
+  context.output.result({}, [
+    ['Task ID', taskId],
+    ['Deleted', id],
+  ]);
 }
 
 /** Bytes of one update. */

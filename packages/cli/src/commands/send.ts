@@ -3,11 +3,17 @@ import type { AgentReply } from '@batonjs/client';
 import type { Struct, Task } from '@batonjs/protocol';
 import { textOf } from '@batonjs/protocol/parts';
 import { type Command, Option } from 'commander';
-import { addAgentFlags, addStreamFlag, addWaitFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import {
+  addAgentFlags,
+  addExample,
+  addStreamFlag,
+  addWaitFlags,
+  type CommonOptions,
+} from '../flags/agent-flags.ts';
 import { toMetadata } from '../flags/key-values.ts';
 import { addPartFlags, partsOf } from '../flags/part-flags.ts';
 import { sendAndWait } from '../following/wait.ts';
-import { showEvent, showIds, showReply } from '../output/render.ts';
+import { idFields, showEvent, showReply } from '../output/render.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
 
@@ -34,9 +40,9 @@ export function addSend(program: Command, run: Run): void {
     .addOption(new Option('--return-immediately').hideHelp())
     .addOption(new Option('--no-wait').hideHelp())
     .option('--wait', 'wait, also where the settings say --async');
-  addWaitFlags(addStreamFlag(addAgentFlags(command)))
-    .addHelpText('after', '\nExample:\n  $ baton send -a localhost:4000 "100 USD"\n')
-    .action(run<SendFlags>(send));
+  addExample(addWaitFlags(addStreamFlag(addAgentFlags(command))), 'send -a localhost:4000 "100 USD"').action(
+    run<SendFlags>(send),
+  );
 }
 
 async function send(context: RunContext<SendFlags>, text: string | undefined): Promise<void> {
@@ -50,10 +56,9 @@ async function send(context: RunContext<SendFlags>, text: string | undefined): P
   const offersProgress = offered.some(({ uri }) => uri === known?.TASK_PROGRESS);
   const message = {
     messageId: randomUUID(),
-    ...(taskId !== undefined && { task: taskId }),
-    ...(contextId !== undefined && { contextId }),
-    ...(metadata && { metadata }),
-    ...(known && offersProgress && { extensions: [known.TASK_PROGRESS] }),
+    task: taskId,
+    ...{ contextId, metadata },
+    extensions: known && offersProgress ? [known.TASK_PROGRESS] : undefined,
   };
   if (isAsync(context)) {
     const reply = await context.waiting((signal) =>
@@ -86,7 +91,7 @@ async function send(context: RunContext<SendFlags>, text: string | undefined): P
 function showEnd(context: RunContext, reply: AgentReply, isStream: boolean, last: Task | undefined): void {
   const { output } = context;
   if (!isStream) showReply(output, reply);
-  else if (reply.task && !output.isJson && !last) showIds(output, reply.task);
+  else if (reply.task && !output.isJson && !last) output.fields(idFields(reply.task));
   if (reply.task) context.conclude(reply.task);
 }
 
@@ -99,7 +104,5 @@ function isAsync({ options, command }: RunContext<SendFlags>): boolean {
 
 /** How to go on with a task that this command does not wait for. */
 function follow(context: RunContext, { id }: Task): void {
-  const line = context.commandLine('task get', id, '--wait');
-  if (context.output.isJson) context.output.note(`Follow: ${line}`);
-  else context.output.field('Follow', line);
+  context.output.advise('Follow', context.commandLine('task get', id, '--wait'));
 }

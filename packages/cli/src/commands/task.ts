@@ -1,10 +1,17 @@
 import { A2AError } from '@batonjs/client';
-import type { Task, TaskState } from '@batonjs/protocol';
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { addAgentFlags, addStreamFlag, addWaitFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import type { Task } from '@batonjs/protocol';
+import { type Command, Option } from 'commander';
+import {
+  addAgentFlags,
+  addExample,
+  addStreamFlag,
+  addWaitFlags,
+  type CommonOptions,
+} from '../flags/agent-flags.ts';
 import { toCount, toTexts } from '../flags/key-values.ts';
+import { type ListedState, stateNames, toState } from '../flags/states.ts';
 import { isSettled, poll, subscribeAndWait } from '../following/wait.ts';
-import { showEvent, showIds, showTask } from '../output/render.ts';
+import { idFields, showEvent, showTask } from '../output/render.ts';
 import { taskLines } from '../output/task-lines.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
@@ -23,28 +30,6 @@ interface TaskFlags extends CommonOptions {
   readonly code?: string;
 }
 
-const states = [
-  'submitted',
-  'working',
-  'input-required',
-  'auth-required',
-  'completed',
-  'failed',
-  'canceled',
-  'rejected',
-];
-
-type ListedState = Exclude<TaskState, 'TASK_STATE_UNSPECIFIED'>;
-
-function toState(text: string): ListedState {
-  const name = text
-    .replace(/^TASK_STATE_/i, '')
-    .replaceAll('_', '-')
-    .toLowerCase();
-  if (!states.includes(name)) throw new InvalidArgumentError(`A state is one of ${states.join(', ')}.`);
-  return `TASK_STATE_${name.replaceAll('-', '_').toUpperCase()}` as ListedState;
-}
-
 export function addTask(program: Command, run: Run): Command {
   const task = program.command('task').description('read, follow, list and cancel tasks');
   const get = task
@@ -54,38 +39,40 @@ export function addTask(program: Command, run: Run): Command {
     .option('--history <n>', 'with so many of its latest messages', toCount(0))
     .option('--wait', 'read it until it has ended or waits for an answer')
     .addOption(new Option('--watch').hideHelp());
-  addWaitFlags(addStreamFlag(addAgentFlags(get)))
-    .addHelpText('after', '\nExample:\n  $ baton task get -a localhost:4000 3f2a… --wait --timeout 1m\n')
-    .action(run<TaskFlags>(getTask));
+  addExample(
+    addWaitFlags(addStreamFlag(addAgentFlags(get))),
+    'task get -a localhost:4000 3f2a… --wait --timeout 1m',
+  ).action(run<TaskFlags>(getTask));
 
   const cancel = task.command('cancel').description('cancel a task').argument('<id>', 'the id of the task');
-  addStreamFlag(addAgentFlags(cancel))
-    .addHelpText('after', '\nExample:\n  $ baton task cancel -a localhost:4000 3f2a…\n')
-    .action(run<TaskFlags>(cancelTask));
+  addExample(addStreamFlag(addAgentFlags(cancel)), 'task cancel -a localhost:4000 3f2a…').action(
+    run<TaskFlags>(cancelTask),
+  );
 
   const list = task
     .command('list')
     .description('list tasks, those that changed last first')
     .option('--context-id <id>', 'only those of this context')
     .addOption(
-      new Option('--state <state>', `only those in this state: ${states.join(', ')}`).argParser(toState),
+      new Option('--state <state>', `only those in this state: ${stateNames.join(', ')}`).argParser(toState),
     )
     .option('--label <label>', 'only those with this label; may be repeated', toTexts)
     .option('--skill <id>', 'only those for this skill')
     .option('--code <code>', 'only those that failed with this code')
     .option('--page-size <n>', 'so many at most', toCount(1))
     .option('--page-token <token>', 'go on after an earlier page');
-  addStreamFlag(addAgentFlags(list))
-    .addHelpText('after', '\nExample:\n  $ baton task list -a localhost:4000 --state working\n')
-    .action(run<TaskFlags>(listTasks));
+  addExample(addStreamFlag(addAgentFlags(list)), 'task list -a localhost:4000 --state working').action(
+    run<TaskFlags>(listTasks),
+  );
 
   const subscribe = task
     .command('subscribe')
     .description('follow a task until it has ended or waits for an answer')
     .argument('<id>', 'the id of the task');
-  addWaitFlags(addStreamFlag(addAgentFlags(subscribe)))
-    .addHelpText('after', '\nExample:\n  $ baton task subscribe -a localhost:4000 3f2a… --stream -o json\n')
-    .action(run<TaskFlags>(subscribeToTask));
+  addExample(
+    addWaitFlags(addStreamFlag(addAgentFlags(subscribe))),
+    'task subscribe -a localhost:4000 3f2a… --stream -o json',
+  ).action(run<TaskFlags>(subscribeToTask));
   return task;
 }
 
@@ -94,8 +81,7 @@ async function getTask(context: RunContext<TaskFlags>, id: string): Promise<void
   const { history, wait = options.watch, pollInterval } = options;
   const agent = await context.agent();
   const task = await context.waiting(async (signal) => {
-    if (!wait)
-      return agent.getTask({ id, ...(history !== undefined && { historyLength: history }) }, { signal });
+    if (!wait) return agent.getTask({ id, historyLength: history }, { signal });
     context.know(id);
     return context.withProgress(false, (line) =>
       poll(
@@ -148,14 +134,10 @@ async function listTasks(context: RunContext<TaskFlags>): Promise<void> {
     agent.listTasks(
       {
         // What was said last, for tasks whose status says nothing.
-        ...(isForPerson && { historyLength: 1 }),
-        ...(contextId !== undefined && { contextId }),
-        ...(state !== undefined && { status: state }),
-        ...(label && { labels: [...label] }),
-        ...(skill !== undefined && { skill }),
-        ...(code !== undefined && { code }),
-        ...(pageSize !== undefined && { pageSize }),
-        ...(pageToken !== undefined && { pageToken }),
+        historyLength: isForPerson ? 1 : undefined,
+        labels: label && [...label],
+        status: state,
+        ...{ contextId, skill, code, pageSize, pageToken },
       },
       { signal },
     ),
@@ -167,8 +149,7 @@ async function listTasks(context: RunContext<TaskFlags>): Promise<void> {
     return output.note(`${page.tasks.length === 1 ? '1 task' : `${page.tasks.length} tasks`}${rest}`);
   }
   for (const task of page.tasks) {
-    if (output.isJson) output.json(task);
-    else showIds(output, task);
+    output.result(task, idFields(task));
   }
   if (output.isJson) return;
   output.field('Tasks', page.tasks.length);
@@ -195,6 +176,6 @@ async function subscribeToTask(context: RunContext<TaskFlags>, id: string): Prom
     ),
   );
   if (!isStream) show(context, task, false);
-  else if (!output.isJson && !last) showIds(output, task);
+  else if (!output.isJson && !last) output.fields(idFields(task));
   context.conclude(task);
 }

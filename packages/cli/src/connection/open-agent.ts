@@ -46,7 +46,7 @@ export async function readCard(context: OpenContext): Promise<AgentCard> {
   const cards = fileCardCache(io.home);
   const read = async (withGrpc: boolean) => {
     const wire = await wireOf(context, {}, [], withGrpc);
-    return (await connect(reference.url, { ...wire, cards, ...timeoutOf(options) })).card;
+    return (await connect(reference.url, { ...wire, cards, timeoutMs: options.timeout })).card;
   };
   // gRPC takes a while to load: only for a card that has nothing else.
   return read(false).catch((error) => {
@@ -81,7 +81,7 @@ export async function openAgent(context: OpenContext): Promise<OpenAgent> {
     output.warn('A CREDENTIAL IS SENT OVER A CONNECTION THAT IS NOT VERIFIED');
   const agent = await connect(chosen, {
     ...(await wireOf(context, attachment.query, origins, needsGrpc(chosen))),
-    ...timeoutOf(options),
+    timeoutMs: options.timeout,
     headers: { ...options.svcParam, ...attachment.headers },
     extensions: requiredExtensions(card),
   });
@@ -127,7 +127,7 @@ async function wireOf(
     fetch: wireFetch({ query, origins: new Set(origins), send, trace }),
     bindings: [jsonRpcClient, httpJsonClient, ...grpc],
     ...(await versionOf(options.a2aVersion)),
-    ...(options.svcParam && { headers: options.svcParam }),
+    headers: options.svcParam,
   };
 }
 
@@ -146,9 +146,6 @@ async function versionOf(
   const { v03Client } = await import('@batonjs/bindings-v0-3');
   return { version: '0.3', compatibility: [v03Client()] };
 }
-
-const timeoutOf = ({ timeout }: CommonOptions): Pick<ConnectOptions, 'timeoutMs'> =>
-  timeout === undefined ? {} : { timeoutMs: timeout };
 
 /** The card with the preferred bindings first. One that the card lacks is skipped. */
 function preferring(card: AgentCard, bindings: readonly string[]): AgentCard {

@@ -35,8 +35,10 @@ export function wireFetch({
   };
 }
 
-const headerLines = (headers: Headers, mark: string): string[] =>
-  [...headers].map(([name, value]) => `${mark} ${name}: ${sensitive.test(name) ? '[redacted]' : value}`);
+const headerLines = (headers: Iterable<[string, string]>, mark: string): string[] =>
+  Array.from(headers).map(
+    ([name, value]) => `${mark} ${name}: ${sensitive.test(name) ? '[redacted]' : value}`,
+  );
 
 function withQuery(request: Request, query: WireOptions['query'], origins: WireOptions['origins']): Request {
   const url = new URL(request.url);
@@ -68,8 +70,7 @@ export function tracedTransport(
   if (!trace) return transport;
   const sent = (kind: string, call: { operation: string; params: unknown }, headers: object) => {
     trace(`> ${kind} ${call.operation}`);
-    for (const [name, value] of Object.entries(headers))
-      trace(`> ${name}: ${sensitive.test(name) ? '[redacted]' : value}`);
+    for (const line of headerLines(Object.entries(headers), '>')) trace(line);
     trace(`> ${JSON.stringify(call.params)}`);
   };
   return {

@@ -1,13 +1,15 @@
 import type { BulkAction, BulkProgress } from '@batonjs/operator';
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
+import { addExample } from '../flags/agent-flags.ts';
 import { toDuration } from '../flags/duration.ts';
 import { toRate, toTexts } from '../flags/key-values.ts';
+import { stateOf } from '../flags/states.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
-import { openStore } from './open-store.ts';
+import { withStore } from './open-store.ts';
 import { operator } from './operator.ts';
-import { type ScopeFlags, stateOf } from './tasks.ts';
+import type { ScopeFlags } from './tasks.ts';
 
 /** Flags of a command over many tasks. */
 export interface BulkFlags extends ScopeFlags {
@@ -51,12 +53,10 @@ const descriptions: Readonly<Record<Exclude<BulkAction, 'fork'>, string>> = {
 /** Adds `cancel`, `retry-webhooks`, `delete` and `runs` to a command that has the flags of a store. */
 export function addBulk(tasks: Command, run: Run): void {
   for (const [action, description] of Object.entries(descriptions))
-    addBulkFlags(tasks.command(action).description(description))
-      .addHelpText(
-        'after',
-        `\nExample:\n  $ baton tasks --store sqlite:.data/expense.db ${action} --label eu --since 1h --dry-run\n`,
-      )
-      .action(run<BulkFlags>((context) => runBulk(action as BulkAction, context)));
+    addExample(
+      addBulkFlags(tasks.command(action).description(description)),
+      `tasks --store sqlite:.data/expense.db ${action} --label eu --since 1h --dry-run`,
+    ).action(run<BulkFlags>((context) => runBulk(action as BulkAction, context)));
   tasks
     .command('runs')
     .description('list the runs over many tasks that the store remembers, the latest first')
@@ -68,11 +68,10 @@ export async function runBulk(action: BulkAction, context: RunContext<BulkFlags>
   const { options, output, io } = context;
   const { agent, tenant, caller = [''], dryRun, rate, resume } = options;
   const request = resume === undefined ? requestOf(action, options) : undefined;
-  const { store } = await openStore(options.store, io.cwd);
-  try {
-    const { bulkTasks } = await import('@batonjs/operator');
-    const pace = { signal: io.signal, ...(dryRun && { dryRun }), ...(rate && { perSecond: rate }) };
-    const asked = request ? { ...request, caller, tenant } : { resume: resume ?? '' };
+  const { bulkTasks } = await import('@batonjs/operator');
+  const pace = { signal: io.signal, dryRun, perSecond: rate };
+  const asked = request ? { ...request, caller, tenant } : { resume: resume ?? '' };
+  await withStore(context, async (store) => {
     let last: BulkProgress | undefined;
     try {
       await context.withProgress(false, async (line) => {
@@ -90,9 +89,7 @@ export async function runBulk(action: BulkAction, context: RunContext<BulkFlags>
       if (last && !last.isOver && last.id !== '')
         output.note(`The run did not end: give --resume ${last.id} to go on`);
     }
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 function requestOf(action: BulkAction, { since, label, state, from, ...flags }: BulkFlags) {
@@ -104,15 +101,15 @@ function requestOf(action: BulkAction, { since, label, state, from, ...flags }: 
   return {
     action,
     by,
-    ...(state !== undefined && { state: stateOf(state) }),
-    ...(code !== undefined && { code }),
-    ...(skill !== undefined && { skill }),
-    ...(contextId !== undefined && { contextId }),
-    ...(label && { labels: label }),
-    ...(since !== undefined && { since: Date.now() - since }),
-    ...(from !== undefined && { from: /^\d+$/.test(from) ? Number(from) : from }),
+    state: state === undefined ? undefined : stateOf(state),
+    ...{ code, skill, contextId, labels: label },
+    since: since === undefined ? undefined : Date.now() - since,
+    from: from === undefined ? undefined : pointOf(from),
   };
 }
+
+/** The point of a log that a user wrote: its position, or the name of a step. */
+export const pointOf = (from: string): string | number => (/^\d+$/.test(from) ? Number(from) : from);
 
 function conclude(
   { id, action, total, done, skipped, failed, isOver }: BulkProgress,
@@ -120,36 +117,28 @@ function conclude(
 ): void {
   const { output, options } = context;
   if (!isOver || failed > 0) context.exitCode = 1;
-  if (output.isJson) {
-    const run = id === '' ? {} : { run: id };
-    output.json({ ...run, action, dryRun: options.dryRun ?? false, total, done, skipped, failed, isOver });
-  } else {
-    if (id !== '') output.field('Run', id);
-    output.field('Found', total);
-    output.field(options.dryRun ? 'Would be done' : 'Done', done);
-    output.field('Skipped', skipped);
-    output.field('Failed', failed);
-  }
+  const { dryRun = false } = options;
+  output.result({ run: id || undefined, action, dryRun, total, done, skipped, failed, isOver }, [
+    ...(id === '' ? [] : [['Run', id] as const]),
+    ['Found', total],
+    [dryRun ? 'Would be done' : 'Done', done],
+    ['Skipped', skipped],
+    ['Failed', failed],
+  ]);
 }
 
-async function listRuns({ options, output, io }: RunContext<ScopeFlags>): Promise<void> {
-  const { store } = await openStore(options.store, io.cwd);
-  try {
-    const { bulkRuns } = await import('@batonjs/operator');
-    const runs = (await bulkRuns(store, options.agent)).map(({ id, request, startedAt, place, isOver }) => {
-      const { done, skipped, failed } = place;
-      const startedAtText = new Date(startedAt).toISOString();
-      return { run: id, ...request, startedAt: startedAtText, done, skipped, failed, isOver };
-    });
-    if (output.isJson) return output.json({ runs });
-    for (const { run, action, by = '', startedAt, done, isOver } of runs) {
-      output.field('Run', run);
-      output.field('Action', `${action}, asked by ${by}`);
-      output.field('Started', startedAt);
-      output.field('Done', `${done}${isOver ? '' : ', not over'}`);
-    }
-    output.field('Runs', runs.length);
-  } finally {
-    await store.close();
-  }
+async function listRuns(context: RunContext<ScopeFlags>): Promise<void> {
+  const { bulkRuns } = await import('@batonjs/operator');
+  const found = await withStore(context, (store) => bulkRuns(store, context.options.agent));
+  const runs = found.map(({ id, request, startedAt, place: { done, skipped, failed }, isOver }) => {
+    const startedAtText = new Date(startedAt).toISOString();
+    return { run: id, ...request, startedAt: startedAtText, done, skipped, failed, isOver };
+  });
+  const fields = runs.flatMap(({ run, action, by = '', startedAt, done, isOver }) => [
+    ['Run', run] as const,
+    ['Action', `${action}, asked by ${by}`] as const,
+    ['Started', startedAt] as const,
+    ['Done', `${done}${isOver ? '' : ', not over'}`] as const,
+  ]);
+  context.output.result({ runs }, [...fields, ['Runs', runs.length]]);
 }

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { AgentProcess, type AgentReport } from '../development/agent-process.ts';
 import { CliError, usage } from '../errors/cli-error.ts';
-import { addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import { addExample, addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { toCount } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
@@ -26,9 +26,7 @@ export function addDev(program: Command, run: Run): void {
     .option('--data <file>', 'keeps the tasks over reloads', '.data/dev.db')
     .option('--no-inspect', 'do not open the inspector')
     .option('--mcp', 'serve tools for a coding assistant over standard input and output (MCP)');
-  addOutputFlags(command)
-    .addHelpText('after', '\nExample:\n  $ baton dev agent.ts --port 4000\n')
-    .action(run<DevFlags>(develop));
+  addExample(addOutputFlags(command), 'dev agent.ts --port 4000').action(run<DevFlags>(develop));
   const inner = program
     .command('serve-file', { hidden: true })
     .description('the process that dev starts again after each change')
@@ -75,8 +73,7 @@ async function develop({ options, output, io }: RunContext<DevFlags>, file: stri
     onLine: (line) => output.note(line),
     onUrl(url) {
       if (isForAssistant) output.note(`URL: ${url}`);
-      else if (output.isJson) output.json({ url });
-      else output.field('URL', url);
+      else output.result({ url }, [['URL', url]]);
       if (isInspected) return;
       isInspected = true;
       inspector = inspect(url, io.cwd, output);

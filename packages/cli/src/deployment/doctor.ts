@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
-import { addAgentFlags } from '../flags/agent-flags.ts';
+import { addAgentFlags, addExample } from '../flags/agent-flags.ts';
 import { durationText, toDuration } from '../flags/duration.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
 import { clockSkew, type Finding, find } from './finding.ts';
-import { openStore } from './open-store.ts';
+import { openStore, storeText } from './open-store.ts';
 import { addScopeFlags, type ScopeFlags } from './tasks.ts';
 
 interface DoctorFlags extends Omit<ScopeFlags, 'store'> {
@@ -17,19 +17,17 @@ export function addDoctor(program: Command, run: Run): void {
   const command = program
     .command('doctor')
     .description('check a store, an agent, or both; the exit code is 1 if there is a problem')
-    .option('--store <url>', 'sqlite:<path>, redis://…, postgres://… or etcd://…')
+    .option('--store <url>', storeText)
     .option(
       '--stuck-after <duration>',
       'a task at work is stuck after so long without a change',
       toDuration,
       600_000,
     );
-  addAgentFlags(addScopeFlags(command))
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ baton doctor --store redis://localhost:6379 --agent expense -a localhost:4000\n',
-    )
-    .action(run<DoctorFlags>(examine));
+  addExample(
+    addAgentFlags(addScopeFlags(command)),
+    'doctor --store redis://localhost:6379 --agent expense -a localhost:4000',
+  ).action(run<DoctorFlags>(examine));
 }
 
 async function examine(context: RunContext<DoctorFlags>): Promise<void> {
@@ -46,10 +44,11 @@ async function examine(context: RunContext<DoctorFlags>): Promise<void> {
     findings.push(...(await checkAgent(context)));
   const problems = findings.filter(({ result }) => result === 'problem').length;
   context.exitCode = problems > 0 ? 1 : 0;
-  if (output.isJson) return output.json({ findings, problems });
-  for (const { check, result, note } of findings)
-    output.field({ ok: 'Ok', problem: 'Problem', skipped: 'Skipped' }[result], `${check}: ${note}`);
-  output.field('Problems', problems);
+  const words = { ok: 'Ok', problem: 'Problem', skipped: 'Skipped' };
+  output.result({ findings, problems }, [
+    ...findings.map(({ check, result, note }) => [words[result], `${check}: ${note}`] as const),
+    ['Problems', problems],
+  ]);
 }
 
 async function checkAgent(context: RunContext<DoctorFlags>): Promise<Finding[]> {

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
+import { addExample } from '../flags/agent-flags.ts';
 import { toDuration } from '../flags/duration.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
-import { openStore } from './open-store.ts';
+import { withStore } from './open-store.ts';
 import { callerOf, type ScopeFlags } from './tasks.ts';
 
 interface EraseFlags extends ScopeFlags {
@@ -14,18 +15,16 @@ interface EraseFlags extends ScopeFlags {
 
 /** Adds `erase` to a command that has the flags of a store. */
 export function addErase(tasks: Command, run: Run): void {
-  tasks
-    .command('erase')
-    .description('delete a task, those of a context, or all of a caller, with all that names them')
-    .argument('[task-id]', 'the task')
-    .option('--context-id <id>', 'all tasks of this context')
-    .option('--all', 'all tasks of the caller')
-    .option('--wait <duration>', 'so long at most for the end of each task at work', toDuration, 10_000)
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ baton tasks --store sqlite:.data/expense.db --agent expense --caller ada erase --all\n',
-    )
-    .action(run<EraseFlags>(eraseTasks));
+  addExample(
+    tasks
+      .command('erase')
+      .description('delete a task, those of a context, or all of a caller, with all that names them')
+      .argument('[task-id]', 'the task')
+      .option('--context-id <id>', 'all tasks of this context')
+      .option('--all', 'all tasks of the caller')
+      .option('--wait <duration>', 'so long at most for the end of each task at work', toDuration, 10_000),
+    'tasks --store sqlite:.data/expense.db --agent expense --caller ada erase --all',
+  ).action(run<EraseFlags>(eraseTasks));
 }
 
 async function eraseTasks(context: RunContext<EraseFlags>, taskId?: string): Promise<void> {
@@ -33,26 +32,24 @@ async function eraseTasks(context: RunContext<EraseFlags>, taskId?: string): Pro
   const { agent, tenant, contextId, all, wait: waitMs } = options;
   if ([taskId, contextId, all].filter((named) => named !== undefined).length !== 1)
     throw usage('Say which tasks', 'Give the id of a task, --context-id or --all');
-  const { store } = await openStore(options.store, io.cwd);
-  try {
-    const { eraseTasks: erase } = await import('@batonjs/operator');
+  const { eraseTasks: erase } = await import('@batonjs/operator');
+  const goOn = () => output.note('Not all is erased: give the same command again to go on');
+  const erased = await withStore(context, (store) => {
     const asked = { caller: callerOf(options), tenant, taskId, contextId, waitMs, signal: io.signal };
-    const goOn = () => output.note('Not all is erased: give the same command again to go on');
-    const erased = await erase({ store, name: agent }, asked).catch((error: unknown) => {
+    return erase({ store, name: agent }, asked).catch((error: unknown) => {
       goOn();
       throw error;
     });
-    const { tasks, facts, webhooks, left } = erased;
-    if (left.length > 0) {
-      context.exitCode = 1;
-      goOn();
-    }
-    if (output.isJson) return output.json(erased);
-    output.field('Tasks', tasks);
-    output.field('Facts', facts);
-    output.field('Webhooks', webhooks);
-    for (const id of left) output.field('Not ended yet', id);
-  } finally {
-    await store.close();
+  });
+  const { tasks, facts, webhooks, left } = erased;
+  if (left.length > 0) {
+    context.exitCode = 1;
+    goOn();
   }
+  output.result(erased, [
+    ['Tasks', tasks],
+    ['Facts', facts],
+    ['Webhooks', webhooks],
+    ...left.map((id) => ['Not ended yet', id] as const),
+  ]);
 }

@@ -1,15 +1,16 @@
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
+import { addExample } from '../flags/agent-flags.ts';
 import { toTexts } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
-import { addBulkFlags, type BulkFlags, runBulk } from './bulk.ts';
-import { openStore } from './open-store.ts';
+import { addBulkFlags, type BulkFlags, pointOf, runBulk } from './bulk.ts';
+import { withStore } from './open-store.ts';
 import { operator } from './operator.ts';
 import { callerOf } from './tasks.ts';
 
 /** Flags that say what a fork begins with. */
-export interface ForkFlags extends BulkFlags {
+interface ForkFlags extends BulkFlags {
   readonly from: string;
   readonly message?: string;
   readonly setLabel?: readonly string[];
@@ -28,16 +29,14 @@ export function addFork(tasks: Command, run: Run): void {
       'a label of the new task in place of the old ones; may be repeated',
       toTexts,
     );
-  addBulkFlags(command)
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ baton tasks --store sqlite:.data/expense.db --agent expense fork 3f2a --from pay\n',
-    )
-    .action(run<ForkFlags>(forkTask));
+  addExample(
+    addBulkFlags(command),
+    'tasks --store sqlite:.data/expense.db --agent expense fork 3f2a --from pay',
+  ).action(run<ForkFlags>(forkTask));
 }
 
 async function forkTask(context: RunContext<ForkFlags>, taskId?: string): Promise<void> {
-  const { options, output, io } = context;
+  const { options } = context;
   if (taskId === undefined) {
     if (options.message !== undefined || options.setLabel)
       throw usage('--message and --set-label are for the fork of one task');
@@ -50,26 +49,13 @@ async function forkTask(context: RunContext<ForkFlags>, taskId?: string): Promis
     )
   )
     throw usage('A task and flags that say which tasks contradict each other');
-  const { agent, tenant } = options;
-  const { store } = await openStore(options.store, io.cwd);
-  try {
-    const { forkTask: fork } = await import('@batonjs/operator');
-    const asked = { caller: callerOf(options), tenant, ...forkRequest(options) };
-    const id = await fork({ store, name: agent }, taskId, asked);
-    if (output.isJson) return output.json({ taskId: id, from: taskId });
-    output.field('Task ID', id);
-    output.field('Fork of', taskId);
-  } finally {
-    await store.close();
-  }
-}
-
-/** What the flags ask for. */
-export function forkRequest({ from, message, setLabel, by = operator() }: ForkFlags) {
-  return {
-    from: /^\d+$/.test(from) ? Number(from) : from,
-    by,
-    ...(message !== undefined && { message }),
-    ...(setLabel && { labels: setLabel }),
-  };
+  const { agent: name, tenant, from, message, setLabel, by = operator() } = options;
+  const { forkTask: fork } = await import('@batonjs/operator');
+  const caller = callerOf(options);
+  const asked = { caller, tenant, from: pointOf(from), by, message, labels: setLabel };
+  const id = await withStore(context, (store) => fork({ store, name }, taskId, asked));
+  context.output.result({ taskId: id, from: taskId }, [
+    ['Task ID', id],
+    ['Fork of', taskId],
+  ]);
 }

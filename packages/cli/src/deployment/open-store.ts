@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { CliError, usage } from '../errors/cli-error.ts';
+import type { CommonOptions } from '../flags/agent-flags.ts';
+import type { RunContext } from '../run-context.ts';
 
 /** A store that another process uses, and where it is. */
 export interface OpenedStore {
@@ -11,41 +13,42 @@ export interface OpenedStore {
   readonly address: string;
 }
 
+/** What `--store` takes. */
+export const storeText = 'sqlite:<path>, redis://…, postgres://… or etcd://…';
+
+type Open = (address: string) => Promise<OpenedStore['store']>;
+
+const servers: readonly (readonly [RegExp, OpenedStore['kind'], Open])[] = [
+  [
+    /^rediss?:\/\//,
+    'redis',
+    // A policy that evicts is a finding of `doctor`, and no reason not to look.
+    async (url) => (await import('@batonjs/store-redis')).redisStore({ url, allowEviction: true }),
+  ],
+  [
+    /^postgres(ql)?:\/\//,
+    'postgres',
+    async (url) => (await import('@batonjs/store-postgres')).postgresStore(url),
+  ],
+  [
+    /^etcds?:\/\//,
+    'etcd',
+    async (url) => {
+      const [, protocol, members = ''] = /^etcd(s?):\/\/(.*)$/.exec(url) ?? [];
+      const { etcdStore } = await import('@batonjs/store-etcd');
+      return etcdStore(members.split(',').map((member) => `http${protocol}://${member}`));
+    },
+  ],
+];
+
 /**
  * Opens the store that `sqlite:<path>`, a path, `redis://…`, `postgres://…` or `etcd://host:2379,host:2379` names. Makes
  * no file where there is none.
  */
 export async function openStore(url: string, cwd: string): Promise<OpenedStore> {
-  const unreachable = (cause: unknown) =>
-    new CliError(
-      'A2ACLI_ERR_UNREACHABLE',
-      `The store cannot be opened: ${(cause as Error).message}`,
-      undefined,
-      cause,
-    );
-  try {
-    if (/^rediss?:\/\//.test(url)) {
-      const { redisStore } = await import('@batonjs/store-redis');
-      // A policy that evicts is a finding of `doctor`, and no reason not to look.
-      const store = redisStore({ url, allowEviction: true });
-      return await reached({ store, kind: 'redis', address: url });
-    }
-    if (/^postgres(ql)?:\/\//.test(url)) {
-      const { postgresStore } = await import('@batonjs/store-postgres');
-      const store = postgresStore(url);
-      return await reached({ store, kind: 'postgres', address: url });
-    }
-    if (/^etcds?:\/\//.test(url)) {
-      const { etcdStore } = await import('@batonjs/store-etcd');
-      const [, protocol, members = ''] = /^etcd(s?):\/\/(.*)$/.exec(url) ?? [];
-      const store = etcdStore(members.split(',').map((member) => `http${protocol}://${member}`));
-      return await reached({ store, kind: 'etcd', address: url });
-    }
-  } catch (cause) {
-    throw unreachable(cause);
-  }
+  for (const [scheme, kind, open] of servers) if (scheme.test(url)) return reached(kind, url, open);
   // The rest of a URL may hold a password.
-  if (/^[a-z]+:\/\//i.test(url)) throw usage('A store is sqlite:<path>, redis://…, postgres://… or etcd://…');
+  if (/^[a-z]+:\/\//i.test(url)) throw usage(`A store is ${storeText}`);
   const path = resolve(cwd, url.replace(/^sqlite:/, ''));
   if (!existsSync(path))
     throw new CliError(
@@ -53,22 +56,28 @@ export async function openStore(url: string, cwd: string): Promise<OpenedStore> 
       `There is no file ${path}`,
       'Check the path, and that the agent has run with it once',
     );
-  try {
-    const { sqliteStore } = await import('@batonjs/store-sqlite');
-    const store = sqliteStore(path);
-    return await reached({ store, kind: 'sqlite', address: path });
-  } catch (cause) {
-    throw unreachable(cause);
-  }
+  return reached('sqlite', path, async (file) => (await import('@batonjs/store-sqlite')).sqliteStore(file));
 }
 
 /** Resolves when the store answers, and closes one that does not. */
-async function reached(opened: OpenedStore): Promise<OpenedStore> {
+async function reached(kind: OpenedStore['kind'], address: string, open: Open): Promise<OpenedStore> {
+  let store: OpenedStore['store'] | undefined;
   try {
-    await opened.store.ping();
-    return opened;
-  } catch (error) {
-    await opened.store.close();
-    throw error;
+    store = await open(address);
+    await store.ping();
+    return { store, kind, address };
+  } catch (cause) {
+    await store?.close();
+    const message = `The store cannot be opened: ${(cause as Error).message}`;
+    throw new CliError('A2ACLI_ERR_UNREACHABLE', message, undefined, cause);
   }
+}
+
+/** Opens the store of a command while `use` runs. */
+export async function withStore<T>(
+  { options, io }: RunContext<CommonOptions & { readonly store: string }>,
+  use: (store: OpenedStore['store']) => Promise<T>,
+): Promise<T> {
+  const { store } = await openStore(options.store, io.cwd);
+  return use(store).finally(() => store.close());
 }

@@ -1,12 +1,18 @@
-import type { TaskState } from '@batonjs/protocol';
 import type { ListedTask, TaskStore } from '@batonjs/store';
 import { type Command, Option } from 'commander';
 import { CliError, usage } from '../errors/cli-error.ts';
-import { addOutputFlags, addStreamFlag, type CommonOptions } from '../flags/agent-flags.ts';
+import {
+  addExample,
+  addOutputFlags,
+  addStreamFlag,
+  type CommonOptions,
+  passFlagsOn,
+} from '../flags/agent-flags.ts';
 import { toCount, toTexts } from '../flags/key-values.ts';
+import { stateNames, stateOf } from '../flags/states.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
-import { openStore } from './open-store.ts';
+import { storeText, withStore } from './open-store.ts';
 
 /** Flags that say whose tasks are meant. */
 export interface ScopeFlags extends CommonOptions {
@@ -44,37 +50,24 @@ export function addTasks(program: Command, run: Run): Command {
   const command = program
     .command('tasks')
     .description('look into a store: the tasks of an agent, those that changed last first')
-    .requiredOption('--store <url>', 'sqlite:<path>, redis://…, postgres://… or etcd://…')
-    .addOption(
-      new Option('--state <state>', 'only those in this state').choices([
-        'submitted',
-        'working',
-        'input-required',
-        'auth-required',
-        'completed',
-        'failed',
-        'canceled',
-        'rejected',
-      ]),
-    )
+    .requiredOption('--store <url>', storeText)
+    .addOption(new Option('--state <state>', 'only those in this state').choices(stateNames))
     .option('--text <words>', 'only those whose first message has words that begin with these')
     .option('--limit <n>', 'so many at most', toCount(1), 50);
-  addStreamFlag(addOutputFlags(addScopeFlags(command)))
-    .addHelpText('after', '\nExample:\n  $ baton tasks --store sqlite:.data/expense.db --agent expense\n')
-    .action(run<TasksFlags>(listStored));
-  // A command below this one has its flags, too.
+  addExample(
+    addStreamFlag(addOutputFlags(addScopeFlags(command))),
+    'tasks --store sqlite:.data/expense.db --agent expense',
+  ).action(run<TasksFlags>(listStored));
   command.hook('preAction', (_, below) => {
     if (below !== command && command.opts<TasksFlags>().text !== undefined)
       throw usage('--text is for the list alone', 'Choose many tasks by --label, --state or another filter');
-    for (const [name, value] of Object.entries(command.opts()))
-      if (below.getOptionValue(name) === undefined) below.setOptionValue(name, value);
   });
-  return command;
+  return passFlagsOn(command);
 }
 
-async function listStored({ options, output, io }: RunContext<TasksFlags>): Promise<void> {
-  const { store } = await openStore(options.store, io.cwd);
-  try {
+const listStored = (context: RunContext<TasksFlags>): Promise<void> =>
+  withStore(context, async (store) => {
+    const { options, output } = context;
     const { tasks, total, waiting } = await read(store, options);
     const shown = tasks.map(({ taskId, head }) => ({
       taskId,
@@ -88,27 +81,22 @@ async function listStored({ options, output, io }: RunContext<TasksFlags>): Prom
     const isNarrowed = options.state !== undefined || options.text !== undefined;
     const others = total === 0 && !isNarrowed ? await othersThan(store, options.agent) : undefined;
     if (output.isJson && !options.stream)
-      return output.json({ tasks: shown, total, waiting, ...(others && { agents: others.queues }) });
-    for (const task of shown) {
-      if (output.isJson) output.json(task);
-      else {
-        output.field('Task ID', task.taskId);
-        output.field('Context ID', task.contextId);
-        output.field('State', task.state);
-        output.field('Changed', task.changedAt);
-        output.field('Turn', `${task.turn}, attempt ${task.attempt}, ${task.facts} facts`);
-      }
-    }
+      return output.json({ tasks: shown, total, waiting, agents: others?.queues });
+    for (const task of shown)
+      output.result(task, [
+        ['Task ID', task.taskId],
+        ['Context ID', task.contextId],
+        ['State', task.state],
+        ['Changed', task.changedAt],
+        ['Turn', `${task.turn}, attempt ${task.attempt}, ${task.facts} facts`],
+      ]);
     if (output.isJson) return;
     output.field('Tasks', total);
     output.field('Waiting', waiting);
     for (const { name, cards } of others?.queues ?? [])
       output.field('Agent', `${name} (${cards.join(', ')})`);
     if (total === 0 && !isNarrowed) output.note(reasonForNone(others, options));
-  } finally {
-    await store.close();
-  }
-}
+  });
 
 /** The agents that have worked on a store, if this one has not. */
 async function othersThan(store: TaskStore, agent: string) {
@@ -137,7 +125,6 @@ async function read(
 ): Promise<{ tasks: readonly ListedTask[]; total: number; waiting: number }> {
   const { scopeOf } = await import('@batonjs/server/internals');
   const scope = scopeOf(agent, tenant, { scope: callerOf(flags) });
-  const wanted = state && stateOf(state);
   if (text !== undefined && !(await store.searchesText?.()))
     throw new CliError(
       'A2ACLI_ERR_USAGE',
@@ -145,15 +132,8 @@ async function read(
       'Open it with `textSearch: true` in the server of the agent: sqliteStore and postgresStore have it',
     );
   const [{ tasks, total }, waiting] = await Promise.all([
-    store.list(scope, { limit, ...(wanted && { state: wanted }), ...(text !== undefined && { text }) }),
+    store.list(scope, { limit, state: state === undefined ? undefined : stateOf(state), text }),
     store.waiting(agent),
   ]);
   return { tasks, total, waiting };
 }
-
-/** The state of the wire for one of the command line. */
-export const stateOf = (state: string): TaskState =>
-  `TASK_STATE_${state
-    .replace(/^TASK_STATE_/, '')
-    .replaceAll('-', '_')
-    .toUpperCase()}` as TaskState;

@@ -47,7 +47,7 @@ export async function serveAssistant(
       forkTask({ store: opened(), name: agentProcess.name }, taskId, {
         from: /^\d+$/.test(from) ? Number(from) : from,
         by: 'assistant',
-        ...(message !== undefined && { message }),
+        message,
       }),
     docs: () => docsBeside(served.path),
     onError,

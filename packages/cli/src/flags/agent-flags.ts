@@ -69,6 +69,17 @@ export const addOutputFlags = (command: Command): Command =>
     .option('--config <path>', 'read settings from this file instead of the nearest .env')
     .addOption(new Option('--env-file <path>').hideHelp());
 
+/** Gives a command below this one its flags, too. */
+export const passFlagsOn = (command: Command): Command =>
+  command.hook('preAction', (_, below) => {
+    for (const [name, value] of Object.entries(command.opts()))
+      if (below.getOptionValue(name) === undefined) below.setOptionValue(name, value);
+  });
+
+/** Adds an example to the help of a command. */
+export const addExample = (command: Command, line: string): Command =>
+  command.addHelpText('after', `\nExample:\n  $ baton ${line}\n`);
+
 /** Adds the flags of every command that talks to an agent. */
 export const addAgentFlags = (command: Command): Command =>
   addOutputFlags(

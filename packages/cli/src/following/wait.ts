@@ -88,12 +88,11 @@ export async function poll(
   historyLength?: number,
 ) {
   const { pollMs, signal, unreachableMs = 60_000, onEvent } = wait;
-  const request = { id, ...(historyLength !== undefined && { historyLength }) };
   let seen = JSON.stringify(before);
   let contactAt = performance.now();
   for (let pause = pollMs; ; pause = Math.min(pause * 1.5, pollMs * 5)) {
     try {
-      const task = await agent.getTask(request, { signal });
+      const task = await agent.getTask({ id, historyLength }, { signal });
       contactAt = performance.now();
       const now = JSON.stringify(task);
       if (now !== seen) onEvent({ task }, task);

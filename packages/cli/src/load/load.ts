@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { addAgentFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import { addAgentFlags, addExample, type CommonOptions } from '../flags/agent-flags.ts';
 import { durationText, toDuration } from '../flags/duration.ts';
 import { toCount, toRate } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
@@ -32,12 +32,10 @@ export function addLoad(program: Command, run: Run): void {
       send: 1,
     })
     .option('--text <text>', 'the message that is sent', 'load');
-  addAgentFlags(command)
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ baton load -a localhost:4000 --callers 50 --duration 1m --mix send=8,stream=1,list=1\n',
-    )
-    .action(run<LoadFlags>(load));
+  addExample(
+    addAgentFlags(command),
+    'load -a localhost:4000 --callers 50 --duration 1m --mix send=8,stream=1,list=1',
+  ).action(run<LoadFlags>(load));
 }
 
 async function load(context: RunContext<LoadFlags>): Promise<void> {

@@ -49,9 +49,25 @@ export class Output {
     this.#write(`${jsonText(value, this.isStreaming)}\n`);
   }
 
+  /** What a command found: the document in JSON, else a line for each field. */
+  result(document: unknown, fields: readonly (readonly [string, string | number | boolean])[]): void {
+    if (this.isJson) this.json(document);
+    else this.fields(fields);
+  }
+
+  fields(fields: readonly (readonly [string, string | number | boolean])[]): void {
+    for (const [label, value] of fields) this.field(label, value);
+  }
+
   /** Text that is the result itself, such as a script. */
   raw(text: string): void {
     this.#write(text);
+  }
+
+  /** What to do next: a field, or a note beside the document. */
+  advise(label: string, line: string): void {
+    if (this.isJson) this.note(`${label}: ${line}`);
+    else this.field(label, line);
   }
 
   /** A line for people on standard error. */

@@ -19,15 +19,17 @@ export function describeFile(part: Part): string {
   return `${filename} (${mediaType}, ${bytes} bytes)`;
 }
 
-export function showIds(output: Output, { id, contextId = '', status }: Task): void {
-  output.field('Task ID', id);
-  output.field('Context ID', contextId);
-  output.field('State', status.state);
-}
+/** Which task it is, and its state. */
+export const idFields = ({ id, contextId = '', status }: Task) =>
+  [
+    ['Task ID', id],
+    ['Context ID', contextId],
+    ['State', status.state],
+  ] as const;
 
 /** Shows a task; its history only if it is asked for, or with `--verbose`. */
 export function showTask(output: Output, task: Task, withHistory = output.isVerbose): void {
-  showIds(output, task);
+  output.fields(idFields(task));
   if (output.isVerbose && task.status.timestamp) output.field('Changed', task.status.timestamp);
   showStatusMessage(output, task.status);
   for (const artifact of task.artifacts ?? []) showArtifact(output, artifact);

@@ -4,10 +4,10 @@ import { pathToFileURL } from 'node:url';
 import type { Agent } from '@batonjs/server';
 import type { Comparison, Replayed, TaskRecording } from '@batonjs/testing';
 import { type Command, Option } from 'commander';
-import { openStore } from '../deployment/open-store.ts';
+import { openStore, storeText } from '../deployment/open-store.ts';
 import { callerText } from '../deployment/tasks.ts';
 import { usage } from '../errors/cli-error.ts';
-import { addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import { addExample, addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { toDuration } from '../flags/duration.ts';
 import { toCount, toTexts } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
@@ -34,7 +34,7 @@ export function addReplay(program: Command, run: Run): void {
     .description(
       'run new code on recorded tasks, without any effect; the exit code is 1 if it does otherwise, or a task was skipped',
     )
-    .requiredOption('--store <url>', 'sqlite:<path>, redis://…, postgres://… or etcd://…')
+    .requiredOption('--store <url>', storeText)
     .requiredOption('--agent <file>', 'a module whose default export is an agent, or { agent, card }')
     .option('--name <name>', 'the name of the agent in the store', 'agent')
     .option('--tenant <name>', 'the tenant')
@@ -49,12 +49,10 @@ export function addReplay(program: Command, run: Run): void {
         .default('exact'),
     )
     .option('--save <folder>', 'write each recording there, for `replayTask` in tests');
-  addOutputFlags(command)
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ baton replay --store sqlite:.data/expense.db --name expense --agent ./src/agent.ts --since 24h\n',
-    )
-    .action(run<ReplayFlags>(replay));
+  addExample(
+    addOutputFlags(command),
+    'replay --store sqlite:.data/expense.db --name expense --agent ./src/agent.ts --since 24h',
+  ).action(run<ReplayFlags>(replay));
 }
 
 async function replay(context: RunContext<ReplayFlags>): Promise<void> {
@@ -104,12 +102,9 @@ async function readRecordings(
   const recordings: TaskRecording[] = [];
   const skipped: Skipped[] = [];
   try {
-    const query = {
-      answered: true,
-      ...(label && { labels: label }),
-      ...(since !== undefined && { statusSince: new Date(Date.now() - since).toISOString() }),
-    };
-    const ids = task ?? (await store.list(scope, { ...query, limit })).tasks.map(({ taskId }) => taskId);
+    const statusSince = since === undefined ? undefined : new Date(Date.now() - since).toISOString();
+    const query = { answered: true, labels: label, statusSince, limit };
+    const ids = task ?? (await store.list(scope, query)).tasks.map(({ taskId }) => taskId);
     for (const taskId of ids) {
       try {
         const recording = await recordTask(store, scope, taskId);
