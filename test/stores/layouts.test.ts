@@ -255,13 +255,13 @@ describe('the number of a layout', () => {
       'Redis',
       redis !== undefined,
       async () => [redisLayout, digestOf(await redisKeys())],
-      [7, '6d34e109cc6c9449'],
+      [8, '75444a4c299e4ec8'],
     ],
     [
       'etcd',
       etcd !== undefined,
       async () => [etcdLayout, digestOf(await etcdKeys())],
-      [7, '8d68991ef7a633ca'],
+      [8, '8d68991ef7a633ca'],
     ],
   ] as const)('grows with each change of it: %s', async (_store, isHere, found, expected) => {
     if (isHere) expect(await found(), raise).toEqual(expected);

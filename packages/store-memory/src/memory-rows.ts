@@ -47,8 +47,6 @@ export class MemoryRows implements Rows<Json> {
   readonly #subscribers = new Subscribers();
   readonly #closed: ClosedLogs;
   readonly #ended = new EndedRows();
-  /** The names of the records of the last tasks that made room for others. */
-  readonly #evicted = new Set<string>();
   readonly #identity = crypto.randomUUID();
 
   /** `now`: the wall clock and that of the order; default: those of the process. `closedBytes`: of ended tasks. */
@@ -190,14 +188,8 @@ export class MemoryRows implements Rows<Json> {
   /** Deletes a log, and remembers that it was there. */
   #evict(log: Log): void {
     this.#remove(log);
-    const name = deletionOf(log.row);
-    this.#records.replace(remembered(log.row, this.#records.get(name), { now: this.#now() }));
-    this.#evicted.delete(name);
-    this.#evicted.add(name);
-    if (this.#evicted.size <= mostEvicted) return;
-    const [oldest = ''] = this.#evicted;
-    this.#evicted.delete(oldest);
-    this.#records.replace({ before: this.#records.get(oldest), after: undefined });
+    const before = this.#records.get(deletionOf(log.row));
+    this.#records.replace(remembered(log.row, before, { now: this.#now() }));
   }
 
   #remove(log: Log): void {
@@ -210,9 +202,6 @@ export class MemoryRows implements Rows<Json> {
 }
 
 const none: readonly never[] = [];
-
-/** Of how many tasks that made room for others the store remembers that they were there. */
-const mostEvicted = 20_000;
 
 /** Of a closed log. */
 const isUndelivered = ({ row }: Log): boolean => row.endedAt === undefined;

@@ -78,15 +78,21 @@ describe('a memory store with a bound', () => {
     expect(await kept(store)).toEqual(['d', 'e', 'f']);
   });
 
-  it('remembers of the last 20,000 tasks that made room that they were there', async () => {
-    const store = memoryStore({ closedBytes: 1 });
+  it.each<[string, number]>([
+    ['made room', 1],
+    ['were pruned', 1e9],
+  ])('remembers of the last 20,000 tasks that %s that they were there', async (_, closedBytes) => {
+    const store = memoryStore({ closedBytes });
+    const prune = () => store.prune({ closedBefore: '2100-01-01T00:00:00.000Z', limit: 99_999 });
     const again = (taskId: string) => add(store, taskId, 1, { unlessDeleted: true });
     await add(store, 'first', 1);
     await add(store, 'second', 1);
-    expect(await kept(store)).toEqual(['second']);
+    expect(await kept(store)).toEqual(closedBytes === 1 ? ['second'] : ['first', 'second']);
+    await prune();
     await expect(again('first')).rejects.toMatchObject({ code: 'LOG_DELETED' });
     await expect(store.readFacts('s', 'first', 2, 9, 'first')).rejects.toMatchObject({ code: 'LOG_DELETED' });
-    for (let n = 0; n < 20_000; n++) await add(store, `t${n}`, 1);
+    for (let n = 0; n < 19_999; n++) await add(store, `t${n}`, 1);
+    await prune();
     await expect(again('second')).rejects.toMatchObject({ code: 'LOG_DELETED' });
     await again('first');
     expect((await store.load('s', 'first'))?.version).toBe(2);

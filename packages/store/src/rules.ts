@@ -12,7 +12,7 @@ export {
   statesOf,
   termsOf,
 } from './rules/list.ts';
-export { deletionOf, deletionsOf, remembered } from './rules/prune.ts';
+export { deletionOf, deletionsOf, isOfDeletion, remembered } from './rules/prune.ts';
 export { askingStates, contextOf, isAsking, isPutOff, putOff, stateOf, tallyOf } from './rules/task-row.ts';
 export type { TurnPlace } from './rules/turn-order.ts';
 export { byName } from './rules/webhook-row.ts';

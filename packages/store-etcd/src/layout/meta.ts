@@ -7,7 +7,7 @@ import { unchanged } from './keys.ts';
  * The number of the layout. Data of another number is refused. Each change of the layout adds one: a test compares it with what
  * is stored.
  */
-export const layout = 7;
+export const layout = 8;
 
 /**
  * The identity of the data under a key, which is written if there is none. Rejects with code `UNUSABLE` for another

@@ -8,7 +8,7 @@ import { infoOf } from '../connection/servers.ts';
  * The number of the layout. Data of another number is refused. Each change of the layout adds one: a test compares it with what
  * is stored.
  */
-export const layout = 7;
+export const layout = 8;
 const oldest = [6, 2] as const;
 const shardsOfCluster = 16;
 const mostShards = 1_024;

@@ -107,7 +107,7 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
         ),
       ),
     unpin: (queue, version, limit) =>
-      call(() => inBatches(rows, limit, (some) => unpinStep(queue, version, some))),
+      call(() => inBatches(rows, limit, (some, change) => change(unpinStep(queue, version, some)))),
     prune: ({ closedBefore, limit }) => call(() => prune(rows, Date.parse(closedBefore), limit)),
     erase: (scope, taskId) => call(() => erase(rows, { scope, taskId })),
     forgetTurns: (queue, scope) => call(() => changeEachPart(rows, forgetTurnsStep(queue, scope))),
@@ -118,7 +118,12 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
         const step = putRecordStep(name, revision, value, options);
         const put = () => changeRecord(rows, name, step);
         // Those that are never put again go here.
-        return puts++ % 16 > 0 ? put() : whenAnswered(inBatches(rows, mostExpired, expireStep), put);
+        return puts++ % 16 > 0
+          ? put()
+          : whenAnswered(
+              inBatches(rows, mostExpired, (some, change) => change(expireStep(some))),
+              put,
+            );
       }),
     deleteRecord: (name, revision) =>
       call(() => {

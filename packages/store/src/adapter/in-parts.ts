@@ -7,7 +7,7 @@ import { type Found, foundOf, foundTask, type Step, type Wanted } from '../rules
 import { claimStep } from '../rules/claim.ts';
 import { claimTurnsStep } from '../rules/claim-turns.ts';
 import { commitStep, gone, mustMakeSense, type PreparedCommit } from '../rules/commit.ts';
-import { deletionOf, eraseStep, pruneStep, rememberStep } from '../rules/prune.ts';
+import { deletionOf, deletionsStep, eraseStep, pruneStep, rememberStep } from '../rules/prune.ts';
 import { recordWanted } from '../rules/record.ts';
 import { pinnedQueue } from '../rules/task-row.ts';
 import { claimDeliveriesStep } from '../rules/webhook.ts';
@@ -167,17 +167,21 @@ const inPart = <T>({ wanted, decide, isMostlyIdle }: Step<T, never>, part: numbe
   },
 });
 
+/** Makes a change in one part. */
+type ChangePart = <T>(step: Step<T, never>) => Answer<T>;
+
 /** Changes up to `limit` rows, a few at a time and part by part, until no more are found. Resolves to how many. */
 export async function inBatches<Json>(
   rows: Rows<Json>,
   limit: number,
-  step: (limit: number) => Step<number, never>,
+  batch: (limit: number, change: ChangePart) => Answer<number>,
 ): Promise<number> {
   const parts = rows.parts && (await rows.parts());
   let changed = 0;
   for (let part = 0; part < (parts?.count ?? 1) && changed < limit; ) {
-    const some = step(Math.min(mostAtOnce, limit - changed));
-    const count = await rows.change(parts ? inPart(some, part) : some);
+    const inThis = part;
+    const change: ChangePart = (step) => rows.change(parts ? inPart(step, inThis) : step);
+    const count = await batch(Math.min(mostAtOnce, limit - changed), change);
     changed += count;
     // A search may have left some out that are many, or that others are writing.
     if (count === 0) part++;
@@ -211,11 +215,26 @@ export function commitFrom<Json>(
 
 /** Deletes old logs; see `TaskStore.prune`. Resolves to how many. */
 export const prune = <Json>(rows: Rows<Json>, before: number, limit: number): Promise<number> =>
-  inBatches(rows, limit, (some) => pruneStep(before, some)).catch((error) => {
-    if (!StoreError.is(error) || error.trouble !== 'disk-full') throw error;
-    // Tasks that are deleted make room, which their records would need.
-    return inBatches(rows, limit, (some) => pruneStep(before, some, false));
+  inBatches(rows, limit, async (some, change) => {
+    try {
+      return (await change(pruneStep(before, some))).length;
+    } catch (error) {
+      mustBeFull(error);
+    }
+    // Tasks that are deleted make room, which their records need.
+    const deleted = await change(pruneStep(before, some, false));
+    try {
+      if (deleted.length > 0) await change(deletionsStep(deleted, { result: undefined }));
+    } catch (error) {
+      mustBeFull(error);
+    }
+    return deleted.length;
   });
+
+/** Throws other errors than that of a full disk. */
+function mustBeFull(error: unknown): void {
+  if (!StoreError.is(error) || error.trouble !== 'disk-full') throw error;
+}
 
 /** The part of a record: that of the last word of its name, so that it may be named after a task and lie beside it. */
 const recordPart = <Json>(

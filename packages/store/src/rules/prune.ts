@@ -1,7 +1,15 @@
 import type { Scope, TaskName } from '../port/names.ts';
 import type { Erased } from '../port/task-store.ts';
 import { topicNumber } from '../port/topic-number.ts';
-import { type Found, foundOf, foundTask, type Replaced, type Step } from './change.ts';
+import {
+  type Change,
+  changedRow,
+  type Found,
+  foundOf,
+  foundTask,
+  type Replaced,
+  type Step,
+} from './change.ts';
 import { foundRecord, rowAfter, seen } from './record.ts';
 import type { RecordRow } from './record-row.ts';
 
@@ -56,31 +64,41 @@ export const isDeletedStep = (record: string): Step<boolean, never> => ({
 });
 
 /**
- * The decision to delete up to `limit` logs that ended before a time; resolves to how many. They are remembered unless
- * that is false, and records whose time is over make room.
+ * The decision to delete up to `limit` logs that ended before a time; resolves to them. They are remembered unless that is
+ * false, and records whose time is over make room.
  */
-export const pruneStep = (before: number, limit: number, isRemembered = true): Step<number, never> => ({
+export const pruneStep = (
+  before: number,
+  limit: number,
+  isRemembered = true,
+): Step<readonly TaskName[], never> => ({
   wanted: { ended: { before, limit }, expired: { limit } },
   decide: (found) => {
     const ended = foundOf(found, 'ended');
-    const over = foundOf(found, 'expired').map((before) => ({ before, after: undefined }));
-    if (ended.length === 0) return { result: 0, ...(over.length > 0 && { records: over }) };
+    const records = foundOf(found, 'expired').map((before) => ({ before, after: undefined }));
+    if (ended.length === 0) return { result: ended, ...(records.length > 0 && { records }) };
     const tasks = ended.map((before) => ({ before, after: undefined }));
-    if (!isRemembered) return { result: ended.length, tasks };
-    const names = ended.map(deletionOf);
-    return {
-      wanted: { records: names },
-      decide: (more) => ({
-        result: ended.length,
-        tasks,
-        records: [
-          ...over.filter(({ before }) => !names.includes(before.name)),
-          ...ended.map((task, n) => remembered(task, foundOf(more, 'records')[n], found)),
-        ],
-      }),
-    };
+    return isRemembered ? deletionsStep(ended, { result: ended, tasks, records }) : { result: ended, tasks };
   },
 });
+
+/** The decision to remember that these tasks were deleted, beside what else is written. */
+export function deletionsStep<T>(
+  tasks: readonly TaskName[],
+  { records = [], ...change }: Change<T, never>,
+): Step<T, never> {
+  const names = tasks.map(deletionOf);
+  return {
+    wanted: { records: names },
+    decide: (found) => ({
+      ...change,
+      records: [
+        ...records.filter((one) => !names.includes(changedRow(one).name)),
+        ...tasks.map((task, n) => remembered(task, foundOf(found, 'records')[n], found)),
+      ],
+    }),
+  };
+}
 
 /**
  * The decision to delete one log, whenever it ended, and to remember it; resolves to what was deleted. `evenOpen`: whether

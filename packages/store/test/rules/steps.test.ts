@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Change, isIdle, type Step } from '../../src/adapter.ts';
 import type { ClaimRequest } from '../../src/port/lease.ts';
+import type { TaskName } from '../../src/port/names.ts';
 import { takeStep } from '../../src/rules/bucket.ts';
 import { claimStep, renewStep } from '../../src/rules/claim.ts';
 import { claimTurnsStep } from '../../src/rules/claim-turns.ts';
@@ -81,10 +82,10 @@ it('a prune deletes what ended, remembers it, and makes room', () => {
   const prune = (ended: TaskRow[], expired: RecordRow[]) =>
     pruneStep(7, 3).decide({ ...found, ended, expired });
   const isOver = (before: RecordRow) => ({ before, after: undefined });
-  const step = prune([a, b], [old, kept]) as Step<number, never>;
+  const step = prune([a, b], [old, kept]) as Step<readonly TaskName[], never>;
   expect(step.wanted).toEqual({ records: [deletionOf(a), deletionOf(b)] });
   expect(step.decide({ ...found, records: [undefined, kept] })).toEqual({
-    result: 2,
+    result: [a, b],
     tasks: [a, b].map((before) => ({ before, after: undefined })),
     records: [
       isOver(old),
@@ -92,8 +93,8 @@ it('a prune deletes what ended, remembers it, and makes room', () => {
       { before: kept, after: record(deletionOf(b), 8) },
     ],
   });
-  expect(prune([], [old])).toEqual({ result: 0, records: [isOver(old)] });
-  expect(prune([], [])).toEqual({ result: 0 });
+  expect(prune([], [old])).toEqual({ result: [], records: [isOver(old)] });
+  expect(prune([], [])).toEqual({ result: [] });
 });
 
 it('a take goes by the clock of leases, and writes nothing where nothing was taken', () => {
