@@ -22,6 +22,6 @@ export interface EraseOptions extends OfCaller {
  */
 export async function eraseTasks(agent: Operated, options: EraseOptions): Promise<Erasure> {
   const source = sourceOf(agent);
-  const { waitMs = insideOf(agent)?.dependencies.options.cancelWaitMs ?? 10_000, signal } = options;
+  const { waitMs = insideOf(agent)?.dependencies.options.timeouts.cancelMs ?? 10_000, signal } = options;
   return eraseStored(scopeIn(source, options), options, { waitMs, signal }, source);
 }

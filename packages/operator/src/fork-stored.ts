@@ -47,7 +47,7 @@ export async function forkStored(
   source: Source,
   id: string = newId(source.clock),
 ): Promise<string> {
-  const { store, clock, queue, schedule, timeouts = {}, limits, onTransition } = source;
+  const { store, clock, queue, schedule, timeouts = {}, limits, onEvent } = source;
   const { scope, taskId } = origin;
   const parts = message === undefined ? undefined : partsOf(message);
   checkWords(labels, by);
@@ -86,7 +86,7 @@ export async function forkStored(
   if (await begin(commit, taskId, source)) {
     const { contextId, createdAt, task } = state;
     const to = task?.status.state ?? 'TASK_STATE_SUBMITTED';
-    onTransition?.({ type: 'transition', taskId: id, contextId, from: undefined, to, at: createdAt });
+    onEvent?.({ type: 'transition', taskId: id, contextId, from: undefined, to, at: createdAt });
   }
   return id;
 }

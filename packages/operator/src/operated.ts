@@ -41,15 +41,15 @@ export interface Source {
   readonly limits?: Limits | undefined;
   /** Undefined if the store keeps no webhooks. */
   readonly webhooks?: PushConfigStore | undefined;
-  readonly onTransition?: ((transition: Transition) => void) | undefined;
+  readonly onEvent?: ((event: Transition) => void) | undefined;
 }
 
 /** Throws `TypeError` for anything else than an agent. */
 export function sourceOf(agent: Operated): Source {
   const inside = insideOf(agent);
   if (inside) {
-    const { store, clock, push, onTransition, options } = inside.dependencies;
-    return { ...options, store, clock, onTransition, webhooks: push?.store };
+    const { store, clock, push, onEvent, options } = inside.dependencies;
+    return { ...options, store, clock, onEvent, webhooks: push?.store };
   }
   const { store, name, clock = systemClock } = agent as StoredAgent;
   if (typeof store?.commit !== 'function' || typeof name !== 'string')

@@ -11,24 +11,32 @@ export function mustKnowOptions(given: object, known: Readonly<Record<string, tr
 }
 
 /**
- * A sentence for each option that is not among the known ones, with the one that may be meant. `within`: the option that
- * these are members of; `groups`: options with members that may be meant.
+ * A sentence for each option that is not among the known ones, with the one that may be meant. `known`: by name, an object
+ * for an option with members, an array of one for a list of such. `within`: the option that these are members of.
  */
-export function unknownOptions(
-  given: unknown,
-  known: object,
-  within?: string,
-  groups: Readonly<Record<string, object>> = {},
-): string[] {
+export function unknownOptions(given: unknown, known: object, within?: string): string[] {
   if (typeof given !== 'object' || given === null) return [];
   const full = (name: string) => (within ? `${within}.${name}` : name);
-  return Object.keys(given)
-    .filter((name) => !Object.hasOwn(known, name))
-    .map((name) => {
-      const group = Object.keys(groups).find((group) => Object.hasOwn(groups[group]!, name));
-      const meant = group ? `${group}.${name}` : nearest(name, Object.keys(known));
-      return `There is no option \`${full(name)}\`: ${meant ? `did you mean \`${full(meant)}\`?` : 'remove it'}`;
-    });
+  return Object.entries(given).flatMap(([name, value]) => {
+    if (Object.hasOwn(known, name)) return unknownInside(value, known[name as never], full(name));
+    const meant = inGroup(name, known) ?? nearest(name, Object.keys(known));
+    return `There is no option \`${full(name)}\`: ${meant ? `did you mean \`${full(meant)}\`?` : 'remove it'}`;
+  });
+}
+
+/** The same for the members of an option, or of the objects in its list. */
+function unknownInside(given: unknown, known: unknown, name: string): string[] {
+  if (!Array.isArray(known)) return isGroup(known) ? unknownOptions(given, known, name) : [];
+  const list = Array.isArray(given) ? given : [];
+  return list.flatMap((one, index) => unknownInside(one, known[0], `${name}[${index}]`));
+}
+
+const isGroup = (known: unknown): known is object => typeof known === 'object' && known !== null;
+
+/** The name with that of its group, for an option that was moved into one. */
+function inGroup(name: string, known: object): string | undefined {
+  const group = Object.entries(known).find(([, inner]) => isGroup(inner) && Object.hasOwn(inner, name));
+  return group && `${group[0]}.${name}`;
 }
 
 /** The known name with the fewest changed letters; undefined if more than a third would have to change, or nine. */

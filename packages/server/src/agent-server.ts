@@ -14,7 +14,7 @@ import { RequestWatch } from './base/hooks/request-watch.ts';
 import { keepWatched } from './base/hooks/watched.ts';
 import type { Limits } from './base/limits.ts';
 import type { Readiness } from './base/store/readiness.ts';
-import { completeTimeouts } from './base/timeouts.ts';
+import { streamOptions } from './base/streams.ts';
 import { isoTime } from './base/timing/clock.ts';
 import { withCallbacks } from './front/callbacks/callbacks.ts';
 import type { AnsweringParts } from './front/calls/answer-call.ts';
@@ -28,7 +28,7 @@ import type { Handle } from './front/http/http-exchange.ts';
 import { withOwnHost } from './front/http/own-host.ts';
 import { mayBegin } from './operations/accept/check-unfinished.ts';
 import { submitMessage } from './operations/accept/submit-message.ts';
-import type { Dependencies, OperationOptions } from './operations/call/dependencies.ts';
+import type { Dependencies } from './operations/call/dependencies.ts';
 import { keepInside } from './operations/call/inside-of.ts';
 import { type AnswerLinkOptions, openAnswerLink } from './operations/callbacks/open-answer-link.ts';
 import type { CardInput } from './operations/card/card-options.ts';
@@ -39,9 +39,8 @@ import { credentialHeaders } from './operations/card/security.ts';
 import { createServedCards } from './operations/card/served-cards.ts';
 import { startSchedules } from './operations/recurring/start-schedules.ts';
 import { wakeTask } from './operations/wake-task.ts';
-import { type AgentServerOptions, spokenVersions, streams } from './options.ts';
-import { createRuntime } from './runtime.ts';
-import type { TurnDependencies } from './turns/turn-dependencies.ts';
+import type { AgentServerOptions } from './options.ts';
+import { createRuntime, type Runtime } from './runtime.ts';
 import { type PushDeliveries, pushDeliveries } from './webhooks/dead-letters.ts';
 
 /** An agent that can be called. */
@@ -106,13 +105,12 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const runtime = createRuntime(options, options.run ?? 'here');
   const { tasks, runner, claimer, push, readiness } = runtime;
   const { store } = runtime.dependencies;
-  const { queue } = runtime.dependencies.options;
+  const { queue, compatibility } = runtime.dependencies.options;
   const closing = new AbortController();
   const isOpen = () => !closing.signal.aborted;
   const publicUrl = options.publicUrl?.replace(/(?<!\/)\/+$/, '');
   const added: AgentInterface[] = [];
-  const called = callOptions(options);
-  const { card, cards, bindings } = cardsOf({ ...options, ...called }, push !== undefined, added, publicUrl);
+  const { card, cards, bindings } = cardsOf(options, runtime, added, publicUrl);
   const dependencies: Dependencies = {
     ...runtime.dependencies,
     card,
@@ -122,10 +120,15 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     claimer,
     push,
     isOpen,
-    options: { ...runtime.dependencies.options, ...called },
+    options: {
+      ...runtime.dependencies.options,
+      alwaysTask: isTaskAgent(options.agent),
+      unfinishedTasks: options.limits?.callers?.unfinishedTasks,
+      streams: withDefaults(streamOptions, options.streams),
+      skillOf: options.card.skillOf,
+    },
   };
   const { tenants } = options;
-  const { compatibility } = spokenVersions(options);
   const hasAuthenticate = options.authenticate !== undefined;
   const parts = { dependencies, admission: admissionOf(options, dependencies), tenants };
   const watch = new RequestWatch();
@@ -178,14 +181,15 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
 
 /** The card, the cards that clients get, and the bindings of HTTP that it lists. Throws `TypeError` for a card that cannot work. */
 function cardsOf(
-  options: AgentServerOptions & Pick<OperationOptions, 'idempotency' | 'preview'>,
-  hasPush: boolean,
+  options: AgentServerOptions,
+  { push, dependencies }: Runtime,
   added: readonly AgentInterface[],
   publicUrl: string | undefined,
 ) {
   const { extended, sign } = options.card;
-  const { compatibility } = spokenVersions(options);
-  const derived = derivedMembers(options, hasPush);
+  const { messages, preview, compatibility } = dependencies.options;
+  const hasPush = push !== undefined;
+  const derived = derivedMembers({ ...options, idempotency: messages.idempotency, preview }, hasPush);
   const card = completeCard(options.card, derived);
   if (card.capabilities.pushNotifications && !hasPush)
     throw new TypeError(
@@ -207,28 +211,6 @@ function admissionOf(
 ): AnsweringParts['admission'] {
   const limiter = createCallerLimiter({ limits, store, queue, hasAuthenticate: authenticate !== undefined });
   return { authenticate: withRequiredScopes(authenticate, card), limiter };
-}
-
-/** The options of operations, with their defaults. */
-function callOptions(
-  options: AgentServerOptions,
-): Omit<Dependencies['options'], keyof TurnDependencies['options']> {
-  const { generationMs, blockingMs, cancelMs } = completeTimeouts(options.timeouts);
-  const { heartbeatMs, closeOnInputRequired } = withDefaults(streams, options.streams);
-  const { idempotency = 'authenticated', labelsOf } = options.messages ?? {};
-  return {
-    alwaysTask: isTaskAgent(options.agent),
-    unfinishedTasks: options.limits?.callers?.unfinishedTasks,
-    idempotency,
-    preview: spokenVersions(options).preview,
-    generationWaitMs: generationMs,
-    blockingMs,
-    heartbeatMs,
-    cancelWaitMs: cancelMs,
-    closeStreamsOnInputRequired: closeOnInputRequired,
-    skillOf: options.card.skillOf,
-    labelsOf,
-  };
 }
 
 /** Lists an interface until the returned function is called. */

@@ -1,16 +1,19 @@
 import type { ServerBinding, ServerCompatibility } from '@batonjs/bindings';
 import { PREVIEW_VERSION } from '@batonjs/protocol/headers';
 import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
+import type { Backoff } from '@batonjs/protocol/timing';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent } from './agent/agent.ts';
-import type { LabelsOf } from './agent/labels-of.ts';
+import { type MessageOptions, messageOptions } from './agent/message-options.ts';
 import type { TurnRetry } from './agent/retries/retry.ts';
 import { mustBePositive } from './base/defaults.ts';
 import type { Logger, LoggerMethods } from './base/hooks/logger.ts';
 import type { Telemetry } from './base/hooks/telemetry.ts';
 import { defaultLimits, type Limits } from './base/limits.ts';
-import { type RetentionOptions, unknownRetentionOptions } from './base/store/retention.ts';
+import type { RetentionOptions } from './base/store/retention.ts';
+import type { RetentionRule } from './base/store/retention-rules.ts';
 import type { Deploys } from './base/store/versions.ts';
+import { type StreamOptions, streamOptions } from './base/streams.ts';
 import { type Timeouts, timeouts } from './base/timeouts.ts';
 import type { Clock } from './base/timing/clock.ts';
 import type { Authenticate } from './front/calls/authenticate.ts';
@@ -20,12 +23,12 @@ import type { CorsOptions } from './front/http/cors.ts';
 import type { Transition } from './log/write/transition.ts';
 import type { CardInput } from './operations/card/card-options.ts';
 import type { Schedules } from './operations/recurring/recurring-task.ts';
-import type { QueueOptions } from './turns/order/schedule.ts';
-import type { CallbackOptions } from './turns/outside/callback-options.ts';
-import { unknownRetryOptions } from './turns/retries/retry-options.ts';
+import { type QueueOptions, queueOptions } from './turns/order/schedule.ts';
+import { type CallbackOptions, callbackOptions } from './turns/outside/callback-options.ts';
 import type { CancelHook } from './turns/turn-dependencies.ts';
 import type { TurnEvent } from './turns/turn-event.ts';
-import { type PushOptions, unknownPushOptions } from './webhooks/push-options.ts';
+import type { AddressPolicyOptions } from './webhooks/address-policy/address-policy.ts';
+import { type PushOptions, pushOptions } from './webhooks/push-options.ts';
 
 /** The options that a worker and a server have in common. All times in milliseconds. */
 export interface WorkerOptions {
@@ -72,7 +75,7 @@ export interface WorkerOptions {
    */
   readonly retention?: RetentionOptions | undefined;
   /** How messages are taken, and shown in `history`. */
-  readonly messages?: MessageOptions | undefined;
+  readonly messages?: Partial<MessageOptions> | undefined;
   /** How webhooks are delivered to, if the store keeps them; false: not at all. */
   readonly push?: PushOptions | false | undefined;
   /**
@@ -122,37 +125,6 @@ export interface AgentServerOptions extends WorkerOptions {
   readonly bindings?: readonly [ServerBinding, ...ServerBinding[]] | undefined;
 }
 
-const names: OptionNames<AgentServerOptions> = {
-  agent: true,
-  authenticate: true,
-  bindings: true,
-  callbacks: true,
-  card: true,
-  clock: true,
-  compatibility: true,
-  cors: true,
-  limits: true,
-  logger: true,
-  messages: true,
-  name: true,
-  onCancel: true,
-  onEvent: true,
-  publicUrl: true,
-  push: true,
-  queue: true,
-  restart: true,
-  retention: true,
-  retry: true,
-  run: true,
-  schedules: true,
-  store: true,
-  streams: true,
-  telemetry: true,
-  tenants: true,
-  timeouts: true,
-  version: true,
-};
-
 /** How often the agent is run again for a turn whose process died. */
 export interface RerunOptions {
   /**
@@ -173,36 +145,6 @@ export interface VersionOptions {
   readonly deploys?: Deploys | undefined;
 }
 
-/** How messages are taken, and shown. */
-export interface MessageOptions {
-  /**
-   * Whether a message that starts a task may be repeated: the same `messageId` of the same caller then returns the task
-   * that it started, and is refused with other content (`MESSAGE_ID_CONFLICT`). Default: for authenticated callers.
-   * Messages to an existing task can always be repeated: a task has one message of an id.
-   */
-  readonly idempotency?: boolean | 'authenticated' | undefined;
-  /**
-   * The labels with which the task of a message begins: at most 16 texts of 1 to 64 characters. They stay:
-   * `labels` of the agent add to them. Throws or returns others: the message is refused, and the logger gets the reason.
-   */
-  readonly labelsOf?: LabelsOf | undefined;
-  /** Whether `history` ends in the message of the current status. Default false. */
-  readonly currentStatusInHistory?: boolean | undefined;
-}
-
-/** How streams are kept open. */
-export const streams = {
-  /**
-   * How long a stream over HTTP is silent before it sends a comment, so that proxies keep the connection. Default 15,000.
-   * Below the time after which the proxy closes idle ones: some do after 10 s.
-   */
-  heartbeatMs: 15_000,
-  /** Whether the stream of a send ends at INPUT_REQUIRED, or only with the task. Default true. */
-  closeOnInputRequired: true,
-};
-
-export type StreamOptions = Readonly<typeof streams>;
-
 export interface LimitsOfCallers {
   /**
    * How much one caller may use of a server: requests, messages, unfinished tasks. Beyond it, calls are refused as
@@ -211,53 +153,65 @@ export interface LimitsOfCallers {
   readonly callers?: CallerLimits | undefined;
 }
 
-const ofQueue: OptionNames<QueueOptions> = {
-  concurrency: true,
-  perCaller: true,
-  perContext: true,
-  priority: true,
-};
-const ofCallbacks: OptionNames<CallbackOptions> = { url: true, bytes: true, rate: true };
 const ofCallers: OptionNames<CallerLimits> = {
   requests: true,
   messages: true,
   unfinishedTasks: true,
   callerOf: true,
 };
-const ofMessages: OptionNames<MessageOptions> = {
-  idempotency: true,
-  labelsOf: true,
-  currentStatusInHistory: true,
-};
 const ofRestart: OptionNames<RerunOptions> = { maxAttempts: true };
 const ofVersion: OptionNames<VersionOptions> = { name: true, deploys: true };
+const ofBackoff: OptionNames<Backoff> = { initialMs: true, factor: true, maxMs: true, jitter: true };
+const ofRetry = { retries: true, retryIf: true, backoff: ofBackoff };
+const ofRetention: OptionNames<RetentionOptions> = {
+  closedAfterMs: true,
+  rules: true,
+  everyMs: true,
+  batch: true,
+};
+const ofRule: OptionNames<RetentionRule> = { label: true, skill: true, closedAfterMs: true };
+const ofAddresses: OptionNames<AddressPolicyOptions> = {
+  allow: true,
+  ports: true,
+  http: true,
+  resolve: true,
+};
 
-/** The names in a group of options, by which an option is found that was moved into it. */
-const groups = {
-  timeouts,
-  streams,
-  messages: ofMessages,
-  limits: { ...defaultLimits, callers: true },
-  queue: ofQueue,
+/** All options, and the names of those in a group. The groups with defaults are where the defaults are. */
+const known: Readonly<Record<keyof Required<AgentServerOptions>, true | object>> = {
+  agent: true,
+  authenticate: true,
+  bindings: true,
+  callbacks: callbackOptions,
+  card: true,
+  clock: true,
+  compatibility: true,
+  cors: true,
+  limits: { ...defaultLimits, callers: ofCallers },
+  logger: true,
+  messages: messageOptions,
+  name: true,
+  onCancel: true,
+  onEvent: true,
+  publicUrl: true,
+  push: { ...ofAddresses, ...pushOptions },
+  queue: queueOptions,
   restart: ofRestart,
+  retention: { ...ofRetention, rules: [ofRule] },
+  retry: { ...ofRetry, steps: { ...ofRetry, timeoutMs: true } },
+  run: true,
+  schedules: true,
+  store: true,
+  streams: streamOptions,
+  telemetry: true,
+  tenants: true,
+  timeouts,
   version: ofVersion,
 };
 
 /** A sentence for each option of a server or a worker that does not exist, and for each member of one. */
-export function unknownServerOptions(given: WorkerOptions & Partial<AgentServerOptions>): string[] {
-  const { limits, push, retention, callbacks, retry } = given;
-  return [
-    ...unknownOptions(given, names, undefined, groups),
-    ...Object.entries(groups).flatMap(([name, known]) =>
-      unknownOptions(given[name as keyof typeof groups], known, name),
-    ),
-    ...unknownOptions(limits?.callers, ofCallers, 'limits.callers'),
-    ...unknownPushOptions(push),
-    ...unknownRetryOptions(retry),
-    ...unknownRetentionOptions(retention),
-    ...unknownOptions(callbacks, ofCallbacks, 'callbacks'),
-  ];
-}
+export const unknownServerOptions = (given: WorkerOptions & Partial<AgentServerOptions>): string[] =>
+  unknownOptions(given, known);
 
 /** The other versions to speak, and whether 1.1 is one of them. */
 export const spokenVersions = ({
@@ -277,13 +231,6 @@ export function restartOf({ restart = 'fail' }: WorkerOptions): {
   return { restart: typeof restart === 'object' ? 'rerun' : restart, maxAttempts };
 }
 
-export interface VersionOf {
-  readonly version: string | undefined;
-  readonly deploys: VersionOptions['deploys'];
-}
-
 /** What `version` says. */
-export function versionOf({ version }: WorkerOptions): VersionOf {
-  const { name, deploys } = typeof version === 'object' ? version : { name: version, deploys: undefined };
-  return { version: name, deploys };
-}
+export const versionOf = ({ version }: WorkerOptions): Partial<VersionOptions> =>
+  typeof version === 'object' ? version : { name: version };

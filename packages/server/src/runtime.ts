@@ -1,6 +1,7 @@
 import type { Head } from '@batonjs/lifecycle';
 import { isLabel } from '@batonjs/lifecycle/internals';
 import { extensionsOf } from './agent/agent.ts';
+import { messageOptions } from './agent/message-options.ts';
 import { mustBePositive, withDefaults } from './base/defaults.ts';
 import { guardHook, guardLogger } from './base/hooks/call-hook.ts';
 import { consoleLogger, type Logger, toLogger } from './base/hooks/logger.ts';
@@ -24,7 +25,7 @@ import {
   restartOf,
   spokenVersions,
   unknownServerOptions,
-  type VersionOf,
+  type VersionOptions,
   versionOf,
   type WorkerOptions,
 } from './options.ts';
@@ -62,21 +63,13 @@ export interface Runtime {
 export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'): Runtime {
   const dependencies = turnDependencies(options, run);
   const { store, clock, logger, report } = dependencies;
-  const { storeTimeoutMs } = dependencies.options;
-  const { sweepMs: sweepEveryMs } = completeTimeouts(options.timeouts);
+  const { timeouts, compatibility } = dependencies.options;
   const retention = options.retention && createRetention(options.retention, dependencies);
-  const tasks = new LiveTasks({
-    store,
-    clock,
-    logger,
-    report,
-    storeTimeoutMs,
-    sweepEveryMs,
-    keptLonger: rulesOf(options.retention),
-  });
+  const keptLonger = rulesOf(options.retention);
+  const tasks = new LiveTasks({ store, clock, logger, report, timeouts, keptLonger });
   const runner = new Runner(dependencies, tasks);
   const claimer = new Claimer(dependencies, tasks, runner);
-  const webhooks = createWebhooks(store, options.push, spokenVersions(options).compatibility);
+  const webhooks = createWebhooks(store, options.push, compatibility);
   const peers = store.isPrivate
     ? undefined
     : new Peers(dependencies.options.queue, peerOf(options, dependencies, webhooks), dependencies);
@@ -196,8 +189,8 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
   if (typeof store?.commit !== 'function')
     throw new TypeError('`store` must be a task store, such as memoryStore()');
   const timeouts = completeTimeouts(given.timeouts);
-  const { leaseMs, storeMs, cancelGraceMs } = timeouts;
-  const versioned = versionOf(given);
+  const { leaseMs, storeMs } = timeouts;
+  const version = versionOf(given);
   const clock = { ...systemClock, ...given.clock };
   const queue = given.name ?? 'agent';
   const outage = new StoreOutage({
@@ -215,7 +208,7 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
   const owners = new QueueOwners(user, { store: bounded, clock, logger });
   const guarded = owners.guard(bounded);
   const source = { store: guarded, clock, logger };
-  const versions = versionsFor({ ...versioned, queue: given.queue }, queue, source);
+  const versions = versionsFor({ ...version, queue: given.queue }, queue, source);
   return {
     agent,
     store: versions ? versions.guard(guarded) : guarded,
@@ -225,24 +218,22 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
     clock,
     logger,
     onCancel: given.onCancel,
-    ...hooksOf(given, logger),
+    onEvent: eventHook(given, logger),
     telemetry: given.telemetry,
     options: {
       queue,
       run: run ?? 'here',
       isWorker: run === undefined,
       ...restartOf(given),
-      version: versioned.version,
-      pinnedTo: versions && versioned.version,
-      leaseMs,
+      ...spokenVersions(given),
+      version: version.name,
+      pinnedTo: versions && version.name,
       pollMs: Math.min(1_000, leaseMs / 3),
-      cancelGraceMs,
-      storeTimeoutMs: storeMs,
       schedule: completeSchedule(given.queue, store),
       timeouts,
       retry: guardRetry(completeRetry(given.retry), logger),
       limits: withDefaults(defaultLimits, given.limits),
-      currentStatusInHistory: given.messages?.currentStatusInHistory ?? false,
+      messages: withDefaults(messageOptions, given.messages),
       callbacks: completeCallbacks(given.callbacks ?? false, { publicUrl, store, clock }),
     },
   };
@@ -250,7 +241,7 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
 
 /** Undefined if turns are pinned to no version. Throws `TypeError` for options that cannot work. */
 function versionsFor(
-  { version, deploys = 'any', queue: schedule }: VersionOf & Pick<WorkerOptions, 'queue'>,
+  { name: version, deploys = 'any', queue: schedule }: Partial<VersionOptions> & Pick<WorkerOptions, 'queue'>,
   queue: string,
   source: ConstructorParameters<typeof Versions>[1],
 ): Versions | undefined {
@@ -266,21 +257,16 @@ function versionsFor(
   return new Versions({ queue, version, deploys }, source);
 }
 
-/** The hooks of the options, which also count and log what they are told of. */
-function hooksOf(given: WorkerOptions, logger: Logger): Pick<TurnDependencies, 'onTransition' | 'onTurn'> {
+/** The hook of the options, which also counts and logs what it is told of. Never throws. */
+function eventHook(given: WorkerOptions, logger: Logger): TurnDependencies['onEvent'] {
   const { telemetry } = given;
   const onEvent = guardHook('event', given.onEvent, logger);
-  return {
-    onTransition: telemetry
-      ? (transition) => {
-          telemetry.transition(transition.from, transition.to, transition.code);
-          onEvent(transition);
-        }
-      : onEvent,
-    onTurn(event) {
+  return (event) => {
+    if (event.type === 'transition') telemetry?.transition(event.from, event.to, event.code);
+    else {
       logTurnEvent(logger, event);
       telemetry?.turnEvent(event.type);
-      onEvent(event);
-    },
+    }
+    onEvent(event);
   };
 }

@@ -4,6 +4,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { serve } from '../../../test/kit/serve.ts';
+import { messageOptions } from '../src/agent/message-options.ts';
 import { mustBePositive } from '../src/base/defaults.ts';
 import { defaultLimits } from '../src/base/limits.ts';
 import { timeouts } from '../src/base/timeouts.ts';
@@ -134,8 +135,8 @@ describe('the options of a server', () => {
     expect([given, telemetry, onCancel]).toEqual([agent, undefined, undefined]);
     expect(options).toEqual({
       ...{ queue: 'agent', run: 'here', isWorker: false, restart: 'fail', maxAttempts: 3 },
-      ...{ leaseMs: 10_000, pollMs: 1_000, cancelGraceMs: 5_000, storeTimeoutMs: 5_000 },
-      ...{ schedule: undefined, timeouts, limits: defaultLimits, currentStatusInHistory: false },
+      ...{ pollMs: 1_000, schedule: undefined, compatibility: [], preview: false },
+      ...{ timeouts, limits: defaultLimits, messages: messageOptions },
       retry: expect.objectContaining({ turns: expect.objectContaining({ retries: 0 }) }),
     });
     expect(turnDependencies({ agent, store }).options).toMatchObject({ run: 'here', isWorker: true });
@@ -152,8 +153,8 @@ describe('the options of a server', () => {
       'workers',
     );
     expect(options).toMatchObject({
-      ...{ restart: 'rerun', maxAttempts: 7, leaseMs: 1_500, cancelGraceMs: 6, storeTimeoutMs: 8 },
-      ...{ timeouts: { interruptedMs: 9 }, currentStatusInHistory: true },
+      ...{ restart: 'rerun', maxAttempts: 7, timeouts: { ...timeouts, ...given.timeouts } },
+      messages: { ...messageOptions, currentStatusInHistory: true },
       ...{ queue: 'q', run: 'workers', isWorker: false, pollMs: 500 },
       limits: { ...defaultLimits, turns: 2 },
     });
@@ -192,9 +193,8 @@ describe('the options of a server', () => {
       throw error;
     };
     const hooks = { onEvent: fail, logger: (...line: unknown[]) => lines.push(line) };
-    const { onTurn, onTransition } = turnDependencies({ agent, store, ...hooks });
-    onTransition({} as never);
-    onTurn({ type: 'rerun' } as never);
+    const { onEvent } = turnDependencies({ agent, store, ...hooks });
+    for (const type of ['transition', 'rerun']) onEvent({ type } as never);
     expect(lines.filter(([level]) => level === 'error')).toEqual(
       Array(2).fill(['error', 'The event hook failed', { err: error }]),
     );

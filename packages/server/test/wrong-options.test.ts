@@ -61,6 +61,25 @@ describe('the log of a server names an unknown option', () => {
     [{ timeouts: { tasksMs: 1 } }, '`timeouts.tasksMs`: did you mean `timeouts.taskMs`?'],
     [{ retention: { closedAfterMs: 1, everyDay: 1 } }, '`retention.everyDay`: remove it'],
     [
+      {
+        retention: {
+          closedAfterMs: 1,
+          rules: [
+            { skill: 'a', closedAfterMs: 1 },
+            { skil: 'b', skill: 'b', closedAfterMs: 1 },
+          ],
+        },
+      },
+      '`retention.rules[1].skil`: did you mean `retention.rules[1].skill`?',
+    ],
+    [{ retry: { retrie: 1 } }, '`retry.retrie`: did you mean `retry.retries`?'],
+    [{ retry: { backoff: { maxMss: 1 } } }, '`retry.backoff.maxMss`: did you mean `retry.backoff.maxMs`?'],
+    [{ retry: { steps: { timeout: 1 } } }, '`retry.steps.timeout`: did you mean `retry.steps.timeoutMs`?'],
+    [
+      { retry: { steps: { backoff: { initialsMs: 1 } } } },
+      '`retry.steps.backoff.initialsMs`: did you mean `retry.steps.backoff.initialMs`?',
+    ],
+    [
       { limits: { callers: { request: {} } } },
       '`limits.callers.request`: did you mean `limits.callers.requests`?',
     ],
@@ -74,7 +93,15 @@ describe('the log of a server names an unknown option', () => {
     const lines: unknown[] = [];
     const logger = (...line: unknown[]) => void lines.push(line);
     const push = { allow: ['a.example'], http: true, retry: { maxAttempts: 2 } };
-    serve(agent, { push, limits: { turns: 1 }, timeouts: { taskMs: 1_000 }, logger });
+    const backoff = { initialMs: 1, factor: 1, maxMs: 1, jitter: 0 };
+    const retry = { retries: 1, backoff, retryIf: () => true };
+    serve(agent, {
+      push,
+      limits: { turns: 1 },
+      timeouts: { taskMs: 1_000 },
+      retry: { ...retry, steps: { ...retry, timeoutMs: 1 } },
+      logger,
+    });
     serve(agent, { push: false, logger });
     expect(lines).toEqual([]);
   });

@@ -122,13 +122,13 @@ export class LiveTasks {
     return entry?.live?.isDiverged ? undefined : entry;
   }
 
-  /** Every `sweepEveryMs`, reads new facts of subscribed tasks, and whether the store is still the same one. */
+  /** Every `timeouts.sweepMs`, reads new facts of subscribed tasks, and whether the store is still the same one. */
   async #sweep(): Promise<void> {
-    const { clock, sweepEveryMs } = this.dependencies;
-    if (sweepEveryMs === Number.POSITIVE_INFINITY) return;
+    const { clock, timeouts } = this.dependencies;
+    if (timeouts.sweepMs === Number.POSITIVE_INFINITY) return;
     await this.#identity.refresh();
     while (!this.#stop.signal.aborted) {
-      await clock.sleep(sweepEveryMs, this.#stop.signal, 'idle');
+      await clock.sleep(timeouts.sweepMs, this.#stop.signal, 'idle');
       if (this.#stop.signal.aborted) return;
       const subscribed = [...this.#entries.values()].filter(({ live }) => live?.isSubscribed);
       await Promise.all([this.#identity.refresh(), ...subscribed.map(({ live }) => live?.sweep())]);

@@ -28,15 +28,18 @@ export async function cancelTask(
     await live.subscribe();
     await request(live, metadata, dependencies);
     if (!live.isOver) {
-      const wait = { after: live.version, ms: dependencies.options.cancelWaitMs, signal: context.signal };
+      const wait = {
+        after: live.version,
+        ms: dependencies.options.timeouts.cancelMs,
+        signal: context.signal,
+      };
       await waitForFact(live, () => live.state.closed, wait);
     }
     if (live.isDiverged) throw live.readError;
     // Throws if the task ended in another way meanwhile.
     decideAgain(live, dependencies);
-    const { currentStatusInHistory, limits } = dependencies.options;
-    const view = { currentStatusInHistory, ...viewFor(context.extensions) };
-    return viewWithin(live.state, view, limits.replyBytes);
+    const { messages, limits } = dependencies.options;
+    return viewWithin(live.state, viewFor(context.extensions, messages), limits.replyBytes);
   } finally {
     dependencies.tasks.release(live);
   }

@@ -21,12 +21,12 @@ export async function getTask(
 ): Promise<Task> {
   const { scope, extensions } = context;
   const { store, options } = dependencies;
-  const { currentStatusInHistory, limits } = options;
+  const { messages, limits } = options;
   const known = generationParam(currentGeneration, 'currentGeneration', extensions);
   if (known !== undefined) await waitForGeneration(id, known, context, dependencies);
   const state = await loadTask(store, scope, id);
   if (!state?.task) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
-  const view = { historyLength, currentStatusInHistory, ...viewFor(extensions) };
+  const view = viewFor(extensions, messages, historyLength);
   const task = viewWithin(state, view, limits.replyBytes);
   if (!extensions.includes(STATE_HISTORY)) return task;
   const history = await readStateHistory(store, scope, id, state.version);

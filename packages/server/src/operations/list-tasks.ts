@@ -63,9 +63,8 @@ export async function listTasks(
   });
   const page = tasks.slice(0, pageSize);
   const wanted = {
-    historyLength: Math.min(historyLength ?? 0, mostMessages),
-    includeArtifacts,
-    ...viewFor(extensions),
+    ...viewFor(extensions, dependencies.options.messages, Math.min(historyLength ?? 0, mostMessages)),
+    artifacts: includeArtifacts ?? false,
     requestId,
   };
   const viewed = await viewPage(page, wanted, scope, dependencies);
@@ -96,13 +95,11 @@ function checkWords(
 /** How many times the bytes of a reply may be read for one page: a reply may show little of long logs. */
 const readPerReply = 4;
 
-/** What a list shows of its tasks. */
 /** The most messages of each task in a list: a page of 100 tasks would be read for the history of all of them. */
 const mostMessages = 1_000;
 
-type Wanted = Pick<ListTasksRequest, 'historyLength' | 'includeArtifacts'> &
-  Pick<TaskView, 'metadata' | 'generation'> &
-  Pick<CallContext, 'requestId'>;
+/** What a list shows of its tasks. */
+type Wanted = TaskView & Pick<CallContext, 'requestId'>;
 
 /** As many tasks as fit into one reply, at least the first. Undefined for a task that was pruned meanwhile. */
 async function viewPage(
@@ -135,15 +132,16 @@ interface View {
 
 async function view(
   listed: ListedTask,
-  { historyLength = 0, includeArtifacts = false, metadata, generation, requestId }: Wanted,
+  { requestId, ...shown }: Wanted,
   scope: string,
-  { store, logger, options: { currentStatusInHistory } }: Dependencies,
+  { store, logger }: Dependencies,
 ): Promise<View> {
   const { taskId: id, head } = listed;
   const { contextId } = head;
+  const { metadata, generation } = shown;
   try {
     const isInHead = !metadata || metadata === withLabels;
-    if (historyLength === 0 && !includeArtifacts && isInHead)
+    if (shown.historyLength === 0 && !shown.artifacts && isInHead)
       return {
         task: {
           id,
@@ -157,13 +155,6 @@ async function view(
     const state = await loadTask(store, scope, id);
     // Pruned since the page was read.
     if (!state?.task) return { task: undefined, weight: 0 };
-    const shown = {
-      historyLength,
-      artifacts: includeArtifacts,
-      currentStatusInHistory,
-      metadata,
-      generation,
-    };
     return { task: viewTask(state, shown), weight: state.weight };
   } catch (error) {
     // Without the store there is no page. A single task that cannot be read does not affect the others.

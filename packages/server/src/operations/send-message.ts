@@ -25,8 +25,8 @@ export async function sendMessage(
     if (!live.state.task && !live.state.closed) await ensureTask(live, dependencies);
     const { state } = live;
     if (state.answer) return { message: state.answer };
-    const { currentStatusInHistory, limits } = dependencies.options;
-    const view = { historyLength, currentStatusInHistory, ...viewFor(context.extensions) };
+    const { messages, limits } = dependencies.options;
+    const view = viewFor(context.extensions, messages, historyLength);
     return { task: viewWithin(state, view, limits.replyBytes) };
   } finally {
     dependencies.tasks.release(live);
@@ -34,14 +34,14 @@ export async function sendMessage(
 }
 
 /**
- * Resolves when the message is settled, after `blockingMs`, or when the caller no longer waits. The message itself is
+ * Resolves when the message is settled, after `timeouts.blockingMs`, or when the caller no longer waits. The message itself is
  * not read again: the store would have to be asked for one that is too large to be kept.
  */
 function settled(
   { live, position }: Accepted,
   messageId: string,
   { signal }: CallContext,
-  { options: { blockingMs } }: Dependencies,
+  { options: { timeouts } }: Dependencies,
 ): Promise<void> {
-  return waitForFact(live, settling(messageId), { after: position, ms: blockingMs, signal });
+  return waitForFact(live, settling(messageId), { after: position, ms: timeouts.blockingMs, signal });
 }

@@ -62,10 +62,9 @@ function startOf(
   { extensions }: CallContext,
   { options }: Dependencies,
 ): Pick<StreamStart, 'position' | 'events' | 'toEvents'> {
-  const { closeStreamsOnInputRequired, currentStatusInHistory, limits } = options;
-  const { historyLength } = configuration ?? {};
+  const { streams, messages, limits } = options;
   const settles = settling(message.messageId);
-  const view = { historyLength, currentStatusInHistory, ...viewFor(extensions) };
+  const view = viewFor(extensions, messages, configuration?.historyLength);
   let state = accepted;
   let counter = extensions.includes(GENERATION) ? new GenerationCounter(state.generation) : undefined;
   const toEvents = (facts: readonly StoredFact[]): EventBatch => {
@@ -73,7 +72,7 @@ function startOf(
     for (const stored of facts) {
       const settlement = settles(stored.fact);
       const isLast =
-        settlement === 'closed' || (settlement === 'input-required' && closeStreamsOnInputRequired);
+        settlement === 'closed' || (settlement === 'input-required' && streams.closeOnInputRequired);
       if (stored.version > state.version) {
         const isTask = stored.fact.type === 'task-created';
         if (!state.task) state = after(state, stored, facts);

@@ -57,7 +57,7 @@ async function start(
   live: LiveTask,
   leave: () => void,
   { lastEventId, signal, extensions }: CallContext,
-  { options: { currentStatusInHistory, limits } }: Dependencies,
+  { options: { messages, limits } }: Dependencies,
 ): Promise<StreamStart> {
   const resuming = lastEventId !== undefined;
   if (!resuming && live.state.closed) {
@@ -93,8 +93,7 @@ async function start(
     }
   }
   const { state } = live;
-  const view = { currentStatusInHistory, ...viewFor(extensions) };
-  const event = taskEvent(live, state, origin, view, limits.replyBytes);
+  const event = taskEvent(live, state, origin, viewFor(extensions, messages), limits.replyBytes);
   const commitId = live.commitIdAt(state.version);
   const counter = isCounted ? new GenerationCounter(state.generation) : undefined;
   const position = { version: state.version, commitId };

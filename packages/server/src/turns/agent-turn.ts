@@ -115,7 +115,7 @@ export class AgentTurn implements Turn {
 
   get task(): Task | undefined {
     const { state } = this[inner].writer.live;
-    const { currentStatusInHistory } = this[inner].dependencies.options;
+    const { currentStatusInHistory } = this[inner].dependencies.options.messages;
     return state.task && structuredClone(viewTask(state, { currentStatusInHistory }));
   }
 

@@ -49,14 +49,14 @@ export class Heartbeat {
   /** Whether the lease lives for a while yet, judged by the time alone. */
   isSure({ heldUntil }: Held): boolean {
     const { clock } = this.#dependencies;
-    const { leaseMs } = this.#dependencies.options;
+    const { leaseMs } = this.#dependencies.options.timeouts;
     return clock.monotonic() < heldUntil - leaseMs / 10;
   }
 
   /** Renews all leases if that is overdue. Resolves to false if the store did not answer. */
   async catchUp(): Promise<boolean> {
     const { clock } = this.#dependencies;
-    const { leaseMs } = this.#dependencies.options;
+    const { leaseMs } = this.#dependencies.options.timeouts;
     if (this.#held.size === 0 || clock.monotonic() - this.#renewedAt < leaseMs / 2) return true;
     return this.#renew();
   }
@@ -67,7 +67,7 @@ export class Heartbeat {
    */
   async confirm(held: Held): Promise<void> {
     const { store, clock } = this.#dependencies;
-    const { leaseMs } = this.#dependencies.options;
+    const { leaseMs } = this.#dependencies.options.timeouts;
     const { scope, taskId, fence, holder } = held.lease;
     if (store.lease && this.isSure(held)) {
       const now = await store.lease(scope, taskId);
@@ -82,7 +82,7 @@ export class Heartbeat {
 
   async #beat(): Promise<void> {
     const { clock } = this.#dependencies;
-    const { leaseMs } = this.#dependencies.options;
+    const { leaseMs } = this.#dependencies.options.timeouts;
     this.#beating = true;
     this.#renewedAt = clock.monotonic();
     let answered = true;
@@ -103,7 +103,7 @@ export class Heartbeat {
 
   async #renewAll(): Promise<boolean> {
     const { store, clock, report } = this.#dependencies;
-    const { leaseMs } = this.#dependencies.options;
+    const { leaseMs } = this.#dependencies.options.timeouts;
     const nodes = this.#held.nodes();
     const leases = nodes.map(({ item }) => item!.lease);
     const asked = clock.monotonic();
@@ -168,7 +168,7 @@ export class Confirmation {
   isFreshAt(now: number): boolean {
     const { clock, options } = this.#dependencies;
     const passedMs = Math.max(now - this.committedAt, Math.abs(clock.now() - now - this.#wallAheadMs));
-    const isRecent = options.restart === 'fail' || passedMs < options.leaseMs / 10;
+    const isRecent = options.restart === 'fail' || passedMs < options.timeouts.leaseMs / 10;
     return isRecent && this.#heartbeat.isSure(this.#held);
   }
 

@@ -17,7 +17,7 @@ export class StallWatch {
 
   constructor(dependencies: TurnDependencies) {
     this.#dependencies = dependencies;
-    this.#stallMs = Math.max(200, dependencies.options.leaseMs / 10);
+    this.#stallMs = Math.max(200, dependencies.options.timeouts.leaseMs / 10);
   }
 
   turnStarts(): void {

@@ -248,11 +248,11 @@ export class TaskRun {
   }
 
   #report(type: TurnEvent['type']): void {
-    const { onTurn, options } = this.#dependencies;
+    const { onEvent, options } = this.#dependencies;
     const { taskId, state } = this.#task.live;
     const crashes = options.restart === 'rerun' ? options.maxAttempts : 1;
     const most = type === 'failed' ? options.retry.turns.retries + 1 : crashes;
-    onTurn({ type, taskId, contextId: state.contextId, attempt: this.#attempt, maxAttempts: most });
+    onEvent({ type, taskId, contextId: state.contextId, attempt: this.#attempt, maxAttempts: most });
   }
 
   #notice(): void {
@@ -268,7 +268,7 @@ export class TaskRun {
     if (!cancelRequested || this.#signal.aborted) return;
     this.#signal.abort(because('canceled'));
     const { clock } = this.#dependencies;
-    const { cancelGraceMs } = this.#dependencies.options;
+    const { cancelGraceMs } = this.#dependencies.options.timeouts;
     void clock.sleep(cancelGraceMs, this.#over.signal).then(() => this.halt('canceled'));
   }
 

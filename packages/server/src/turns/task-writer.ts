@@ -57,7 +57,7 @@ export class TaskWriter implements Held {
   ) {
     this.live = live;
     this.lease = lease;
-    this.heldUntil = since + dependencies.options.leaseMs;
+    this.heldUntil = since + dependencies.options.timeouts.leaseMs;
     this.#dependencies = dependencies;
     this.#process = process;
     this.#confirmation = new Confirmation(this, process.heartbeat, dependencies, since);
@@ -237,7 +237,7 @@ export class TaskWriter implements Held {
     commands: (state: State) => readonly Command[],
     turn?: (state: State) => Commit['turn'],
   ): Answer<Written> {
-    const { clock, onTransition, options } = this.#dependencies;
+    const { clock, onEvent, options } = this.#dependencies;
     let refusal: unknown;
     const decision = (state: State | undefined): Decision => {
       try {
@@ -263,7 +263,7 @@ export class TaskWriter implements Held {
       this.#lines?.written(this.state);
       const isLast = written.facts.at(-1)?.version === this.live.version;
       this.hasEnded ||= released || (isLast && this.live.state.closed);
-      reportTransitions(written.before, this.live, written.facts, onTransition);
+      reportTransitions(written.before, this.live, written.facts, onEvent);
       return written;
     };
     const failed = (error: unknown): never => {

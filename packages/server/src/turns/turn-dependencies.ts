@@ -1,11 +1,13 @@
+import type { ServerCompatibility } from '@batonjs/bindings';
 import type { ChildUpdate } from '@batonjs/lifecycle';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent, Turn } from '../agent/agent.ts';
+import type { MessageOptions } from '../agent/message-options.ts';
 import type { Logger, ReportFailure } from '../base/hooks/logger.ts';
 import type { Telemetry } from '../base/hooks/telemetry.ts';
 import type { Limits } from '../base/limits.ts';
 import type { Versions } from '../base/store/versions.ts';
-import type { TaskTimeouts } from '../base/timeouts.ts';
+import type { Timeouts } from '../base/timeouts.ts';
 import type { Clock } from '../base/timing/clock.ts';
 import type { Transition } from '../log/write/transition.ts';
 import type { Schedule } from './order/schedule.ts';
@@ -32,18 +34,18 @@ export interface TurnOptions {
   readonly version: string | undefined;
   /** The version that turns which begin here are pinned to; undefined: to none. */
   readonly pinnedTo: string | undefined;
-  readonly leaseMs: number;
   /** How long the queue is left alone if the store notifies of nothing. */
   readonly pollMs: number;
-  readonly cancelGraceMs: number;
-  /** How long one store call may take. */
-  readonly storeTimeoutMs: number;
   /** Undefined: turns start as soon as a process has room. */
   readonly schedule: Schedule | undefined;
-  readonly timeouts: TaskTimeouts;
+  readonly timeouts: Timeouts;
   readonly retry: RetryPolicies;
   readonly limits: Limits;
-  readonly currentStatusInHistory: boolean;
+  readonly messages: MessageOptions;
+  /** The other versions of the protocol that are spoken. */
+  readonly compatibility: readonly ServerCompatibility[];
+  /** Whether the version 1.1 is spoken before it is released. */
+  readonly preview: boolean;
   /** Undefined: other systems send no values. */
   readonly callbacks: CompleteCallbacks | undefined;
 }
@@ -51,7 +53,7 @@ export interface TurnOptions {
 /** The objects that turns are claimed and run with. Made once for each server or worker. */
 export interface TurnDependencies {
   readonly agent: Agent;
-  /** Answers each call within `storeTimeoutMs`. Gives out no tasks while the queue is that of another agent. */
+  /** Answers each call within `timeouts.storeMs`. Gives out no tasks while the queue is that of another agent. */
   readonly store: TaskStore;
   /** Whether the tasks of the queue are this agent's, as the store remembers. */
   readonly owners: { readonly isOurs: boolean; refusal(): Promise<string | undefined> };
@@ -62,9 +64,8 @@ export interface TurnDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onCancel: CancelHook | undefined;
-  readonly onTransition: (transition: Transition) => void;
-  /** Logs the event and calls the hook. Never throws. */
-  readonly onTurn: (event: TurnEvent) => void;
+  /** Logs and counts the event, and calls the hook. Never throws. */
+  readonly onEvent: (event: Transition | TurnEvent) => void;
   /** Undefined if no telemetry is wanted. */
   readonly telemetry: Telemetry | undefined;
   readonly options: TurnOptions;

@@ -18,8 +18,8 @@ import type { DeliveryDependencies } from './webhooks.ts';
 const batch = 16;
 
 /** How long a delivery is claimed for, in whole milliseconds: enough for an attempt and the store calls around it. */
-export const deliveryMs = ({ push, options: { leaseMs } }: DeliveryDependencies): number =>
-  Math.ceil(leaseMs + push.options.timeoutMs * 1.25);
+export const deliveryMs = ({ push, options: { timeouts } }: DeliveryDependencies): number =>
+  Math.ceil(timeouts.leaseMs + push.options.timeoutMs * 1.25);
 
 /** How far a delivery got. */
 export interface DeliveryProgress {

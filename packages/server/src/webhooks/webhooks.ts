@@ -3,23 +3,13 @@ import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import type { Logger, ReportFailure } from '../base/hooks/logger.ts';
 import type { Telemetry } from '../base/hooks/telemetry.ts';
 import type { PeerPush, Peers } from '../base/store/peers.ts';
+import type { Timeouts } from '../base/timeouts.ts';
 import type { Clock } from '../base/timing/clock.ts';
 import { type AddressPolicy, addressPolicy } from './address-policy/address-policy.ts';
 import type { Resolve } from './address-policy/resolve-host.ts';
 import { previewFormat, pushFormat } from './push-format.ts';
-import type { PushOptions, PushRetry } from './push-options.ts';
+import { completePush, type PushOptions, type WebhookOptions } from './push-options.ts';
 import type { SignPush } from './sign-push.ts';
-import type { PushUpdates } from './wanted-update.ts';
-
-/** The options of webhooks, completed. Plain values. */
-export interface WebhookOptions {
-  readonly updates: PushUpdates;
-  readonly timeoutMs: number;
-  readonly retry: PushRetry;
-  readonly concurrency: number;
-  readonly configsPerTask: number;
-  readonly redactSecrets: boolean;
-}
 
 /** The objects that webhooks are registered and delivered with. */
 export interface Webhooks {
@@ -38,7 +28,7 @@ export interface Webhooks {
 
 /** The objects that deliveries are made with. */
 export interface DeliveryDependencies {
-  /** Answers each call within `storeTimeoutMs`. */
+  /** Answers each call within `timeouts.storeMs`. */
   readonly store: TaskStore;
   readonly push: Webhooks;
   readonly clock: Clock;
@@ -49,9 +39,8 @@ export interface DeliveryDependencies {
   /** Times in milliseconds. */
   readonly options: {
     readonly queue: string;
-    readonly leaseMs: number;
     readonly pollMs: number;
-    readonly storeTimeoutMs: number;
+    readonly timeouts: Pick<Timeouts, 'leaseMs' | 'storeMs'>;
   };
 }
 
@@ -62,27 +51,10 @@ export function createWebhooks(
   compatibility: readonly ServerCompatibility[] = [],
 ): Webhooks | undefined {
   if (given === false || !('claimDeliveries' in store)) return undefined;
-  const options: WebhookOptions = {
-    updates: given.updates ?? 'default',
-    timeoutMs: given.timeoutMs ?? 10_000,
-    retry: {
-      baseDelayMs: 1_000,
-      maxDelayMs: 3_600_000,
-      maxAttempts: 40,
-      maxRejections: 8,
-      maxAgeMs: 86_400_000,
-      ...given.retry,
-    },
-    concurrency: given.concurrency ?? 256,
-    configsPerTask: given.configsPerTask ?? 100,
-    redactSecrets: given.redactSecrets ?? true,
-  };
-  const { timeoutMs, concurrency, retry } = options;
-  for (const [name, value] of Object.entries({ timeoutMs, concurrency, ...retry })) {
-    if (!(value > 0)) throw new TypeError(`\`push.${name}\` must be more than 0`);
-  }
+  const options = completePush(given);
   const formats = [pushFormat, previewFormat, ...compatibility.map((other) => other.pushFormat)];
-  const { sign, resolve, allow = [], ports = null, http = false } = given;
+  const { sign, http } = options;
+  const { resolve, allow = [], ports = null } = given;
   const byVersion = new Map(formats.map((format) => [format.version, format]));
   return {
     store,

@@ -4,13 +4,12 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { change, switchable } from '../../../../test/kit/faulty-store.ts';
 import { eventually } from '../../../../test/kit/until.ts';
-import { systemClock } from '../../src/base/timing/clock.ts';
 import { Cursor, type Follower, type LogPosition } from '../../src/log/cursor.ts';
 import type { LiveTask } from '../../src/log/live-task.ts';
-import { LiveTasks } from '../../src/log/live-tasks.ts';
 import { waitForFact } from '../../src/log/wait-for-fact.ts';
 import { decideAll } from '../../src/log/write/decision.ts';
 import { write } from '../../src/log/write/write.ts';
+import { liveTasks } from './kit/live-tasks.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const begin: Command[] = [
@@ -27,17 +26,6 @@ const end: Command[] = [{ type: 'update', update: { status: { state: 'TASK_STATE
 const append = async (live: LiveTask, commands: readonly Command[], times = 1) => {
   for (let n = 0; n < times; n++) await write(live, (state) => decideAll(state, commands, at));
 };
-
-/** The live tasks of one process. */
-const liveTasks = (store: TaskStore) =>
-  new LiveTasks({
-    store,
-    clock: systemClock,
-    storeTimeoutMs: 5_000,
-    sweepEveryMs: Number.POSITIVE_INFINITY,
-    logger: () => {},
-    report: () => {},
-  });
 
 /** A task with three facts. */
 async function begun(store: TaskStore = memoryStore()) {

@@ -5,11 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
 import { say } from '../../../../test/kit/rpc.ts';
 import { eventually } from '../../../../test/kit/until.ts';
-import { systemClock } from '../../src/base/timing/clock.ts';
 import type { LiveTask } from '../../src/log/live-task.ts';
-import { LiveTasks } from '../../src/log/live-tasks.ts';
 import { decideAll } from '../../src/log/write/decision.ts';
 import { write } from '../../src/log/write/write.ts';
+import { liveTasks } from './kit/live-tasks.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const begin: Command[] = [
@@ -23,11 +22,7 @@ const end: Command[] = [{ type: 'update', update: { status: { state: 'TASK_STATE
 /** The live tasks of one process, and what it reports. */
 function process(store: TaskStore) {
   const reported: [string, unknown][] = [];
-  const tasks = new LiveTasks({
-    ...{ store, clock: systemClock, storeTimeoutMs: 5_000, sweepEveryMs: Number.POSITIVE_INFINITY },
-    logger: () => {},
-    report: (what, about) => reported.push([what, about]),
-  });
+  const tasks = liveTasks(store, { report: (what, about) => reported.push([what, about]) });
   return { tasks, reported };
 }
 

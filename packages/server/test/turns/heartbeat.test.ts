@@ -26,7 +26,7 @@ function beating(store: TaskStore) {
       }),
   };
   const report = (message: string) => errors.push(message);
-  const dependencies = { store, clock, report, options: { leaseMs } };
+  const dependencies = { store, clock, report, options: { timeouts: { leaseMs } } };
   return {
     heartbeat: new Heartbeat(dependencies as unknown as TurnDependencies),
     errors,

@@ -7,7 +7,7 @@ const runnerOf = (turns: number) =>
   new Runner(
     {
       clock: systemClock,
-      options: { limits: { turns }, leaseMs: 10_000 },
+      options: { limits: { turns }, timeouts: { leaseMs: 10_000 } },
     } as unknown as ConstructorParameters<typeof Runner>[0],
     undefined as never,
   );

@@ -17,7 +17,7 @@ function watching(leaseMs = 10_000) {
     },
   };
   const logger = (...line: unknown[]) => lines.push(line);
-  const watch = new StallWatch({ clock, logger, options: { leaseMs } } as never);
+  const watch = new StallWatch({ clock, logger, options: { timeouts: { leaseMs } } } as never);
   return {
     ...{ watch, slept, lines, now: () => time },
     /** The watch wakes after so long. */

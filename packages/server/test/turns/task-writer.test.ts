@@ -5,10 +5,10 @@ import { change } from '../../../../test/kit/faulty-store.ts';
 import { say } from '../../../../test/kit/rpc.ts';
 import { defaultLimits } from '../../src/base/limits.ts';
 import { systemClock } from '../../src/base/timing/clock.ts';
-import { LiveTasks } from '../../src/log/live-tasks.ts';
 import { decideAll } from '../../src/log/write/decision.ts';
 import { write } from '../../src/log/write/write.ts';
 import { TaskWriter } from '../../src/turns/task-writer.ts';
+import { liveTasks } from '../log/kit/live-tasks.ts';
 
 const begin: Command[] = [
   { type: 'receive', message: say('go', { contextId: 'c' }) },
@@ -33,16 +33,13 @@ async function writing() {
       return state.until ? state.until.then(() => commit(unfenced)) : commit(unfenced);
     },
   });
-  const tasks = new LiveTasks({
-    ...{ store, clock, storeTimeoutMs: 5_000, sweepEveryMs: Number.POSITIVE_INFINITY },
-    ...{ logger: () => {}, report: () => {} },
-  });
+  const tasks = liveTasks(store, { clock });
   const live = tasks.begin('s', 't');
   await write(live, (known) => decideAll(known, begin, new Date(0).toISOString()));
   const dependencies = {
     clock,
-    onTransition() {},
-    options: { leaseMs: 1_000, timeouts: {}, limits: defaultLimits },
+    onEvent() {},
+    options: { timeouts: { leaseMs: 1_000 }, limits: defaultLimits },
   };
   const turn = { heartbeat: { isSure: () => true }, stalls: { enter() {} } };
   const lease = { scope: 's', taskId: 't', fence: 1 };

@@ -1,4 +1,3 @@
-import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
 import type { TaskStore } from '@batonjs/store';
 import type { Logger, ReportFailure } from '../hooks/logger.ts';
 import { type Clock, isoTime } from '../timing/clock.ts';
@@ -21,18 +20,6 @@ export interface RetentionOptions {
   /** How many tasks are deleted at once. A pause follows each time: four times as long as it took,
    * and a second at most. Default 50. */
   readonly batch?: number;
-}
-
-const known: OptionNames<RetentionOptions> = { closedAfterMs: true, rules: true, everyMs: true, batch: true };
-const ofRule: OptionNames<RetentionRule> = { label: true, skill: true, closedAfterMs: true };
-
-/** A sentence for each option that does not exist. */
-export function unknownRetentionOptions(given: RetentionOptions | undefined): string[] {
-  const rules = Array.isArray(given?.rules) ? given.rules : [];
-  return [
-    ...unknownOptions(given, known, 'retention'),
-    ...rules.flatMap((rule, n) => unknownOptions(rule, ofRule, `retention.rules[${n}]`)),
-  ];
 }
 
 /** The parts of a process that its retention depends on. */

@@ -240,7 +240,7 @@ function replyTo(
   { card, clock, options }: Dependencies,
 ): HttpReply {
   if ('stream' in answer) {
-    const body = streamBody({ ...answer, binding, call, clock, heartbeatMs: options.heartbeatMs });
+    const body = streamBody({ ...answer, binding, call, clock, heartbeatMs: options.streams.heartbeatMs });
     return { status: 200, headers: { ...sseHeaders }, body };
   }
   const encoded = binding.encodeResult(call, answer.result);

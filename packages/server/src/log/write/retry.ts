@@ -7,7 +7,7 @@ import type { LiveTask } from '../live-task.ts';
  * twice.
  */
 export const writeDeadline = (since: number, { dependencies }: LiveTask): number =>
-  since + dependencies.storeTimeoutMs * 0.8;
+  since + dependencies.timeouts.storeMs * 0.8;
 
 /** How long to wait before the next attempt, in milliseconds. */
 export const backoffMs = ({ random }: Clock): number => 20 + random() * 80;

@@ -26,7 +26,7 @@ export interface WriteOptions {
   /** When this task becomes due for a claim if no process holds it: milliseconds since 1970. */
   readonly dueAt?: (state: State) => number | undefined;
   /**
-   * Whether to stop trying while the store does not answer. Without it, a write is tried for 0.8 × `storeTimeoutMs`.
+   * Whether to stop trying while the store does not answer. Without it, a write is tried for 0.8 × `timeouts.storeMs`.
    */
   readonly giveUp?: () => boolean;
 }

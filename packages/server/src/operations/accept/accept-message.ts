@@ -1,7 +1,7 @@
 import { decide, labelProblem } from '@batonjs/lifecycle';
 import type { Message, SendMessageRequest } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
-import type { LabelsOf } from '../../agent/labels-of.ts';
+import type { LabelsOf } from '../../agent/message-options.ts';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
 import type { CallContext } from '../call/call-context.ts';
@@ -44,7 +44,7 @@ export async function accept(
     const { clock } = dependencies;
     const { notBeforeMs } = dependencies.options.limits;
     const scheduling = schedulingOf(message, context, clock.now(), notBeforeMs);
-    const labels = existing ? undefined : labelsFor(message, context, options.labelsOf);
+    const labels = existing ? undefined : labelsFor(message, context, options.messages.labelsOf);
     const receive = toReceive(request, context, card, scheduling, {
       skill: skillIn(card, skillId)?.id,
       labels,

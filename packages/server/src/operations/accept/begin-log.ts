@@ -62,7 +62,7 @@ export async function beginLog(
       return await join(live, receive, dependencies);
     }
     const { state } = live;
-    reportTransitions(undefined, live, written.facts, dependencies.onTransition);
+    reportTransitions(undefined, live, written.facts, dependencies.onEvent);
     if (written.lease) {
       runner.start(tasks.retain(live), written.lease, { since, started: true, requestId });
     }
@@ -83,8 +83,8 @@ const startsHere = ({ notBefore }: Receive, { options: { run, schedule } }: Depe
   run === 'here' && notBefore === undefined && !schedule;
 
 /** Whether a message that starts a task may be repeated. */
-const isRepeatable = ({ caller }: CallContext, { options: { idempotency } }: Dependencies): boolean =>
-  idempotency === 'authenticated' ? caller !== undefined : idempotency;
+const isRepeatable = ({ caller }: CallContext, { options: { messages } }: Dependencies): boolean =>
+  messages.idempotency === 'authenticated' ? caller !== undefined : messages.idempotency;
 
 /** What the first commit of a log does. `here`: its turn starts in this process. */
 function firstCommands(
@@ -112,9 +112,9 @@ function decideFirst(commands: readonly Command[], { clock, options: { limits } 
 function firstTurn(
   receive: Receive,
   here: boolean,
-  { clock, options: { queue, leaseMs, schedule, limits, pinnedTo } }: Dependencies,
+  { clock, options: { queue, timeouts, schedule, limits, pinnedTo } }: Dependencies,
 ): Commit['turn'] {
-  if (here) return { queue, version: pinnedTo, acquire: { holder: newId(clock), ttlMs: leaseMs } };
+  if (here) return { queue, version: pinnedTo, acquire: { holder: newId(clock), ttlMs: timeouts.leaseMs } };
   const order = orderFor(schedule, receive);
   if (receive.notBefore !== undefined) return { queue, ...order };
   return { queue, want: true, waitingAtMost: limits.queuedTurns, ...order };

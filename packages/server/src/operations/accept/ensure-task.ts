@@ -20,7 +20,7 @@ export async function ensureTask(live: LiveTask, dependencies: Dependencies): Pr
           : { facts: [], state },
       { dueAt: (state) => dueAt(state, timeouts) },
     );
-    reportTransitions(undefined, live, written.facts, dependencies.onTransition);
+    reportTransitions(undefined, live, written.facts, dependencies.onEvent);
   } catch (error) {
     // The agent answered, or the task ended, at that very moment.
     if (!StoreError.is(error, 'LOG_CLOSED')) throw error;

@@ -3,7 +3,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { parseParams } from '@batonjs/protocol/parse-params';
 import type { Caller } from '../../agent/caller.ts';
-import type { LabelsOf } from '../../agent/labels-of.ts';
+import type { LabelsOf } from '../../agent/message-options.ts';
 import { newId } from '../../base/system/new-id.ts';
 import { scopeOf } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
@@ -34,9 +34,14 @@ export async function submitMessage(
     signal: new AbortController().signal,
     requestId: newId(clock),
   };
-  const labelled: LabelsOf = (message, caller) => [...(options.labelsOf?.(message, caller) ?? []), ...labels];
-  const own = labels.length > 0 && { labelsOf: labelled };
-  const once = { ...dependencies, options: { ...options, idempotency: true, ...own } };
+  const { labelsOf } = options.messages;
+  const labelled: LabelsOf = (message, caller) => [...(labelsOf?.(message, caller) ?? []), ...labels];
+  const messages = {
+    ...options.messages,
+    idempotency: true,
+    ...(labels.length > 0 && { labelsOf: labelled }),
+  };
+  const once = { ...dependencies, options: { ...options, messages } };
   const accepted = await accept(params, context, once).catch((error) => {
     if (A2AError.is(error, 'TASK_NOT_FOUND') && !params.message.taskId) return undefined;
     throw error;

@@ -1,6 +1,6 @@
 import type { AgentCard } from '@batonjs/protocol';
-import type { LabelsOf } from '../../agent/labels-of.ts';
 import type { SkillOf } from '../../agent/skill-of.ts';
+import type { StreamOptions } from '../../base/streams.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
 import type { Claimer } from '../../turns/claim/claimer.ts';
 import type { Runner } from '../../turns/runner.ts';
@@ -14,24 +14,9 @@ export interface OperationOptions extends TurnOptions {
   readonly alwaysTask: boolean;
   /** How many tasks of a caller may be unfinished; undefined: any number. */
   readonly unfinishedTasks: number | undefined;
-  /** Whether the same `messageId` starts one task only. */
-  readonly idempotency: boolean | 'authenticated';
-  /** Whether the version 1.1 is spoken before it is released. */
-  readonly preview: boolean;
-  /** How long GetTask waits for a change of the generation. */
-  readonly generationWaitMs: number;
-  /** How long a blocking SendMessage may take before the task is returned as it is. */
-  readonly blockingMs: number;
-  /** How long a stream over HTTP is silent before it sends a comment. */
-  readonly heartbeatMs: number;
-  /** How long CancelTask waits for the task to end before it is returned as it is. */
-  readonly cancelWaitMs: number;
-  /** Whether the stream of a send ends at INPUT_REQUIRED, or only when the task does. */
-  readonly closeStreamsOnInputRequired: boolean;
+  readonly streams: StreamOptions;
   /** Finds the skill that a message is for; undefined if no message names one. */
   readonly skillOf: SkillOf | undefined;
-  /** The labels of the task that a message starts; undefined if no task begins with one. */
-  readonly labelsOf: LabelsOf | undefined;
 }
 
 /** The objects that operations are answered with. Made once for each server. */

@@ -1,9 +1,16 @@
 import type { Metadata, State, TaskView } from '@batonjs/lifecycle';
 import { GENERATION, LABELS, TASK_TREE } from '@batonjs/protocol/headers';
+import type { MessageOptions } from '../../agent/message-options.ts';
 import { parentIn } from '../../agent/task-tree.ts';
 
-/** The members with which tasks are shown where these extensions are active. */
-export const viewFor = (extensions: readonly string[]): Pick<TaskView, 'metadata' | 'generation'> => ({
+/** How tasks are shown where these extensions are active. */
+export const viewFor = (
+  extensions: readonly string[],
+  { currentStatusInHistory }: Pick<MessageOptions, 'currentStatusInHistory'>,
+  historyLength?: number,
+): TaskView => ({
+  historyLength,
+  currentStatusInHistory,
   metadata: metadataFor(extensions),
   generation: extensions.includes(GENERATION),
 });

@@ -112,7 +112,8 @@ export class Claimer {
 
   async #loop(): Promise<void> {
     const { clock, logger, report } = this.#dependencies;
-    const { pollMs, leaseMs } = this.#dependencies.options;
+    const { pollMs, timeouts } = this.#dependencies.options;
+    const { leaseMs } = timeouts;
     const steps = new ClockSteps(clock);
     while (!this.#stop.signal.aborted) {
       this.#notified = new AbortController();
@@ -151,7 +152,7 @@ export class Claimer {
     only?: TaskName & { readonly mustEnd: boolean; readonly dueAt: number | undefined },
   ): Promise<boolean> {
     const { store, clock } = this.#dependencies;
-    const { queue, leaseMs, restart, schedule } = this.#dependencies.options;
+    const { queue, timeouts, restart, schedule } = this.#dependencies.options;
     const left: Lease[] = [];
     const since = clock.monotonic();
     let more = false;
@@ -160,7 +161,7 @@ export class Claimer {
       // Leases of this process that are overdue are renewed and not claimed.
       if (!(await this.#runner.heartbeat.catchUp())) return false;
       const isKept = (holder: string) => this.#recovery.isBusy || this.#runner.heartbeat.isKept(holder);
-      const about = { queue, holder: newId(clock), ttlMs: leaseMs, limit, isKept };
+      const about = { queue, holder: newId(clock), ttlMs: timeouts.leaseMs, limit, isKept };
       const leases = await store.claim(
         only
           ? {

@@ -42,7 +42,7 @@ export class Recovery {
   }
 
   add(lease: Lease, since: number): void {
-    const { leaseMs } = this.#dependencies.options;
+    const { leaseMs } = this.#dependencies.options.timeouts;
     const held: Held & { isLost: boolean } = {
       lease,
       heldUntil: since + leaseMs,
@@ -91,7 +91,7 @@ export class Recovery {
 
   async #start({ lease, heldUntil }: Left): Promise<void> {
     const { clock } = this.#dependencies;
-    const { leaseMs } = this.#dependencies.options;
+    const { leaseMs } = this.#dependencies.options.timeouts;
     const live = await this.#tasks.open(lease.scope, lease.taskId);
     this.#unreadable.opened(lease);
     if (!live) return;

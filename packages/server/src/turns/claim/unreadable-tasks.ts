@@ -29,7 +29,7 @@ export class UnreadableTasks {
   /** The lease of a task that could not be opened is kept for longer. Never rejects. */
   async failed(lease: Lease, error: unknown): Promise<void> {
     const { store, report } = this.#dependencies;
-    const { leaseMs } = this.#dependencies.options;
+    const { leaseMs } = this.#dependencies.options.timeouts;
     const key = keyOf(lease);
     const failures = (this.#unreadable.get(key)?.failures ?? 0) + 1;
     const retryMs = backoffMs(failures, { initialMs: leaseMs, maxMs: Math.max(leaseMs, longest), jitter: 0 });

@@ -1,24 +1,27 @@
 import { isRipe, type MessageReceived } from '@batonjs/lifecycle';
 import type { Commit, TaskStore, TurnSchedule } from '@batonjs/store';
+import { withDefaults } from '../../base/defaults.ts';
 
 /**
  * How many turns of the agent run at once, in all processes, and in which order they start. Callers take turns: the next
  * one is of the caller that got none for the longest time. All servers and workers of an agent are given the same.
  */
-export interface QueueOptions {
+export const queueOptions = {
   /** How many turns at once. Default: as many as the processes run (`limits.turns`). */
-  readonly concurrency?: number;
+  concurrency: undefined as number | undefined,
   /** How many turns of one caller at once. Callers without a name are one caller. Default: any number. */
-  readonly perCaller?: number;
+  perCaller: undefined as number | undefined,
   /** How many turns of one context at once; 1: one after the other. Default: any number. */
-  readonly perContext?: number;
+  perContext: undefined as number | undefined,
   /**
    * How many milliseconds earlier a message seems to have come for each step of its priority, among those of its caller.
    * Priorities are 0 (default) to 9, and clients set them by the extension scheduling. Default 60,000; 0: they are
    * ignored.
    */
-  readonly priority?: number;
-}
+  priority: 60_000,
+};
+
+export type QueueOptions = Readonly<Partial<typeof queueOptions>>;
 
 /** A schedule with its defaults. */
 export interface Schedule {
@@ -29,7 +32,7 @@ export interface Schedule {
 /** The schedule of a server or worker. Throws `TypeError` for one that cannot work. */
 export function completeSchedule(given: QueueOptions | undefined, store: TaskStore): Schedule | undefined {
   if (!given) return undefined;
-  const { priority = 60_000, ...turns } = given;
+  const { priority, ...turns } = withDefaults(queueOptions, given);
   for (const [name, value] of Object.entries(turns)) {
     if (value !== undefined && !(Number.isInteger(value) && value > 0))
       throw new TypeError(`\`queue.${name}\` must be a whole number, 1 or more`);

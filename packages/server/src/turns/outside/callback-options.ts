@@ -1,23 +1,26 @@
 import type { Rate, TaskStore } from '@batonjs/store';
 import { type CallerRate, toRate } from '../../base/caller-rate.ts';
+import { mustBePositive, withDefaults } from '../../base/defaults.ts';
 import type { Clock } from '../../base/timing/clock.ts';
 import { CallbackKeys } from './callback-keys.ts';
 
 /** How values arrive from outside: `turn.callback`. */
-export interface CallbackOptions {
+export const callbackOptions = {
   /**
    * The absolute URL of the server, below which `/callbacks/…` arrives. Default: `publicUrl`. A worker, which has none,
    * needs it.
    */
-  readonly url?: string;
+  url: undefined as string | undefined,
   /** Bytes of one value, as JSON. Default 65,536. */
-  readonly bytes?: number;
+  bytes: 65_536,
   /**
    * How many values one network address may send, to all servers on the store together. Needs a store with `take`.
    * Default: 600 a minute.
    */
-  readonly rate?: CallerRate;
-}
+  rate: undefined as CallerRate | undefined,
+};
+
+export type CallbackOptions = Readonly<Partial<typeof callbackOptions>>;
 
 /** The options, completed. */
 export interface CompleteCallbacks {
@@ -42,14 +45,15 @@ export function completeCallbacks(
   if (!option) return undefined;
   const hasTake = store.take !== undefined;
   const usual = hasTake ? { limit: 600, perMs: 60_000 } : undefined;
-  const { url = publicUrl, bytes = 65_536, rate = usual } = option === true ? {} : option;
+  const given = option === true ? {} : option;
+  const { url = publicUrl, bytes, rate = usual } = withDefaults(callbackOptions, given);
   if (url === undefined)
     throw new TypeError(
       '`callbacks` needs `publicUrl`, or `callbacks.url` in a worker: other systems call it',
     );
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new TypeError(`\`callbacks.url\` must be a whole URL, and is '${url}'`);
-  if (!(bytes > 0)) throw new TypeError('`callbacks.bytes` must be more than 0');
+  mustBePositive('callbacks', { bytes });
   if (rate && !hasTake)
     throw new TypeError('`callbacks.rate` needs a store with `take`, such as those of Baton');
   const keys = new CallbackKeys(store, clock);

@@ -3,11 +3,10 @@ import { StoreError } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { change } from '../../../../../test/kit/faulty-store.ts';
-import { systemClock } from '../../../src/base/timing/clock.ts';
-import { LiveTasks } from '../../../src/log/live-tasks.ts';
 import { appendOpenly } from '../../../src/log/write/append-openly.ts';
 import { decideAll } from '../../../src/log/write/decision.ts';
 import { write } from '../../../src/log/write/write.ts';
+import { liveTasks } from '../kit/live-tasks.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const message = (messageId: string): Fact => ({
@@ -29,14 +28,7 @@ async function begun() {
       throw new StoreError('UNAVAILABLE', 'No answer');
     },
   });
-  const tasks = new LiveTasks({
-    store,
-    clock: systemClock,
-    storeTimeoutMs: 5_000,
-    sweepEveryMs: Number.POSITIVE_INFINITY,
-    logger: () => {},
-    report: () => {},
-  });
+  const tasks = liveTasks(store);
   const live = tasks.begin('s', 't');
   const { message: first } = message('m') as Extract<Fact, { type: 'message-received' }>;
   await write(live, (state) =>

@@ -2,6 +2,7 @@ import { type Child, FACT_FORMAT, type Fact, replay } from '@batonjs/lifecycle';
 import { GENERATION, TASK_TREE } from '@batonjs/protocol/headers';
 import { expect, it } from 'vitest';
 import { say } from '../../../../../test/kit/rpc.ts';
+import { messageOptions } from '../../../src/agent/message-options.ts';
 import { viewFor } from '../../../src/operations/call/view-for.ts';
 
 const written = { format: FACT_FORMAT, at: '2026-01-01T00:00:00.000Z' } as const;
@@ -19,13 +20,15 @@ function treeOf(metadata: object | undefined, children: Readonly<Record<string, 
       ([name, child]): Fact => ({ ...written, type: 'child-updated', name, child }),
     ),
   ];
-  return viewFor([TASK_TREE]).metadata!(replay(facts)!)[TASK_TREE];
+  return viewFor([TASK_TREE], messageOptions).metadata!(replay(facts)!)[TASK_TREE];
 }
 
 it('tasks are shown with their generation and their tree where these extensions are active, and only there', () => {
-  expect(viewFor([])).toEqual({ metadata: undefined, generation: false });
-  expect(viewFor([GENERATION])).toEqual({ metadata: undefined, generation: true });
-  expect(viewFor([TASK_TREE])).toEqual({ metadata: expect.any(Function), generation: false });
+  const plain = { currentStatusInHistory: false, historyLength: undefined };
+  const shown = (extensions: string[]) => viewFor(extensions, messageOptions);
+  expect(shown([])).toEqual({ ...plain, metadata: undefined, generation: false });
+  expect(shown([GENERATION])).toEqual({ ...plain, metadata: undefined, generation: true });
+  expect(shown([TASK_TREE])).toEqual({ ...plain, metadata: expect.any(Function), generation: false });
 });
 
 it('the tree names the parent, if there is one of the right shape, and nothing else that its message says of it', () => {

@@ -4,11 +4,11 @@ import { expect, it } from 'vitest';
 import { say } from '../../../../../test/kit/rpc.ts';
 import { eventually } from '../../../../../test/kit/until.ts';
 import { type Clock, systemClock } from '../../../src/base/timing/clock.ts';
-import { LiveTasks } from '../../../src/log/live-tasks.ts';
 import { decideAll } from '../../../src/log/write/decision.ts';
 import { write } from '../../../src/log/write/write.ts';
 import { TurnInbox } from '../../../src/turns/inbox.ts';
 import type { TaskWriter } from '../../../src/turns/task-writer.ts';
+import { liveTasks } from '../../log/kit/live-tasks.ts';
 
 const started = Date.parse('2026-01-01T00:00:00.000Z');
 
@@ -29,10 +29,7 @@ async function inbox(again: readonly string[] = []) {
         signal?.addEventListener('abort', done);
       }),
   };
-  const tasks = new LiveTasks({
-    ...{ store: memoryStore(), clock, storeTimeoutMs: 5_000, sweepEveryMs: Number.POSITIVE_INFINITY },
-    ...{ logger: () => {}, report: () => {} },
-  });
+  const tasks = liveTasks(memoryStore(), { clock });
   const live = tasks.begin('s', 't');
   const commit = (commands: Parameters<typeof decideAll>[1]) =>
     write(live, (state: State | undefined) => decideAll(state, commands, new Date(now).toISOString()));

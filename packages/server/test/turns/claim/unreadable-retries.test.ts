@@ -23,7 +23,7 @@ function retrying(renew: () => Promise<unknown> = async () => []) {
     },
   };
   const report = (...line: [string, object]) => void reported.push(line);
-  const unreadable = new UnreadableTasks({ store, report, options: { leaseMs } } as never);
+  const unreadable = new UnreadableTasks({ store, report, options: { timeouts: { leaseMs } } } as never);
   return { unreadable, renewed, reported };
 }
 const error = new Error('unreadable');

@@ -2,7 +2,6 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import { NonRetryableError, type TurnRetry } from '../../../src/agent/retries/retry.ts';
 import { retryAfterMs } from '../../../src/turns/retries/retry-after.ts';
-import { unknownRetryOptions } from '../../../src/turns/retries/retry-options.ts';
 import {
   completeRetry,
   guardRetry,
@@ -19,21 +18,6 @@ const waitAfter = (attempt: number, given: TurnRetry, random?: number, error: un
   const at = nextTryAt(error, attempt, policy(given), clock(random));
   return at === undefined ? undefined : at - now;
 };
-
-describe('options of `retry` that do not exist', () => {
-  it('are named, at every level, and those that exist are not', () => {
-    const backoff = { initialMs: 1, factor: 1, maxMs: 1, jitter: 0 };
-    const step = { retries: 1, backoff, retryIf: () => true };
-    expect(unknownRetryOptions({ ...step, steps: { ...step, timeoutMs: 1 } })).toEqual([]);
-    expect(unknownRetryOptions(undefined)).toEqual([]);
-    const wrong = { wrong: 1 };
-    const all = { ...wrong, backoff: wrong, steps: { ...wrong, backoff: wrong } };
-    const places = ['retry', 'retry.backoff', 'retry.steps', 'retry.steps.backoff'];
-    expect(unknownRetryOptions(all as TurnRetry)).toEqual(
-      places.map((place) => expect.stringContaining(`${place}.wrong`)),
-    );
-  });
-});
 
 describe('the wait before the next try', () => {
   it('grows from try to try up to a longest one', () => {

@@ -22,6 +22,8 @@ describe('the options of webhooks', () => {
       concurrency: 256,
       configsPerTask: 100,
       redactSecrets: true,
+      http: false,
+      sign: undefined,
     });
   });
 
@@ -33,11 +35,12 @@ describe('the options of webhooks', () => {
       concurrency: 6,
       configsPerTask: 0,
       redactSecrets: false,
+      http: true,
+      sign: () => ({}),
     } as const;
-    const sign = () => ({});
-    const webhooks = createWebhooks(store, { ...options, sign });
+    const webhooks = createWebhooks(store, options);
     expect(webhooks?.options).toEqual(options);
-    expect(webhooks?.sign).toBe(sign);
+    expect(webhooks?.sign).toBe(options.sign);
     expect(webhooks?.store).toBe(store);
   });
 
@@ -51,7 +54,7 @@ describe('the options of webhooks', () => {
   it.each(['baseDelayMs', 'maxDelayMs', 'maxAttempts', 'maxRejections', 'maxAgeMs'])(
     '`retry.%s` is more than 0',
     (name) => {
-      expect(() => createWebhooks(store, { retry: { [name]: 0 } })).toThrow(`\`push.${name}\` must be`);
+      expect(() => createWebhooks(store, { retry: { [name]: 0 } })).toThrow(`\`push.retry.${name}\` must be`);
     },
   );
 

@@ -75,7 +75,7 @@ export function delivering(options: PushOptions = {}, given: { store?: Store; ra
     logger: (...entry) => void log.push(entry),
     report: (...entry) => void log.push(entry),
     telemetry: undefined,
-    options: { queue: 'q', leaseMs: 5_000, pollMs: 1_000, storeTimeoutMs: 5_000 },
+    options: { queue: 'q', pollMs: 1_000, timeouts: { leaseMs: 5_000, storeMs: 5_000 } },
   };
   return { store, dependencies, clock, pass, sleeps, log, failing: new FailingWebhooks() };
 }
