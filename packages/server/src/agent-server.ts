@@ -28,7 +28,7 @@ import type { Handle } from './front/http/http-exchange.ts';
 import { withOwnHost } from './front/http/own-host.ts';
 import { mayBegin } from './operations/accept/check-unfinished.ts';
 import { submitMessage } from './operations/accept/submit-message.ts';
-import type { Dependencies } from './operations/call/dependencies.ts';
+import type { Dependencies, OperationOptions } from './operations/call/dependencies.ts';
 import { keepInside } from './operations/call/inside-of.ts';
 import { type AnswerLinkOptions, openAnswerLink } from './operations/callbacks/open-answer-link.ts';
 import type { CardInput } from './operations/card/card-options.ts';
@@ -41,6 +41,7 @@ import { startSchedules } from './operations/recurring/start-schedules.ts';
 import { wakeTask } from './operations/wake-task.ts';
 import type { AgentServerOptions } from './options.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
+import type { TurnOptions } from './turns/turn-dependencies.ts';
 import { type PushDeliveries, pushDeliveries } from './webhooks/dead-letters.ts';
 
 /** An agent that can be called. */
@@ -120,13 +121,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     claimer,
     push,
     isOpen,
-    options: {
-      ...runtime.dependencies.options,
-      alwaysTask: isTaskAgent(options.agent),
-      unfinishedTasks: options.limits?.callers?.unfinishedTasks,
-      streams: withDefaults(streamOptions, options.streams),
-      skillOf: options.card.skillOf,
-    },
+    options: { ...runtime.dependencies.options, ...ofOperations(options) },
   };
   const { tenants } = options;
   const hasAuthenticate = options.authenticate !== undefined;
@@ -212,6 +207,19 @@ function admissionOf(
   const limiter = createCallerLimiter({ limits, store, queue, hasAuthenticate: authenticate !== undefined });
   return { authenticate: withRequiredScopes(authenticate, card), limiter };
 }
+
+/** What operations need besides the options of turns. */
+const ofOperations = ({
+  agent,
+  card,
+  limits,
+  streams,
+}: AgentServerOptions): Omit<OperationOptions, keyof TurnOptions> => ({
+  alwaysTask: isTaskAgent(agent),
+  unfinishedTasks: limits?.callers?.unfinishedTasks,
+  streams: withDefaults(streamOptions, streams),
+  skillOf: card.skillOf,
+});
 
 /** Lists an interface until the returned function is called. */
 function listed(added: AgentInterface[], entry: AgentInterface): () => void {
