@@ -1,8 +1,8 @@
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { insideOf } from '@batonjs/server/internals';
 import type { BulkPace, BulkProgress, BulkRequest } from './bulk/bulk.ts';
-import { bulkWork } from './bulk/bulk-work.ts';
-import { type Operated, scopeIn, sourceOf } from './operated.ts';
+import { BulkWork } from './bulk/bulk-work.ts';
+import { type Operated, type Source, scopeIn, sourceOf } from './operated.ts';
 
 /** An action, the tasks of a caller that it is for, and its pace; or the run that goes on. */
 export type BulkOptions = BulkPace &
@@ -35,11 +35,16 @@ export async function* bulkTasks(
   const { dryRun, perSecond, signal, ...asked } = options;
   const signals = [signal, closing].filter((one) => one !== undefined);
   const pace: BulkPace = { dryRun, perSecond, signal: AbortSignal.any(signals) };
-  if (asked.resume !== undefined) return yield* bulkWork({ resume: asked.resume }, pace, source);
+  yield* (await BulkWork.begin(toRun(asked, source), pace, source)).work();
+}
+
+/** The scopes of a new run, or the run that goes on. */
+function toRun(asked: BulkOptions, source: Source): Parameters<typeof BulkWork.begin>[0] {
+  if (asked.resume !== undefined) return { resume: asked.resume };
   const { caller = '', tenant, resume: _, ...request } = asked;
   const callers = typeof caller === 'string' ? [caller] : caller;
   const [scope, ...others] = new Set(callers.map((one) => scopeIn(source, { caller: one, tenant })));
   if (scope === undefined) throw invalidParams([{ field: 'caller', description: 'names no caller' }]);
   const by = others.length === 0 ? callers[0] : undefined;
-  yield* bulkWork({ scope, others, request: { ...(by !== undefined && { by }), ...request } }, pace, source);
+  return { scope, others, request: { ...(by !== undefined && { by }), ...request } };
 }

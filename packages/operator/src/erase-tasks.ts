@@ -1,7 +1,10 @@
-import { insideOf } from '@batonjs/server/internals';
-import type { Erasure } from './erase-in.ts';
-import { eraseStored } from './erase-stored.ts';
-import { type OfCaller, type Operated, scopeIn, sourceOf } from './operated.ts';
+import { A2AError } from '@batonjs/protocol/errors';
+import { allRecords, insideOf } from '@batonjs/server/internals';
+import type { Scope, TaskName, TaskQuery, TaskStore } from '@batonjs/store';
+import { deletionsOf } from '@batonjs/store/rules';
+import { cancelStored } from './cancel-stored.ts';
+import { originOf } from './fork-task.ts';
+import { type OfCaller, type Operated, type Source, scopeIn, sourceOf } from './operated.ts';
 
 /** Names one task, those of a context, or all of a caller. */
 export interface EraseOptions extends OfCaller {
@@ -15,13 +18,95 @@ export interface EraseOptions extends OfCaller {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What was erased. */
+export interface Erasure {
+  readonly tasks: number;
+  readonly facts: number;
+  readonly webhooks: number;
+  /** Ids of tasks that were asked to cancel and have not ended yet: call again to erase them. */
+  readonly left: readonly string[];
+}
+
 /**
  * Deletes a task, the tasks of a context or all tasks of a caller, with their webhooks and all that names them: at once
- * if they have ended, and after a cancel otherwise. Tells how much; calling it again goes on where it ended. Rejects with
- * `UNSUPPORTED_OPERATION` at a store that cannot.
+ * if they have ended, and after a cancel otherwise, which a process of the agent carries out. With all tasks of a caller go
+ * its records. Tells how much; calling it again goes on where it ended. Rejects with `UNSUPPORTED_OPERATION` at a store
+ * that cannot.
  */
 export async function eraseTasks(agent: Operated, options: EraseOptions): Promise<Erasure> {
   const source = sourceOf(agent);
-  const { waitMs = insideOf(agent)?.dependencies.options.timeouts.cancelMs ?? 10_000, signal } = options;
-  return eraseStored(scopeIn(source, options), options, { waitMs, signal }, source);
+  const { store, queue } = source;
+  const scope = scopeIn(source, options);
+  const { taskId, contextId, signal } = options;
+  const { waitMs = insideOf(agent)?.dependencies.options.timeouts.cancelMs ?? 10_000 } = options;
+  const erase = store.erase?.bind(store);
+  if (!erase) throw new A2AError('UNSUPPORTED_OPERATION', 'The store erases no tasks');
+  const done = { tasks: 0, facts: 0, webhooks: 0 };
+  const left: string[] = [];
+  const eraseOne = async (id: string): Promise<void> => {
+    let erased = await erase(scope, id);
+    if (erased === 'open') {
+      await end({ scope, taskId: id }, { waitMs, signal }, source);
+      erased = await erase(scope, id);
+    }
+    if (erased === 'open') left.push(id);
+    else if (erased) {
+      done.tasks += 1;
+      done.facts += erased.facts;
+      done.webhooks += erased.webhooks;
+    }
+  };
+  if (taskId !== undefined) await eraseOne(taskId);
+  else for await (const id of tasksOf(scope, contextId, store)) await eraseOne(id);
+  // A fork that began meanwhile is at the front of the list. What else began there says nothing of what was erased.
+  const isNewFork = async (id: string) =>
+    !left.includes(id) && (await originOf({ scope, taskId: id }, store)) !== undefined;
+  for (let before = 0; taskId === undefined && before < done.tasks; ) {
+    before = done.tasks;
+    for await (const id of tasksOf(scope, contextId, store)) if (await isNewFork(id)) await eraseOne(id);
+  }
+  if (taskId === undefined && contextId === undefined)
+    for (const query of [{ scope }, { prefix: deletionsOf(scope) }])
+      for (const { name } of await allRecords(store, query)) await store.deleteRecord(name);
+  if (!store.forgetTurns) return { ...done, left };
+  const { tasks } = await store.list(scope, { answered: true, limit: 1 });
+  if (tasks.length === 0) await store.forgetTurns(queue, scope);
+  return { ...done, left };
+}
+
+const pageSize = 100;
+
+/** The ids of the tasks of a scope. One that is canceled meanwhile moves to the front of the list: it is met once. */
+async function* tasksOf(scope: Scope, contextId: string | undefined, store: TaskStore) {
+  for (let after: TaskQuery['after']; ; ) {
+    const query: TaskQuery = {
+      answered: true,
+      limit: pageSize,
+      ...(contextId !== undefined && { contextId }),
+      ...(after && { after }),
+    };
+    const { tasks } = await store.list(scope, query);
+    for (const { taskId } of tasks) yield taskId;
+    const last = tasks.at(-1);
+    if (!last || tasks.length < pageSize) return;
+    after = { statusAt: last.head.statusAt, taskId: last.taskId };
+  }
+}
+
+/** How often the log of a task is looked at that is to end, in milliseconds. */
+const lookEveryMs = 100;
+
+/** Cancels a task, and waits until a process of the agent has ended it, for up to `waitMs` milliseconds. */
+async function end(
+  { scope, taskId }: TaskName,
+  { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal | undefined },
+  source: Source,
+): Promise<void> {
+  signal?.throwIfAborted();
+  const { store, clock } = source;
+  const deadline = clock.monotonic() + waitMs;
+  if ((await cancelStored({ scope, taskId }, source)) === 'it has ended') return;
+  const hasEnded = async () => (await store.load(scope, taskId))?.head.closed ?? true;
+  while (!(await hasEnded()) && clock.monotonic() < deadline && !signal?.aborted)
+    await clock.sleep(lookEveryMs, signal);
 }

@@ -8,7 +8,6 @@ import {
   type Turn,
   working,
 } from '@batonjs/server';
-import { systemClock } from '@batonjs/server/internals';
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +16,6 @@ import { rpc, say } from '../../../test/kit/rpc.ts';
 import { scope } from '../../../test/kit/scope.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { eventually } from '../../../test/kit/until.ts';
-import { bulkWork } from '../src/bulk/bulk-work.ts';
 import { bulkTasks } from '../src/bulk-tasks.ts';
 import { type BulkProgress, bulkRuns } from '../src/index.ts';
 
@@ -124,7 +122,6 @@ describe('many tasks', () => {
     }
     // It would try them at once, and give up.
     await server.close();
-    const webhooks = store;
     for (const delivery of await store.claimDeliveries({
       queue: 'agent',
       holder: 'h',
@@ -132,13 +129,9 @@ describe('many tasks', () => {
       limit: 9,
     }))
       await store.advance(delivery, { dead: 'It is gone' });
-    const source = { store, clock: systemClock, webhooks, queue: 'agent' };
-    const request = { action: 'retry-webhooks' } as const;
-    const run = await all(bulkWork({ scope, request }, {}, source));
+    const run = await all(bulkTasks({ store, name: 'agent' }, { action: 'retry-webhooks' }));
     expect(run).toMatchObject({ total: 3, done: 2, skipped: 1 });
     expect(await store.listDead('agent', { limit: 9 })).toEqual([]);
-    const none = bulkWork({ scope, request }, {}, { ...source, webhooks: undefined });
-    await expect(all(none)).rejects.toMatchObject({ reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED' });
   });
 });
 
@@ -253,17 +246,17 @@ describe('a run that does not end', () => {
     };
     const server = serve(agent, { store });
     await send(server, many('done', 20));
-    const source = { store, clock, queue: 'agent', webhooks: undefined };
+    const stored = { store, clock, name: 'agent' };
     let id = '';
     const broken = async () => {
-      for await (const progress of bulkWork({ scope, request: { action: 'delete' } }, {}, source)) {
+      for await (const progress of bulkTasks(stored, { action: 'delete' })) {
         ({ id } = progress);
         isAway = progress.done > 0;
       }
     };
     await expect(broken()).rejects.toThrow('The store is away');
     isAway = false;
-    expect(await all(bulkWork({ resume: id }, {}, source))).toMatchObject({ done: 20, isOver: true });
+    expect(await all(bulkTasks(stored, { resume: id }))).toMatchObject({ done: 20, isOver: true });
   });
 });
 
@@ -335,23 +328,9 @@ it('a rate is kept', async () => {
       now += Math.max(0, ms);
     },
   };
-  const source = { store, clock, queue: 'agent', webhooks: undefined };
-  await all(bulkWork({ scope, request: { action: 'delete' } }, { perSecond: 20 }, source));
+  const stored = { store, clock, name: 'agent' };
+  await all(bulkTasks(stored, { action: 'delete', perSecond: 20 }));
   expect(now).toBeGreaterThanOrEqual(2_000);
   expect(now).toBeLessThan(2_500);
-  for (const [wrong, field] of [
-    [{ action: 'cancel', perSecond: 0 }, 'perSecond'],
-    [{ action: 'fly' }, 'action'],
-    [{ action: 'cancel', state: 'TASK_STATE_FAILED' }, 'state'],
-    [{ action: 'delete', state: 'TASK_STATE_WORKING' }, 'state'],
-    [{ action: 'delete', labels: [''] }, 'labels'],
-    [{ action: 'delete', code: '' }, 'code'],
-    [{ action: 'delete', since: Number.NaN }, 'since'],
-    [{ resume: 'x', dryRun: true }, 'dryRun'],
-  ] as [Parameters<typeof bulkTasks>[1], string][])
-    await expect(all(bulkTasks(server, wrong))).rejects.toMatchObject({
-      reason: 'INVALID_PARAMS',
-      message: expect.stringContaining(field),
-    });
   await expect(all(bulkTasks(server, { resume: 'none' }))).rejects.toThrow('There is no run none');
 });

@@ -7,8 +7,6 @@ import { change } from '../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { scope } from '../../../test/kit/scope.ts';
 import { serve } from '../../../test/kit/serve.ts';
-import { eraseIn } from '../src/erase-in.ts';
-import { eraseStored } from '../src/erase-stored.ts';
 import { eraseTasks } from '../src/erase-tasks.ts';
 
 const agent = async function* ({ text }: Turn) {
@@ -25,7 +23,13 @@ function storeOf(
 ) {
   const left = new Map(Object.entries({ ...tasks, ...later }).map(([id, answers]) => [id, [...answers]]));
   const queries: object[] = [];
+  const canceled: string[] = [];
   const store = {
+    async commit({ taskId }: { taskId: string }) {
+      canceled.push(taskId);
+      return {};
+    },
+    load: async () => undefined,
     async erase(_scope: string, id: string) {
       return left.get(id)?.shift();
     },
@@ -45,34 +49,34 @@ function storeOf(
     ],
     listRecords: async () => [],
   } as unknown as TaskStore;
-  return { store, queries };
+  return { agent: { store, name: 'agent' }, queries, canceled };
 }
 
 const gone = { facts: 5, webhooks: 2 };
 
 describe('tasks that are erased', () => {
   it('are counted with their facts and webhooks; one that has not ended is canceled before, or named', async () => {
-    const { store, queries } = storeOf({ a: [gone], b: ['open', gone], c: ['open', 'open'], d: [undefined] });
-    const canceled: string[] = [];
-    const erased = await eraseIn('s', {}, { store, queue: 'agent' }, async (id) => void canceled.push(id));
+    const tasks = { a: [gone], b: ['open', gone], c: ['open', 'open'], d: [undefined] };
+    const { agent, queries, canceled } = storeOf(tasks);
+    const erased = await eraseTasks(agent, {});
     expect(erased).toEqual({ tasks: 2, facts: 10, webhooks: 4, left: ['c'] });
     expect(canceled).toEqual(['b', 'c']);
     expect(queries).toStrictEqual(Array.from({ length: 2 }, () => ({ answered: true, limit: 100 })));
   });
 
   it('are those too that were forked of them meanwhile, and not what else began', async () => {
-    const { store, queries } = storeOf(
+    const { agent, queries } = storeOf(
       { a: [gone] },
       { fork: ['open', gone], forked: ['open', 'open', 'open', 'open'], new: [gone] },
     );
-    const erased = await eraseIn('s', {}, { store, queue: 'agent' }, async () => {});
+    const erased = await eraseTasks(agent, {});
     expect([erased.tasks, erased.left, queries.length]).toEqual([2, ['forked'], 3]);
   });
 
   it('are read page by page, each after the last task of the one before, of one context if it is named', async () => {
     const names = Array.from({ length: 200 }, (_, n) => `t${String(n).padStart(3, '0')}`);
-    const { store, queries } = storeOf(Object.fromEntries(names.map((name) => [name, [gone]])));
-    const erased = await eraseIn('s', { contextId: 'c' }, { store, queue: 'agent' }, async () => {});
+    const { agent, queries } = storeOf(Object.fromEntries(names.map((name) => [name, [gone]])));
+    const erased = await eraseTasks(agent, { contextId: 'c' });
     expect(erased.tasks).toBe(200);
     const page = { answered: true, limit: 100, contextId: 'c' };
     expect(queries).toStrictEqual([
@@ -84,21 +88,15 @@ describe('tasks that are erased', () => {
   });
 
   it('are one, where one is named: nothing is listed', async () => {
-    const { store, queries } = storeOf({ a: [gone], b: [gone] });
-    expect(
-      await eraseIn('s', { taskId: 'b', contextId: 'c' }, { store, queue: 'agent' }, async () => {}),
-    ).toEqual({
-      tasks: 1,
-      ...gone,
-      left: [],
-    });
+    const { agent, queries } = storeOf({ a: [gone], b: [gone] });
+    const erased = await eraseTasks(agent, { taskId: 'b', contextId: 'c' });
+    expect(erased).toEqual({ tasks: 1, ...gone, left: [] });
     expect(queries).toEqual([]);
   });
 
   it('are none at a store that erases nothing, and the refusal says so', async () => {
-    await expect(
-      eraseIn('s', {}, { store: {} as TaskStore, queue: 'agent' }, async () => {}),
-    ).rejects.toMatchObject({
+    const store = { ...memoryStore(), erase: undefined } as never;
+    await expect(eraseTasks({ store, name: 'agent' }, {})).rejects.toMatchObject({
       reason: 'UNSUPPORTED_OPERATION',
       message: 'The store erases no tasks',
     });
@@ -131,53 +129,51 @@ describe('tasks that are erased by their store alone', () => {
       },
       erase: (erase) => async (at, id) => (looks > after ? gone : erase!(at, id)),
     });
-    const source = { store: ending, clock, queue: 'agent' };
-    return { id: task.id as string, store, source, sleeps };
+    const stored = { store: ending, clock, name: 'agent' };
+    return { id: task.id as string, store, stored, sleeps };
   }
 
   it('wait for the process that ends them, and look every 100 ms', async () => {
-    const { id, source, sleeps, store } = await waiting(3);
-    const erased = await eraseStored(scope, { taskId: id }, { waitMs: 1_000 }, source);
+    const { id, stored, sleeps, store } = await waiting(3);
+    const erased = await eraseTasks(stored, { taskId: id, waitMs: 1_000 });
     expect([erased.tasks, sleeps]).toEqual([1, [100, 100, 100]]);
     const facts = await store.readFacts(scope, id, 0, 99);
     expect(facts.at(-1)?.fact.type).toBe('cancel-requested');
   });
 
   it('wait so long and no longer, and are named then', async () => {
-    const { id, source, sleeps } = await waiting(Number.POSITIVE_INFINITY);
-    const erased = await eraseStored(scope, {}, { waitMs: 250 }, source);
+    const { id, stored, sleeps } = await waiting(Number.POSITIVE_INFINITY);
+    const erased = await eraseTasks(stored, { waitMs: 250 });
     expect([erased, sleeps]).toEqual([{ tasks: 0, facts: 0, webhooks: 0, left: [id] }, [100, 100, 100]]);
   });
 
   it('are waited for no more once it is aborted, and not begun with then', async () => {
-    const { id, source, sleeps } = await waiting(Number.POSITIVE_INFINITY);
+    const { id, stored, sleeps } = await waiting(Number.POSITIVE_INFINITY);
     const stop = new AbortController();
     const stopping = {
-      ...source,
+      ...stored,
       clock: {
-        ...source.clock,
+        ...stored.clock,
         sleep: async (ms: number) => {
           sleeps.push(ms);
           stop.abort(new Error('Enough'));
         },
       },
     };
-    const { left } = await eraseStored(scope, {}, { waitMs: 1_000, signal: stop.signal }, stopping);
+    const { left } = await eraseTasks(stopping, { waitMs: 1_000, signal: stop.signal });
     expect([left, sleeps]).toEqual([[id], [100]]);
-    await expect(eraseStored(scope, {}, { waitMs: 1_000, signal: stop.signal }, source)).rejects.toThrow(
-      'Enough',
-    );
+    await expect(eraseTasks(stored, { waitMs: 1_000, signal: stop.signal })).rejects.toThrow('Enough');
   });
 
   it('are not waited for where they ended meanwhile, or are gone', async () => {
-    const { source, sleeps } = await waiting(Number.POSITIVE_INFINITY);
-    const ended = change(source.store, {
+    const { stored, sleeps } = await waiting(Number.POSITIVE_INFINITY);
+    const ended = change(stored.store, {
       commit: () => () => Promise.reject(new StoreError('LOG_CLOSED', 'x')),
     });
-    await eraseStored(scope, {}, { waitMs: 1_000 }, { ...source, store: ended });
+    await eraseTasks({ ...stored, store: ended }, { waitMs: 1_000 });
     expect(sleeps).toEqual([]);
-    const away = change(source.store, { load: () => async () => undefined });
-    await eraseStored(scope, {}, { waitMs: 1_000 }, { ...source, store: away });
+    const away = change(stored.store, { load: () => async () => undefined });
+    await eraseTasks({ ...stored, store: away }, { waitMs: 1_000 });
     expect(sleeps).toEqual([]);
   });
 

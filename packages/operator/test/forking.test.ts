@@ -9,8 +9,7 @@ import { change } from '../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { scope } from '../../../test/kit/scope.ts';
 import { serve } from '../../../test/kit/serve.ts';
-import { forkStored, originOf } from '../src/fork-stored.ts';
-import { forkTask } from '../src/fork-task.ts';
+import { forkStored, forkTask, originOf } from '../src/fork-task.ts';
 import type { Source } from '../src/operated.ts';
 
 const agent = async function* ({ text, step }: Turn) {

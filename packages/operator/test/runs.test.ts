@@ -8,13 +8,12 @@ import { change } from '../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { scope } from '../../../test/kit/scope.ts';
 import { serve } from '../../../test/kit/serve.ts';
-import type { BulkProgress, BulkRequest } from '../src/bulk/bulk.ts';
+import type { BulkProgress } from '../src/bulk/bulk.ts';
 import { firstPlace } from '../src/bulk/bulk-place.ts';
 import { BulkRecord, type BulkRun, bulkRuns } from '../src/bulk/bulk-record.ts';
-import { bulkWork } from '../src/bulk/bulk-work.ts';
-import { bulkTasks } from '../src/bulk-tasks.ts';
-import { commitOnce } from '../src/commit-once.ts';
-import type { Source } from '../src/operated.ts';
+import { type BulkOptions, bulkTasks } from '../src/bulk-tasks.ts';
+import { forkTask } from '../src/fork-task.ts';
+import type { StoredAgent } from '../src/operated.ts';
 
 /** A clock that only sleeps move, with what was slept. */
 function sleptClock() {
@@ -50,11 +49,10 @@ async function storeWith(count: number, text = 'done') {
   return store;
 }
 
-const sourceOf = (store: TaskStore, more: Partial<Source> = {}): Source => ({
+/** The agent of a store, whose processes are elsewhere. */
+const at = (store: TaskStore, more: Partial<StoredAgent> = {}): StoredAgent => ({
   store,
-  clock: systemClock,
-  queue: 'agent',
-  webhooks: undefined,
+  name: 'agent',
   ...more,
 });
 
@@ -77,7 +75,7 @@ const countsOf = ({ total, done, skipped, failed, isOver, tasks }: BulkProgress)
 describe('a run', () => {
   it('says first how many tasks there are, then what became of each eight, and last that it is over', async () => {
     const store = await storeWith(10);
-    const seen = await all(bulkWork({ scope, request: deleting }, {}, sourceOf(store)));
+    const seen = await all(bulkTasks(at(store), deleting));
     const none = { total: 10, skipped: 0, failed: 0 };
     expect(seen.map(countsOf)).toEqual([
       { ...none, done: 0, tasks: 0, isOver: false },
@@ -99,7 +97,7 @@ describe('a run', () => {
           return put(...given);
         },
     });
-    await all(bulkWork({ scope, request: deleting }, {}, sourceOf(noting)));
+    await all(bulkTasks(at(noting), deleting));
     // Its begin, three pages of tasks, its end.
     expect(done).toEqual([0, 100, 200, 250, 250]);
   });
@@ -115,7 +113,7 @@ describe('a run', () => {
         return erase!(at, id);
       },
     });
-    const seen = await all(bulkWork({ scope, request: deleting }, {}, sourceOf(failing)));
+    const seen = await all(bulkTasks(at(failing), deleting));
     expect(countsOf(seen.at(-1)!)).toMatchObject({ done: 1, failed: 2, skipped: 0 });
     const reasons = seen.flatMap(({ tasks }) => tasks.flatMap(({ reason }) => reason ?? []));
     expect(reasons.sort()).toEqual(['It is damaged', 'thrown text']);
@@ -135,15 +133,15 @@ describe('a run', () => {
       },
     });
     const { clock, sleeps } = sleptClock();
-    const seen = await all(bulkWork({ scope, request: deleting }, {}, sourceOf(busy, { clock })));
+    const seen = await all(bulkTasks(at(busy, { clock }), deleting));
     expect([seen.at(-1)?.done, sleeps]).toEqual([1, [100, 100, 100]]);
     left = Number.POSITIVE_INFINITY;
     const again = sleptClock();
     const other = await storeWith(1);
     const away = change(other, { erase: () => () => Promise.reject(error()) });
-    await expect(
-      all(bulkWork({ scope, request: deleting }, {}, sourceOf(away, { clock: again.clock }))),
-    ).rejects.toMatchObject({ message: error().message });
+    await expect(all(bulkTasks(at(away, { clock: again.clock }), deleting))).rejects.toMatchObject({
+      message: error().message,
+    });
     expect(again.sleeps.length).toBe(600);
   });
 
@@ -154,7 +152,7 @@ describe('a run', () => {
   ])('at %i a second does so many at once', async (perSecond, slices) => {
     const store = await storeWith(9);
     const { clock, sleeps } = sleptClock();
-    const seen = await all(bulkWork({ scope, request: deleting }, { perSecond }, sourceOf(store, { clock })));
+    const seen = await all(bulkTasks(at(store, { clock }), { ...deleting, perSecond }));
     expect(seen.flatMap(({ tasks }) => (tasks.length > 0 ? [tasks.length] : []))).toEqual(slices);
     const waits = slices.map((_, n) => (n === 0 ? 0 : (1_000 * slices[n - 1]!) / perSecond));
     expect(sleeps.map((ms) => Math.round(ms * 10) / 10)).toEqual(waits.map((ms) => Math.round(ms * 10) / 10));
@@ -164,11 +162,7 @@ describe('a run', () => {
     const store = await storeWith(3);
     const { clock, sleeps, pass } = sleptClock();
     const seen: number[] = [];
-    for await (const { tasks } of bulkWork(
-      { scope, request: deleting },
-      { perSecond: 1 },
-      sourceOf(store, { clock }),
-    )) {
+    for await (const { tasks } of bulkTasks(at(store, { clock }), { ...deleting, perSecond: 1 })) {
       seen.push(tasks.length);
       if (tasks.length > 0) pass(10_000);
     }
@@ -177,16 +171,14 @@ describe('a run', () => {
 
   it('that is aborted before it begins does nothing, and can be resumed', async () => {
     const store = await storeWith(2);
-    const seen = await all(
-      bulkWork({ scope, request: deleting }, { signal: AbortSignal.abort() }, sourceOf(store)),
-    );
+    const seen = await all(bulkTasks(at(store), { ...deleting, signal: AbortSignal.abort() }));
     expect(seen.map(countsOf)).toEqual([
       { total: 2, done: 0, skipped: 0, failed: 0, isOver: false, tasks: 0 },
       { total: 2, done: 0, skipped: 0, failed: 0, isOver: false, tasks: 0 },
     ]);
-    const resumed = await all(bulkWork({ resume: seen[0]!.id }, {}, sourceOf(store)));
+    const resumed = await all(bulkTasks(at(store), { resume: seen[0]!.id }));
     expect(countsOf(resumed.at(-1)!)).toMatchObject({ done: 2, isOver: true });
-    await expect(all(bulkWork({ resume: seen[0]!.id }, {}, sourceOf(store)))).rejects.toMatchObject({
+    await expect(all(bulkTasks(at(store), { resume: seen[0]!.id }))).rejects.toMatchObject({
       reason: 'UNSUPPORTED_OPERATION',
       message: 'The run has ended',
     });
@@ -202,9 +194,7 @@ describe('a run', () => {
       },
       retryNow: async () => {},
     } as unknown as PushConfigStore;
-    const seen = await all(
-      bulkWork({ scope, request: { action: 'retry-webhooks' } }, {}, sourceOf(store, { webhooks })),
-    );
+    const seen = await all(bulkTasks(at({ ...store, ...webhooks }), { action: 'retry-webhooks' }));
     expect(countsOf(seen.at(-1)!)).toMatchObject({ total: 2, done: 2, skipped: 0, isOver: true });
     expect(new Set(asked).size).toBe(asked.length);
   });
@@ -227,51 +217,46 @@ describe('a run', () => {
         one.scope === scope ? Promise.resolve({ repeated: false } as never) : commit(one),
     });
     const clock = { ...systemClock, now: () => now };
-    const seen = await all(
-      bulkWork({ scope, request: { action: 'cancel' } }, {}, sourceOf(restless, { clock })),
-    );
+    const seen = await all(bulkTasks(at(restless, { clock }), { action: 'cancel' }));
     expect(countsOf(seen.at(-1)!)).toMatchObject({ done: 21, isOver: true });
     // Four open states in each pass; the first has no lower bound, those before and after it have one.
     expect(lists).toHaveLength(84);
     expect(lists.slice(3, 9).map((since) => since === undefined)).toEqual([0, 1, 1, 1, 1, 0].map(Boolean));
   });
 
-  it.each<[Partial<BulkRequest>, string]>([
+  it.each<[object, string]>([
     [{ labels: [''] }, 'The label "" is not a text'],
-    [{ skill: '' }, 'must be a text of 1 to 1,024 characters'],
-    [{ code: 'x'.repeat(1_025) }, 'must be a text of 1 to 1,024 characters'],
-    [{ contextId: '' }, 'must be a text of 1 to 1,024 characters'],
-    [{ since: Number.NaN }, 'must be a time in milliseconds since 1970'],
+    [{ skill: '' }, 'skill must be a text of 1 to 1,024 characters'],
+    [{ code: 'x'.repeat(1_025) }, 'code must be a text of 1 to 1,024 characters'],
+    [{ contextId: '' }, 'contextId must be a text of 1 to 1,024 characters'],
+    [{ since: Number.NaN }, 'since must be a time in milliseconds since 1970'],
+    [{ perSecond: 0 }, 'perSecond must be more than 0'],
+    [{ perSecond: Number.NaN }, 'perSecond must be more than 0'],
+    [{ action: 'fly' }, 'action is one of cancel, delete, fork, retry-webhooks'],
+    [{ action: 'cancel', state: 'TASK_STATE_FAILED' }, 'state no task in TASK_STATE_FAILED can get a cancel'],
+    [{ state: 'TASK_STATE_WORKING' }, 'state no task in TASK_STATE_WORKING can get a delete'],
+    [{ resume: 'x', dryRun: true }, 'dryRun a run that is resumed has begun'],
   ])('is refused for %j before anything is written', async (more, sentence) => {
     const store = memoryStore();
-    const request = { ...deleting, ...more };
-    await expect(all(bulkWork({ scope, request }, {}, sourceOf(store)))).rejects.toMatchObject({
+    const run = all(bulkTasks(at(store), { ...deleting, ...more } as BulkOptions));
+    await expect(run).rejects.toMatchObject({
       reason: 'INVALID_PARAMS',
       message: expect.stringContaining(sentence),
     });
     expect(await bulkRuns(store, 'agent')).toEqual([]);
   });
 
-  it('is refused by a store that cannot do it', async () => {
-    const store = memoryStore();
-    const plain = { ...store, erase: undefined } as never;
-    await expect(all(bulkWork({ scope, request: deleting }, {}, sourceOf(plain)))).rejects.toMatchObject({
-      reason: 'UNSUPPORTED_OPERATION',
-      message: 'The store erases no tasks',
-    });
-    const request = { action: 'retry-webhooks' } as const;
-    await expect(all(bulkWork({ scope, request }, {}, sourceOf(store)))).rejects.toMatchObject({
-      reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
-    });
-    for (const [asked, pace, field] of [
-      [{ scope, request: deleting }, { perSecond: 0 }, 'perSecond'],
-      [{ scope, request: deleting }, { perSecond: Number.NaN }, 'perSecond'],
-      [{ resume: 'x' }, { dryRun: true }, 'dryRun'],
-    ] as const)
-      await expect(all(bulkWork(asked, pace, sourceOf(store)))).rejects.toMatchObject({
-        reason: 'INVALID_PARAMS',
-        message: expect.stringContaining(field),
-      });
+  it.each([
+    [
+      'delete',
+      { erase: undefined },
+      { reason: 'UNSUPPORTED_OPERATION', message: 'The store erases no tasks' },
+    ],
+    ['retry-webhooks', { listPushConfigs: undefined }, { reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED' }],
+  ] as const)('is refused by a store that cannot %s', async (action, without, refusal) => {
+    const { listPushConfigs: _, ...plain } = memoryStore();
+    const store = action === 'delete' ? { ...plain, ...without } : plain;
+    await expect(all(bulkTasks(at(store as never), { action }))).rejects.toMatchObject(refusal);
   });
 });
 
@@ -398,56 +383,39 @@ describe('the record of a run', () => {
   });
 });
 
-describe('a commit that is written once', () => {
-  const commit = { scope: 's', taskId: 't', commitId: 'mine', expectedVersion: 4, facts: [] };
-  /** A store that answers each commit so, and has this commit at the place. */
-  function storeThat(answers: readonly (Error | undefined)[], there?: string) {
+describe('the first commit of a fork', () => {
+  /** A fork at a store that answers each commit so, the last answer for ever. */
+  async function forkAt(answers: readonly (StoreError | undefined)[]) {
+    const memory = await storeWith(1);
+    const { tasks } = await memory.list(scope, { limit: 1 });
     const left = [...answers];
-    const asked: unknown[] = [];
-    const store = {
-      async commit() {
+    const store = change(memory, {
+      commit: (commit) => async (given) => {
         const error = left.length > 1 ? left.shift() : left[0];
         if (error) throw error;
+        return commit(given);
       },
-      async readFacts(...args: unknown[]) {
-        asked.push(args);
-        return there === undefined ? [] : [{ commitId: there }];
-      },
-    } as unknown as TaskStore;
-    return { store, asked };
+    });
+    const { clock, sleeps } = sleptClock();
+    return { fork: () => forkTask(at(store, { clock }), tasks[0]!.taskId), sleeps };
   }
   const away = new StoreError('UNAVAILABLE', 'away');
 
-  it('is there when the store says so', async () => {
-    const { store, asked } = storeThat([undefined]);
-    expect(await commitOnce(commit, { store, clock: systemClock })).toBe(true);
-    expect(asked).toEqual([]);
-  });
-
-  it.each(['VERSION_CONFLICT', 'LOG_CLOSED'] as const)(
-    'that is refused with %s is not there',
-    async (code) => {
-      const { store } = storeThat([new StoreError(code, 'x')]);
-      expect(await commitOnce(commit, { store, clock: systemClock })).toBe(false);
-    },
-  );
-
   it('is tried again while the store is away, for ten seconds, each time after 50 to 150 ms', async () => {
-    const { clock, sleeps } = sleptClock();
-    const { store } = storeThat([away, away, undefined]);
-    expect(await commitOnce(commit, { store, clock })).toBe(true);
+    const { fork, sleeps } = await forkAt([away, away, undefined]);
+    expect(await fork()).toEqual(expect.any(String));
     expect(sleeps).toEqual([100, 100]);
-    const never = sleptClock();
-    await expect(commitOnce(commit, { store: storeThat([away]).store, clock: never.clock })).rejects.toBe(
-      away,
-    );
+    const never = await forkAt([away]);
+    await expect(never.fork()).rejects.toBe(away);
     expect(never.sleeps).toHaveLength(100);
   });
 
-  it('fails at once with every other refusal', async () => {
-    const full = new StoreError('QUEUE_FULL', 'full');
-    const { clock, sleeps } = sleptClock();
-    await expect(commitOnce(commit, { store: storeThat([full]).store, clock })).rejects.toBe(full);
-    expect(sleeps).toEqual([]);
-  });
+  it.each(['VERSION_CONFLICT', 'LOG_CLOSED'] as const)(
+    'is refused with %s where another task is',
+    async (code) => {
+      const { fork, sleeps } = await forkAt([new StoreError(code, 'x')]);
+      await expect(fork()).rejects.toMatchObject({ reason: 'MESSAGE_ID_CONFLICT' });
+      expect(sleeps).toEqual([]);
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { allRecords, type Clock, newId, recordName } from '@batonjs/server/internals';
-import { type RecordStore, type Scope, StoreError } from '@batonjs/store';
+import type { RecordStore, Scope } from '@batonjs/store';
+import { tried } from '../tried.ts';
 import type { BulkRequest } from './bulk.ts';
 import { type BulkPlace, firstPlace } from './bulk-place.ts';
 
@@ -76,19 +77,9 @@ export class BulkRecord {
   }
 
   async #write(run: object): Promise<void> {
-    const { clock } = this.#source;
     const value = { ...run, by: this.#by };
-    const deadline = clock.monotonic() + tryForMs;
-    for (;;) {
-      try {
-        this.#revision = (await this.#put(value)) ?? (await this.#written(value));
-        return;
-      } catch (error) {
-        // Whether it was written is not known.
-        if (!StoreError.is(error, 'UNAVAILABLE') || clock.monotonic() >= deadline) throw error;
-        await clock.sleep(50 + clock.random() * 100);
-      }
-    }
+    const write = async () => (await this.#put(value)) ?? (await this.#written(value));
+    this.#revision = await tried(write, this.#source.clock, tryForMs);
   }
 
   #put(value: object): Promise<number | undefined> {

@@ -2,8 +2,9 @@ import { labelProblem } from '@batonjs/lifecycle';
 import type { TaskState } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { isoTime, isStoreId } from '@batonjs/server/internals';
-import { type ListedTask, type Scope, StoreError } from '@batonjs/store';
+import type { ListedTask, Scope } from '@batonjs/store';
 import type { Source } from '../operated.ts';
+import { isBusy, tried } from '../tried.ts';
 import type { BulkOutcome, BulkPace, BulkProgress, BulkRequest } from './bulk.ts';
 import { type ActionRun, actions } from './bulk-actions.ts';
 import { type BulkPlace, firstPlace, isMoving, pageQuery, statesOf } from './bulk-place.ts';
@@ -21,26 +22,8 @@ type Asked =
   | { readonly scope: Scope; readonly others?: readonly Scope[]; readonly request: BulkRequest }
   | { readonly resume: string };
 
-/**
- * Does one thing to many tasks, and yields how far it is. The run is recorded in the store: it goes on with
- * `{ resume: id }` after its process died, its consumer left or it was aborted. Tasks that begin after it are left alone.
- * Throws an `A2AError` for what cannot be done at all.
- */
-export async function* bulkWork(
-  asked: Asked,
-  pace: BulkPace,
-  source: Source,
-): AsyncGenerator<BulkProgress, void, undefined> {
-  const { perSecond, dryRun = false } = pace;
-  if (perSecond !== undefined && !(perSecond > 0))
-    throw invalidParams([{ field: 'perSecond', description: 'must be more than 0' }]);
-  if (dryRun && 'resume' in asked)
-    throw invalidParams([{ field: 'dryRun', description: 'a run that is resumed has begun' }]);
-  const run = await BulkWork.begin(asked, pace, source);
-  yield* run.work();
-}
-
-class BulkWork {
+/** A run in this process. It is recorded in the store, and goes on with `{ resume: id }`. */
+export class BulkWork {
   readonly #record: BulkRecord | undefined;
   readonly #scopes: readonly Scope[];
   readonly #run: ActionRun;
@@ -70,8 +53,14 @@ class BulkWork {
     this.#freeAt = source.clock.monotonic();
   }
 
+  /** Throws an `A2AError` for what cannot be done at all. */
   static async begin(asked: Asked, pace: BulkPace, source: Source): Promise<BulkWork> {
     const { queue, clock } = source;
+    const { perSecond, dryRun = false } = pace;
+    if (perSecond !== undefined && !(perSecond > 0))
+      throw invalidParams([{ field: 'perSecond', description: 'must be more than 0' }]);
+    if (dryRun && 'resume' in asked)
+      throw invalidParams([{ field: 'dryRun', description: 'a run that is resumed has begun' }]);
     if ('resume' in asked) {
       const record = await BulkRecord.open(asked.resume, queue, source);
       if (record.run.isOver) throw new A2AError('UNSUPPORTED_OPERATION', 'The run has ended');
@@ -203,18 +192,8 @@ class BulkWork {
     }
   }
 
-  /** Calls again while the store does not answer, or the queue is full. */
-  async #tried<T>(call: () => Promise<T>): Promise<T> {
-    const { clock } = this.#run.source;
-    const deadline = clock.monotonic() + tryForMs;
-    for (;;) {
-      try {
-        return await call();
-      } catch (error) {
-        if (!isBusy(error) || clock.monotonic() >= deadline || this.#isAborted) throw error;
-        await clock.sleep(50 + clock.random() * 100, this.#pace.signal);
-      }
-    }
+  #tried<T>(call: () => Promise<T>): Promise<T> {
+    return tried(call, this.#run.source.clock, tryForMs, this.#pace.signal);
   }
 
   /** Whether a task began after the run did. One that begins later than now is of a clock that is ahead. */
@@ -277,9 +256,5 @@ function mustBeAble(request: BulkRequest, { store, webhooks }: Source): void {
     throw new A2AError('UNSUPPORTED_OPERATION', 'The store erases no tasks');
   if (action === 'retry-webhooks' && !webhooks) throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
 }
-
-/** Whether the same may work in a moment. */
-const isBusy = (error: unknown): boolean =>
-  StoreError.is(error, 'UNAVAILABLE') || A2AError.is(error, 'RESOURCE_EXHAUSTED');
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

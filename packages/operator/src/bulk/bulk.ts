@@ -1,5 +1,5 @@
 import type { TaskState } from '@batonjs/protocol';
-import type { ForkRequest } from '../fork-stored.ts';
+import type { ForkRequest } from '../fork-task.ts';
 
 /** An action on many tasks. */
 export type BulkAction = 'cancel' | 'fork' | 'retry-webhooks' | 'delete';
