@@ -51,9 +51,7 @@ export function telemetry({
   const tracer = (tracerProvider ?? trace).getTracer(scope);
   const registry = expose ? new Registry() : undefined;
   const observed = new Observed();
-  const instruments = instrumentsOf(meterProvider, registry, (meters) => {
-    for (const meter of meters) observed.register(meter);
-  });
+  const instruments = instrumentsOf(meterProvider, registry, (meter) => observed.register(meter));
   if (registry) {
     observed.register(registry);
     beginAtZero(makeInstruments([registry]));

@@ -8,13 +8,15 @@ export interface Exposed {
   readonly help: string;
   readonly unit: string | undefined;
   readonly bounds: readonly number[];
-  readonly series: readonly {
-    /** As they are written, without braces. */
-    readonly labels: string;
-    /** The value; of a histogram, the sum of all values. */
-    readonly value: number;
-    readonly buckets: readonly number[];
-  }[];
+  /** By their labels, as they are written, without braces. */
+  readonly series: ReadonlyMap<string, Series>;
+}
+
+interface Series {
+  /** The value; of a histogram, the sum of all values. */
+  readonly value: number;
+  /** Of a histogram: how many values lie in each bucket that has any, the last one without an upper bound. */
+  readonly buckets: readonly number[];
 }
 
 /** How metrics are written: the text format of Prometheus, or OpenMetrics. */
@@ -49,7 +51,7 @@ export function labelsOf(attributes: Attributes): string {
 
 /** Everything as text. Instruments without values are left out. */
 export function writeMetrics(instruments: readonly Exposed[], format: Format): string {
-  const written = instruments.filter(({ series }) => series.length > 0).map((one) => block(one, format));
+  const written = instruments.filter(({ series }) => series.size > 0).map((one) => block(one, format));
   return written.join('') + (format === 'openmetrics' ? '# EOF\n' : '');
 }
 
@@ -60,19 +62,13 @@ function block(instrument: Exposed, format: Format): string {
   const family = format === 'openmetrics' ? name : sample;
   const lines = [`# HELP ${family} ${escaped(help, format === 'openmetrics')}`, `# TYPE ${family} ${kind}`];
   if (format === 'openmetrics' && unit) lines.push(`# UNIT ${family} ${unit}`);
-  for (const one of series)
-    lines.push(
-      ...(kind === 'histogram'
-        ? bucketsOf(instrument, one)
-        : [`${sample}${inBraces(one.labels)} ${numeral(one.value)}`]),
-    );
+  for (const [labels, one] of series)
+    if (kind === 'histogram') lines.push(...bucketsOf(instrument, labels, one));
+    else lines.push(`${sample}${inBraces(labels)} ${numeral(one.value)}`);
   return `${lines.join('\n')}\n`;
 }
 
-function bucketsOf(
-  { name, bounds }: Exposed,
-  { labels, value, buckets }: Exposed['series'][number],
-): string[] {
+function bucketsOf({ name, bounds }: Exposed, labels: string, { value, buckets }: Series): string[] {
   let below = 0;
   const lines = [...bounds, Number.POSITIVE_INFINITY].map((bound, n) => {
     below += buckets[n] ?? 0;

@@ -1,6 +1,7 @@
 import type { ObservedProcess } from '@batonjs/server/adapter';
-import type { Attributes, BatchObservableResult, Meter, ObservableGauge } from '@opentelemetry/api';
+import type { Attributes, BatchObservableResult, ObservableGauge } from '@opentelemetry/api';
 import { attributes, gaugeNames as names } from '../names.ts';
+import type { UsedMeter } from './instruments.ts';
 
 /** A queue is measured at most once in this many milliseconds, however often gauges are read. */
 const measureEveryMs = 5_000;
@@ -37,7 +38,7 @@ interface Watched extends ObservedProcess {
 /** The servers and workers of this process, as gauges show them. */
 export class Observed {
   readonly #processes = new Set<Watched>();
-  readonly #registered = new WeakSet<Meter>();
+  readonly #registered = new WeakSet<UsedMeter>();
 
   /** Shows a process until the returned function is called. */
   add(process: ObservedProcess): () => void {
@@ -47,7 +48,7 @@ export class Observed {
   }
 
   /** Makes the gauges of a meter, once. */
-  register(meter: Meter): void {
+  register(meter: UsedMeter): void {
     if (this.#registered.has(meter)) return;
     this.#registered.add(meter);
     const made = new Map<GaugeName, ObservableGauge>();

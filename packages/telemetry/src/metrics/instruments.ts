@@ -1,6 +1,5 @@
 import {
   type Attributes,
-  type Counter,
   type Histogram,
   type Meter,
   type MeterProvider,
@@ -11,22 +10,17 @@ import {
 import { metricNames as names, scope } from '../names.ts';
 
 /** The instruments of a server or worker. Their attributes have few values: never an id. */
-export interface Instruments {
-  readonly requestDuration: Pick<Histogram, 'record'>;
-  readonly turnDuration: Pick<Histogram, 'record'>;
-  readonly turnWait: Pick<Histogram, 'record'>;
-  readonly firstUpdate: Pick<Histogram, 'record'>;
-  readonly storeOperation: Pick<Histogram, 'record'>;
-  readonly createdTasks: Pick<Counter, 'add'>;
-  readonly endedTasks: Pick<Counter, 'add'>;
-  readonly failedTasks: Pick<Counter, 'add'>;
-  readonly recoveredTurns: Pick<Counter, 'add'>;
-  readonly failedAttempts: Pick<Counter, 'add'>;
-  readonly lostLeases: Pick<Counter, 'add'>;
-  readonly deliveries: Pick<Counter, 'add'>;
-  readonly deliveryLag: Pick<Histogram, 'record'>;
-  readonly followers: Pick<UpDownCounter, 'add'>;
-}
+export type Instruments = ReturnType<typeof makeInstruments>;
+
+/** What of a meter is used here. */
+export type UsedMeter = Pick<
+  Meter,
+  | 'createHistogram'
+  | 'createCounter'
+  | 'createUpDownCounter'
+  | 'createObservableGauge'
+  | 'addBatchObservableCallback'
+>;
 
 /** Bounds of histograms, in seconds. The defaults of OpenTelemetry begin at 5: nearly everything would lie below. */
 export const bounds = {
@@ -39,12 +33,12 @@ export const bounds = {
 
 /**
  * Finds the instruments. They are made again when the meter provider changes: unlike a tracer, a meter from before the
- * SDK was started stays without effect. `exposed`: a meter that hears everything, too. `changed` is told the meters.
+ * SDK was started stays without effect. `exposed`: a meter that hears everything, too. `changed` is told the meter.
  */
 export function instrumentsOf(
   given: MeterProvider | undefined,
-  exposed: Meter | undefined,
-  changed: (meters: readonly Meter[]) => void,
+  exposed: UsedMeter | undefined,
+  changed: (meter: Meter) => void,
 ): () => Instruments {
   let provider: MeterProvider | undefined;
   let instruments: Instruments | undefined;
@@ -54,14 +48,14 @@ export function instrumentsOf(
       provider = current;
       const meter = current.getMeter(scope);
       instruments = makeInstruments(exposed ? [meter, exposed] : [meter]);
-      changed([meter]);
+      changed(meter);
     }
     return instruments;
   };
 }
 
 /** The instruments of some meters: each value is told to all of them. */
-export function makeInstruments(meters: readonly Meter[]): Instruments {
+export function makeInstruments(meters: readonly UsedMeter[]) {
   const seconds = (name: string, description: string, explicitBucketBoundaries: readonly number[]) =>
     recordingIn(meters, name, {
       unit: 's',
@@ -109,7 +103,7 @@ export function makeInstruments(meters: readonly Meter[]): Instruments {
 }
 
 function recordingIn(
-  meters: readonly Meter[],
+  meters: readonly UsedMeter[],
   name: string,
   options: MetricOptions,
 ): Pick<Histogram, 'record'> {

@@ -1,16 +1,12 @@
 import type {
   Attributes,
   BatchObservableCallback,
-  Counter,
-  Gauge,
-  Histogram,
-  Meter,
   MetricOptions,
   Observable,
-  ObservableCallback,
-  UpDownCounter,
+  ObservableGauge,
 } from '@opentelemetry/api';
 import { type Exposed, labelsOf, prometheusName } from './exposition.ts';
+import type { UsedMeter } from './instruments.ts';
 
 /**
  * How many series one instrument may have. Values of labels come from a few lists, apart from codes of errors, which
@@ -19,122 +15,65 @@ import { type Exposed, labelsOf, prometheusName } from './exposition.ts';
 const mostSeries = 200;
 const overflow: Attributes = { 'otel.metric.overflow': true };
 
-/** The bounds of a histogram that names none: those of OpenTelemetry. */
-const defaultBounds = [0, 5, 10, 25, 50, 75, 100, 250, 500, 750, 1_000, 2_500, 5_000, 7_500, 10_000];
-
-interface Series {
-  value: number;
-  /** Of a histogram: how many values lie in each bucket that has any, the last one without an upper bound. */
-  buckets: number[];
-}
-
 /** One instrument and all its values. */
-class Instrument implements Counter, UpDownCounter, Gauge, Histogram, Observable {
+class Instrument implements Exposed, Observable {
   readonly kind: Exposed['kind'];
-  readonly #name: string;
-  readonly #help: string;
-  readonly #unit: string | undefined;
-  readonly #bounds: readonly number[];
-  readonly #series = new Map<string, Series>();
+  readonly name: string;
+  readonly help: string;
+  readonly unit: string | undefined;
+  readonly bounds: readonly number[];
+  readonly series = new Map<string, { value: number; buckets: number[] }>();
 
   constructor(kind: Exposed['kind'], name: string, { unit = '', description = '', advice }: MetricOptions) {
     this.kind = kind;
-    this.#name = prometheusName(name, unit);
-    this.#help = description;
-    this.#unit = unit === 's' ? 'seconds' : undefined;
-    this.#bounds = advice?.explicitBucketBoundaries ?? defaultBounds;
+    this.name = prometheusName(name, unit);
+    this.help = description;
+    this.unit = unit === 's' ? 'seconds' : undefined;
+    this.bounds = advice?.explicitBucketBoundaries ?? [];
   }
 
   add(value: number, attributes: Attributes = {}): void {
-    if (this.kind === 'counter' && !(value >= 0)) return;
     this.#of(attributes).value += value;
   }
 
+  /** Of a histogram. */
   record(value: number, attributes: Attributes = {}): void {
     const series = this.#of(attributes);
-    if (this.kind !== 'histogram') {
-      series.value = value;
-      return;
-    }
     series.value += value;
-    const at = this.#bounds.findIndex((bound) => value <= bound);
-    const bucket = at === -1 ? this.#bounds.length : at;
+    const at = this.bounds.findIndex((bound) => value <= bound);
+    const bucket = at === -1 ? this.bounds.length : at;
     series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
   }
 
-  addCallback(_callback: ObservableCallback): void {
-    throw new TypeError('Only batch callbacks are used');
-  }
+  // Gauges are observed together: they have no callbacks of their own.
+  addCallback(): void {}
+  removeCallback(): void {}
 
-  removeCallback(_callback: ObservableCallback): void {}
-
-  /** Forgets all values: gauges are observed anew each time. */
-  clear(): void {
-    this.#series.clear();
-  }
-
-  exposed(): Exposed {
-    return {
-      kind: this.kind,
-      name: this.#name,
-      help: this.#help,
-      unit: this.#unit,
-      bounds: this.#bounds,
-      series: Array.from(this.#series, ([labels, series]) => ({ labels, ...series })),
-    };
-  }
-
-  #of(attributes: Attributes): Series {
+  #of(attributes: Attributes): { value: number; buckets: number[] } {
     const labels = labelsOf(attributes);
-    const known = this.#series.get(labels);
+    const known = this.series.get(labels);
     if (known) return known;
-    if (this.#series.size >= mostSeries && attributes !== overflow) return this.#of(overflow);
-    const series: Series = { value: 0, buckets: [] };
-    this.#series.set(labels, series);
+    if (this.series.size >= mostSeries && attributes !== overflow) return this.#of(overflow);
+    const series = { value: 0, buckets: [] };
+    this.series.set(labels, series);
     return series;
   }
 }
 
 /** A meter that keeps what it is told in memory, for `metricsHandler`. It needs no SDK of OpenTelemetry. */
-export class Registry implements Meter {
+export class Registry implements UsedMeter {
   readonly #instruments = new Map<string, Instrument>();
-  readonly #callbacks = new Map<BatchObservableCallback, readonly Observable[]>();
+  readonly #callbacks: (readonly [BatchObservableCallback, readonly Observable[]])[] = [];
   #collecting: Promise<readonly Exposed[]> | undefined;
 
-  createHistogram(name: string, options: MetricOptions = {}): Histogram {
-    return this.#make('histogram', name, options);
-  }
+  readonly createHistogram = this.#maker('histogram');
+  readonly createCounter = this.#maker('counter');
+  readonly createUpDownCounter = this.#maker('gauge');
+  readonly createObservableGauge: (name: string, options?: MetricOptions) => ObservableGauge =
+    this.#maker('gauge');
 
-  createCounter(name: string, options: MetricOptions = {}): Counter {
-    return this.#make('counter', name, options);
-  }
-
-  createUpDownCounter(name: string, options: MetricOptions = {}): UpDownCounter {
-    return this.#make('gauge', name, options);
-  }
-
-  createGauge(name: string, options: MetricOptions = {}): Gauge {
-    return this.#make('gauge', name, options);
-  }
-
-  createObservableGauge(name: string, options: MetricOptions = {}): Observable {
-    return this.#make('gauge', name, options);
-  }
-
-  createObservableCounter(name: string, options: MetricOptions = {}): Observable {
-    return this.#make('counter', name, options);
-  }
-
-  createObservableUpDownCounter(name: string, options: MetricOptions = {}): Observable {
-    return this.#make('gauge', name, options);
-  }
-
-  addBatchObservableCallback(callback: BatchObservableCallback, observables: Observable[]): void {
-    this.#callbacks.set(callback, observables);
-  }
-
-  removeBatchObservableCallback(callback: BatchObservableCallback): void {
-    this.#callbacks.delete(callback);
+  addBatchObservableCallback(callback: BatchObservableCallback, gauges: readonly Observable[]): void {
+    this.#callbacks.push([callback, gauges]);
   }
 
   /** All instruments with their values, after gauges were observed. Requests of one moment share a look. */
@@ -147,19 +86,22 @@ export class Registry implements Meter {
 
   async #collect(): Promise<readonly Exposed[]> {
     const observed: [Instrument, number, Attributes | undefined][] = [];
-    const observe = (metric: Observable, value: number, attributes?: Attributes) => {
-      if (metric instanceof Instrument) observed.push([metric, value, attributes]);
+    const observe = (gauge: Observable, value: number, attributes?: Attributes) => {
+      if (gauge instanceof Instrument) observed.push([gauge, value, attributes]);
     };
-    await Promise.all(Array.from(this.#callbacks.keys(), (callback) => callback({ observe })));
+    await Promise.all(this.#callbacks.map(([callback]) => callback({ observe })));
     // Also what was observed last time and is not any more.
-    for (const gauge of [...this.#callbacks.values()].flat()) if (gauge instanceof Instrument) gauge.clear();
-    for (const [instrument, value, attributes] of observed) instrument.record(value, attributes);
-    return Array.from(this.#instruments.values(), (instrument) => instrument.exposed());
+    for (const [, gauges] of this.#callbacks)
+      for (const gauge of gauges) if (gauge instanceof Instrument) gauge.series.clear();
+    for (const [gauge, value, attributes] of observed) gauge.add(value, attributes);
+    return [...this.#instruments.values()];
   }
 
-  #make(kind: Exposed['kind'], name: string, options: MetricOptions): Instrument {
-    const made = this.#instruments.get(name) ?? new Instrument(kind, name, options);
-    this.#instruments.set(name, made);
-    return made;
+  #maker(kind: Exposed['kind']): (name: string, options?: MetricOptions) => Instrument {
+    return (name, options = {}) => {
+      const made = this.#instruments.get(name) ?? new Instrument(kind, name, options);
+      this.#instruments.set(name, made);
+      return made;
+    };
   }
 }
