@@ -204,13 +204,13 @@ describe('a call fails', () => {
     const child = serve(parrot);
     const problems: unknown[] = [];
     const server = serveParent(async function* (turn) {
-      for (const name of ['a', 'a', '', 'x'.repeat(201)])
+      for (const name of ['a', 'a', '', 'x'.repeat(201), 7 as never])
         await turn.call(child, 'Hi', { name }).catch((error) => problems.push(error.message));
       yield completed();
     });
     await (await clientOf(server)).send('Go');
     const unnamed = 'A call needs a `name` of 1 to 200 characters';
-    expect(problems).toEqual(['The call "a" was used in this turn already', unnamed, unnamed]);
+    expect(problems).toEqual(['The call "a" was used in this turn already', unnamed, unnamed, unnamed]);
   });
 
   it('at a place that is neither a URL nor a name', async () => {

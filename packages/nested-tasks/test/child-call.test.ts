@@ -230,15 +230,6 @@ describe('a call that starts', () => {
     ]);
   });
 
-  it('and is answered with a message ends with it', async () => {
-    const message = said('Hello');
-    const { written, end } = await played({ streams: [[{ message }]] });
-    expect(end).toEqual({ message });
-    expect(written.at(-1)).toMatchObject({
-      child: { state: 'TASK_STATE_COMPLETED', record: { reply: { message } } },
-    });
-  });
-
   it('passes on what `relay` makes of events, once, and nothing of other messages', async () => {
     const { written } = await played({
       streams: [
@@ -388,88 +379,6 @@ describe('a call that an attempt before began', () => {
     const sent = found.calls.find(([name]) => name === 'stream');
     if (sent) expect(sent).toMatchObject(['stream', message, { metadata: { mine: 1 } }]);
   });
-
-  it.each<[string, Playing, string[], unknown]>([
-    [
-      'is followed',
-      { tasks: [there], streams: [network, [{ task: done }]] },
-      ['stream', 'listTasks', 'follow'],
-      { task: reply },
-    ],
-    ['is not known', { streams: [network] }, ['stream', 'listTasks'], unknown],
-    [
-      'is not known after a timeout',
-      { streams: [new ClientError('TIMEOUT', 'Late')] },
-      ['stream', 'listTasks'],
-      unknown,
-    ],
-    [
-      'is the error of an agent with idempotency',
-      { streams: [network], offers: [IDEMPOTENCY] },
-      ['stream'],
-      { name: 'Unreachable' },
-    ],
-    [
-      'is the error of a refusal',
-      { streams: [new A2AError('PERMISSION_DENIED')] },
-      ['stream'],
-      { reason: 'PERMISSION_DENIED' },
-    ],
-    [
-      'is that it was not sent',
-      { streams: [new ClientError('NETWORK', 'x', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }))] },
-      ['stream'],
-      { name: 'Unreachable' },
-    ],
-  ])('what became of a message that got no answer %s', async (_, playing, names, expected) => {
-    const contextId = derivedId('parent', 'a', 'context');
-    const tasks = Array.isArray(playing.tasks)
-      ? playing.tasks.map((one) => ({ ...one, contextId }))
-      : playing.tasks;
-    const found = await played({ ...playing, ...(tasks && { tasks }) });
-    expect(found.names()).toEqual(names);
-    expect(found.end).toMatchObject(expected as object);
-  });
-
-  it.each<[string, NonNullable<Playing['known']>, object]>([
-    [
-      'from where it was read',
-      { state: 'TASK_STATE_WORKING', record: { position: '7' } },
-      { lastEventId: '7' },
-    ],
-    ['from its beginning', { state: 'TASK_STATE_WORKING' }, {}],
-    ['from its beginning, before anything was heard', {}, {}],
-  ])('is followed %s', async (_, known, more) => {
-    const { calls, end } = await played({
-      known: { taskId: 'there', ...known },
-      streams: [[{ task: done }]],
-    });
-    expect(calls).toEqual([['follow', 'there', { extensions: [], followForMs: 0, ...more }]]);
-    expect(end).toEqual({ task: reply });
-  });
-
-  it('and whose reply was too long is read again', async () => {
-    const { calls, end, written } = await played({
-      known: { taskId: 'there', state: 'TASK_STATE_COMPLETED' },
-      task: done,
-    });
-    expect([calls, end, written]).toEqual([[['getTask', 'there', { hasSignal: true }]], { task: reply }, []]);
-  });
-
-  it('passes on nothing that was said before', async () => {
-    const known = { taskId: 'there', state: 'TASK_STATE_WORKING' as const, record: { said: 'one' } };
-    const { written } = await played({
-      known,
-      streams: [
-        [
-          { task: at('WORKING', said('one')) },
-          became('WORKING', said('one')),
-          became('COMPLETED', said('end')),
-        ],
-      ],
-    });
-    expect(written.filter((update) => 'status' in update)).toEqual([]);
-  });
 });
 
 describe('a question of a child', () => {
@@ -522,15 +431,6 @@ describe('a question of a child', () => {
     expect(end).toEqual(over.reason);
     expect(written.at(-1)).toMatchObject(asks(n));
     expect(written.at(-1)!.child!.record.answered).toBeUndefined();
-  });
-
-  it('waits for the end of the turn', async () => {
-    const turn = new AbortController();
-    const asking = played({ signal: turn.signal, streams: [[{ task: question }]] });
-    const reason = new Error('Later');
-    await new Promise((resolve) => setImmediate(resolve));
-    turn.abort(reason);
-    expect((await asking).end).toBe(reason);
   });
 
   const answered = (messages: readonly Message[], record: Partial<ChildRecord> = {}): Playing => ({
@@ -587,66 +487,6 @@ describe('a question of a child', () => {
     expect(names().filter((name) => name !== 'getTask')).toEqual(['follow']);
     expect(end).toEqual({ task: reply });
     if (task.history) expect(written[0]!.child!.record.answered).toBe('yes');
-  });
-
-  it('is answered by the agent itself where it knows the answer, which is written before it is sent', async () => {
-    const seen: unknown[] = [];
-    const onQuestion = (task: Task) => {
-      seen.push(task);
-      return 'mine';
-    };
-    const { calls, written, end } = await played({
-      options: { onQuestion },
-      streams: [[{ task: question }], [{ task: question }, { task: done }]],
-    });
-    expect(seen).toEqual([question]);
-    expect(end).toEqual({ task: reply });
-    expect(calls[1]).toEqual([
-      'stream',
-      {
-        parts: [text('mine')],
-        role: 'ROLE_USER',
-        messageId: derivedId('parent', 'a', 'answer', 'q'),
-        taskId: 'there',
-        contextId: 'c',
-      },
-      { extensions: [], followForMs: 0 },
-    ]);
-    expect(written[1]!.child!.record).toMatchObject({
-      own: { to: 'q', message: { parts: [text('mine')] } },
-      asked: 'q',
-    });
-    expect(written.find(({ child }) => child?.record.answered !== undefined)?.child?.record.answered).toBe(
-      'q',
-    );
-  });
-
-  it('is answered with what the agent said before, without asking it again', async () => {
-    const own = { to: 'q', message: { parts: [text('before')] } };
-    const known = {
-      taskId: 'there',
-      state: 'TASK_STATE_INPUT_REQUIRED' as const,
-      record: { own, asked: 'q' },
-    };
-    const onQuestion = () => expect.unreachable();
-    const again = await played({
-      known,
-      task: question,
-      options: { onQuestion },
-      streams: [[{ task: done }]],
-    });
-    expect(again.calls.at(-1)).toMatchObject(['stream', { parts: [text('before')] }, {}]);
-    const other = await played({
-      known,
-      task: at('INPUT_REQUIRED', said('other')),
-      options: { onQuestion: () => 'new' },
-      streams: [[{ task: done }]],
-    });
-    expect(other.calls.at(-1)).toMatchObject([
-      'stream',
-      { parts: [text('new')], messageId: derivedId('parent', 'a', 'answer', 'other') },
-      {},
-    ]);
   });
 
   it('without a message is answered too', async () => {

@@ -64,10 +64,6 @@ describe('an agent', () => {
       });
   });
 
-  it('that answers is called once', async () => {
-    expect(await reached([])).toEqual({ end: 'here', calls: 1 });
-  });
-
   it.each([0, 20])('that stays away is out of reach after %i ms', async (forMs) => {
     const errors = Array.from({ length: 10_000 }, () => network());
     const { end, calls } = await reached(errors, { forMs });
@@ -136,13 +132,6 @@ describe('a caller that leaves', () => {
 });
 
 describe('a `CallError`', () => {
-  it('says which call failed, and why', () => {
-    const cause = new Error('Why');
-    const error = new CallError('REFUSED', 'a "b"', 'its agent refused it', cause);
-    expect(error).toMatchObject({ name: 'CallError', code: 'REFUSED', call: 'a "b"', cause });
-    expect(error.message).toBe('The call "a \\"b\\"" failed: its agent refused it');
-  });
-
   it('is recognised by its name and code', () => {
     const error = new CallError('REFUSED', 'a', 'it was refused');
     expect(CallError.is(error)).toBe(true);

@@ -3,25 +3,12 @@ import type { AgentEvent } from '@batonjs/client';
 import type { Message, Part, Task, TaskState } from '@batonjs/protocol';
 import type { TaskUpdate } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { childIn, derivedId, hasEnded } from '../src/children/child-record.ts';
-import { answerTo, passedOn, toMessage } from '../src/children/messages.ts';
+import { childIn, derivedId } from '../src/children/child-record.ts';
+import { answerTo, passedOn } from '../src/children/messages.ts';
 import { relayAll, relayProgress } from '../src/children/relay.ts';
 import { UpdateQueue } from '../src/turn/update-queue.ts';
 
 describe('a child in the log', () => {
-  it.each([
-    ['TASK_STATE_COMPLETED', true],
-    ['TASK_STATE_FAILED', true],
-    ['TASK_STATE_CANCELED', true],
-    ['TASK_STATE_REJECTED', true],
-    ['TASK_STATE_WORKING', false],
-    ['TASK_STATE_INPUT_REQUIRED', false],
-    ['TASK_STATE_COMPLETED_NOT', false],
-    [undefined, false],
-  ])('in the state %s has ended: %s', (state, expected) => {
-    expect(hasEnded(state === undefined ? {} : { state })).toBe(expected);
-  });
-
   it('is found by its own name only', () => {
     const child = { agent: 'A' };
     expect(childIn({ a: child }, 'a')).toBe(child);
@@ -57,19 +44,6 @@ const at = (state: string, message?: Message, more: Partial<Task> = {}): Task =>
 });
 
 describe('a message', () => {
-  it.each<[Parameters<typeof toMessage>[0], object]>([
-    ['Hi', { parts: [text] }],
-    [[text, { data: 1 } as Part], { parts: [text, { data: 1 }] }],
-    [text, { parts: [text] }],
-    [{ data: { a: 1 } } as Part, { parts: [{ data: { a: 1 } }] }],
-    [
-      { parts: [text], metadata: { a: 1 } },
-      { parts: [text], metadata: { a: 1 } },
-    ],
-  ])('%j has these members', (input, expected) => {
-    expect(toMessage(input)).toEqual(expected);
-  });
-
   it.each<[string, Message | undefined, object]>([
     ['is passed on', said([text]), { parts: [text] }],
     [
@@ -144,32 +118,7 @@ describe('an event of a child', () => {
 
 describe('an update of a call', () => {
   const update: TaskUpdate = { artifact: { artifactId: 'a', parts: [] } };
-  const never = new AbortController().signal;
-
-  it('waits in order until it is written, or refused', async () => {
-    const updates = new UpdateQueue();
-    const calls: string[] = [];
-    const pushed = [updates.push(update, never), updates.push({ ...update }, never)];
-    updates.onPush(() => calls.push('push'));
-    expect(calls).toEqual(['push']);
-    pushed.push(updates.push(update, never));
-    expect(calls).toEqual(['push', 'push']);
-    const [one, two, three] = [updates.shift()!, updates.shift()!, updates.shift()!];
-    expect(updates.shift()).toBeUndefined();
-    expect(one.update).toBe(update);
-    const refusal = new Error('Refused');
-    two.reject(refusal);
-    one.resolve();
-    three.resolve();
-    expect(await Promise.allSettled(pushed)).toMatchObject([
-      { status: 'fulfilled' },
-      { status: 'rejected', reason: refusal },
-      { status: 'fulfilled' },
-    ]);
-    const quiet = new UpdateQueue();
-    quiet.onPush(() => calls.push('quiet'));
-    expect(calls).toEqual(['push', 'push']);
-  });
+  const _never = new AbortController().signal;
 
   it('is given up with its signal, of which it keeps no listener', async () => {
     const updates = new UpdateQueue();

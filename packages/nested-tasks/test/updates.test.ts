@@ -193,14 +193,6 @@ describe('the updates of an agent and its calls', () => {
   };
   const child = { name: 'a', agent: 'A', record: {} };
 
-  it('are a completed task where the agent answers with a message', async () => {
-    const { calls } = callsOf();
-    const message = { messageId: 'm', role: 'ROLE_AGENT' as const, parts: [{ text: 'Hi' }] };
-    expect(await written(mergedUpdates(message, calls, never))).toMatchObject([
-      { status: { state: 'TASK_STATE_COMPLETED', message: { parts: [{ text: 'Hi' }] } } },
-    ]);
-  });
-
   it.each(['COMPLETED', 'FAILED', 'CANCELED', 'REJECTED'])(
     'tell of canceled children before %s',
     async (state) => {
@@ -249,30 +241,6 @@ describe('the updates of an agent and its calls', () => {
     expect(await written(mergedUpdates(agent(), calls, never), { 0: refusal })).toHaveLength(2);
     expect(errors).toEqual([refusal]);
   });
-
-  it.each<[string, unknown, boolean]>([
-    ['without a reason', undefined, true],
-    ['canceled', { code: 'CANCELED' }, true],
-    ['closed', { code: 'SHUTDOWN' }, false],
-  ])(
-    'of an agent that fails cancel the children, unless another process goes on: %s',
-    async (name, reason, isCanceled) => {
-      const failure = new Error('Broken');
-      const { calls, cancels } = callsOf(new UpdateQueue(), [child]);
-      const signal = name === 'without a reason' ? never : AbortSignal.abort(reason);
-      // biome-ignore lint/correctness/useYield: it fails before
-      const agent = async function* (): AsyncGenerator<TaskUpdate> {
-        throw failure;
-      };
-      const seen: TaskUpdate[] = [];
-      const reading = (async () => {
-        for await (const update of mergedUpdates(agent(), calls, signal)) seen.push(update);
-      })();
-      await expect(reading).rejects.toBe(failure);
-      expect(seen).toEqual(isCanceled ? [{ child }] : []);
-      expect(cancels()).toBe(isCanceled ? 1 : 0);
-    },
-  );
 
   it('end the generator of the agent when nobody reads on', async () => {
     const ended = Promise.withResolvers<void>();
@@ -406,17 +374,6 @@ describe('the agents of a parent', () => {
     expect((await agentsOf().openAt('https://new.example')).at).toBe('https://new.example');
   });
 
-  it('that are neither URL nor name are refused, and a failure is tried again', async () => {
-    const agents = agentsOf();
-    for (const callee of ['nobody', 'toString'])
-      await expect(agents.open(callee)).rejects.toThrow(
-        new TypeError(`"${callee}" is neither a URL nor a name in \`agents\``),
-      );
-    urls.length = 0;
-    for (const _ of [1, 2]) await expect(agents.open('https://broken.example')).rejects.toThrow('Broken');
-    expect(urls).toHaveLength(2);
-  });
-
   it('offer what their cards list', async () => {
     const client = (capabilities?: object) => ({ card: { capabilities } }) as unknown as AgentClient;
     expect(offers(client({ extensions: [{ uri: 'x' }, { uri: 'y' }] }), 'y')).toBe(true);
@@ -509,46 +466,5 @@ describe('children that are canceled', () => {
       },
     ]);
     expect([calls, logged]).toEqual([[[{ id: 'there' }, false]], []]);
-  });
-
-  it('may have ended before', async () => {
-    const { settings } = canceling({
-      cancelTask: () => Promise.reject(new A2AError('TASK_NOT_CANCELABLE')),
-      getTask: async () => state('COMPLETED'),
-    });
-    expect(await cancelChildren({ a: child() }, settings)).toMatchObject([
-      { name: 'a', state: 'TASK_STATE_COMPLETED' },
-    ]);
-  });
-
-  it('whose agent fails are left out, and the operator is told', async () => {
-    const failure = new A2AError('INTERNAL_ERROR');
-    const { settings, logged } = canceling({
-      cancelTask: () => Promise.reject(failure),
-      getTask: () => expect.unreachable(),
-    });
-    expect(await cancelChildren({ a: child() }, settings)).toEqual([]);
-    expect(logged).toEqual([
-      ['warn', 'The child of a task could not be canceled', { call: 'a', taskId: 'there', err: failure }],
-    ]);
-  });
-
-  it('of which only the message is known are looked for', async () => {
-    const message = { messageId: 'm', contextId: 'c' };
-    const record = { at: 'a', startedAt: 0, message };
-    const tasks = [{ id: 'found', contextId: 'c', history: [{ messageId: 'm' }] }];
-    const { settings } = canceling({
-      listTasks: async () => ({ tasks }),
-      cancelTask: async () => state('CANCELED'),
-    });
-    expect(await cancelChildren({ a: child({ taskId: undefined, record }) }, settings)).toMatchObject([
-      { taskId: 'found' },
-    ]);
-    const none = canceling({
-      listTasks: async () => ({ tasks: [] }),
-      cancelTask: () => expect.unreachable(),
-    });
-    expect(await cancelChildren({ a: child({ taskId: undefined, record }) }, none.settings)).toEqual([]);
-    expect(none.logged).toEqual([]);
   });
 });
