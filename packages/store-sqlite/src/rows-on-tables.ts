@@ -1,5 +1,6 @@
 import type { Unsubscribe } from '@batonjs/store';
-import { isIdle, type Rows, type Step, type Topic } from '@batonjs/store/adapter';
+import type { Rows, Step, Topic } from '@batonjs/store/adapter';
+import { isIdle } from '@batonjs/store/rules';
 import type { Transactions } from './sql/transactions.ts';
 import { Logs } from './tables/logs.ts';
 import type { Tables } from './tables/tables.ts';

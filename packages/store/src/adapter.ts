@@ -1,11 +1,14 @@
 export { frozenJson } from '@batonjs/lifecycle';
+export { remember } from '@batonjs/protocol/bounded-map';
 export { Group, type Grouped } from './adapter/calls/group.ts';
+export { KeyQueues } from './adapter/calls/key-queues.ts';
+export { ComparedChanges } from './adapter/compared-changes.ts';
 export { createStore } from './adapter/create-store.ts';
 export { cutPage } from './adapter/cut-page.ts';
 export { DatabaseClock } from './adapter/known/database-clock.ts';
-export { KnownTasks } from './adapter/known/known-tasks.ts';
+export { Known, KnownTasks } from './adapter/known/known-tasks.ts';
 export { parseFact } from './adapter/parse-fact.ts';
-export type { KeptFacts, KeptLog, Parts, Rows } from './adapter/rows.ts';
+export type { KeptFacts, KeptLog, Rows } from './adapter/rows.ts';
 export { search } from './adapter/search.ts';
 export { Subscribers } from './adapter/subscribers.ts';
 export { mustKnowOptions } from './adapter/unknown-options.ts';
@@ -17,11 +20,8 @@ export {
   type CallerRow,
   type Change,
   changedRow,
-  changeOf,
   type Found,
   type FoundTask,
-  guessed,
-  isIdle,
   type QueueRow,
   type Replaced,
   type Step,

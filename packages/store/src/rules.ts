@@ -1,6 +1,14 @@
 export { noTask } from './adapter/known/known-tasks.ts';
 export { takenFrom } from './rules/bucket.ts';
-export { forgottenTurns, type Tally, type WaitingCaller, type WantedTask } from './rules/change.ts';
+export {
+  changeOf,
+  forgottenTurns,
+  guessed,
+  isIdle,
+  type Tally,
+  type WaitingCaller,
+  type WantedTask,
+} from './rules/change.ts';
 export { claimed } from './rules/claim.ts';
 export { admit, factsInOrder, granted } from './rules/commit.ts';
 export {

@@ -1,9 +1,8 @@
-import { changeOf, type Step } from '@batonjs/store/adapter';
+import { KeyQueues, remember, type Step } from '@batonjs/store/adapter';
+import { changeOf } from '@batonjs/store/rules';
 import { isLeaseGone } from '../cluster/etcd-error.ts';
 import type { Database } from '../layout/database.ts';
-import { KeyQueues } from '../layout/key-queues.ts';
 import { unchanged } from '../layout/keys.ts';
-import { remember } from '../layout/remember.ts';
 
 /** The most buckets whose last value this process remembers: others cost one read more. */
 const mostKnown = 10_000;

@@ -1,30 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Change,
+  ComparedChanges,
   changedRow,
-  guessed,
-  isIdle,
+  Known,
   type Replaced,
   type Step,
   type TaskRow,
   type Wanted,
 } from '@batonjs/store/adapter';
+import { guessed } from '@batonjs/store/rules';
 import type { WriteGroups } from '../cluster/write-groups.ts';
 import type { Database } from '../layout/database.ts';
-import { KeyQueues } from '../layout/key-queues.ts';
 import { unchanged } from '../layout/keys.ts';
-import type { KnownTask } from '../layout/known-task.ts';
+import { absent, type KnownTask, noWebhooks } from '../layout/known-task.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
 import type { Compare } from '../wire/messages.ts';
 import type { Buckets } from './buckets.ts';
-import { KnownTasks } from './known-tasks.ts';
-import { Look, type NamedTask, namedIn, taskIn } from './look.ts';
+import { Look, namedIn } from './look.ts';
 import type { Reader } from './reader.ts';
 import type { Searches } from './searches.ts';
 import { type TaskChange, tasksOf, Writing } from './writing.ts';
-
-/** How often the tasks of a change that do not depend on each other are decided again. */
-const mostRounds = 20;
 
 /** How many tasks are claimed in one transaction. */
 const mostTogether = 60;
@@ -51,58 +47,37 @@ interface Decided<T> {
 /** Decides changes, and writes each in a transaction that compares the revisions that it was decided on. */
 export class Changes {
   readonly #options: ChangesOptions;
-  readonly #known = new KnownTasks();
-  readonly #queues = new KeyQueues();
+  readonly #known = new Known<KnownTask>(absent);
+  readonly #changes = new ComparedChanges();
 
   constructor(options: ChangesOptions) {
     this.#options = options;
   }
 
   run<T>(step: Step<T>): Promise<T> {
-    const { bucket, tasks } = step.wanted;
+    const { bucket } = step.wanted;
     if (bucket !== undefined) return this.#options.buckets.change(step, bucket);
-    if (!tasks) return this.#run(step);
-    const named = namedIn(step.wanted);
-    return this.#queues.run(
-      named.map(({ task }) => task),
-      () => this.#run(step, named),
-    );
-  }
-
-  async #run<T>(step: Step<T>, named?: readonly NamedTask[]): Promise<T> {
-    const done = new Set<string>();
-    const isDone = (task: Replaced<TaskRow>) => done.has(taskIn(changedRow(task)));
-    let decided = named && (await this.#guess(step, named));
-    for (let round = 1; ; round++) {
-      const one = decided ?? (await this.#decide(step));
-      decided = undefined;
-      const { change } = one;
-      if (isIdle(change)) return change.result;
-      const { partly, tasks = [] } = change;
-      // A claim takes all that it was decided to take, as long as one transaction can hold it: then none is left over.
-      if (!partly || (!named && tasks.length <= mostTogether)) {
-        if (await this.#write(one)) return change.result;
-        continue;
-      }
-      const write = async (task: (typeof tasks)[number]) => {
-        const isWritten = await this.#write({ ...one, change: { ...change, tasks: [task] } });
-        if (isWritten) done.add(taskIn(changedRow(task)));
-      };
-      await Promise.all(tasks.filter((task) => !isDone(task)).map(write));
-      const written = tasks.filter(isDone);
-      // A claim leaves to others what they wrote. A lease that is renewed must not be lost to its own process.
-      const isEnough = named ? written.length === tasks.length : written.length > 0;
-      if (isEnough || round === mostRounds) return partly(written);
-    }
+    return this.#changes.run<T, Decided<T>>(step, {
+      mostTogether,
+      guess: () => this.#guess(step),
+      decide: () => this.#decide(step),
+      write: (decided) => this.#write(decided),
+      writeEach: async (decided, tasks) => {
+        const write = async (task: Replaced<TaskRow>) =>
+          (await this.#write({ ...decided, change: { ...decided.change, tasks: [task] } })) ? [task] : [];
+        return (await Promise.all(tasks.map(write))).flat();
+      },
+    });
   }
 
   /** The change, on what this process knows; undefined if that is not enough. */
-  async #guess<T>(step: Step<T>, named: readonly NamedTask[]): Promise<Decided<T> | undefined> {
+  async #guess<T>(step: Step<T>): Promise<Decided<T> | undefined> {
     const { wanted } = step;
-    const found = step.isMostlyIdle ? undefined : this.#known.find(named);
-    if (!found || (wanted.webhooks && found.some(({ known }) => !known.webhooks))) return undefined;
+    const found = step.isMostlyIdle ? undefined : this.#known.find(wanted.tasks ?? []);
+    if (!found || (wanted.webhooks && found.some(({ webhooks }) => !webhooks))) return undefined;
     const look = new Look();
-    const tasks = found.map(({ task, once, known }) => {
+    const tasks = namedIn(wanted).map(({ task, once }, n) => {
+      const known = found[n] ?? absent;
       look.add(task, known);
       if (once !== undefined) look.compare(this.#options.db.keys.once(task, once));
       return { row: known.row, webhooks: known.webhooks?.rows ?? [], once: undefined };
@@ -158,6 +133,7 @@ export class Changes {
     const { change, look } = decided;
     const by = randomUUID();
     const changed = tasksOf(change, look);
+    const names = [...(decided.wanted.tasks ?? []), ...Array.from(changed.values(), ({ name }) => name)];
     const writing = new Writing(db, by);
     try {
       await writing.add(change, changed, look);
@@ -173,15 +149,15 @@ export class Changes {
         reads.some(({ kvs }, n) => n < marked.length && String(kvs[0]?.value).includes(by)) ||
         (marked.length === 0 && reads.every(({ kvs }) => kvs.length === 0));
       if (!succeeded && !(isRepeated && isFound())) {
-        this.#known.forget(look.tasks);
+        this.#known.forget(names);
         return false;
       }
-      if (succeeded) for (const [task, known] of tasks) this.#known.set(task, writtenAt(known, revision));
-      else this.#known.forget(tasks.keys());
+      if (succeeded) for (const { name, known } of tasks) this.#known.set(name, writtenAt(known, revision));
+      else this.#known.forget(names);
       for (const topic of change.notify ?? []) wakeups.announce(topic, revision);
       return true;
     } catch (error) {
-      this.#known.forget(changed.keys());
+      this.#known.forget(names);
       throw error;
     } finally {
       writing.done();
@@ -195,6 +171,6 @@ function writtenAt({ webhooks, ...task }: KnownTask, revision: number): KnownTas
   return {
     ...task,
     revision: task.revision || revision,
-    webhooks: isWritten ? { ...webhooks, revision } : webhooks,
+    webhooks: isWritten ? { ...webhooks, revision } : task.row?.webhooks === 0 ? noWebhooks : webhooks,
   };
 }

@@ -30,10 +30,6 @@ export class Look {
     this.isNarrow = isNarrow;
   }
 
-  get tasks(): Iterable<string> {
-    return this.#tasks.keys();
-  }
-
   /** What was seen of a task. */
   get(task: string): KnownTask {
     return this.#tasks.get(task) ?? absent;

@@ -1,5 +1,5 @@
+import { KeyQueues } from '@batonjs/store/adapter';
 import type { Database } from '../layout/database.ts';
-import { KeyQueues } from '../layout/key-queues.ts';
 import { inside } from '../layout/keys.ts';
 
 /** More than all processes together add to a queue in a millisecond. */

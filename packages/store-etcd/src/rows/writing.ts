@@ -34,6 +34,7 @@ const largestWebhooks = 768 * 1024;
 
 /** What a change makes of one task. */
 export interface TaskChange {
+  readonly name: TaskName;
   readonly known: KnownTask;
   write?: TaskWrite;
   readonly webhooks: Replaced<WebhookRow>[];
@@ -44,7 +45,7 @@ export function tasksOf({ tasks = [], webhooks = [] }: Change<unknown>, look: Lo
   const changes = new Map<string, TaskChange>();
   const of = (name: TaskName): TaskChange => {
     const task = taskIn(name);
-    const change = changes.get(task) ?? { known: look.get(task), webhooks: [] };
+    const change = changes.get(task) ?? { name, known: look.get(task), webhooks: [] };
     changes.set(task, change);
     return change;
   };
@@ -65,7 +66,7 @@ export class Writing {
   readonly deleted: string[] = [];
   readonly #uploads: Upload[] = [];
   /** The tasks afterwards. The revision of a key that it writes is 0. */
-  readonly tasks = new Map<string, KnownTask>();
+  readonly tasks: { readonly name: TaskName; readonly known: KnownTask }[] = [];
 
   constructor(db: Database, by: string) {
     this.#db = db;
@@ -107,7 +108,7 @@ export class Writing {
 
   async #addTask(
     task: string,
-    { known, write, webhooks }: TaskChange,
+    { name, known, write, webhooks }: TaskChange,
     notified: ReadonlySet<string>,
   ): Promise<void> {
     const { keys } = this.#db;
@@ -133,7 +134,8 @@ export class Writing {
       this.#putMarked(keys.task(task), taskValue(row, snapshotParts, this.#by));
     }
     const kept = after === before ? known.webhooks : after;
-    this.tasks.set(task, { row, revision: write ? 0 : known.revision, snapshotParts, webhooks: kept });
+    const revision = write ? 0 : known.revision;
+    this.tasks.push({ name, known: { row, revision, snapshotParts, webhooks: kept } });
   }
 
   /** The webhooks of a task afterwards. */

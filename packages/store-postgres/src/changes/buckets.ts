@@ -1,4 +1,5 @@
-import { changeOf, Group, type Grouped, type Step } from '@batonjs/store/adapter';
+import { Group, type Grouped, type Step } from '@batonjs/store/adapter';
+import { changeOf } from '@batonjs/store/rules';
 import type { SqlColumn } from '@batonjs/store/sql';
 import { upsert, valuesOf } from '../database/columns.ts';
 import { clock, momentAt } from '../database/database.ts';

@@ -2,14 +2,13 @@ import { StoreError } from '@batonjs/store';
 import {
   type Change,
   changedRow,
-  changeOf,
   type Found,
   type Grouped,
-  isIdle,
   type RecordRow,
   type Step,
   type TaskRow,
 } from '@batonjs/store/adapter';
+import { changeOf, isIdle } from '@batonjs/store/rules';
 import { momentAt } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import { Collected } from './collected.ts';

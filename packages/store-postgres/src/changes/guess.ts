@@ -1,4 +1,5 @@
-import { type Change, guessed, type KnownTasks, type Moment } from '@batonjs/store/adapter';
+import type { Change, KnownTasks, Moment } from '@batonjs/store/adapter';
+import { guessed } from '@batonjs/store/rules';
 import { Collected } from './collected.ts';
 import { hasRoom, type Pending } from './group-transaction.ts';
 

@@ -1,4 +1,5 @@
-import { type Found, isIdle, type KnownTasks, type Step, type Wanted } from '@batonjs/store/adapter';
+import type { Found, KnownTasks, Step, Wanted } from '@batonjs/store/adapter';
+import { isIdle } from '@batonjs/store/rules';
 import { momentAt, type Session } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';

@@ -1,12 +1,11 @@
 import { isPending, type TaskName } from '@batonjs/store';
 import {
   type Change,
+  ComparedChanges,
   changedRow,
   type DatabaseClock,
   type Found,
   type FoundTask,
-  guessed,
-  isIdle,
   KnownTasks,
   type Replaced,
   type Step,
@@ -15,20 +14,16 @@ import {
   type Wanted,
   type WebhookRow,
 } from '@batonjs/store/adapter';
-import { noTask } from '@batonjs/store/rules';
+import { guessed, noTask } from '@batonjs/store/rules';
 import { listOf } from '../connection/driver.ts';
 import type { Database } from '../database/database.ts';
 import { script, vital } from '../database/script.ts';
-import { taskName } from '../database/shards.ts';
 import { write as source } from '../lua/write.ts';
 import { Group } from './group.ts';
 import type { Reader } from './reader.ts';
 
 const writeScript = script(source);
 const vitalScript = vital(source);
-
-/** How often the tasks of a change that are independent of each other are decided again. */
-const mostRounds = 20;
 
 /** A decision, and what it was decided on. */
 interface Decided<T> {
@@ -37,19 +32,13 @@ interface Decided<T> {
   readonly wanted: Wanted;
 }
 
-/** Tasks whose changes wait, until it ends. */
-interface Hold {
-  end(): void;
-}
-
 /** Decides changes, and writes each in one command. */
 export class Changes {
   readonly #database: Database;
   readonly #reader: Reader;
   readonly #clock: DatabaseClock;
   readonly #known = new KnownTasks();
-  /** Tasks whose renewal lost against a write of this process: their other changes wait until it is written. */
-  readonly #renewals = new Map<string, Promise<void>>();
+  readonly #changes = new ComparedChanges();
 
   constructor(database: Database, reader: Reader, clock: DatabaseClock) {
     this.#database = database;
@@ -57,15 +46,18 @@ export class Changes {
     this.#clock = clock;
   }
 
-  async run<T>(step: Step<T>): Promise<T> {
-    if (this.#renewals.size > 0)
-      await Promise.all((step.wanted.tasks ?? []).map((task) => this.#renewals.get(nameOf(task))));
-    const decided = this.#guess(step);
-    if (decided) {
-      const [isWritten] = await this.#write(decided, [groupOf(decided)]);
-      if (isWritten) return this.#written(decided);
-    }
-    return this.#decided(step);
+  run<T>(step: Step<T>): Promise<T> {
+    return this.#changes.run<T, Decided<T>>(step, {
+      mostTogether: 0,
+      guess: () => this.#guess(step),
+      decide: () => this.#decide(step),
+      write: async (decided) => {
+        const [isWritten = false] = await this.#write(decided, [groupOf(decided)]);
+        if (isWritten) this.#note(decided);
+        return isWritten;
+      },
+      writeEach: (decided, tasks) => this.#writeEach(decided, tasks),
+    });
   }
 
   /** The change, on what this process knows; undefined if that is not enough. */
@@ -82,65 +74,13 @@ export class Changes {
     return change && { change: { ...change, partly: undefined }, found, wanted };
   }
 
-  async #decided<T>(step: Step<T>): Promise<T> {
-    const renewed = new Set<string>();
-    let hold: Hold | undefined;
-    try {
-      for (let round = 1; ; round++) {
-        const decided = await this.#decide(step);
-        const { change } = decided;
-        if (isIdle(change)) return change.result;
-        const { partly, tasks = [] } = change;
-        if (!partly) {
-          const [isWritten] = await this.#write(decided, [groupOf(decided)]);
-          if (isWritten) return this.#written(decided);
-          continue;
-        }
-        const isWritten = (task: Replaced<TaskRow>) => renewed.has(nameOf(changedRow(task)));
-        const done = await this.#writeEach(decided, tasks, renewed);
-        // A claim leaves to others what they wrote. A lease that is renewed must not be lost to its own process.
-        const isEnough = step.wanted.tasks ? done.length === tasks.length : done.length > 0;
-        if (isEnough || round === mostRounds) return partly(done);
-        if (!step.wanted.tasks || round > 1) continue;
-        // A turn that writes all the time would write between each look and the write after it.
-        hold = this.#hold(tasks.filter((task) => !isWritten(task)));
-      }
-    } finally {
-      hold?.end();
-    }
-  }
-
-  /** Lets other changes of these tasks wait. */
-  #hold(tasks: readonly Replaced<TaskRow>[]): Hold {
-    const over = Promise.withResolvers<void>();
-    const names = tasks.map((task) => nameOf(changedRow(task)));
-    for (const name of names) this.#renewals.set(name, over.promise);
-    return {
-      end: () => {
-        for (const name of names) this.#renewals.delete(name);
-        over.resolve();
-      },
-    };
-  }
-
-  /** Writes those of independent tasks that are not written yet. Resolves to all that are. */
-  async #writeEach<T>(
-    decided: Decided<T>,
-    tasks: readonly Replaced<TaskRow>[],
-    renewed: Set<string>,
-  ): Promise<readonly Replaced<TaskRow>[]> {
-    const isWritten = (task: Replaced<TaskRow>) => renewed.has(nameOf(changedRow(task)));
-    const left = tasks.filter((task) => !isWritten(task));
-    const groups = left.map((task) => groupOf({ ...decided, change: { ...decided.change, tasks: [task] } }));
+  /** Writes tasks that do not depend on each other. Resolves to those that were written. */
+  async #writeEach<T>(decided: Decided<T>, tasks: readonly Replaced<TaskRow>[]) {
+    const groups = tasks.map((task) => groupOf({ ...decided, change: { ...decided.change, tasks: [task] } }));
     const written = await this.#write(decided, groups);
-    for (const [n, task] of left.entries()) {
-      if (!written[n]) continue;
-      renewed.add(nameOf(changedRow(task)));
-      // Not what was written in an earlier round: it is decided anew and left out, so that its row has another revision.
-      const { after } = task;
-      if (after) this.#known.remember(after, { row: after, webhooks: [], once: undefined });
-    }
-    return tasks.filter(isWritten);
+    const done = tasks.filter((_, n) => written[n]);
+    for (const { after } of done) if (after) this.#known.remember(after, { ...noTask, row: after });
+    return done;
   }
 
   async #decide<T>(step: Step<T>): Promise<Decided<T>> {
@@ -169,8 +109,8 @@ export class Changes {
     return written.map((one) => one === 1);
   }
 
-  /** The tasks as they are known from now on, and the notifications. */
-  #written<T>({ change, found, wanted }: Decided<T>): T {
+  /** The tasks as they are known from now on. */
+  #note({ change, found, wanted }: Decided<unknown>): void {
     for (const task of change.tasks ?? []) {
       const { after } = task;
       const name = changedRow(task);
@@ -180,14 +120,11 @@ export class Changes {
       else this.#known.forget([name]);
     }
     if (!change.tasks && wanted.tasks) this.#known.forget(wanted.tasks);
-    return change.result;
   }
 }
 
 const isSame = (one: TaskName, other: TaskName): boolean =>
   one.taskId === other.taskId && one.scope === other.scope;
-
-const nameOf = ({ scope, taskId }: { scope: string; taskId: string }): string => taskName(scope, taskId);
 
 /** A task as a change leaves it. */
 function taskAfter(

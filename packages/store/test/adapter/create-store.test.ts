@@ -2,7 +2,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { mapRows, Tables } from '../../../../test/add-a-store/map-store.ts';
 import { headAt } from '../../../../test/kit/task-logs.ts';
 import {
-  changeOf,
   createStore,
   type Found,
   type KeptFacts,
@@ -11,6 +10,7 @@ import {
   search,
 } from '../../src/adapter.ts';
 import type { PushConfigStore, TaskStore } from '../../src/index.ts';
+import { changeOf } from '../../src/rules.ts';
 import { row } from '../a-row.ts';
 
 const fact = { format: 1, at: '2026-01-01T00:00:00.000Z', type: 'woken' } as const;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { mapRows, Tables } from '../../../../test/add-a-store/map-store.ts';
 import { headAt } from '../../../../test/kit/task-logs.ts';
-import { createStore, type Parts, type Wanted } from '../../src/adapter.ts';
+import type { Parts } from '../../src/adapter/rows.ts';
+import { createStore, type Wanted } from '../../src/adapter.ts';
 import type { TaskStore } from '../../src/index.ts';
 
 const fact = { format: 1, at: '2026-01-01T00:00:00.000Z', type: 'woken' } as const;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { changedRow, changeOf, type Found, guessed } from '../../src/adapter.ts';
+import { changedRow, type Found } from '../../src/adapter.ts';
 import { StoreError } from '../../src/index.ts';
 import { foundOf, foundTask } from '../../src/rules/change.ts';
-import { contextOf } from '../../src/rules.ts';
+import { changeOf, contextOf, guessed } from '../../src/rules.ts';
 import { head, row } from '../a-row.ts';
 
 const found: Found = { now: 1, orderNow: 1, leaseNow: 1 };

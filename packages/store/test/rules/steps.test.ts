@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Change, isIdle, type Step } from '../../src/adapter.ts';
+import type { Change, Step } from '../../src/adapter.ts';
 import type { ClaimRequest } from '../../src/port/lease.ts';
 import type { TaskName } from '../../src/port/names.ts';
 import { takeStep } from '../../src/rules/bucket.ts';
@@ -19,6 +19,7 @@ import {
   reviveStep,
 } from '../../src/rules/webhook.ts';
 import { pushConfigOf, readyWebhook } from '../../src/rules/webhook-row.ts';
+import { isIdle } from '../../src/rules.ts';
 import { head, row, webhook } from '../a-row.ts';
 
 const request: ClaimRequest = { queue: 'q', holder: 'h', ttlMs: 1, limit: 3 };

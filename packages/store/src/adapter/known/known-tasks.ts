@@ -1,5 +1,7 @@
+import { remember } from '@batonjs/protocol/bounded-map';
 import type { TaskName } from '../../port/names.ts';
-import { type Change, changedRow, type FoundTask, type WantedTask } from '../../rules/change.ts';
+import { type Change, changedRow, type FoundTask } from '../../rules/change.ts';
+import type { TaskRow } from '../../rules/task-row.ts';
 
 /** How many tasks are remembered. */
 const most = 10_000;
@@ -8,38 +10,49 @@ const most = 10_000;
 export const noTask: FoundTask = { row: undefined, webhooks: [], once: undefined };
 
 /**
- * Tasks as this process wrote them last, so that the next change of one needs no look before. They may have changed since: a
- * write compares their revisions, and a refusal is never decided on them.
+ * Tasks as this process read or wrote them last, so that the next change of one needs no look before. They may have changed
+ * since: a write compares their revisions, and a refusal is never decided on them. `Task`: what an adapter knows of one.
  */
-export class KnownTasks {
-  readonly #tasks = new Map<string, FoundTask>();
+export class Known<Task extends { readonly row: TaskRow | undefined }> {
+  readonly #tasks = new Map<string, Task>();
+  readonly #absent: Task;
+
+  /** `absent`: what there is of a task without a row. */
+  constructor(absent: Task) {
+    this.#absent = absent;
+  }
 
   /** Those that are wanted. One alone that is not known is taken for a new one. */
-  find(wanted: readonly WantedTask[]): FoundTask[] | undefined {
+  find(wanted: readonly TaskName[]): Task[] | undefined {
     const [first] = wanted;
-    if (first && wanted.length === 1) return [this.#of(first) ?? noTask];
-    const found = wanted.flatMap((task) => this.#of(task) ?? []);
+    if (first && wanted.length === 1) return [this.#tasks.get(keyOf(first)) ?? this.#absent];
+    const found = wanted.flatMap((task) => this.#tasks.get(keyOf(task)) ?? []);
     return found.length === wanted.length ? found : undefined;
   }
 
-  #of(name: TaskName): FoundTask | undefined {
-    return this.#tasks.get(keyOf(name));
+  /** To be called with a task that was written or read. */
+  set(name: TaskName, task: Task): void {
+    const { row } = task;
+    // A log that is closed changes no more.
+    if (row?.head && !row.head.closed) remember(this.#tasks, keyOf(name), task, most);
+    else this.#tasks.delete(keyOf(name));
   }
 
-  /** To be called with a task that was written or read. */
-  remember(name: TaskName, task: FoundTask): void {
-    const key = keyOf(name);
-    this.#tasks.delete(key);
-    // A log that is closed changes no more.
-    if (!task.row?.head || task.row.head.closed) return;
+  forget(names: Iterable<TaskName>): void {
+    for (const name of names) this.#tasks.delete(keyOf(name));
+  }
+}
+
+/** Tasks with all of their webhooks, or without those that have some. */
+export class KnownTasks extends Known<FoundTask> {
+  constructor() {
+    super(noTask);
+  }
+
+  remember(name: TaskName, { row, webhooks }: FoundTask): void {
     // A claim and a renewal do not read the webhooks of a task, and the next commit has to plan them.
-    if (task.row.webhooks !== task.webhooks.length) return;
-    this.#tasks.set(key, { row: task.row, webhooks: task.webhooks, once: undefined });
-    if (this.#tasks.size <= most) return;
-    for (const oldest of this.#tasks.keys()) {
-      this.#tasks.delete(oldest);
-      break;
-    }
+    if (row?.webhooks === webhooks.length) this.set(name, { row, webhooks, once: undefined });
+    else this.forget([name]);
   }
 
   /** To be called with a change that was written, by an adapter that does not remember webhooks. */
@@ -48,10 +61,6 @@ export class KnownTasks {
       if (task.after) this.remember(task.after, { ...noTask, row: task.after });
       else this.forget([changedRow(task)]);
     }
-  }
-
-  forget(names: Iterable<TaskName>): void {
-    for (const name of names) this.#tasks.delete(keyOf(name));
   }
 }
 
