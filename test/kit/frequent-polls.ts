@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '@batonjs/server';
+import type { Clock } from '@batonjs/server/internals';
 
 /** How long a server with a long lease pauses between two polls of its store, in milliseconds. */
 const [shortest, longest] = [750, 1_250];

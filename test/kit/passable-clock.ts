@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '@batonjs/server';
+import type { Clock } from '@batonjs/server/internals';
 
 /** The system's clock, with which sleeps of 10 s and more end only when `pass` lets so many milliseconds pass. */
 export function passableClock(): {

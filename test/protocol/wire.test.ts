@@ -1,17 +1,19 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import {
   type Agent,
+  type AgentServerOptions,
   artifact,
   authRequired,
   completed,
   data,
   inputRequired,
-  type Transition,
   working,
 } from '@batonjs/server';
 import { expect, it, vi } from 'vitest';
 import { brief, collect, say } from '../kit/rpc.ts';
 import { everywhere, gate, onEveryAdapter } from './peer.ts';
+
+type ServerEvent = Parameters<NonNullable<AgentServerOptions['onEvent']>>[0];
 
 /** Every member below a value with its name; free JSON is left alone. */
 function members(value: unknown, found: [name: string, value: unknown][] = []): [string, unknown][] {
@@ -93,7 +95,7 @@ everywhere('States', (serve) => {
   it('say that a task was accepted, and that it is being worked on [R-STATE-02] [R-STATE-03] [R-BIND-06] [R-SEED-22]', async () => {
     const start = gate();
     const end = gate();
-    const transitions: Transition[] = [];
+    const transitions: Extract<ServerEvent, { type: 'transition' }>[] = [];
     const { call } = await serve(
       async function* () {
         await start.opened;

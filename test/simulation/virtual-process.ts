@@ -1,4 +1,4 @@
-import type { Clock } from '@batonjs/server';
+import type { Clock } from '@batonjs/server/internals';
 import { seeded } from '../../scripts/workload/random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

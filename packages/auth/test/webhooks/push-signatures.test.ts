@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SignPush } from '@batonjs/server';
+import type { AgentServerOptions } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import {
   publicKeys,
@@ -9,6 +9,8 @@ import {
   verifyPush,
 } from '../../src/index.ts';
 import { newKey, serveKeys } from '../keys/sample-keys.ts';
+
+type SignPush = NonNullable<Exclude<AgentServerOptions['push'], false | undefined>['sign']>;
 
 const issuer = 'https://agent.example';
 const audience = 'https://client.example/hook';

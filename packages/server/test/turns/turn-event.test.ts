@@ -5,14 +5,8 @@ import { change } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
-import {
-  type Agent,
-  type AgentServerOptions,
-  completed,
-  inputRequired,
-  type TurnEvent,
-  working,
-} from '../../src/index.ts';
+import { type Agent, type AgentServerOptions, completed, inputRequired, working } from '../../src/index.ts';
+import type { TurnEvent } from '../../src/turns/turn-event.ts';
 
 /** Short enough that a dead process is missed soon, long enough for a busy machine. */
 const leaseMs = 900;

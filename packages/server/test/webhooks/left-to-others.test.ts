@@ -7,7 +7,7 @@ import { scope } from '../../../../test/kit/scope.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { builtProgram } from '../../../../test/support/built-program.ts';
-import type { PushOptions } from '../../src/index.ts';
+import type { PushOptions } from '../../src/webhooks/push-options.ts';
 import { registered } from './kit/push-config.ts';
 import { begin, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';
 import { heard } from './kit/settings.ts';

@@ -7,10 +7,10 @@ import {
   type AgentServer,
   type AgentServerOptions,
   completed,
-  type PushOptions,
   taskAgent,
   working,
 } from '../../../src/index.ts';
+import type { PushOptions } from '../../../src/webhooks/push-options.ts';
 import { chatty, quick } from './settings.ts';
 
 /** Works until it is let go. */

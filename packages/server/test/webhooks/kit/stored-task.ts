@@ -2,8 +2,8 @@ import type { Fact } from '@batonjs/lifecycle';
 import type { Commit, Delivery, PushConfig, PushConfigStore, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import type { Clock } from '../../../src/base/timing/clock.ts';
-import type { PushOptions } from '../../../src/index.ts';
 import { FailingWebhooks } from '../../../src/webhooks/hosts/failing-webhooks.ts';
+import type { PushOptions } from '../../../src/webhooks/push-options.ts';
 import { createWebhooks, type DeliveryDependencies } from '../../../src/webhooks/webhooks.ts';
 import { push } from './push-config.ts';
 
