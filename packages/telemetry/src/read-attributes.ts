@@ -1,4 +1,5 @@
 import { A2AError } from '@batonjs/protocol/errors';
+import { compact } from '@batonjs/protocol/json';
 import type { Attributes } from '@opentelemetry/api';
 import { attributes as names } from './names.ts';
 
@@ -7,7 +8,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** What the params of a call say about it: ids only, never content. */
 export function attributesOfParams(params: Members): Attributes {
   const message = object(params.message);
-  return defined({
+  return compact({
     [names.messageId]: text(message.messageId),
     [names.referenceTaskIds]: texts(message.referenceTaskIds),
     [names.taskId]: text(message.taskId) ?? text(params.taskId) ?? text(params.id),
@@ -21,7 +22,7 @@ export function attributesOfResult(result: unknown): Attributes {
   const given = object(result);
   const update = object(given.statusUpdate ?? given.artifactUpdate);
   const task = object(given.task ?? (given.status && given.id ? given : undefined));
-  return defined({
+  return compact({
     [names.taskId]: text(task.id) ?? text(update.taskId),
     [names.contextId]:
       text(task.contextId) ?? text(update.contextId) ?? text(object(given.message).contextId),
@@ -44,7 +45,7 @@ function partsOf(address: string): Attributes {
   const url = address.includes('://') ? address : `grpc://${address}`;
   if (!URL.canParse(url)) return {};
   const { protocol, hostname, port } = new URL(url);
-  return defined({
+  return compact({
     [names.serverAddress]: hostname || undefined,
     [names.serverPort]: port ? Number(port) : defaultPorts[protocol],
   });
@@ -75,6 +76,3 @@ function texts(value: unknown): string[] | undefined {
   const list = Array.isArray(value) ? value.map(text).filter((item) => item !== undefined) : [];
   return list.length > 0 ? list.slice(0, 32) : undefined;
 }
-
-const defined = (attributes: Attributes): Attributes =>
-  Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));

@@ -1,13 +1,7 @@
+export { compact } from '@batonjs/protocol/json';
+
 /** A JSON object before its members are checked. */
 export type Loose = Readonly<Record<string, unknown>>;
-
-/** The object without members that are undefined. */
-export function compact<T extends object>(value: T): T {
-  for (const name in value)
-    if (value[name] === undefined)
-      return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
-  return value;
-}
 
 /** The first of these that is a text with letters, or else the first that is a text. */
 export const text = (...candidates: unknown[]): string | undefined => {

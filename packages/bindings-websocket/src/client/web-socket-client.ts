@@ -1,5 +1,6 @@
 import type { Call, ClientTransport, TransportRequest } from '@batonjs/bindings';
 import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import { unlessAborted } from '@batonjs/protocol/timing';
 import { isAlias, WEBSOCKET_BINDING } from '../wire/binding-name.ts';
 import { type Answers, EventQueue, SingleAnswer } from './answers.ts';
 import { Connection } from './connection.ts';
@@ -159,17 +160,4 @@ function socketUrl(address: string): URL | undefined {
   const plain = new URL(url.href.replace(/^http/, 'ws'));
   plain.hash = '';
   return plain;
-}
-
-/** Rejects as soon as the signal aborts. */
-async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener('abort', abort);
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

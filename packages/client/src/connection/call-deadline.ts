@@ -16,11 +16,24 @@ export interface CallDeadline {
   /** Replaces the deadline. When it passes, the call fails with `code` and a message that begins with `problem`. */
   limit(ms: number | undefined, code: ClientErrorCode, problem: string): void;
   /**
-   * The error that the caller gets for a failure: the deadline's or the caller's own if one of them ended the call, an
-   * `A2AError` or `ClientError` unchanged, and `NETWORK` for anything else.
+   * The error that the caller gets for a failure: the deadline's or the caller's own if one of them ended the call,
+   * `NETWORK` for what the network threw, and any other unchanged.
    */
   classify(error: unknown): unknown;
 }
+
+/** What the network threw, is its `cause`. */
+class NoAnswer extends Error {}
+
+/** An error of the network, so that `classify` can tell it from one of this package or its user. */
+export const ofNetwork = (error: unknown): unknown =>
+  A2AError.is(error) || ClientError.is(error) ? error : new NoAnswer('', { cause: error });
+
+/** What the network answers, with its errors marked. */
+export const answered = <T>(answer: Promise<T>): Promise<T> =>
+  answer.catch((error: unknown) => {
+    throw ofNetwork(error);
+  });
 
 /** Starts the deadline of a call. */
 export function startDeadline(
@@ -62,9 +75,9 @@ export function startDeadline(
     },
     classify: (error) =>
       failure ??
-      (A2AError.is(error) || ClientError.is(error)
-        ? error
-        : new ClientError(...noAnswer(nameOf(deadline.address), error), error)),
+      (error instanceof NoAnswer
+        ? new ClientError(...noAnswer(nameOf(deadline.address), error.cause), error.cause)
+        : error),
   };
   limit(timeoutMs ?? usual, 'TIMEOUT', 'No answer');
   return deadline;

@@ -1,11 +1,13 @@
 import type { OutgoingRequest } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import { A2A_EXTENSIONS, A2A_VERSION } from '@batonjs/protocol/headers';
+import { unlessAborted } from '@batonjs/protocol/timing';
 import { sendHttp, unlimited } from '#http';
 import { ClientError } from '../client-error.ts';
 import type { CallOptions, CredentialsRequest } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
 import type { CallSpan } from '../options/telemetry.ts';
+import { answered } from './call-deadline.ts';
 import { discard } from './response-body.ts';
 
 /** What a request carries besides its own headers and body. */
@@ -24,14 +26,13 @@ export interface Context extends CallOptions {
  * accepted.
  */
 export async function exchange(request: OutgoingRequest, context: Context): Promise<Response> {
-  const { settings, signal } = context;
-  signal.throwIfAborted();
+  context.signal.throwIfAborted();
   const { url } = request;
-  const refused = await credentialsFor(url, settings);
+  const refused = await credentialsFor(url, context);
   const response = await send(request, context, refused);
   const challenge = response.headers.get('www-authenticate') ?? '';
   if (!isRefusal(response.status === 401, challenge)) return response;
-  const better = await credentialsFor(url, settings, { challenge, refused });
+  const better = await credentialsFor(url, context, { challenge, refused });
   if (!better) return response;
   discard(response);
   return send(request, context, better);
@@ -61,15 +62,12 @@ async function send(
       method,
       body,
       signal,
-      headers: {
-        ...own,
-        ...headersOf(context, isTrusted),
-        ...credentials,
-      },
+      // Made here, so that one that cannot be sent is no failure of the network.
+      headers: new Headers({ ...own, ...headersOf(context, isTrusted), ...credentials }),
       redirect: credentials || (isTrusted && hasSecrets) ? 'manual' : 'follow',
     };
     const answer = settings.fetch ? settings.fetch(new Request(url, init)) : sendHttp(url, init);
-    const response = await unlessAborted(answer, signal);
+    const response = await answered(unlessAborted(answer, signal));
     const { status, headers, type } = response;
     const location = isRedirect.test(`${status}`) ? headers.get('location') : null;
     if (type !== 'opaqueredirect' && location === null) {
@@ -119,22 +117,16 @@ const noRedirect = (url: string, why: string, location: string | null) =>
 export const untrusted = (url: string) =>
   new A2AError('UNAUTHENTICATED', `${new URL(url).origin} asks who calls, but is not in trustedOrigins`);
 
-/** Rejects as soon as the signal aborts: a custom `fetch` may ignore the signal. */
-const unlessAborted = <T>(value: Promise<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason));
-    value.then(resolve, reject);
-  });
-
-/** The headers of the `credentials` hook. Rejects with `CREDENTIALS` if the hook does. */
+/** The headers of the `credentials` hook, for which the call waits no longer than it lasts. Rejects with `CREDENTIALS` if the hook does. */
 export async function credentialsFor(
   url: string,
-  { origins, card, credentials }: Settings,
+  { settings: { origins, card, credentials }, signal }: Pick<Context, 'settings' | 'signal'>,
   refusal?: Pick<CredentialsRequest, 'challenge' | 'refused'>,
 ) {
   try {
     const isTrusted = origins.has(new URL(url).origin);
-    return await credentials?.({ url, card, isTrusted, ...refusal });
+    const asked = credentials?.({ url, card, isTrusted, ...refusal });
+    return asked instanceof Promise ? await unlessAborted(asked, signal) : asked;
   } catch (error) {
     throw new ClientError('CREDENTIALS', 'The credentials hook failed', error);
   }

@@ -1,4 +1,5 @@
 import { ClientError } from '../client-error.ts';
+import { answered } from './call-deadline.ts';
 
 /** Cancels the body of a response that the client does not read. */
 export const discard = (response: Response): void => {
@@ -15,7 +16,7 @@ export async function readText({ body, headers }: Response, maxBytes: number): P
   try {
     if (Number(headers.get('content-length')) > maxBytes) throw tooLarge(maxBytes);
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await answered(reader.read());
       if (done) return text + decoder.decode();
       size += value.length;
       if (size > maxBytes) throw tooLarge(maxBytes);
@@ -44,7 +45,7 @@ export function limitEvents(
     {
       async pull(controller) {
         if (pending > maxBytes) throw tooLarge(maxBytes);
-        const { done, value } = await reader.read();
+        const { done, value } = await answered(reader.read());
         if (done) return controller.close();
         onBytes();
         pending += value.length;

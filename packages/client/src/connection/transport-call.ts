@@ -3,6 +3,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { CallOptions, CredentialsRequest } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
 import type { CallSpan } from '../options/telemetry.ts';
+import { ofNetwork } from './call-deadline.ts';
 import { credentialsFor, hasHeaders, headersOf, isRefusal, untrusted } from './exchange.ts';
 import { tooLarge } from './response-body.ts';
 
@@ -44,16 +45,17 @@ async function* attempts<Value>(
   prepared: PreparedCall,
   attempt: (request: TransportRequest) => AsyncIterable<Value>,
 ): AsyncGenerator<Value, void, void> {
-  let credentials = await credentialsFor(prepared.address, prepared.settings);
+  let credentials = await credentialsFor(prepared.address, prepared);
   for (let isFinal = false; ; ) {
+    const request = requestOf(transport, prepared, credentials);
     try {
-      for await (const value of attempt(requestOf(transport, prepared, credentials))) {
+      for await (const value of attempt(request)) {
         isFinal = true;
         yield value;
       }
       return;
     } catch (error) {
-      if (isFinal) throw sizeError(error, prepared);
+      if (isFinal) throw failureOf(error, prepared);
       isFinal = true;
       credentials = await betterThan(credentials, error, prepared);
     }
@@ -81,13 +83,13 @@ async function betterThan(refused: Headers, error: unknown, prepared: PreparedCa
   const { challenge = '' } = error as { challenge?: string };
   const better =
     isRefusal(isUnauthenticated, challenge) &&
-    (await credentialsFor(address, settings, { challenge, refused }));
+    (await credentialsFor(address, prepared, { challenge, refused }));
   if (better) return better;
   const hasSecrets = hasHeaders({ ...options, settings });
   throw isUnauthenticated && hasSecrets && !settings.origins.has(new URL(address).origin)
     ? untrusted(address)
-    : sizeError(error, prepared);
+    : failureOf(error, prepared);
 }
 
-const sizeError = (error: unknown, { maxBytes }: PreparedCall): unknown =>
-  error instanceof RangeError ? tooLarge(maxBytes) : error;
+const failureOf = (error: unknown, { maxBytes }: PreparedCall): unknown =>
+  error instanceof RangeError ? tooLarge(maxBytes) : ofNetwork(error);

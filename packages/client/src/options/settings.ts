@@ -1,6 +1,7 @@
 import { httpJsonClient } from '@batonjs/bindings/http-json';
 import { jsonRpcClient } from '@batonjs/bindings/json-rpc';
 import type { AgentCard } from '@batonjs/protocol';
+import { compact } from '@batonjs/protocol/json';
 import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
 import type { CardCache } from './card-cache.ts';
 import { systemClock } from './clock.ts';
@@ -53,7 +54,7 @@ export function toSettings(given: ConnectOptions) {
     bindings = [jsonRpcClient, httpJsonClient],
     compatibility = [],
     ...options
-  } = given;
+  } = compact(given);
   mustKnowOptions(retry || {}, ofRetry, 'retry');
   const attempts = retry === false ? 1 : retry?.attempts;
   return {
@@ -74,10 +75,10 @@ export function toSettings(given: ConnectOptions) {
       longestMs: 10_000,
       budget: 50,
       sendForMs: 60_000,
-      ...(retry || {}),
+      ...compact(retry || {}),
       attempts: attempts ?? 5,
       sendAttempts: attempts ?? Number.POSITIVE_INFINITY,
     },
-    clock: { ...systemClock, ...clock },
+    clock: { ...systemClock, ...compact(clock ?? {}) },
   };
 }

@@ -1,4 +1,5 @@
 import { A2AError } from '@batonjs/protocol/errors';
+import { compact } from '@batonjs/protocol/json';
 import type { Command } from '../command.ts';
 import type { CallbackOpened, CallbackReceived, MemoryChanged, TurnLogged } from '../facts.ts';
 import type { State } from '../state.ts';
@@ -10,7 +11,7 @@ type WithoutTime<F> = Omit<F, 'format' | 'at'>;
 /** What the agent remembers and forgets. Empty if that changes nothing. */
 export function changeMemory({ kept }: State, update: MemoryUpdate): [] | [WithoutTime<MemoryChanged>] {
   // Not assigned one by one: the name `__proto__` would set the prototype.
-  const changes = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== undefined));
+  const changes = compact(update);
   const removed = Object.keys(update).filter(
     (name) => update[name] === undefined && kept && Object.hasOwn(kept.memory, name),
   );

@@ -1,3 +1,5 @@
+import { compact } from '@batonjs/protocol/json';
+
 /**
  * An immutable copy of a JSON value, so that all readers can share it. It has the members that `JSON.stringify` would
  * write: no `undefined`, dates as text. A frozen value is taken for such a copy. Throws `TypeError` for values that JSON
@@ -37,8 +39,5 @@ function copyMembers(target: Record<string, unknown>): unknown {
     if (copied !== member) target[key] = copied;
     absent ||= copied === undefined;
   }
-  return Object.freeze(absent ? withoutAbsent(target) : target);
+  return Object.freeze(absent ? compact(target) : target);
 }
-
-const withoutAbsent = (members: object): object =>
-  Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined));

@@ -1,3 +1,4 @@
+import { unlessAborted } from '@batonjs/protocol/timing';
 import type { CustomFetch } from 'openid-client';
 import { OAuthError } from '../oauth-error.ts';
 import { checkAddress, shown } from './safe-address.ts';
@@ -35,7 +36,11 @@ export const guardedFetch =
       const said = status < 400 ? text : withoutSecrets(text, headers.authorization, String(body ?? ''));
       return new Response(said === '' ? null : said, { status, headers: [...received] });
     };
-    return unlessAborted(signal, () => failure('does not answer in time'), exchange);
+    // A `fetch` of the options may not look at the signal, and that of a request is lost when the request is collected.
+    if (!signal) return exchange();
+    return unlessAborted(exchange(), signal).catch((error) => {
+      throw signal.aborted ? failure('does not answer in time') : error;
+    });
   };
 
 /** The members of a form that are secrets. */
@@ -64,25 +69,6 @@ function withoutSecrets(text: string, authorization = '', body: string): string 
 
 /** RFC 6749 §2.3.1: names and secrets are encoded as in a form. */
 const formDecoded = (text: string): string => new URLSearchParams(`text=${text}`).get('text') ?? '';
-
-/**
- * Settles as `work` does, or rejects when the signal aborts. A `fetch` of the options may not look at the signal, and that
- * of a request is lost when the request is collected.
- */
-async function unlessAborted<T>(
-  signal: AbortSignal | undefined,
-  failure: () => Error,
-  work: () => Promise<T>,
-): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(failure());
-  signal?.addEventListener('abort', abort);
-  try {
-    return await Promise.race([work(), aborted.promise]);
-  } finally {
-    signal?.removeEventListener('abort', abort);
-  }
-}
 
 /** The body; undefined if it is too large. */
 async function readText({ body }: Response): Promise<string | undefined> {

@@ -2,6 +2,14 @@
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** The object without members that are undefined: the object itself if it has none. */
+export function compact<T extends object>(value: T): T {
+  for (const name in value)
+    if (value[name] === undefined)
+      return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
+  return value;
+}
+
 /** The value of a JSON text; undefined for a text that is not JSON. */
 export function tryJson(text: string): unknown {
   try {

@@ -41,6 +41,17 @@ export function sleep(ms: number, signal?: AbortSignal, kind?: 'idle'): Promise<
   });
 }
 
+/** Settles as the answer does, or rejects as soon as the signal is aborted: what answers may not look at signals. */
+export function unlessAborted<T>(answer: T | PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop);
+    const settled = Promise.resolve(answer);
+    settled.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
 /** The milliseconds of a `Retry-After`: seconds, or a date of HTTP. Undefined if it is neither. RFC 9110 §10.2.3. */
 export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';

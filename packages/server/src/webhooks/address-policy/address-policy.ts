@@ -1,3 +1,4 @@
+import { unlessAborted } from '@batonjs/protocol/timing';
 import { lookUpHost, resolveHost } from '#resolve-host';
 import { AddressRefused, notPublic } from './address-refused.ts';
 import { allowList } from './allow-list.ts';
@@ -79,10 +80,10 @@ export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy
       const { url, host, port } = check(text);
       if (ipVersion(host) !== 0) return { url, host, addresses: [host] };
       if (list.coversName(host, port)) {
-        const addresses = await until(signal, (options.resolve ?? lookUpHost)(host, signal));
+        const addresses = await unlessAborted((options.resolve ?? lookUpHost)(host, signal), signal);
         return { url, host, addresses };
       }
-      const addresses = await until(signal, resolve!(host, signal));
+      const addresses = await unlessAborted(resolve!(host, signal), signal);
       // One private address among public ones is an attack, not an accident.
       const wrong = addresses.some(
         (address) => !isPublicAddress(address) && !list.coversAddress(address, port),
@@ -91,16 +92,6 @@ export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy
       return { url, host, addresses };
     },
   };
-}
-
-/** Settles when the signal is aborted, even if the resolver ignores signals. */
-function until<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }
 
 function hostOf({ hostname }: URL): string {
