@@ -7,7 +7,6 @@ import {
   type FrontDoorOptions,
   type FrontReply,
   frontDoor,
-  logError,
   ofFrontDoor,
 } from '@batonjs/extensions/internals';
 import { encodeSse, mustKnowOptions, sseHeaders } from '@batonjs/server/adapter';
@@ -27,7 +26,6 @@ export type AgUiHandlerOptions = FrontDoorOptions;
  */
 export function agUiHandler(agent: FrontAgent, options: AgUiHandlerOptions = {}): FrontDoor {
   mustKnowOptions(options, ofFrontDoor);
-  const { onError = logError } = options;
   return frontDoor(agent, { ...options, refusals: 'json' }, async (asked): Promise<FrontReply> => {
     const { method, path } = asked;
     const [threadId, ...more] = path;
@@ -43,7 +41,7 @@ export function agUiHandler(agent: FrontAgent, options: AgUiHandlerOptions = {})
       if (error instanceof RunRefused) return error;
       throw error;
     });
-    return { status: 200, headers: { ...sseHeaders }, body: textsOf(opened, input, asked, onError) };
+    return { status: 200, headers: { ...sseHeaders }, body: textsOf(opened, input, asked) };
   });
 }
 
@@ -51,7 +49,6 @@ async function* textsOf(
   run: Run | RunRefused,
   input: RunInput,
   asked: Asked,
-  onError: (error: unknown) => void,
 ): AsyncGenerator<string, void, void> {
   if (run instanceof RunRefused) {
     const encoder = new RunEncoder({ input, messages: [], answerId: '' });
@@ -75,7 +72,7 @@ async function* textsOf(
   } catch (error) {
     // The client has left; the task goes on.
     if (asked.signal.aborted && !asked.isClosing()) return;
-    const { code, message } = failureOf(error, asked, onError);
+    const { code, message } = failureOf(error, asked);
     for (const event of encoder.fail(code, message)) yield text(event);
   }
 }
@@ -83,14 +80,14 @@ async function* textsOf(
 const text = (event: AgUiEvent, id?: string): string => encodeSse({ data: JSON.stringify(event), id });
 
 /** What a front end reads of an error: nothing of one inside. */
-function failureOf(error: unknown, asked: Asked, onError: (error: unknown) => void) {
+function failureOf(error: unknown, asked: Asked) {
   const isGone = asked.isClosing() || ClientError.is(error) || A2AError.is(error, 'UNAVAILABLE');
   if (isGone)
     return {
       code: 'UNAVAILABLE',
       message: 'The connection to the agent was lost. The task goes on: run again without a new message',
     };
-  onError(error);
+  asked.onError(error);
   if (A2AError.is(error) && error.reason !== 'INTERNAL_ERROR')
     return { code: error.reason, message: error.message };
   return { code: 'INTERNAL', message: 'Internal error' };

@@ -1,3 +1,4 @@
+import { guardHook } from '@batonjs/protocol/hooks';
 import type { ActionRecord } from './api/activity.ts';
 
 /** How many records are kept. */
@@ -6,10 +7,11 @@ const most = 1_000;
 /** What was done with an inspector since its process began: the last 1,000 actions, and those that fail in `onAction` too. */
 export class Activity {
   readonly #records: ActionRecord[] = [];
-  readonly #onAction: ((record: ActionRecord) => void) | undefined;
+  readonly #onAction: (record: ActionRecord) => void;
 
   constructor(onAction?: (record: ActionRecord) => void) {
-    this.#onAction = onAction;
+    // The function of the program must not undo what was done.
+    this.#onAction = guardHook('onAction', onAction);
   }
 
   /** The newest first. */
@@ -20,10 +22,6 @@ export class Activity {
   add(record: ActionRecord): void {
     this.#records.push(record);
     if (this.#records.length > most) this.#records.shift();
-    try {
-      this.#onAction?.(record);
-    } catch {
-      // The function of the program must not undo what was done.
-    }
+    this.#onAction(record);
   }
 }

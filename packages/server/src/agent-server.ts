@@ -16,6 +16,7 @@ import type { Limits } from './base/limits.ts';
 import type { Readiness } from './base/store/readiness.ts';
 import { streamOptions } from './base/streams.ts';
 import { isoTime } from './base/timing/clock.ts';
+import { answerInTime } from './base/timing/within-deadline.ts';
 import { withCallbacks } from './front/callbacks/callbacks.ts';
 import type { AnsweringParts } from './front/calls/answer-call.ts';
 import { createAnswerCall, createCheckCaller } from './front/calls/call-target.ts';
@@ -123,9 +124,10 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     isOpen,
     options: { ...runtime.dependencies.options, ...ofOperations(options) },
   };
-  const { tenants } = options;
+  const inTime = timeLimit(dependencies);
+  const tenants = inTime('tenants', options.tenants);
   const hasAuthenticate = options.authenticate !== undefined;
-  const parts = { dependencies, admission: admissionOf(options, dependencies), tenants };
+  const parts = { dependencies, admission: admissionOf(options, dependencies, inTime), tenants };
   const watch = new RequestWatch();
   const answered = withOwnHost(createHandler({ ...parts, bindings, compatibility, watch }), {
     hasAuthenticate,
@@ -181,7 +183,9 @@ function cardsOf(
   added: readonly AgentInterface[],
   publicUrl: string | undefined,
 ) {
-  const { extended, sign } = options.card;
+  const inTime = timeLimit(dependencies);
+  const extended = inTime('card.extended', options.card.extended);
+  const sign = inTime('card.sign', options.card.sign);
   const { messages, preview, compatibility } = dependencies.options;
   const hasPush = push !== undefined;
   const derived = derivedMembers({ ...options, idempotency: messages.idempotency, preview }, hasPush);
@@ -199,13 +203,24 @@ function cardsOf(
   return { card, cards, bindings };
 }
 
+type InTime = <T>(name: string, given: T) => T;
+
+/** Limits how long a request waits for a function of the options. Anything else is as it was. */
+function timeLimit({ clock, options: { timeouts } }: Runtime['dependencies']): InTime {
+  return (name, given) =>
+    typeof given === 'function'
+      ? (answerInTime(name, given as never, timeouts.storeMs, clock) as typeof given)
+      : given;
+}
+
 /** Who may call, and how often. Throws `TypeError` for options that cannot work. */
 function admissionOf(
   { authenticate, limits: { callers: limits } = {} }: AgentServerOptions,
   { store, card, options: { queue } }: Dependencies,
+  inTime: InTime,
 ): AnsweringParts['admission'] {
   const limiter = createCallerLimiter({ limits, store, queue, hasAuthenticate: authenticate !== undefined });
-  return { authenticate: withRequiredScopes(authenticate, card), limiter };
+  return { authenticate: withRequiredScopes(inTime('authenticate', authenticate), card), limiter };
 }
 
 /** What operations need besides the options of turns. */

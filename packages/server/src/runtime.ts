@@ -1,9 +1,10 @@
 import type { Head } from '@batonjs/lifecycle';
 import { isLabel } from '@batonjs/lifecycle/internals';
+import { guardHook } from '@batonjs/protocol/hooks';
 import { extensionsOf } from './agent/agent.ts';
 import { messageOptions } from './agent/message-options.ts';
 import { mustBePositive, withDefaults } from './base/defaults.ts';
-import { guardHook, guardLogger } from './base/hooks/call-hook.ts';
+import { guardLogger } from './base/hooks/call-hook.ts';
 import { consoleLogger, type Logger, toLogger } from './base/hooks/logger.ts';
 import { detached, type ObservedProcess } from './base/hooks/telemetry.ts';
 import { defaultLimits } from './base/limits.ts';
@@ -260,7 +261,9 @@ function versionsFor(
 /** The hook of the options, which also counts and logs what it is told of. Never throws. */
 function eventHook(given: WorkerOptions, logger: Logger): TurnDependencies['onEvent'] {
   const { telemetry } = given;
-  const onEvent = guardHook('event', given.onEvent, logger);
+  const onEvent = guardHook('The event hook', given.onEvent, (message, error) =>
+    logger('error', message, { error }),
+  );
   return (event) => {
     if (event.type === 'transition') telemetry?.transition(event.from, event.to, event.code);
     else {

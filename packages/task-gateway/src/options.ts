@@ -23,7 +23,10 @@ export interface TaskGatewayOptions {
    * requests for other names than those of this machine are refused there, because any web page could send them.
    */
   readonly publicUrl?: string | undefined;
-  /** Says who calls; `undefined` refuses the request. Callers see their own tasks only. Default: all share their tasks. */
+  /**
+   * Says who calls; `undefined` refuses the request. Callers see their own tasks only.
+   * Refused as UNAVAILABLE if it does not answer within 5 s. Default: all share their tasks.
+   */
   readonly authenticate?: Authenticate | undefined;
   /** How long a task may take, in all. It then fails with `TIMEOUT`. Default 86,400,000 (a day). */
   readonly timeoutMs?: number | undefined;

@@ -1,7 +1,8 @@
 import { routeUpgrades, type UpgradeListener } from '@batonjs/bindings-websocket/sockets';
 import { type AgentClient, type ClientTelemetry, connect } from '@batonjs/client';
+import { guardHook } from '@batonjs/protocol/hooks';
 import { type AgentServer, type Caller, createAgentServer, type Handle, type Logger } from '@batonjs/server';
-import { withOwnHost } from '@batonjs/server/adapter';
+import { answerInTime, withOwnHost } from '@batonjs/server/adapter';
 import { memoryStore } from '@batonjs/store-memory';
 import { cancelWaiting, type DispatchSettings, dispatcher } from './dispatch/dispatcher.ts';
 import { createTargets } from './dispatch/targets.ts';
@@ -40,14 +41,15 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
     types,
     store = memoryStore(),
     name = 'task-gateway',
-    authenticate,
     publicUrl,
     timeoutMs = 86_400_000,
     unreachableMs = 60_000,
     bodyBytes = 1_048_576,
-    logger = toStandardError,
     telemetry = {},
   } = options;
+  const logger = guardHook('The logger', options.logger ?? toStandardError);
+  const { authenticate: ask } = options;
+  const authenticate = ask && answerInTime('authenticate', ask);
   for (const line of unknownGatewayOptions(options)) logger('warn', line, {});
   const targets = createTargets(
     types,

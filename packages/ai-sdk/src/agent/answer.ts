@@ -1,4 +1,5 @@
 import type { Message } from '@batonjs/protocol';
+import { unlessAborted } from '@batonjs/protocol/timing';
 import {
   append,
   artifact,
@@ -92,7 +93,7 @@ export class Answer {
     } catch (error) {
       turn.signal.throwIfAborted();
       if (!(error instanceof ModelFailure)) throw error;
-      options.onError?.(error.cause);
+      await unlessAborted(options.onError?.(error.cause), turn.signal);
       yield failed(failureOf(error), this.#metadata());
     } finally {
       this.#reader.close();

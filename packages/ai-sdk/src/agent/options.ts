@@ -65,7 +65,7 @@ export interface StreamedAgentOptions {
    */
   readonly keepPrompts?: boolean | { readonly bytes: number } | undefined;
   /**
-   * Sees the errors of models, of which clients are told nothing. What it throws, the agent throws, so that `retry` of the
+   * Sees the errors of models, of which clients are told nothing. What it throws or rejects with, the agent throws, so that `retry` of the
    * server runs the turn again. Default: errors are dropped, and the task fails.
    */
   readonly onError?: ((error: unknown) => void) | undefined;

@@ -1,3 +1,5 @@
+import { guardHook } from '@batonjs/protocol/hooks';
+
 // biome-ignore format: a table reads best with one row per line
 /**
  * Everything that one version can express and the other cannot. `up` is from 0.3 to 1.0. Nothing else is lost: `down(up(x))`
@@ -50,8 +52,9 @@ export type OnLoss = (loss: Loss) => void;
 
 /** Passes losses on, except harmless ones. */
 export function lossReporter(onLoss: OnLoss = warnOnce()): ReportLoss {
+  const report = guardHook('onLoss', onLoss);
   return (code, path) => {
-    if (!('harmless' in losses[code])) onLoss({ code, path });
+    if (!('harmless' in losses[code])) report({ code, path });
   };
 }
 

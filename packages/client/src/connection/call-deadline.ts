@@ -22,12 +22,17 @@ export interface CallDeadline {
   classify(error: unknown): unknown;
 }
 
-/** What the network threw, is its `cause`. */
-class NoAnswer extends Error {}
+/** Has what the network threw. */
+class NoAnswer {
+  readonly cause: unknown;
+  constructor(cause: unknown) {
+    this.cause = cause;
+  }
+}
 
 /** An error of the network, so that `classify` can tell it from one of this package or its user. */
 export const ofNetwork = (error: unknown): unknown =>
-  A2AError.is(error) || ClientError.is(error) ? error : new NoAnswer('', { cause: error });
+  A2AError.is(error) || ClientError.is(error) ? error : new NoAnswer(error);
 
 /** What the network answers, with its errors marked. */
 export const answered = <T>(answer: Promise<T>): Promise<T> =>

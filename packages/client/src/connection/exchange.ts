@@ -125,8 +125,7 @@ export async function credentialsFor(
 ) {
   try {
     const isTrusted = origins.has(new URL(url).origin);
-    const asked = credentials?.({ url, card, isTrusted, ...refusal });
-    return asked instanceof Promise ? await unlessAborted(asked, signal) : asked;
+    return await unlessAborted(credentials?.({ url, card, isTrusted, ...refusal }), signal);
   } catch (error) {
     throw new ClientError('CREDENTIALS', 'The credentials hook failed', error);
   }

@@ -1,5 +1,6 @@
 import type { SendMessageRequest, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
+import { guardHook } from '@batonjs/protocol/hooks';
 import { ClientError } from '../client-error.ts';
 import { startDeadline } from '../connection/call-deadline.ts';
 import { outOfReach, sendAgain, startRetries } from '../connection/retries.ts';
@@ -93,6 +94,7 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     const { settings, card } = this.#session;
     const { clock } = settings;
     const view = this.#view;
+    const opened = guardHook('onOpen', this.#options.onOpen);
     const sent = start.request;
     const isSending = sent !== undefined;
     const continued = sent?.message.taskId;
@@ -134,7 +136,7 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
             lastEventId: this.#lastEventId,
             onOpen: () => {
               isOpen = true;
-              this.#options.onOpen?.();
+              opened();
             },
           });
           for await (const positioned of isPolling ? events : withLate(events, { isOver, clock })) {

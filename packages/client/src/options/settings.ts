@@ -75,10 +75,10 @@ export function toSettings(given: ConnectOptions) {
       longestMs: 10_000,
       budget: 50,
       sendForMs: 60_000,
-      ...compact(retry || {}),
+      ...compact(retry),
       attempts: attempts ?? 5,
       sendAttempts: attempts ?? Number.POSITIVE_INFINITY,
     },
-    clock: { ...systemClock, ...compact(clock ?? {}) },
+    clock: { ...systemClock, ...compact(clock) },
   };
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ClientCompatibility, parseAnswer } from '@batonjs/bindings';
 import { A2A_JSON, DELIVERY_ID, JSON_TYPE } from '@batonjs/protocol/headers';
+import { guardHook } from '@batonjs/protocol/hooks';
 import type { AgentEvent } from '../replies/agent-reply.ts';
 import { checkEvent } from '../replies/check-reply.ts';
 import { deliveryText } from './delivery-text.ts';
@@ -42,7 +43,8 @@ export interface WebhookReceiver {
  */
 export function webhookReceiver(options: WebhookReceiverOptions): WebhookReceiver {
   const { expects, onEvent, seen = seenDeliveries() } = options;
-  const { maxBytes = 0x1000000, onError = console.error, compatibility = [] } = options;
+  const { maxBytes = 0x1000000, compatibility = [] } = options;
+  const onError = guardHook('onError', options.onError ?? console.error);
   const isGenuine = genuineDelivery(options);
   const underway = new Map<string, Promise<number>>();
 

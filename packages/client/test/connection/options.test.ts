@@ -46,7 +46,7 @@ describe('an option that is undefined is as good as left out:', () => {
       const { status, headers, body: answer } = await server.fetch(asked);
       response.writeHead(status, Object.fromEntries(headers)).end(await new Response(answer).text());
     });
-    const agent = await connect(url, given as ConnectOptions);
+    const agent = await connect(url, { retry: { firstMs: 1 }, ...given } as ConnectOptions);
     await expect(agent.listTasks({})).resolves.toMatchObject({ tasks: [] });
     await expect(agent.stream('Hi').result()).resolves.toMatchObject({
       task: { status: { state: 'TASK_STATE_COMPLETED' } },

@@ -1,8 +1,16 @@
 import { type AgentClient, connect } from '@batonjs/client';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { AGENT_CARD_PATH } from '@batonjs/protocol/headers';
+import { guardHook } from '@batonjs/protocol/hooks';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
-import { createFetch, isForeignHost, isLarge, type OptionNames, readBody } from '@batonjs/server/adapter';
+import {
+  answerInTime,
+  createFetch,
+  isForeignHost,
+  isLarge,
+  type OptionNames,
+  readBody,
+} from '@batonjs/server/adapter';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 type Handle = AgentServer['handle'];
@@ -15,7 +23,7 @@ export type CallerHeaders = Readonly<Record<string, string | undefined>>;
 /**
  * The agent behind a protocol for front ends. A server of this process sees the headers of each request, so that it
  * authenticates its callers itself. A client has the same credentials for all of them; a function chooses the client of
- * a caller, or throws an `A2AError` such as `UNAUTHENTICATED`.
+ * a caller within 5 s, or throws an `A2AError` such as `UNAUTHENTICATED`.
  */
 export type FrontAgent =
   | (Pick<AgentServer, 'fetch' | 'handle'> & Partial<Pick<AgentServer, 'checkCaller'>>)
@@ -36,6 +44,8 @@ export interface Asked {
   readonly signal: AbortSignal;
   /** Whether the handler closes, which is no fault of the client. */
   isClosing(): boolean;
+  /** Tells the program of an error that is no fault of the caller. */
+  onError(error: unknown): void;
   /** The error for a path, below the mount, at which nothing is. */
   notFound(): A2AError;
   /** The JSON of the body. Throws `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE` and `PARSE_ERROR`. */
@@ -84,13 +94,14 @@ export function frontDoor(
   {
     path = '/',
     bodyBytes = 4_194_304,
-    onError = logError,
+    onError: given = logError,
     refusals,
   }: FrontDoorOptions & { readonly refusals: 'json' | 'text' },
   answer: (asked: Asked) => Promise<FrontReply>,
 ): FrontDoor {
   if (!(Number.isInteger(bodyBytes) && bodyBytes > 0))
     throw new RangeError(`bodyBytes is a whole number above 0, not ${bodyBytes}`);
+  const onError = guardHook('onError', given);
   const closing = new AbortController();
   const clientFor = clientsOf(agent);
   const handle: Handle = async (exchange) => {
@@ -107,6 +118,7 @@ export function frontDoor(
         agent: client,
         follow: { signal, ...(followForMs !== undefined && { followForMs }) },
         signal,
+        onError,
         isClosing: () => closing.signal.aborted,
         notFound: () =>
           new A2AError(
@@ -168,8 +180,10 @@ function clientsOf(agent: FrontAgent) {
     throw new TypeError(
       'A front end talks to an agent server, a client of `connect`, or a function that gives one',
     );
-  if (typeof agent === 'function')
-    return async ({ headers }: HttpExchange) => ({ client: await agent(headers), ...asIs });
+  if (typeof agent === 'function') {
+    const ask = answerInTime('agent', agent);
+    return async ({ headers }: HttpExchange) => ({ client: await ask(headers), ...asIs });
+  }
   if (!('handle' in agent)) return async () => ({ client: agent, ...asIs });
   // A stream of a server that closes ends at once: to try again for a minute would hold up its shutdown.
   return async ({ headers }: HttpExchange) => {

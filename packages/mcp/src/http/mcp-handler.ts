@@ -1,8 +1,9 @@
 import { A2AError, type AgentClient } from '@batonjs/client';
 import { logError } from '@batonjs/extensions/internals';
+import { guardHook } from '@batonjs/protocol/hooks';
 import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
 import type { AgentServer } from '@batonjs/server';
-import { isForeignHost } from '@batonjs/server/adapter';
+import { answerInTime, isForeignHost } from '@batonjs/server/adapter';
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -52,7 +53,7 @@ export interface McpHandler {
 
 /**
  * Serves an agent as an MCP server over streamable HTTP. For several users, a function checks the caller of each
- * request, those of a session included, and chooses its agent. It reads headers, not the body. It refuses a caller with
+ * request, those of a session included, and chooses its agent, within 5 s. It reads headers, not the body. It refuses a caller with
  * an `A2AError`, such as `UNAUTHENTICATED`, which the caller sees with its challenge. Other errors go to `onError`.
  *
  * Without a function, every request reaches the agent with the same credentials. Those of web pages are then refused unless
@@ -64,7 +65,8 @@ export function mcpHandler(
   options: McpHandlerOptions = {},
 ): McpHandler {
   mustKnowOptions(options, known);
-  const { onError: onerror, bodyBytes: maxRequestBodySize = 1_048_576 } = options;
+  const { onError, bodyBytes: maxRequestBodySize = 1_048_576 } = options;
+  const onerror = onError && guardHook('onError', onError);
   if (!(Number.isInteger(maxRequestBodySize) && maxRequestBodySize > 0))
     throw new RangeError(`bodyBytes is an integer above 0, not ${maxRequestBodySize}`);
   const { createServer, tasks } = serverFactory(options);
@@ -74,7 +76,7 @@ export function mcpHandler(
     throw new TypeError('mcpHandler takes a client of `connect`, or a function that gives one');
   const identify =
     typeof agent === 'function'
-      ? agent
+      ? answerInTime('agent', agent)
       : ({ headers }: Request) => {
           checkOrigin(headers.get('origin'));
           return { caller: 'anyone', agent };

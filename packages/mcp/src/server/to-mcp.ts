@@ -1,5 +1,6 @@
 import type { AgentClient } from '@batonjs/client';
 import type { AgentCard } from '@batonjs/protocol';
+import { guardHook } from '@batonjs/protocol/hooks';
 import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
 import {
   type CallToolRequest,
@@ -93,14 +94,14 @@ export function serverFactory({
   waitMs = 0,
   tasks = {},
   modelApproves = false,
-  onError = () => {},
+  onError,
 }: McpOptions): ServerFactory {
   if (!(waitMs >= 0 && waitMs < 2 ** 31))
     throw new RangeError(`waitMs is from 0 to 2147483647, not ${waitMs}`);
   const requests: TaskRequests = {
     settings: readTaskOptions(tasks, waitMs),
     closedQuestions: new ClosedQuestions(),
-    onError,
+    onError: guardHook('onError', onError),
   };
   return {
     createServer: (era, card, agentOf) =>

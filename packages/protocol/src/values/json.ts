@@ -3,10 +3,12 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The object without members that are undefined: the object itself if it has none. */
-export function compact<T extends object>(value: T): T {
+export function compact<T extends object | false | undefined>(value: T): T {
   for (const name in value)
-    if (value[name] === undefined)
-      return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
+    if ((value as Record<string, unknown>)[name] === undefined)
+      return Object.fromEntries(
+        Object.entries(value as object).filter(([, member]) => member !== undefined),
+      ) as T;
   return value;
 }
 

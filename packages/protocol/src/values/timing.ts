@@ -47,8 +47,9 @@ export function unlessAborted<T>(answer: T | PromiseLike<T>, signal: AbortSignal
     const stop = () => reject(signal.reason);
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop);
-    const settled = Promise.resolve(answer);
-    settled.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    Promise.resolve(answer)
+      .finally(() => signal.removeEventListener('abort', stop))
+      .then(resolve, reject);
   });
 }
 

@@ -25,6 +25,8 @@ export type {
   TurnSpan,
   TurnStart,
 } from '../base/hooks/telemetry.ts';
+export { answerInTime } from '../base/timing/within-deadline.ts';
+export { callerOf } from './calls/authenticate.ts';
 export {
   type Asked,
   answerRequest,

@@ -1,7 +1,7 @@
 import type { PushFormat } from '@batonjs/bindings';
 import type { StreamResponse } from '@batonjs/protocol';
 import { A2A_VERSION, DELIVERY_ID, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
-import { retryAfterMs } from '@batonjs/protocol/timing';
+import { retryAfterMs, unlessAborted } from '@batonjs/protocol/timing';
 import type { PushConfig } from '@batonjs/store';
 import { sha256 } from '#bytes';
 import { sendTo } from '#send-to';
@@ -79,8 +79,9 @@ async function post(
   let signed: Readonly<Record<string, string>>;
   try {
     body = webhookRequest.format.encode(webhookRequest.event);
-    signed = (await sign?.(unsigned(webhookRequest, body, clock.now()))) ?? {};
+    signed = (await unlessAborted(sign?.(unsigned(webhookRequest, body, clock.now())), signal)) ?? {};
   } catch (error) {
+    if (signal.aborted) throw error;
     logger('error', 'A delivery could not be made', { taskId, error });
     return failure('could not be made');
   }

@@ -43,6 +43,7 @@ export const pushOptions = {
   configsPerTask: 100,
   /** Whether get and list leave out `token` and `authentication.credentials`. Default true. */
   redactSecrets: true,
+  /** Signs each delivery, within `timeoutMs`: `signPush` of `@batonjs/auth`. */
   sign: undefined as SignPush | undefined,
 };
 

@@ -1,5 +1,6 @@
+import { A2AError } from '@batonjs/protocol/errors';
 import { type Answer, StoreError } from '@batonjs/store';
-import { type Clock, type HearingClock, hear } from './clock.ts';
+import { type Clock, type HearingClock, hear, systemClock } from './clock.ts';
 import { deadlinesOf } from './deadline-timers.ts';
 import { work } from './hold-process.ts';
 
@@ -23,9 +24,16 @@ export interface CallWatch {
   failed(error: unknown): void;
 }
 
+/** How long a function of the user's may take where no option says it: as long as a store by default. */
+const usualMs = 5_000;
+
+const storeExpired = (ms: number) =>
+  new StoreError('UNAVAILABLE', `The store did not answer within ${ms} ms`);
+
 /**
  * Gives a store call so many milliseconds; then it rejects as `UNAVAILABLE`, whatever becomes of it later. `ms` is one
- * of few values. A late value is passed to `late`. `watch` hears how the call ends.
+ * of few values. A late value is passed to `late`. `watch` hears how the call ends. `expired`: the error, if it is no
+ * store that is called.
  */
 export function bounded<T>(
   call: Promise<T>,
@@ -33,6 +41,7 @@ export function bounded<T>(
   clock: HearingClock,
   late?: (value: T) => void,
   watch?: CallWatch,
+  expired: (ms: number) => Error = storeExpired,
 ): Promise<T> {
   clock[hear]?.(call);
   return new Promise((resolve, reject) => {
@@ -47,7 +56,7 @@ export function bounded<T>(
       expire() {
         isLate = true;
         if (--work.count === 0) work.letGo();
-        fail(new StoreError('UNAVAILABLE', `The store did not answer within ${ms} ms`));
+        fail(expired(ms));
       },
     });
     call.then(
@@ -66,4 +75,25 @@ export function bounded<T>(
       },
     );
   });
+}
+
+/**
+ * A function of the user's for whose answer a request waits, at most `ms` milliseconds, one of few values: then the request
+ * is refused as `UNAVAILABLE`, and the log says why.
+ */
+export function answerInTime<Args extends readonly unknown[], T>(
+  name: string,
+  ask: (...args: Args) => T | Promise<T>,
+  ms = usualMs,
+  clock: Clock = systemClock,
+): (...args: Args) => T | Promise<T> {
+  const expired = () =>
+    new A2AError('UNAVAILABLE', undefined, {
+      retryAfter: 1,
+      cause: new Error(`\`${name}\` did not answer within ${ms} ms`),
+    });
+  return (...args) => {
+    const answer = ask(...args);
+    return answer instanceof Promise ? bounded(answer, ms, clock, undefined, undefined, expired) : answer;
+  };
 }
