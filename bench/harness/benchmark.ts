@@ -20,7 +20,11 @@ export type Contender =
   | 'bare-notify'
   | 'bare-sse'
   | 'bare-ws'
-  | 'grpc-js';
+  | 'grpc-js'
+  | 'dbos'
+  | 'openworkflow'
+  | 'restate'
+  | 'pg-boss';
 
 /** A target: a name in `ratios`, and its bound. */
 export interface Goal {

@@ -123,7 +123,7 @@ export interface Postgres {
 /** Calls with a PostgreSQL of its own, which flushes every commit to the disk. */
 export async function withPostgres<T>(use: (postgres: Postgres) => Promise<T>): Promise<T> {
   if (!(await canStartPostgres())) throw new Error('There is no PostgreSQL');
-  const postgres = await startPostgres();
+  const postgres = await startPostgres([], { folder: tmpdir() });
   try {
     return await use({ url: postgres.url, cpu: () => cpuOfTree(postgres.pid) ?? 0 });
   } finally {

@@ -134,15 +134,16 @@ exec setpriv --reuid "$uid" --regid "$gid" --clear-groups "$@"`;
 
 /**
  * Starts a server and waits until it answers. `args`: more options of its configuration: `['-c', 'fsync=off']`.
- * `diskSize`: gives it a disk of this size besides (`12m`), if `canHaveDisk`.
+ * `diskSize`: gives it a disk of this size besides (`12m`), if `canHaveDisk`. `folder`: where its own one lies, for those to
+ * whom it matters that a commit waits for the disk.
  */
 export async function startPostgres(
   args: readonly string[] = [],
-  { diskSize }: { readonly diskSize?: string } = {},
+  { diskSize, folder = quickFolder() }: { readonly diskSize?: string; readonly folder?: string } = {},
 ): Promise<PostgresServer> {
   const bin = binaries()!;
   const user = await unprivileged();
-  const dir = await mkdtemp(join(quickFolder(), 'baton-postgres-'));
+  const dir = await mkdtemp(join(folder, 'baton-postgres-'));
   await chmod(dir, 0o700);
   if (user.uid !== undefined) await chown(dir, user.uid, user.gid!);
   const port = await freePort();

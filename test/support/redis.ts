@@ -35,6 +35,8 @@ export interface StartOptions {
   readonly appendfsync?: 'always' | 'everysec' | 'no';
   /** More lines of its configuration: `['--maxmemory', '100mb']`. */
   readonly args?: readonly string[];
+  /** Where its own folder lies. Default: in memory where there is room. */
+  readonly folder?: string;
 }
 
 const howToGetIt = {
@@ -105,8 +107,8 @@ function untilReady({ stdout }: ChildProcess): Promise<string | undefined> {
 
 /** Starts a server and waits until it answers. */
 export async function startRedis(options: StartOptions = {}): Promise<RedisServer> {
-  const { family = 'redis', appendfsync = 'always', args = [] } = options;
-  const dir = await mkdtemp(join(quickFolder(), `baton-${family}-`));
+  const { family = 'redis', appendfsync = 'always', args = [], folder = quickFolder() } = options;
+  const dir = await mkdtemp(join(folder, `baton-${family}-`));
   // The bus of a Cluster has the port 10,000 above it.
   const port = await freePort(10_000);
   const cli = async (...command: readonly string[]) => {
