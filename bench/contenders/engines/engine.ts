@@ -14,7 +14,7 @@ export type EngineOptions = (
   /** Where the engines are installed. */
   readonly engines?: string;
   /** The second step never ends: its process is killed there. */
-  readonly hangs?: boolean;
+  readonly stays?: boolean;
   /** Of Baton, in milliseconds. */
   readonly lease?: number;
 };
@@ -31,7 +31,7 @@ export interface Recorded {
 export interface Engine {
   /** Runs a task to its end. */
   run(): Promise<string>;
-  /** So many tasks run at a time from now on, where an engine has to know. */
+  /** So many tasks run at a time from now on, where an engine has to know; with 0, it looks for none. */
   prepare?(atATime: number): Promise<unknown>;
   /** Starts a task; resolves to its id. */
   begin?(): Promise<string>;
@@ -46,7 +46,7 @@ const inSecond = Promise.withResolvers<void>();
 
 /** One step, given what the one before has recorded. */
 export async function step(before?: Recorded): Promise<Recorded> {
-  if (options.hangs && before?.i === 1) {
+  if (options.stays && before?.i === 1) {
     inSecond.resolve();
     await new Promise(() => {});
   }
@@ -86,6 +86,7 @@ const questionsOf = (engine: Engine) => ({
       }
     });
     const took = performance.now() - start;
+    await engine.prepare?.(0);
     latencies.sort((a, b) => a - b);
     return {
       tasks: latencies.length,
