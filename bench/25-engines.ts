@@ -44,7 +44,7 @@ export const benchmark: Benchmark = {
   number: 25,
   name: 'engines',
   mostRuns: 3,
-  work: 'a task of three recorded steps and an awaited result: Baton on each store (`--store`), DBOS, openworkflow, pg-boss, Restate',
+  work: 'a task of three recorded steps and an awaited result, beside other engines, each store (`--store`)',
   goals: [
     { ratio: 'baton / dbos, CPU a task, 1 at a time', atMost: 0.6 },
     { ratio: 'baton / dbos, p50 a task, 1 at a time', atMost: 0.6 },
@@ -66,12 +66,10 @@ async function run({ runs, short, store: only }: RunOptions): Promise<Measured> 
   /** A part of a measurement for so many milliseconds. */
   const lengthOf = ({ atATime, stepMs }: Cell): number => {
     if (short) return 100;
-    if (stepMs === 0) return 1_000;
-    return atATime === 1 ? 3_000 : 1_500;
+    return stepMs > 0 && atATime === 1 ? 4_000 : 2_000;
   };
 
-  /** All of them are there at once and take turns part by part: other work on the machine then disturbs all alike. */
-  const measure = (row: Row, inTurn: InTurn) =>
+  const measure = (row: Row) =>
     enginePlaces[row.place](engines, async ({ options, pid: server = 0 }) => {
       const worker = await start(row, options);
       const own = await worker.ask('pid');
@@ -79,8 +77,9 @@ async function run({ runs, short, store: only }: RunOptions): Promise<Measured> 
         cpu: (await worker.ask('cpu')) + (cpuOfTree(server) ?? 0),
         written: (writtenByTree(server) ?? 0) + (writtenByTree(own) ?? 0),
       });
-
-      async function measureCell(cell: Cell): Promise<void> {
+      for (const atATime of [16, 1])
+        await worker.ask('drive', { forMs: short ? 50 : 1_000, atATime, stepMs: 0 });
+      for (const cell of short ? cells.filter(({ stepMs }) => stepMs === 0) : cells) {
         const before = await used();
         const { tasks, ms, p50, p99 } = await worker.ask('drive', { forMs: lengthOf(cell), ...cell });
         const after = await used();
@@ -92,13 +91,7 @@ async function run({ runs, short, store: only }: RunOptions): Promise<Measured> 
         add('p50', p50);
         add('p99', p99);
       }
-
-      for (const atATime of [16, 1])
-        await inTurn(() => worker.ask('drive', { forMs: short ? 50 : 1_000, atATime, stepMs: 0 }));
-      for (let round = 0; round < runs; round++)
-        for (const cell of short ? cells.filter(({ stepMs }) => stepMs === 0) : cells)
-          await inTurn(() => measureCell(cell));
-      await inTurn(() => worker.stop());
+      await worker.stop();
     });
 
   const count = (row: Row) =>
@@ -136,9 +129,7 @@ async function run({ runs, short, store: only }: RunOptions): Promise<Measured> 
     const named = new Map(which.filter(isChosen).map((row) => [rowName(row), row]));
     return alternate([...named.keys()], times, (name) => act(named.get(name)!));
   };
-  const inTurn = oneByOne();
-  const measured = await Promise.allSettled(rows.filter(isChosen).map((row) => measure(row, inTurn)));
-  for (const one of measured) if (one.status === 'rejected') throw one.reason;
+  await inTurns(rows, measure);
   await inTurns(
     rows.filter(({ place }) => place === 'postgres'),
     count,
@@ -155,16 +146,4 @@ async function run({ runs, short, store: only }: RunOptions): Promise<Measured> 
       [one.row.contender, unitOf(one.what, one.row, one.cell)],
     );
   return { results: values.results, ...ratiosOf(ratios) };
-}
-
-type InTurn = <T>(act: () => Promise<T>) => Promise<T>;
-
-/** Those who ask act one at a time, in the order in which they asked. */
-function oneByOne(): InTurn {
-  let last: Promise<unknown> = Promise.resolve();
-  return (act) => {
-    const acted = last.then(act, act);
-    last = acted;
-    return acted;
-  };
 }

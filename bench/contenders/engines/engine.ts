@@ -31,7 +31,7 @@ export interface Recorded {
 export interface Engine {
   /** Runs a task to its end. */
   run(): Promise<string>;
-  /** So many tasks run at a time from now on, where an engine has to know; with 0, it looks for none. */
+  /** So many tasks run at a time from now on, where an engine has to know. */
   prepare?(atATime: number): Promise<unknown>;
   /** Starts a task; resolves to its id. */
   begin?(): Promise<string>;
@@ -86,7 +86,6 @@ const questionsOf = (engine: Engine) => ({
       }
     });
     const took = performance.now() - start;
-    await engine.prepare?.(0);
     latencies.sort((a, b) => a - b);
     return {
       tasks: latencies.length,

@@ -39,8 +39,6 @@ serve({
   // Each free place of a worker asks for work: no more places than tasks.
   async prepare(concurrency) {
     await worker?.stop();
-    worker = undefined;
-    if (concurrency === 0) return;
     worker = client.newWorker({ concurrency });
     await worker.start();
   },

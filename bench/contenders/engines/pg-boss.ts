@@ -38,7 +38,6 @@ serve({
   async prepare(localConcurrency) {
     for (const [n, name] of queues.entries()) {
       await boss.offWork(name);
-      if (localConcurrency === 0) continue;
       await boss.work(name, { localConcurrency }, async ([job]) => {
         const { id, before } = job!.data;
         const recorded = await step(before);
