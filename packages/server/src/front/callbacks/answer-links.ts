@@ -15,7 +15,7 @@ import {
 import type { CallbackToken } from '../../operations/callbacks/receive-callback.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import { readContent } from '../http/request-body.ts';
-import { linkText, questionPage, settledPage } from './answer-page.ts';
+import { linkText, questionPage, settledPage } from '../pages/answer-page.ts';
 
 /** The type of the body that a page without a program posts. */
 export const isForm = ({ headers }: HttpExchange): boolean =>

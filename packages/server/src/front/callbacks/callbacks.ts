@@ -13,8 +13,8 @@ import {
 import { REQUEST_ID, requestIdOf } from '../calls/request-id.ts';
 import type { Handle, HttpExchange } from '../http/http-exchange.ts';
 import { readBody } from '../http/request-body.ts';
+import { messagePage, settledPage } from '../pages/answer-page.ts';
 import { isForm, showLink, takeAnswer } from './answer-links.ts';
-import { messagePage, settledPage } from './answer-page.ts';
 
 /**
  * Takes the values of callbacks, and the answers of people to questions, at any path that ends in `/callbacks/` and a token. The token is the credential: it is

@@ -27,7 +27,7 @@ import { type Answer, type AnsweringParts, answerCall, type DecodedCall } from '
 import { REQUEST_ID, requestIdOf } from '../calls/request-id.ts';
 import { checkTenant } from '../calls/tenants.ts';
 import { inSpan } from '../calls/traced-answer.ts';
-import { browserPage, isForBrowser } from './browser-page.ts';
+import { browserPage } from '../pages/browser-page.ts';
 import { cardReply, extendedCardReply } from './card-reply.ts';
 import type { Handle, HttpExchange } from './http-exchange.ts';
 import { isLarge, readBody } from './request-body.ts';
@@ -137,7 +137,7 @@ async function publicCard(
     await checkTenant(tenant, undefined, tenants);
     const card = await cards.public({ baseUrl, tenant });
     if (isForBrowser(exchange))
-      return privately(browserPage(card, exchange), requestIdOf(exchange.headers, clock));
+      return privately(browserPage(card, exchange.method), requestIdOf(exchange.headers, clock));
     const version = statedVersion(exchange);
     const older = compatibility.map((other) => other.encodeCard(card, version)).find(Boolean);
     return cardReply(older ?? card, exchange);
@@ -247,3 +247,9 @@ function replyTo(
   if (call.operation !== 'GetExtendedAgentCard') return encoded;
   return extendedCardReply(encoded, exchange, credentialHeaders(card));
 }
+
+/** Whether a person opened the address of the agent in a browser. No client of A2A asks for `text/html`. */
+const isForBrowser = ({ method, path, headers }: HttpExchange): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  (path === '' || path === '/') &&
+  (headers.accept?.toLowerCase().includes('text/html') ?? false);

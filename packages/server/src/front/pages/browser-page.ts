@@ -2,17 +2,10 @@ import type { HttpReply } from '@batonjs/bindings';
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { AGENT_CARD_PATH } from '@batonjs/protocol/headers';
 import { credentialsOf } from './credentials-of-card.ts';
-import type { HttpExchange } from './http-exchange.ts';
 import { escaped, pageReply } from './page.ts';
 
-/** Whether a person opened the address of the agent in a browser. No client of A2A asks for `text/html`. */
-export const isForBrowser = ({ method, path, headers }: HttpExchange): boolean =>
-  (method === 'GET' || method === 'HEAD') &&
-  (path === '' || path === '/') &&
-  (headers.accept?.toLowerCase().includes('text/html') ?? false);
-
 /** A page that describes the agent at this address, and how to call it. Nothing on it runs or is loaded. */
-export function browserPage(card: AgentCard, { method }: HttpExchange): HttpReply {
+export function browserPage(card: AgentCard, method: string): HttpReply {
   const { body, headers, ...reply } = pageReply(pageOf(card));
   return { ...reply, headers: { ...headers, vary: 'Accept' }, ...(method === 'GET' && { body }) };
 }
