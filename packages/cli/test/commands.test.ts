@@ -201,60 +201,6 @@ describe('task push-config', () => {
 });
 
 describe('task', () => {
-  it('list shows pages, and asks for what was given', async () => {
-    let asked: unknown;
-    const page = {
-      tasks: [taskOf('WORKING'), { id: 'u', status: { state: 'TASK_STATE_FAILED' } }],
-      nextPageToken: 'n',
-      pageSize: 2,
-      totalSize: 5,
-    };
-    const { line } = await serveAnswers({
-      ListTasks(params) {
-        asked = params;
-        return page;
-      },
-    });
-    const shown =
-      'Task ID: t\nContext ID: c\nState: TASK_STATE_WORKING\nTask ID: u\nContext ID: \nState: TASK_STATE_FAILED\nTasks: 2\nNext Page Token: n\n';
-    const list = (flags = '') => cli(`task list ${line} ${flags}`);
-    expect((await list()).stdout).toBe(shown);
-    expect(asked).toEqual({});
-    await list('--context-id c --state TASK_STATE_INPUT_REQUIRED --page-size 2 --page-token p');
-    expect(asked).toEqual({
-      contextId: 'c',
-      status: 'TASK_STATE_INPUT_REQUIRED',
-      pageSize: 2,
-      pageToken: 'p',
-    });
-    await list('--state auth_required');
-    expect(asked).toEqual({ status: 'TASK_STATE_AUTH_REQUIRED' });
-    expect((await list('-o json')).json).toEqual(page);
-    expect((await list('-o json --stream')).lines).toEqual(page.tasks);
-  });
-
-  it('cancel shows what became of the task, also if it was canceled before', async () => {
-    let state = 'CANCELED';
-    const error = { code: -32002, message: 'Task cannot be canceled' };
-    const { line } = await serveAnswers({ CancelTask: () => ({ error }), GetTask: () => taskOf(state) });
-    expect(await cli(`task cancel t ${line}`)).toMatchObject({
-      code: 0,
-      stdout: 'Task ID: t\nContext ID: c\nState: TASK_STATE_CANCELED\n',
-    });
-    expect((await cli(`task cancel t ${line} -o json`)).json).toEqual(taskOf('CANCELED'));
-    state = 'COMPLETED';
-    const ended = await cli(`task cancel t ${line}`);
-    expect(ended.code).toBe(1);
-    expect(ended.stderr).toMatch(
-      /^State: TASK_STATE_COMPLETED\nError: Task cannot be canceled\nCode: TaskNotCancelableError\n/,
-    );
-    const other = await serveAnswers({});
-    expect((await cli(`task cancel t ${other.line}`)).stderr).toMatch(
-      /^Error: Method not found\nCode: MethodNotFoundError\n/,
-    );
-    expect(other.calls).toEqual(['CancelTask']);
-  });
-
   it.each([
     ['FAILED', 'Warning: The task ended as TASK_STATE_FAILED\n', ''],
     ['CANCELED', 'Warning: The task ended as TASK_STATE_CANCELED\n', ''],
@@ -295,37 +241,6 @@ describe('a wait', () => {
     expect(streamed.stdout).toMatch(
       /^Task ID: t\nContext ID: c\nState: TASK_STATE_WORKING\nState: TASK_STATE_INPUT_REQUIRED\nTask ID: t\nContext ID: c\nState: TASK_STATE_INPUT_REQUIRED\nResume: /,
     );
-  });
-
-  it('sends without a stream where the agent refuses one, once', async () => {
-    for (const state of ['COMPLETED', 'WORKING']) {
-      const { line, calls } = await serveAnswers({
-        SendMessage: () => ({ task: taskOf(state) }),
-        GetTask: () => taskOf('COMPLETED'),
-      });
-      const { lines } = await cli(`send hi ${line} --stream -o json --poll-interval 1ms`);
-      expect(lines.at(-1).task.status.state).toBe('TASK_STATE_COMPLETED');
-      expect(calls.filter((method) => method === 'SendMessage')).toHaveLength(1);
-      expect(calls.at(-1)).toBe(state === 'WORKING' ? 'GetTask' : 'SendMessage');
-    }
-    const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'Hi' }] };
-    const { line } = await serveAnswers({ SendMessage: () => ({ message }) });
-    expect((await cli(`send hi ${line} -o json`)).json).toEqual({ message });
-  });
-
-  it('fails with what the agent says', async () => {
-    const error = { code: -32602, message: 'No' };
-    const { line, calls } = await serveAnswers({ SendStreamingMessage: () => ({ error }) });
-    expect((await cli(`send hi ${line} -o json`)).json.error).toMatchObject({
-      code: 'InvalidParamsError',
-      message: 'No',
-    });
-    expect(calls).toEqual(['SendStreamingMessage']);
-    const gone = await serveAnswers({ GetTask: () => ({ error: { code: -32001, message: 'Gone' } }) });
-    expect((await cli(`task get t --wait ${gone.line} -o json`)).json.error).toMatchObject({
-      code: 'TaskNotFoundError',
-      hint: `baton task get t --debug -e ${gone.url} --transport JSONRPC`,
-    });
   });
 });
 
@@ -490,18 +405,6 @@ describe('a deployment', () => {
     await sqliteStore(file).close();
     expect((await cli(`tasks --store ${file} --agent shown`)).stdout).toBe('Tasks: 0\nWaiting: 0\n');
     expect(existsSync(`${file}-wal`)).toBe(false);
-  });
-
-  it('has a card that may not fit its schema', async () => {
-    const { line } = await serveAnswers({
-      ListTasks: () => ({ error: { code: -32603, message: 'Broken' } }),
-    });
-    const { json, code } = await cli(`doctor ${line} -o json`);
-    expect([code, json.problems]).toEqual([
-      1,
-      json.findings.filter(({ result }: { result: string }) => result === 'problem').length,
-    ]);
-    expect(json.findings[0]).toEqual({ check: 'agent answers', result: 'problem', note: 'Broken' });
   });
 
   it('of no store is no file', async () => {

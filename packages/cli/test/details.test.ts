@@ -37,33 +37,6 @@ const taskOf = (state: string) => ({ id: 't', contextId: 'c', status: { state: `
 const message = { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'ok' }] } };
 
 describe('a wait by reading', () => {
-  it('shows only what changed', async () => {
-    const { line, asked } = await serveResults([
-      refusal,
-      { task: taskOf('SUBMITTED') },
-      taskOf('SUBMITTED'),
-      taskOf('WORKING'),
-      taskOf('WORKING'),
-      taskOf('COMPLETED'),
-    ]);
-    const { lines } = await cli(`send hi ${line} --stream -o json --poll-interval 1ms`);
-    expect(lines.map(({ task }) => task.status.state)).toEqual([
-      'TASK_STATE_SUBMITTED',
-      'TASK_STATE_WORKING',
-      'TASK_STATE_COMPLETED',
-    ]);
-    expect(asked.map(({ method }) => method)).toEqual([
-      'SendStreamingMessage',
-      'SendMessage',
-      ...Array(4).fill('GetTask'),
-    ]);
-    expect(asked[1]!.params).toMatchObject({ configuration: { returnImmediately: true } });
-    const [first, second] = asked.map(
-      ({ params }) => (params.message as { messageId: string } | undefined)?.messageId,
-    );
-    expect(first).toBe(second);
-  });
-
   it('reads so many messages as are asked for', async () => {
     for (const [flags, params] of [
       ['', { id: 't' }],
@@ -89,15 +62,6 @@ describe('a wait by reading', () => {
     });
     expect([ran.code, ran.stdout]).toEqual([130, '']);
     expect(ran.stderr).toContain('Waiting for task t: Ctrl-C ends the wait, not the task');
-  });
-
-  it('ends in time, and says how to go on', async () => {
-    const { line, url } = await serveResults([taskOf('WORKING')]);
-    const { stderr, code } = await cli(`task get t ${line} --wait --poll-interval 1h --timeout 50ms`);
-    expect(code).toBe(5);
-    expect(stderr).toBe(
-      `Waiting for task t: Ctrl-C ends the wait, not the task\nError: No terminal state within 50ms\nCode: A2ACLI_ERR_TIMEOUT\nHint: baton task get t --wait -e ${url} --transport JSONRPC\n`,
-    );
   });
 });
 
@@ -135,51 +99,6 @@ describe('a message', () => {
         mediaType,
       })),
     );
-  });
-
-  it('has its parts in their order, each with its own media type', async () => {
-    const { line, asked } = await serveResults([message]);
-    const flags = [
-      '--text',
-      'a',
-      '--media-type',
-      'x/a',
-      '--data',
-      '[1]',
-      '--media-type',
-      'x/b',
-      '--data',
-      '-',
-      '--file',
-      'HTTP://f.example',
-      '--media-type',
-      'x/c',
-      '--file',
-      'http://f.example/x/y.z?q',
-    ];
-    await cli(['send', ...line.split(' '), 'first', ...flags], { stdin: '{"ü":1}' });
-    expect((asked[0]!.params.message as { parts: object[] }).parts).toEqual([
-      { text: 'first' },
-      { text: 'a', mediaType: 'x/a' },
-      { data: [1], mediaType: 'x/b' },
-      { data: { ü: 1 } },
-      { url: 'HTTP://f.example', filename: 'file', mediaType: 'x/c' },
-      { url: 'http://f.example/x/y.z?q', filename: 'y.z' },
-    ]);
-  });
-
-  it('has what its flags say, and nothing else', async () => {
-    const { line, asked } = await serveResults([message]);
-    await cli(`send hi ${line} --async`);
-    await cli(`send hi ${line} --async --task-id t --context-id c --metadata '{"a":1}'`);
-    const [plain, full] = asked.map(({ params }) => params);
-    expect(plain).toEqual({
-      message: { messageId: expect.any(String), role: 'ROLE_USER', parts: [{ text: 'hi' }] },
-      configuration: { returnImmediately: true },
-    });
-    expect(full).toMatchObject({ message: { taskId: 't', contextId: 'c' }, metadata: { a: 1 } });
-    const { stdout, stderr } = await cli(`send hi ${line}`);
-    expect([stdout, stderr]).toEqual(['Message ID: m\nRole: ROLE_AGENT\nMessage:\n  ok\n\n', '']);
   });
 
   it('is awaited or not as the command line says, whatever the settings say', async () => {

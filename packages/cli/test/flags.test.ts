@@ -4,13 +4,13 @@ import { pathToFileURL } from 'node:url';
 import type { AgentCard } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
-import { certificateOf } from '../../../test/support/certificate.ts';
 import { fileCardCache } from '../src/connection/card-cache.ts';
 import { resolveReference } from '../src/connection/card-reference.ts';
 import { attach, type GivenCredentials } from '../src/connection/credentials.ts';
 import { originAt } from '../src/connection/open-agent.ts';
 import { toDuration } from '../src/flags/duration.ts';
 import { addServiceParameter, toCount, toMetadata } from '../src/flags/key-values.ts';
+import { toState } from '../src/flags/states.ts';
 import { addTransport } from '../src/flags/transports.ts';
 import { keepToken, tokenFor } from '../src/settings/tokens.ts';
 import { serveMany } from './agents.ts';
@@ -49,6 +49,7 @@ describe.each<[what: string, read: (text: string) => unknown, rows: readonly (re
     ['jsonrpc', ['JSONRPC']], ['JSON-RPC', ['JSONRPC']], ['rest', ['HTTP+JSON']], ['http+json', ['HTTP+JSON']], ['grpc , rest', ['GRPC', 'HTTP+JSON']],
     ['fax', transport], ['', transport], ['grpc,', transport],
   ]],
+  ['a state', toState, [['input_required', 'TASK_STATE_INPUT_REQUIRED'], ['TASK_STATE_AUTH_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'], ['busy', expect.stringMatching(/^A state is one of submitted, /)]]],
 ])('%s', (_, read, rows) => {
   it.each(rows)('that is %j is %j', (text, value) => expect(readBy(read)(text)).toEqual(value));
 });
@@ -220,69 +221,6 @@ describe('settings', () => {
     writeFileSync(join(cwd, '.env'), text);
     return cwd;
   };
-
-  it('that a folder sets decide nothing about where a credential of the user goes', async () => {
-    const url = await serveMany();
-    const home = temporaryFolder();
-    const refused = async (file: string, line: string, env: Record<string, string> = {}) =>
-      (await cli(line, { cwd: local(file), home, env })).stderr;
-    const says = (variable: string, what: string, flag: string) =>
-      `Error: The .env of a folder sets ${variable}, which must not decide where ${what} goes\nCode: A2ACLI_ERR_USAGE\nHint: Give ${flag} on the command line, or name the file with --config if you trust it\n`;
-    expect(await refused(`A2ACLI_AGENT_CARD=${url}`, 'send hi', { A2ACLI_BEARER: 'x' })).toBe(
-      says('A2ACLI_AGENT_CARD', 'the value of --bearer', '--agent-card'),
-    );
-    expect(await refused('A2ACLI_INSECURE=true', `send -a ${url} --api-key x hi`)).toBe(
-      says('A2ACLI_INSECURE', 'the value of --api-key', '--insecure'),
-    );
-    expect(await refused(`A2ACLI_ENDPOINT=${url}`, 'send --transport rest --svc-param a:b hi')).toBe(
-      says('A2ACLI_ENDPOINT', 'the value of --svc-param', '--endpoint'),
-    );
-    expect(await refused('A2ACLI_TLS_CA=/x', `send -a ${url} --bearer x hi`)).toBe(
-      says('A2ACLI_TLS_CA', 'the value of --bearer', '--tls-ca'),
-    );
-    expect(
-      await refused(
-        'A2ACLI_AUTHORIZATION_SERVER=http://x',
-        `auth login -a ${url} --client-id x --client-secret y`,
-      ),
-    ).toBe(says('A2ACLI_AUTHORIZATION_SERVER', 'the value of --client-secret', '--authorization-server'));
-    expect(await refused('A2ACLI_AUTHORIZATION_SERVER=http://x', `auth login -a ${url} --client-id x`)).toBe(
-      says('A2ACLI_AUTHORIZATION_SERVER', 'a login', '--authorization-server'),
-    );
-  });
-
-  it('that a folder sets may name an agent for whom a credential is kept, or one without a credential', async () => {
-    const url = await serveMany();
-    const cwd = local(`A2ACLI_AGENT_CARD=${url}`);
-    const home = temporaryFolder();
-    expect((await cli('send hi', { cwd, home })).code).toBe(0);
-    expect((await cli('send hi', { cwd, home, env: { [`A2ACLI_BEARER@${url}`]: 'x' } })).code).toBe(0);
-    // The file of the folder has the credential too.
-    expect(
-      (await cli('send hi', { home, cwd: local(`A2ACLI_AGENT_CARD=${url}\nA2ACLI_BEARER=x`) })).code,
-    ).toBe(0);
-    // A file that the user names may do all.
-    const line = `send --config ${join(cwd, '.env')} --bearer x hi`;
-    expect((await cli(line, { cwd: temporaryFolder(), home })).code).toBe(0);
-  });
-
-  it('that a folder sets let nobody read a kept token', async () => {
-    const url = await serveMany();
-    const home = temporaryFolder();
-    keepToken(home, url, { accessToken: 'x' });
-    const ca = join(home, 'ca.pem');
-    writeFileSync(ca, certificateOf('localhost').cert);
-    for (const [name, value] of [
-      ['INSECURE', 'true'],
-      ['TLS_CA', ca],
-    ] as const) {
-      const { stderr } = await cli(`send -a ${url} hi`, { home, cwd: local(`A2ACLI_${name}=${value}`) });
-      expect(stderr).toContain(
-        `Error: The .env of a folder sets A2ACLI_${name}, which must not decide where the token of auth login goes\n`,
-      );
-    }
-    expect((await cli(`send -a ${url} hi`, { home })).code).toBe(0);
-  });
 
   it('of other tools, and empty ones, are none; the file above is read then', async () => {
     const above = local('A2ACLI_OUTPUT=json');

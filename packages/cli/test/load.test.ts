@@ -3,7 +3,7 @@ import { listen } from '@batonjs/server-node';
 import { expect, it, onTestFinished } from 'vitest';
 import { serve } from '../../../test/kit/serve.ts';
 import type { Operation } from '../src/load/operations.ts';
-import { orderOf, runLoad } from '../src/load/run-load.ts';
+import { runLoad } from '../src/load/run-load.ts';
 import { cli } from './cli.ts';
 
 async function agent(limits = {}) {
@@ -60,14 +60,6 @@ it('ends at Ctrl-C, and prints what it has measured', async () => {
   expect(ran.json.ms).toBeLessThan(60_000);
 });
 
-it('refuses a mix that it does not know', async () => {
-  for (const mix of ['sned=1', 'send', 'send=0', '']) {
-    const ran = await cli(['load', '-a', 'a.example', '--mix', mix]);
-    expect(ran.code).toBe(2);
-    expect(ran.stderr).toContain('A mix is shares of send, stream, async, get, list, such as send=8,get=1.');
-  }
-});
-
 it('counts the wait of a call that begins late, where a rate was asked for', async () => {
   let now = 0;
   const clock = {
@@ -91,8 +83,4 @@ it('counts the wait of a call that begins late, where a rate was asked for', asy
     clock,
   });
   expect(kinds.get('send')?.latencies).toEqual([100, 150, 200, 250]);
-});
-
-it('spreads the kinds of a mix', () => {
-  expect(orderOf({ send: 4, get: 2 })).toEqual(['send', 'get', 'send', 'send', 'get', 'send']);
 });

@@ -1,9 +1,8 @@
-import type { ClientTransport, TransportRequest } from '@batonjs/bindings';
 import { A2AError, ClientError, type ErrorReason } from '@batonjs/client';
 import type { AgentCard, Part, Task } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
 import { type Confirmation, confirmedServer } from '../src/connection/authorization-server.ts';
-import { tracedTransport, wireFetch } from '../src/connection/wire.ts';
+import { wireFetch } from '../src/connection/wire.ts';
 import { clockSkew, find } from '../src/deployment/finding.ts';
 import { CliError, usage } from '../src/errors/cli-error.ts';
 import { toFailure } from '../src/errors/envelope.ts';
@@ -278,15 +277,6 @@ describe('the progress line', () => {
     }
   });
 
-  it('has colours', () => {
-    const { line, lines } = draw({}, {});
-    line.start();
-    line.update('x', { progress: 1, total: 24 });
-    line.stop();
-    expect(lines[0]).toBe(`${erase}\u001b[36m⠋\u001b[0m `);
-    expect(lines[1]).toBe(`${erase}\u001b[36m█\u001b[0m${'░'.repeat(23)}   4 % x`);
-  });
-
   it('goes on with the next frame, and is erased before other text', async () => {
     const { line, lines } = draw();
     line.erase();
@@ -402,29 +392,6 @@ describe('messages on the wire', () => {
     const request = new Request('http://a.example/x?q=1', { method: 'POST', body: 'hello' });
     const { sent, lines } = await exchange(request, { query, origins: new Set(origins), trace: undefined });
     expect([sent[0]!.url, sent[0]!.method, await sent[0]!.text(), lines]).toEqual([url, 'POST', 'hello', []]);
-  });
-
-  it('of other bindings are shown the same', async () => {
-    const lines: string[] = [];
-    const transport = {
-      name: 'GRPC',
-      call: async () => ({ reply: 1 }),
-      async *stream() {
-        yield { id: 'a', event: { n: 1 } };
-      },
-    } as unknown as ClientTransport;
-    const request = {
-      headers: { authorization: 's3cret', 'a2a-version': '1.0' },
-    } as unknown as TransportRequest;
-    expect(tracedTransport(transport, undefined)).toBe(transport);
-    const traced = tracedTransport(transport, (line) => void lines.push(line));
-    const call = { operation: 'GetTask', params: { id: 't' } } as never;
-    expect([traced.name, await traced.call(call, request)]).toEqual(['GRPC', { reply: 1 }]);
-    const events: unknown[] = [];
-    for await (const event of traced.stream(call, request)) events.push(event);
-    expect(events).toEqual([{ id: 'a', event: { n: 1 } }]);
-    const sent = ['> GRPC GetTask', '> authorization: [redacted]', '> a2a-version: 1.0', '> {"id":"t"}'];
-    expect(lines).toEqual([...sent, '< {"reply":1}', ...sent, '< {"n":1}']);
   });
 });
 

@@ -98,31 +98,6 @@ describe('a secret', () => {
     redactor.hide('schlüssel');
     expect(redactor.redact('?a=schl%C3%BCssel&b=schl%c3%bcssel')).toBe('?a=[redacted]&b=[redacted]');
   });
-
-  it('that no scheme of the card takes is not sent, with a warning', async () => {
-    const key = { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } };
-    const { url, seen } = await serveSecured({ securitySchemes: { key } } as never);
-    const { stderr } = await cli(`send -a ${url} --bearer t0ken hello`);
-    expect(stderr).toBe('Warning: Secured declares no scheme for this credential: it is not sent\n');
-    expect(seen[0]!.headers).not.toHaveProperty('authorization');
-  });
-
-  it('goes only where the requirement asks that is met', async () => {
-    const both = {
-      b: { httpAuthSecurityScheme: { scheme: 'Bearer' } },
-      k: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } },
-    };
-    const one = await serveSecured({
-      securitySchemes: both,
-      securityRequirements: [{ schemes: { k: { list: [] } } }],
-    } as never);
-    await cli(`send -a ${one.url} --bearer t0ken --api-key k3y hello`);
-    expect(one.seen[0]!.headers).toMatchObject({ 'x-key': 'k3y' });
-    expect(one.seen[0]!.headers).not.toHaveProperty('authorization');
-    const open = await serveSecured({ securitySchemes: both } as never);
-    await cli(`send -a ${open.url} --bearer t0ken --api-key k3y hello`);
-    expect(open.seen[0]!.headers).toMatchObject({ 'x-key': 'k3y', authorization: 'Bearer t0ken' });
-  });
 });
 
 it('shows ports as ports and durations with their unit in help', async () => {

@@ -90,12 +90,14 @@ describe('send', () => {
 
   it('sends parts in their order; - is standard input, a URL is not fetched [A2ACLI_SEND_006, R-CLI-01, R-CLI-36]', async () => {
     const url = await serveMany();
-    const flags = '--data-part - --file-part https://files.example/x.pdf --text-part last';
+    const flags =
+      '--data-part - --file-part https://files.example/x.pdf --file-part HTTP://files.example --text-part last';
     const { json } = await cli(`send -a ${url} -o json parts ${flags}`, { stdin: '{"n": 1}' });
     expect(json.task.artifacts[0].parts[0].data).toEqual([
       { text: 'parts' },
       { data: { n: 1 } },
       { url: 'https://files.example/x.pdf', filename: 'x.pdf' },
+      { url: 'HTTP://files.example', filename: 'file' },
       { text: 'last' },
     ]);
     for (const wrong of ['--data {', '--file /dev/null/such/file', '']) {

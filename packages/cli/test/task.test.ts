@@ -171,6 +171,9 @@ describe('task list', () => {
     expect(page.tasks).toHaveLength(2);
     const rest = await list(`--page-size 2 --page-token ${page.nextPageToken}`);
     expect(rest.tasks).toHaveLength(1);
+    expect((await cli(`task list -a ${url} --page-size 2`)).stdout).toMatch(
+      /Tasks: 2\nNext Page Token: \S+\n$/,
+    );
     expect((await cli(`task list -a ${url} -o json --stream`)).lines.map(({ id }) => id)).toHaveLength(3);
     expect((await cli(`task list -a ${url}`)).stdout.match(/^Task ID: /gm)).toHaveLength(3);
     expect((await cli(`task list -a ${url} --state done`)).code).toBe(2);

@@ -181,31 +181,6 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('operations on %s', (binding) => {
     expect(error.reason).toBe('INVALID_AGENT_RESPONSE');
   });
 
-  it.each([
-    ['an HTML page instead of an answer', 200, '<html>Hello</html>', { reason: 'INVALID_AGENT_RESPONSE' }],
-    [
-      'JSON that is cut off',
-      200,
-      '{"jsonrpc":"2.0","id":1,"result":{"id":"t',
-      { reason: 'INVALID_AGENT_RESPONSE' },
-    ],
-    ['a proxy that has no agent behind it', 502, '<html>Bad gateway</html>', { reason: 'UNAVAILABLE' }],
-    ['a proxy that timed out', 504, '', { reason: 'UNAVAILABLE' }],
-    ['a server that broke', 500, '<html>Oops</html>', { reason: 'INTERNAL_ERROR' }],
-    ['too many requests', 429, 'slow down', { reason: 'RESOURCE_EXHAUSTED', retryAfter: 7 }],
-    ['a page that wants a login', 401, '<html>Log in</html>', { reason: 'UNAUTHENTICATED' }],
-    ['a page that is forbidden', 403, '', { reason: 'PERMISSION_DENIED' }],
-    ['a request that is too large', 413, '<html>Large</html>', { reason: 'PAYLOAD_TOO_LARGE' }],
-  ])('says what %s means [R-ERR-06]', async (_, status, body, expected) => {
-    const { url } = await serve((_request, response) =>
-      response.writeHead(status, { 'content-type': 'text/html', 'retry-after': '7' }).end(body),
-    );
-    const agent = await connect(bothBindings(url), { binding, ...once });
-    expect(await failureOf(agent.getTask({ id: 't-1' }))).toMatchObject(expected);
-    expect(await failureOf(agent.send('hello'))).toMatchObject(expected);
-    expect(await failureOf(collect(agent.subscribeToTask({ id: 't-1' })))).toMatchObject(expected);
-  });
-
   it('says that the connection broke, in the middle of an answer too', async () => {
     const { url } = await serve((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });

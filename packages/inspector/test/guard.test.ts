@@ -51,12 +51,15 @@ const json = { ...access, 'content-type': 'application/json' };
 describe('the inspector', () => {
   it('answers only holders of its token', async () => {
     const { send } = await serve();
-    expect((await send('/api/session', access)).status).toBe(200);
+    for (const scheme of ['Bearer', 'bearer'])
+      expect((await send('/api/session', { authorization: `${scheme} ${token}` })).status).toBe(200);
     const wrong: Record<string, string>[] = [
       {},
       { authorization: `Bearer ${token}x` },
       { authorization: token },
       { authorization: 'Bearer ' },
+      { authorization: `xBearer ${token}` },
+      { authorization: `Bearer  ${token}` },
     ];
     for (const headers of wrong)
       expect(await send('/api/session', headers)).toMatchObject({
@@ -90,16 +93,6 @@ describe('the inspector', () => {
     expect((await send('/api/agents/show/messages', json, 'x'.repeat(most - 2))).status).toBe(400);
     const { status, text } = await send('/api/agents/show/messages', json, 'x'.repeat(most - 1));
     expect([status, text]).toEqual([413, expect.stringContaining('more than 25165824 bytes')]);
-  });
-
-  it('says with every answer what the page may load: nothing but its own, and no script in the page', async () => {
-    const { send } = await serve();
-    for (const path of ['/', '/api/session', '/missing']) {
-      const policy = String((await send(path, access)).headers['content-security-policy']);
-      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
-      expect(policy).toContain("frame-ancestors 'none'");
-      expect(policy).not.toMatch(/unsafe|https?:|\*/);
-    }
   });
 
   it.each<[Action, string, { agent?: string; taskId?: string }?]>([

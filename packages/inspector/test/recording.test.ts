@@ -69,12 +69,3 @@ it('says why a task cannot be followed', async () => {
   const { recordings } = await recorded();
   await expect(readUntil(recordings.open('unknown'), 'COMPLETED')).rejects.toThrow('Task not found');
 });
-
-it('keeps at most 200 tasks of an agent', async () => {
-  const { recordings } = await recorded();
-  const first = recordings.of('task 1');
-  for (let n = 2; n <= 200; n += 1) recordings.of(`task ${n}`);
-  expect(recordings.of('task 1')).toBe(first);
-  recordings.of('task 201');
-  expect(recordings.of('task 1')).not.toBe(first);
-});

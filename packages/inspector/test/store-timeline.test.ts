@@ -2,7 +2,8 @@ import { createAgentServer, type Turn, working } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
-import { rpc } from '../../../test/kit/rpc.ts';
+import { freePort } from '../../../test/kit/processes.ts';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import { until } from '../../../test/kit/until.ts';
 import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import type { Beside, Entry, TimelineUpdate } from '../src/api/timeline.ts';
@@ -14,7 +15,16 @@ import { showAgent } from './show-agent.ts';
 async function logged(text: string, agent = showAgent(async () => {}).agent) {
   const store = memoryStore();
   const card = { name: 'Show', description: 'Shows' };
-  const server = closedAfterTest(createAgentServer({ card, agent, name: 'show', store, logger: () => {} }));
+  const server = closedAfterTest(
+    createAgentServer({
+      card,
+      agent,
+      name: 'show',
+      store,
+      logger: () => {},
+      push: { allow: ['127.0.0.1:*'], retry: { maxAttempts: 2, baseDelayMs: 1 } },
+    }),
+  );
   const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text }] };
   const { task } = (await rpc(server, 'SendMessage', {
     message,
@@ -45,7 +55,7 @@ async function logged(text: string, agent = showAgent(async () => {}).agent) {
       seqs: entries.filter(({ fact }) => fact).map(({ seq }) => seq),
     };
   }
-  return { server, store, id: task.id, read };
+  return { server, store, id: task.id, read, exhibit, scope: exhibit.store!.scopes[0]!.scope };
 }
 
 const isCompleted = ({ fact }: Entry) =>
@@ -79,4 +89,43 @@ it('has the lease of the running turn beside the log, each change once, and its 
   // What was noticed is no part of the history, which is the same whenever it is read.
   expect(entries.every(({ fact }) => fact)).toBe(true);
   await canceled;
+});
+
+it.each<[what: string, after: number, store: string | undefined, isAnew: boolean, first: number]>([
+  ['a reader who knows nothing', 0, 'other', false, 1],
+  ['a reader of the whole log', 3, undefined, false, 4],
+  ['a reader who knows more than there is', 99, undefined, true, 1],
+  ['a reader of another store', 2, 'other', true, 1],
+])('goes on or begins anew for %s', async (_what, after, other, isAnew, first) => {
+  const { server, store, id, read } = await logged('ask');
+  const reading = read({ after, source: other ?? (await store.identity()) }, isCompleted);
+  await rpc(server, 'SendMessage', { message: { ...say('blue'), taskId: id } });
+  const { open, seqs } = await reading;
+  expect([open, seqs[0]]).toMatchObject([{ type: 'open', isAnew }, first]);
+});
+
+it('has the webhooks beside the log, without their secrets, and says that one was given up', async () => {
+  const { server, id, read } = await logged('ask');
+  const url = `http://127.0.0.1:${await freePort()}/hook`;
+  await rpc(server, 'CreateTaskPushNotificationConfig', { taskId: id, id: 'w', url: `${url}?key=secret` });
+  const never = () => false;
+  const reading = read({ after: 0, source: null }, never, ({ deliveries }) => Boolean(deliveries[0]?.dead));
+  await rpc(server, 'SendMessage', { message: { ...say('blue'), taskId: id } });
+  const { deliveries } = (await reading).besides.at(-1)!;
+  const [cursor, text] = [expect.any(Number), expect.any(String)];
+  expect(deliveries).toStrictEqual([{ id: 'w', url, cursor, attempts: 1, retryAt: text, dead: text }]);
+});
+
+it('says that there is no such task', async () => {
+  const { exhibit, scope } = await logged('ask');
+  const reading = storeTimeline(
+    exhibit.store!,
+    scope,
+    'none',
+    { after: 0, source: null },
+    AbortSignal.any([]),
+  );
+  expect(await Array.fromAsync(reading)).toEqual([
+    { type: 'problem', message: 'The store has no task none' },
+  ]);
 });

@@ -1,17 +1,19 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { listenGrpc } from '@batonjs/bindings-grpc';
 import { createAgentServer } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { listen } from '../../../test/kit/listen.ts';
 import { freePort } from '../../../test/kit/processes.ts';
+import { say } from '../../../test/kit/rpc.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { AgentLink } from '../src/agents/agent-link.ts';
-import { operationOf } from '../src/wire/operation-of.ts';
 import { curlOf, grpcurlOf } from '../src/wire/shell-line.ts';
 import { showAgent } from './show-agent.ts';
 
@@ -29,7 +31,7 @@ async function linked() {
     }),
   );
   const url = await listen(nodeHandler(server));
-  return { url, link: new AgentLink(url, { connect: { headers: { 'X-Key': secret } } }) };
+  return { server, url, link: new AgentLink(url, { connect: { headers: { 'X-Key': secret } } }) };
 }
 
 describe('the wire', () => {
@@ -66,48 +68,59 @@ describe('the wire', () => {
     expect(JSON.parse(stdout)).toHaveProperty('result.task');
   });
 
+  it('has calls and streams of gRPC with their results, their ends and a line of grpcurl', async () => {
+    const { server } = await linked();
+    const { address, close } = await listenGrpc(server, { port: 0 });
+    onTestFinished(() => close({ graceMs: 0 }));
+    const supportedInterfaces = [{ url: address!, protocolBinding: 'GRPC', protocolVersion: '1.0' }];
+    const card = { name: 'Show', capabilities: { streaming: true }, supportedInterfaces };
+    const url = await listen(createServer((_, response) => response.end(JSON.stringify(card))));
+    const given = { headers: { 'X-Key': secret }, trustedOrigins: [`http://${address}`] };
+    const link = new AgentLink(url, { connect: given });
+    const tapped: unknown[] = [];
+    const client = await link.connect({
+      onRequest: ({ operation, isStream }) => tapped.push([operation, isStream]),
+      onOpen: () => tapped.push('open'),
+      onClose: (why) => tapped.push(['close', why]),
+    });
+    const { task } = await client.send('ask');
+    const message = say('blue', { taskId: task!.id });
+    expect((await Array.fromAsync(client.sendStreamingMessage({ message }))).length).toBeGreaterThan(1);
+    await expect(client.getTask({ id: 'none' })).rejects.toThrow('Task not found');
+    const gone = Array.fromAsync(client.subscribeToTask({ id: 'none' }));
+    await expect(gone).rejects.toThrow('Task not found');
+    const calls = link.wire.exchanges.slice(1);
+    const shown = calls.map(({ operation, status, isError }) => [operation, status, isError]);
+    expect(shown).toEqual([
+      ['SendMessage', 'OK', false],
+      ['SendStreamingMessage', 'OK', false],
+      ['GetTask', 'TASK_NOT_FOUND', true],
+      ['SubscribeToTask', 'TASK_NOT_FOUND', true],
+    ]);
+    for (const { url, binding, requestHeaders, endMs } of calls)
+      expect([url, binding, requestHeaders['x-key'], endMs! > 0]).toEqual([address, 'GRPC', '…', true]);
+    expect(calls[0]!.responseBody).toContain(task!.id);
+    expect(calls[1]!.firstMs).toBeLessThanOrEqual(calls[1]!.endMs!);
+    expect(calls[1]!.responseBody.trim().split('\n').length).toBeGreaterThan(1);
+    expect(calls[2]).toMatchObject({ method: 'lf.a2a.v1.A2AService/GetTask', requestBody: '{"id":"none"}' });
+    expect(calls[2]!.shell).toMatch(/^grpcurl -plaintext .*-H 'x-key: '"\$X_KEY" -d '\{"id":"none"\}' /);
+    expect(tapped).toEqual([
+      ['agent card', false],
+      ['SendMessage', false],
+      ['SendStreamingMessage', true],
+      'open',
+      ['close', undefined],
+      ['GetTask', false],
+      ['SubscribeToTask', true],
+      ['close', 'Task not found'],
+    ]);
+  });
+
   it('has requests that got no answer, and says why', async () => {
     const link = new AgentLink(`http://127.0.0.1:${await freePort()}`, { connect: { retry: false } });
     await expect(link.client()).rejects.toThrow();
     expect(link.wire.exchanges[0]).toMatchObject({ isError: true, status: 'no answer: ECONNREFUSED' });
   });
-
-  it('keeps the latest 300 exchanges, and 64 kB of each body', async () => {
-    const { wire } = new AgentLink('http://127.0.0.1:9', {});
-    const draft = { operation: 'x', method: 'GET', url: 'http://a', requestHeaders: {}, shell: '' };
-    for (let n = 0; n < 301; n += 1) wire.add(draft);
-    expect(wire.exchanges.length).toBe(300);
-    expect(wire.exchanges[0]!.number).toBe(2);
-    const last = wire.add({ ...draft, requestBody: 'x'.repeat(70_000) });
-    wire.receive(last, 'y'.repeat(70_000));
-    expect(last).toMatchObject({
-      isCut: true,
-      requestBody: 'x'.repeat(65_536),
-      responseBody: 'y'.repeat(65_536),
-    });
-  });
-});
-
-it.each([
-  ['POST', 'http://a/agents/x/message:send', undefined, 'SendMessage'],
-  ['GET', 'http://a/tasks/1', undefined, 'GetTask'],
-  ['GET', 'http://a/tasks/1:subscribe', undefined, 'SubscribeToTask'],
-  ['POST', 'http://a/tasks/1:cancel', undefined, 'CancelTask'],
-  ['GET', 'http://a/tasks?pageSize=1', undefined, 'ListTasks'],
-  ['DELETE', 'http://a/tasks/1/pushNotificationConfigs/2', undefined, 'DeleteTaskPushNotificationConfig'],
-  ['GET', 'http://a/.well-known/agent-card.json', undefined, 'agent card'],
-  ['POST', 'http://a/x', '{"jsonrpc":"2.0","method":"message/send"}', 'message/send'],
-  ['GET', 'http://a/x/y', undefined, 'GET x/y'],
-])('%s %s is named %s %s', (method, url, body, operation) => {
-  expect(operationOf(method, url, body).operation).toBe(operation);
-});
-
-it('quotes what the shell would read', () => {
-  const request = { method: 'POST', url: 'http://a/b', headers: {}, body: `{"text":"it's $HOME"}` };
-  expect(curlOf(request)).toBe(`curl -s -X POST http://a/b -d '{"text":"it'\\''s $HOME"}'`);
-  expect(grpcurlOf({ ...request, method: 'S/M', url: 'grpcs://a:1' })).toBe(
-    `grpcurl -d '{"text":"it'\\''s $HOME"}' a:1 S/M`,
-  );
 });
 
 it.each([

@@ -110,17 +110,4 @@ describe('baton load', () => {
     expect(Object.keys(plain.json)).toEqual(['callers', 'ms', 'rows']);
     expect(plain.json.rows.map(({ operation }: { operation: string }) => operation)).toEqual(['send']);
   });
-
-  it('says in its help what a mix and a rate are', async () => {
-    const { stdout } = await cli('load --help');
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
-      '--rate <n/s> so many calls a second, though the agent may not keep up; without it as many as there can be',
-    );
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
-      '--mix <mix> shares of send, stream, async, get, list, such as send=8,get=1',
-    );
-    expect(stdout).toContain(
-      'baton load -a localhost:4000 --callers 50 --duration 1m --mix send=8,stream=1,list=1',
-    );
-  });
 });

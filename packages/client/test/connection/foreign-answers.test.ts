@@ -104,7 +104,7 @@ const answers = [
 ] as const;
 
 describe.each(['JSONRPC', 'HTTP+JSON'])('an answer that is none of A2A, on %s,', (binding) => {
-  it.each(answers)('names what was reached: %s', async (_, status, type, body, reason, words) => {
+  it.each(answers)('names what was reached: %s [R-ERR-06]', async (_, status, type, body, reason, words) => {
     const { url } = await serve((_, response) =>
       response.writeHead(status, { 'content-type': type }).end(body),
     );

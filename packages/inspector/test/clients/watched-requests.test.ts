@@ -154,7 +154,9 @@ it.each([
 
 it.each([
   ['last', { last: 0 }],
+  ['last', { last: Number.NaN }],
   ['bytes', { bytes: 0 }],
+  ['bytes', { bytes: -1 }],
 ])('a bound that keeps nothing is refused by its name: %s', (name, options) => {
   expect(() => new ClientRequests(options, [])).toThrow(
     new TypeError(`\`clientRequests.${name}\` must be a number above 0`),

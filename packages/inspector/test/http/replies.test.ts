@@ -7,7 +7,6 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../../../test/kit/listen.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
-import { accessToken } from '../../src/guard/access-token.ts';
 import { checkRequest } from '../../src/guard/check-request.ts';
 import { responseHeaders } from '../../src/guard/response-headers.ts';
 import { readJson } from '../../src/http/read-json.ts';
@@ -16,9 +15,6 @@ import { router } from '../../src/http/router.ts';
 import { serveApp } from '../../src/http/serve-app.ts';
 import { streamLines } from '../../src/http/stream-lines.ts';
 import { createInspector } from '../../src/inspector.ts';
-import { pause } from '../../src/pause.ts';
-import { lookRoutes } from '../../src/routes/look-routes.ts';
-import { WireLog } from '../../src/wire/wire-log.ts';
 
 /** A server that answers like this, until the test ends. */
 const serve = (answer: (request: IncomingMessage, response: ServerResponse) => unknown) =>
@@ -290,29 +286,6 @@ describe('a feed', () => {
     });
   });
 
-  it('ends when its reader leaves', async () => {
-    const ended = Promise.withResolvers<string>();
-    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-    const before = timers();
-    const url = await serve((_, response) =>
-      streamLines(response, async function* (signal) {
-        yield 1;
-        await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        try {
-          yield 2;
-        } finally {
-          ended.resolve('ended');
-        }
-      }),
-    );
-    const leaving = new AbortController();
-    const response = await fetch(url, { signal: leaving.signal });
-    await response.body!.getReader().read();
-    leaving.abort();
-    expect(await ended.promise).toBe('ended');
-    await expect.poll(timers).toBeLessThanOrEqual(before + 1);
-  });
-
   it('goes on only when its reader has read', async () => {
     const written: string[] = [];
     const response = Object.assign(new EventEmitter(), {
@@ -331,54 +304,6 @@ describe('a feed', () => {
     response.emit('close');
     await fed;
     expect(written).toEqual(['\n', '1\n', '2\n', '3\n', 'end']);
-  });
-});
-
-it('the feed of requests listens no more when its reader leaves', async () => {
-  const response = Object.assign(new EventEmitter(), { writeHead() {}, write: () => true, end() {} });
-  let listeners = 0;
-  const wire = Object.assign(new WireLog(), {
-    listen() {
-      listeners += 1;
-      return () => {
-        listeners -= 1;
-      };
-    },
-  });
-  const agent = () => ({ link: { wire } });
-  const fed = lookRoutes['GET /agents/:agent/wire']!({
-    inspection: { agent },
-    params: {},
-    response,
-  } as never);
-  await expect.poll(() => listeners).toBe(1);
-  response.emit('close');
-  await fed;
-  expect(listeners).toBe(0);
-});
-
-describe('the token', () => {
-  it('is taken from the header in any case of its scheme', () => {
-    const { text, isIn } = accessToken('a-token-of-16-ch');
-    expect(text).toBe('a-token-of-16-ch');
-    const given = [
-      `Bearer ${text}`,
-      `bearer ${text}`,
-      `xBearer ${text}`,
-      `Bearer  ${text}`,
-      text,
-      '',
-      undefined,
-    ];
-    expect(given.map(isIn)).toEqual([true, true, false, false, false, false, false]);
-  });
-
-  it('is random, or of 16 characters', () => {
-    expect(accessToken().text).toMatch(/^[\w-]{32}$/);
-    expect(accessToken().text).not.toBe(accessToken().text);
-    expect(() => accessToken('a-token-of-15-c')).toThrow(
-      new TypeError('The token of the inspector must have at least 16 characters'),
-    );
   });
 });
 
@@ -443,19 +368,5 @@ describe('a request', () => {
   it('of another machine is answered where `authenticate` decides', () => {
     const far = { socket: { remoteAddress: '192.0.2.1' } };
     expect(check({}, far, { hosts: [], isLocal: false })).toBeUndefined();
-  });
-});
-
-describe('a pause', () => {
-  it.each<[string, number, (stop: () => void, wake: () => void) => void]>([
-    ['its time', 1, () => {}],
-    ['its signal', 600_000, (stop) => stop()],
-    ['a call', 600_000, (_, wake) => wake()],
-  ])('ends with %s', async (_, ms, end) => {
-    const stop = new AbortController();
-    const { promise: wake, resolve } = Promise.withResolvers<() => void>();
-    const ended = pause(ms, stop.signal, resolve);
-    end(() => stop.abort(), await wake);
-    await ended;
   });
 });

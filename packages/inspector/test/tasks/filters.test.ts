@@ -18,6 +18,20 @@ describe('the filter in a query', () => {
     });
     for (const unserved of ['', 'false', 'yes'])
       expect(read(`unserved=${unserved}`)).toStrictEqual({ scope: 0 });
+    expect(read('state=&contextId=&text=&maxAgeMs=&scope=')).toStrictEqual({ scope: 0 });
+    const rest = { state: 'TASK_STATE_FAILED', contextId: 'c', text: 't', maxAgeMs: 0, scope: 2 };
+    expect(read('state=TASK_STATE_FAILED&contextId=c&text=t&maxAgeMs=0&scope=2')).toStrictEqual(rest);
+    expect(read(`maxAgeMs=${'1'.repeat(15)}`)).toMatchObject({ maxAgeMs: Number('1'.repeat(15)) });
+  });
+
+  it.each([
+    ['state=BUSY', 'There is no state BUSY'],
+    ...['x', '-1', '1x', 'x1', '1.5', '1'.repeat(16)].map((text) => [
+      `maxAgeMs=${text}`,
+      'maxAgeMs must be a whole number',
+    ]),
+  ])('is refused as %s', (query, message) => {
+    expect(() => read(query!)).toThrow(new RequestError(400, message!));
   });
 
   it('is refused with a label that no task can have', () => {

@@ -15,11 +15,9 @@ import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import type { AgentLink } from '../../src/agents/agent-link.ts';
 import type { TaskListUpdate, TaskRow } from '../../src/api/task.ts';
 import { states } from '../../src/api/task.ts';
-import { readNumber } from '../../src/http/read-number.ts';
 import { RequestError } from '../../src/http/reply.ts';
 import { Inspection } from '../../src/inspection.ts';
 import { agentTasks, rowOf } from '../../src/tasks/agent-tasks.ts';
-import { readFilter } from '../../src/tasks/filters.ts';
 import { toRow } from '../../src/tasks/store-tasks.ts';
 import { taskFeed, taskFeeds } from '../../src/tasks/task-feed.ts';
 import { shortText } from '../../src/tasks/task-source.ts';
@@ -405,31 +403,6 @@ describe('the feed of several agents', () => {
     ))
       seen.add(`${update.agent} ${update.type}`);
     expect([...seen].sort()).toEqual(['a counts', 'a list', 'b counts', 'b list']);
-  });
-});
-
-describe('the filter of a query', () => {
-  const filter = (query: string) => readFilter(new URLSearchParams(query));
-
-  it('has what the query has', () => {
-    expect(filter('')).toStrictEqual({ scope: 0 });
-    expect(filter('state=&contextId=&text=&maxAgeMs=&scope=')).toStrictEqual({ scope: 0 });
-    expect(filter('state=TASK_STATE_FAILED&contextId=c&text=t&maxAgeMs=0&scope=2')).toStrictEqual({
-      state: 'TASK_STATE_FAILED',
-      contextId: 'c',
-      text: 't',
-      maxAgeMs: 0,
-      scope: 2,
-    });
-  });
-
-  it('is refused where it names no state or number', () => {
-    expect(() => filter('state=BUSY')).toThrow(new RequestError(400, 'There is no state BUSY'));
-    for (const text of ['x', '-1', '1x', 'x1', '1.5', '1'.repeat(16)])
-      expect(() => filter(`maxAgeMs=${text}`)).toThrow(
-        new RequestError(400, 'maxAgeMs must be a whole number'),
-      );
-    expect(readNumber(new URLSearchParams({ n: '1'.repeat(15) }), 'n')).toBe(Number('1'.repeat(15)));
   });
 });
 

@@ -222,17 +222,4 @@ describe('the feed of a recording', () => {
     expect(counts(more)).toEqual(['open', 'live', 1, 'live']);
     recording.stop();
   });
-
-  it('says why following ended', async () => {
-    const recording = new Recording();
-    const { open, fail } = stream();
-    recording.follow(open);
-    const updates = read(
-      (signal) => recording.feed({ after: 0, source: null }, signal),
-      ({ type }) => type === 'problem',
-    );
-    fail(new Error('secret'));
-    expect((await updates).at(-1)).toEqual({ type: 'problem', message: 'The inspector failed' });
-    recording.stop();
-  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secrets } from '../../src/wire/secrets.ts';
+import { Secrets, withoutQuery } from '../../src/wire/secrets.ts';
 
 const none = new URLSearchParams();
 const secretsOf = (headers: Record<string, string> = {}, query: URLSearchParams = none) =>
@@ -63,6 +63,10 @@ describe('the address of a request', () => {
     ['/a%2Fbc', 'key=a/bc', '/…?key=…'],
     ['/1', 'pageSize=1', '/1?pageSize=1'],
   ])('%s with the query %j is %s', (path, query, shown) => expect(targetOf(path, query)).toBe(shown));
+});
+
+it('an address of a webhook is shown without what may be secret', () => {
+  expect(['https://u:p@a.example:1/b?c#d', 'none'].map(withoutQuery)).toEqual(['https://a.example:1/b', '']);
 });
 
 describe('a body', () => {
