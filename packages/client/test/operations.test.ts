@@ -4,7 +4,7 @@ import type { OperationName, Params } from '@batonjs/protocol';
 import { A2AError, type ErrorReason, errorTable } from '@batonjs/protocol/errors';
 import { operationNames } from '@batonjs/protocol/operations';
 import { describe, expect, it } from 'vitest';
-import { bothBindings, cardOf, collect, failureOf, peer, serve, taskIn } from './serve.ts';
+import { bothBindings, cardOf, collect, ends, failureOf, peer, serve, taskIn } from './serve.ts';
 
 const message = { messageId: 'm-1', role: 'ROLE_USER' as const, parts: [{ text: 'hello' }] };
 const config = { taskId: 't-1', id: 'p-1', url: 'https://example.com/hook' };
@@ -145,11 +145,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('operations on %s', (binding) => {
   });
 
   it('passes on events of a kind that it does not know [R-11-31]', async () => {
-    const { url } = await peer(({ event, end }) => {
-      event({ weather: 'fine' });
-      event({ task: taskIn('COMPLETED') });
-      end();
-    });
+    const { url } = await peer(ends([{ weather: 'fine' }], [{ task: taskIn('COMPLETED') }]));
     const agent = await connect(url, { binding });
     expect(await collect(agent.subscribeToTask({ id: 't-1' }))).toHaveLength(2);
     expect(await collect(agent.follow('t-1'))).toEqual([{ task: taskIn('COMPLETED') }]);

@@ -75,6 +75,31 @@ export interface Exchange {
   destroy(): void;
 }
 
+type Events = readonly (readonly [event: unknown, position?: string])[];
+
+/** An answer that is a stream of these events, which stays open. */
+export const stays =
+  (...events: Events) =>
+  ({ event }: Exchange): void => {
+    for (const each of events) event(...each);
+  };
+
+/** An answer that is a stream of these events, which ends. */
+export const ends =
+  (...events: Events) =>
+  (exchange: Exchange): void => {
+    stays(...events)(exchange);
+    exchange.end();
+  };
+
+/** An answer that is a stream of these events, whose connection breaks. */
+export const breaks =
+  (...events: Events) =>
+  (exchange: Exchange): void => {
+    stays(...events)(exchange);
+    exchange.response.write(': bye\n\n', exchange.destroy);
+  };
+
 /** A server that speaks both bindings and leaves the answers to the test. Its card is at the well-known path. */
 export async function peer(
   answer: (exchange: Exchange) => unknown,

@@ -1,7 +1,7 @@
 import { type CredentialsRequest, connect } from '@batonjs/client';
 import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
-import { bothBindings, collect, type Exchange, failureOf, peer, statusOf, taskIn } from '../serve.ts';
+import { bothBindings, breaks, collect, type Exchange, failureOf, peer, statusOf, taskIn } from '../serve.ts';
 
 /** A clock whose pauses end at once. It records them. */
 const instantClock = () => {
@@ -54,10 +54,7 @@ describe('retries [R-SEED-13]', () => {
     const { url } = await flaky(2, unavailable);
     const agent = await connect(url, { clock: instantClock().clock, ...untimed });
     expect(await collect(agent.subscribeToTask({ id: 't-1' }))).toHaveLength(2);
-    const broken = await peer(({ event, destroy, response }) => {
-      event({ task: taskIn('WORKING') });
-      response.write(': bye\n\n', destroy);
-    });
+    const broken = await peer(breaks([{ task: taskIn('WORKING') }]));
     const other = await connect(broken.url, { clock: instantClock().clock, ...untimed });
     expect((await failureOf(collect(other.subscribeToTask({ id: 't-1' })))).code).toBe('NETWORK');
     expect(broken.calls).toHaveLength(1);

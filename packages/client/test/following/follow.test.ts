@@ -4,13 +4,16 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import {
   bothBindings,
+  breaks,
   chunk,
   collect,
   type Exchange,
+  ends,
   failureOf,
   freePort,
   peer,
   statusOf,
+  stays,
   stop,
   taskIn,
   virtualClock,
@@ -27,6 +30,10 @@ const script = (...answers: ((exchange: Exchange) => unknown)[]) => {
   );
 };
 
+/** The positions that were asked for. */
+const positionsOf = ({ headers }: Pick<Awaited<ReturnType<typeof peer>>, 'headers'>) =>
+  headers.map((each) => each['last-event-id']);
+
 const operationsOf = ({ calls }: { calls: readonly { operation: string }[] }) =>
   calls.map(({ operation }) => operation);
 
@@ -40,11 +47,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
         event(chunk('one ', false), 'log.2');
         response.write('id: log.3\ndata: {"artifactUpd', destroy);
       },
-      ({ event, end }) => {
-        event(chunk('two'), 'log.3');
-        event(statusOf('COMPLETED'), 'log.4');
-        end();
-      },
+      ends([chunk('two'), 'log.3'], [statusOf('COMPLETED'), 'log.4']),
     );
     const agent = await connect(server.url, options);
     const stream = agent.stream('hello');
@@ -60,123 +63,64 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
     );
     expect(stream.lastEventId).toBe('log.4');
     expect(operationsOf(server)).toEqual(['SendStreamingMessage', 'SubscribeToTask']);
-    expect(server.headers.map((headers) => headers['last-event-id'])).toEqual([undefined, 'log.2']);
+    expect(positionsOf(server)).toEqual([undefined, 'log.2']);
   });
 
   it('shows an event once although the agent sends it again', async () => {
     const server = await script(
-      ({ event, destroy, response }) => {
-        event({ task: taskIn('WORKING') }, 'log.9');
-        event(chunk('one', false), 'log.10');
-        response.write(': bye\n\n', destroy);
-      },
-      ({ event, end }) => {
-        event(chunk('one', false), 'log.10');
-        event(chunk('two'), 'log.11');
-        event(chunk('one', false), 'log.10');
-        end();
-      },
-      ({ event, end }) => {
-        event(statusOf('COMPLETED'), 'log.12');
-        end();
-      },
+      breaks([{ task: taskIn('WORKING') }, 'log.9'], [chunk('one', false), 'log.10']),
+      ends([chunk('one', false), 'log.10'], [chunk('two'), 'log.11'], [chunk('one', false), 'log.10']),
+      ends([statusOf('COMPLETED'), 'log.12']),
     );
     const events = await collect((await connect(server.url, options)).stream('hello'));
     expect(events.slice(1)).toEqual([chunk('one', false), chunk('two'), statusOf('COMPLETED')]);
-    expect(server.headers.map((headers) => headers['last-event-id'])).toEqual([
-      undefined,
-      'log.10',
-      'log.11',
-    ]);
+    expect(positionsOf(server)).toEqual([undefined, 'log.10', 'log.11']);
   });
 
   it('shows an event once although its position carries a mark', async () => {
     const server = await script(
-      ({ event, destroy, response }) => {
-        event({ task: taskIn('WORKING') }, 'log.9~aa');
-        event(chunk('one', false), 'log.10~bb');
-        response.write(': bye\n\n', destroy);
-      },
-      ({ event, end }) => {
-        event(chunk('one', false), 'log.10~bb');
-        event(chunk('two'), 'log.11~0');
-        event(statusOf('COMPLETED'), 'log.12~1z');
-        end();
-      },
+      breaks([{ task: taskIn('WORKING') }, 'log.9~aa'], [chunk('one', false), 'log.10~bb']),
+      ends(
+        [chunk('one', false), 'log.10~bb'],
+        [chunk('two'), 'log.11~0'],
+        [statusOf('COMPLETED'), 'log.12~1z'],
+      ),
     );
     const events = await collect((await connect(server.url, options)).stream('hello'));
     expect(events.slice(1)).toEqual([chunk('one', false), chunk('two'), statusOf('COMPLETED')]);
-    expect(server.headers.map((headers) => headers['last-event-id'])).toEqual([undefined, 'log.10~bb']);
+    expect(positionsOf(server)).toEqual([undefined, 'log.10~bb']);
   });
 
   it('takes a task event that does not follow as the whole truth, even from another or a shorter log', async () => {
     const replaced = taskIn('WORKING', { artifacts: [{ artifactId: 'a-2', parts: [{ text: 'new' }] }] });
     const server = await script(
-      ({ event, response, destroy }) => {
-        event({ task: taskIn('WORKING') }, 'log.1');
-        event(chunk('old', false), 'log.50');
-        response.write(': bye\n\n', destroy);
-      },
-      ({ event, response, destroy }) => {
-        event({ task: taskIn('WORKING') }, 'log.7');
-        response.write(': bye\n\n', destroy);
-      },
-      ({ event, response, destroy }) => {
-        event({ task: replaced }, 'other.3');
-        response.write(': bye\n\n', destroy);
-      },
-      ({ event, end }) => {
-        event(statusOf('COMPLETED'), 'other.4');
-        end();
-      },
+      breaks([{ task: taskIn('WORKING') }, 'log.1'], [chunk('old', false), 'log.50']),
+      breaks([{ task: taskIn('WORKING') }, 'log.7']),
+      breaks([{ task: replaced }, 'other.3']),
+      ends([statusOf('COMPLETED'), 'other.4']),
     );
     const stream = (await connect(server.url, options)).stream('hello');
     expect(await collect(stream)).toHaveLength(5);
     expect(stream.task).toEqual({ ...replaced, status: { state: 'TASK_STATE_COMPLETED' } });
-    expect(server.headers.map((headers) => headers['last-event-id'])).toEqual([
-      undefined,
-      'log.50',
-      'log.7',
-      'other.3',
-    ]);
+    expect(positionsOf(server)).toEqual([undefined, 'log.50', 'log.7', 'other.3']);
   });
 
   it('uses the snapshot of an agent that gives no positions, and shows one that says nothing new only once', async () => {
     const later = taskIn('WORKING', { artifacts: [{ artifactId: 'a-1', parts: [{ text: 'one' }] }] });
     const server = await script(
-      ({ event, response, destroy }) => {
-        event({ task: taskIn('WORKING') });
-        response.write(': bye\n\n', destroy);
-      },
-      ({ event, response, destroy }) => {
-        event({ task: taskIn('WORKING') });
-        response.write(': bye\n\n', destroy);
-      },
-      ({ event, end }) => {
-        event({ task: later });
-        event(statusOf('COMPLETED'));
-        end();
-      },
+      breaks([{ task: taskIn('WORKING') }]),
+      breaks([{ task: taskIn('WORKING') }]),
+      ends([{ task: later }], [statusOf('COMPLETED')]),
     );
     const events = await collect((await connect(server.url, options)).stream('hello'));
     expect(events).toEqual([{ task: taskIn('WORKING') }, { task: later }, statusOf('COMPLETED')]);
-    expect(server.headers.map((headers) => headers['last-event-id'])).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect(positionsOf(server)).toEqual([undefined, undefined, undefined]);
   });
 
   it('takes a stream that ends without reason for a broken one [R-SSE-04]', async () => {
     const server = await script(
-      ({ event, end }) => {
-        event({ task: taskIn('WORKING') }, 'log.1');
-        end();
-      },
-      ({ event, end }) => {
-        event(statusOf('COMPLETED'), 'log.2');
-        end();
-      },
+      ends([{ task: taskIn('WORKING') }, 'log.1']),
+      ends([statusOf('COMPLETED'), 'log.2']),
     );
     const events = await collect((await connect(server.url, options)).stream('hello'));
     expect(events).toHaveLength(2);
@@ -184,10 +128,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
 
   it('reads the task when it ended while no stream was open [R-SUB-02]', async () => {
     const server = await script(
-      ({ event, destroy, response }) => {
-        event({ task: taskIn('WORKING') });
-        response.write(': bye\n\n', destroy);
-      },
+      breaks([{ task: taskIn('WORKING') }]),
       ({ error }) => error(new A2AError('UNSUPPORTED_OPERATION')),
       ({ result }) => result(taskIn('COMPLETED')),
     );
@@ -232,14 +173,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
       },
       { port },
     );
-    const comeBack = () =>
-      peer(
-        ({ event, end }) => {
-          event(statusOf('COMPLETED'), 'log.2');
-          end();
-        },
-        { port },
-      );
+    const comeBack = () => peer(ends([statusOf('COMPLETED'), 'log.2']), { port });
     let failures = 0;
     const agent = await connect(first.url, {
       ...options,
@@ -262,22 +196,13 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
 
   it('continues after the last position although a stream in between, with nothing new, gave none', async () => {
     const server = await script(
-      ({ event, response, destroy }) => {
-        event({ task: taskIn('WORKING') }, 'log.1');
-        response.write(': bye\n\n', destroy);
-      },
-      ({ event, response, destroy }) => {
-        event({ task: taskIn('WORKING') });
-        response.write(': bye\n\n', destroy);
-      },
-      ({ event, end }) => {
-        event(statusOf('COMPLETED'), 'log.2');
-        end();
-      },
+      breaks([{ task: taskIn('WORKING') }, 'log.1']),
+      breaks([{ task: taskIn('WORKING') }]),
+      ends([statusOf('COMPLETED'), 'log.2']),
     );
     const stream = (await connect(server.url, options)).stream('hello');
     expect(await collect(stream)).toHaveLength(2);
-    expect(server.headers.map((headers) => headers['last-event-id'])).toEqual([undefined, 'log.1', 'log.1']);
+    expect(positionsOf(server)).toEqual([undefined, 'log.1', 'log.1']);
   });
 
   it('does not continue after a position that a later read of the task has passed', async () => {
@@ -285,32 +210,20 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
     const server = await script(
       ({ end }) => end(),
       ({ result }) => result(later),
-      ({ event, end }) => {
-        event({ task: { ...later, status: { state: 'TASK_STATE_COMPLETED' } } }, 'log.9');
-        end();
-      },
+      ends([{ task: { ...later, status: { state: 'TASK_STATE_COMPLETED' } } }, 'log.9']),
     );
     const agent = await connect(server.url, options);
     await collect(agent.follow('t-1', { lastEventId: 'log.3', pollMs: 1 }));
     expect(operationsOf(server)).toEqual(['SubscribeToTask', 'GetTask', 'SubscribeToTask']);
-    expect(server.headers.map((headers) => headers['last-event-id'])).toEqual([
-      'log.3',
-      undefined,
-      undefined,
-    ]);
+    expect(positionsOf(server)).toEqual(['log.3', undefined, undefined]);
   });
 
   it('has the whole task as its result, also if it began in the middle', async () => {
     const whole = taskIn('COMPLETED', {
       artifacts: [{ artifactId: 'a-1', parts: [{ text: '1' }, { text: '2' }] }],
     });
-    const server = await script(
-      ({ event, end }) => {
-        event(chunk('2'), 'log.7');
-        event(statusOf('COMPLETED'), 'log.8');
-        end();
-      },
-      ({ result }) => result(whole),
+    const server = await script(ends([chunk('2'), 'log.7'], [statusOf('COMPLETED'), 'log.8']), ({ result }) =>
+      result(whole),
     );
     const agent = await connect(server.url, options);
     expect(await agent.follow('t-1', { lastEventId: 'log.6' }).result()).toEqual({ task: whole });
@@ -320,20 +233,14 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
     const whole = taskIn('COMPLETED');
     const gone = ({ destroy }: Exchange) => destroy();
     const server = await script(
-      ({ event, end }) => {
-        event(statusOf('COMPLETED'), 'log.8');
-        end();
-      },
+      ends([statusOf('COMPLETED'), 'log.8']),
       ...Array.from({ length: 12 }, () => gone),
       ({ result }) => result(whole),
     );
     const agent = await connect(server.url, options);
     expect(await agent.follow('t-1', { lastEventId: 'log.6' }).result()).toEqual({ task: whole });
     const left = await script(
-      ({ event, end }) => {
-        event(statusOf('COMPLETED'), 'log.8');
-        end();
-      },
+      ends([statusOf('COMPLETED'), 'log.8']),
       ...Array.from({ length: 100 }, () => gone),
     );
     const brief = (await connect(left.url, options)).follow('t-1', { lastEventId: 'log.6', followForMs: 50 });
@@ -387,10 +294,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
 
   it('ends with the error of a task that is gone', async () => {
     const server = await script(
-      ({ event, destroy, response }) => {
-        event({ task: taskIn('WORKING') }, 'log.1');
-        response.write(': bye\n\n', destroy);
-      },
+      breaks([{ task: taskIn('WORKING') }, 'log.1']),
       ({ error }) => error(new A2AError('TASK_NOT_FOUND')),
       ({ error }) => error(new A2AError('TASK_NOT_FOUND')),
     );
@@ -415,10 +319,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
   });
 
   it('continues in another process from a position that was kept', async () => {
-    const server = await script(({ event, end }) => {
-      event(statusOf('COMPLETED'), 'log.8');
-      end();
-    });
+    const server = await script(ends([statusOf('COMPLETED'), 'log.8']));
     const stream = (await connect(server.url, options)).follow('t-1', { lastEventId: 'log.7' });
     expect(await collect(stream)).toEqual([statusOf('COMPLETED')]);
     expect(server.headers[0]?.['last-event-id']).toBe('log.7');
@@ -436,10 +337,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
   it('drops a connection on which nothing is heard, and makes another', async () => {
     const server = await script(
       ({ event }) => event({ task: taskIn('WORKING') }, 'log.1'),
-      ({ event, end }) => {
-        event(statusOf('COMPLETED'), 'log.2');
-        end();
-      },
+      ends([statusOf('COMPLETED'), 'log.2']),
     );
     // Only the first connection is silent for too long, however long the events of the second one take.
     const clock = {
@@ -452,10 +350,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
   it('does not wait for ever where not even heartbeats are heard', async () => {
     const server = await script(
       ({ event }) => event({ task: taskIn('WORKING') }, 'log.1'),
-      ({ event, end }) => {
-        event(statusOf('COMPLETED'), 'log.2');
-        end();
-      },
+      ends([statusOf('COMPLETED'), 'log.2']),
     );
     let silences = 0;
     const clock = {
@@ -470,10 +365,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
   });
 
   it('ends with ABORTED when the caller leaves by signal, also while it waits', async () => {
-    const server = await peer(({ event, destroy, response }) => {
-      event({ task: taskIn('WORKING') }, 'log.1');
-      response.write(': bye\n\n', destroy);
-    });
+    const server = await peer(breaks([{ task: taskIn('WORKING') }, 'log.1']));
     const leaving = new AbortController();
     const clock = {
       sleep: (_: number, signal?: AbortSignal) =>
@@ -505,84 +397,28 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
 describe('the stream of a message', () => {
   it('ends with a message, and gives it as its result', async () => {
     const message = { messageId: 'm-1', role: 'ROLE_AGENT', parts: [{ text: 'Hello' }] };
-    const server = await script(({ event, end }) => {
-      event({ message });
-      end();
-    });
+    const server = await script(ends([{ message }]));
     expect(await (await connect(server.url, quick)).stream('hi').result()).toEqual({ message });
   });
 
-  it('ends when an agent that gives positions closes it at a question', async () => {
-    const server = await script(({ event, end }) => {
-      event({ task: taskIn('WORKING') }, 'log.1');
-      event(statusOf('INPUT_REQUIRED'), 'log.2');
-      end();
-    });
-    const { task } = await (await connect(server.url, quick)).stream('hi').result();
-    expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+  const [working, asks] = [{ task: taskIn('WORKING') }, statusOf('INPUT_REQUIRED')];
+  const waits = { task: taskIn('INPUT_REQUIRED') };
+
+  // biome-ignore format: a table reads best with one row per line
+  it.each<[what: string, answer: (exchange: Exchange) => void, task: string | undefined, events: number, state: string]>([
+    ['an agent that gives positions closes it at a question', ends([working, 'log.1'], [asks, 'log.2']), undefined, 2, 'INPUT_REQUIRED'],
+    ['the connection breaks at a question, before it is closed', breaks([working, 'log.1'], [asks, 'log.2']), undefined, 2, 'INPUT_REQUIRED'],
+    ['there is a question, although the agent keeps it open [R-STR-07]', stays([working], [asks]), undefined, 2, 'INPUT_REQUIRED'],
+    ['a message to a running task is answered', ends([working, 'log.5'], [asks, 'log.6'], [statusOf('WORKING'), 'log.7'], [asks, 'log.8']), 't-1', 4, 'INPUT_REQUIRED'],
+    ['the connection breaks after a question, which is taken for the answer', breaks([working, 'log.5'], [asks, 'log.6']), 't-1', 2, 'INPUT_REQUIRED'],
+    ['there is a question after positions, although the agent keeps it open', stays([waits, 'log.5'], [statusOf('WORKING'), 'log.6'], [asks, 'log.7']), 't-1', 3, 'INPUT_REQUIRED'],
+    ['the work is done, and not at the question that the message answers [R-STR-10]', stays([waits], [statusOf('WORKING')], [statusOf('COMPLETED')]), 't-1', 3, 'COMPLETED'],
+  ])('ends when %s', async (_what, answer, task, events, state) => {
+    const server = await script(answer);
+    const stream = (await connect(server.url, quick)).stream('and this', { task });
+    expect(await collect(stream)).toHaveLength(events);
+    expect(stream.task?.status.state).toBe(`TASK_STATE_${state}`);
     expect(server.calls).toHaveLength(1);
-  });
-
-  it('ends at a question although the connection breaks before it is closed', async () => {
-    const server = await script(({ event, response, destroy }) => {
-      event({ task: taskIn('WORKING') }, 'log.1');
-      event(statusOf('INPUT_REQUIRED'), 'log.2');
-      response.write(': bye\n\n', destroy);
-    });
-    const { task } = await (await connect(server.url, quick)).stream('hi').result();
-    expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
-    expect(server.calls).toHaveLength(1);
-  });
-
-  it('ends at a question although the agent keeps it open [R-STR-07]', async () => {
-    const server = await script(({ event }) => {
-      event({ task: taskIn('WORKING') });
-      event(statusOf('INPUT_REQUIRED'));
-    });
-    const { task } = await (await connect(server.url, quick)).stream('hi').result();
-    expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
-  });
-
-  it('waits for the answer to a message that was sent while the task was running', async () => {
-    const server = await script(({ event, end }) => {
-      event({ task: taskIn('WORKING') }, 'log.5');
-      event(statusOf('INPUT_REQUIRED'), 'log.6');
-      event(statusOf('WORKING'), 'log.7');
-      event(statusOf('INPUT_REQUIRED'), 'log.8');
-      end();
-    });
-    const events = await collect((await connect(server.url, quick)).stream('and this', { task: 't-1' }));
-    expect(events).toHaveLength(4);
-  });
-
-  it('takes the question for the answer to such a message when the connection breaks after it', async () => {
-    const server = await script(({ event, response, destroy }) => {
-      event({ task: taskIn('WORKING') }, 'log.5');
-      event(statusOf('INPUT_REQUIRED'), 'log.6');
-      response.write(': bye\n\n', destroy);
-    });
-    const events = await collect((await connect(server.url, quick)).stream('and this', { task: 't-1' }));
-    expect(events).toHaveLength(2);
-  });
-
-  it('ends at the question of a server that gives positions and keeps it open all the same', async () => {
-    const server = await script(({ event }) => {
-      event({ task: taskIn('INPUT_REQUIRED') }, 'log.5');
-      event(statusOf('WORKING'), 'log.6');
-      event(statusOf('INPUT_REQUIRED'), 'log.7');
-    });
-    const events = await collect((await connect(server.url, quick)).stream('INR', { task: 't-1' }));
-    expect(events).toHaveLength(3);
-  });
-
-  it('does not end at the question that the message answers [R-STR-10]', async () => {
-    const server = await script(({ event }) => {
-      event({ task: taskIn('INPUT_REQUIRED') });
-      event(statusOf('WORKING'));
-      event(statusOf('COMPLETED'));
-    });
-    const { task } = await (await connect(server.url, quick)).stream('INR', { task: 't-1' }).result();
-    expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
   it('is not sent again when it breaks before anything was heard, unless the agent recognises it [R-SEED-13]', async () => {
@@ -614,19 +450,9 @@ describe('the stream of a message', () => {
 describe('following a task that waits', () => {
   it('goes on until it ends, although the agent closes the stream [R-SSE-04]', async () => {
     const server = await script(
-      ({ event, end }) => {
-        event({ task: taskIn('INPUT_REQUIRED') });
-        end();
-      },
-      ({ event, end }) => {
-        event({ task: taskIn('INPUT_REQUIRED') });
-        end();
-      },
-      ({ event, end }) => {
-        event({ task: taskIn('INPUT_REQUIRED') });
-        event(statusOf('COMPLETED'));
-        end();
-      },
+      ends([{ task: taskIn('INPUT_REQUIRED') }]),
+      ends([{ task: taskIn('INPUT_REQUIRED') }]),
+      ends([{ task: taskIn('INPUT_REQUIRED') }], [statusOf('COMPLETED')]),
     );
     const agent = await connect(server.url, { retry: { attempts: 1 } });
     const events = await collect(agent.follow('t-1', { pollMs: 1 }));

@@ -1,7 +1,17 @@
 import { ClientError, connect } from '@batonjs/client';
 import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
-import { bothBindings, chunk, collect, failureOf, freePort, peer, taskIn, virtualClock } from '../serve.ts';
+import {
+  bothBindings,
+  breaks,
+  chunk,
+  collect,
+  failureOf,
+  freePort,
+  peer,
+  taskIn,
+  virtualClock,
+} from '../serve.ts';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 const IDEMPOTENCY = 'https://batonjs.dev/extensions/idempotency/v1';
@@ -75,10 +85,7 @@ describe('a stream whose agent is out of reach [R-SSE-04]', () => {
 
   it('gives up on an agent that answers and breaks off without anything new', async () => {
     const { clock, pauses } = virtualClock();
-    const { url } = await peer(({ event, response, destroy }) => {
-      event({ task: taskIn('WORKING') });
-      response.write(': bye\n\n', destroy);
-    });
+    const { url } = await peer(breaks([{ task: taskIn('WORKING') }]));
     const agent = await connect(url, { clock, timeoutMs: 0 });
     expect((await failureOf(collect(agent.follow('t-1', untimed)))).code).toBe('NETWORK');
     expect(sum(pauses)).toBe(60_000);
