@@ -125,7 +125,7 @@ it('says that there is no such task', async () => {
     { after: 0, source: null },
     AbortSignal.any([]),
   );
-  expect(await Array.fromAsync(reading)).toEqual([
-    { type: 'problem', message: 'The store has no task none' },
-  ]);
+  const updates: TimelineUpdate[] = [];
+  for await (const update of reading) updates.push(update);
+  expect(updates).toEqual([{ type: 'problem', message: 'The store has no task none' }]);
 });
