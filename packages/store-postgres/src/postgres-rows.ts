@@ -4,7 +4,7 @@ import { Buckets } from './changes/buckets.ts';
 import { GroupedChanges } from './changes/grouped-changes.ts';
 import { SearchedChanges } from './changes/searched-changes.ts';
 import { Writer } from './changes/writer.ts';
-import { type CreatedSchema, createSchema } from './database/create-schema.ts';
+import { type CreatedSchema, createSchema, stepsOf } from './database/create-schema.ts';
 import type { Database } from './database/database.ts';
 import { translated } from './database/postgres-error.ts';
 import { probe } from './database/probe.ts';
@@ -54,9 +54,11 @@ export function postgresRows(
   }
 
   async function identity(): Promise<string> {
-    const [row] = await transactions.query(`SELECT value FROM ${quoted}.meta WHERE name = 'identity'`);
-    if (!row) throw new StoreError('UNUSABLE', `${database.name} has lost the identity of its tasks`);
-    return String(row.value);
+    const rows = await transactions.query(`SELECT name, value FROM ${quoted}.meta`);
+    const { identity, version } = Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+    if (!identity) throw new StoreError('UNUSABLE', `${database.name} has lost the identity of its tasks`);
+    stepsOf(version, database, schema);
+    return String(identity);
   }
 
   async function change<T>(step: Step<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { createStore } from '@batonjs/store/adapter';
+import { mustReadLayout } from './database/create-tables.ts';
 import { FileChanges } from './database/file-changes.ts';
 import { GroupCommit } from './database/group-commit.ts';
 import { hostMonotonic } from './database/host-clock.ts';
@@ -85,6 +86,7 @@ export function storeOnDatabase(
 
     identity: () => {
       file.mustBeHere();
+      mustReadLayout(db, name);
       return file.identity;
     },
 

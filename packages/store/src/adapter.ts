@@ -7,13 +7,13 @@ export { createStore } from './adapter/create-store.ts';
 export { cutPage } from './adapter/cut-page.ts';
 export { DatabaseClock } from './adapter/known/database-clock.ts';
 export { Known, KnownTasks } from './adapter/known/known-tasks.ts';
+export { type Layouts, stepsFrom } from './adapter/layout.ts';
 export { parseFact } from './adapter/parse-fact.ts';
 export type { KeptFacts, KeptLog, Rows } from './adapter/rows.ts';
 export { search } from './adapter/search.ts';
 export { Subscribers } from './adapter/subscribers.ts';
 export { mustKnowOptions } from './adapter/unknown-options.ts';
 export { whenAnswered } from './port/answer.ts';
-export { otherLayout } from './port/store-error.ts';
 export type { Notification, Topic } from './port/task-store.ts';
 export { topicNumber } from './port/topic-number.ts';
 export {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '@batonjs/store';
-import { otherLayout } from '@batonjs/store/adapter';
+import { stepsFrom } from '@batonjs/store/adapter';
 import type { Database, Session } from './database.ts';
 import { isForbidden, isMissing, translated } from './postgres-error.ts';
-import { layout, tables, textTables } from './schema.ts';
+import { layouts, tables, textTables } from './schema.ts';
 
 export interface SchemaOptions {
   readonly schema: string;
@@ -17,17 +17,19 @@ export interface SchemaOptions {
 export interface CreatedSchema {
   /** Whether the words of tasks are kept. */
   readonly texts: boolean;
+  /** Whether its data have an older layout. */
+  readonly isOld: boolean;
 }
 
 /**
- * Creates the schema and its tables if they are missing, in one transaction. Needs no privilege to create anything where
+ * Creates the schema and its tables if they are missing, and brings older ones forward, in one transaction. Needs no privilege to create anything where
  * nothing is to be done. Any number of processes may start at once: they wait for each other. Rejects with code `UNUSABLE`
  * for a schema of another version, and without the privileges.
  */
 export async function createSchema(database: Database, options: SchemaOptions): Promise<CreatedSchema> {
   const { schema, quoted, textSearch } = options;
   const found = await createdSchema(database, options);
-  if (found && (found.texts || !textSearch)) return found;
+  if (found && !found.isOld && (found.texts || !textSearch)) return found;
   try {
     await database.transact(async (session) => {
       await session.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`baton ${schema}`]);
@@ -39,6 +41,7 @@ export async function createSchema(database: Database, options: SchemaOptions): 
         `${quoted}.task_texts`,
       ]);
       if (!created?.meta) await createTables(session, quoted);
+      else await bringForward(session, database, options);
       if (textSearch && !created?.texts)
         for (const statement of textTables(quoted)) await session.query(statement);
     });
@@ -48,16 +51,32 @@ export async function createSchema(database: Database, options: SchemaOptions): 
     throw new StoreError('UNUSABLE', message, { cause: error });
   }
   // Another process may have created it, of another release.
-  return (await createdSchema(database, options)) ?? { texts: false };
+  return (await createdSchema(database, options)) ?? { texts: false, isOld: false };
 }
 
 async function createTables(session: Session, quoted: string): Promise<void> {
   await session.query(`CREATE TABLE ${quoted}.meta (name text PRIMARY KEY, value text NOT NULL)`);
   for (const statement of tables(quoted)) await session.query(statement);
   await session.query(`INSERT INTO ${quoted}.meta (name, value) VALUES ('version', $1), ('identity', $2)`, [
-    String(layout),
+    String(layouts.current),
     randomUUID(),
   ]);
+}
+
+/** The steps that data of this layout need. Throws `UNUSABLE` for a layout that this release does not read. */
+export const stepsOf = (layout: unknown, { name }: Database, schema: string) =>
+  stepsFrom(layout, layouts, { data: `The schema ${schema} of ${name}`, instead: 'a new schema' });
+
+async function bringForward(
+  session: Session,
+  database: Database,
+  { schema, quoted }: SchemaOptions,
+): Promise<void> {
+  const [kept] = await session.query(`SELECT value FROM ${quoted}.meta WHERE name = 'version'`);
+  for (const step of stepsOf(kept?.value, database, schema)) {
+    await step.run({ session, schema: quoted });
+    await session.query(`UPDATE ${quoted}.meta SET value = $1 WHERE name = 'version'`, [String(step.to)]);
+  }
 }
 
 /** Undefined if the schema is to be created. */
@@ -70,8 +89,8 @@ async function createdSchema(
       `SELECT value, to_regclass($1) IS NOT NULL AS texts FROM ${quoted}.meta WHERE name = 'version'`,
       [`${quoted}.task_texts`],
     );
-    if (kept && Number(kept.value) === layout) return { texts: kept.texts === true };
-    throw otherLayout(`The schema ${schema} of ${database.name}`, kept?.value, layout, 'a new schema');
+    const isOld = stepsOf(kept?.value, database, schema).length > 0;
+    return { texts: kept?.texts === true, isOld };
   } catch (error) {
     if (isMissing(error)) return undefined;
     if (isForbidden(error)) throw translated(database.name, error, 'UNUSABLE');

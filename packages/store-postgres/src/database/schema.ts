@@ -1,11 +1,16 @@
+import type { Layouts } from '@batonjs/store/adapter';
 import { askingStates } from '@batonjs/store/rules';
 import { definitionsOf, recordColumns, taskColumns, termsOfTask, webhookColumns } from './columns.ts';
+import type { Session } from './database.ts';
 
 /**
- * The number of the layout. Data of another number is refused. Each change of the layout adds one: a test compares it with what
- * is stored.
+ * The layouts of the data, see `Layouts`. A test compares them with what is stored. The first release that keeps data for
+ * later ones began with 900.
  */
-export const layout = 8;
+export const layouts: Layouts<{ readonly session: Session; readonly schema: string }> = {
+  current: 900,
+  steps: [],
+};
 
 /** Tasks that wait for an answer of their client. */
 export const asking = `state IN (${askingStates.map((state) => `'${state}'`).join(', ')})

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '@batonjs/store';
-import { otherLayout } from '@batonjs/store/adapter';
+import { type Layouts, stepsFrom } from '@batonjs/store/adapter';
 import { listOf, type RedisDriver } from '../connection/driver.ts';
 import { infoOf } from '../connection/servers.ts';
 
 /**
- * The number of the layout. Data of another number is refused. Each change of the layout adds one: a test compares it with what
- * is stored.
+ * The layouts of the data, see `Layouts`. A test compares them with what is stored. The first release that keeps data for
+ * later ones began with 900.
  */
-export const layout = 8;
+export const layouts: Layouts<{ readonly driver: RedisDriver; readonly prefix: string }> = {
+  current: 900,
+  steps: [],
+};
 const oldest = [6, 2] as const;
 const shardsOfCluster = 16;
 const mostShards = 1_024;
@@ -49,12 +52,15 @@ export async function start(
   // Written only if missing: a Redis whose memory is full refuses even a write that changes nothing.
   if (kept.includes(null)) {
     await driver.command(key, ['HSETNX', key, 'shards', String(wanted)]);
-    await driver.command(key, ['HSETNX', key, 'layout', String(layout)]);
+    await driver.command(key, ['HSETNX', key, 'layout', String(layouts.current)]);
     await driver.command(key, ['HSETNX', key, 'id', randomUUID()]);
     kept = listOf(await read());
   }
-  if (Number(kept[1]) !== layout)
-    throw otherLayout(`"${prefix}" in Redis at ${driver.name}`, kept[1], layout, 'another prefix');
+  for (const step of stepsOf(kept[1], driver, prefix)) {
+    await step.run({ driver, prefix });
+    // Another process may have brought the data further.
+    await driver.command(key, ['EVAL', raiseLayout, '1', key, String(step.to)]);
+  }
   if (shards !== undefined && Number(kept[0]) !== shards) {
     throw unusable(
       `keeps the tasks of "${prefix}" in ${kept[0]} shards, not in ${shards}; the number cannot be changed`,
@@ -62,6 +68,18 @@ export async function start(
   }
   return Number(kept[0]);
 }
+
+/** The steps that the data of a prefix need. Throws `UNUSABLE` for a layout that this release does not read. */
+export const stepsOf = (layout: unknown, driver: RedisDriver, prefix: string) =>
+  stepsFrom(layout, layouts, {
+    data: `"${prefix}" in Redis at ${driver.name}`,
+    instead: 'another prefix',
+  });
+
+const raiseLayout = `
+  if tonumber(redis.call('HGET', KEYS[1], 'layout')) < tonumber(ARGV[1]) then
+    redis.call('HSET', KEYS[1], 'layout', ARGV[1])
+  end`;
 
 /** The key of the hash with the number of shards, the version of the layout and the id of the data. */
 export const layoutKey = (prefix: string): string => `${prefix}:layout`;

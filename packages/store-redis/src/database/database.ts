@@ -1,6 +1,6 @@
 import { StoreError } from '@batonjs/store';
-import type { RedisDriver, RedisReply } from '../connection/driver.ts';
-import { knowsFlags, layoutKey, mustNotEvict, type StartOptions, start } from './check-server.ts';
+import { listOf, type RedisDriver, type RedisReply } from '../connection/driver.ts';
+import { knowsFlags, layoutKey, mustNotEvict, type StartOptions, start, stepsOf } from './check-server.ts';
 import type { Script } from './script.ts';
 import { type Shard, Shards } from './shards.ts';
 import { troubleOf } from './trouble-of.ts';
@@ -41,8 +41,12 @@ export class Database {
     return String(this.#identity);
   }
 
-  #keptIdentity(): Promise<RedisReply> {
-    return this.command('HGET', layoutKey(this.#options.prefix), 'id');
+  async #keptIdentity(): Promise<RedisReply | undefined> {
+    const { prefix } = this.#options;
+    const [id, layout] = listOf(await this.command('HMGET', layoutKey(prefix), 'id', 'layout'));
+    // A newer release may have brought the data to a layout that this one does not read.
+    if (id) stepsOf(layout, this.#driver, prefix);
+    return id;
   }
 
   /** Runs a script about one task, whose name is its first argument. */

@@ -1,21 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@batonjs/store';
-import { otherLayout } from '@batonjs/store/adapter';
-import { applicationId, layout, schema } from '../sql/schema.ts';
+import { stepsFrom } from '@batonjs/store/adapter';
+import { applicationId, layouts, schema } from '../sql/schema.ts';
 import { textSchema } from '../sql/text-schema.ts';
 
 /**
- * Creates the tables in an empty file, in one transaction, and that of texts where it is missing and wanted. Throws a
- * `StoreError` of code `UNUSABLE` for a file of another release or of another program.
+ * Creates the tables in an empty file, in one transaction, and that of texts where it is missing and wanted. Brings tables
+ * of an older layout forward. Throws a `StoreError` of code `UNUSABLE` for a file of another release or of another program.
  */
 export function createTables(db: DatabaseSync, path: string, textSearch = false): void {
   // Writes even where there is nothing to create, so that a file that cannot be written is noticed now.
   db.exec('BEGIN IMMEDIATE');
   try {
-    if (isEmpty(db)) db.exec(schema);
-    else mustBeOurs(db, path);
+    const version = isEmpty(db) ? create(db) : broughtForward(db, path);
     if (textSearch) db.exec(textSchema);
-    db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${layout}; COMMIT`);
+    db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}; COMMIT`);
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
@@ -27,11 +26,24 @@ function isEmpty(db: DatabaseSync): boolean {
   return read(db, 'user_version') === 0 && object === undefined;
 }
 
-function mustBeOurs(db: DatabaseSync, path: string): void {
+function create(db: DatabaseSync): number {
+  db.exec(schema);
+  return layouts.current;
+}
+
+/** Returns the layout that the file has then: that of a newer release stays. */
+function broughtForward(db: DatabaseSync, path: string): number {
   if (read(db, 'application_id') !== applicationId)
     throw new StoreError('UNUSABLE', `${path} is a database of another program`);
   const version = read(db, 'user_version');
-  if (version !== layout) throw otherLayout(path, version, layout, 'a new file');
+  const steps = stepsFrom(version, layouts, { data: path, instead: 'a new file' });
+  for (const step of steps) step.run(db);
+  return steps.at(-1)?.to ?? version;
+}
+
+/** Throws a `StoreError` of code `UNUSABLE` if a newer release brought the file to a layout that this one does not read. */
+export function mustReadLayout(db: DatabaseSync, path: string): void {
+  stepsFrom(read(db, 'user_version'), layouts, { data: path, instead: 'a new file' });
 }
 
 function read(db: DatabaseSync, pragma: 'user_version' | 'application_id'): number {

@@ -1,6 +1,7 @@
 import { StoreError } from '@batonjs/store';
-import { otherLayout } from '@batonjs/store/adapter';
-import { layout, schema } from '../sql/schema.ts';
+import { stepsFrom } from '@batonjs/store/adapter';
+import { layouts, schema } from '../sql/schema.ts';
+import { objectDatabase } from './object-database.ts';
 import { ofThisObject } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';
 
@@ -8,7 +9,7 @@ import type { ObjectStorage } from './object-storage.ts';
 const ownTable = 'CREATE TABLE baton (version INTEGER NOT NULL, identity TEXT NOT NULL) STRICT';
 
 /**
- * Creates the tables if there are none, all or not at all. Returns the identity of the data. Throws a `StoreError` of code
+ * Creates the tables if there are none, and brings older ones forward, all or not at all. Returns the identity of the data. Throws a `StoreError` of code
  * `UNUSABLE` for tables of another release, and for tables of the same name that are not ours.
  */
 export function createTables(storage: ObjectStorage): string {
@@ -16,15 +17,18 @@ export function createTables(storage: ObjectStorage): string {
   return storage.transactionSync(() => {
     const stored = storedSchema(storage);
     if (stored) {
-      if (stored.version !== layout)
-        throw otherLayout(`The SQLite ${ofThisObject}`, stored.version, layout, 'another object');
+      const names = { data: `The SQLite ${ofThisObject}`, instead: 'another object' };
+      for (const step of stepsFrom(stored.version, layouts, names)) {
+        step.run(objectDatabase(storage));
+        sql.exec('UPDATE baton SET version = ?', step.to);
+      }
       return stored.identity;
     }
     mustBeFree(storage);
     const identity = crypto.randomUUID();
     sql.exec(ownTable);
     sql.exec(schema);
-    sql.exec('INSERT INTO baton (version, identity) VALUES (?, ?)', layout, identity);
+    sql.exec('INSERT INTO baton (version, identity) VALUES (?, ?)', layouts.current, identity);
     return identity;
   });
 }

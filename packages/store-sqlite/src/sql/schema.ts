@@ -1,15 +1,17 @@
+import type { Layouts } from '@batonjs/store/adapter';
 import { askingStates } from '@batonjs/store/rules';
 import { sqlTaskColumns, sqlWebhookColumns } from '@batonjs/store/sql';
 import { definitionsOf, recordColumns } from './columns.ts';
+import type { Database } from './database.ts';
 
 /** The application id of files of this store: "Batn". */
 export const applicationId = 0x42_61_74_6e;
 
 /**
- * The number of the layout. Data of another number is refused. Each change of the layout adds one: a test compares it with what
- * is stored.
+ * The layouts of the data, see `Layouts`. A test compares them with what is stored. The first release that keeps data for
+ * later ones began with 900.
  */
-export const layout = 7;
+export const layouts: Layouts<Database> = { current: 900, steps: [] };
 
 /** Tasks that wait for an answer of their client. */
 export const asking = `state IN (${askingStates.map((state) => `'${state}'`).join(', ')})

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { reportMissing } from '../../../../test/support/missing.ts';
 import { type Durability, openDatabase } from '../../src/database/open-database.ts';
 import { sqliteStore } from '../../src/index.ts';
-import { applicationId, layout } from '../../src/sql/schema.ts';
+import { applicationId, layouts } from '../../src/sql/schema.ts';
 import { freshPath } from '../folder.ts';
 import { create } from '../logs.ts';
 import { otherProcess } from '../other-process.ts';
@@ -49,7 +49,7 @@ describe('a new file', () => {
     const db = openDatabase(freshPath(), 'full');
     onTestFinished(() => db.close());
     expect(pragma(db, 'application_id')).toBe(applicationId);
-    expect(pragma(db, 'user_version')).toBe(layout);
+    expect(pragma(db, 'user_version')).toBe(layouts.current);
   });
 
   it('can be opened by several processes at the same moment', async () => {
@@ -81,17 +81,17 @@ describe('a file is refused', () => {
 
   it('that another program wrote and numbered as we do', () => {
     const path = freshPath();
-    writeDatabase(path, `CREATE TABLE tasks (id INTEGER); PRAGMA user_version = ${layout}`);
+    writeDatabase(path, `CREATE TABLE tasks (id INTEGER); PRAGMA user_version = ${layouts.current}`);
     expect(opening(path)).toThrow(unusable(/database of another program/));
   });
 
   it('that another release wrote, and is left as it was', async () => {
     const path = freshPath();
     await sqliteStore(path).close();
-    writeDatabase(path, `PRAGMA user_version = ${layout + 1}`);
+    writeDatabase(path, 'PRAGMA user_version = 1000');
     const before = readFileSync(path);
     const versions = new RegExp(
-      `another release.*number ${layout + 1}.*reads ${layout} only. Use a new file`,
+      `another release.*number 1000.*reads ${layouts.current} only. Use a new file`,
     );
     expect(opening(path)).toThrow(unusable(versions));
     expect(readFileSync(path).equals(before)).toBe(true);

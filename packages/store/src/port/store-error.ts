@@ -64,13 +64,3 @@ export class StoreError extends Error {
 /** The error that `readFacts` rejects with if the log does not hold the commit that the reader knows at a position. */
 export const diverged = (taskId: string, position: number): StoreError =>
   new StoreError('LOG_DIVERGED', `The log of task ${taskId} does not hold what it held at ${position}`);
-
-/**
- * The error of data whose layout has another number than the one that this release reads. `instead`: what to use in place of
- * the data.
- */
-export const otherLayout = (data: string, found: unknown, known: number, instead: string): StoreError =>
-  new StoreError(
-    'UNUSABLE',
-    `${data} was written by another release: its layout has number ${found}, and this release reads ${known} only. Use ${instead}, or the release that wrote it`,
-  );
