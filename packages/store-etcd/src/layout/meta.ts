@@ -4,7 +4,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { unchanged } from './keys.ts';
 
 /**
- * The layouts of the data, see `Layouts`. A test compares them with what is stored. The first release that keeps data for
+ * The layouts of the data, see `Layouts`. A test compares them with stored data. The first release that keeps data for
  * later ones began with 900.
  */
 export const layouts: Layouts<Cluster> = { current: 900, steps: [] };

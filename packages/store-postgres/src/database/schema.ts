@@ -4,7 +4,7 @@ import { definitionsOf, recordColumns, taskColumns, termsOfTask, webhookColumns 
 import type { Session } from './database.ts';
 
 /**
- * The layouts of the data, see `Layouts`. A test compares them with what is stored. The first release that keeps data for
+ * The layouts of the data, see `Layouts`. A test compares them with stored data. The first release that keeps data for
  * later ones began with 900.
  */
 export const layouts: Layouts<{ readonly session: Session; readonly schema: string }> = {

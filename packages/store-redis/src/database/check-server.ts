@@ -5,7 +5,7 @@ import { listOf, type RedisDriver } from '../connection/driver.ts';
 import { infoOf } from '../connection/servers.ts';
 
 /**
- * The layouts of the data, see `Layouts`. A test compares them with what is stored. The first release that keeps data for
+ * The layouts of the data, see `Layouts`. A test compares them with stored data. The first release that keeps data for
  * later ones began with 900.
  */
 export const layouts: Layouts<{ readonly driver: RedisDriver; readonly prefix: string }> = {

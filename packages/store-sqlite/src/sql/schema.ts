@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 export const applicationId = 0x42_61_74_6e;
 
 /**
- * The layouts of the data, see `Layouts`. A test compares them with what is stored. The first release that keeps data for
+ * The layouts of the data, see `Layouts`. A test compares them with stored data. The first release that keeps data for
  * later ones began with 900.
  */
 export const layouts: Layouts<Database> = { current: 900, steps: [] };
