@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stepsFrom } from '../src/adapter/layout.ts';
+import { stepsFrom } from '../src/layout.ts';
 
 const names = { data: 'tasks.db', instead: 'a new file' };
 const step = (from: number, to: number) => ({ from, to, run: () => {} });
