@@ -47,11 +47,11 @@ export class Records {
   listed({ scope, from, until, limit }: NonNullable<Wanted['listed']>): RecordRow[] {
     const list = scope === undefined ? this.#byName : this.#byScope;
     const isIn = (row: RecordRow) => row.name < until && row.scope === (scope ?? row.scope);
-    return firstOf(list.ascending({ scope, name: from, expiresAt: undefined }), isIn, limit);
+    return list.first(limit, isIn, { scope, name: from, expiresAt: undefined });
   }
 
   expired(now: number, limit: number): RecordRow[] {
-    return firstOf(this.#byEnd.ascending(), ({ expiresAt = 0 }) => expiresAt <= now, limit);
+    return this.#byEnd.first(limit, ({ expiresAt = 0 }) => expiresAt <= now);
   }
 
   #listsOf({ scope, expiresAt }: RecordRow): SortedList<RecordRow, Place>[] {
@@ -61,14 +61,4 @@ export class Records {
       ...(expiresAt === undefined ? [] : [this.#byEnd]),
     ];
   }
-}
-
-/** The first rows, up to one that is not in the range. */
-function firstOf(rows: Iterable<RecordRow>, isIn: (row: RecordRow) => boolean, limit: number): RecordRow[] {
-  const found: RecordRow[] = [];
-  for (const row of rows) {
-    if (found.length >= limit || !isIn(row)) break;
-    found.push(row);
-  }
-  return found;
 }

@@ -21,11 +21,6 @@ export class EndedRows {
 
   /** The first ones before a time. */
   first({ before, limit }: NonNullable<Wanted['ended']>): NonNullable<Found['ended']> {
-    const first: TaskRow[] = [];
-    for (const row of this.#rows.ascending()) {
-      if (first.length === limit || atOf(row) >= before) break;
-      first.push(row);
-    }
-    return first;
+    return this.#rows.first(limit, (row) => atOf(row) < before);
   }
 }

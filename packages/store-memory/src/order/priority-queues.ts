@@ -57,17 +57,12 @@ export class PriorityQueues<Item extends Queued> {
 
   /** When the earliest item of a queue is due; undefined without items. */
   first(queue: string): number | undefined {
-    for (const { at } of this.#queues.get(queue)?.ascending() ?? []) return at;
-    return undefined;
+    return this.#queues.get(queue)?.first(1, () => true)[0]?.at;
   }
 
   /** Up to `limit` items that are due by now, the longest due first. */
   due(queue: string, now: number, limit: number): Item[] {
-    const due: Item[] = [];
-    for (const { item, at } of this.#queues.get(queue)?.ascending() ?? []) {
-      if (at > now || due.length >= limit) break;
-      due.push(item);
-    }
-    return due;
+    const due = this.#queues.get(queue)?.first(limit, ({ at }) => at <= now) ?? [];
+    return due.map(({ item }) => item);
   }
 }

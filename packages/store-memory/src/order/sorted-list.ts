@@ -70,6 +70,16 @@ export class SortedList<T extends Key, Key = T> {
     return chunk ? before + this.#indexIn(chunk, item) : before;
   }
 
+  /** The first items up to one that is not in a range, at most `limit`; of those that are not before `from`. */
+  first(limit: number, isIn: (item: T) => boolean, from?: Key): T[] {
+    const found: T[] = [];
+    for (const item of this.ascending(from)) {
+      if (found.length >= limit || !isIn(item)) break;
+      found.push(item);
+    }
+    return found;
+  }
+
   /** From the first item on, or from the first one that is not before `from`. */
   *ascending(from?: Key): Generator<T> {
     const start = from === undefined ? 0 : this.#chunkOf(from);

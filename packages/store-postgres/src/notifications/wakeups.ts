@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import type { Unsubscribe } from '@batonjs/store';
-import { type Notification, Subscribers, type Topic, topicNumber } from '@batonjs/store/adapter';
+import { type Notification, remember, Subscribers, type Topic, topicNumber } from '@batonjs/store/adapter';
 import type { Database } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
 import { Poll } from './poll.ts';
@@ -136,10 +136,7 @@ export class Wakeups {
     if (this.#secret === undefined || code !== codeOf(this.#secret, body)) return;
     const number = Number(sent);
     if (sender === this.#sender || number <= (this.#heard.get(sender) ?? 0)) return;
-    this.#heard.delete(sender);
-    this.#heard.set(sender, number);
-    const [oldest] = this.#heard.keys();
-    if (this.#heard.size > mostSenders && oldest !== undefined) this.#heard.delete(oldest);
+    remember(this.#heard, sender, number, mostSenders);
     this.#subscribers.notifyPairs(JSON.parse(body).slice(2));
   }
 

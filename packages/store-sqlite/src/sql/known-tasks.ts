@@ -1,9 +1,10 @@
 import type { TaskName } from '@batonjs/store';
+import { remember } from '@batonjs/store/adapter';
 import type { KeptTask } from './columns.ts';
 import type { Database } from './database.ts';
 import type { TransactionHook } from './transactions.ts';
 
-/** How many are known at most. They are read again after that. */
+/** How many are known at most. Others are read again. */
 const most = 1_024;
 
 /**
@@ -48,8 +49,7 @@ export class KnownTasks implements TransactionHook {
       this.forget(row);
       return;
     }
-    if (this.#rows.size === most) this.#rows.clear();
-    this.#rows.set(keyOf(row), row);
+    remember(this.#rows, keyOf(row), row, most);
   }
 
   /** To be called for each row that is deleted. */
