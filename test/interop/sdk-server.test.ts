@@ -168,6 +168,19 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the server of the official SDK on %s', 
     expect(words).toEqual([' is 833 INR', 'COMPLETED']);
   });
 
+  it('is followed through a broken connection, without positions', async () => {
+    const agent = await open({}, { retry: { firstMs: 1, longestMs: 20 } });
+    const stream = agent.stream('hold');
+    let isBroken = false;
+    for await (const { artifactUpdate, task } of stream) {
+      if (artifactUpdate && !isBroken) theirs.drop();
+      else if (isBroken && task) theirs.release();
+      isBroken ||= artifactUpdate !== undefined;
+    }
+    expect(stream.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(textOf(stream.task?.artifacts?.[0])).toBe('10 USD is 833 INR');
+  });
+
   it('fails clearly [R-SEND-23]', async () => {
     const agent = await open();
     const { task } = await send(agent, request('fail'));

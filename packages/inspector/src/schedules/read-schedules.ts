@@ -17,9 +17,9 @@ export async function readSchedules(store: AgentStore): Promise<readonly Schedul
         cron,
         timezone,
         missed,
-        ...(nextAt !== undefined && { nextAt }),
+        nextAt,
         isOverdue,
-        ...(latest && { latestAt: latest.dueAt }),
+        latestAt: latest?.dueAt,
         label,
         tasks: await latestTasks(store, label),
       };

@@ -1,6 +1,6 @@
-import type { PushConfig, Scope } from '@batonjs/store';
+import type { Scope } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
-import type { Beside, Delivery, TimelineUpdate } from '../api/timeline.ts';
+import type { Beside, TimelineUpdate } from '../api/timeline.ts';
 import { RequestError } from '../http/reply.ts';
 import { pause } from '../pause.ts';
 import { withoutQuery } from '../wire/secrets.ts';
@@ -75,21 +75,12 @@ export async function* storeTimeline(
     const version = await unserved.versionFor(scope, taskId);
     const found = (await webhooks?.listPushConfigs(scope, taskId, { limit: mostWebhooks })) ?? [];
     return {
-      ...((lease?.holder || lease?.isWanted) && { lease }),
-      ...(now?.head.dueAt && { dueAt: now.head.dueAt }),
-      ...(version !== undefined && { waitsFor: { version, queue } }),
-      deliveries: found.map(toDelivery),
+      lease: lease?.holder || lease?.isWanted ? lease : undefined,
+      dueAt: now?.head.dueAt,
+      waitsFor: version === undefined ? undefined : { version, queue },
+      deliveries: found.map(({ id, config, cursor, attempts, retryAt, dead }) => {
+        return { id, url: withoutQuery(config.url), cursor, attempts, retryAt, dead };
+      }),
     };
   }
-}
-
-function toDelivery({ id, config, cursor, attempts, retryAt, dead }: PushConfig): Delivery {
-  return {
-    id,
-    url: withoutQuery(config.url),
-    cursor,
-    attempts,
-    ...(retryAt !== undefined && { retryAt }),
-    ...(dead !== undefined && { dead }),
-  };
 }

@@ -44,21 +44,10 @@ export async function listWebhooks(
   return { webhooks: lists.flat().map(fromConfig), isComplete };
 }
 
-const toRow = (
-  { id, taskId, config, cursor, attempts, retryAt, dead }: PushConfig,
-  scope: number,
-  version?: number,
-): WebhookRow => ({
-  ...fromConfig(config),
-  id,
-  taskId,
-  cursor,
-  attempts,
-  scope,
-  ...(version !== undefined && { version }),
-  ...(retryAt !== undefined && { retryAt }),
-  ...(dead !== undefined && { dead }),
-});
+function toRow(push: PushConfig, scope: number, version?: number): WebhookRow {
+  const { id, taskId, config, cursor, attempts, retryAt, dead } = push;
+  return { ...fromConfig(config), id, taskId, cursor, attempts, scope, version, retryAt, dead };
+}
 
 const fromConfig = ({
   id = '',
