@@ -9,6 +9,7 @@ import { closedAfterTest } from '../../../../../test/kit/closed-after-test.ts';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
 import { completed } from '../../../src/index.ts';
+import { insideOf } from '../../../src/internals.ts';
 
 const stores = {
   memory: () => memoryStore({ closedBytes: 1 }),
@@ -89,6 +90,22 @@ describe.each(Object.entries(stores))('a message that is sent again, with %s', (
     await prune();
     expect(await post()).toContain('The message was received before, and its task was deleted');
     expect(runs).toEqual(['work']);
+  });
+
+  it('is no error of a program that submits it again, unless it names the task', async () => {
+    const { server, runs, prune } = serveCounting();
+    const message = { messageId: 'm', role: 'ROLE_USER' as const, parts: [{ text: 'work' }] };
+    const submit = (more = {}) => insideOf(server)!.submit({ message: { ...message, ...more } }, undefined);
+    await submit();
+    await expect.poll(() => runs).toEqual(['work']);
+    const client = await connect('http://localhost', { fetch: server.fetch });
+    const taskOf = async () => (await client.listTasks({})).tasks[0];
+    await expect.poll(async () => (await taskOf())?.status.state).toBe('TASK_STATE_COMPLETED');
+    const taskId = (await taskOf())!.id;
+    await prune();
+    await submit();
+    await expect(submit({ taskId })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+    expect([runs, await taskOf()]).toEqual([['work'], undefined]);
   });
 
   it('runs the work anew after all of its caller was erased', async () => {
