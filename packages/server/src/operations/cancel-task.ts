@@ -1,6 +1,5 @@
 import { decide } from '@batonjs/lifecycle';
 import type { CancelTaskRequest, Task } from '@batonjs/protocol';
-import { A2AError } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
 import { isoTime } from '../base/timing/clock.ts';
 import { viewWithin } from '../log/fit-task.ts';
@@ -10,6 +9,7 @@ import { appendOpenly } from '../log/write/append-openly.ts';
 import { orderFor } from '../turns/order/schedule.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
+import { openTask } from './call/open-task.ts';
 import { viewFor } from './call/view-for.ts';
 
 /**
@@ -21,10 +21,8 @@ export async function cancelTask(
   context: Pick<CallContext, 'scope' | 'extensions' | 'signal'>,
   dependencies: Dependencies,
 ): Promise<Task> {
-  const live = await dependencies.tasks.open(context.scope, id);
-  if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
+  const live = await openTask(id, context.scope, dependencies);
   try {
-    if (!live.state.task) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
     await live.subscribe();
     await request(live, metadata, dependencies);
     if (!live.isOver) {

@@ -1,5 +1,4 @@
 import type { GetTaskRequest, Task } from '@batonjs/protocol';
-import { A2AError } from '@batonjs/protocol/errors';
 import { STATE_HISTORY } from '@batonjs/protocol/headers';
 import { loadTask } from '@batonjs/store';
 import { viewWithin } from '../log/fit-task.ts';
@@ -7,6 +6,7 @@ import { generationParam } from '../log/generation/generation-param.ts';
 import { waitForGeneration } from '../log/generation/wait-for-generation.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
+import { taskNotFound } from './call/open-task.ts';
 import { viewFor } from './call/view-for.ts';
 import { readStateHistory } from './state-history.ts';
 
@@ -25,7 +25,7 @@ export async function getTask(
   const known = generationParam(currentGeneration, 'currentGeneration', extensions);
   if (known !== undefined) await waitForGeneration(id, known, context, dependencies);
   const state = await loadTask(store, scope, id);
-  if (!state?.task) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
+  if (!state?.task) throw taskNotFound(id);
   const view = viewFor(extensions, messages, historyLength);
   const task = viewWithin(state, view, limits.replyBytes);
   if (!extensions.includes(STATE_HISTORY)) return task;

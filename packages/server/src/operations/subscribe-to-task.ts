@@ -12,6 +12,7 @@ import type { StreamEvent } from '../log/stream-event.ts';
 import { eventOf, positionIn, taskEvent } from '../log/task-events.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
+import { openTask } from './call/open-task.ts';
 import { viewFor } from './call/view-for.ts';
 
 /**
@@ -32,10 +33,8 @@ async function open(
 ): Promise<StreamStart> {
   const { tasks } = dependencies;
   const { limits } = dependencies.options;
-  const live = await tasks.open(context.scope, id);
-  if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
+  const live = await openTask(id, context.scope, dependencies);
   try {
-    if (!live.state.task) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
     live.enter(limits.followersPerTask);
   } catch (error) {
     tasks.release(live);

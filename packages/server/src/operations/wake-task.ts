@@ -8,6 +8,7 @@ import { reserveSize } from '../log/write/task-limits.ts';
 import { orderFor } from '../turns/order/schedule.ts';
 import { readWakeKey } from '../turns/order/wake-key.ts';
 import type { Dependencies } from './call/dependencies.ts';
+import { taskNotFound } from './call/open-task.ts';
 
 /**
  * Starts another turn of the task that a wake key names, without a client's message. Not an operation of the protocol:
@@ -22,7 +23,7 @@ export async function wakeTask(
   const { queue, limits, schedule } = options;
   const { scope, taskId } = readWakeKey(wakeKey);
   const live = await tasks.open(scope, taskId);
-  if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId } });
+  if (!live) throw taskNotFound(taskId);
   try {
     const { facts } = decideAll(live.state, [{ type: 'wake', metadata }], isoTime(clock.now()));
     const giveBack = reserveSize(live, facts, limits);

@@ -1,7 +1,7 @@
 import { backoffMs } from '@batonjs/protocol/timing';
-import type { Delivery, Unsubscribe } from '@batonjs/store';
-import { endSubscription } from '../base/store/end-subscription.ts';
+import type { Delivery } from '@batonjs/store';
 import { heardWithinMs, type Peers } from '../base/store/peers.ts';
+import { subscribeToQueue } from '../base/store/subscribe-to-queue.ts';
 import { newId } from '../base/system/new-id.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import { ClockSteps } from '../base/timing/clock-steps.ts';
@@ -25,7 +25,7 @@ export class Deliverer {
   readonly #stop = new AbortController();
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<void>>();
-  #unsubscribe: Promise<Unsubscribe> | undefined;
+  #unsubscribe: () => Promise<void> = async () => {};
   #notified = new AbortController();
   #over: Promise<void> | undefined;
 
@@ -35,11 +35,8 @@ export class Deliverer {
   }
 
   start(): void {
-    const { store, report } = this.#dependencies;
-    const { queue } = this.#dependencies.options;
     // With a reason: an abort without one creates an error with a stack, for every notification.
-    this.#unsubscribe = Promise.resolve(store.subscribe({ queue }, () => this.#notified.abort('notified')));
-    this.#unsubscribe.catch((error: unknown) => report('Could not subscribe to the queue', { queue, error }));
+    this.#unsubscribe = subscribeToQueue(this.#dependencies, () => this.#notified.abort('notified'));
     this.#over = this.#loop();
   }
 
@@ -50,7 +47,7 @@ export class Deliverer {
   async close(graceMs: number): Promise<void> {
     this.#stop.abort();
     this.#notified.abort();
-    const unsubscribed = endSubscription(this.#unsubscribe, this.#dependencies);
+    const unsubscribed = this.#unsubscribe();
     await this.#over;
     if (graceMs > 0) await this.#finish(graceMs);
     this.#closing.abort();

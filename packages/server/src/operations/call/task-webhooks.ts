@@ -3,6 +3,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { PushConfig } from '@batonjs/store';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Dependencies } from './dependencies.ts';
+import { openTask } from './open-task.ts';
 
 /** The webhooks of the server. Throws `PUSH_NOTIFICATION_NOT_SUPPORTED` if it has none. */
 export function webhooksOf({ push }: Dependencies): Webhooks {
@@ -10,19 +11,11 @@ export function webhooksOf({ push }: Dependencies): Webhooks {
   return push;
 }
 
-export const taskNotFound = (taskId: string): A2AError =>
-  new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId } });
-
 /** How many facts the log of a task has. Throws `TASK_NOT_FOUND`. */
-export async function lengthOf(taskId: string, scope: string, { tasks }: Dependencies): Promise<number> {
-  const live = await tasks.open(scope, taskId);
-  if (!live) throw taskNotFound(taskId);
-  try {
-    if (!live.state.task) throw taskNotFound(taskId);
-    return live.version;
-  } finally {
-    tasks.release(live);
-  }
+export async function lengthOf(taskId: string, scope: string, dependencies: Dependencies): Promise<number> {
+  const live = await openTask(taskId, scope, dependencies);
+  dependencies.tasks.release(live);
+  return live.version;
 }
 
 /** The configuration as get and list return it: without secrets if the server redacts them. */

@@ -7,7 +7,7 @@ import { dueAt } from '../../turns/order/task-deadlines.ts';
 import { openCallback } from '../../turns/outside/open-callback.ts';
 import { scopeOf } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
-import { taskNotFound } from '../call/task-webhooks.ts';
+import { taskNotFound } from '../call/open-task.ts';
 
 /** Who answers until when, and whose task it is. */
 export interface AnswerLinkOptions extends Required<Pick<CallbackRequest, 'answeredBy' | 'expiresMs'>> {

@@ -1,5 +1,5 @@
-import type { Lease, Scope, TaskName, Unsubscribe } from '@batonjs/store';
-import { endSubscription } from '../../base/store/end-subscription.ts';
+import type { Lease, Scope, TaskName } from '@batonjs/store';
+import { subscribeToQueue } from '../../base/store/subscribe-to-queue.ts';
 import { newId } from '../../base/system/new-id.ts';
 import { ClockSteps } from '../../base/timing/clock-steps.ts';
 import { deadlinesOf } from '../../base/timing/deadline-timers.ts';
@@ -30,7 +30,7 @@ export class Claimer {
   readonly #stop = new AbortController();
   /** Claims of single tasks that are under way. */
   readonly #now = new Set<Promise<unknown>>();
-  #unsubscribe: Promise<Unsubscribe> | undefined;
+  #unsubscribe: () => Promise<void> = async () => {};
   #notified = new AbortController();
   #over: Promise<void> | undefined;
   #ranAt = 0;
@@ -51,11 +51,8 @@ export class Claimer {
   }
 
   start(): void {
-    const { store, report } = this.#dependencies;
-    const { queue } = this.#dependencies.options;
     // With a reason: an abort without one creates an error with a stack, for every notification.
-    this.#unsubscribe = Promise.resolve(store.subscribe({ queue }, () => this.#notified.abort('notified')));
-    this.#unsubscribe.catch((error: unknown) => report('Could not subscribe to the queue', { queue, error }));
+    this.#unsubscribe = subscribeToQueue(this.#dependencies, () => this.#notified.abort('notified'));
     this.#runner.onFree(() => this.#notified.abort('free'));
     this.#runner.onPause((task, until) => this.#waitFor(task, until));
     this.#over = this.#loop();
@@ -100,7 +97,7 @@ export class Claimer {
   async close(): Promise<void> {
     this.#stop.abort();
     this.#notified.abort();
-    await Promise.all([this.#giveBack(), endSubscription(this.#unsubscribe, this.#dependencies)]);
+    await Promise.all([this.#giveBack(), this.#unsubscribe()]);
   }
 
   /** When nothing is claimed any more, lets other processes have what has not been started here. */
