@@ -7,7 +7,7 @@ import { clockSkew, find } from '../src/deployment/finding.ts';
 import { CliError, usage } from '../src/errors/cli-error.ts';
 import { toFailure } from '../src/errors/envelope.ts';
 import { Output } from '../src/output/output.ts';
-import { mayDraw, ProgressLine } from '../src/output/progress-line.ts';
+import { ProgressLine } from '../src/output/progress-line.ts';
 import { Redactor } from '../src/output/redactor.ts';
 import { describeFile, showCard, showEvent, showParts, showReply, showTask } from '../src/output/render.ts';
 
@@ -293,28 +293,6 @@ describe('the progress line', () => {
     output.progress = { erase: () => (texts.stderr += '<'), draw: () => (texts.stderr += '>') } as never;
     output.note('a');
     expect(texts.stderr).toBe('<a\n>');
-  });
-
-  const when = {
-    isJson: false,
-    isStreaming: false,
-    isAsync: false,
-    isDebug: false,
-    progress: 'auto',
-  } as const;
-  it.each<[object, object, boolean]>([
-    [{}, {}, true],
-    [{ isTTY: undefined }, {}, false],
-    [{ TERM: 'dumb' }, {}, false],
-    [{}, { progress: 'never' }, false],
-    [{}, { isJson: true }, false],
-    [{}, { isStreaming: true }, false],
-    [{}, { isAsync: true }, false],
-    [{}, { isDebug: true }, false],
-  ])('may be drawn with %j and %j: %s', (terminal, more, expected) => {
-    const { isTTY, TERM } = { isTTY: true, TERM: 'xterm', ...terminal } as { isTTY?: boolean; TERM: string };
-    const stderr = { write: () => {}, ...(isTTY && { isTTY }) };
-    expect(mayDraw({ stderr, env: { TERM } }, { ...when, ...more })).toBe(expected);
   });
 });
 

@@ -5,11 +5,11 @@ import { linksOf } from '../../src/graph/task-links.ts';
 import { taskPicture } from '../../src/graph/task-picture.ts';
 
 describe('the links of a task', () => {
-  const links = (metadata: object | undefined, history?: object[]) =>
+  const links = (metadata: object | undefined, history?: object[], message?: object) =>
     linksOf({
       id: 't',
       contextId: 'c',
-      status: { state: 'TASK_STATE_WORKING' },
+      status: { state: 'TASK_STATE_WORKING', message },
       ...(metadata && { metadata }),
       ...(history && { history }),
     } as Task);
@@ -50,6 +50,11 @@ describe('the links of a task', () => {
     ['itself', { child: 't' }, []],
   ])('are read from %s', (_what, metadata, expected) => {
     expect(links(metadata)).toStrictEqual(expected);
+  });
+
+  it('are read from the message of its status', () => {
+    const message = { metadata: { remoteTask: { agent: 'far', taskId: 'r' } } };
+    expect(links(undefined, [], message)).toEqual([{ kind: 'child', taskId: 'r', agent: 'far' }]);
   });
 
   it('are at most 100 children, and each once', () => {
