@@ -125,7 +125,7 @@ export class MemoryRows implements Rows<Json> {
   }
 
   #search(wanted: Wanted, { now, orderNow, leaseNow }: Moment): Partial<Found> {
-    const { held, ready, schedule, turns, deliveries, dead, ended, listed, expired, bucket, tally } = wanted;
+    const { held, ready, schedule, turns, deliveries, dead, ended, listed, expired, bucket, counts } = wanted;
     const queues = this.#turns;
     return {
       held:
@@ -148,7 +148,7 @@ export class MemoryRows implements Rows<Json> {
       ended: ended && this.#ended.first(ended),
       listed: listed && this.#records.listed(listed),
       expired: expired && this.#records.expired(now, expired.limit),
-      ...(tally && { tally: { ...queues.tally(tally.queue), ...this.#webhooks.counts(tally.queue) } }),
+      ...(counts && { counts: { ...queues.counts(counts.queue), ...this.#webhooks.counts(counts.queue) } }),
       fullAt: bucket === undefined ? undefined : this.#buckets.get(bucket),
     };
   }

@@ -6,7 +6,7 @@ import type { AgentCharts, ChartRange } from '../api/charts.ts';
 import { problemOf } from '../http/reply.ts';
 import { countOpen } from '../tasks/count-open.ts';
 import { Once } from './once.ts';
-import { longestMs, Tally } from './tally.ts';
+import { longestMs, ChartCounts } from './chart-counts.ts';
 
 /** Tasks on a page, and about how many bytes of facts. */
 const page = { limit: 250, bytes: 262_144 };
@@ -35,7 +35,7 @@ interface Place {
 export class StoreCharts {
   readonly #store: AgentStore;
   readonly #now: () => number;
-  #tally = new Tally();
+  #counts = new ChartCounts();
   #places: readonly Place[] = [];
   #since = 0;
   #pass: Promise<void> | undefined;
@@ -52,7 +52,7 @@ export class StoreCharts {
   }
 
   #begin(): void {
-    this.#tally = new Tally();
+    this.#counts = new ChartCounts();
     this.#since = this.#now() - longestMs;
     this.#places = this.#store.scopes.map(({ scope }) => ({
       scope,
@@ -69,7 +69,7 @@ export class StoreCharts {
     await Promise.race([this.#catchUp(), sleep(patienceMs, read.signal)]);
     read.abort();
     return {
-      ...this.#tally.read(range, this.#now()),
+      ...this.#counts.read(range, this.#now()),
       since: new Date(this.#since).toISOString(),
       ...(!this.#isComplete && !this.#problem && { isReading: true }),
       ...(this.#problem !== undefined && { problem: this.#problem }),
@@ -106,8 +106,8 @@ export class StoreCharts {
     // The clock was ahead: nothing was counted up to a time that has not come, and too much was forgotten.
     if (this.#now() < this.#passedAt - lateMs) this.#begin();
     for (const place of this.#places) await this.#readPlace(place);
-    this.#tally.waiting(this.#now(), await countWaiting(this.#store));
-    this.#tally.prune(this.#now());
+    this.#counts.waiting(this.#now(), await countWaiting(this.#store));
+    this.#counts.prune(this.#now());
   }
 
   async #readPlace(place: Place): Promise<void> {
@@ -141,9 +141,9 @@ export class StoreCharts {
   async #count({ scope, started, ended }: Place, { taskId, head }: ListedTask): Promise<number> {
     const at = Date.parse(head.statusAt);
     const startedAt = timeOf(taskId) ?? (await startOf(this.#store.tasks, scope, taskId)) ?? at;
-    if (started.isNew(taskId, startedAt)) this.#tally.started(startedAt);
+    if (started.isNew(taskId, startedAt)) this.#counts.started(startedAt);
     if (head.state !== undefined && isTerminal(head.state) && ended.isNew(taskId, at))
-      this.#tally.ended(at, {
+      this.#counts.ended(at, {
         hasFailed: head.state === 'TASK_STATE_FAILED',
         ms: Math.max(0, at - startedAt),
       });

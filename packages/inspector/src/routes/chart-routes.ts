@@ -1,5 +1,5 @@
 import type { ChartRange, Charts } from '../api/charts.ts';
-import { firstOf, spans } from '../charts/tally.ts';
+import { firstOf, spans } from '../charts/chart-counts.ts';
 import { RequestError } from '../http/reply.ts';
 import type { Route } from './route.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Durations } from '../../src/charts/durations.ts';
 import { timeOf } from '../../src/charts/store-charts.ts';
-import { firstOf, Tally } from '../../src/charts/tally.ts';
+import { firstOf, ChartCounts } from '../../src/charts/chart-counts.ts';
 import { charted } from './charted.ts';
 
 const second = 1_000;
@@ -151,17 +151,17 @@ it('durations are right to within 5 %', () => {
   expect(other.at(1)! / 100_000).toBeCloseTo(1, 1);
 });
 
-it('a tally forgets spans of time that no range shows', () => {
-  const tally = new Tally();
+it('the counts of charts leave out spans of time that no range shows', () => {
+  const counts = new ChartCounts();
   const now = Date.parse('2026-07-15T12:30:30.000Z');
   for (let ago = 0; ago < 30 * day; ago += 20 * minute) {
-    tally.started(now - ago);
-    tally.waiting(now - ago, 2);
+    counts.started(now - ago);
+    counts.waiting(now - ago, 2);
   }
-  const before = (['hour', 'day', 'week'] as const).map((range) => tally.read(range, now));
+  const before = (['hour', 'day', 'week'] as const).map((range) => counts.read(range, now));
   expect(before.map(({ total }) => total.started)).toEqual([3, 71, 497]);
-  tally.prune(now);
-  expect((['hour', 'day', 'week'] as const).map((range) => tally.read(range, now))).toEqual(before);
-  expect(tally.read('week', now - 20 * day).total.started).toBe(0);
+  counts.prune(now);
+  expect((['hour', 'day', 'week'] as const).map((range) => counts.read(range, now))).toEqual(before);
+  expect(counts.read('week', now - 20 * day).total.started).toBe(0);
   expect(firstOf('hour', now)).toBe(Date.parse('2026-07-15T11:31:00.000Z'));
 });

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Durations } from '../../src/charts/durations.ts';
 import { Once } from '../../src/charts/once.ts';
 import { StoreCharts } from '../../src/charts/store-charts.ts';
-import { Tally } from '../../src/charts/tally.ts';
+import { ChartCounts } from '../../src/charts/chart-counts.ts';
 import { charted } from './charted.ts';
 
 const now = Date.parse('2026-07-15T12:30:30.000Z');
@@ -41,27 +41,27 @@ it('what happened is new once, and not at all if it was over before', () => {
   expect(once.isNew('c', 101)).toBe(false);
 });
 
-describe('a tally', () => {
+describe('the counts of charts', () => {
   it('has the most that waited in each span, and how many wait now', () => {
-    const tally = new Tally();
-    expect(tally.read('hour', now).total).toEqual({ started: 0, ended: 0, failed: 0 });
-    for (const count of [2, 5, 3]) tally.waiting(now, count);
-    const { buckets, total } = tally.read('hour', now);
+    const counts = new ChartCounts();
+    expect(counts.read('hour', now).total).toEqual({ started: 0, ended: 0, failed: 0 });
+    for (const count of [2, 5, 3]) counts.waiting(now, count);
+    const { buckets, total } = counts.read('hour', now);
     expect([buckets.at(-1)?.waiting, buckets.at(-2)?.waiting, total.waiting]).toEqual([5, undefined, 3]);
     expect(buckets.at(-2)).toStrictEqual({ started: 0, ended: 0, failed: 0 });
   });
 
   it('keeps a week, and its ranges end with the span that is not over', () => {
-    const tally = new Tally();
+    const counts = new ChartCounts();
     const spans = { hour: [minute, 60], day: [30 * minute, 48], week: [180 * minute, 56] } as const;
     for (const [range, [ms, count]] of Object.entries(spans)) {
-      const { buckets } = tally.read(range as 'hour', now);
+      const { buckets } = counts.read(range as 'hour', now);
       expect(buckets).toHaveLength(count);
       const first = (Math.floor(now / ms) - count + 1) * ms;
-      const before = tally.read(range as 'hour', now).total.started;
-      for (const at of [first, first - 1, now]) tally.started(at);
-      tally.prune(now);
-      expect(tally.read(range as 'hour', now).total.started - before).toBe(2);
+      const before = counts.read(range as 'hour', now).total.started;
+      for (const at of [first, first - 1, now]) counts.started(at);
+      counts.prune(now);
+      expect(counts.read(range as 'hour', now).total.started - before).toBe(2);
     }
   });
 });

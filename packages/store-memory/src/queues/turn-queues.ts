@@ -1,9 +1,9 @@
 import type { Found, TaskRow, Wanted } from '@batonjs/store/adapter';
-import { contextOf, type Tally, type TurnPlace } from '@batonjs/store/rules';
+import { contextOf, type QueueCounts, type TurnPlace } from '@batonjs/store/rules';
 import { Groups } from '../groups.ts';
 import type { Log } from '../logs/log.ts';
 import { PriorityQueues } from '../order/priority-queues.ts';
-import { Tallies } from './tallies.ts';
+import { CountsOfQueues } from './counts-of-queues.ts';
 import { TurnOrder } from './turn-order.ts';
 
 /** Finds the tasks that can be claimed without visiting those that cannot. */
@@ -13,7 +13,7 @@ export class TurnQueues {
   readonly #waiting = new PriorityQueues<Log>();
   readonly #due = new PriorityQueues<Log>();
   readonly #held = new PriorityQueues<Log>();
-  readonly #tallies = new Tallies();
+  readonly #counts = new CountsOfQueues();
   readonly #byHolder = new Groups<string, Log>();
 
   /** Called for every row that replaces another; undefined stands for a log that is new or gone. */
@@ -23,7 +23,7 @@ export class TurnQueues {
       (before && before.holder === undefined) ||
       (after?.holder === undefined && after?.head?.closed === false)
     )
-      this.#tallies.replace(log, before, after);
+      this.#counts.replace(log, before, after);
     if (before && after && isPlacedAlike(before, after)) return;
     if (before?.holder !== after?.holder) {
       if (before?.holder !== undefined) this.#byHolder.delete(before.holder, log);
@@ -67,8 +67,8 @@ export class TurnQueues {
     return this.#waiting.count(queue);
   }
 
-  tally(queue: string): Tally {
-    return this.#tallies.of(queue);
+  counts(queue: string): QueueCounts {
+    return this.#counts.of(queue);
   }
 }
 

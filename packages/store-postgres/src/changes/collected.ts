@@ -7,10 +7,10 @@ import {
   type TaskWrite,
   type WebhookRow,
 } from '@batonjs/store/adapter';
-import { stateOf, tallyOf } from '@batonjs/store/rules';
+import { stateOf, countedAs } from '@batonjs/store/rules';
 import type { Written, WrittenTask } from '../database/columns.ts';
 import { keyOf } from '../database/keys.ts';
-import { tallyKey, waitingKey } from '../tables/searches.ts';
+import { countsKey, waitingKey } from '../tables/searches.ts';
 
 /** A row as the database has it, and as it is to be. */
 interface Pending<Row> {
@@ -32,11 +32,11 @@ type Place = readonly [key: string, name: string];
 function placesOf(row: TaskRow | undefined): Place[] {
   if (!row) return [];
   const { head, scope, queue, waitingSince } = row;
-  const tally = tallyOf(row);
+  const name = countedAs(row);
   return [
     ...(head ? [[keyOf(scope), stateOf(row)] as const] : []),
     ...(waitingSince !== undefined && queue !== undefined ? [[waitingKey(queue), 'waiting'] as const] : []),
-    ...(tally !== undefined && queue !== undefined ? [[tallyKey(queue), tally] as const] : []),
+    ...(name !== undefined && queue !== undefined ? [[countsKey(queue), name] as const] : []),
   ];
 }
 

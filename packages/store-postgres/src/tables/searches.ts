@@ -38,7 +38,7 @@ export function searchesOf(
   { now, endedFrom }: SearchedAt = {},
 ): Search[] {
   const make = new Searches(schema, mode, now === undefined ? `(SELECT ${clock})::float8` : `${now}`);
-  const { held, ready, schedule, turns, deliveries, dead, ended, waiting, tally } = wanted;
+  const { held, ready, schedule, turns, deliveries, dead, ended, waiting, counts } = wanted;
   const { records, listed, expired } = wanted;
   return [
     // First: who waits for the lock of a queue has locked nothing else.
@@ -53,7 +53,7 @@ export function searchesOf(
     ...(listed ? [make.listed(listed)] : []),
     ...(expired ? [make.expired(expired)] : []),
     ...(waiting ? [make.waiting(waiting.queue)] : []),
-    ...(tally ? [make.tally(tally.queue)] : []),
+    ...(counts ? [make.counts(counts.queue)] : []),
   ];
 }
 
@@ -203,19 +203,19 @@ class Searches {
     );
   }
 
-  tally(queue: string): Search {
+  counts(queue: string): Search {
     const key = keyOf(queue);
     const some = (column: string) =>
       `(SELECT count(*) FROM (SELECT 1 FROM ${this.#schema}.webhooks
         WHERE queue_key = '${key}' AND ${column} IS NOT NULL LIMIT ${mostCounted}) AS few)`;
     return {
       statements: [
-        `SELECT name, sum(tasks) AS tasks FROM ${this.#schema}.counts WHERE key = '${tallyKey(queue)}' GROUP BY name`,
+        `SELECT name, sum(tasks) AS tasks FROM ${this.#schema}.counts WHERE key = '${countsKey(queue)}' GROUP BY name`,
         `SELECT (SELECT status_at FROM ${this.#schema}.tasks WHERE queue_key = '${key}' AND ${asking}
           ORDER BY status_at LIMIT 1) AS asked_at, ${some('ready_at')} AS undelivered, ${some('dead')} AS dead`,
       ],
       found: ([counts = [], rows = []]) => ({
-        tally: {
+        counts: {
           tasks: Object.fromEntries(counts.map(({ name, tasks }) => [String(name), Number(tasks)])),
           askedAt: rows[0]?.asked_at == null ? undefined : Number(rows[0].asked_at),
           undelivered: Number(rows[0]?.undelivered),
@@ -270,7 +270,7 @@ function batchOf(logs: readonly TaskRow[]): readonly TaskRow[] {
 const mostCounted = 10_000;
 
 /** The key under which the tasks of a queue that ask or are put off are counted. */
-export const tallyKey = (queue: string): string => keyOf('tally', queue);
+export const countsKey = (queue: string): string => keyOf('tally', queue);
 
 /** The key under which the waiting tasks of a queue are counted: no scope is counted under it. */
 export const waitingKey = (queue: string): string => keyOf('waiting', queue);

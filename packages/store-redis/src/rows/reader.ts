@@ -15,7 +15,7 @@ import { vital } from '../database/script.ts';
 import { type Shard, taskName } from '../database/shards.ts';
 import { find as source } from '../lua/find.ts';
 import type { Question, Search } from './search.ts';
-import { tallySearch } from './tally.ts';
+import { countsSearch } from './counts.ts';
 
 const findScript = vital(source);
 
@@ -122,7 +122,7 @@ function searchesOf({
   expired,
   waiting,
   bucket,
-  tally,
+  counts,
 }: Wanted): Search[] {
   const searches: Search[] = [];
   const ask = (questions: readonly Question[], found: Search['found']) => searches.push({ questions, found });
@@ -167,7 +167,7 @@ function searchesOf({
   if (listed) searches.push(recordSearch(listed));
   if (expired) searches.push(expiredSearch(expired));
   if (waiting) ask([['-', 'ZCARD', `waiting:${waiting.queue}`]], ([reply]) => ({ waiting: Number(reply) }));
-  if (tally) searches.push(tallySearch(tally.queue));
+  if (counts) searches.push(countsSearch(counts.queue));
   if (bucket !== undefined)
     ask([['-', 'GET', `bucket:${bucket}`]], ([reply]) => ({ fullAt: reply ? Number(reply) : undefined }));
   return searches;

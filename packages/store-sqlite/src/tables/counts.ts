@@ -5,7 +5,7 @@ import type { TransactionHook } from '../sql/transactions.ts';
 /** No task has this scope: the counts of queues stand under it. */
 const queues = '';
 /** The counts of a queue beside those that wait begin with this. Names of queues are printable. */
-const tallies = (queue: string): string => `${queue}\u001ftally\u001f`;
+const countsPrefix = (queue: string): string => `${queue}\u001ftally\u001f`;
 
 /** Counts the logs of each scope and state, and the tasks that wait in each queue. */
 export class Counts implements TransactionHook {
@@ -45,8 +45,8 @@ export class Counts implements TransactionHook {
     this.add(queues, queue, tasks);
   }
 
-  addTally(queue: string, name: string, tasks: number): void {
-    this.add(queues, `${tallies(queue)}${name}`, tasks);
+  addCount(queue: string, name: string, tasks: number): void {
+    this.add(queues, `${countsPrefix(queue)}${name}`, tasks);
   }
 
   /** Writes the noted changes, once for the whole transaction. */
@@ -70,9 +70,9 @@ export class Counts implements TransactionHook {
     return this.#read.all(scope).map(({ state, tasks }) => ({ state: String(state), tasks: Number(tasks) }));
   }
 
-  /** How many tasks of a queue ask or are put off, by `tallyOf`. */
-  tallies(queue: string): Record<string, number> {
-    const first = tallies(queue);
+  /** How many tasks of a queue ask or are put off, by `countedAs`. */
+  of(queue: string): Record<string, number> {
+    const first = countsPrefix(queue);
     const found = this.#readFrom.all(queues, first, `${first}\u{10ffff}`);
     return Object.fromEntries(
       found.map(({ name, tasks }) => [String(name).slice(first.length), Number(tasks)]),

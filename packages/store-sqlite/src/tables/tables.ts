@@ -10,7 +10,7 @@ import {
   type TaskWrite,
   type Wanted,
 } from '@batonjs/store/adapter';
-import type { Tally, WantedTask } from '@batonjs/store/rules';
+import type { QueueCounts, WantedTask } from '@batonjs/store/rules';
 import { Changes } from '../notifications/changes.ts';
 import { type KeptTask, readColumns, toTask } from '../sql/columns.ts';
 import type { Database } from '../sql/database.ts';
@@ -133,7 +133,7 @@ export class Tables {
 
   #search(wanted: Wanted, moment: Moment): Found {
     const { now, leaseNow } = moment;
-    const { held, ready, schedule, turns, deliveries, dead, ended, waiting, bucket, tally } = wanted;
+    const { held, ready, schedule, turns, deliveries, dead, ended, waiting, bucket, counts } = wanted;
     const { listed, expired } = wanted;
     const queues = this.#turns;
     return {
@@ -148,14 +148,14 @@ export class Tables {
       listed: listed && this.#records.listed(listed),
       expired: expired && this.#records.expired(now, expired.limit),
       waiting: waiting && this.counts.waiting(waiting.queue),
-      ...(tally && { tally: this.#tally(tally.queue) }),
+      ...(counts && { counts: this.#counts(counts.queue) }),
       fullAt: bucket === undefined ? undefined : this.#buckets.get(bucket),
     };
   }
 
-  #tally(queue: string): Tally {
+  #counts(queue: string): QueueCounts {
     return {
-      tasks: this.counts.tallies(queue),
+      tasks: this.counts.of(queue),
       askedAt: this.#turns.askedAt(queue),
       ...this.#webhooks.counts(queue),
     };

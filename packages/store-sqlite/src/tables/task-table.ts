@@ -1,6 +1,6 @@
 import type { TaskName } from '@batonjs/store';
 import type { TaskRow } from '@batonjs/store/adapter';
-import { stateOf, tallyOf } from '@batonjs/store/rules';
+import { stateOf, countedAs } from '@batonjs/store/rules';
 import {
   areAlike,
   type KeptTask,
@@ -129,7 +129,7 @@ export class TaskTable {
     if (
       waitsIn(before) !== waitsIn(after) ||
       countedState(before) !== countedState(after) ||
-      (tallyOf(before) ?? tallyOf(after)) !== undefined
+      (countedAs(before) ?? countedAs(after)) !== undefined
     ) {
       if (before) this.#add(before, -1);
       if (after) this.#add(after, 1);
@@ -141,8 +141,8 @@ export class TaskTable {
     const [queue, state] = [waitsIn(row), countedState(row)];
     if (queue !== undefined) this.#counts.addWaiting(queue, tasks);
     if (state !== undefined) this.#counts.add(row.scope, state, tasks);
-    const tally = tallyOf(row);
-    if (tally !== undefined && row.queue !== undefined) this.#counts.addTally(row.queue, tally, tasks);
+    const name = countedAs(row);
+    if (name !== undefined && row.queue !== undefined) this.#counts.addCount(row.queue, name, tasks);
   }
 
   /** Counts the task in its context no more, if it leaves it. */

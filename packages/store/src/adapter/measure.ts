@@ -11,7 +11,7 @@ export function measure<Json>(rows: Rows<Json>, queue: string): Answer<QueueRead
     waiting: { queue },
     ready: { queue, limit: 1, left: 1 },
     deliveries: { queue, limit: 1 },
-    tally: { queue },
+    counts: { queue },
   };
   return whenAnswered(readParts(rows, wanted), readingOf);
 }
@@ -35,23 +35,23 @@ function readingOf(parts: readonly Found[]): QueueReading {
 
 /** What the adapter counts. */
 function counted(parts: readonly Found[]): Partial<QueueReading> {
-  const tallies = parts.flatMap(({ tally }) => (tally ? [tally] : []));
-  if (tallies.length < parts.length) return {};
+  const all = parts.flatMap(({ counts }) => (counts ? [counts] : []));
+  if (all.length < parts.length) return {};
   const tasks: Record<string, number> = { [putOff]: 0 };
-  for (const tally of tallies)
-    for (const [name, some] of Object.entries(tally.tasks)) tasks[name] = (tasks[name] ?? 0) + some;
+  for (const counts of all)
+    for (const [name, some] of Object.entries(counts.tasks)) tasks[name] = (tasks[name] ?? 0) + some;
   const { [putOff]: later, ...questions } = tasks;
   const questionMs = most(
-    parts.flatMap(({ now, tally }) => (tally?.askedAt === undefined ? [] : [now - tally.askedAt])),
+    parts.flatMap(({ now, counts }) => (counts?.askedAt === undefined ? [] : [now - counts.askedAt])),
   );
-  const webhooks = tallies.flatMap(({ undelivered, dead }) =>
+  const webhooks = all.flatMap(({ undelivered, dead }) =>
     undelivered === undefined || dead === undefined ? [] : [{ undelivered, dead }],
   );
   return {
     putOff: later ?? 0,
     questions,
     ...(questionMs !== undefined && { questionMs }),
-    ...(webhooks.length === tallies.length && {
+    ...(webhooks.length === all.length && {
       undelivered: sum(webhooks.map(({ undelivered }) => undelivered)),
       dead: sum(webhooks.map(({ dead }) => dead)),
     }),

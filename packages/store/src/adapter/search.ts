@@ -1,8 +1,8 @@
 import type { TaskName } from '../port/names.ts';
-import type { CallerRow, Found, QueueRow, Tally, Wanted } from '../rules/change.ts';
+import type { CallerRow, Found, QueueRow, QueueCounts, Wanted } from '../rules/change.ts';
 import type { Moment } from '../rules/moment.ts';
 import type { RecordRow } from '../rules/record-row.ts';
-import { contextOf, isAsking, type TaskRow, tallyOf } from '../rules/task-row.ts';
+import { contextOf, isAsking, type TaskRow, countedAs } from '../rules/task-row.ts';
 import { byName, type WebhookRow } from '../rules/webhook-row.ts';
 
 /** All rows of a store. */
@@ -19,7 +19,7 @@ export interface AllRows {
  * indexes yet, and to compare one with that has. What each search means is said by `Wanted`; here it is as code.
  */
 export function search(all: AllRows, wanted: Wanted, { now, orderNow, leaseNow }: Moment): Found {
-  const { held, ready, schedule, turns, deliveries, dead, ended, listed, expired, waiting, tally } = wanted;
+  const { held, ready, schedule, turns, deliveries, dead, ended, listed, expired, waiting, counts } = wanted;
   const tasksOf = (queue: string) => all.tasks.filter((row) => row.queue === queue);
   const webhooksOf = (queue: string) => all.webhooks.filter((row) => row.queue === queue);
   return {
@@ -75,7 +75,7 @@ export function search(all: AllRows, wanted: Wanted, { now, orderNow, leaseNow }
         .sort((a, b) => (a.name < b.name ? -1 : 1))
         .slice(0, listed.limit),
     expired: expired && first(all.records, 'expiresAt', now, expired.limit),
-    ...(tally && { tally: tallied(tasksOf(tally.queue), webhooksOf(tally.queue)) }),
+    ...(counts && { counts: countsIn(tasksOf(counts.queue), webhooksOf(counts.queue)) }),
   };
 }
 
@@ -95,10 +95,10 @@ function first<Column extends string, Row extends { readonly [_ in Column]: numb
   return come.sort((a, b) => at(a) - at(b)).slice(0, limit);
 }
 
-function tallied(rows: readonly TaskRow[], webhooks: readonly WebhookRow[]): Tally {
+function countsIn(rows: readonly TaskRow[], webhooks: readonly WebhookRow[]): QueueCounts {
   const tasks: Record<string, number> = {};
   for (const row of rows) {
-    const name = tallyOf(row);
+    const name = countedAs(row);
     if (name !== undefined) tasks[name] = (tasks[name] ?? 0) + 1;
   }
   const asked = rows.filter(isAsking).map(({ head }) => Date.parse(head?.statusAt ?? ''));

@@ -61,7 +61,7 @@ export interface Wanted {
   /** How many tasks of the queue have `waitingSince`. With `atMost`: may stop counting there. */
   readonly waiting?: { readonly queue: string; readonly atMost?: number | undefined };
   /** How many tasks and webhooks lie in a queue. For gauges: an adapter may leave it out. */
-  readonly tally?: { readonly queue: string };
+  readonly counts?: { readonly queue: string };
   /** A bucket by name. */
   readonly bucket?: string;
   /** Only what lies in this part of the tasks, at stores that keep them in parts; see `Rows.parts`. */
@@ -106,8 +106,8 @@ export interface CallerRow {
 export const forgottenTurns = (turns: number): number => Math.max(0, turns - 10_000);
 
 /** How much lies in a queue. What cannot be counted without a look at each row is absent. */
-export interface Tally {
-  /** Tasks by their `tallyOf`. */
+export interface QueueCounts {
+  /** Tasks by their `countedAs`. */
   readonly tasks: Readonly<Record<string, number>>;
   /** `statusAt` of the oldest task that asks, by the wall clock. */
   readonly askedAt?: number | undefined;
@@ -143,7 +143,7 @@ export interface Found extends Moment {
   readonly listed?: readonly RecordRow[];
   readonly expired?: readonly RecordRow[];
   readonly waiting?: number;
-  readonly tally?: Tally;
+  readonly counts?: QueueCounts;
   /** When the bucket is full, by the clock of leases; undefined if none is kept. */
   readonly fullAt?: number | undefined;
 }

@@ -108,18 +108,18 @@ export const askingStates: readonly TaskState[] = ['TASK_STATE_INPUT_REQUIRED', 
 
 /** Whether a task waits for an answer of its client: no process has it, and it wants none. */
 export const isAsking = (row: TaskRow): boolean => {
-  const name = tallyOf(row);
+  const name = countedAs(row);
   return name !== undefined && name !== putOff;
 };
 
 /** Whether a turn of the task begins or goes on at a later time. */
-export const isPutOff = (row: TaskRow): boolean => tallyOf(row) === putOff;
+export const isPutOff = (row: TaskRow): boolean => countedAs(row) === putOff;
 
 /**
  * The name under which a queue counts a row beside those that wait: the state in which it asks, `put-off`, or none. A row
  * with a holder has none: callers on the way of each commit look at that first.
  */
-export function tallyOf(row: TaskRow | undefined): string | undefined {
+export function countedAs(row: TaskRow | undefined): string | undefined {
   if (row?.head === undefined || row.holder !== undefined || row.wanted || row.queue === undefined)
     return undefined;
   const { state } = row.head;
@@ -127,7 +127,7 @@ export function tallyOf(row: TaskRow | undefined): string | undefined {
   return row.dueAt === undefined ? undefined : putOff;
 }
 
-/** The `tallyOf` of turns that are put off. */
+/** The `countedAs` of turns that are put off. */
 export const putOff = 'put-off';
 
 const mark = '\u001fversion\u001f';

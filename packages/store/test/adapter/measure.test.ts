@@ -5,7 +5,7 @@ import { row, webhook } from '../a-row.ts';
 
 const moment = { now: 1_000, orderNow: 2_000, leaseNow: 3_000 };
 const nothing = { ...moment, waiting: 0, ready: { waiting: [], due: [], left: [] }, deliveries: [] };
-const tally = { tasks: {}, askedAt: undefined, undelivered: 0, dead: 0 };
+const counts = { tasks: {}, askedAt: undefined, undelivered: 0, dead: 0 };
 
 /** The reading of a store whose parts find this. */
 function read(...parts: readonly Partial<Found>[]): Promise<QueueReading> {
@@ -36,13 +36,13 @@ it('of several parts, numbers are added up, and times are the longest', async ()
   const reading = await read(
     {
       ...{ waiting: 1, ready: ready(1_900), deliveries: deliveries(995) },
-      tally: { tasks: { ...asks, 'put-off': 1 }, askedAt: 400, undelivered: 3, dead: 5 },
+      counts: { tasks: { ...asks, 'put-off': 1 }, askedAt: 400, undelivered: 3, dead: 5 },
     },
     {
       ...{ waiting: 2, ready: ready(1_950), deliveries: deliveries(990) },
-      tally: { tasks: asks, askedAt: 500, undelivered: 4, dead: 6 },
+      counts: { tasks: asks, askedAt: 500, undelivered: 4, dead: 6 },
     },
-    { tally },
+    { counts },
   );
   expect(reading).toEqual({
     ...{ waiting: 3, waitingMs: 100, undeliveredMs: 10, questionMs: 600 },
@@ -51,8 +51,8 @@ it('of several parts, numbers are added up, and times are the longest', async ()
 });
 
 it('what a part does not count is left out', async () => {
-  expect(await read({}, { tally })).toEqual({ waiting: 0 });
-  expect(await read({ tally })).toEqual({ waiting: 0, putOff: 0, questions: {}, undelivered: 0, dead: 0 });
-  const { undelivered, ...rest } = tally;
-  expect(await read({ tally }, { tally: rest as never })).toEqual({ waiting: 0, putOff: 0, questions: {} });
+  expect(await read({}, { counts })).toEqual({ waiting: 0 });
+  expect(await read({ counts })).toEqual({ waiting: 0, putOff: 0, questions: {}, undelivered: 0, dead: 0 });
+  const { undelivered, ...rest } = counts;
+  expect(await read({ counts }, { counts: rest as never })).toEqual({ waiting: 0, putOff: 0, questions: {} });
 });

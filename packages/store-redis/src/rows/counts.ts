@@ -3,7 +3,7 @@ import { listOf, type RedisReply } from '../connection/driver.ts';
 import type { Search } from './search.ts';
 
 /** Counts what lies in a queue, each by the length of a sorted set. */
-export function tallySearch(queue: string): Search {
+export function countsSearch(queue: string): Search {
   const asked = askingStates.map((state) => `asked:${queue}\0${state}`);
   return {
     questions: [
@@ -13,7 +13,7 @@ export function tallySearch(queue: string): Search {
       ...asked.map((key) => ['-', 'ZRANGE', key, '0', '0', 'WITHSCORES'] as const),
     ],
     found: ([later, undelivered, dead, ...replies]) => ({
-      tally: {
+      counts: {
         tasks: {
           [putOff]: Number(later),
           ...Object.fromEntries(askingStates.map((state, n) => [state, Number(replies[n])])),

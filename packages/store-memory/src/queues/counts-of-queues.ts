@@ -1,5 +1,5 @@
 import type { TaskRow } from '@batonjs/store/adapter';
-import { isAsking, type Tally, tallyOf } from '@batonjs/store/rules';
+import { isAsking, type QueueCounts, countedAs } from '@batonjs/store/rules';
 import { PriorityQueues, type Queued } from '../order/priority-queues.ts';
 
 /** A task that asks its client. */
@@ -8,15 +8,15 @@ class Question implements Queued {
 }
 
 /** Counts the tasks of each queue that ask, and those that are put off. Holds nothing for other tasks. */
-export class Tallies {
+export class CountsOfQueues {
   readonly #questions = new Map<object, Question>();
   readonly #asked = new PriorityQueues<Question>();
   readonly #tasks = new Map<string, Map<string, number>>();
 
   /** Called for every row that replaces another. `task`: the same object each time. */
   replace(task: object, before: TaskRow | undefined, after: TaskRow | undefined): void {
-    const was = tallyOf(before);
-    const is = tallyOf(after);
+    const was = countedAs(before);
+    const is = countedAs(after);
     if (was === undefined && is === undefined) return;
     if (before?.queue !== undefined && was !== undefined) this.#add(before.queue, was, -1);
     if (after?.queue !== undefined && is !== undefined) this.#add(after.queue, is, 1);
@@ -31,7 +31,7 @@ export class Tallies {
     this.#asked.set(question, after.queue, Date.parse(after.head?.statusAt ?? ''));
   }
 
-  of(queue: string): Tally {
+  of(queue: string): QueueCounts {
     const tasks = Object.fromEntries(this.#tasks.get(queue) ?? []);
     return { tasks, askedAt: this.#asked.first(queue) };
   }

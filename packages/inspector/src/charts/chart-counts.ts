@@ -26,7 +26,7 @@ export const firstOf = (range: ChartRange, now: number): number =>
   (Math.floor(now / spans[range].ms) - spans[range].count + 1) * spans[range].ms;
 
 /** Counts what happens to tasks, for each range: a few hundred spans, however many tasks there are. */
-export class Tally {
+export class ChartCounts {
   /** By range; the spans by their number since 1970. */
   readonly #spans: Readonly<Record<ChartRange, Map<number, Span>>> = {
     hour: new Map(),
