@@ -18,7 +18,7 @@ for (;;) {
 }
 const notBefore = new Date(Date.now() + laterMs).toISOString();
 const message = say('start', { metadata: { [SCHEDULING]: { notBefore } } });
-const { task: putOff } = await rpc(server, 'SendMessage', { message, configuration }, headers);
-process.stdout.write(`${JSON.stringify([putOff.id, asleep.id])}\n`, () =>
+const { task: postponed } = await rpc(server, 'SendMessage', { message, configuration }, headers);
+process.stdout.write(`${JSON.stringify([postponed.id, asleep.id])}\n`, () =>
   process.kill(process.pid, 'SIGKILL'),
 );

@@ -28,20 +28,20 @@ const places: readonly [StoreAddress['kind'], string | undefined][] = [
 ];
 
 it.each(places.filter(([, url]) => url !== undefined))(
-  'tasks that are put off or asleep outlive the process that accepted them, which is killed: %s [R-SEED-19]',
+  'tasks that are postponed or asleep outlive the process that accepted them, which is killed: %s [R-SEED-19]',
   async (kind, url) => {
     const at = kind === 'sqlite' ? join(temporaryFolder(), url!) : url!;
     const address: StoreAddress = { kind, at, part: `later-${randomUUID()}` };
     await using dying = run(node, [acceptThenDie, JSON.stringify(address)]);
     expect(await dying.ended).toBe('SIGKILL');
-    const [putOff, asleep] = JSON.parse(dying.output.split('\n').find((line) => line.startsWith('['))!);
+    const [postponed, asleep] = JSON.parse(dying.output.split('\n').find((line) => line.startsWith('['))!);
     const store = closedAfterTest(openStore(address));
     const server = closedAfterTest(createAgentServer({ ...laterOptions, store, logger: () => {} }));
     const textOf = async (id: string) => (await until(server, id, 'COMPLETED')).status.message?.parts;
-    expect(await textOf(putOff)).toEqual([{ text: `started in ${process.pid}` }]);
+    expect(await textOf(postponed)).toEqual([{ text: `started in ${process.pid}` }]);
     expect(await textOf(asleep)).toEqual([{ text: `woken in ${process.pid}` }]);
     for (const [id, turns] of [
-      [putOff, 1],
+      [postponed, 1],
       [asleep, 2],
     ] as const) {
       const facts = await store.readFacts(scope, id, 0, 100);

@@ -62,7 +62,7 @@ await until(() => turns.after === 1);
 const corrected = polls;
 await until(() => polls >= corrected + 12);
 const whileCorrected = { ...turns };
-// An hour later by the clock, which is set forwards, the message that is put off is due.
+// An hour later by the clock, which is set forwards, the message that is postponed is due.
 ahead = 3_600_000;
 // A claim that read the clock before has started it perhaps: the step is found by the next one.
 await until(() => turns.report === 1 && steps.length > 1);

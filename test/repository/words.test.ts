@@ -13,7 +13,7 @@ const privateWord =
 const logThatIsLogger =
   /(?<!console\.)\blog\(\s*['"](?:error|warn|info)['"]|\blog\??: (?:Logger|\((?:level|\.\.\.))\b|\.log\(level\b/g;
 
-/** A `schedule` is the order in which turns are given out. Items by time are in a queue, and work that is put off is pending. */
+/** A `schedule` is the order in which turns are given out. Items by time are in a queue, and work that is postponed is pending. */
 const otherSchedule = /#schedule\(|#(?:isS|s)cheduled\b|\bclass Schedule\b/g;
 
 /** Words that hide the subject of a sentence, and private words that comments explain other things by. */

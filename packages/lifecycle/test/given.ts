@@ -44,7 +44,7 @@ export const take = (messageId: string): Command => ({ type: 'take', messageId }
 export const wake: Command = { type: 'wake' };
 export const wakeAt = (time?: string): Command => ({ type: 'set-wake', time });
 /** A client's message that no turn takes before a time. */
-export const putOff = (messageId: string, notBefore: string): Command => ({
+export const postpone = (messageId: string, notBefore: string): Command => ({
   type: 'receive',
   message: said(messageId),
   notBefore,

@@ -17,7 +17,7 @@ import {
   logged,
   openCallback,
   pauseTurn,
-  putOff,
+  postpone,
   receive,
   receiveCallback,
   remember,
@@ -142,7 +142,7 @@ const commands: [number, fc.Arbitrary<Command>][] = [
   [3, just(endTurn)],
   [2, just(wake)],
   [2, maybeTime.map(wakeAt)],
-  [2, fc.tuple(messageId, time).map(([id, notBefore]) => putOff(id, notBefore))],
+  [2, fc.tuple(messageId, time).map(([id, notBefore]) => postpone(id, notBefore))],
   [2, fc.option(metadata, { nil: undefined }).map((about) => ({ ...cancel, metadata: about }))],
 ];
 

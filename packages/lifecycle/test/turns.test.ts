@@ -21,7 +21,7 @@ import {
   create,
   endTurn,
   given,
-  putOff,
+  postpone,
   reasonOf,
   receive,
   startTurn,
@@ -70,23 +70,23 @@ describe('a turn', () => {
   });
 
   it('takes no message before its time, and starts for none', () => {
-    const waiting = given(putOff('m1', at(60)), create);
+    const waiting = given(postpone('m1', at(60)), create);
     expect(nextTurnAt(waiting.now)).toBe(at(60));
     expect(reasonOf(() => waiting.when(startTurn, at(59)))).toBe('INTERNAL_ERROR');
     expect(waiting.when(startTurn, at(60))).toMatchObject([{ turn: 1, messageIds: ['m1'] }]);
     expect(waiting.when({ type: 'start-turn', ripeAt: at(60) }, at(59))).toMatchObject([
       { turn: 1, messageIds: ['m1'], at: at(59) },
     ]);
-    const both = given(putOff('m1', at(60)), create, receive('m2'));
+    const both = given(postpone('m1', at(60)), create, receive('m2'));
     expect(nextTurnAt(both.now)).toBe('');
     expect(both.when(startTurn)).toMatchObject([{ messageIds: ['m2'] }]);
-    const running = given(putOff('m1', at(60)), create, receive('m2'), startTurn);
+    const running = given(postpone('m1', at(60)), create, receive('m2'), startTurn);
     expect(running.now.untaken.map(({ message }) => message.messageId)).toEqual(['m1']);
-    expect(nextTurnAt(given(putOff('m1', at(60)), create, putOff('m2', at(50))).now)).toBe(at(50));
+    expect(nextTurnAt(given(postpone('m1', at(60)), create, postpone('m2', at(50))).now)).toBe(at(50));
   });
 
-  it('takes messages that are put off when the program of the server wakes the task', () => {
-    const woken = given(putOff('m1', at(60)), create, wake);
+  it('takes messages that are postponed when the program of the server wakes the task', () => {
+    const woken = given(postpone('m1', at(60)), create, wake);
     expect(nextTurnAt(woken.now)).toBe('');
     expect(woken.when(startTurn)).toMatchObject([{ turn: 1, messageIds: ['m1'] }]);
   });

@@ -1072,7 +1072,7 @@ const schedules = broken('a schedule', {
   'lets urgent tasks overtake those that have waited longer': onCommit(({ turn }) => ({
     turn: turn?.aheadMs ? { ...turn, aheadMs: 1e9 } : turn,
   })),
-  'is deaf to the urgency of tasks that are put off': onCommit(({ turn, head }) => ({
+  'is deaf to the urgency of tasks that are postponed': onCommit(({ turn, head }) => ({
     turn: turn?.aheadMs && head?.dueAt ? { ...turn, aheadMs: 0 } : turn,
   })),
   'does not count the turns of tasks that were stored without one': (store) => {

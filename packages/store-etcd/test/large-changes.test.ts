@@ -56,7 +56,7 @@ describe.skipIf(!etcd)('What is more than one transaction of etcd takes', () => 
     expect((await store.list('s', { limit: 9 })).total).toBe(0);
   });
 
-  it('is delivered, put off, and tried again at once', async () => {
+  it('is delivered, postponed, and tried again at once', async () => {
     const store = open();
     for (const taskId of taskIds) {
       await store.commit(chunkAfter(0, { taskId }));

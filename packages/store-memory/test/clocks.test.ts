@@ -25,7 +25,7 @@ it('a queue is measured in everything', async () => {
   expect(store.system).toBe('memory');
   expect(await store.measure!('q')).toEqual({
     waiting: 0,
-    putOff: 0,
+    postponed: 0,
     questions: {},
     undelivered: 0,
     dead: 0,

@@ -118,7 +118,7 @@ describe('the order of turns', () => {
       ordered('b', now - 1),
       ordered('a', now),
       ordered('later', now + 1),
-      ordered('put off', now - 5, { waitingSince: undefined, dueAt: now + 5 }),
+      ordered('postponed', now - 5, { waitingSince: undefined, dueAt: now + 5 }),
       ordered('elsewhere', now, { head: { ...head, contextId: 'busy' } }),
       ordered('other', now - 7, { scope: 'r' }),
     );

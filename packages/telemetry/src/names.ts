@@ -63,7 +63,7 @@ export const metricNames = {
 export const gaugeNames = {
   waitingTurns: 'baton.turns.waiting',
   waitingAge: 'baton.turns.waiting.age',
-  putOffTurns: 'baton.turns.put_off',
+  postponedTurns: 'baton.turns.postponed',
   questions: 'baton.questions.open',
   questionAge: 'baton.questions.age',
   waitingWebhooks: 'baton.webhooks.waiting',

@@ -16,7 +16,7 @@ const agent = extend(
 const now = { returnImmediately: true };
 const inAnHour = () => new Date(Date.now() + 3_600_000);
 
-describe('a message that is put off', () => {
+describe('a message that is postponed', () => {
   it.each(['JSONRPC', 'HTTP+JSON'])(
     'waits for its time at an agent with the extension, over %s [R-EXT-01, R-EXT-04]',
     async (binding) => {

@@ -12,7 +12,7 @@ export function startTurn(
   const { openTurn, task, turns, woken, wakeAt } = state;
   // After the clock was set back, the facts go on from the latest one, and people's times do not.
   const time = ripeAt ?? at;
-  // A program that wakes the task does not wait for messages that are put off.
+  // A program that wakes the task does not wait for messages that are postponed.
   const waiting = waitingFor(state);
   const ripe = woken ? waiting : waiting.filter((received) => isRipe(received, time));
   const isDue = openTurn

@@ -34,7 +34,7 @@ export const defaultLimits = {
    * in its metadata which of them are missing. Default 16 MiB.
    */
   replyBytes: 16 * 1024 * 1024,
-  /** How far in the future a message may be put off, in milliseconds. Default 366 days. */
+  /** How far in the future a message may be postponed, in milliseconds. Default 366 days. */
   notBeforeMs: 366 * 24 * 3_600_000,
   /** Bytes of one request's body. Default 4 MiB. */
   bodyBytes: 4 * 1024 * 1024,

@@ -26,7 +26,7 @@ export const timeouts = {
   /** How long GetTask with `currentGeneration` waits for a change, with 1.1 in `compatibility`. Default 30,000. */
   generationMs: 30_000,
   /**
-   * How long a task may take, from the first message, or from the time to which it is put off, to a terminal state. Then
+   * How long a task may take, from the first message, or from the time to which it is postponed, to a terminal state. Then
    * it is FAILED with `DEADLINE_EXCEEDED`.
    */
   taskMs: undefined as number | undefined,

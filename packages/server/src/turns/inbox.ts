@@ -6,7 +6,7 @@ import { nextFact } from '../log/wait-for-fact.ts';
 import type { TaskWriter } from './task-writer.ts';
 
 /**
- * The messages of a task that no turn has taken yet, for the turn that runs. Those that are put off are not among them
+ * The messages of a task that no turn has taken yet, for the turn that runs. Those that are postponed are not among them
  * before their time. A class, because a getter in an object literal would outlive its turn: see
  * docs/notes/what-a-request-costs.md.
  */
@@ -59,7 +59,7 @@ export class TurnInbox implements Inbox {
     return undefined;
   }
 
-  /** Resolves at the next fact, and when the time of a message that was put off has come. */
+  /** Resolves at the next fact, and when the time of a message that was postponed has come. */
   async #nextChange(): Promise<void> {
     const { live, state } = this.#writer;
     const times = state.untaken.map(({ notBefore = '' }) => Date.parse(notBefore));

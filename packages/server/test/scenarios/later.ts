@@ -33,7 +33,7 @@ export function laterScenarios(newStore: () => TaskStore): void {
     return (await rpc(server, 'SendMessage', { message, configuration: now }, headers)).task;
   }
 
-  describe('a message that is put off', () => {
+  describe('a message that is postponed', () => {
     it('starts once, in one of several processes, and not before its time', async () => {
       const store = newStore();
       const started: number[] = [];

@@ -26,7 +26,7 @@ const serve = serveWith({ clock: frequentPolls(), card });
 const headers = { 'a2a-extensions': SCHEDULING };
 const hour = 3_600_000;
 
-/** Sends a message that is put off, as the metadata says. */
+/** Sends a message that is postponed, as the metadata says. */
 const send = (server: ReturnType<typeof serve>, schedule: unknown, more: object = {}, active = true) =>
   rpc(
     server,
@@ -120,7 +120,7 @@ describe('a wall clock that is set', () => {
   });
 });
 
-describe('a message that is put off', () => {
+describe('a message that is postponed', () => {
   const ends: Agent = async function* () {
     yield completed();
   };

@@ -61,7 +61,7 @@ describe('the webhooks that failed', () => {
     expect(idsAt(failing)).toEqual(['a']);
   });
 
-  it('that were put off without an attempt are hurried like the others', () => {
+  it('that were postponed without an attempt are hurried like the others', () => {
     const failing = new FailingWebhooks();
     for (let n = 0; n < 20; n++) {
       failing.postponed(push('a'));

@@ -7,7 +7,7 @@ class Question implements Queued {
   queued: Queued['queued'];
 }
 
-/** Counts the tasks of each queue that ask, and those that are put off. Holds nothing for other tasks. */
+/** Counts the tasks of each queue that ask, and those that are postponed. Holds nothing for other tasks. */
 export class CountsOfQueues {
   readonly #questions = new Map<object, Question>();
   readonly #asked = new PriorityQueues<Question>();

@@ -269,7 +269,7 @@ function batchOf(logs: readonly TaskRow[]): readonly TaskRow[] {
 /** How many webhooks are counted: no more entries of an index are read. */
 const mostCounted = 10_000;
 
-/** The key under which the tasks of a queue that ask or are put off are counted. */
+/** The key under which the tasks of a queue that ask or are postponed are counted. */
 export const countsKey = (queue: string): string => keyOf('tally', queue);
 
 /** The key under which the waiting tasks of a queue are counted: no scope is counted under it. */

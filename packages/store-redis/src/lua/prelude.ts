@@ -8,7 +8,7 @@
  * - `hooks:<name>` hash: of each webhook, `w<id>` (JSON) and `r<id>` (its revision)
  * - sorted by their scores: `list:<scope> <state>`, `context:<scope> <context> <state>` and `term:<scope> <term> <state>`
  *   (parted by NUL), task ids by statusAt; `waiting:<queue>`, `due:<queue>`, `left:<queue>`, `turns:<queue> <scope>`, `ended`, names by the column of the row;
- *   `asked:<queue> <state>`, names of tasks that ask, by statusAt; `later:<queue>`, names of turns that are put off, by dueAt;
+ *   `asked:<queue> <state>`, names of tasks that ask, by statusAt; `later:<queue>`, names of turns that are postponed, by dueAt;
  *   `deliver:<queue>`, webhooks by readyAt
  * - sorted by text: `held:<holder>` names; `dead:<queue>` webhooks
  * - `callers:<queue>` set: scopes that have tasks in `turns`

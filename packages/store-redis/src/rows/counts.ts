@@ -1,4 +1,4 @@
-import { askingStates, putOff } from '@batonjs/store/rules';
+import { askingStates, postponed } from '@batonjs/store/rules';
 import { listOf, type RedisReply } from '../connection/driver.ts';
 import type { Search } from './search.ts';
 
@@ -15,7 +15,7 @@ export function countsSearch(queue: string): Search {
     found: ([later, undelivered, dead, ...replies]) => ({
       counts: {
         tasks: {
-          [putOff]: Number(later),
+          [postponed]: Number(later),
           ...Object.fromEntries(askingStates.map((state, n) => [state, Number(replies[n])])),
         },
         askedAt: earliest(replies.slice(askingStates.length)),

@@ -1,6 +1,6 @@
 import { StoreError } from '@batonjs/store';
 import type { RecordRow, TaskRow, WebhookRow } from '@batonjs/store/adapter';
-import { contextOf, isAsking, isListedAlike, isPutOff, stateOf, termsOf } from '@batonjs/store/rules';
+import { contextOf, isAsking, isListedAlike, isPostponed, stateOf, termsOf } from '@batonjs/store/rules';
 
 /** Where a row is found: a sorted set, and its score there; undefined if it is not in that set. */
 interface Place<Row> {
@@ -29,7 +29,7 @@ const inQueues: readonly Place<TaskRow>[] = [
     key: (row) => `asked:${row.queue}\0${stateOf(row)}`,
     score: (row) => (isAsking(row) ? statusTime(row) : undefined),
   },
-  { key: ({ queue }) => `later:${queue}`, score: (row) => (isPutOff(row) ? row.dueAt : undefined) },
+  { key: ({ queue }) => `later:${queue}`, score: (row) => (isPostponed(row) ? row.dueAt : undefined) },
   { key: () => 'ended', score: ({ endedAt }) => endedAt },
   { key: ({ holder }) => `held:${holder}`, score: ({ holder }) => (holder === undefined ? undefined : 0) },
 ];

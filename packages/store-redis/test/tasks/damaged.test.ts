@@ -54,7 +54,7 @@ it.skipIf(!redis)('A queue is measured in everything', async () => {
   const { store } = await open();
   expect(await store.measure?.('q')).toEqual({
     waiting: 0,
-    putOff: 0,
+    postponed: 0,
     questions: expect.any(Object),
     undelivered: 0,
     dead: 0,

@@ -70,7 +70,7 @@ export class Counts implements TransactionHook {
     return this.#read.all(scope).map(({ state, tasks }) => ({ state: String(state), tasks: Number(tasks) }));
   }
 
-  /** How many tasks of a queue ask or are put off, by `countedAs`. */
+  /** How many tasks of a queue ask or are postponed, by `countedAs`. */
   of(queue: string): Record<string, number> {
     const first = countsPrefix(queue);
     const found = this.#readFrom.all(queues, first, `${first}\u{10ffff}`);

@@ -35,7 +35,7 @@ it('what another process adds to a task that is followed is noticed 10 ms later,
   ]);
 });
 
-it('subscriptions that come and go do not put off that changes are noticed', async () => {
+it('subscriptions that come and go do not delay the notice of changes', async () => {
   const { mine, theirs } = twoHandles();
   const notified: unknown[] = [];
   await mine.subscribe({ scope: 's', taskId: 'followed' }, (version) => notified.push(version));

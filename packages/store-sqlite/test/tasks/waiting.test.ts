@@ -12,7 +12,7 @@ it('a queue is measured in everything', async () => {
   onTestFinished(() => store.close());
   expect(await store.measure?.('q')).toEqual({
     waiting: 0,
-    putOff: 0,
+    postponed: 0,
     questions: {},
     undelivered: 0,
     dead: 0,

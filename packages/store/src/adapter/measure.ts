@@ -1,7 +1,7 @@
 import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { QueueReading } from '../port/queue-reading.ts';
 import { type Found, foundOf } from '../rules/change.ts';
-import { putOff } from '../rules/task-row.ts';
+import { postponed } from '../rules/task-row.ts';
 import { readParts } from './in-parts.ts';
 import type { Rows } from './rows.ts';
 
@@ -37,10 +37,10 @@ function readingOf(parts: readonly Found[]): QueueReading {
 function counted(parts: readonly Found[]): Partial<QueueReading> {
   const all = parts.flatMap(({ counts }) => (counts ? [counts] : []));
   if (all.length < parts.length) return {};
-  const tasks: Record<string, number> = { [putOff]: 0 };
+  const tasks: Record<string, number> = { [postponed]: 0 };
   for (const counts of all)
     for (const [name, some] of Object.entries(counts.tasks)) tasks[name] = (tasks[name] ?? 0) + some;
-  const { [putOff]: later, ...questions } = tasks;
+  const { [postponed]: later, ...questions } = tasks;
   const questionMs = most(
     parts.flatMap(({ now, counts }) => (counts?.askedAt === undefined ? [] : [now - counts.askedAt])),
   );
@@ -48,7 +48,7 @@ function counted(parts: readonly Found[]): Partial<QueueReading> {
     undelivered === undefined || dead === undefined ? [] : [{ undelivered, dead }],
   );
   return {
-    putOff: later ?? 0,
+    postponed: later ?? 0,
     questions,
     ...(questionMs !== undefined && { questionMs }),
     ...(webhooks.length === all.length && {

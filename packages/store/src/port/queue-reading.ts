@@ -11,7 +11,7 @@ export interface QueueReading {
   /** For how many milliseconds the turn that could have been claimed longest has waited; absent if none can. */
   readonly waitingMs?: number;
   /** Turns that begin or go on at a later time: after a pause, or as the next try. */
-  readonly putOff?: number;
+  readonly postponed?: number;
   /** Tasks that wait for an answer of their client, by state. States without such tasks may be absent. */
   readonly questions?: Readonly<Partial<Record<TaskState, number>>>;
   /** Milliseconds since the oldest of these questions was asked; absent if there is none. */

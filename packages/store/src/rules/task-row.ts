@@ -109,11 +109,11 @@ export const askingStates: readonly TaskState[] = ['TASK_STATE_INPUT_REQUIRED', 
 /** Whether a task waits for an answer of its client: no process has it, and it wants none. */
 export const isAsking = (row: TaskRow): boolean => {
   const name = countedAs(row);
-  return name !== undefined && name !== putOff;
+  return name !== undefined && name !== postponed;
 };
 
 /** Whether a turn of the task begins or goes on at a later time. */
-export const isPutOff = (row: TaskRow): boolean => countedAs(row) === putOff;
+export const isPostponed = (row: TaskRow): boolean => countedAs(row) === postponed;
 
 /**
  * The name under which a queue counts a row beside those that wait: the state in which it asks, `put-off`, or none. A row
@@ -124,11 +124,11 @@ export function countedAs(row: TaskRow | undefined): string | undefined {
     return undefined;
   const { state } = row.head;
   if (state !== undefined && askingStates.includes(state)) return state;
-  return row.dueAt === undefined ? undefined : putOff;
+  return row.dueAt === undefined ? undefined : postponed;
 }
 
-/** The `countedAs` of turns that are put off. */
-export const putOff = 'put-off';
+/** The `countedAs` of turns that are postponed. */
+export const postponed = 'put-off';
 
 const mark = '\u001fversion\u001f';
 

@@ -100,7 +100,7 @@ export function retryNowStep(names: readonly PushConfigName[]): Step<undefined, 
     wanted: withWebhooks(...tasks.values()),
     decide: (found) => {
       const webhooks = foundOf(found, 'tasks').flatMap((task) =>
-        task.webhooks.filter(isPutOff).flatMap((webhook) => {
+        task.webhooks.filter(isPostponed).flatMap((webhook) => {
           if (!ids.get(nameOf(webhook))?.has(webhook.id)) return [];
           return [replaced(webhook, { retryAt: undefined }, task, found)];
         }),
@@ -112,7 +112,7 @@ export function retryNowStep(names: readonly PushConfigName[]): Step<undefined, 
 }
 
 /** Whether the webhook waits for another attempt. */
-const isPutOff = ({ retryAt, holder, dead }: WebhookRow): boolean =>
+const isPostponed = ({ retryAt, holder, dead }: WebhookRow): boolean =>
   retryAt !== undefined && holder === undefined && dead === undefined;
 
 /** The decision about a claim of deliveries. */

@@ -46,13 +46,13 @@ it('of several parts, numbers are added up, and times are the longest', async ()
   );
   expect(reading).toEqual({
     ...{ waiting: 3, waitingMs: 100, undeliveredMs: 10, questionMs: 600 },
-    ...{ putOff: 1, questions: { TASK_STATE_INPUT_REQUIRED: 4 }, undelivered: 7, dead: 11 },
+    ...{ postponed: 1, questions: { TASK_STATE_INPUT_REQUIRED: 4 }, undelivered: 7, dead: 11 },
   });
 });
 
 it('what a part does not count is left out', async () => {
   expect(await read({}, { counts })).toEqual({ waiting: 0 });
-  expect(await read({ counts })).toEqual({ waiting: 0, putOff: 0, questions: {}, undelivered: 0, dead: 0 });
+  expect(await read({ counts })).toEqual({ waiting: 0, postponed: 0, questions: {}, undelivered: 0, dead: 0 });
   const { undelivered, ...rest } = counts;
-  expect(await read({ counts }, { counts: rest as never })).toEqual({ waiting: 0, putOff: 0, questions: {} });
+  expect(await read({ counts }, { counts: rest as never })).toEqual({ waiting: 0, postponed: 0, questions: {} });
 });

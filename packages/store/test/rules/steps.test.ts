@@ -135,7 +135,7 @@ it.each<[string, ReturnType<typeof webhook>, boolean]>([
   ['behind', webhook(), true],
   ['under way', webhook({ holder: 'h', leaseUntil: 1 }), false],
   ['up to date', webhook({ cursor: 2 }), false],
-  ['put off', webhook({ retryAt: '2030-01-01T00:00:00.000Z' }), false],
+  ['postponed', webhook({ retryAt: '2030-01-01T00:00:00.000Z' }), false],
 ])('a webhook that is %s can be delivered to now: %3$s', (_, one, isReady) => {
   expect(readyWebhook(one, 1_000)).toEqual(isReady ? [{ queue: 'q' }] : []);
   expect(readyWebhook(one, 900)).toEqual(isReady ? [{ queue: 'q' }] : []);

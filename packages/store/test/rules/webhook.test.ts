@@ -257,7 +257,7 @@ describe('a claim of deliveries', () => {
   });
 });
 
-it('a delivery is never lost: whatever happens to a webhook, it is due, held, put off, given up, or up to date', () => {
+it('a delivery is never lost: whatever happens to a webhook, it is due, held, postponed, given up, or up to date', () => {
   const outcome = fc.oneof(
     fc.record({ cursor: fc.nat(3) }),
     fc.record({ cursor: fc.nat(3), keep: fc.constant({ ttlMs: 5 }) }),

@@ -14,7 +14,7 @@ type GaugeName = keyof typeof names;
 const gauges: Readonly<Record<GaugeName, readonly [unit: string, description: string]>> = {
   waitingTurns: ['{turn}', 'Turns that wait for a process, in the queue of the store'],
   waitingAge: ['s', 'How long the turn that could have begun longest has waited; 0 if none waits'],
-  putOffTurns: ['{turn}', 'Turns that go on at a later time, in the queue of the store'],
+  postponedTurns: ['{turn}', 'Turns that go on at a later time, in the queue of the store'],
   questions: ['{task}', 'Tasks that wait for an answer of their client, by state'],
   questionAge: ['s', 'How long the oldest question has been open; 0 without any'],
   waitingWebhooks: ['{webhook}', 'Webhooks that have not heard of all updates'],
@@ -96,10 +96,10 @@ async function observeQueue(processes: readonly Watched[], observe: Observe): Pr
   observe('unservedTasks', unserved?.tasks);
   // A store that does not answer has no numbers: 0 would end an alert, or scale in.
   if (!reading) return;
-  const { waiting, waitingMs = 0, putOff, questions, questionMs = 0 } = reading;
+  const { waiting, waitingMs = 0, postponed, questions, questionMs = 0 } = reading;
   observe('waitingTurns', waiting);
   observe('waitingAge', waitingMs / 1_000);
-  observe('putOffTurns', putOff);
+  observe('postponedTurns', postponed);
   if (questions) {
     for (const state of asking)
       observe('questions', questions[state] ?? 0, { [attributes.taskState]: state });

@@ -40,7 +40,7 @@ describe('gauges', () => {
         measure: async () => ({
           waiting: 4,
           waitingMs: 5_500,
-          putOff: 6,
+          postponed: 6,
           questions: { TASK_STATE_INPUT_REQUIRED: 7 },
           questionMs: 8_000,
           undelivered: 9,
@@ -53,7 +53,7 @@ describe('gauges', () => {
     expect(await read()).toEqual({
       'baton_turns_waiting{baton_queue="q"}': 4,
       'baton_turns_waiting_age_seconds{baton_queue="q"}': 5.5,
-      'baton_turns_put_off{baton_queue="q"}': 6,
+      'baton_turns_postponed{baton_queue="q"}': 6,
       'baton_questions_open{a2a_task_state="TASK_STATE_INPUT_REQUIRED",baton_queue="q"}': 7,
       'baton_questions_open{a2a_task_state="TASK_STATE_AUTH_REQUIRED",baton_queue="q"}': 0,
       'baton_questions_age_seconds{baton_queue="q"}': 8,

@@ -95,7 +95,7 @@ function firstCommands(
 ): Command[] {
   const contextId = receive.message.contextId || newId(clock);
   const commands: Command[] = [{ ...receive, message: { ...receive.message, contextId } }];
-  // A message that is put off has a task from the start: its client can look at it, and cancel it.
+  // A message that is postponed has a task from the start: its client can look at it, and cancel it.
   if (alwaysTask || receive.notBefore !== undefined) commands.push({ type: 'create', taskId });
   if (here) commands.push({ type: 'start-turn', alone: runner.running === 0 || undefined, version });
   return commands;

@@ -35,7 +35,7 @@ export class FailingWebhooks {
     return failing.rejections;
   }
 
-  /** Notes that an attempt was put off because the host does not answer. */
+  /** Notes that an attempt was postponed because the host does not answer. */
   postponed(push: PushConfig): void {
     const failing = this.#enter(push);
     failing.mayBeEarly = true;

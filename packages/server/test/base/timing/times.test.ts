@@ -48,7 +48,7 @@ describe('the deadline of a task', () => {
   it.each<[string, State, TaskTimeouts, number | undefined]>([
     ['is none without timeouts', state(), {}, undefined],
     ['begins with its first message', state(), { taskMs: 100 }, 100],
-    ['begins when it was put off to', state({ notBefore: at(50) }), { taskMs: 100 }, 150],
+    ['begins when it was postponed to', state({ notBefore: at(50) }), { taskMs: 100 }, 150],
     ['comes after a question', state(asked('INPUT_REQUIRED', 30)), { interruptedMs: 20 }, 50],
     ['comes after a request for credentials', state(asked('AUTH_REQUIRED', 30)), { interruptedMs: 20 }, 50],
     ['does not come while it works', state(asked('WORKING', 30)), { interruptedMs: 20 }, undefined],

@@ -95,7 +95,7 @@ it('waits for a message without a timer, and leaves nothing on the task when it 
   expect(live.listeners.size).toBe(before);
 });
 
-it('gives a message that was put off when its time has come, the earliest first, and leaves no timer', async () => {
+it('gives a message that was postponed when its time has come, the earliest first, and leaves no timer', async () => {
   const { inbox: one, receive, live, sleeping, pass } = await inbox();
   const before = live.listeners.size;
   await receive('late', 5_000);

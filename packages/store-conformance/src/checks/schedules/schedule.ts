@@ -25,7 +25,7 @@ async function wantSome(store: TaskStore, scope: string, count: number): Promise
 }
 
 /** Creates a task that is due at a time, in the order of a schedule. */
-async function putOff(store: TaskStore, taskId: string, scope: string, at: number, aheadMs = 0) {
+async function postpone(store: TaskStore, taskId: string, scope: string, at: number, aheadMs = 0) {
   const log = logOf(store, { scope, taskId });
   await log.create({ turn: { queue: 'q', aheadMs } });
   const dueAt = new Date(at).toISOString();
@@ -188,9 +188,9 @@ export const scheduleChecks = section(
 
     async 'orders tasks whose time has come like those that wait, and holds for them'(fixture) {
       const { store, now } = fixture;
-      for (let n = 0; n < 8; n++) await putOff(store, `a${n}`, 'a', now() - 9_000 + n);
-      await putOff(store, 'later', 'c', now() + 3_600_000);
-      await putOff(store, 'b0', 'b', now() - 1_000);
+      for (let n = 0; n < 8; n++) await postpone(store, `a${n}`, 'a', now() - 9_000 + n);
+      await postpone(store, 'later', 'c', now() + 3_600_000);
+      await postpone(store, 'b0', 'b', now() - 1_000);
       await wantSome(store, 'd', 1);
       const first = nth(await claim(store, { perCaller: 2 }), 0);
       assert.equal(first.cause, first.scope === 'd' ? 'wanted' : 'due');
@@ -203,10 +203,10 @@ export const scheduleChecks = section(
       fixture,
     ) {
       const { store, now } = fixture;
-      await putOff(store, 'first', 'a', now() - 9_000);
-      await putOff(store, 'urgent', 'a', now() - 5_000, urgent);
-      await putOff(store, 'later', 'a', now() + 900_000, urgent);
-      await putOff(store, 'last', 'a', now() - 1_000);
+      await postpone(store, 'first', 'a', now() - 9_000);
+      await postpone(store, 'urgent', 'a', now() - 5_000, urgent);
+      await postpone(store, 'later', 'a', now() + 900_000, urgent);
+      await postpone(store, 'last', 'a', now() - 1_000);
       assert.deepEqual(await claimAll(store, {}), ['urgent', 'first', 'last']);
     },
 

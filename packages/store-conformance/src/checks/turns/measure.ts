@@ -44,9 +44,9 @@ export const measureChecks = section('measure', {
     assert.ok(waitingMs > 50_000, `${waitingMs}`);
   },
 
-  async 'counts questions by state and turns that are put off, until they go on or end'(fixture) {
+  async 'counts questions by state and turns that are postponed, until they go on or end'(fixture) {
     const { store, second, now } = fixture;
-    if ((await second.measure?.(queue))?.putOff === undefined) return;
+    if ((await second.measure?.(queue))?.postponed === undefined) return;
     const begin = async (taskId: string) => {
       const log = logOf(store, { taskId });
       await log.create({ turn: { queue, acquire: { holder: taskId, ttlMs } } });
@@ -76,7 +76,7 @@ export const measureChecks = section('measure', {
     const asking = { TASK_STATE_INPUT_REQUIRED: 2, TASK_STATE_AUTH_REQUIRED: 1 };
     const all = await second.measure?.(queue);
     assert.deepEqual(questionsIn(all ?? {}), asking);
-    assert.deepEqual([all?.putOff, all?.waiting], [1, 0]);
+    assert.deepEqual([all?.postponed, all?.waiting], [1, 0]);
     const asked = all?.questionMs ?? -1;
     assert.ok(Math.abs(now() - Date.parse(at(0)) - asked) < 5_000, `asked ${asked} ms ago`);
     assert.deepEqual(questionsIn(await countsOf(fixture, 'other')), {});
@@ -92,9 +92,9 @@ export const measureChecks = section('measure', {
     assert.equal(none?.waiting, 1);
   },
 
-  async 'counts a question and a turn that is put off in another queue once the task is there'(fixture) {
+  async 'counts a question and a turn that is postponed in another queue once the task is there'(fixture) {
     const { store, second, now } = fixture;
-    if ((await second.measure?.(queue))?.putOff === undefined) return;
+    if ((await second.measure?.(queue))?.postponed === undefined) return;
     const dueAt = new Date(now() + 60_000).toISOString();
     for (const [taskId, facts, due] of [
       ['asks', [asks], {}],
@@ -109,8 +109,8 @@ export const measureChecks = section('measure', {
       [queue, 0],
       ['other', 1],
     ] as const) {
-      const { putOff, questions = {} } = (await second.measure?.(name)) ?? {};
-      assert.deepEqual([putOff, questions.TASK_STATE_INPUT_REQUIRED ?? 0], [tasks, tasks], name);
+      const { postponed, questions = {} } = (await second.measure?.(name)) ?? {};
+      assert.deepEqual([postponed, questions.TASK_STATE_INPUT_REQUIRED ?? 0], [tasks, tasks], name);
     }
   },
 });
