@@ -85,7 +85,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('over %s', (binding) => {
       if (kind === 'hotel' || kind === 'snowmobile') {
         under.add(kind);
         if (under.size === 2) both.resolve();
-        // Neither ends before the other has begun: one after the other would wait for ever.
+        // Neither ends before the other has begun: one after the other would wait forever.
         await both.promise;
       }
       return `CODE-${kind}`;

@@ -26,7 +26,7 @@ const services: Readonly<Record<Project['store'], string>> = {
   postgres: ', and PostgreSQL',
 };
 
-/** Every test of a project; one that waits for ever fails. */
+/** Every test of a project; one that waits forever fails. */
 const runTests = 'node --test --test-timeout=30000 "test/*.test.ts"';
 
 /** The settings of a store in `.env.example`. */

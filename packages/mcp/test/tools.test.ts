@@ -260,7 +260,7 @@ it('a server that asks for a model gets an error that names it', async () => {
   );
 });
 
-it('a server that puts a call off for ever gets eleven calls', async () => {
+it('a server that puts a call off forever gets eleven calls', async () => {
   const { client, calls } = await tools();
   const { agent } = await serve(async function* (turn) {
     try {

@@ -64,7 +64,7 @@ export const describeIssues = (issues: readonly Issue[]): string =>
  * its regular expressions run, and a check has no bound. Throws for a schema that cannot be read.
  */
 export function readOwnSchema(schema: unknown): (value: unknown) => readonly Issue[] | undefined {
-  // In a registry of its own: zod keeps schemas with ids for ever otherwise.
+  // In a registry of its own: zod keeps schemas with ids forever otherwise.
   const type = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0], { registry: z.registry() });
   return (value) => {
     const { error } = type.safeParse(value);

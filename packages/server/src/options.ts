@@ -70,7 +70,7 @@ export interface WorkerOptions {
   readonly callbacks?: CallbackOptions | boolean | undefined;
   readonly limits?: (Partial<Limits> & LimitsOfCallers) | undefined;
   /**
-   * How long tasks are kept that have ended; the process deletes older ones by itself. Default: for ever. Give all
+   * How long tasks are kept that have ended; the process deletes older ones by itself. Default: forever. Give all
    * servers and workers on a store the same.
    */
   readonly retention?: RetentionOptions | undefined;

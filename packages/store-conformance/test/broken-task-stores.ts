@@ -125,7 +125,7 @@ const commits = broken('commit', {
       return log && { ...log, snapshot: undefined, facts: await store.readFacts(scope, taskId, 0, 1e6) };
     },
   }),
-  'keeps the first snapshot for ever': (store) => {
+  'keeps the first snapshot forever': (store) => {
     const first = new Set<string>();
     return {
       commit: (commit) => {
@@ -1232,7 +1232,7 @@ const recordFaults = broken('records', {
       },
     };
   },
-  'keeps records for ever': onPut((name, revision, value, options) => [
+  'keeps records forever': onPut((name, revision, value, options) => [
     name,
     revision,
     value,

@@ -48,7 +48,7 @@ export function sqlDatabase<Tx>(
     driver,
     [session]: statements,
     async once(key, run, signal) {
-      // It would wait for the row of its own task, or for its own connection, for ever.
+      // It would wait for the row of its own task, or for its own connection, forever.
       if (entered.getStore() === database)
         throw new TypeError(`The transaction "${key.name}" was begun within another one of this database`);
       const result = await entered.run(database, () => once(statements, key, run, signal));

@@ -347,7 +347,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
     expect(await collect(agent.stream('hello', { idleTimeoutMs: 40 }))).toHaveLength(2);
   });
 
-  it('does not wait for ever where not even heartbeats are heard', async () => {
+  it('does not wait forever where not even heartbeats are heard', async () => {
     const server = await script(
       ({ event }) => event({ task: taskIn('WORKING') }, 'log.1'),
       ends([statusOf('COMPLETED'), 'log.2']),

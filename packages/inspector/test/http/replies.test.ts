@@ -154,7 +154,7 @@ it('every response keeps the page to itself', () => {
 });
 
 describe('the files of the app', () => {
-  it('are those of its folder, with their types, and assets for ever', async () => {
+  it('are those of its folder, with their types, and assets forever', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'assets', 'more'), { recursive: true });
     const files = {

@@ -292,7 +292,7 @@ describe('the shapes', () => {
 });
 
 describe('the life of a task', () => {
-  it('[R-MT-30, R-MT-33, R-MT-51] it works, asks, works on with the answer of tasks/update, and ends for ever', async () => {
+  it('[R-MT-30, R-MT-33, R-MT-51] it works, asks, works on with the answer of tasks/update, and ends forever', async () => {
     const served = await serveAgent({
       ...extend(
         {

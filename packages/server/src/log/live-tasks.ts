@@ -110,7 +110,7 @@ export class LiveTasks {
       return entry.live;
     }
     const live = make();
-    // Of a request that came before the server closed: its follower would wait for ever.
+    // Of a request that came before the server closed: its follower would wait forever.
     if (this.#stop.signal.aborted) live.endFollowing();
     this.#entries.set(key, { live, users: 1 });
     return live;

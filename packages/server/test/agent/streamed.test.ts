@@ -104,7 +104,7 @@ describe('with a signal that is aborted', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('rejects although the source waits for ever', async () => {
+  it('rejects although the source waits forever', async () => {
     const controller = new AbortController();
     async function* source() {
       yield 'half';

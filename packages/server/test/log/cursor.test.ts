@@ -182,7 +182,7 @@ describe('a cursor', () => {
     const ask = live.tryRefresh.bind(live);
     let asked = 0;
     live.tryRefresh = () => {
-      if (++asked > 10) throw new RangeError('The live task asks itself for ever');
+      if (++asked > 10) throw new RangeError('The live task asks itself forever');
       return ask();
     };
     await Promise.all([live.tryRefresh(), live.tryRefresh(), live.tryRefresh()]);

@@ -16,7 +16,7 @@ const card = {
   capabilities: { extensions: [{ uri: TASK_TREE }] },
 };
 
-/** Starts a child, then waits for an answer, or for ever. */
+/** Starts a child, then waits for an answer, or forever. */
 const parent: Agent = async function* ({ text }) {
   yield { child: { name: 'c', agent: 'Other', taskId: 't', state: 'TASK_STATE_WORKING' } };
   if (text === 'ask') return yield inputRequired('Which?');

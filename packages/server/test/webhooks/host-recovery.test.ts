@@ -48,7 +48,7 @@ describe('the webhooks that failed', () => {
     expect(idsAt(failing)).toEqual([]);
   });
 
-  it('are not hurried for ever where only they fail', () => {
+  it('are not hurried forever where only they fail', () => {
     const failing = new FailingWebhooks();
     let hurried = 0;
     for (let n = 0; n < 20; n++) {

@@ -41,7 +41,7 @@ export class Poll {
 
   /** Begins, or asks again soon. */
   start(): void {
-    // Many of these would postpone it for ever.
+    // Many of these would postpone it forever.
     if (this.#runs && this.#isAlone && this.#waitMs === shortestMs) return;
     this.#runs = true;
     this.#isAlone = true;

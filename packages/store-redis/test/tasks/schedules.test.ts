@@ -34,7 +34,7 @@ describe.skipIf(!redis)('A schedule on several shards', () => {
     expect(await store.waiting('q')).toBe(24);
   });
 
-  it('counts the turns of a caller on all of them, and lets no caller wait for ever', async () => {
+  it('counts the turns of a caller on all of them, and lets no caller wait forever', async () => {
     const { want, claim } = open();
     for (let n = 0; n < 40; n++) await want('many', `m${n}`);
     await want('few', 'f');

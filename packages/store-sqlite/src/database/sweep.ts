@@ -46,7 +46,7 @@ export class Sweep {
 
   #begin(isBusy: boolean): void {
     if (this.#timer === undefined) this.#changes.start();
-    // Does not restart a short timer: many subscriptions would postpone the sweep for ever.
+    // Does not restart a short timer: many subscriptions would postpone the sweep forever.
     else if (!isBusy || !this.#isIdle) return;
     this.#sweepSoon(isBusy);
   }

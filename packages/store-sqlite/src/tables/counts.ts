@@ -36,7 +36,7 @@ export class Counts implements TransactionHook {
     states.set(state, (states.get(state) ?? 0) + tasks);
   }
 
-  /** The present transaction deletes a task of this scope: rows that count nothing then would stay for ever. */
+  /** The present transaction deletes a task of this scope: rows that count nothing then would stay forever. */
   tidy(scope: Scope): void {
     this.#untidy.add(scope);
   }

@@ -82,7 +82,7 @@ describe('a task that this connection wrote last', () => {
     expect(reads.count).toBe(1);
   });
 
-  it('is not kept for ever: of more than a thousand tasks, the earlier ones are read again', async () => {
+  it('is not kept forever: of more than a thousand tasks, the earlier ones are read again', async () => {
     const { store, reads } = opened();
     await Promise.all(Array.from({ length: 1_025 }, (_, n) => create(store, `t${n}`)));
     reads.count = 0;

@@ -77,7 +77,7 @@ export interface TaskStore extends RecordStore {
    * Grants leases on open tasks of a queue that are held by no live lease and want a turn, were abandoned, or are due.
    * Leases that the holder has already come first, then the tasks that could have been claimed longest: since they
    * wanted the turn, since the lease ran out, since they are due. A store that keeps tasks in parts keeps to that order
-   * in each part, and begins with another part each time: no task waits for ever while newer ones are given out.
+   * in each part, and begins with another part each time: no task waits forever while newer ones are given out.
    *
    * Leases run out by the store's clock, which is the same for all processes that share it and is never set (that of
    * the database, where it is on another machine). `dueAt` is compared with the store's wall clock.

@@ -55,7 +55,7 @@ export async function schedulesIn(
 }
 
 /**
- * Forgets a schedule that no server has any more, so that it is not overdue for ever. One that a server has comes back
+ * Forgets a schedule that no server has any more, so that it is not overdue forever. One that a server has comes back
  * with its next due time. Resolves to whether there was one.
  */
 export const forgetSchedule = (store: RecordStore, agent: string, name: string): Promise<boolean> =>

@@ -27,7 +27,7 @@ describe('a turn that asks for another one', () => {
     ['again in the first turn', { turn: 5, count: 1 }, at(0), { time: at(0), hasty: 1 }],
     ['a seventh time', { turn: 4, count: 6 }, at(0), { time: at(32_000), hasty: 7 }],
     ['an eighth time', { turn: 4, count: 7 }, at(0), { time: at(60_000), hasty: 8 }],
-    ['for ever', { turn: 4, count: 900 }, at(0), { time: at(60_000), hasty: 901 }],
+    ['forever', { turn: 4, count: 900 }, at(0), { time: at(60_000), hasty: 901 }],
   ])('%s', (_, hasty, time, command) => {
     expect(ask(hasty, time)).toEqual({ type: 'set-wake', ...command });
   });

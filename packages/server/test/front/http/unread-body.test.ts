@@ -52,7 +52,7 @@ async function endlessly(socket: Socket, head: string): Promise<number> {
 describe.each(mounts)('a body without an end, by %s', (name, mount: Mount) => {
   // Other frameworks answer what is beside the mount.
   const own = refusals.filter(({ path }) => path === undefined || name === 'node:http');
-  it.each(own)('that is refused with $status is not read for ever', async (refused) => {
+  it.each(own)('that is refused with $status is not read forever', async (refused) => {
     const { status, options = {}, path = '/agent', headers = {} } = refused;
     const server = serve(() => reply('done'), options);
     const origin = await listen(await mount(server, { path: '/agent' }));

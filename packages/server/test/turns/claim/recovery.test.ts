@@ -128,7 +128,7 @@ describe('turns that a dead process left', () => {
     expect(most).toBe(1);
   });
 
-  it('do not wait for ever for one that writes nothing', async () => {
+  it('do not wait forever for one that writes nothing', async () => {
     const store = memoryStore();
     let runs = 0;
     const agent: Agent = async function* ({ attempt }) {

@@ -43,7 +43,7 @@ function events() {
   return { all, onEvent };
 }
 
-/** An agent that reports something and then waits for ever, whatever its signal says. */
+/** An agent that reports something and then waits forever, whatever its signal says. */
 const deaf = (reached: () => void = () => {}): Agent =>
   taskAgent(async function* () {
     yield working();
