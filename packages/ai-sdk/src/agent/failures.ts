@@ -19,7 +19,7 @@ export const failureOf = ({ cause }: ModelFailure): Failure =>
     ? { code: cause.reason, message: cause.message, retryable: false }
     : { code: 'MODEL_FAILED', message: 'The language model failed', retryable: isRetryable(cause) };
 
-/** Whether the same request may succeed later: what the error says of itself, and yes where nothing is known. */
+/** Whether the same request may succeed later: as the error says, and yes where nothing is known. */
 const isRetryable = (error: unknown): boolean => {
   const last = Object(RetryError.isInstance(error) ? error.lastError : error);
   return typeof last.isRetryable === 'boolean' ? last.isRetryable : !setupErrors.has(last.name);

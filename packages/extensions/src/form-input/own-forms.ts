@@ -15,8 +15,8 @@ export function asOwn(form: Form): Form {
 }
 
 /**
- * Says in the metadata of a question whether its form is the agent's own, for the process that checks the answer. What
- * another agent says of itself there is taken away, as is its right to have its regular expressions run.
+ * Says in the metadata of a question whether its form is the agent's own, for the process that checks the answer. The
+ * mark of another agent is removed, and so is its right to have its regular expressions run.
  */
 export function markOwn(update: TaskUpdate): TaskUpdate {
   if (!('status' in update) || !update.status.message) return update;

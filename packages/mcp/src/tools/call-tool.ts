@@ -166,7 +166,7 @@ async function answerTask(
   return { ...task, answered };
 }
 
-/** Waits for a task at the server, with what it says of itself as updates. */
+/** Waits for a task at the server, with its status messages as updates. */
 async function* awaitTask(
   turn: Turn,
   client: McpClient,

@@ -14,7 +14,7 @@ export interface TaskWait {
   readonly task: OpenTask;
   readonly longestPauseMs: number;
   readonly unreachableMs: number;
-  /** Sees what the task says of itself. */
+  /** Called with each status of the task. */
   readonly onStatus: (text: string) => void;
 }
 

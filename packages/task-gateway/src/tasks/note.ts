@@ -19,7 +19,7 @@ export interface Note {
 export interface QuestionName {
   /** Differs for each question. */
   readonly id: string;
-  /** What the agent's own status says of itself. Undefined if that cannot be told from another status. */
+  /** The agent's own name for this status. Undefined if that cannot be told from another status. */
   readonly status?: string;
 }
 
