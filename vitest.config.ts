@@ -7,7 +7,7 @@ const conditions = ['@batonjs/source', 'module', 'node', 'development|production
 
 /**
  * Tests that need a process of their own: they set something for the whole process, or measure how its CPU time grows. All
- * others share one process for each worker: half of their CPU time was loading the sources anew for each file.
+ * others share one process for each worker: half of their CPU time was loading the sources again for each file.
  */
 const alone = [
   'test/language-models/*.test.ts',

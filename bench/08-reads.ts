@@ -9,7 +9,7 @@ import type { Read } from './load/reads.ts';
 const stores = ['memory', 'sqlite', 'redis'] as const;
 type Store = (typeof stores)[number];
 const flat = ['GetTask', 'ListTasks', 'ListTasks further on'] as const;
-/** Tasks since a time are counted anew for every page: what that costs is shown apart. */
+/** Tasks since a time are counted again for every page: what that costs is shown apart. */
 const counted = 'ListTasks since a time';
 
 const growth = (work: string, store: string) => `slowest / fastest, ${work}, ${store}`;

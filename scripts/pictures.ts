@@ -1,5 +1,5 @@
 /**
- * `pnpm pictures`: takes the pictures of the inspector in `docs/images` anew, light and dark, from a gallery of its own: the
+ * `pnpm pictures`: takes the pictures of the inspector in `docs/images`, light and dark, from a gallery of its own: the
  * tasks of its agents, and a task that asked, was answered, and went on after its process was killed. Needs Chromium, as
  * the tests do.
  */

@@ -1,5 +1,5 @@
 /**
- * `node scripts/render-chart.ts`: writes the manifests in `docs/operating/kubernetes/rendered` anew, with the program `helm`. A
+ * `node scripts/render-chart.ts`: writes the manifests in `docs/operating/kubernetes/rendered` again, with the program `helm`. A
  * test compares the digest in their first line with the chart.
  */
 import { execFileSync } from 'node:child_process';

@@ -45,7 +45,7 @@ export interface FuzzResult {
 /** Growth that is noise: caches fill, code is compiled. */
 const mostGrowth = 4 * 1024 * 1024;
 const atOnce = 8;
-/** After so many requests the tasks that they refer to are made anew, because tasks end. */
+/** After so many requests the tasks that they refer to are made again, because tasks end. */
 const knownFor = 200;
 const mostFailures = 20;
 

@@ -28,7 +28,7 @@ export interface LeaderKillsReport {
 /** Tasks that are written without a pause meanwhile, so that each kill falls into some commits. */
 const busyTasks = ['busy 1', 'busy 2', 'busy 3'];
 
-/** What each of them has acknowledged anew before the next kill, however slow the machine is. */
+/** What each of them has acknowledged since one kill and before the next, however slow the machine is. */
 const commitsBetweenKills = 3;
 
 /** Writes one log and remembers what was acknowledged. */

@@ -12,7 +12,7 @@ interface Line {
 
 const pane = { width: 470, gap: 10, top: 34, line: 20, left: 14 };
 const secondsPerLine = 0.45;
-/** The whole picture stands this long before it begins anew: a page that is opened, or printed, shows all of it. */
+/** The whole picture stands this long before it begins again: a page that is opened, or printed, shows all of it. */
 const secondsAtTheStart = 2.5;
 const secondsAtTheEnd = 2.5;
 

@@ -147,8 +147,8 @@ describe.each([
     await following;
     await kept.restore();
 
-    const anew = serve(steps.agent, { ...options, push, store: kept.open() });
-    return { server: anew, done, id, eventIds, hook, late, lateId: task.id };
+    const again = serve(steps.agent, { ...options, push, store: kept.open() });
+    return { server: again, done, id, eventIds, hook, late, lateId: task.id };
   }
 
   it('has the tasks of then, runs what ran then again, and knows nothing of what came later', async () => {

@@ -246,7 +246,7 @@ describe.skipIf(!redis)('When Redis is emptied', () => {
     await expect(rpc(server, 'CancelTask', { id })).rejects.toMatchObject(gone);
     expect(await follow(server, id, followers[0]!.ids.at(-1)).ended).toMatchObject(gone);
     steps.open('b', 'c', 'd');
-    const { task } = await rpc(server, 'SendMessage', { message: say('anew') });
+    const { task } = await rpc(server, 'SendMessage', { message: say('again') });
     expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
   });
 });

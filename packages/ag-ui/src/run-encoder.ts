@@ -141,7 +141,7 @@ export class RunEncoder {
     yield* this.#endStep();
   }
 
-  /** Takes back the texts of an artifact, which begins anew. */
+  /** Takes back the texts of an artifact, which begins again. */
   #forget(artifactId: string): void {
     const prefix = `${this.#answerId}-${artifactId}`;
     const kept = this.#own.filter(({ id }) => id !== prefix && !id.startsWith(`${prefix}-`));

@@ -141,7 +141,7 @@ describe.each(versions)('a front end on AG-UI %s', (version, open) => {
     }
   });
 
-  it('sends an edited message anew, and cancels what it leaves', async () => {
+  it('sends an edited message again, and cancels what it leaves', async () => {
     const server = talking();
     const url = await urlOf(server);
     const front = open(url);

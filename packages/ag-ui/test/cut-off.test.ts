@@ -91,7 +91,7 @@ describe('a run that was cut off', () => {
       expect(kept(frames).length).toBeGreaterThan(4);
       for (let count = 1; count < frames.length; count += 1) {
         const id = frames[count - 1]?.id;
-        // Before the first position, the run begins anew.
+        // Before the first position, the run begins again.
         if (id === undefined) continue;
         // What was seen after the position comes again.
         const seen = frames.slice(0, frames.findIndex((frame) => frame.id === id) + 1);

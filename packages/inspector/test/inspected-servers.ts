@@ -13,7 +13,7 @@ import { pixel, showAgent } from './show-agent.ts';
 
 export const token = 'a-token-for-the-tests';
 
-/** A promise that is resolved from outside, anew after each time. */
+/** A promise that is resolved from outside, a new one after each time. */
 export class Gate {
   #open = Promise.withResolvers<void>();
   readonly wait = (): Promise<void> => this.#open.promise;

@@ -30,7 +30,7 @@ describe('a list', () => {
     expect(toArray(list)).toEqual(['a']);
   });
 
-  it('starts anew each time from the empty one', () => {
+  it('starts again each time from the empty one', () => {
     append(emptyList as List<string>, 'a');
     expect(emptyList).toEqual({ items: [], length: 0 });
     expect(toArray(append(emptyList as List<string>, 'b'))).toEqual(['b']);

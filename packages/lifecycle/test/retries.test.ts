@@ -62,7 +62,7 @@ describe('a step that fails', () => {
     expect(next.now.openTurn?.stepFailures).toBeUndefined();
   });
 
-  it('is tried anew when the agent threw, and not when its turn was paused or its process died', () => {
+  it('is tried again when the agent threw, and not when its turn was paused or its process died', () => {
     const failed = [...running, failStep('s')];
     const again = { type: 'start-turn', ripeAt: at(50) } as const;
     expect(given(...failed, failTurn(at(50)), again).now.openTurn?.stepFailures).toBeUndefined();
@@ -119,7 +119,7 @@ describe('a turn that is paused', () => {
     expect(paused(pause, cancel, to('CANCELED')).now.openTurn).toBeUndefined();
   });
 
-  it('counts failures and pauses over its attempts, and the next turn counts anew', () => {
+  it('counts failures and pauses over its attempts, and the next turn counts from zero', () => {
     const again = { type: 'start-turn', ripeAt: at(60) } as const;
     const both = [failTurn(at(60)), again, pauseTurn(at(60)), again, failTurn(at(60)), again] as const;
     expect(paused(...both).now.openTurn).toMatchObject({ attempt: 4, failures: 2, pauses: 1 });

@@ -9,7 +9,7 @@ import { serve } from '../../../test/kit/serve.ts';
 import { eventually, until } from '../../../test/kit/until.ts';
 import { clientOf, serveParent, statesOf } from './family.ts';
 
-it('a fork reuses children that ended, and starts those anew that were at work for its origin', async () => {
+it('a fork reuses children that ended, and starts those again that were at work for its origin', async () => {
   const released = Promise.withResolvers<void>();
   const quick = serve(async function* () {
     yield completed('Quick');

@@ -39,7 +39,7 @@ function roadTo(server: AgentServer) {
   return Object.assign(road, { open: () => connect('http://localhost', { fetch, retry: false }) });
 }
 
-/** A parent that each process starts anew, with a client of its own. */
+/** A parent that each process starts again, with a client of its own. */
 function parentOf(road: ReturnType<typeof roadTo>, options: Partial<CallOptions> = {}) {
   const store = memoryStore();
   const agent: CallingAgent = async function* (turn) {

@@ -100,7 +100,7 @@ describe('a token', () => {
     expect(flows()).toBe(1);
   });
 
-  it('is asked for anew when its refresh token was revoked', async () => {
+  it('is asked for again when its refresh token was revoked', async () => {
     const tokens = new Map<string, StoredToken>();
     const { agent, clock } = await signedIn({ store: tokens });
     const [{ refreshToken = '' } = {}] = tokens.values() as Iterable<Partial<StoredToken>>;
@@ -111,7 +111,7 @@ describe('a token', () => {
   });
 
   it.each([0, 10 * minuteMs])(
-    'is asked for anew if the agent refuses the refreshed one too, even %i ms later',
+    'is asked for again if the agent refuses the refreshed one too, even %i ms later',
     async (laterMs) => {
       const { agent, revoked, clock } = await signedIn();
       clock.ms += 2 * minuteMs;
@@ -124,7 +124,7 @@ describe('a token', () => {
     },
   );
 
-  it('is asked for anew at once if the agent refuses one that was refreshed because it was over', async () => {
+  it('is asked for again at once if the agent refuses one that was refreshed because it was over', async () => {
     const { agent, revoked, clock } = await signedIn();
     clock.ms += hourMs;
     revoked.has = () => flows() < 2;

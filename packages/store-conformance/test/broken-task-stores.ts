@@ -347,7 +347,7 @@ const leases = broken('a lease', {
       };
     },
   }),
-  'starts fences anew': (store) => {
+  'starts fences from zero': (store) => {
     const offsets = new Map<string, number>();
     return {
       commit: async (commit) => {
@@ -949,7 +949,7 @@ const notifications = [
             : store.readFacts(...args),
       };
     },
-    'begins what was deleted anew': onCommit(() => ({ unlessDeleted: undefined })),
+    'begins what was deleted again': onCommit(() => ({ unlessDeleted: undefined })),
   }),
   ...broken('prune', {
     'takes a deletion for a loss': (store) => ({

@@ -50,7 +50,7 @@ export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) 
     facts: (scope, taskId, after, limit) => call(() => readFacts(db, scope, taskId, after, limit)),
     page: (scope, query) => call(() => listTasks(db, scope, query)),
     subscribe: (topic, notify) => call(() => wakeups.subscribe(topic, notify)),
-    // Read anew each time: the data may have been emptied or replaced since this process started.
+    // Read again each time: the data may have been emptied or replaced since this process started.
     identity: () => call(() => identityOf(cluster, keys.meta)),
     // Sent twice, it does the same.
     probe: () =>

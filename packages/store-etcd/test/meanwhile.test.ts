@@ -49,9 +49,9 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
     expect(await store.identity()).toBe(first);
     expect(await other.identity()).toBe(first);
     await cluster.transact({ success: [{ delete: { key: keys.meta } }] });
-    const anew = await store.identity();
-    expect(anew).not.toBe(first);
-    expect(await other.identity()).toBe(anew);
+    const again = await store.identity();
+    expect(again).not.toBe(first);
+    expect(await other.identity()).toBe(again);
   });
 
   it('deletes a log: who reads it sees none, and not the end of one', async () => {

@@ -106,7 +106,7 @@ describe.skipIf(!etcd)('A long queue', () => {
       return claimed.map(({ taskId }) => taskId);
     };
     await expect.poll(names, { timeout: 20_000 }).toEqual(expect.arrayContaining(['early', 'due']));
-    // Long before the front of the queue is read anew.
+    // Long before the front of the queue is read again.
     expect(claimed.length).toBeLessThan(900);
     expect(new Set(claimed.map(({ taskId }) => taskId)).size).toBe(claimed.length);
   });

@@ -86,7 +86,7 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
     expect(await countsFor(commit)).toBe(1);
   });
 
-  it('are counted anew for those who ask while a count runs', async () => {
+  it('are counted again for those who ask while a count runs', async () => {
     const connections = new Connections(etcd!.urls, undefined);
     onTestFinished(() => connections.close());
     const cluster = new CountedCluster(connections, 20_000);

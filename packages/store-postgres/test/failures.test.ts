@@ -146,7 +146,7 @@ describe.skipIf(!server)('A database that cannot write', () => {
     expect(await store.commit(chunkAfter(1))).toMatchObject({ version: 2 });
   });
 
-  it('is read-only where its name led to before a failover: the next call opens a connection anew', async () => {
+  it('is read-only where its name led to before a failover: the next call opens another connection', async () => {
     await open().commit(chunkAfter(0));
     // A session keeps this setting, as a connection to a primary that was replaced stays one to that server.
     await sql('CREATE ROLE moving LOGIN SUPERUSER');

@@ -45,7 +45,7 @@ async function openBehindProxy() {
 }
 
 describe.skipIf(!server)('The connection that listens', () => {
-  it('is made anew when it fell silent, though no call is made', async () => {
+  it('is made again when it fell silent, though no call is made', async () => {
     const { proxy, notified } = await openBehindProxy();
     proxy.freeze();
     // The first ones may be for the poll, before the silence was noticed.

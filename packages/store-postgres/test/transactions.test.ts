@@ -161,7 +161,7 @@ describe.skipIf(!server)('Commits that arrive together', () => {
 });
 
 it.skipIf(!server)(
-  'A task that one transaction deletes is written anew by the next one, at the first attempt',
+  'A task that one transaction deletes is written again by the next one, at the first attempt',
   async () => {
     const options = { name: 'PostgreSQL', timeoutMs: 20_000, owned: false, keepsPlans: true };
     const rows = postgresRows(poolDatabase(admin, options), {

@@ -31,7 +31,7 @@ export interface RedisStoreOptions {
 
 /**
  * Tasks in Redis 6.2 or newer, in Valkey, or in Redis Cluster, for any number of processes on any number of machines.
- * It connects by itself and connects anew; while Redis cannot be reached, calls reject with code `UNAVAILABLE` in
+ * It connects by itself, and reconnects; while Redis cannot be reached, calls reject with code `UNAVAILABLE` in
  * bounded time. A Redis that is too old, may evict tasks, or keeps them in another number of shards makes calls reject
  * with code `UNUSABLE`. What a commit survives is a setting of Redis: see `appendfsync` in the README.
  */

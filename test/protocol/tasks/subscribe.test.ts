@@ -117,7 +117,7 @@ everywhere('SubscribeToTask', (serve) => {
     expect(await collect(resumed)).toEqual(['COMPLETED']);
   });
 
-  it('starts anew, with the task, where it cannot go on [R-SSE-03] [R-SUB-07]', async () => {
+  it('starts again, with the task, where it cannot go on [R-SSE-03] [R-SUB-07]', async () => {
     const { call, stream } = await serve(async function* () {
       yield inputRequired('Well?');
     });

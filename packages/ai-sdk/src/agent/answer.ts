@@ -154,7 +154,7 @@ export class Answer {
   async *#text(name: string, first: Delta): Updates {
     const { signal } = this.#settings.turn;
     const known = this.#texts.get(name);
-    // Models begin each step anew: without this, the last word of one would touch the first of the next.
+    // Models begin each step again: without this, the last word of one would touch the first of the next.
     let between = known && known.step !== this.#step ? '\n\n' : '';
     for await (const chunk of coalesce(this.#deltas(first), { signal, ...this.#settings.options.coalesce })) {
       if (first.type === 'text-delta') this.#hasContent = true;

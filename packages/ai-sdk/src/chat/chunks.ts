@@ -39,8 +39,8 @@ class ChunkEncoder {
   readonly #calls: Set<string>;
   /** The text that the page shows of each artifact, in its last part. */
   readonly #shown = new Map<string, string>();
-  /** The new texts of artifacts that began anew, while they are only what the page shows already. */
-  readonly #anew = new Map<string, string>();
+  /** The new texts of artifacts that began again, while they are only what the page shows already. */
+  readonly #again = new Map<string, string>();
   #replaced = 0;
   #task: Task | undefined;
 
@@ -60,12 +60,12 @@ class ChunkEncoder {
       case 'text':
         return yield* this.#text(part.artifactId, part.delta);
       case 'replaced':
-        this.#anew.set(part.artifactId, '');
+        this.#again.set(part.artifactId, '');
         return yield* this.#text(part.artifactId, part.text);
       case 'content':
         return yield contentChunk(part.artifact, part.part);
       case 'end':
-        for (const [artifactId, text] of this.#anew)
+        for (const [artifactId, text] of this.#again)
           if (text !== this.#shown.get(artifactId)) yield* this.#below(artifactId, text);
         for (const artifactId of [...this.#open.keys()]) yield* this.#close(artifactId);
         if (part.message) yield* textChunks(part.message.messageId, textOf(part.message));
@@ -80,20 +80,20 @@ class ChunkEncoder {
 
   /** A turn that is run again mostly says the same: the page gets what it does not show yet. */
   *#text(artifactId: string, delta: string): Generator<UIMessageChunk, void, void> {
-    const anew = this.#anew.get(artifactId);
-    if (anew === undefined) return yield* this.#more(artifactId, delta);
-    const text = anew + delta;
+    const again = this.#again.get(artifactId);
+    if (again === undefined) return yield* this.#more(artifactId, delta);
+    const text = again + delta;
     const shown = this.#shown.get(artifactId) ?? '';
-    if (shown.startsWith(text)) return void this.#anew.set(artifactId, text);
+    if (shown.startsWith(text)) return void this.#again.set(artifactId, text);
     if (!text.startsWith(shown)) return yield* this.#below(artifactId, text);
-    this.#anew.delete(artifactId);
+    this.#again.delete(artifactId);
     yield* this.#more(artifactId, text.slice(shown.length));
   }
 
   /** What was shown stays: a text cannot be taken back, and another one stands below it. */
   *#below(artifactId: string, text: string): Generator<UIMessageChunk, void, void> {
     yield* this.#close(artifactId);
-    this.#anew.delete(artifactId);
+    this.#again.delete(artifactId);
     this.#shown.delete(artifactId);
     this.#replaced += 1;
     yield* this.#more(artifactId, text);

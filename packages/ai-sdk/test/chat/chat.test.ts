@@ -225,7 +225,7 @@ describe.each(ways)('a chat over %s', (_, transportFor) => {
     expect(history?.filter(({ role }) => role === 'ROLE_USER')).toHaveLength(1);
   });
 
-  it('sends an edited message, and one that is asked again, anew; a reload shows each once', async () => {
+  it('sends an edited message, and one that is asked again, once more; a reload shows each once', async () => {
     const { chat, transport, client } = await chatWith(echoing());
     await chat.sendMessage({ text: 'Nolan?' });
     const { id } = chat.messages[0]!;

@@ -19,21 +19,21 @@ async function shown(...parts: AnswerPart[]): Promise<string[]> {
 }
 
 const text = (delta: string): AnswerPart => ({ type: 'text', artifactId: 'answer', delta });
-const anew = (said: string): AnswerPart => ({ type: 'replaced', artifactId: 'answer', text: said });
+const again = (said: string): AnswerPart => ({ type: 'replaced', artifactId: 'answer', text: said });
 
 describe('a turn that is run again while a page is connected', () => {
   it('goes on after what the page shows, if it says the same', async () => {
-    expect(await shown(text('One, '), text('tw'), anew('One'), text(', two'), text(', three'))).toEqual([
+    expect(await shown(text('One, '), text('tw'), again('One'), text(', two'), text(', three'))).toEqual([
       'One, two, three',
     ]);
-    expect(await shown(text('One'), anew('One'))).toEqual(['One']);
-    expect(await shown(text('One'), anew('O'), text('ne'))).toEqual(['One']);
+    expect(await shown(text('One'), again('One'))).toEqual(['One']);
+    expect(await shown(text('One'), again('O'), text('ne'))).toEqual(['One']);
   });
 
   it('shows another text below, once', async () => {
-    expect(await shown(text('One, tw'), anew('One'), text(', too'))).toEqual(['One, tw', 'One, too']);
-    expect(await shown(text('One, two'), anew('One'))).toEqual(['One, two', 'One']);
-    expect(await shown(text('a'), anew('b'), anew('b'), text('c'))).toEqual(['a', 'bc']);
+    expect(await shown(text('One, tw'), again('One'), text(', too'))).toEqual(['One, tw', 'One, too']);
+    expect(await shown(text('One, two'), again('One'))).toEqual(['One, two', 'One']);
+    expect(await shown(text('a'), again('b'), again('b'), text('c'))).toEqual(['a', 'bc']);
   });
 
   it('ends with the whole text in the last part, whatever it says and how often it is run again', async () => {
@@ -44,7 +44,7 @@ describe('a turn that is run again while a page is connected', () => {
     await fc.assert(
       fc.asyncProperty(said, async (attempts) => {
         const parts = attempts.flatMap((pieces, n) =>
-          pieces.map((piece, m) => (n > 0 && m === 0 ? anew(piece) : text(piece))),
+          pieces.map((piece, m) => (n > 0 && m === 0 ? again(piece) : text(piece))),
         );
         expect((await shown(...parts)).at(-1)).toBe(attempts.at(-1)!.join(''));
       }),

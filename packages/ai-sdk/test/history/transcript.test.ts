@@ -84,7 +84,7 @@ describe('the texts of a stream', () => {
   it('that have not ended are no part of the messages', async () => {
     expect(await messagesOf(textOf('text', '1', 'half').slice(0, -1))).toEqual([]);
     const [start, piece, end] = textOf('text', '1', 'half');
-    // The next step begins anew.
+    // The next step begins again.
     expect(await messagesOf([start!, piece!, { type: 'start-step' }, end!])).toEqual([]);
   });
 });

@@ -69,8 +69,8 @@ describe('the parts of a reply', () => {
             artifacts: [{ artifactId: 'a', parts: [{ text: 'One two three' }] }],
           }),
         },
-        update('a', [{ text: 'Anew' }], false),
-        update('a', [{ text: 'Anew and more' }], false),
+        update('a', [{ text: 'Again' }], false),
+        update('a', [{ text: 'Again and more' }], false),
       ]),
     ).toEqual([
       'text-start 1',

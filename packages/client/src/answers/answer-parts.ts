@@ -23,7 +23,7 @@ export type AnswerPart =
   | { readonly type: 'tool'; readonly call: ShownToolCall }
   /** More text of an artifact; that of the artifact `reasoning` is no part of the answer. */
   | { readonly type: 'text'; readonly artifactId: string; readonly delta: string }
-  /** The text of an artifact begins anew: a turn was run again. `text` takes the place of all that was given. */
+  /** The text of an artifact begins again: a turn was run again. `text` takes the place of all that was given. */
   | { readonly type: 'replaced'; readonly artifactId: string; readonly text: string }
   /** A part of an artifact that is no text: data or a file. `artifact` is all of it. */
   | { readonly type: 'content'; readonly artifact: Artifact; readonly part: Part }

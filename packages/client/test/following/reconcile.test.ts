@@ -140,7 +140,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a stream on %s that begins in the middl
     expect(server.asked).toEqual(['SubscribeToTask']);
   });
 
-  it('is completed where an agent numbers the events of every stream anew', async () => {
+  it('is completed where an agent numbers the events of every stream from one', async () => {
     const numbered =
       (first: number, ...events: object[]) =>
       ({ event, response, destroy }: Exchange) => {

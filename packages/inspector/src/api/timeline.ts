@@ -66,12 +66,12 @@ export interface Entry {
 
 /** A line of the feed of a timeline. */
 export type TimelineUpdate =
-  /** `isAnew`: positions of before mean nothing any more, forget all entries. */
+  /** `isRestart`: positions of before mean nothing any more, forget all entries. */
   | {
       readonly type: 'open';
       readonly source: string;
       readonly kind: 'log' | 'recording';
-      readonly isAnew: boolean;
+      readonly isRestart: boolean;
       /** The time at the inspector in milliseconds since 1970, for entries that the browser makes. */
       readonly now: number;
     }

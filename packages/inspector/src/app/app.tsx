@@ -74,7 +74,7 @@ export function App() {
   );
 }
 
-/** Whether the connection to the inspector is lost, or has just come back: then everything is read anew. */
+/** Whether the connection to the inspector is lost, or has just come back: then everything is read again. */
 function useConnection(refresh: () => void) {
   const [isLost, setLost] = useState(false);
   const [backAfterMs, setBackAfterMs] = useState<number>();

@@ -113,8 +113,8 @@ export class Recording {
     signal: AbortSignal,
   ): AsyncGenerator<TimelineUpdate, void, void> {
     // Numbers of another recording mean nothing in this one.
-    const isAnew = known.after > 0 && known.source !== this.id;
-    let seq = isAnew ? 0 : known.after;
+    const isRestart = known.after > 0 && known.source !== this.id;
+    let seq = isRestart ? 0 : known.after;
     let wake = () => {};
     let isChanged = false;
     const reader = () => {
@@ -125,7 +125,7 @@ export class Recording {
     this.#readerCount += 1;
     clearTimeout(this.#idle);
     try {
-      yield { type: 'open', source: this.id, kind: 'recording', isAnew, now: Date.now() };
+      yield { type: 'open', source: this.id, kind: 'recording', isRestart, now: Date.now() };
       while (!signal.aborted) {
         isChanged = false;
         const entries = this.entries.slice(seq);

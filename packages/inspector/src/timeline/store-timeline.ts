@@ -35,9 +35,9 @@ export async function* storeTimeline(
   if (!log) return yield { type: 'problem', message: `The store has no task ${taskId}` };
   const source = await tasks.identity();
   // Another store, or a log that became shorter: the reader's position means nothing.
-  const isAnew = after > 0 && (known.source !== source || log.version < after);
-  let version = isAnew ? 0 : after;
-  yield { type: 'open', source, kind: 'log', isAnew, now: Date.now() };
+  const isRestart = after > 0 && (known.source !== source || log.version < after);
+  let version = isRestart ? 0 : after;
+  yield { type: 'open', source, kind: 'log', isRestart, now: Date.now() };
   const unsubscribe = await tasks.subscribe({ scope, taskId }, () => {
     isNotified = true;
     wake();

@@ -253,7 +253,7 @@ describe('the connection to an agent', () => {
     expect(asked).toEqual(['POST /x/rpc', 'POST /xy']);
   });
 
-  it('is made anew after it failed, and for another interface', async () => {
+  it('is made again after it failed, and for another interface', async () => {
     let isUp = false;
     const server = serverOf();
     const handle: typeof server.handle = async (exchange) => {

@@ -90,13 +90,13 @@ describe('a task', () => {
     expect(timeline[0]).toMatchObject({
       type: 'open',
       kind: agent === 'show' ? 'log' : 'recording',
-      isAnew: false,
+      isRestart: false,
     });
     const again = await feed(
       `${at}/${task!.id}/timeline?after=2&source=other`,
       ({ type }) => type === 'open',
     );
-    expect(again[0]).toMatchObject({ isAnew: true });
+    expect(again[0]).toMatchObject({ isRestart: true });
     expect((await call(`${at}/${task!.id}/cancel`, {})).json).toEqual({ state: 'TASK_STATE_CANCELED' });
     expect((await call(`${at}/${task!.id}/timeline?after=x`)).message).toBe('after must be a whole number');
     if (agent === 'show')

@@ -38,7 +38,7 @@ it('tasks are unserved that wait for a version at two looks, which are soon afte
   now += 4_000;
   await unserved.read();
   expect(asked).toHaveLength(4);
-  // One that another version takes up waits for that one anew.
+  // One that another version takes up waits for that one again.
   tasks.one = [];
   tasks.two = ['long'];
   now += 1_100;

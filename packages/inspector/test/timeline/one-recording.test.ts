@@ -205,11 +205,11 @@ describe('the feed of a recording', () => {
     const counts = (updates: readonly TimelineUpdate[]) =>
       updates.map((update) => (update.type === 'entries' ? update.entries.length : update.type));
     const all = await read(feed(0, null), isLive);
-    expect(all[0]).toMatchObject({ type: 'open', source: recording.id, kind: 'recording', isAnew: false });
+    expect(all[0]).toMatchObject({ type: 'open', source: recording.id, kind: 'recording', isRestart: false });
     expect(counts(all)).toEqual(['open', 500, 500, 1, 'live']);
     expect(counts(await read(feed(1_000, recording.id), isLive))).toEqual(['open', 1, 'live']);
-    const anew = await read(feed(1_000, 'another'), isLive);
-    expect([anew[0], counts(anew)]).toMatchObject([{ isAnew: true }, ['open', 500, 500, 1, 'live']]);
+    const again = await read(feed(1_000, 'another'), isLive);
+    expect([again[0], counts(again)]).toMatchObject([{ isRestart: true }, ['open', 500, 500, 1, 'live']]);
     let lives = 0;
     const more = await read(
       feed(1_001, recording.id),

@@ -87,7 +87,7 @@ export function failTurn(next: Draft, { retryAt }: TurnFailed): void {
   next.openTurn = {
     ...openTurn,
     failures: failures + 1,
-    // The agent is called anew, and so are the steps that failed for good.
+    // The agent is called again, and so are the steps that failed for good.
     stepFailures: retryAt === undefined ? stepFailures : undefined,
     pausedUntil: retryAt,
   };

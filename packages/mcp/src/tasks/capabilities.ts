@@ -26,7 +26,7 @@ export const showsForms = ({ elicitation }: ClientCapabilities): boolean =>
 /** Whether the client opens an address that it is asked to open. */
 export const opensUrls = ({ elicitation }: ClientCapabilities): boolean => elicitation?.url !== undefined;
 
-/** Whether the client takes a handle instead of a result. Each request says so anew. */
+/** Whether the client takes a handle instead of a result. Each request says so again. */
 export const takesHandles = ({ extensions }: ClientCapabilities): boolean =>
   typeof extensions?.[TASKS_EXTENSION] === 'object';
 

@@ -11,7 +11,7 @@ export interface McpTool extends McpToolInfo {
   ): AsyncGenerator<TaskUpdate, ToolResult, void>;
 }
 
-/** The tools of an MCP server, for an agent that lets a model choose. They are read anew in each attempt. Rejects with `TypeError` for a client of the SDK 1. */
+/** The tools of an MCP server, for an agent that lets a model choose. They are read again in each attempt. Rejects with `TypeError` for a client of the SDK 1. */
 export async function mcpTools(turn: Turn, client: McpClient): Promise<McpTool[]> {
   mustBeClient2(client);
   const { tools } = await client.listTools(undefined, { signal: turn.signal });

@@ -60,7 +60,7 @@ describe('a token that is over or refused', () => {
     ['was refreshed in place of one that was refused', again({ isReplacement: true }), 'authorization_code'],
     ['was so, and has no known end', again({ isReplacement: true, expiresAt: undefined }), 'refresh_token'],
     ['was never refreshed', good({ obtainedAt: now - minuteMs }), 'refresh_token'],
-  ])('if it %s, and was refused, is refreshed or got anew', async (_, kept, grant) => {
+  ])('if it %s, and was refused, is refreshed or requested again', async (_, kept, grant) => {
     const made = setting({ kept, isRefused: true, ...person() });
     expect(await made.ask()).toBe('Bearer new');
     expect(made.grants()).toEqual([grant]);
@@ -97,7 +97,7 @@ describe('a token that is over or refused', () => {
     expect(made.grants()).toEqual(grant ? [grant] : []);
   });
 
-  it('is got anew where its refresh token is no good any more', async () => {
+  it('is requested again where its refresh token is no good any more', async () => {
     let isFirst = true;
     const answer = () => {
       const given = isFirst ? invalidGrant() : token('new');

@@ -24,7 +24,7 @@ export abstract class Feed<Value> {
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
-      // Not at once: strict mode, and a list that is sorted anew, unsubscribe and subscribe again.
+      // Not at once: strict mode, and a list that is sorted again, unsubscribe and subscribe again.
       clearTimeout(this.#stopping);
       this.#stopping = setTimeout(() => {
         this.#running?.abort();

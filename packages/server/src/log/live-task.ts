@@ -131,7 +131,7 @@ export class LiveTask {
     return this.#isServerClosing;
   }
 
-  /** Whether the log was deleted, or lost facts that are known here: see `readError`. Then the task must be opened anew. */
+  /** Whether the log was deleted, or lost facts that are known here: see `readError`. Then the task must be opened again. */
   get isDiverged(): boolean {
     return this.#isDiverged;
   }

@@ -59,7 +59,7 @@ export class LiveTasks {
         return undefined;
       } catch (error) {
         this.release(live);
-        // The log is gone, or lost facts that are known here. The task is what the store holds now: open it anew.
+        // The log is gone, or lost facts that are known here. The task is what the store holds now: open it again.
         if (!live.isDiverged) throw error;
       }
     }

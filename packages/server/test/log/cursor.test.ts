@@ -346,7 +346,7 @@ describe('a task that is in use', () => {
     await expect(tasks.open('s', 't')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  it('is opened anew where the store lost facts that are known', async () => {
+  it('is opened again where the store lost facts that are known', async () => {
     const memory = memoryStore();
     let isLost = false;
     const store = change(memory, {
@@ -357,8 +357,8 @@ describe('a task that is in use', () => {
     });
     const { tasks, live } = await begun(store);
     isLost = true;
-    const anew = await tasks.open('s', 't');
-    expect(anew === live).toBe(false);
-    expect([live.isDiverged, anew?.version]).toEqual([true, 3]);
+    const again = await tasks.open('s', 't');
+    expect(again === live).toBe(false);
+    expect([live.isDiverged, again?.version]).toEqual([true, 3]);
   });
 });

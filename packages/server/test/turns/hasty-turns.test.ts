@@ -43,7 +43,7 @@ describe('turns in a row that ask for a time that has come', () => {
     expect((await waits(task.id)).slice(0, 9)).toEqual([-5, ...seconds.map((s) => s * 1_000)]);
   });
 
-  it('begin anew after a later time and after a message', async () => {
+  it('begin again after a later time and after a message', async () => {
     let turns = 0;
     const { server, time, waits, pass } = withPassingTime(async function* ({ wakeAt }) {
       turns++;

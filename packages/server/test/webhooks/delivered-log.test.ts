@@ -127,7 +127,7 @@ describe('a delivery', () => {
   it('that lost its claim leaves the rest to the process that has it', async () => {
     const { store, dependencies, failing } = delivering();
     const hook = await webhook(() => async (response) => {
-      // Registered anew: the delivery of the old one must not go on.
+      // Registered again: the delivery of the old one must not go on.
       await store.putPushConfig(push(hook.url(), 'w', { cursor: 0 }));
       response.writeHead(200).end();
     });

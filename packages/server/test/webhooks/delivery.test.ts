@@ -395,7 +395,7 @@ describe('a webhook', () => {
     expect(new Set(idsOf(hook.received)).size).toBe(heard.length);
   });
 
-  it('of a task that was erased with its caller and made anew does not meet its old deliveries again [R-PUSH-30]', async () => {
+  it('of a task that was erased with its caller and made again does not meet its old deliveries again [R-PUSH-30]', async () => {
     const hook = await webhook();
     const store = memoryStore();
     const server = servePushing(store, {}, { messages: { idempotency: true } });

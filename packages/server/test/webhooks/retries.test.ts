@@ -176,7 +176,7 @@ describe('a webhook that refuses an update', () => {
       yield completed();
     });
 
-  it('is given up after so many refusals in a row: of one that it takes in between, they begin anew [R-PUSH-26]', async () => {
+  it('is given up after so many refusals in a row: of one that it takes in between, they begin again [R-PUSH-26]', async () => {
     const answers = [413, 404, 200, 413, 200, 413, 400];
     const hook = await webhook((_, before) => answers[before] ?? 422);
     const server = servePushing(memoryStore(), { retry: { maxRejections: 3 } }, { agent: busy(10) });

@@ -43,7 +43,7 @@ export class Buckets {
     return this.#queues.run([key], () => this.#take(key, step));
   }
 
-  /** Decides on the value that this process knows. If that is not the one in etcd, it decides anew. */
+  /** Decides on the value that this process knows. If that is not the one in etcd, it decides again. */
   async #take<T>(key: string, step: Step<T>): Promise<T> {
     const { cluster, clock } = this.#db;
     for (;;) {

@@ -274,7 +274,7 @@ describe.skipIf(!redis)('When the network between one process and Redis is cut',
     expect(idsOf(await following)).toEqual(inOrder(2));
   });
 
-  it('a subscription that fell silent is made anew, though no call is made', async () => {
+  it('a subscription that fell silent is made again, though no call is made', async () => {
     const { proxy, store } = await openBehindProxy();
     const notified = Promise.withResolvers<number | undefined>();
     await untilItWorks(() => store.subscribe({ scope: 's', taskId: 't' }, notified.resolve));

@@ -21,7 +21,7 @@ describe.skipIf(!redis)('Tasks that wait for a turn', () => {
       await store.commit(chunkAfter(0, { taskId, ...wanted }));
       await nextMillisecond();
     }
-    // Another due time has the task put anew among those that can be claimed.
+    // Another due time has the task put again among those that can be claimed.
     const head = headAt(2, { dueAt: '2040-01-01T00:00:00.000Z' });
     await store.commit(chunkAfter(1, { taskId: 'first', head, ...wanted }));
     const claimed = [];

@@ -40,7 +40,7 @@ const ways: Record<string, (path: string, copy: string) => void> = {
     copyFileSync(copy, path);
   },
   'was replaced by a copy that took its name': (path, copy) => renameSync(copy, path),
-  'was made anew by another process': (path) => {
+  'was made again by another process': (path) => {
     remove(path);
     open(path);
   },

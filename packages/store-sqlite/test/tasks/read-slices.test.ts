@@ -64,10 +64,10 @@ describe('reading a long log', () => {
     const { store, second } = await longLog();
     await complete(store, 't', length);
     const [loading, reading] = [store.load('s', 't'), store.readFacts('s', 't', 0, length)];
-    // A log made anew under the same id is another one, even in the very next moment.
+    // A log made again under the same id is another one, even in the very next moment.
     const pruning = second.prune({ closedBefore: '2027-01-01T00:00:00.000Z', limit: 9 });
-    const anew = second.commit(commitOf('t', 0, manyChunks(length)));
-    expect([await pruning, (await anew).version]).toEqual([1, length]);
+    const again = second.commit(commitOf('t', 0, manyChunks(length)));
+    expect([await pruning, (await again).version]).toEqual([1, length]);
     expect(await loading).toBeUndefined();
     const facts = await reading;
     expect(new Set(facts.map(({ commitId }) => commitId)).size).toBe(2);

@@ -8,7 +8,7 @@ export interface StoredRecord {
   readonly value: unknown;
 }
 
-/** What a record is put with. Each put says it anew. */
+/** What a record is put with. Each put says it again. */
 export interface RecordOptions {
   /** From so many milliseconds on it is not seen any more, by the store's wall clock. Default: it stays. */
   readonly ttlMs?: number | undefined;

@@ -175,7 +175,7 @@ const replaced = (
 const ready = (webhooks: readonly Replaced<WebhookRow>[], { now }: Found): Notification[] =>
   webhooks.flatMap(({ after }) => (after ? readyWebhook(after, now) : []));
 
-/** The change of one of a task's webhooks, and of its row if that counts them anew or may be deleted from now on. */
+/** The change of one of a task's webhooks, and of its row if that counts them again or may be deleted from now on. */
 function changed(
   { row, webhooks: known }: FoundTask,
   webhook: Replaced<WebhookRow>,

@@ -52,7 +52,7 @@ export function useFeeds(): <T>(options: FeedOptions<T>) => () => void {
   }, []);
 }
 
-/** Something that is read: its value, or the error of the last try. `again` reads it anew and keeps the value meanwhile. */
+/** Something that is read: its value, or the error of the last try. `again` reads it again and keeps the value meanwhile. */
 export interface Loaded<T> {
   readonly value: T | undefined;
   readonly error: ApiError | undefined;

@@ -68,7 +68,7 @@ interface PictureProps {
   readonly agent: string;
   readonly context: string;
   readonly scope: number;
-  /** The picture is drawn anew whenever a task of the context changed. */
+  /** The picture is drawn again whenever a task of the context changed. */
   readonly version: readonly TaskRow[];
 }
 

@@ -30,7 +30,7 @@ function useRequests(path: string) {
         if (update.type === 'open') {
           most = update.exchanges;
           setAbout(update);
-          // Another process counts anew.
+          // Another process counts from zero.
           setRequests(new Map());
           return;
         }

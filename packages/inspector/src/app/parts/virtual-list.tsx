@@ -145,7 +145,7 @@ function useFirstRow(frame: Frame, rowHeight: number): readonly [number, () => v
   const [first, setFirst] = useState(0);
   const scroll = () => {
     const top = Math.floor(frame.current!.scrollTop / rowHeight);
-    // Drawn anew only when half of the spare rows are used up.
+    // Drawn again only when half of the spare rows are used up.
     if (Math.abs(top - first) >= overscan / 2 || top === 0) setFirst(top);
   };
   return [first, scroll];

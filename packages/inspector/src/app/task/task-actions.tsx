@@ -36,7 +36,7 @@ export function TaskActions({ agent, task, scope }: TaskActionsProps) {
   const isOver = isTerminalState(task.status.state);
   const first = task.history?.find(({ role }) => role === 'ROLE_USER');
   const canFork = may.fork && summary?.hasServer;
-  // Without the server, its first message is sent anew.
+  // Without the server, its first message is sent again.
   const canSend = !canFork && may.send && summary?.canCall && first !== undefined;
   const again = () =>
     canFork ? act('fork') : send({ parts: first?.parts, contextId: task.contextId, references: [task.id] });

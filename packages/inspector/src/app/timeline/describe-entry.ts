@@ -122,7 +122,7 @@ const failureText = ({ attempt, message, retryAt }: StepFailed | TurnFailed): st
   );
 
 function describeEvent({ task, message, statusUpdate, artifactUpdate }: AgentEvent): Described {
-  if (task) return is('tasks', 'Task read anew', stateName(task.status.state));
+  if (task) return is('tasks', 'Task read again', stateName(task.status.state));
   if (message) return said('Answer', message.parts, 'ROLE_AGENT');
   if (statusUpdate) return statusOf(statusUpdate.status.state, statusUpdate.status.message?.parts);
   return artifactUpdate

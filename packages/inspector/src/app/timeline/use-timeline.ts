@@ -55,7 +55,7 @@ export function useTimeline(agent: string, task: string, scope: number) {
       switch (update.type) {
         case 'open':
           ahead = update.now - Date.now();
-          if (update.isAnew) timeline.clear();
+          if (update.isRestart) timeline.clear();
           else if (isLost && timeline.rows.length > 0)
             connection('resumed', `${update.kind === 'log' ? 'position' : 'entry'} ${timeline.seq}`);
           source = update.source;

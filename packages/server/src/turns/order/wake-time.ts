@@ -7,7 +7,7 @@ const backoff = { initialMs: 1_000, maxMs: 60_000, jitter: 0 };
 
 /**
  * What a turn that asks for another one gets. A time of the past starts it at once, but not again and again: an agent
- * that only ever asks for one would keep a process busy. A message, `server.wake()` and a later time begin anew. `time`:
+ * that only ever asks for one would keep a process busy. A message, `server.wake()` and a later time end the pauses. `time`:
  * ISO 8601, UTC, milliseconds; `now`: the wall clock, in milliseconds since 1970.
  */
 export function wakeCommand(

@@ -108,15 +108,15 @@ describe.each([hour, 720 * hour])('once a clock was %i ms ahead for three second
     expect((await statusOf(woken)).state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('a record that was deleted and made anew is not taken for the one of then', async () => {
+  it('a record that was deleted and made again is not taken for the one of then', async () => {
     const { store, whileAhead } = stepping(asking, ahead);
     const known = await whileAhead(() => store.putRecord('a', 0, 1));
     const next = await store.putRecord('a', known!, 2);
     expect(next).toBe(known! + 1);
     await store.deleteRecord('a');
-    const anew = await store.putRecord('a', 0, 3);
+    const again = await store.putRecord('a', 0, 3);
     for (const old of [known!, next!]) expect(await store.putRecord('a', old, 4)).toBeUndefined();
-    expect(await store.putRecord('a', anew!, 5)).toBeGreaterThan(anew!);
+    expect(await store.putRecord('a', again!, 5)).toBeGreaterThan(again!);
   });
 
   it('old tasks are deleted again, and readers of those of then hear that they were deleted', async () => {

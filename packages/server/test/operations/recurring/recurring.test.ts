@@ -116,7 +116,7 @@ describe('recurring tasks', () => {
     expect(warned).toHaveLength(missed === 'all' ? 0 : 1);
   });
 
-  it('with other times begin anew: those that passed before are no times of theirs', async () => {
+  it('with other times begin again: those that passed before are no times of theirs', async () => {
     const { clock, store, begin } = world();
     const first = begin([{ ...everyMinute, missed: 'all' }]);
     await clock.advance(2 * minute);

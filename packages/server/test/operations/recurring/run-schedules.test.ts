@@ -460,7 +460,7 @@ describe('the times of a name', () => {
     expect(await names()).toEqual(['@hourly']);
   });
 
-  it('are written anew where what becomes of missed ones changes, and not where nothing does', async () => {
+  it('are written again where what becomes of missed ones changes, and not where nothing does', async () => {
     const writes: unknown[] = [];
     const store = change(memoryStore(), {
       putRecord:

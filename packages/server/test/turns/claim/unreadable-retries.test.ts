@@ -42,7 +42,7 @@ it('a task that cannot be opened is tried after a lease, then after twice as lon
   expect(renewed).toEqual(pauses.slice(1).map((ms) => [['t'], ms]));
 });
 
-it('a task that was opened begins anew, others do not', async () => {
+it('a task that was opened begins again, others do not', async () => {
   const { unreadable, renewed } = retrying();
   unreadable.opened(lease('t'));
   for (const id of ['t', 'u', 't', 'u']) await unreadable.failed(lease(id), error);

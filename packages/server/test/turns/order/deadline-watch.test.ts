@@ -47,7 +47,7 @@ it.each([{}, { totalMs: 1_000 * minute }, { inactivityMs: 1_000 * minute }])(
   },
 );
 
-it('`interruptedMs` counts for each question anew, and not while the agent works', async () => {
+it('`interruptedMs` counts for each question again, and not while the agent works', async () => {
   const { clock, now, granted, done } = await asking({ interruptedMs: 6 * minute });
   await clock.advance(5 * minute);
   granted.resolve();

@@ -227,7 +227,7 @@ describe('an agent that throws', () => {
     expect(runs).toEqual(['paid', 'call 1', 'call 2', 'call 1']);
   });
 
-  it('begins to count anew in the next turn, and a question is no failure', async () => {
+  it('begins to count from zero in the next turn, and a question is no failure', async () => {
     const store = memoryStore();
     let thrown = 0;
     const server = serve(

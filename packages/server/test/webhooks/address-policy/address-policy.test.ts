@@ -44,7 +44,7 @@ describe('a hostile URL is refused and nothing is contacted [R-PUSH-40] [R-PUSH-
   });
 });
 
-describe('a name that is bound anew', () => {
+describe('a name that is rebound', () => {
   it('is resolved once per request, and connected to as it was checked [R-PUSH-41]', async () => {
     const asked: string[] = [];
     const answers = [['93.184.216.34'], ['127.0.0.1']];

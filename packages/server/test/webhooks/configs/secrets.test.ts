@@ -101,7 +101,7 @@ describe('a signer', () => {
     }
   });
 
-  it('signs every attempt anew, under the same id [R-PUSH-30]', async () => {
+  it('signs every attempt again, under the same id [R-PUSH-30]', async () => {
     const hook = await webhook((_, before) => (before === 0 ? 503 : 200));
     await send(servePushing(memoryStore(), { sign }), { url: hook.url() });
     await hook.until(heard.length);

@@ -32,19 +32,19 @@ export const pruneChecks = section('prune', {
     // Its keys are free again.
     const again = logOf(second, { taskId: 't1' });
     await again.create();
-    assert.equal((await again.append(chunk(1), 'once')).repeated ?? false, false);
+    assert.equal((await later.append(chunk(1), 'once')).repeated ?? false, false);
   },
 
   async 'erases a log in the moment in which another one of its id begins'({ store }) {
     if (!store.erase) return;
     await closed(logOf(store), 1);
-    const begins = logOf(store).create({ once: 'other key', commitId: 'anew' });
+    const begins = logOf(store).create({ once: 'other key', commitId: 'again' });
     const [erased, begun] = await Promise.allSettled([store.erase('s', 't'), begins]);
     assert.deepEqual(erased, { status: 'fulfilled', value: { facts: 3, webhooks: 0 } });
     const kept = await store.load('s', 't');
     assert.deepEqual(
       kept?.facts.map(({ commitId }) => commitId),
-      begun.status === 'fulfilled' ? ['anew', 'anew'] : undefined,
+      begun.status === 'fulfilled' ? ['again', 'again'] : undefined,
     );
     assert.equal((await logOf(store, { taskId: 'next' }).create()).version, 2);
     assert.equal((await store.list('s', { limit: 9 })).total, kept ? 2 : 1);
@@ -59,11 +59,11 @@ export const pruneChecks = section('prune', {
     ]);
     await store.erase('s', 't');
     same(await store.readFacts('s', 't', 0, 9), []);
-    same(await logOf(store).create({ commitId: 'anew' }), { version: 2 });
+    same(await logOf(store).create({ commitId: 'again' }), { version: 2 });
     const { facts } = await logOf(store).load();
     assert.deepEqual(
       facts.map(({ commitId }) => commitId),
-      ['anew', 'anew'],
+      ['again', 'again'],
     );
   },
 
@@ -140,7 +140,7 @@ export const pruneChecks = section('prune', {
     await closed(logOf(store, { taskId: 'kept' }), 50);
     assert.equal(await store.prune({ closedBefore: at(10), limit: 100 }), 1);
     const again = await reopen();
-    assert.equal(await again.load('s', 't'), undefined);
+    assert.equal(await later.load('s', 't'), undefined);
     for (const query of [
       {},
       { contextId: 'c' },
@@ -152,13 +152,13 @@ export const pruneChecks = section('prune', {
     }
     assert.equal(await again.waiting('q'), 0);
     // A log of the same id is another log.
-    const anew = logOf(again);
-    same(await anew.create({ once: 'key' }), { version: 2 });
+    const later = logOf(again);
+    same(await later.create({ once: 'key' }), { version: 2 });
     same(
-      (await anew.load()).facts.map(({ version }) => version),
+      (await later.load()).facts.map(({ version }) => version),
       [1, 2],
     );
-    same(await anew.append(chunk(1), 'other key'), { version: 3 });
+    same(await later.append(chunk(1), 'other key'), { version: 3 });
   },
 
   async 'tells readers that know a log whether it was deleted on purpose or lost facts'({ store, second }) {
@@ -178,9 +178,9 @@ export const pruneChecks = section('prune', {
     );
     await refuses('LOG_DELETED', read('pruned', 'known'));
     // Another log of this name is not the one that the reader knows.
-    await logOf(second, { taskId: 'pruned' }).create({ commitId: 'anew' });
+    await logOf(second, { taskId: 'pruned' }).create({ commitId: 'again' });
     await refuses('LOG_DELETED', read('pruned', 'known'));
-    same((await second.readFacts('s', 'pruned', 1, 9, 'anew')).length, 1);
+    same((await second.readFacts('s', 'pruned', 1, 9, 'again')).length, 1);
     await refuses('LOG_DIVERGED', read('never', 'known'));
   },
 

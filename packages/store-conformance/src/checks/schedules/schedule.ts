@@ -210,7 +210,7 @@ export const scheduleChecks = section(
       assert.deepEqual(await claimAll(store, {}), ['urgent', 'first', 'last']);
     },
 
-    async 'counts a task that was given back no more, and orders it anew if it is wanted'(fixture) {
+    async 'counts a task that was given back no more, and orders it again if it is wanted'(fixture) {
       const { store } = fixture;
       await wantSome(store, 'a', 3);
       const schedule = { concurrency: 1 };
