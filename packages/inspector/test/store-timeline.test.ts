@@ -66,7 +66,13 @@ it('has every fact of the log at its position, and goes on after any of them', a
   await until(server, id, 'COMPLETED');
   const source = await store.identity();
   const whole = await read({ after: 0, source: null }, isCompleted);
-  expect(whole.open).toEqual({ type: 'open', source, kind: 'log', isRestart: false, now: expect.any(Number) });
+  expect(whole.open).toEqual({
+    type: 'open',
+    source,
+    kind: 'log',
+    isRestart: false,
+    now: expect.any(Number),
+  });
   expect(whole.seqs).toEqual(whole.seqs.map((_, index) => index + 1));
   expect((await read({ after: 6, source }, isCompleted)).seqs).toEqual(whole.seqs.slice(6));
 });

@@ -384,7 +384,7 @@ describe('the record of a run', () => {
 });
 
 describe('the first commit of a fork', () => {
-  /** A fork at a store that answers each commit so, the last answer for ever. */
+  /** A fork at a store that answers each commit so, the last answer forever. */
   async function forkAt(answers: readonly (StoreError | undefined)[]) {
     const memory = await storeWith(1);
     const { tasks } = await memory.list(scope, { limit: 1 });

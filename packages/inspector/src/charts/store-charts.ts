@@ -5,8 +5,8 @@ import type { AgentStore } from '../agents/inspected.ts';
 import type { AgentCharts, ChartRange } from '../api/charts.ts';
 import { problemOf } from '../http/reply.ts';
 import { countOpen } from '../tasks/count-open.ts';
+import { ChartCounts, longestMs } from './chart-counts.ts';
 import { Once } from './once.ts';
-import { longestMs, ChartCounts } from './chart-counts.ts';
 
 /** Tasks on a page, and about how many bytes of facts. */
 const page = { limit: 250, bytes: 262_144 };

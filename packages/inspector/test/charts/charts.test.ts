@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ChartCounts, firstOf } from '../../src/charts/chart-counts.ts';
 import { Durations } from '../../src/charts/durations.ts';
 import { timeOf } from '../../src/charts/store-charts.ts';
-import { firstOf, ChartCounts } from '../../src/charts/chart-counts.ts';
 import { charted } from './charted.ts';
 
 const second = 1_000;

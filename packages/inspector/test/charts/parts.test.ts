@@ -1,9 +1,9 @@
 import type { TaskQuery } from '@batonjs/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ChartCounts } from '../../src/charts/chart-counts.ts';
 import { Durations } from '../../src/charts/durations.ts';
 import { Once } from '../../src/charts/once.ts';
 import { StoreCharts } from '../../src/charts/store-charts.ts';
-import { ChartCounts } from '../../src/charts/chart-counts.ts';
 import { charted } from './charted.ts';
 
 const now = Date.parse('2026-07-15T12:30:30.000Z');

@@ -1,5 +1,5 @@
 import type { TaskRow } from '@batonjs/store/adapter';
-import { isAsking, type QueueCounts, countedAs } from '@batonjs/store/rules';
+import { countedAs, isAsking, type QueueCounts } from '@batonjs/store/rules';
 import { PriorityQueues, type Queued } from '../order/priority-queues.ts';
 
 /** A task that asks its client. */

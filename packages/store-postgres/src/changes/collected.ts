@@ -7,7 +7,7 @@ import {
   type TaskWrite,
   type WebhookRow,
 } from '@batonjs/store/adapter';
-import { stateOf, countedAs } from '@batonjs/store/rules';
+import { countedAs, stateOf } from '@batonjs/store/rules';
 import type { Written, WrittenTask } from '../database/columns.ts';
 import { keyOf } from '../database/keys.ts';
 import { countsKey, waitingKey } from '../tables/searches.ts';

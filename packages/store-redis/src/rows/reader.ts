@@ -14,8 +14,8 @@ import type { Database } from '../database/database.ts';
 import { vital } from '../database/script.ts';
 import { type Shard, taskName } from '../database/shards.ts';
 import { find as source } from '../lua/find.ts';
-import type { Question, Search } from './search.ts';
 import { countsSearch } from './counts.ts';
+import type { Question, Search } from './search.ts';
 
 const findScript = vital(source);
 

@@ -1,6 +1,6 @@
 import type { TaskName } from '@batonjs/store';
 import type { TaskRow } from '@batonjs/store/adapter';
-import { stateOf, countedAs } from '@batonjs/store/rules';
+import { countedAs, stateOf } from '@batonjs/store/rules';
 import {
   areAlike,
   type KeptTask,

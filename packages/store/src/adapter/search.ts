@@ -1,8 +1,8 @@
 import type { TaskName } from '../port/names.ts';
-import type { CallerRow, Found, QueueRow, QueueCounts, Wanted } from '../rules/change.ts';
+import type { CallerRow, Found, QueueCounts, QueueRow, Wanted } from '../rules/change.ts';
 import type { Moment } from '../rules/moment.ts';
 import type { RecordRow } from '../rules/record-row.ts';
-import { contextOf, isAsking, type TaskRow, countedAs } from '../rules/task-row.ts';
+import { contextOf, countedAs, isAsking, type TaskRow } from '../rules/task-row.ts';
 import { byName, type WebhookRow } from '../rules/webhook-row.ts';
 
 /** All rows of a store. */

@@ -52,7 +52,17 @@ it('of several parts, numbers are added up, and times are the longest', async ()
 
 it('what a part does not count is left out', async () => {
   expect(await read({}, { counts })).toEqual({ waiting: 0 });
-  expect(await read({ counts })).toEqual({ waiting: 0, postponed: 0, questions: {}, undelivered: 0, dead: 0 });
+  expect(await read({ counts })).toEqual({
+    waiting: 0,
+    postponed: 0,
+    questions: {},
+    undelivered: 0,
+    dead: 0,
+  });
   const { undelivered, ...rest } = counts;
-  expect(await read({ counts }, { counts: rest as never })).toEqual({ waiting: 0, postponed: 0, questions: {} });
+  expect(await read({ counts }, { counts: rest as never })).toEqual({
+    waiting: 0,
+    postponed: 0,
+    questions: {},
+  });
 });

@@ -32,7 +32,7 @@ export const pruneChecks = section('prune', {
     // Its keys are free again.
     const again = logOf(second, { taskId: 't1' });
     await again.create();
-    assert.equal((await later.append(chunk(1), 'once')).repeated ?? false, false);
+    assert.equal((await again.append(chunk(1), 'once')).repeated ?? false, false);
   },
 
   async 'erases a log in the moment in which another one of its id begins'({ store }) {
@@ -140,7 +140,7 @@ export const pruneChecks = section('prune', {
     await closed(logOf(store, { taskId: 'kept' }), 50);
     assert.equal(await store.prune({ closedBefore: at(10), limit: 100 }), 1);
     const again = await reopen();
-    assert.equal(await later.load('s', 't'), undefined);
+    assert.equal(await again.load('s', 't'), undefined);
     for (const query of [
       {},
       { contextId: 'c' },
