@@ -21,6 +21,14 @@ export {
   termsOf,
 } from './rules/list.ts';
 export { deletionOf, deletionsOf, isOfDeletion, remembered } from './rules/prune.ts';
-export { askingStates, contextOf, isAsking, isPostponed, postponed, stateOf, countedAs } from './rules/task-row.ts';
+export {
+  askingStates,
+  contextOf,
+  countedAs,
+  isAsking,
+  isPostponed,
+  postponed,
+  stateOf,
+} from './rules/task-row.ts';
 export type { TurnPlace } from './rules/turn-order.ts';
 export { byName } from './rules/webhook-row.ts';
