@@ -97,17 +97,17 @@ it('has the lease of the running turn beside the log, each change once, and its 
   await canceled;
 });
 
-it.each<[what: string, after: number, store: string | undefined, isAnew: boolean, first: number]>([
+it.each<[what: string, after: number, store: string | undefined, isRestart: boolean, first: number]>([
   ['a reader who knows nothing', 0, 'other', false, 1],
   ['a reader of the whole log', 3, undefined, false, 4],
   ['a reader who knows more than there is', 99, undefined, true, 1],
   ['a reader of another store', 2, 'other', true, 1],
-])('goes on or begins anew for %s', async (_what, after, other, isAnew, first) => {
+])('goes on or begins again for %s', async (_what, after, other, isRestart, first) => {
   const { server, store, id, read } = await logged('ask');
   const reading = read({ after, source: other ?? (await store.identity()) }, isCompleted);
   await rpc(server, 'SendMessage', { message: { ...say('blue'), taskId: id } });
   const { open, seqs } = await reading;
-  expect([open, seqs[0]]).toMatchObject([{ type: 'open', isAnew }, first]);
+  expect([open, seqs[0]]).toMatchObject([{ type: 'open', isRestart }, first]);
 });
 
 it('has the webhooks beside the log, without their secrets, and says that one was given up', async () => {

@@ -108,7 +108,7 @@ describe.each(Object.entries(stores))('a message that is sent again, with %s', (
     expect([runs, await taskOf()]).toEqual([['work'], undefined]);
   });
 
-  it('runs the work anew after all of its caller was erased', async () => {
+  it('runs the work again after all of its caller was erased', async () => {
     const { server, runs, send, prune } = serveCounting();
     const message = say('work');
     await send(message);
