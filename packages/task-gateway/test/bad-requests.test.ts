@@ -27,6 +27,10 @@ const get = (path: string, says: string, more: Partial<Refused> = {}): Refused =
   says,
   ...more,
 });
+const rowsOf = (values: readonly string[], row: (value: string) => Refused): Record<string, Refused> =>
+  Object.fromEntries(values.map((value) => [JSON.stringify(row(value)), row(value)]));
+const time = '2026-01-01T00:00:00.000Z';
+const cursorOf = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const unknownTask = { status: 404, code: 'TASK_NOT_FOUND' };
 const nothing = { status: 404, code: 'NOT_FOUND' };
 const notAllowed = { status: 405, code: 'METHOD_NOT_ALLOWED' };
@@ -117,15 +121,77 @@ const rows: Readonly<Record<string, Refused>> = {
     path: '/task/t/input',
   }),
   'an answer with an unknown member': post({ values: {}, form: 1 }, '"form"', { path: '/task/t/input' }),
+  'an answer with an empty formId': post({ values: {}, formId: '' }, 'formId', { path: '/task/t/input' }),
+  'a long unknown member': post(
+    { ...task, ['y'.repeat(101)]: 1 },
+    `"${'y'.repeat(100)}": there are taskId, type, data, status`,
+  ),
+  'a long unknown parameter': get(
+    `/task/t?${'y'.repeat(101)}=1`,
+    `"${'y'.repeat(100)}": there are after, wait`,
+  ),
+  ...rowsOf(['a\u001f', 'a\u007f', 'a\ud800'], (taskId) => post({ ...task, taskId }, 'control characters')),
+  ...rowsOf(
+    ['', '1e1', '%2B1', '%201', '1x', 'x1', '60.000000001', '1.1234567891', '00000000000000001'],
+    (wait) => get(`/task/t?wait=${wait}`, '`wait` must be a number from 0 to 60'),
+  ),
+  ...rowsOf(['x1', '1x', '-1', '9007199254740992'], (after) =>
+    get(`/task/t/history?after=${after}`, '`after` must be an integer from 0 to 9007199254740991'),
+  ),
+  ...rowsOf(['0', '1001', '1.0'], (limit) =>
+    get(`/task/t/history?limit=${limit}`, '`limit` must be an integer from 1 to 1000'),
+  ),
+  ...rowsOf(
+    [
+      '',
+      `${cursorOf([time, 'id'])}=`,
+      ...[[time], [time, 7], ['soon', 'id'], [7, 'id'], [time, 'id', 1], null].map((value) =>
+        cursorOf(value),
+      ),
+    ],
+    (cursor) => get(`/task?cursor=${cursor}`, '`cursor` must be the `cursor` of an earlier page'),
+  ),
 };
 
-describe('a request is refused that has', () => {
-  let url: string;
-  beforeEach(async () => {
-    const gateway = closedAfterTest(createTaskGateway({ types: {}, bodyBytes: 4_096, logger: () => {} }));
-    url = await listen(nodeHandler(gateway));
-  });
+/** What lies at the bounds is taken: the tasks of these ids are made, and these queries answered. */
+const taken = {
+  ids: ['a/b c', 'updates2', '...', 'xupdates', '\u0020é\u0080', 'x'.repeat(256)],
+  queries: [
+    '/task?status=in_progress&type=a/b&limit=100',
+    `/task?cursor=${cursorOf([time, 'id'])}&limit=1`,
+    '/task/...?wait=0',
+    '/task/...?wait=0.5&after=0',
+    '/task/.../history?after=9007199254740991&limit=1000',
+  ],
+};
 
+let url: string;
+beforeEach(async () => {
+  const gateway = closedAfterTest(createTaskGateway({ types: {}, bodyBytes: 4_096, logger: () => {} }));
+  url = await listen(nodeHandler(gateway));
+});
+
+it('a request at the bounds is answered, and a task without an id gets a random one', async () => {
+  for (const taskId of taken.ids) {
+    const { answer, content } = await send(`${url}/task`, 'POST', json, {
+      ...task,
+      taskId,
+      status: 'created',
+    });
+    expect([answer.statusCode, content.taskId]).toEqual([202, taskId]);
+  }
+  for (const path of taken.queries)
+    expect([path, (await send(`${url}${path}`, 'GET', json, undefined)).answer.statusCode]).toEqual([
+      path,
+      200,
+    ]);
+  const unnamed = [1, 2].map(async () => (await send(`${url}/task`, 'POST', json, task)).content.taskId);
+  const [one, other] = await Promise.all(unnamed);
+  expect(one).toMatch(/^[\da-f-]{36}$/);
+  expect(other).not.toBe(one);
+});
+
+describe('a request is refused that has', () => {
   it.each(Object.entries(rows))('%s', async (_, row) => {
     const {
       method = 'POST',

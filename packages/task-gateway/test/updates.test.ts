@@ -425,6 +425,18 @@ const frames: Readonly<Record<string, readonly [frame: unknown, says: string, co
   'a broken sequence': [{ event: 'subscribe', taskId: 't', after: 1.5 }, 'after'],
   'a requestId that is a number': [{ event: 'subscribe', taskId: 't', requestId: 1 }, 'requestId'],
   'an empty requestId': [{ event: 'subscribe', taskId: 't', requestId: '' }, 'requestId'],
+  'a long requestId': [
+    { event: 'subscribe', taskId: 't', requestId: 'x'.repeat(257) },
+    '1 to 256 characters',
+  ],
+  'an unsubscribe with a sequence': [{ event: 'unsubscribe', taskId: 't', after: 1 }, 'there are taskId'],
+  'a cancel with values': [{ event: 'cancel', taskId: 't', values: 1 }, 'there are taskId'],
+  'an input with a sequence': [{ event: 'input', taskId: 't', after: 1 }, 'there are taskId, formId, values'],
+  'a submission with a sequence': [
+    { event: 'submit', taskId: 't', after: 1 },
+    'there are taskId, type, data, status',
+  ],
+  'a sequence beyond all integers': [{ event: 'subscribe', taskId: 't', after: 2 ** 53 }, 'after'],
   'an unsubscribe without a task': [{ event: 'unsubscribe' }, 'taskId'],
   'a submission without data': [{ event: 'submit', type: 'work' }, 'data'],
   'a submission without a type': [{ event: 'submit', data: {} }, 'type'],

@@ -162,29 +162,6 @@ describe('a task at its agent', () => {
     expect(new Set([context, message, derivedId({ taskId: 'x' } as Turn, 'context')]).size).toBe(3);
   });
 
-  it('that is answered with a message ends with that', async () => {
-    const reply = said('Hello');
-    const { start, recorded, names } = playing({ streams: [[{ message: reply }]] });
-    expect(await start()).toEqual({ message: reply });
-    expect([recorded.send, names()]).toEqual([{ message: reply }, ['stream']]);
-    const again = playing({ steps: { send: { message: reply } } });
-    expect([await again.start(), again.calls]).toEqual([{ message: reply }, []]);
-  });
-
-  it('whose stream ends with a question is followed on', async () => {
-    const { start, calls } = playing({
-      streams: [[{ task: at('INPUT_REQUIRED') }], [{ task: working }, { task: done }]],
-    });
-    expect(await start()).toEqual({ task: done });
-    expect(calls[1]).toEqual(['follow', 'there', options]);
-  });
-
-  it('that was sent before is followed only', async () => {
-    const { start, calls } = playing({ steps: { send: { taskId: 'there' } }, streams: [[{ task: done }]] });
-    expect(await start()).toEqual({ task: done });
-    expect(calls).toEqual([['follow', 'there', options]]);
-  });
-
   const lost = { steps: { sending: undefined } };
   it.each<[string, Playing, string[], unknown]>([
     [
@@ -247,22 +224,6 @@ describe('a task at its agent', () => {
     expect(await playing({ streams: [[{ task: working }]], signal: AbortSignal.abort(reason) }).start()).toBe(
       reason,
     );
-  });
-
-  it('fails with an answer that cannot be sent', async () => {
-    const asking = at('INPUT_REQUIRED', said('q'));
-    const failure = new A2AError('PERMISSION_DENIED');
-    const never = { next: () => new Promise(() => {}), return: async () => ({}), task: asking };
-    const found = playing({
-      steps: { send: { taskId: 'there' } },
-      inbox: [said('i', 'ROLE_USER', [{ data: { formId: 'q', values: { text: '5' } } } as Part])],
-      shown: [asking],
-      sending: failure,
-    });
-    Object.assign(found.run.target.agent, {
-      follow: () => Object.assign(never, { [Symbol.asyncIterator]: () => never }),
-    });
-    expect(await found.start()).toBe(failure);
   });
 
   it('is found by its context', async () => {

@@ -309,46 +309,6 @@ describe('a socket whose client does not read', () => {
 });
 
 describe('what a socket says', () => {
-  it('is refused if it is no text', () => {
-    const { socket } = playing();
-    socket.emit('message', Buffer.from('{}'), true);
-    expect(socket.closedWith).toEqual([1003, 'Frames are JSON text']);
-  });
-
-  it('goes to the service of its caller', async () => {
-    const calls: unknown[] = [];
-    const task = { taskId: 't', status: 'created' };
-    const noting =
-      (name: string, answer: unknown) =>
-      async (...given: unknown[]) => {
-        calls.push([name, ...given]);
-        return answer as never;
-      };
-    const { socket, served } = playing({
-      service: {
-        submit: noting('submit', { task, isNew: true }),
-        cancel: noting('cancel', task),
-        answer: noting('answer', task),
-      },
-    });
-    const { activeAt } = served;
-    socket.say({ event: 'submit', taskId: 't', type: 'work', data: {} });
-    socket.say({ event: 'cancel', taskId: 't', requestId: 'r' });
-    socket.say({ event: 'input', taskId: 't', formId: 'f', values: { a: 1 } });
-    await eventually(() => expect(socket.frames).toHaveLength(3));
-    expect(served.activeAt).toBeGreaterThan(activeAt);
-    expect(calls).toEqual([
-      ['submit', { scope: 'ada' }, { taskId: 't', type: 'work', data: {} }],
-      ['cancel', { scope: 'ada' }, 't'],
-      ['answer', { scope: 'ada' }, 't', { formId: 'f', values: { a: 1 } }],
-    ]);
-    expect(socket.frames).toEqual([
-      { event: 'reply', to: 'submit', task, isNew: true },
-      { event: 'reply', to: 'cancel', requestId: 'r', task },
-      { event: 'reply', to: 'input', task },
-    ]);
-  });
-
   it.each<[object, object]>([
     [
       { event: 'x', taskId: 't', requestId: 'r' },
