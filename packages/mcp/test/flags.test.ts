@@ -32,12 +32,24 @@ describe('the flags of the program', () => {
     expect(readFlags(['--version'])).toBe('version');
   });
 
+  it('take names of hosts for a server that others reach, and for one of this machine', () => {
+    const http = (...args: string[]) => Object(readFlags([url, '--http', '1', ...args])).http;
+    expect(http('--host', '0.0.0.0', '--allow-host', 'a.example', '--allow-host', 'b.example')).toEqual({
+      port: 1,
+      host: '0.0.0.0',
+      allowedHosts: ['a.example', 'b.example'],
+    });
+    for (const host of ['127.0.0.1', 'localhost', '::1'])
+      expect(http('--host', host)).toEqual({ port: 1, host, allowedHosts: [] });
+    expect(http('--allow-host', 'a.example')).toMatchObject({ host: '127.0.0.1', allowedHosts: ['a.example'] });
+  });
+
   it('reach to their bounds', () => {
     expect(readFlags([url, '--http', '65535', '--wait', '2147483'])).toMatchObject({
       waitMs: 2_147_483_000,
       http: { port: 65_535 },
     });
-    expect(readFlags([url, '--http', '0', '--wait', '0', '--header', 'A: b'])).toMatchObject({
+    expect(readFlags([url, '--http', '0', '--wait', '0', '--header', ' A :  b '])).toMatchObject({
       headers: { A: 'b' },
       waitMs: 0,
       http: { port: 0 },
@@ -66,7 +78,7 @@ describe('the flags of the program', () => {
     [[url, '--wait', '-1'], "'--wait' argument is ambiguous"],
     [[url, '--wait', 'soon'], '--wait is a whole number from 0 to 2147483, not soon'],
     [[url, '--host', 'localhost'], '--host and --allow-host need --http'],
-    [[url, '--http', '1', '--host', '0.0.0.0'], '--host 0.0.0.0 needs --allow-host'],
+    [[url, '--allow-host', 'a.example'], '--host and --allow-host need --http'],
     [[url, '--colour'], "Unknown option '--colour'"],
     [[url, '--header-env', 'A=UNSET'], 'The environment variable UNSET of --header-env is not set'],
     [[url, '--header-env', 'A=EMPTY'], 'The environment variable EMPTY of --header-env is not set'],

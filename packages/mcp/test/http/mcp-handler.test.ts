@@ -84,11 +84,15 @@ describe('an endpoint of MCP', () => {
     expect((await handler.fetch(send(id, { method: 'ping' }))).status).toBe(404);
   });
 
-  it.each([0, -1, 1.5, Number.NaN])('has no bound of %s bytes', async (bodyBytes) => {
-    await expect(serve({ bodyBytes })).rejects.toThrow(
-      new RangeError(`bodyBytes is an integer above 0, not ${bodyBytes}`),
-    );
-  });
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
+    'has no bound of %s bytes or sessions',
+    async (bound) => {
+      for (const name of ['bodyBytes', 'sessions'])
+        await expect(serve({ [name]: bound })).rejects.toThrow(
+          new RangeError(`${name} is an integer above 0, not ${bound}`),
+        );
+    },
+  );
 
   it('takes a bound of one byte, which no request keeps', async () => {
     const { fetch } = await serve({ bodyBytes: 1 });

@@ -47,6 +47,10 @@ describe('the fields of a question', () => {
       { type: 'integer', title, description, minimum: 2, maximum: 8 },
     ],
     ['a yes or no', { type: 'boolean', ...all }, { type: 'boolean', title, description }],
+    ['a choice', { type: 'string', enum: ['a', 'b'] }, { type: 'string', enum: ['a', 'b'] }],
+    ['one choice', { type: 'string', const: 'a' }, { type: 'string', enum: ['a'] }],
+    ['a number of a format', { type: 'number', format: 'email' }, { type: 'number' }],
+    ['a text of another format', { type: 'string', format: 'ipv4' }, { type: 'string' }],
     ...['email', 'uri', 'date', 'date-time'].map((format): [string, object, object] => [
       `a text of the format ${format}`,
       { type: 'string', format },
@@ -77,6 +81,8 @@ describe('the fields of a question', () => {
     ['a second field that no one knows', object({ x: { type: 'string' }, y: { type: 'array' } })],
     ['an object inside', object({ x: object({ y: { type: 'string' } }) })],
     ['choices that are no texts', object({ x: { enum: ['a', 1] } })],
+    ['choices of numbers', object({ x: { type: 'number', enum: [1, 2] } })],
+    ['no fields', object({})],
     ['no properties', { type: 'object' }],
   ])('are one field of text for a form with %s', (_what, schema) => {
     expect(shown(schema)).toStrictEqual(textField);
