@@ -41,7 +41,10 @@ describe('the flags of the program', () => {
     });
     for (const host of ['127.0.0.1', 'localhost', '::1'])
       expect(http('--host', host)).toEqual({ port: 1, host, allowedHosts: [] });
-    expect(http('--allow-host', 'a.example')).toMatchObject({ host: '127.0.0.1', allowedHosts: ['a.example'] });
+    expect(http('--allow-host', 'a.example')).toMatchObject({
+      host: '127.0.0.1',
+      allowedHosts: ['a.example'],
+    });
   });
 
   it('reach to their bounds', () => {

@@ -1,11 +1,9 @@
-import type { Task, TaskState } from '@batonjs/protocol';
+import type { TaskState } from '@batonjs/protocol';
 import { completed, failed, inputRequired, rejected, type Updates } from '@batonjs/server';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readFlags } from '../src/flags.ts';
 import { toMcpTask } from '../src/server/task-methods.ts';
-import { questionOf } from '../src/translation/question.ts';
 import { serveAgent, serveMcp } from './clients.ts';
 
 describe('a task of MCP', () => {
