@@ -2,7 +2,7 @@ import { StoreError } from '@batonjs/store';
 import { KnownTasks, type Rows, type Step } from '@batonjs/store/adapter';
 import { Buckets } from './changes/buckets.ts';
 import { GroupedChanges } from './changes/grouped-changes.ts';
-import { SearchedChanges } from './changes/searched-changes.ts';
+import { SingleChanges } from './changes/single-changes.ts';
 import { Writer } from './changes/writer.ts';
 import { type CreatedSchema, createSchema, stepsOf } from './database/create-schema.ts';
 import type { Database } from './database/database.ts';
@@ -29,10 +29,9 @@ export function postgresRows(
   const transactions = new Transactions(database, async () => void (await created()));
   const wakeups = new Wakeups({ database, transactions, schema, quoted, notify, secret: identity });
   const writer = new Writer(quoted, database, wakeups.isHeard);
-  const tasksKnown = new KnownTasks();
-  const common = { schema: quoted, transactions, writer, wakeups, known: tasksKnown };
-  const grouped = new GroupedChanges({ ...common, onGroup });
-  const searched = new SearchedChanges(common);
+  const known = new KnownTasks();
+  const single = new SingleChanges({ schema: quoted, transactions, writer, wakeups, known });
+  const grouped = new GroupedChanges({ schema: quoted, single, transactions, writer, known, onGroup });
   const buckets = new Buckets(quoted, transactions);
   const logs = new Logs(quoted, transactions);
   const tasks = new TaskList(quoted, transactions);
@@ -65,16 +64,15 @@ export function postgresRows(
     const { wanted, isMostlyIdle } = step;
     if (wanted.bucket !== undefined) return buckets.run(wanted.bucket, step);
     // Most claims find nothing, and then take no lock. Prunes are rare.
-    const idle = isMostlyIdle && !wanted.ended ? await searched.idle(step) : undefined;
-    if (idle) return idle.result;
-    return wanted.tasks || wanted.records ? grouped.run(step) : searched.run(step);
+    if (isMostlyIdle && !wanted.ended) return single.runIfAny(step);
+    return wanted.tasks ? grouped.run(step) : single.run(step);
   }
 
   return {
     system: 'postgresql',
     encode: JSON.stringify,
     change,
-    read: (wanted) => searched.look(wanted),
+    read: (wanted) => single.look(wanted),
     log: (scope, taskId) => logs.log(scope, taskId),
     facts: (scope, taskId, after, limit) => logs.facts(scope, taskId, after, limit),
     page: (scope, search) => tasks.list(scope, search),

@@ -1,5 +1,5 @@
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
-import { runCheck, taskStoreChecks } from '@batonjs/store-conformance/checks';
+import { pushConfigChecks, runCheck, taskStoreChecks } from '@batonjs/store-conformance/checks';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
@@ -53,11 +53,14 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   describePushConfigStore('postgresStore in two processes', inTwoProcesses, { runs });
   // It differs only in how it learns of changes: the checks that hear of none run in `test:long`.
   const name = 'postgresStore that polls, on one pool';
-  if (repetitions(0, 1)) describeTaskStore(name, polling, { runs: 30 });
-  else
+  if (repetitions(0, 1)) {
+    describeTaskStore(name, polling, { runs: 30 });
+    describePushConfigStore(name, polling);
+  } else
     describe(name, () => {
       for (const check of taskStoreChecks.filter(({ section }) => notifying.includes(section)))
         it(`${check.section}: ${check.title}`, () => runCheck(check, polling, { runs: 3 }));
+      for (const check of pushConfigChecks.filter(({ title }) => /notif|due at once/.test(title)))
+        it(`${check.section}: ${check.title}`, () => runCheck(check, polling));
     });
-  describePushConfigStore(name, polling);
 });

@@ -89,24 +89,25 @@ const webhook = {
 };
 
 const lock = 'begin, select tasks FOR UPDATE';
-const tables = 'with tasks records facts once_keys snapshots counts listeners *1 *1';
+const locks = `${lock}, select webhooks FOR UPDATE`;
+const tables = 'with tasks records counts facts once_keys snapshots listeners *1 *1';
 const atOnce = [`${tables} of 1`];
-const written = [lock, ...atOnce];
 const schedule = { concurrency: 5, perCaller: 5, perContext: 5 };
 
 describe.skipIf(!server)('A commit', () => {
   it('of a task that is new or that this process wrote last is one statement, once the clock is known', async () => {
     const { store, sentBy } = await open();
-    expect(await sentBy(() => store.commit(chunkAfter(0)))).toEqual(written);
+    expect(await sentBy(() => store.commit(chunkAfter(0)))).toEqual(['look: ', ...atOnce]);
     expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual(atOnce);
-    expect(await sentBy(() => store.commit(chunkAfter(0, { taskId: 'u' })))).toEqual(atOnce);
+    const bounded = { queue: 'bounded', want: true, waitingAtMost: 5 };
+    expect(await sentBy(() => store.commit(chunkAfter(0, { taskId: 'u', turn: bounded })))).toEqual(atOnce);
     const asking = chunkAfter(0, { taskId: 'v', unlessDeleted: true });
     expect(await sentBy(() => store.commit(asking))).toEqual(atOnce);
     const together = [2, 3].map((version) => chunkAfter(version));
     const others = Array.from({ length: 9 }, (_, n) => chunkAfter(0, { taskId: `t${n}` }));
     const all = () => Promise.all([...together, ...others].map((commit) => store.commit(commit)));
     // The second of two changes of a task is decided on what the first one wrote.
-    expect(await sentBy(all)).toEqual([`${tables} of 10`, lock, `${tables} of 1`]);
+    expect(await sentBy(all)).toEqual([`${tables} of 10`, ...atOnce]);
     const holder = { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } };
     const { lease } = await store.commit(chunkAfter(4, { turn: holder }));
     expect(await sentBy(() => store.renew([lease!], 60_000))).toEqual(atOnce);
@@ -117,14 +118,13 @@ describe.skipIf(!server)('A commit', () => {
     await store.commit(chunkAfter(0));
     const refused = () =>
       expect(store.commit(chunkAfter(0))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
-    expect(await sentBy(refused)).toEqual([lock]);
-    const bounded = { queue: 'bounded', want: true, waitingAtMost: 5 };
-    expect(await sentBy(() => store.commit(chunkAfter(1, { turn: bounded })))).toEqual([
-      `${lock}, select counts`,
-      `${tables} of 1`,
-    ]);
+    expect(await sentBy(refused)).toEqual([locks]);
+    const full = chunkAfter(1, { turn: { queue: 'q', want: true, waitingAtMost: 0 } });
+    const refusedToo = () => expect(store.commit(full)).rejects.toMatchObject({ code: 'QUEUE_FULL' });
+    expect(await sentBy(refusedToo)).toEqual([`${locks}, select pg_advisory_xact_lock, select counts`]);
+    await store.commit(chunkAfter(1));
     const appended = { ...chunkAfter(2), expectedVersion: 'open', once: 'key', head: undefined } as const;
-    expect(await sentBy(() => store.commit(appended))).toEqual([lock, 'select once_keys', `${tables} of 1`]);
+    expect(await sentBy(() => store.commit(appended))).toEqual([`${locks}, select once_keys`, ...atOnce]);
     const { store: other } = await open({ keeps: true });
     await other.commit(chunkAfter(3));
     const both = () =>
@@ -132,7 +132,7 @@ describe.skipIf(!server)('A commit', () => {
         expect(store.commit(chunkAfter(3))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' }),
         store.commit(chunkAfter(0, { taskId: 'u' })),
       ]);
-    expect(await sentBy(both)).toEqual([`${tables} of 2`, lock]);
+    expect(await sentBy(both)).toEqual([`${tables} of 2`, locks]);
     expect((await store.load('s', 't'))?.facts.map(({ commitId }) => commitId)).toEqual([
       ...['commit 1', 'commit 2', 'commit 3', 'commit 4'],
     ]);
@@ -161,8 +161,8 @@ describe.skipIf(!server)('A commit', () => {
     const { store, sentBy } = await open({ textSearch: true });
     const commit = chunkAfter(0, { text: 'a refund' });
     expect(await sentBy(() => store.commit(commit))).toEqual([
-      lock,
-      'with tasks records facts once_keys snapshots task_texts counts listeners *1 *1 of 1',
+      'look: ',
+      'with tasks records counts facts once_keys snapshots task_texts listeners *1 *1 of 1',
     ]);
     expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual(atOnce);
     expect(await sentBy(() => store.list('s', { limit: 5, text: 'ref', totalAtMost: 9 }))).toEqual([
@@ -174,11 +174,12 @@ describe.skipIf(!server)('A commit', () => {
   it('reads and writes webhooks where its task has some', async () => {
     const { store, sentBy } = await open();
     await store.commit(chunkAfter(0));
-    expect(await sentBy(() => store.putPushConfig(webhook))).toEqual([...written, 'insert webhooks of 1']);
-    const hooks = 'select webhooks FOR UPDATE';
-    expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual([lock, hooks, `${tables} of 1`]);
+    expect(await sentBy(() => store.putPushConfig(webhook))).toEqual([
+      ...[locks, ...atOnce, 'insert webhooks of 1'],
+    ]);
+    expect(await sentBy(() => store.commit(chunkAfter(1)))).toEqual([locks, ...atOnce]);
     expect(await sentBy(() => store.commit(chunkAfter(2)))).toEqual([
-      ...[lock, hooks, `${tables} of 1`, 'insert webhooks of 1'],
+      ...[locks, ...atOnce, 'insert webhooks of 1'],
     ]);
     let deliveries: readonly Delivery[] = [];
     const claimed = await sentBy(async () => {
@@ -191,13 +192,13 @@ describe.skipIf(!server)('A commit', () => {
     ]);
     expect(await sentBy(() => store.claimDeliveries(lease))).toEqual(['look: select webhooks *1']);
     expect(await sentBy(() => store.advance(deliveries[0]!, { cursor: 3 }))).toEqual([
-      ...[lock, hooks, 'insert webhooks of 1'],
+      ...[locks, 'insert webhooks of 1'],
     ]);
     expect(await sentBy(() => store.getPushConfig('s', 't', 'w'))).toEqual([
       'look: select tasks, select webhooks',
     ]);
     expect(await sentBy(() => store.removePushConfig('s', 't', 'w'))).toEqual([
-      ...[lock, hooks, `${tables} of 1`, 'delete webhooks of 1'],
+      ...[locks, ...atOnce, 'delete webhooks of 1'],
     ]);
     expect(await sentBy(() => store.listDead('q', { limit: 3 }))).toEqual(['look: select webhooks *3']);
   });
@@ -206,7 +207,7 @@ describe.skipIf(!server)('A commit', () => {
 describe.skipIf(!server)('A claim', () => {
   const looks = Array(4).fill('select tasks *1').join(', ');
   const own = 'select tasks *1 FOR UPDATE';
-  const locks = [own, ...Array(3).fill('select tasks *1 FOR UPDATE SKIP LOCKED')].join(', ');
+  const found = [own, ...Array(3).fill('select tasks *1 FOR UPDATE SKIP LOCKED')].join(', ');
 
   it('looks without locks, and leaves to others what they have locked', async () => {
     const { store, sentBy } = await open();
@@ -216,7 +217,7 @@ describe.skipIf(!server)('A claim', () => {
     const claimed = await sentBy(async () => {
       leases = await store.claim(lease);
     });
-    expect(claimed).toEqual([`look: ${looks}`, `begin, ${locks}`, `${tables} of 1`]);
+    expect(claimed).toEqual([`look: ${looks}`, ...atOnce]);
     expect(await sentBy(() => store.renew(leases, 90_000))).toEqual(atOnce);
     const end = chunkAfter(1, {
       writer: leases[0]!,
@@ -252,7 +253,7 @@ describe.skipIf(!server)('A claim', () => {
     expect(claimed).toEqual([
       `look: ${order}, ${looks}`,
       'look: select tasks *1',
-      `begin, select pg_advisory_xact_lock, ${order}, ${locks}`,
+      `begin, select pg_advisory_xact_lock, ${order}, ${found}`,
       'select tasks *1 FOR UPDATE SKIP LOCKED',
       `${tables} of 1`,
       ...['insert queues', 'insert callers of 1', 'delete callers'],

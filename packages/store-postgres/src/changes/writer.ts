@@ -1,14 +1,17 @@
-import { changedRow } from '@batonjs/store/adapter';
+import type { CallerRow, QueueRow } from '@batonjs/store/adapter';
 import { forgottenTurns } from '@batonjs/store/rules';
 import { wordsOf } from '@batonjs/store/sql';
 import { recordColumns, taskColumns, upsert, valuesOf, webhookColumns } from '../database/columns.ts';
 import { clock, type Database, type Session } from '../database/database.ts';
 import { keyOf, markOf } from '../database/keys.ts';
 import { Raced } from '../database/postgres-error.ts';
+import { waitingKey } from '../tables/searches.ts';
 import type { Collected } from './collected.ts';
 
 /** How many rows count the same: processes that write at once do not wait for one row. */
 const parts = 16;
+
+const anyPart = (): number => Math.floor(Math.random() * parts);
 
 /** The part that deletions count in, which no commit waits for. */
 const partOfDeletions = parts;
@@ -36,7 +39,8 @@ export class Writer {
   readonly #queue: string;
   readonly #callers: string;
   readonly #forget: string;
-  readonly #part = Math.floor(Math.random() * parts);
+  /** Of the statements that come one after the other. Transactions at the same time do not wait for one row either. */
+  readonly #part = anyPart();
 
   constructor(schema: string, { lockTimeoutMs }: Pick<Database, 'lockTimeoutMs'>, isHeard: string) {
     const tasks = upsert(`${schema}.tasks`, 'key', taskColumns);
@@ -56,11 +60,14 @@ export class Writer {
     const isAbsent = (table: string, key: string, keys: string) =>
       `NOT EXISTS (SELECT FROM unnest(${keys}::text[]) AS n (key),
         LATERAL (SELECT FROM ${schema}.${table} AS t WHERE t.${key} = n.key LIMIT 1) AS found)`;
-    const isNew = `${isAbsent('records', 'name', at(15))} AND ${isAbsent('tasks', 'key', at(16))}`;
+    const hasRoom = `NOT EXISTS (SELECT FROM unnest(${at(17)}::text[], ${at(18)}::float8[]) AS n (key, most),
+      LATERAL (SELECT sum(tasks) AS waiting FROM ${schema}.counts AS t WHERE t.key = n.key) AS found
+      WHERE found.waiting >= n.most)`;
+    const mayBegin = `${isAbsent('records', 'name', at(15))} AND ${isAbsent('tasks', 'key', at(16))} AND ${hasRoom}`;
     // One statement: each costs a round trip. It fails, by a division, where a row that was remembered is gone. What belongs
     // to a task that is not written is not written either.
     const statement = (more: string) => `WITH bound AS MATERIALIZED (${bound}),
-      written AS (${tasks.statement(1, `(SELECT FROM bound WHERE ${isNew}) AS b`)}),
+      written AS (${tasks.statement(1, `(SELECT FROM bound WHERE ${mayBegin}) AS b`)}),
       facts AS (
         INSERT INTO ${schema}.facts (key, version, commit_id, fact)
         SELECT u.* FROM unnest(${at(0)}::text[], ${at(1)}::bigint[], ${at(2)}::text[], ${at(3)}::text[])
@@ -86,7 +93,7 @@ export class Writer {
       statement(`texts AS (
         INSERT INTO ${schema}.task_texts (key, words)
         SELECT u.of, array_to_tsvector(string_to_array(u.words, ' '))
-        FROM unnest(${at(17)}::text[], ${at(18)}::text[]) AS u (of, words) ${isWritten}
+        FROM unnest(${at(19)}::text[], ${at(20)}::text[]) AS u (of, words) ${isWritten}
       ),`),
     );
     this.#webhooks = upsert(`${schema}.webhooks`, 'key, config_key', webhookColumns).statement(1);
@@ -120,17 +127,20 @@ export class Writer {
    * the `key` and the database's clock, `now`, for each task that had the revision that was read, and whether others listen,
    * `is_heard`.
    */
-  tasks(collected: Collected): readonly [plan: string, text: string, values: readonly unknown[]] {
+  tasks(
+    collected: Collected,
+    part = this.#part,
+  ): readonly [plan: string, text: string, values: readonly unknown[]] {
     const texts = this.keepsTexts && collected.texts.length > 0 ? wordedTexts(collected.texts) : [];
     const { plan, text } = texts.length > 0 ? this.#tasksWithTexts : this.#tasks;
-    return [plan, text, [...valuesOf(taskColumns, collected.tasks), ...this.#logsOf(collected), ...texts]];
+    return [plan, text, [...valuesOf(taskColumns, collected.tasks), ...logsOf(collected, part), ...texts]];
   }
 
   /** Throws `Raced` if a row has another revision than the one that was read. */
   async write(session: Session, collected: Collected): Promise<void> {
-    const { tasks, webhooks, deletedTasks, deletedWebhooks, queues } = collected;
+    const { tasks, webhooks, deletedTasks, deletedWebhooks, queue } = collected;
     if (tasks.length > 0) {
-      const written = await session.queryPlanned(...this.tasks(collected));
+      const written = await session.queryPlanned(...this.tasks(collected, anyPart()));
       if (written.length !== tasks.length) throw new Raced();
     }
     if (webhooks.length > 0) {
@@ -152,36 +162,42 @@ export class Writer {
       if (written.length !== records.length) throw new Raced();
     }
     if (deletedRecords.length > 0) await session.query(this.#deleteRecords, [deletedRecords]);
-    if (queues.length > 0) await this.#writeQueues(session, collected);
+    if (queue?.after) await this.#writeQueue(session, queue.after, queue.before?.revision, collected.callers);
   }
 
-  #logsOf(collected: Collected): unknown[] {
-    const { facts, once, snapshots } = collected;
-    const kept = [...snapshots.values()];
-    return [
-      ...[facts.map((one) => one.key), facts.map((one) => one.version)],
-      ...[facts.map((one) => one.commitId), facts.map((one) => one.fact)],
-      ...[once.map((one) => one.key), once.map((one) => one.onceKey), once.map((one) => one.version)],
-      ...[[...snapshots.keys()], kept.map((one) => one.version), kept.map((one) => one.json)],
-      ...countsOf(collected.counts(false)),
-      this.#part,
-      collected.newRecords,
-      collected.newTasks,
-    ];
-  }
-
-  async #writeQueues(session: Session, { queues, callers }: Collected): Promise<void> {
-    for (const change of queues) {
-      const { queue, revision, turns } = changedRow(change);
-      const values = [keyOf(queue), queue, revision, change.before?.revision ?? null, turns];
-      if ((await session.query(this.#queue, values)).length === 0) throw new Raced();
-    }
-    const rows = callers.map(({ queue, scope, turn }) => [keyOf(queue), keyOf(scope), turn]);
+  async #writeQueue(
+    session: Session,
+    { queue, revision, turns }: QueueRow,
+    replaced: number | undefined,
+    callers: readonly CallerRow[] = [],
+  ): Promise<void> {
+    const values = [keyOf(queue), queue, revision, replaced ?? null, turns];
+    if ((await session.query(this.#queue, values)).length === 0) throw new Raced();
+    const rows = callers.map((caller) => [keyOf(caller.queue), keyOf(caller.scope), caller.turn]);
     const columns = [0, 1, 2].map((n) => rows.map((row) => row[n]));
     if (rows.length > 0) await session.query(this.#callers, columns);
-    for (const { after } of queues)
-      if (after) await session.query(this.#forget, [keyOf(after.queue), forgottenTurns(after.turns)]);
+    await session.query(this.#forget, [keyOf(queue), forgottenTurns(turns)]);
   }
+}
+
+/** The values of the statement that writes tasks, apart from their rows and their texts. */
+function logsOf(collected: Collected, part: number): unknown[] {
+  const { facts, once, snapshots, rooms } = collected;
+  return [
+    ...[facts.map((one) => one.key), facts.map((one) => one.version)],
+    ...[facts.map((one) => one.commitId), facts.map((one) => one.fact)],
+    ...[once.map((one) => one.key), once.map((one) => one.onceKey), once.map((one) => one.version)],
+    ...[
+      snapshots.map((one) => one.key),
+      snapshots.map((one) => one.version),
+      snapshots.map((one) => one.json),
+    ],
+    ...countsOf(collected.counts(false)),
+    part,
+    collected.newRecords,
+    collected.newTasks,
+    ...[Array.from(rooms.keys(), waitingKey), Array.from(rooms.values(), ({ most }) => most)],
+  ];
 }
 
 /** The keys of tasks, and the words of each: they have no spaces. */

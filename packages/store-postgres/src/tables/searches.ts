@@ -5,6 +5,7 @@ import { readTaskColumns } from '../database/columns.ts';
 import { clock, type DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import { asking } from '../database/schema.ts';
+import { namedTasks } from './named-tasks.ts';
 
 /** The most facts that one transaction deletes, unless a single log has more: it must end in time. */
 const mostFacts = 10_000;
@@ -28,7 +29,7 @@ export interface SearchedAt {
 }
 
 /**
- * The searches of a step: all that it wants but tasks by name. Keys are digests and limits are numbers, so that statements need
+ * The searches of a step. Keys are digests and limits are numbers, so that statements need
  * no values and one round trip takes them all.
  */
 export function searchesOf(
@@ -43,6 +44,7 @@ export function searchesOf(
   return [
     // First: who waits for the lock of a queue has locked nothing else.
     ...(schedule ? [make.schedule(schedule.queue)] : []),
+    ...(wanted.tasks ? [namedTasks(schema, mode, wanted.tasks, wanted.webhooks)] : []),
     ...(held ? [make.held(held)] : []),
     ...(ready ? [make.ready(ready)] : []),
     ...(turns && turns.callers.length > 0 ? [make.turns(turns)] : []),
@@ -195,12 +197,17 @@ class Searches {
     );
   }
 
+  /** Who counts in order to add one waits for others who do. */
   waiting(queue: string): Search {
-    return single(
-      `SELECT coalesce(sum(tasks), 0) AS tasks FROM ${this.#schema}.counts
-        WHERE key = '${waitingKey(queue)}'`,
-      (rows) => ({ waiting: Number(rows[0]?.tasks) }),
-    );
+    const key = waitingKey(queue);
+    const lock = `SELECT pg_advisory_xact_lock(hashtext('baton waiting ${key}'), hashtext('${key}'))`;
+    return {
+      statements: [
+        ...(this.#mode === 'lock' ? [lock] : []),
+        `SELECT coalesce(sum(tasks), 0) AS tasks FROM ${this.#schema}.counts WHERE key = '${key}'`,
+      ],
+      found: (rows) => ({ waiting: Number(rows.at(-1)?.[0]?.tasks) }),
+    };
   }
 
   counts(queue: string): Search {
