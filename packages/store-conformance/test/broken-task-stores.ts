@@ -21,13 +21,14 @@ import { sabotage } from '../src/faults/sabotage.ts';
 /** The answer of a commit as a promise, of which its outcome can be caught. */
 const promised = async (store: TaskStore, commit: Commit): Promise<Committed> => store.commit(commit);
 
-type Break = (store: TaskStore) => Partial<TaskStore>;
+/** `now`: the clock of the store. */
+type Break = (store: TaskStore, now: () => number) => Partial<TaskStore>;
 
 /** Stores with one fault each, and the section of the suite that has to notice. */
 interface Broken {
   readonly fault: string;
   readonly section: string;
-  readonly open: (store: TaskStore) => TaskStore;
+  readonly open: (store: TaskStore, now: () => number) => TaskStore;
   /** The fault is only seen through another handle. */
   readonly onlySecond?: boolean;
 }
@@ -36,7 +37,7 @@ const broken = (section: string, faults: Record<string, Break>): Broken[] =>
   Object.entries(faults).map(([fault, methods]) => ({
     fault,
     section,
-    open: (store) => override(store, methods(store)),
+    open: (store, now) => override(store, methods(store, now)),
   }));
 
 const keyOf = ({ scope, taskId }: { scope: string; taskId: string }) => `${scope}\n${taskId}`;
@@ -316,14 +317,13 @@ const leases = broken('a lease', {
   'releases whatever the version is': (store) => ({
     commit: (commit) => (commit.turn?.release ? sabotage(store, 'cas').commit(commit) : store.commit(commit)),
   }),
-  'takes a lease away when its time is up': (store) => {
+  'takes a lease away when its time is up': (store, now) => {
     const until = new Map<string, number>();
     return {
       commit: async (commit) => {
-        if (commit.writer && (until.get(keyOf(commit)) ?? 0) < Date.now())
-          throw new StoreError('FENCED', 'late');
+        if (commit.writer && (until.get(keyOf(commit)) ?? 0) < now()) throw new StoreError('FENCED', 'late');
         const { acquire } = commit.turn ?? {};
-        if (acquire) until.set(keyOf(commit), Date.now() + acquire.ttlMs);
+        if (acquire) until.set(keyOf(commit), now() + acquire.ttlMs);
         return store.commit(commit);
       },
     };
@@ -1132,8 +1132,9 @@ const buckets = [
         },
       };
     },
-    'cuts the names of buckets': (store) => bucketsIn(new Map(), (bucket) => bucket.slice(0, 255))(store),
-    'has one bucket for all': (store) => bucketsIn(new Map(), () => '')(store),
+    'cuts the names of buckets': (store, now) =>
+      bucketsIn(new Map(), (bucket) => bucket.slice(0, 255))(store, now),
+    'has one bucket for all': (store, now) => bucketsIn(new Map(), () => '')(store, now),
     'is never fuller than by the rate before': () => {
       const fullAt = new Map<string, number>();
       return {
@@ -1170,7 +1171,7 @@ const buckets = [
     },
   }),
   ...broken('take', {
-    'keeps the buckets of a process to itself': (store) => bucketsIn()(store),
+    'keeps the buckets of a process to itself': (store, now) => bucketsIn()(store, now),
   }).map((one) => ({ ...one, onlySecond: true })),
 ];
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { section } from '../fixture/check.ts';
-import { refuses, same } from '../fixture/expectations.ts';
+import { picked, refuses, same } from '../fixture/expectations.ts';
 import { vandalize } from '../fixture/vandalize.ts';
 import { at, chunk, completed, created, received, status, working } from '../samples/facts.ts';
 import { freshCommitId, logOf } from '../samples/log.ts';
@@ -191,7 +191,7 @@ export const commitChecks = section('commit', {
     assert.equal(stored.version, 1_102);
     for (const facts of [stored.facts.slice(2), await store.readFacts('s', 't', 2, 2_000)])
       same(
-        facts.map(({ version, fact }) => [version, fact]),
+        picked(facts, 'version', 'fact'),
         chunks.map((fact, n) => [n + 3, fact]),
       );
   },

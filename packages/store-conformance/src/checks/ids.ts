@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { walk } from '../fixture/all-pages.ts';
 import { section } from '../fixture/check.ts';
-import { same, subscribe } from '../fixture/expectations.ts';
+import { idsOf, same, subscribe } from '../fixture/expectations.ts';
 import { at, chunk, completed } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 import { oddIds, wide } from '../samples/odd-ids.ts';
@@ -23,7 +23,7 @@ export const idChecks = section('ids', {
       );
     }
     const pages = await walk(again, 's', { limit: 7 });
-    const listed = pages.flatMap(({ tasks }) => tasks.map(({ taskId }) => taskId));
+    const listed = pages.flatMap(({ tasks }) => idsOf(tasks));
     assert.equal(listed.length, oddIds.length);
     assert.deepEqual(new Set(listed), new Set(oddIds));
   },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { TaskQuery } from '@batonjs/store';
 import { walk } from '../fixture/all-pages.ts';
 import { section } from '../fixture/check.ts';
+import { idsOf } from '../fixture/expectations.ts';
 import {
   answered,
   at,
@@ -55,7 +56,7 @@ export const listFilterChecks = section('list', {
     const everything = { limit: 10 };
     for (const [member, { query, ids, total }] of Object.entries(rows)) {
       const page = await store.list('s', { ...everything, ...query });
-      assert.equal(page.tasks.map(({ taskId }) => taskId).join(' '), ids, member);
+      assert.equal(idsOf(page.tasks).join(' '), ids, member);
       assert.equal(page.total, total, member);
     }
   },
@@ -72,7 +73,7 @@ export const listFilterChecks = section('list', {
     await other.create();
     const found = async (query: Partial<TaskQuery>) => {
       const pages = await walk(second, 's', { limit: 2, ...query });
-      const ids = pages.flatMap(({ tasks }) => tasks.map(({ taskId }) => taskId));
+      const ids = pages.flatMap(({ tasks }) => idsOf(tasks));
       for (const { total } of pages) assert.equal(total, ids.length, JSON.stringify(query));
       return ids.join(' ');
     };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { StoreError, type TaskQuery, type TaskStore } from '@batonjs/store';
 import { walk } from '../fixture/all-pages.ts';
 import { section } from '../fixture/check.ts';
+import { idsOf } from '../fixture/expectations.ts';
 import { answered, at, completed, created, received, working } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 
@@ -65,7 +66,7 @@ export const listTextChecks = section('list', {
     await logOf(store, { taskId: 't5' }).create();
     for (const [text, ids] of found) {
       const { tasks, total } = await second.list('s', { limit: 9, text });
-      assert.equal(tasks.map(({ taskId }) => taskId).join(' '), ids, text);
+      assert.equal(idsOf(tasks).join(' '), ids, text);
       assert.equal(total, tasks.length, text);
     }
     assert.equal((await second.list('s', { limit: 9 })).total, 5);
@@ -83,7 +84,7 @@ export const listTextChecks = section('list', {
     await answer.commit([received('m1', answer.contextId), answered(at(9))], { text: 'invoice' });
     const ids = async (query: Partial<TaskQuery>) => {
       const pages = await walk(second, 's', { limit: 2, ...query });
-      const all = pages.flatMap(({ tasks }) => tasks.map(({ taskId }) => taskId));
+      const all = pages.flatMap(({ tasks }) => idsOf(tasks));
       for (const { total } of pages) assert.equal(total, all.length, JSON.stringify(query));
       return all.join(' ');
     };

@@ -3,7 +3,7 @@ import type { TaskState } from '@batonjs/protocol';
 import { statesOf } from '@batonjs/store/rules';
 import { walk } from '../fixture/all-pages.ts';
 import { section } from '../fixture/check.ts';
-import { same } from '../fixture/expectations.ts';
+import { idsOf, same } from '../fixture/expectations.ts';
 import { answered, at, chunk, completed, created, received, status, working } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 import { nth } from '../samples/present.ts';
@@ -34,10 +34,7 @@ export const listChecks = section('list', {
     ] as const) {
       await logOf(store, { taskId }).commit([received(), created(taskId, 'c', at(ms))]);
     }
-    assert.deepEqual(
-      (await store.list('s', { limit: 10 })).tasks.map(({ taskId }) => taskId),
-      ['d', 'e', 'b', 'a', 'c'],
-    );
+    assert.deepEqual(idsOf((await store.list('s', { limit: 10 })).tasks), ['d', 'e', 'b', 'a', 'c']);
   },
 
   async 'moves a task when its status changes, and only then'({ store }) {
@@ -63,7 +60,7 @@ export const listChecks = section('list', {
     };
     for (let n = 1; n <= 8; n++) await make(`t${n}`, n <= 4 ? 'c1' : 'c2', n);
     const found = async (query: object) =>
-      (await store.list('s', { limit: 10, ...query })).tasks.map(({ taskId }) => taskId).join(' ');
+      idsOf((await store.list('s', { limit: 10, ...query })).tasks).join(' ');
     assert.equal(await found({ contextId: 'c1' }), 't4 t3 t2 t1');
     assert.equal(await found({ state: 'TASK_STATE_COMPLETED' }), 't7 t5 t3 t1');
     assert.equal(await found({ statusSince: at(6) }), 't8 t7 t6');
@@ -95,12 +92,9 @@ export const listChecks = section('list', {
     }
     const newestFirst = states.map((_, n) => `t${n}`).toReversed();
     const all = await store.list('s', { limit: 99 });
-    assert.deepEqual([all.tasks.map(({ taskId }) => taskId), all.total], [newestFirst, states.length]);
+    assert.deepEqual([idsOf(all.tasks), all.total], [newestFirst, states.length]);
     const first = await store.list('s', { limit: 2 });
-    assert.deepEqual(
-      first.tasks.map(({ taskId }) => taskId),
-      newestFirst.slice(0, 2),
-    );
+    assert.deepEqual(idsOf(first.tasks), newestFirst.slice(0, 2));
   },
 
   async 'pages without gaps and overlaps, and says on each page how many there are'({ store }) {
@@ -111,7 +105,7 @@ export const listChecks = section('list', {
     for (const limit of [1, 2, 3, 4, 5, 10, 11, 12]) {
       const pages = await walk(store, 's', { limit });
       assert.deepEqual(
-        pages.flatMap(({ tasks }) => tasks.map(({ taskId }) => taskId)),
+        pages.flatMap(({ tasks }) => idsOf(tasks)),
         ids.toReversed(),
       );
       for (const { total } of pages) assert.equal(total, 11);
@@ -123,18 +117,12 @@ export const listChecks = section('list', {
     const logs = ['a', 'b', 'c', 'd'].map((taskId) => logOf(store, { taskId }));
     for (const [n, log] of logs.entries()) await log.commit([received(), created(log.taskId, 'c', at(n))]);
     const { tasks } = await store.list('s', { limit: 2 });
-    assert.deepEqual(
-      tasks.map(({ taskId }) => taskId),
-      ['d', 'c'],
-    );
+    assert.deepEqual(idsOf(tasks), ['d', 'c']);
     await nth(logs, 2).commit([working(at(9))]);
     const { head, taskId } = nth(tasks, 1);
     const after = { statusAt: head.statusAt, taskId };
     const next = await store.list('s', { limit: 2, after });
-    assert.deepEqual(
-      next.tasks.map(({ taskId }) => taskId),
-      ['b', 'a'],
-    );
+    assert.deepEqual(idsOf(next.tasks), ['b', 'a']);
     assert.equal(next.total, 4);
   },
 
@@ -150,7 +138,7 @@ export const listChecks = section('list', {
     const shown = async (bytes: number, limit = 9) => {
       const { tasks, total, isCut } = await store.list('s', { limit, bytes });
       assert.equal(total, 4);
-      return tasks.map(({ taskId }) => taskId).join('') + (isCut ? '…' : '');
+      return idsOf(tasks).join('') + (isCut ? '…' : '');
     };
     assert.equal(await shown(100_000), 'dcba');
     assert.equal(await shown(6_000), 'dc…');
@@ -158,7 +146,7 @@ export const listChecks = section('list', {
     assert.equal(await shown(1), 'd…');
     const pages = await walk(store, 's', { limit: 9, bytes: 1 });
     assert.deepEqual(
-      pages.map(({ tasks }) => tasks.map(({ taskId }) => taskId)),
+      pages.map(({ tasks }) => idsOf(tasks)),
       [['d'], ['c'], ['b'], ['a']],
     );
   },
@@ -169,7 +157,7 @@ export const listChecks = section('list', {
     const message = logOf(store, { taskId: 'message' });
     await message.commit([received('m', 'c', at(2)), answered(at(3))]);
     const ids = async (query: object) =>
-      (await store.list('s', { limit: 9, ...query })).tasks.map(({ taskId }) => taskId).join(' ');
+      idsOf((await store.list('s', { limit: 9, ...query })).tasks).join(' ');
     assert.equal(await ids({}), 'task');
     assert.equal(await ids({ answered: true }), 'message begun task');
     assert.equal(await ids({ answered: true, contextId: 'c', statusSince: at(2) }), 'message');
@@ -184,10 +172,7 @@ export const listChecks = section('list', {
     await log.commit([received()]);
     assert.equal((await store.list('s', { limit: 9 })).total, 0);
     await log.commit([created()]);
-    same(
-      (await store.list('s', { limit: 9 })).tasks.map(({ taskId }) => taskId),
-      ['t'],
-    );
+    same(idsOf((await store.list('s', { limit: 9 })).tasks), ['t']);
     assert.equal((await store.list('s', { limit: 9, answered: true })).total, 1);
   },
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Lease } from '@batonjs/store';
 import { section } from '../fixture/check.ts';
-import { same } from '../fixture/expectations.ts';
+import { idsOf, same } from '../fixture/expectations.ts';
 import { chunk, received } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 import { present } from '../samples/present.ts';
@@ -24,11 +24,7 @@ export const raceChecks = section('races', {
     await Promise.all(appends);
     const rest = await second.claim({ queue: 'q', holder: 'last', ttlMs, limit: 100 });
     const leases = [...racing.flat(), ...rest].sort(oldestFirst);
-    assert.deepEqual(
-      leases.map(({ taskId }) => taskId),
-      [...names].sort(),
-      'Each task is claimed once while its lease lasts',
-    );
+    assert.deepEqual(idsOf(leases), [...names].sort(), 'Each task is claimed once while its lease lasts');
     same(await store.renew(leases, ttlMs), leases, 'Each lease that was granted is still held');
     for (const taskId of names) assert.equal((await store.load('s', taskId))?.version, 5);
   },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { section } from '../fixture/check.ts';
-import { refuses, same } from '../fixture/expectations.ts';
+import { idsOf, refuses, same } from '../fixture/expectations.ts';
 import { chunk, completed, received } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 
@@ -20,7 +20,7 @@ export const scopeChecks = section('what lies in another scope', {
     same(await second.list('theirs', { limit: 9, contextId: 'c' }), { tasks: [], total: 0 });
     await logOf(store, { scope: 'theirs' }).create();
     const { tasks, total } = await second.list('theirs', { limit: 9, contextId: 'c' });
-    assert.deepEqual([tasks.map(({ taskId }) => taskId), total], [['t'], 1]);
+    assert.deepEqual([idsOf(tasks), total], [['t'], 1]);
     assert.equal((await second.list('mine', { limit: 9, contextId: 'c' })).total, 20);
   },
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { section } from '../../fixture/check.ts';
-import { refuses, same } from '../../fixture/expectations.ts';
+import { idsOf, refuses, same } from '../../fixture/expectations.ts';
 import { answered, at, chunk, completed, created, received, status } from '../../samples/facts.ts';
 import { type Log, logOf } from '../../samples/log.ts';
 import { present } from '../../samples/present.ts';
@@ -102,7 +102,7 @@ export const pruneChecks = section('prune', {
       const facts = [completed(at(5_000))];
       await log.commit(facts, { head: { ...log.headAfter(facts), ...(keepMs !== undefined && { keepMs }) } });
     }
-    const left = async () => (await second.list('s', { limit: 9 })).tasks.map(({ taskId }) => taskId);
+    const left = async () => idsOf((await second.list('s', { limit: 9 })).tasks);
     assert.equal(await store.prune({ closedBefore: at(4_001), limit: 9 }), 1);
     assert.deepEqual(await left(), ['plain', 'longer']);
     assert.equal(await second.prune({ closedBefore: at(5_001), limit: 9 }), 1);
@@ -148,7 +148,7 @@ export const pruneChecks = section('prune', {
       { answered: true },
     ]) {
       const page = await again.list('s', { limit: 9, ...query });
-      assert.deepEqual([page.total, ...page.tasks.map(({ taskId }) => taskId)], [1, 'kept']);
+      assert.deepEqual([page.total, ...idsOf(page.tasks)], [1, 'kept']);
     }
     assert.equal(await again.waiting('q'), 0);
     // A log of the same id is another log.
@@ -193,10 +193,7 @@ export const pruneChecks = section('prune', {
     await Promise.all([store.erase?.('s', 'origin'), store.prune({ closedBefore: at(9e9), limit: 9 })]);
     for (const log of forks) await refuses('LOG_DELETED', make(log));
     const { tasks } = await store.list('s', { limit: 99, answered: true });
-    assert.deepEqual(
-      tasks.map(({ taskId }) => taskId),
-      ['fork 0'],
-    );
+    assert.deepEqual(idsOf(tasks), ['fork 0']);
     assert.equal(await store.waiting('q'), 1);
     await refuses(
       'INVALID_COMMIT',

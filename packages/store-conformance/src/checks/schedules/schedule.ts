@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Lease, TaskStore, TurnSchedule } from '@batonjs/store';
 import { type Fixture, section } from '../../fixture/check.ts';
-import { elapse, same } from '../../fixture/expectations.ts';
+import { elapse, picked, same } from '../../fixture/expectations.ts';
 import { completed, received, working } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { nth } from '../../samples/present.ts';
@@ -235,10 +235,7 @@ export const scheduleChecks = section(
       const [dead] = await store.claim(request);
       await elapse(fixture, 20);
       const left = await claim(store, { concurrency: 1 }, 9);
-      assert.deepEqual(
-        left.map(({ taskId, cause }) => [taskId, cause]),
-        [[dead?.taskId, 'expired']],
-      );
+      assert.deepEqual(picked(left, 'taskId', 'cause'), [[dead?.taskId, 'expired']]);
       same(await claim(store, { concurrency: 1 }, 9), []);
     },
 
@@ -277,7 +274,7 @@ export const scheduleChecks = section(
       assert.equal((await store.claim(request)).length, 2);
       await elapse(fixture, 20);
       const left = await claim(store, {}, 9);
-      assert.deepEqual(left.map(({ taskId, fence }) => [taskId, fence]).toSorted(), [
+      assert.deepEqual(picked(left, 'taskId', 'fence').toSorted(), [
         ['t0', 2],
         ['t1', 2],
       ]);

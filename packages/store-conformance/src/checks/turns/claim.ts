@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TaskStore } from '@batonjs/store';
 import { type Fixture, section } from '../../fixture/check.ts';
-import { elapse, eventually, refuses, same } from '../../fixture/expectations.ts';
+import { elapse, eventually, idsOf, picked, refuses, same } from '../../fixture/expectations.ts';
 import { chunk, completed, working } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { nth } from '../../samples/present.ts';
@@ -47,7 +47,7 @@ export const claimChecks = section('claim', {
     const taskIds = Array.from({ length: 12 }, (_, n) => `t${n}`);
     for (const taskId of taskIds) await logOf(store, { taskId }).create(wanted);
     const claims = Array.from({ length: 8 }, (_, n) => claim(n % 2 ? store : second, `h${n}`, { limit: 3 }));
-    const given = (await Promise.all(claims)).flat().map(({ taskId }) => taskId);
+    const given = idsOf((await Promise.all(claims)).flat());
     assert.deepEqual(given.toSorted(), taskIds.toSorted());
   },
 
@@ -61,7 +61,7 @@ export const claimChecks = section('claim', {
     same(await claim(store, 'b'), []);
     same(await logOf(store, { taskId: 'other' }).create(wanted), { version: 2 });
     const both = await claim(store, 'a');
-    assert.deepEqual(both.map(({ taskId, fence, cause }) => [taskId, fence, cause]).toSorted(), [
+    assert.deepEqual(picked(both, 'taskId', 'fence', 'cause').toSorted(), [
       ['other', 1, 'wanted'],
       ['t', 1, 'held'],
     ]);
@@ -72,7 +72,7 @@ export const claimChecks = section('claim', {
       for (const n of [1, 2, 3])
         await logOf(store, { taskId: `${queue}${n}`, queue }).create({ turn: { queue, want: true } });
     for (const queue of ['q', 'other']) await claim(store, 'a', { queue });
-    const again = async (more: object) => (await claim(second, 'a', more)).map(({ taskId }) => taskId);
+    const again = async (more: object) => idsOf(await claim(second, 'a', more));
     assert.deepEqual((await again({})).toSorted(), ['q1', 'q2', 'q3']);
     assert.deepEqual((await again({ queue: 'other' })).toSorted(), ['other1', 'other2', 'other3']);
     for (const queue of ['q', 'other']) assert.equal((await again({ queue, limit: 2 })).length, 2);
@@ -83,20 +83,14 @@ export const claimChecks = section('claim', {
     await logOf(store).create(wanted);
     await claim(store, 'a', { ttlMs: 5 });
     await elapse(fixture, 10);
-    assert.deepEqual(
-      (await claim(store, 'a')).map(({ fence, cause }) => [fence, cause]),
-      [[1, 'held']],
-    );
+    assert.deepEqual(picked(await claim(store, 'a'), 'fence', 'cause'), [[1, 'held']]);
     same(await claim(store, 'b'), []);
   },
 
   async 'gives a token that asks again each lease once, even if it runs out at once'({ store }) {
     await logOf(store).create(wanted);
     await claim(store, 'a', { ttlMs: 0 });
-    assert.deepEqual(
-      (await claim(store, 'a', { ttlMs: 0 })).map(({ fence, cause }) => [fence, cause]),
-      [[1, 'held']],
-    );
+    assert.deepEqual(picked(await claim(store, 'a', { ttlMs: 0 }), 'fence', 'cause'), [[1, 'held']]);
   },
 
   async 'does not give a released lease again'({ store }) {
@@ -119,7 +113,7 @@ export const claimChecks = section('claim', {
     ] as const) {
       const leases = await claim(store, holder, { limit: 3 });
       assert.equal(leases.length, count);
-      given.push(...leases.map(({ taskId }) => taskId));
+      given.push(...idsOf(leases));
     }
     assert.deepEqual(given.toSorted(), taskIds);
   },
@@ -135,7 +129,7 @@ export const claimChecks = section('claim', {
     for (let n = 0; n < 5; n++) {
       const leases = await claim(store, `h${n}`, { limit: 2 });
       assert.equal(leases.length, n < 4 ? 2 : 1);
-      given.push(...leases.map(({ taskId }) => taskId));
+      given.push(...idsOf(leases));
     }
     assert.deepEqual(given.toSorted(), ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'c3']);
     assert.equal((await claim(store, 'h0', { limit: 1 })).length, 1);
@@ -143,10 +137,7 @@ export const claimChecks = section('claim', {
 
   async 'can ask for one task only'({ store }) {
     for (const taskId of ['x', 'y', 'z']) await logOf(store, { taskId }).create(wanted);
-    assert.deepEqual(
-      (await claim(store, 'a', { task: { scope: 's', taskId: 'y' } })).map(({ taskId }) => taskId),
-      ['y'],
-    );
+    assert.deepEqual(idsOf(await claim(store, 'a', { task: { scope: 's', taskId: 'y' } })), ['y']);
     same(await claim(store, 'b', { task: { scope: 's', taskId: 'y' } }), []);
     same(await claim(store, 'b', { task: { scope: 's', taskId: 'nothing' } }), []);
     assert.equal((await claim(store, 'b')).length, 2);
@@ -163,7 +154,7 @@ export const claimChecks = section('claim', {
   async 'tells tasks of the same id in different scopes apart'({ store }) {
     for (const scope of ['s1', 's2']) await logOf(store, { scope }).create(wanted);
     const leases = await claim(store, 'a');
-    assert.deepEqual(leases.map(({ scope, fence }) => [scope, fence]).toSorted(), [
+    assert.deepEqual(picked(leases, 'scope', 'fence').toSorted(), [
       ['s1', 1],
       ['s2', 1],
     ]);
@@ -198,7 +189,7 @@ export const claimChecks = section('claim', {
     const given: string[] = [];
     for (let n = 0; n < 4; n++) {
       const leases = await claim(store, `h${n}`, { limit: 2, isKept: () => true });
-      given.push(...leases.map(({ taskId }) => taskId));
+      given.push(...idsOf(leases));
     }
     assert.ok(given.includes('waits'), `gave out ${given.join(', ') || 'nothing'}`);
   },

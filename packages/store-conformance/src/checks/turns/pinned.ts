@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type { Lease } from '@batonjs/store';
 import { section } from '../../fixture/check.ts';
-import { elapse, eventually } from '../../fixture/expectations.ts';
+import { elapse, eventually, idsOf } from '../../fixture/expectations.ts';
 import { cancelRequested, completed, working } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { nth } from '../../samples/present.ts';
 
 const ttlMs = 60_000;
 const queue = 'q';
-const ids = (tasks: readonly { readonly taskId: string }[]) => tasks.map(({ taskId }) => taskId).sort();
+const ids = (tasks: readonly { readonly taskId: string }[]) => idsOf(tasks).sort();
 
 export const pinnedChecks = section('claim', {
   async 'gives a task whose turn is pinned to a version to claims with it only: after a crash, a pause, and given back'(

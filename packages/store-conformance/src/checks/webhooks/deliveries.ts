@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PushConfigStore } from '@batonjs/store';
 import { section } from '../../fixture/check.ts';
-import { elapse, same, subscribe } from '../../fixture/expectations.ts';
+import { elapse, idsOf, picked, same, subscribe } from '../../fixture/expectations.ts';
 import { at, chunk, completed } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { nth, present } from '../../samples/present.ts';
@@ -186,13 +186,10 @@ export const deliveryChecks = section<Both>('deliveries', {
     await log.append(chunk(1));
     assert.equal(await count(store, 'i'), 0);
     const dead = await second.listDead('q', { limit: 9 });
-    assert.deepEqual(
-      dead.map(({ id, dead }) => [id, dead]),
-      [
-        ['a', 'no a'],
-        ['b', 'no b'],
-      ],
-    );
+    assert.deepEqual(picked(dead, 'id', 'dead'), [
+      ['a', 'no a'],
+      ['b', 'no b'],
+    ]);
     assert.deepEqual(
       (await second.listDead('q', { limit: 1 })).map(({ id }) => id),
       ['a'],
@@ -217,10 +214,7 @@ export const deliveryChecks = section<Both>('deliveries', {
     }
     for (const delivery of await claim(store, 'h')) await store.advance(delivery, { dead: 'no' });
     const dead = await second.listDead('q', { limit: 3 });
-    assert.deepEqual(
-      dead.map(({ taskId }) => taskId),
-      ['s', 't', 'u'],
-    );
+    assert.deepEqual(idsOf(dead), ['s', 't', 'u']);
   },
 
   async 'notify the queue: a longer log, a new webhook, a revived one'(fixture) {
