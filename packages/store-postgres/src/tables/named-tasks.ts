@@ -2,7 +2,7 @@ import type { WantedTask } from '@batonjs/store/rules';
 import { taskOfSql, webhookOfSql } from '@batonjs/store/sql';
 import { readTaskColumns } from '../database/columns.ts';
 import { keyOf } from '../database/keys.ts';
-import type { Mode, Search } from './searches.ts';
+import type { Mode, Search } from './search.ts';
 
 /** Finds tasks by name: in the order of the keys, in which all transactions lock, so that they do not wait for each other in a circle. */
 export function namedTasks(

@@ -6,20 +6,10 @@ import { clock, type DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import { asking } from '../database/schema.ts';
 import { namedTasks } from './named-tasks.ts';
+import type { Mode, Rows, Search } from './search.ts';
 
 /** The most facts that one transaction deletes, unless a single log has more: it must end in time. */
 const mostFacts = 10_000;
-
-type Rows = readonly DatabaseRow[];
-
-/** Statements without values, and what their rows tell. */
-export interface Search {
-  readonly statements: readonly string[];
-  readonly found: (rows: readonly Rows[]) => Partial<Found>;
-}
-
-/** How rows are read: `'lock'` keeps those that it returns from others until the transaction ends. */
-export type Mode = 'look' | 'lock';
 
 export interface SearchedAt {
   /** The moment to search at. Without it, the database's clock. */
