@@ -489,6 +489,34 @@ describe('a question of a child', () => {
     if (task.history) expect(written[0]!.child!.record.answered).toBe('yes');
   });
 
+  it('is answered with what the agent said before, without asking it again', async () => {
+    const own = { to: 'q', message: { parts: [text('before')] } };
+    const known = {
+      taskId: 'there',
+      state: 'TASK_STATE_INPUT_REQUIRED' as const,
+      record: { own, asked: 'q' },
+    };
+    const onQuestion = () => expect.unreachable();
+    const again = await played({
+      known,
+      task: question,
+      options: { onQuestion },
+      streams: [[{ task: done }]],
+    });
+    expect(again.calls.at(-1)).toMatchObject(['stream', { parts: [text('before')] }, {}]);
+    const other = await played({
+      known,
+      task: at('INPUT_REQUIRED', said('other')),
+      options: { onQuestion: () => 'new' },
+      streams: [[{ task: done }]],
+    });
+    expect(other.calls.at(-1)).toMatchObject([
+      'stream',
+      { parts: [text('new')], messageId: derivedId('parent', 'a', 'answer', 'other') },
+      {},
+    ]);
+  });
+
   it('without a message is answered too', async () => {
     const bare = at('INPUT_REQUIRED');
     const { calls, end } = await played({
