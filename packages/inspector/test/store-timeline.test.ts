@@ -135,3 +135,20 @@ it('says that there is no such task', async () => {
   for await (const update of reading) updates.push(update);
   expect(updates).toEqual([{ type: 'problem', message: 'The store has no task none' }]);
 });
+
+it('says for which version its turn waits', async () => {
+  const { exhibit, scope, id } = await logged('ask');
+  const store = { ...exhibit.store!, unserved: { versionFor: async () => 'one' } as never };
+  let beside: Beside | undefined;
+  for await (const update of storeTimeline(
+    store,
+    scope,
+    id,
+    { after: 0, source: null },
+    AbortSignal.any([]),
+  )) {
+    if (update.type === 'beside') ({ beside } = update);
+    if (beside) break;
+  }
+  expect(beside?.waitsFor).toEqual({ version: 'one', queue: 'show' });
+});
