@@ -379,6 +379,48 @@ describe('a call that an attempt before began', () => {
     const sent = found.calls.find(([name]) => name === 'stream');
     if (sent) expect(sent).toMatchObject(['stream', message, { metadata: { mine: 1 } }]);
   });
+
+  it.each<[string, Playing, string[], unknown]>([
+    [
+      'is followed',
+      { tasks: [there], streams: [network, [{ task: done }]] },
+      ['stream', 'listTasks', 'follow'],
+      { task: reply },
+    ],
+    ['is not known', { streams: [network] }, ['stream', 'listTasks'], unknown],
+    [
+      'is not known after a timeout',
+      { streams: [new ClientError('TIMEOUT', 'Late')] },
+      ['stream', 'listTasks'],
+      unknown,
+    ],
+    [
+      'is the error of an agent with idempotency',
+      { streams: [network], offers: [IDEMPOTENCY] },
+      ['stream'],
+      { name: 'Unreachable' },
+    ],
+    [
+      'is the error of a refusal',
+      { streams: [new A2AError('PERMISSION_DENIED')] },
+      ['stream'],
+      { reason: 'PERMISSION_DENIED' },
+    ],
+    [
+      'is that it was not sent',
+      { streams: [new ClientError('NETWORK', 'x', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }))] },
+      ['stream'],
+      { name: 'Unreachable' },
+    ],
+  ])('what became of a message that got no answer %s', async (_, playing, names, expected) => {
+    const contextId = derivedId('parent', 'a', 'context');
+    const tasks = Array.isArray(playing.tasks)
+      ? playing.tasks.map((one) => ({ ...one, contextId }))
+      : playing.tasks;
+    const found = await played({ ...playing, ...(tasks && { tasks }) });
+    expect(found.names()).toEqual(names);
+    expect(found.end).toMatchObject(expected as object);
+  });
 });
 
 describe('a question of a child', () => {
