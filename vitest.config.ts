@@ -83,19 +83,20 @@ const compiling = {
 const programs = [
   'apps/chat/test/chat.test.ts',
   'apps/gallery/test/inspector.test.ts',
+  'apps/trip-planner/test/end-to-end.test.ts',
   'apps/two-servers/test/end-to-end.test.ts',
   'packages/bindings-websocket/test/load.test.ts',
   'packages/cli/test/replay.test.ts',
-  'packages/inspector/test/{models-page,operator,performance,reader,waiting}.test.ts',
+  'packages/inspector/test/{app,models-page,operator,performance,reader,waiting}.test.ts',
   'packages/mcp/test/tasks/killed/host.test.ts',
   'packages/nested-tasks/test/killed/killed.test.ts',
   'packages/store-etcd/test/{conformance,failures}.test.ts',
   'packages/store-postgres/test/pglite.test.ts',
   'packages/store-redis/test/{connection/faults,database/cluster,valkey}.test.ts',
   'packages/store-sqlite/test/object/conformance.test.ts',
-  'test/commands/{gateway-chaos,leader-kills,ledger,start}.test.ts',
+  'test/commands/{fuzz,gateway-chaos,leader-kills,ledger,start}.test.ts',
   'test/documents/{chat,page-settings}.test.ts',
-  'test/stores/backup.test.ts',
+  'test/stores/{backup,outage-lines}.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',
 ];
 

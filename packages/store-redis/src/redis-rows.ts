@@ -1,12 +1,5 @@
 import type { Answer, Scope } from '@batonjs/store';
-import {
-  DatabaseClock,
-  type ListSearch,
-  type Rows,
-  Subscribers,
-  type Topic,
-  whenAnswered,
-} from '@batonjs/store/adapter';
+import { DatabaseClock, type ListSearch, type Rows, Subscribers, type Topic } from '@batonjs/store/adapter';
 import { retryRead } from './calls/retry-read.ts';
 import type { RedisDriver } from './connection/driver.ts';
 import type { Database } from './database/database.ts';
@@ -70,7 +63,8 @@ export function redisRows(database: Database, driver: RedisDriver): Rows {
         count: shards.all.length,
         of: (taskId: string) => shards.all.indexOf(shards.of(taskId)),
       });
-      return whenAnswered(database.shards(), partsOf);
+      const shards = database.shards();
+      return shards instanceof Promise ? shards.then(partsOf) : partsOf(shards);
     },
   };
 }

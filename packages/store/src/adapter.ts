@@ -13,7 +13,6 @@ export { search } from './adapter/search.ts';
 export { Subscribers } from './adapter/subscribers.ts';
 export { mustKnowOptions } from './adapter/unknown-options.ts';
 export { type Layouts, stepsFrom } from './layout.ts';
-export { whenAnswered } from './port/answer.ts';
 export type { Notification, Topic } from './port/task-store.ts';
 export { topicNumber } from './port/topic-number.ts';
 export {

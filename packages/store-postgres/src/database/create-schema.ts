@@ -64,7 +64,7 @@ async function createTables(session: Session, quoted: string): Promise<void> {
 }
 
 /** The steps that data of this layout need. Throws `UNUSABLE` for a layout that this release does not read. */
-export const stepsOf = (layout: unknown, { name }: Database, schema: string) =>
+export const stepsOf = (layout: unknown, { name }: Database, schema: string): typeof layouts.steps =>
   stepsFrom(layout, layouts, { data: `The schema ${schema} of ${name}`, instead: 'a new schema' });
 
 async function bringForward(

@@ -70,7 +70,7 @@ export async function start(
 }
 
 /** The steps that the data of a prefix need. Throws `UNUSABLE` for a layout that this release does not read. */
-export const stepsOf = (layout: unknown, driver: RedisDriver, prefix: string) =>
+export const stepsOf = (layout: unknown, driver: RedisDriver, prefix: string): typeof layouts.steps =>
   stepsFrom(layout, layouts, {
     data: `"${prefix}" in Redis at ${driver.name}`,
     instead: 'another prefix',
