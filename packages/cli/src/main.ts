@@ -7,8 +7,8 @@ import { interrupted } from './run-context.ts';
 
 const stop = new AbortController();
 const end = () => {
-  // The second one ends it at once.
-  if (stop.signal.aborted) process.exit(interrupted);
+  // The second one ends it at once. One Ctrl-C reaches what `dev` serves up to three times, and `dev` ends that itself.
+  if (stop.signal.aborted && process.argv[2] !== 'serve-file') process.exit(interrupted);
   stop.abort(new Error('Interrupted'));
 };
 process.on('SIGINT', end).on('SIGTERM', end);

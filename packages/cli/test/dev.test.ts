@@ -86,3 +86,46 @@ it.each<
     await eventually(() => expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH'));
   if (of === 'watch') expect(dev.output).toContain('The process that watches the agent ended (SIGKILL)');
 });
+
+it('one Ctrl-C stops the agent as a server stops, whatever passes it on, and a second one at once', {
+  timeout: 120_000,
+}, async () => {
+  const main = join(root, 'packages/cli/src/main.ts');
+  for (const [times, code] of [
+    [1, 0],
+    [2, 130],
+  ] as const) {
+    const folder = temporaryFolder();
+    const file = join(folder, 'agent.ts');
+    const [mayEnd, ended] = [join(folder, 'may-end'), join(folder, 'ended')];
+    // Its turn lasts until a file is there, and another one says how the process ended.
+    writeFileSync(
+      file,
+      `import { existsSync, writeFileSync } from 'node:fs';
+        import { setTimeout } from 'node:timers/promises';
+        import { completed } from '${root}/packages/server/src/index.ts';
+        for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => console.log('Told by ' + name));
+        process.on('exit', (code) => writeFileSync('${ended}', 'with ' + code));
+        export default async function* () {
+          console.log('The turn runs');
+          while (!existsSync('${mayEnd}')) await setTimeout(5);
+          console.log('The turn is over');
+          yield completed();
+        }`,
+    );
+    const args = ['--conditions=@batonjs/source', main, 'dev', file, '--port', '0', '--no-inspect'];
+    await using dev = run(node, args, { cwd: folder });
+    const [, url = ''] = /^URL: (\S+)/m.exec(await dev.until(/^URL: \S+\n/m)) ?? [];
+    await cli(`send -a ${url} --async hello`);
+    await dev.until(/^The turn runs\n/m);
+    expect(dev.output).not.toContain('There is no option');
+    dev.signal('SIGINT');
+    // From the terminal, and from the process that watches.
+    await dev.until(/Told by[\s\S]*Told by/);
+    if (times === 1) writeFileSync(mayEnd, '');
+    else dev.signal('SIGINT');
+    expect(await dev.ended).toBe(code);
+    await eventually(() => expect(readFileSync(ended, 'utf8')).toBe(`with ${code}`));
+    expect(dev.output.includes('The turn is over')).toBe(times === 1);
+  }
+});

@@ -225,6 +225,23 @@ describe('a fork', () => {
     expect([answered.untaken[0]?.message.messageId, nextTurnAt(answered)]).toEqual(['f1', '']);
   });
 
+  it('at a question for a link goes on with the answer of a person alone', () => {
+    const asked = to('INPUT_REQUIRED', 'w1') as Extract<Command, { type: 'update' }>;
+    const link = { ...openCallback('ana', at(60)), answers: { by: 'Ana', after: 'm1' } } as Command;
+    const update = { ...asked.update, onlyBy: ['Ana'] } as typeof asked.update;
+    const begun = [receive('m1'), create, startTurn, link, { ...asked, update }, endTurn];
+    const byAna = { ...receive('answer-ana'), caller: { answeredBy: 'Ana' } } as Command;
+    for (const [commands, parts, next] of [
+      [begun, undefined, undefined],
+      [begun, [text('yes')], undefined],
+      [[...begun, byAna], undefined, ''],
+    ] as const) {
+      const { facts: log } = given(...commands);
+      const { state } = forkLog('task', log, { ...fork, from: { position: log.length }, parts });
+      expect(nextTurnAt(state)).toBe(next);
+    }
+  });
+
   it('goes back before the end of a turn that ended its task, and cannot begin after the end', () => {
     const ended = given(receive('m1'), create, startTurn, step('pay', 7), to('COMPLETED')).facts;
     const at = (position: number) => forkLog('task', ended, { ...fork, from: { position } });

@@ -8,7 +8,7 @@ import { CliError, usage } from '../errors/cli-error.ts';
 import { addExample, addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { toCount } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import { interrupted, type RunContext } from '../run-context.ts';
 
 interface DevFlags extends CommonOptions {
   readonly port: number;
@@ -41,7 +41,7 @@ export function addDev(program: Command, run: Run): void {
       let close = async () => {};
       io.signal.throwIfAborted();
       io.signal.addEventListener('abort', () => void close().then(() => process.exit()));
-      endWithDev();
+      endWithDev(io.signal);
       process.once('exit', (code) => code !== 0 && send({ state: 'failed' }));
       send({ state: 'starts' });
       const served = await serveFile(file, Number(port), data);
@@ -53,11 +53,17 @@ export function addDev(program: Command, run: Run): void {
   );
 }
 
-/** Ends this process with the one that watches, and both with `baton dev`, even if that is killed. */
-function endWithDev(): void {
+/**
+ * Ends this process with the one that watches, and both with `baton dev`, even if that is killed: at once where they end
+ * already, so that a second Ctrl-C does not wait.
+ */
+function endWithDev(ending: AbortSignal): void {
   const watching = process.ppid;
   process.once('disconnect', () => process.exit());
-  const stop = () => process.ppid === watching && process.kill(watching, 'SIGTERM');
+  const stop = () => {
+    if (ending.aborted) process.exit(interrupted);
+    if (process.ppid === watching) process.kill(watching, 'SIGTERM');
+  };
   if (process.connected) process.stdin.once('end', stop).resume();
 }
 

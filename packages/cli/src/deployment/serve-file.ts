@@ -13,12 +13,9 @@ export async function serveFile(
   port: number,
   data: string,
 ): Promise<{ url: string; name: string; close: () => Promise<void> }> {
-  const module = (await import(pathToFileURL(file).href)) as Partial<AgentServerOptions> & {
-    default?: unknown;
-  };
-  const exported =
-    typeof module.default === 'object' ? (module.default as Partial<AgentServerOptions>) : module;
-  const agent = exported.agent ?? module.default;
+  const { default: main, ...named } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+  const exported: Partial<AgentServerOptions> = typeof main === 'object' ? { ...main } : named;
+  const agent = exported.agent ?? main;
   if (typeof agent !== 'function')
     throw usage(`${basename(file)} exports no agent`, 'Its default export is a function, or { agent, card }');
   mkdirSync(dirname(data), { recursive: true });

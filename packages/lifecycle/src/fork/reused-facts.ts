@@ -1,16 +1,16 @@
 import type { ChildUpdated, Fact } from '../facts.ts';
-import type { State } from '../state.ts';
+import { answerPrefix, type State } from '../state.ts';
 import { isTerminal } from '../states.ts';
 import { viewArtifact } from '../view.ts';
 import type { Fork } from './fork.ts';
 
 /**
  * The facts that a fork takes over after the first message, of the facts up to its point and the state there. The rest is
- * the origin's alone: failures and further attempts, a cancel request, callbacks without a value, children at work.
- * Artifacts are whole, at the end.
+ * the origin's alone: failures and further attempts, a cancel request, callbacks without a value or an answer, children
+ * at work. Artifacts are whole, at the end.
  */
 export function reusedFacts(taken: readonly Fact[], state: State, fork: Fork): readonly Fact[] {
-  const answered = new Set(taken.flatMap((fact) => (fact.type === 'callback-received' ? [fact.id] : [])));
+  const answered = new Set(taken.flatMap((fact) => answeredIn(fact) ?? []));
   const ended = new Map<string, ChildUpdated>();
   for (const fact of taken) if (fact.type === 'child-updated') ended.set(fact.name, fact);
   const reused = taken.slice(1).filter((fact) => isReused(fact, state, fork, { answered, ended }));
@@ -28,8 +28,15 @@ export function reusedFacts(taken: readonly Fact[], state: State, fork: Fork): r
   return [...reused, ...artifacts];
 }
 
+/** The id of the callback whose value, or whose answer of a person, the fact is. */
+function answeredIn(fact: Fact): string | undefined {
+  if (fact.type === 'callback-received') return fact.id;
+  const id = fact.type === 'message-received' ? fact.message.messageId : '';
+  return id.startsWith(answerPrefix) ? id.slice(answerPrefix.length) : undefined;
+}
+
 interface Finished {
-  /** The ids of callbacks whose value came. */
+  /** The ids of callbacks whose value or answer came. */
   readonly answered: ReadonlySet<string>;
   /** The latest fact of each child. */
   readonly ended: ReadonlyMap<string, ChildUpdated>;
