@@ -107,7 +107,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/store-etcd/src/{etcd-rows,rows/*,layout/*,logs/*}.ts'],
     tests: [
       'scripts/mutation/stores/etcd.test.ts',
-      'packages/store-etcd/test/{buckets,damaged,known-tasks,large-changes,large-webhooks,layout,meanwhile,outcomes,prune,queue-fronts,reads,round-trips,watches}.test.ts',
+      'packages/store-etcd/test/{buckets,damaged,large-changes,large-webhooks,layout,meanwhile,outcomes,prune,queue-fronts,reads,round-trips,watches}.test.ts',
     ],
     server: 'etcd',
   },
@@ -177,7 +177,7 @@ export const parts: Readonly<Record<string, Part>> = {
     warm: true,
     tests: [
       'packages/inspector/test/{agents,charts,clients,http,models,tasks,timeline,wire}/*.test.ts',
-      'packages/inspector/test/{card-report,graph,guard,leaving,program,recording,scopes,store-timeline,timeline,wire}.test.ts',
+      'packages/inspector/test/{card-report,graph,guard,leaving,program,recording,store-timeline,timeline,wire}.test.ts',
       'test/secrets/{client-requests,inspector}.test.ts',
     ],
     mutate: [...sourcesOf('inspector'), '!packages/inspector/src/{cli.ts,{app,api}/**}'],

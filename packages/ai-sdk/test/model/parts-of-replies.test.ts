@@ -79,7 +79,7 @@ describe('the parts of a reply', () => {
       'text-delta 1  three',
       'text-end 1',
       'text-start 2',
-      'text-delta 2 \n\nAnew',
+      'text-delta 2 \n\nAgain',
       'text-delta 2  and more',
     ]);
   });

@@ -46,7 +46,7 @@ export function unlessAborted<T>(answer: T | PromiseLike<T>, signal: AbortSignal
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     if (signal.aborted) stop();
-    signal.addEventListener('abort', stop);
+    else signal.addEventListener('abort', stop, { once: true });
     Promise.resolve(answer)
       .finally(() => signal.removeEventListener('abort', stop))
       .then(resolve, reject);
