@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { inflateSync } from 'node:zlib';
 import { createAgentServer, reply } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
@@ -15,6 +16,7 @@ import { createClient } from 'redis';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Cluster } from '../../packages/store-etcd/src/cluster/cluster.ts';
 import { Connections } from '../../packages/store-etcd/src/cluster/connections.ts';
+import { keysOf } from '../../packages/store-etcd/src/layout/keys.ts';
 import { layouts as etcdLayouts } from '../../packages/store-etcd/src/layout/meta.ts';
 import {
   layouts as postgresLayouts,
@@ -149,6 +151,85 @@ describe.each(kinds)('data of other releases in %s', (kind) => {
     });
     await expect(listen(server)).rejects.toThrow(words);
   });
+});
+
+/** For each store: opens the same data each time, and reads the number of its layout after it wrote one, if it is given. */
+const numbered: Readonly<
+  Record<keyof typeof stored, { open(): Store; layout(number?: number): Promise<unknown> }>
+> = {
+  sqlite: {
+    open: () => sqliteStore(join(folder, 'numbered.db')),
+    async layout(number) {
+      const db = new DatabaseSync(join(folder, 'numbered.db'));
+      if (number) db.exec(`PRAGMA user_version = ${number}`);
+      const read = db.prepare('PRAGMA user_version').get();
+      db.close();
+      return read?.user_version;
+    },
+  },
+  postgres: {
+    open: () => postgresStore(postgres!.url, { schema: 'numbered' }),
+    async layout(number) {
+      const client = new pg.Client({ connectionString: postgres!.url });
+      await client.connect();
+      const text = `UPDATE numbered.meta SET value = coalesce($1, value) WHERE name = 'version' RETURNING value`;
+      const { rows } = await client.query(text, [number]).finally(() => client.end());
+      return Number(rows[0].value);
+    },
+  },
+  redis: {
+    open: () => redisStore({ url: redis!.url, prefix: 'numbered' }),
+    layout: (number) =>
+      withRedis(async (client) => {
+        if (number) await client.hSet('numbered:layout', 'layout', number);
+        return Number(await client.hGet('numbered:layout', 'layout'));
+      }),
+  },
+  etcd: {
+    open: () => etcdStore(etcd!.urls, { prefix: 'numbered' }),
+    layout: (number) =>
+      withEtcd(async (cluster) => {
+        const { meta: key } = keysOf('numbered');
+        const kept = JSON.parse(String((await cluster.get(key))?.value));
+        const value = JSON.stringify({ ...kept, layout: number ?? kept.layout });
+        await cluster.transact({ success: [{ put: { key, value } }] });
+        return JSON.parse(value).layout;
+      }),
+  },
+};
+
+describe.each(kinds)('data in %s that a newer release brings forward', (kind) => {
+  const { open, layout } = numbered[kind];
+
+  it.skipIf(!stores[kind].isHere)(
+    'keep their number, and are refused from its next generation on',
+    async () => {
+      const opened = () => {
+        const store = open();
+        onTestFinished(() => store.close());
+        return store;
+      };
+      const store = opened();
+      const identity = await store.identity();
+      const [added, raised] = [layouts[kind] + 1, layouts[kind] + 100];
+      onTestFinished(async () => void (await layout(layouts[kind])));
+      await layout(added);
+      const beside = opened();
+      expect([await store.identity(), await beside.identity()]).toEqual([identity, identity]);
+      await beside.commit(chunkAfter(0, { taskId: `${process.pid} ${Date.now()}` }));
+      expect(await layout()).toBe(added);
+      const card = { name: 'Echo', description: 'Says it again' };
+      const server = createAgentServer({ card, agent: ({ text }) => reply(text), store, logger: () => {} });
+      onTestFinished(() => server.close());
+      expect(await server.readiness()).toMatchObject({ isReady: true });
+      await layout(raised);
+      const refused = { code: 'UNUSABLE', message: expect.stringContaining(`has number ${raised}`) };
+      for (const one of [store, beside]) await expect(one.identity()).rejects.toMatchObject(refused);
+      await expect
+        .poll(() => server.readiness())
+        .toMatchObject({ isReady: false, reason: 'refused', message: refused.message });
+    },
+  );
 });
 
 /** One row of each kind, by ids and times that are always the same. */

@@ -44,3 +44,22 @@ it.skipIf(!cluster)('A wall clock that is set back holds back no turn of a sched
   const claim = { queue: 'q', holder: 'h', ttlMs: hour, limit: 9, schedule };
   expect(await store.claim(claim)).toMatchObject([{ taskId: 't', fence: 1 }]);
 });
+
+it.skipIf(!cluster)(
+  'A process whose wall clock is a little ahead is heard of when it adds a task',
+  async () => {
+    const prefix = `clocks/${randomUUID()}`;
+    const here = etcdStore(cluster!.urls, { prefix });
+    onTestFinished(() => here.close());
+    let isHeard = false;
+    await here.subscribe({ queue: 'q' }, () => {
+      isHeard = true;
+    });
+    const other = startStoreProcess(900);
+    onTestFinished(() => other.kill());
+    await other
+      .open('etcd', cluster!.urls, { prefix })
+      .commit(chunkAfter(0, { turn: { queue: 'q', want: true } }));
+    await expect.poll(() => isHeard).toBe(true);
+  },
+);

@@ -4,6 +4,8 @@ import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { etcdStore } from '../src/index.ts';
 import { ClusterClock } from '../src/layout/cluster-clock.ts';
+import { digestOf } from '../src/layout/digest.ts';
+import { identityOf } from '../src/layout/meta.ts';
 import { timeIn } from '../src/layout/order.ts';
 import { openInterrupted } from './interrupted-store.ts';
 
@@ -37,6 +39,23 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
     expect(taken).toEqual(['a']);
   });
 
+  it('removes a webhook: a claim takes the next one, and a list has none without its config', async () => {
+    const { store, cluster, keys, other } = openTwo();
+    for (const taskId of ['a', 'b']) {
+      await other.commit(chunkAfter(0, { taskId }));
+      const config = { id: 'w', taskId, url: 'https://hooks.example', token: 'x'.repeat(8_000) };
+      const push = { scope: 's', taskId, id: 'w', config, protocolVersion: '1.0', queue: 'q', cursor: 0 };
+      await other.putPushConfig(push);
+    }
+    const removes = (taskId: string) => () => other.removePushConfig('s', taskId, 'w');
+    await store.ping();
+    cluster.after = { text: keys.deliveries('q'), act: removes('a') };
+    expect((await store.claimDeliveries(claim('h'))).map(({ push }) => push.taskId)).toEqual(['b']);
+    cluster.after = { text: keys.webhooks(digestOf('s', 'b')), act: removes('b') };
+    expect(await store.listPushConfigs('s', 'b', { limit: 9 })).toEqual([]);
+    expect(cluster.after).toBeUndefined();
+  });
+
   it('begins on the same keys: both have one identity, and see when the data is replaced', async () => {
     const { store, cluster, keys, other } = openTwo();
     let first = '';
@@ -46,6 +65,7 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
         first = await other.identity();
       },
     };
+    expect(await identityOf(cluster, keys.meta)).toBe(first);
     expect(await store.identity()).toBe(first);
     expect(await other.identity()).toBe(first);
     await cluster.transact({ success: [{ delete: { key: keys.meta } }] });
@@ -124,5 +144,18 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
     };
     await expect.poll(isLater).toBe(true);
     expect(String((await cluster.get(key))?.value) >= later).toBe(true);
+  });
+
+  it('is not known, as etcd does not answer: the clock of leases goes on', async () => {
+    const { cluster, keys } = openTwo();
+    const clock = new ClusterClock(cluster, keys.clock);
+    await clock.follow();
+    const began = clock.now();
+    cluster.before = { text: keys.clock, act: () => Promise.reject(new Error('No answer')) };
+    while (cluster.before) {
+      await clock.follow();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect((await clock.moment()).leaseNow).toBeGreaterThan(began);
   });
 });

@@ -7,6 +7,7 @@ import { pauseProcess } from '../../../test/kit/processes.ts';
 import { repetitions } from '../../../test/kit/repetitions.ts';
 import { chunkAfter, persist, untilItWorks } from '../../../test/kit/task-logs.ts';
 import { canStartPostgres, type PostgresServer, startPostgres } from '../../../test/support/postgres.ts';
+import { poolDatabase } from '../src/database/pool-database.ts';
 import { type PostgresStoreOptions, postgresStore } from '../src/index.ts';
 
 const server: PostgresServer | undefined = (await canStartPostgres()) ? await startPostgres() : undefined;
@@ -217,6 +218,20 @@ describe.skipIf(!server)('A row that another process holds', () => {
     }
     await persist(store, chunkAfter(1));
     expect(await commitIds(store)).toEqual(inOrder(2));
+  });
+
+  it('is written as soon as that process has stood still in its transaction for too long', async () => {
+    const timeoutMs = 4_000;
+    const store = open({ timeoutMs });
+    await store.commit(chunkAfter(0));
+    const stopped = poolDatabase(admin, { name: '', timeoutMs, owned: false, keepsPlans: false });
+    let written: unknown;
+    const transaction = stopped.transact(async ({ query }) => {
+      await query('SELECT FROM baton.tasks FOR UPDATE');
+      written = await store.commit(chunkAfter(1));
+    });
+    await expect(transaction).rejects.toThrow();
+    expect(written).toMatchObject({ version: 2 });
   });
 
   it('is written again after a deadlock that the other process won', async () => {

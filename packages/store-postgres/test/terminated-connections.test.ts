@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { chunkAfter, persist } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { type RemoteStores, startStoreProcess } from '../../../test/support/remote-stores.ts';
+import { outliveLostConnections } from '../src/database/lost-connections.ts';
 
 const postgres = await postgresForTests();
 const admin = new pg.Pool({ connectionString: postgres?.url, max: 2 });
@@ -124,3 +125,16 @@ describe.skipIf(!postgres).for([
     await store.close();
   });
 });
+
+it.skipIf(!postgres)(
+  'A pool of its caller outlives the loss of connections that it opened before',
+  async () => {
+    const pool = new pg.Pool({ connectionString: postgres!.url, max: 1 });
+    (await pool.connect()).release();
+    outliveLostConnections(pool);
+    const client = await pool.connect();
+    client.emit('error', new Error('terminated'));
+    client.release();
+    await pool.end();
+  },
+);

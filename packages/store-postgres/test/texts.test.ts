@@ -3,6 +3,8 @@ import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
+import { createSchema } from '../src/database/create-schema.ts';
+import { poolDatabase } from '../src/database/pool-database.ts';
 import { type PostgresStoreOptions, postgresStore } from '../src/index.ts';
 
 const server = await postgresForTests();
@@ -30,6 +32,16 @@ it.skipIf(!server)('texts are searched from when one process switched that on in
   };
   const tables = async () =>
     (await pool.query('SELECT tablename FROM pg_tables WHERE schemaname = $1', [schema])).rows.length;
+
+  // While a process creates the schema without them, another one creates it with them.
+  const database = poolDatabase(pool, { name: '', timeoutMs: 20_000, owned: false, keepsPlans: false });
+  const late: typeof database.transact = async (work) => {
+    await open({ textSearch: true }).identity();
+    return database.transact(work);
+  };
+  const options = { schema, quoted: `"${schema}"`, textSearch: false };
+  expect(await createSchema({ ...database, transact: late }, options)).toEqual({ texts: true, isOld: false });
+  await pool.query(`DROP SCHEMA "${schema}" CASCADE`);
 
   const before = open();
   await create(before, 'early');

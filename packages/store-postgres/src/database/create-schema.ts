@@ -50,7 +50,7 @@ export async function createSchema(database: Database, options: SchemaOptions): 
     const message = `${database.name} does not let this role create the schema ${quoted} or its tables`;
     throw new StoreError('UNUSABLE', message, { cause: error });
   }
-  // Another process may have created it, of another release.
+  // Another process may have created it meanwhile, with a table of texts.
   return (await createdSchema(database, options)) ?? { texts: false, isOld: false };
 }
 

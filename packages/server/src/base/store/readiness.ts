@@ -46,6 +46,8 @@ export function createReadiness({ store, clock, isOpen, owners, versions, peers 
   async function probe(): Promise<void> {
     try {
       await (store.probe ? store.probe() : store.ping());
+      // A newer release may have brought the data to a layout that this one does not read.
+      await store.identity();
       const message = await owners.refusal();
       const unserved = versions && unservedText(await versions.unserved());
       const warning = [unserved, await peers?.differences(probeEveryMs)].filter(Boolean).join('; ');
