@@ -56,6 +56,16 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
     expect(cluster.after).toBeUndefined();
   });
 
+  it('deletes the record that a page begins with: the page has the next one', async () => {
+    const { store, cluster, keys, other } = openTwo();
+    for (const name of ['r/a', 'r/b']) await other.putRecord(name, 0, name);
+    await store.ping();
+    const { revision } = (await other.getRecord('r/a'))!;
+    cluster.after = { text: keys.records, act: () => other.deleteRecord('r/a', revision) };
+    const page = await store.listRecords({ prefix: 'r/', limit: 1 });
+    expect(page.map(({ name }) => name)).toEqual(['r/b']);
+  });
+
   it('begins on the same keys: both have one identity, and see when the data is replaced', async () => {
     const { store, cluster, keys, other } = openTwo();
     let first = '';

@@ -106,9 +106,11 @@ it.skipIf(!cluster)(
     });
     let streams = 0;
     const open = connections.stream.bind(connections);
-    connections.stream = (member, method, timeoutMs) => {
+    const ended: unknown[] = [];
+    connections.stream = async (member, method, timeoutMs) => {
       streams++;
-      return open(member, method, timeoutMs);
+      const stream = await open(member, method, timeoutMs);
+      return stream.on('error', ({ details }: { details: string }) => ended.push(details));
     };
     const key = `watches/${randomUUID()}`;
     const values: string[] = [];
@@ -116,6 +118,7 @@ it.skipIf(!cluster)(
     await watch.created;
     connections.leave(connections.current);
     await expect.poll(() => streams).toBe(2);
+    expect(ended).toEqual(['Cancelled on client']);
     await new Cluster(connections, 20_000).transact({ success: [{ put: { key, value: 'later' } }] });
     await expect.poll(() => values).toEqual(['later']);
   },

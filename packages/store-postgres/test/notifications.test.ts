@@ -11,6 +11,7 @@ import { poolDatabase } from '../src/database/pool-database.ts';
 import { Transactions } from '../src/database/transactions.ts';
 import { postgresStore } from '../src/index.ts';
 import { isHeard, Registration } from '../src/notifications/registration.ts';
+import { Wakeups } from '../src/notifications/wakeups.ts';
 
 const server = (await canStartPostgres()) ? await startPostgres(['-c', 'fsync=off']) : undefined;
 const admin = new pg.Pool({ connectionString: server?.url, max: 1 });
@@ -146,11 +147,33 @@ describe.skipIf(!server)('A process', () => {
   it('finds what was written by another one that could not know that it listens', async () => {
     const [store, writer] = [open('unknown'), open('unknown')];
     await writer.commit(chunkAfter(0));
-    const heard = Promise.withResolvers<void>();
-    await store.subscribe(topic, (version) => version === 2 && heard.resolve());
-    await sql('DELETE FROM unknown.listeners');
-    await writer.commit(chunkAfter(1));
-    await heard.promise;
+    const seen: unknown[] = [];
+    await store.subscribe(topic, (version) => void seen.push(version));
+    await sql('UPDATE unknown.tasks SET version = 2');
+    await expect.poll(() => seen).toContain(2);
+  });
+
+  it('tells its subscribers to look, and looks, where others took it for gone', async () => {
+    const quoted = '"gone"';
+    await open('gone').commit(chunkAfter(0));
+    const database = poolDatabase(admin, { name: '', timeoutMs: 5_000, owned: false, keepsPlans: false });
+    const transactions = new Transactions(database, async () => {});
+    const wakeups = new Wakeups({
+      ...{ database, transactions, schema: 'gone', quoted, notify: true, renewEveryMs: 20 },
+      secret: async () => 'secret',
+    });
+    cleanUps.push(() => wakeups.close());
+    const seen: unknown[] = [];
+    await wakeups.subscribe(topic, (version) => void seen.push(version));
+    const until = async () => Number((await sql('SELECT max(until) AS until FROM gone.listeners'))[0]?.until);
+    const first = await until();
+    await expect.poll(until).toBeGreaterThan(first + 100);
+    await sql('UPDATE gone.tasks SET version = 9');
+    const lapsed = async () => {
+      await sql('DELETE FROM gone.listeners');
+      return seen;
+    };
+    await expect.poll(lapsed).toEqual(expect.arrayContaining([undefined, 9]));
   });
 
   it('says in the database that it listens, again and again, until it closes', async () => {
@@ -166,6 +189,7 @@ describe.skipIf(!server)('A process', () => {
     });
     await sql(`INSERT INTO "said".listeners VALUES ('dead', 5), ('alive', 1e15)`);
     const isHeardBy = async (id: string) => (await sql(`SELECT ${isHeard(schema, id)} AS heard`))[0]?.heard;
+    expect(await isHeardBy('alive')).toBe(false);
     const ids = async () => (await sql('SELECT id FROM "said".listeners ORDER BY id')).map(({ id }) => id);
     expect(await registration.begin()).toBe(false);
     expect(await ids()).toEqual(['alive', 'me']);

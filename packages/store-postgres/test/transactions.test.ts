@@ -192,3 +192,19 @@ it.skipIf(!server)(
     }
   },
 );
+
+it.skipIf(!server)('A log that is deleted while it is read is gone, and not cut off', async () => {
+  const database = poolDatabase(admin, {
+    ...{ name: 'PostgreSQL', timeoutMs: 20_000, owned: false, keepsPlans: true },
+  });
+  const options = { schema, notify: false, textSearch: false, onGroup: undefined };
+  const other = createStore('PostgreSQL', postgresRows(database, options));
+  await other.commit(chunkAfter(0, { head: headAt(1, { closed: true }) }));
+  const query: typeof database.query = async (text, values) => {
+    const rows = await database.query(text, values);
+    if (text.includes('.snapshots')) await other.erase!('s', 't');
+    return rows;
+  };
+  const store = createStore('PostgreSQL', postgresRows({ ...database, query }, options));
+  expect(await store.load('s', 't')).toBeUndefined();
+});

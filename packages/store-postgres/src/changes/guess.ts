@@ -43,15 +43,13 @@ export class Guess {
     // Records that are wanted with a task mostly are not there, and neither is the task: the statement compares both.
     const records = step.wanted.records?.map(() => undefined);
     if (records && tasks?.some(({ row }) => row)) return undefined;
-    // The keys and the webhooks of a task that has some are not known.
-    if (!tasks || tasks.some(({ row }, n) => row && (row.webhooks > 0 || wanted[n]?.once))) return undefined;
+    // The keys of a task are not known, and tasks with webhooks are not either.
+    if (!tasks || tasks.some(({ row }, n) => row && wanted[n]?.once)) return undefined;
     // As if none waited but those of this group: the statement compares how many do.
     const inGroup = waiting && (this.collected.rooms.get(waiting.queue)?.wanted ?? 0);
     const change = guessed(step, { ...this.#moment, tasks, records, waiting: inGroup });
     const isWhole = change?.tasks?.length === tasks.length && change.tasks.every(({ after }) => after);
     if (!isWhole || change.webhooks || change.queue || change.callers || change.records) return undefined;
-    // A task without a row may be one that this process does not know: then there is nothing to compare.
-    if (change.tasks?.some(({ before, facts = [] }) => !before && facts.length === 0)) return undefined;
     return change;
   }
 

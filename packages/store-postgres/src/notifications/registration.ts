@@ -51,9 +51,11 @@ export class Registration {
   }
 
   async end(): Promise<void> {
-    clearTimeout(this.#timer);
-    if (this.#timer) await this.#options.transactions.query(this.#delete).catch(() => {});
+    const timer = this.#timer;
+    clearTimeout(timer);
+    // Before the deletion, so that a renewal under way begins no other timer.
     this.#timer = undefined;
+    if (timer) await this.#options.transactions.query(this.#delete).catch(() => {});
   }
 
   #renewLater(): void {

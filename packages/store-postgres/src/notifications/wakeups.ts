@@ -31,6 +31,7 @@ export interface WakeupsOptions {
   readonly notify: boolean;
   /** What only roles know that read the tables. */
   readonly secret: () => Promise<string>;
+  readonly renewEveryMs?: number;
 }
 
 /**
@@ -68,7 +69,7 @@ export class Wakeups {
     // Nothing is lost with a notification that the disk does not have, and no commit waits behind it.
     this.#notify = `SELECT pg_notify($1, $2), set_config('synchronous_commit', 'off', true) WHERE ${this.isHeard}`;
     this.#registration = new Registration({
-      ...{ schema, id: this.#sender, transactions },
+      ...{ ...options, schema, id: this.#sender, transactions },
       onKnown: () => {
         this.#isUnknown = false;
         this.#poll.stop();

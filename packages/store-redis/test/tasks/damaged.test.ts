@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createClient } from 'redis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
-import { chunkAfter } from '../../../../test/kit/task-logs.ts';
+import { chunkAfter, headAt } from '../../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
 import { redisStore } from '../../src/index.ts';
 
@@ -47,6 +47,15 @@ describe.skipIf(!redis)('What is damaged in Redis', () => {
     await client.del(key('task', 'a'));
     const claimed = await store.claim({ queue: 'q', holder: 'h', ttlMs: 60_000, limit: 9 });
     expect(claimed.map(({ taskId }) => taskId)).toEqual(['b']);
+  });
+
+  it('ends a prune in the middle of a task, whose deletion is remembered', async () => {
+    const { store, client, key } = await open();
+    await store.commit(chunkAfter(0, { head: headAt(1, { closed: true }) }));
+    await client.set(key('hooks', 't'), 'no hash');
+    await expect(store.prune({ closedBefore: '2100-01-01T00:00:00.000Z', limit: 9 })).rejects.toThrow();
+    const read = store.readFacts('s', 't', 1, 9, 'commit 1');
+    await expect(read).rejects.toMatchObject({ code: 'LOG_DELETED' });
   });
 });
 

@@ -131,4 +131,12 @@ describe('a store in parts', () => {
     const prune = (limit: number) => store.prune({ closedBefore: '2027-01-01T00:00:00.000Z', limit });
     expect([await prune(4), await prune(4), await prune(4)]).toEqual([4, 1, 0]);
   });
+
+  it('takes a fork back whose origin is gone from another part, and tells its readers so', async () => {
+    const store = inParts(2);
+    const fork = { ...{ scope: 's', taskId: 't1', commitId: 'c', expectedVersion: 0 }, facts: [fact] };
+    const forking = store.commit({ ...fork, head: headAt(1), origin: 't0' });
+    await expect(forking).rejects.toMatchObject({ code: 'LOG_DELETED' });
+    await expect(store.readFacts('s', 't1', 1, 9, 'c')).rejects.toMatchObject({ code: 'LOG_DELETED' });
+  });
 });
