@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { apiKey } from '@batonjs/auth';
 import { type Authenticate, completed, working } from '@batonjs/server';
+import { testClock } from '@batonjs/testing';
 import { describe, expect, it } from 'vitest';
 import { mounts } from '../../../test/kit/http/mounts.ts';
 import { listen } from '../../../test/kit/listen.ts';
@@ -40,6 +41,23 @@ describe('the handler of AG-UI', () => {
     front.say('Hello');
     await front.run();
     expect(linesOf(front)).toEqual(['user: Hello', 'assistant: Done']);
+  });
+
+  it('keeps a silent stream open as its server does', async () => {
+    const clock = testClock();
+    const handler = agUiHandler(serve(agent, { clock, streams: { heartbeatMs: 8_500 } }));
+    const reader = (await handler.fetch(post(input('hold'))))
+      .body!.pipeThrough(new TextDecoderStream())
+      .getReader();
+    const until = async (word: string) => {
+      for (let read = await reader.read(); !read.value?.includes(word); read = await reader.read())
+        if (read.done) expect.fail(`It ended without ${word}`);
+    };
+    await until('Thinking');
+    const silence = until(': ping');
+    await clock.advance(8_500);
+    await silence;
+    await reader.cancel();
   });
 
   it('separates callers, whom the server authenticates by the headers of their requests', async () => {

@@ -313,6 +313,7 @@ describe('a call', () => {
   it('is left by its signal while the connection opens', async () => {
     const silent = createTcpServer((socket) => void socket.on('error', () => {}));
     await once(silent.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void silent.close());
     const { port } = silent.address() as { port: number };
     const { call, client } = await begin();
     const leaving = new AbortController();
@@ -321,7 +322,6 @@ describe('a call', () => {
     expect(await failureOf(waiting)).toBe('enough');
     expect(getEventListeners(leaving.signal, 'abort')).toEqual([]);
     client.close();
-    silent.close();
   });
 
   it.each([

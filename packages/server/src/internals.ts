@@ -18,7 +18,7 @@ export type { Transition } from './log/write/transition.ts';
 export { derivedTaskId } from './operations/accept/derived-task-id.ts';
 export { labelOfSchedule as scheduleLabel } from './operations/accept/receive.ts';
 export { scopeOf } from './operations/call/call-context.ts';
-export { type Inside, insideOf } from './operations/call/inside-of.ts';
+export { heartbeatsOf, type Inside, insideOf } from './operations/call/inside-of.ts';
 export { taskNotFound } from './operations/call/open-task.ts';
 export { isStoreId } from './operations/call/page-token.ts';
 export { toWireError } from './operations/call/wire-error.ts';

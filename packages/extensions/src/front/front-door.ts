@@ -128,7 +128,7 @@ export function frontDoor(
         json: () => readJson(exchange, bodyBytes, ask),
       });
       const { body } = reply;
-      return typeof body === 'object' ? { ...reply, body: withHeartbeat(body) } : reply;
+      return typeof body === 'object' ? { ...reply, body: withHeartbeat(body, agent) } : reply;
     } catch (error) {
       return refusal(error, onError, refusals);
     }

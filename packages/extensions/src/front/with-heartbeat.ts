@@ -1,10 +1,10 @@
 import { sseHeartbeat } from '@batonjs/server/adapter';
+import { heartbeatsOf } from '@batonjs/server/internals';
 
-const heartbeatMs = 15_000;
-
-/** The texts of a stream, and a comment after each 15 s without one: it keeps the connection open. */
-export function withHeartbeat(texts: AsyncIterable<string>): AsyncIterableIterator<string> {
+/** The texts of a stream, and a comment whenever the server would send one: it keeps the connection open. */
+export function withHeartbeat(texts: AsyncIterable<string>, server: object): AsyncIterableIterator<string> {
   const iterator = texts[Symbol.asyncIterator]();
+  const heartbeats = heartbeatsOf(server);
   let reading: Promise<IteratorResult<string>> | undefined;
   return {
     [Symbol.asyncIterator]() {
@@ -13,13 +13,14 @@ export function withHeartbeat(texts: AsyncIterable<string>): AsyncIterableIterat
     async next() {
       reading ??= iterator.next();
       const idle = Promise.withResolvers<IteratorResult<string>>();
-      const timer = setTimeout(() => idle.resolve({ done: false, value: sseHeartbeat }), heartbeatMs);
+      const expire = () => idle.resolve({ done: false, value: sseHeartbeat });
+      const waiting = heartbeats.add({ expire });
       try {
         const result = await Promise.race([reading, idle.promise]);
         if (result.value !== sseHeartbeat) reading = undefined;
         return result;
       } finally {
-        clearTimeout(timer);
+        heartbeats.remove(waiting);
       }
     },
     async return() {

@@ -3,6 +3,9 @@ import type { Scope, TaskStore } from '@batonjs/store';
 import type { Caller } from '../../agent/caller.ts';
 import type { Logger } from '../../base/hooks/logger.ts';
 import type { RequestWatch } from '../../base/hooks/request-watch.ts';
+import { streamOptions } from '../../base/streams.ts';
+import { systemClock } from '../../base/timing/clock.ts';
+import { deadlinesOf } from '../../base/timing/deadline-timers.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** What other packages of this repository use of a server. */
@@ -36,3 +39,11 @@ export const keepInside = <Server extends object>(server: Server, value: Inside)
 
 /** The inside of a server; undefined for an object that `createAgentServer` did not make. */
 export const insideOf = (server: object): Inside | undefined => (server as { [inside]?: Inside })[inside];
+
+/** After how long a silent stream sends a comment: as the server says, and as it does by default without one. */
+export function heartbeatsOf(server: object): ReturnType<typeof deadlinesOf> {
+  const { clock, options } = insideOf(server)?.dependencies ?? withoutServer;
+  return deadlinesOf(options.streams.heartbeatMs, clock);
+}
+
+const withoutServer = { clock: systemClock, options: { streams: streamOptions } };
