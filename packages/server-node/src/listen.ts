@@ -42,9 +42,9 @@ const flushMs = 1_000;
 const storeMs = 2_000;
 
 /**
- * Serves one agent on a port of its own. Rejects if the port is not available, with the `code` of Node.js (`EADDRINUSE`), with
- * a `TypeError` for an option that it does not have, and, before it listens, if the store is one of another release or says
- * that the tasks of the `name` are those of another agent. A store that is away for a moment is no reason: requests are
+ * Serves one agent on a port of its own. Rejects with the `code` of Node.js (`EADDRINUSE`) if the port is not available, and
+ * with a `TypeError` for an option that it does not have. Rejects, before it listens, if the store is one of another release
+ * or says that the tasks of the `name` are those of another agent. A store that is away for a moment is no reason: requests are
  * answered 503 until it is back.
  */
 export async function listen(

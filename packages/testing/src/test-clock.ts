@@ -3,8 +3,8 @@ import { type Clock, type HearingClock, hear, nextRound } from '@batonjs/server/
 export interface TestClock extends Pick<Clock, 'now' | 'monotonic' | 'sleep'> {
   /**
    * Lets so many milliseconds pass. Time stops at each moment at which something is due, until that has run as far as it
-   * goes without more time: no call of a store or webhook is under way, and nothing asked the clock in three rounds of
-   * the event loop. A call that takes more than three real seconds is not waited for any longer. Rejects with
+   * goes without more time. It has once no call of a store or webhook is under way, and nothing asked the clock in three
+   * rounds of the event loop. A call that takes more than three real seconds is not waited for any longer. Rejects with
    * `RangeError` for less than 0.
    */
   advance(ms: number): Promise<void>;

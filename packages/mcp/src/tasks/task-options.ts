@@ -1,9 +1,9 @@
 import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
 
 /**
- * Whether a call of a tool becomes a task for a client that declares the extension: `immediate`, at once; `deferred`,
- * after `waitMs`, before which its questions are results; `required`, at once, and a call without the extension is
- * refused; `forbidden`, never.
+ * Whether a call of a tool becomes a task for a client that declares the extension. `immediate`: at once. `deferred`: after
+ * `waitMs`, before which its questions are results. `required`: at once, and a call without the extension is refused.
+ * `forbidden`: never.
  */
 export type TaskSupport = 'immediate' | 'deferred' | 'required' | 'forbidden';
 

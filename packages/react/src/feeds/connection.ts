@@ -1,6 +1,6 @@
 /**
- * How current a value is: nothing was asked for yet, the first answer is awaited, it is current, the connection is broken
- * and will be made again, or nothing more comes because the task has ended or an error is final.
+ * How current a value is. `idle`: nothing was asked for yet. `connecting`: the first answer is awaited. `reconnecting`: the
+ * connection is broken and will be made again. `closed`: the task has ended, or an error is final.
  */
 export type Connection = 'idle' | 'connecting' | 'connected' | 'reconnecting' | 'closed';
 

@@ -182,11 +182,11 @@ export interface Turn {
   readonly log: TurnLog;
   /**
    * Runs `fn` in a transaction of your database, and records its JSON result there and as that of a step of this name:
-   * its effects are committed once, however often the turn runs. A later attempt gets the result. Rejects, with nothing
-   * committed, where `fn` does, where JSON cannot hold the result, and where a later turn or attempt of the task was in
-   * the database before (`FENCED`); with the reason of the signal if that is aborted, also while `fn` runs; and with
-   * `OUTCOME_UNKNOWN` if the database cannot be asked, until the turn is over, whether it committed. Effects elsewhere
-   * than in `tx` happen at least once. Not to be called within `fn`.
+   * its effects are committed once, however often the turn runs. A later attempt gets the result. Rejects with nothing
+   * committed if `fn` does, if JSON cannot hold the result, and with `FENCED` after a later turn or attempt of the task.
+   * Rejects with the reason of the signal if that is aborted, also while `fn` runs. Rejects with `OUTCOME_UNKNOWN` if the
+   * database cannot be asked whether it committed, until the turn is over. Effects elsewhere than in `tx` happen at least
+   * once. Not to be called within `fn`.
    */
   transaction<Tx, T>(
     name: string,
@@ -219,8 +219,8 @@ export interface Turn {
   /**
    * Asks for another turn of this task at a time (a `Date`, or milliseconds since 1970), in place of the time it asked
    * for before; without a time, for none. It starts in any process, also after restarts, about a second late at most if
-   * a process is free, or at once if the time has come; turns in a row that ask for a time that has come follow each
-   * other with pauses of 1, 2, 4 … 60 seconds. A turn that starts before, for a message, forgets the time. Call it
+   * a process is free. If the time has come, it starts at once. Turns in a row that ask for such a time follow each other
+   * with pauses of 1, 2, 4 … 60 seconds. A turn that starts before, for a message, forgets the time. Call it
    * before the turn ends: the agent may end then without having ended the task. Resolves when it is recorded. Throws
    * `RangeError` for a time that is none, or is after the year 9999.
    */

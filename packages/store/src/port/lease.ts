@@ -61,10 +61,10 @@ export interface ClaimRequest {
    */
   readonly isKept?: (holder: string) => boolean;
   /**
-   * Gives out only as many tasks as may run at once, counted in the same step, also where claims race; and in order:
-   * one task of each scope in turn, the scope that got none for the longest time first; within a scope the task that
-   * has waited longest, by the time since it waits or is due, plus `aheadMs`. Leases that ran out are given out in any
-   * case: their turns are counted already. Without effect with `task`. Only at stores with `schedules`.
+   * Gives out only as many tasks as may run at once, counted in the same step, also where claims race. Scopes come in
+   * turn, that which got none for the longest time first. Within a scope the task that has waited longest comes first,
+   * by the time since it waits or is due, plus `aheadMs`. Leases that ran out are given out in any case: their turns are
+   * counted already. Without effect with `task`. Only at stores with `schedules`.
    */
   readonly schedule?: TurnSchedule;
 }

@@ -46,8 +46,8 @@ export interface TaskStore extends RecordStore {
   /**
    * Up to `limit` facts after position `after`, contiguous. Empty at the end of the log and for an unknown task.
    * Rejects with code `LOG_GAP` if facts right after `after` were pruned, and with `UNREADABLE` if one is damaged.
-   * `lastCommitId` is the `commitId` that the reader knows at `after` (1 or more): if the log does not hold that commit
-   * there, rejects with code `LOG_DELETED` after an `erase` or a `prune` of the last hour, and with `LOG_DIVERGED` otherwise.
+   * `lastCommitId` is the `commitId` that the reader knows at `after` (1 or more). If the log does not hold it there, this
+   * rejects: with code `LOG_DELETED` after an `erase` or a `prune` of the last hour, otherwise with `LOG_DIVERGED`.
    */
   readFacts(
     scope: Scope,

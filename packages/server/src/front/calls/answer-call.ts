@@ -72,10 +72,12 @@ export interface AnsweringParts {
 }
 
 /**
- * Answers a call of any binding, which decoded it and encodes the answer. Checks, in this order: the caller and how
- * much it asks, the version, whether the call can be read, how many messages the caller sends, the capabilities of the
- * card, required extensions, the params, the tenant, and that the server is open. Rejects with the first refusal. Spec:
- * §3.3.
+ * Answers a call of any binding, which decoded it and encodes the answer. Rejects with the first refusal of these checks:
+ * 1. the caller and how much it asks, the version, whether the call can be read;
+ * 2. how many messages the caller sends, the capabilities of the card, required extensions;
+ * 3. the params, the tenant, and that the server is open.
+ *
+ * Spec: §3.3.
  */
 export async function answerCall(decoded: DecodedCall, parts: AnsweringParts): Promise<Answer> {
   const { dependencies, admission, tenants } = parts;

@@ -29,9 +29,9 @@ export interface StreamSource {
 }
 
 /**
- * The text of a stream in the format of Server-Sent Events: its events, a comment at once if there are none yet, and every
- * `heartbeatMs` without an event, and an error as the last event if the stream fails. Events that are there at the same time
- * become one text.
+ * The text of a stream in the format of Server-Sent Events. A comment comes at once if there is no event yet, and after each
+ * `heartbeatMs` without one. An error is the last event if the stream fails. Events that are there at the same time become
+ * one text.
  */
 export const streamBody = (source: StreamSource): AsyncIterableIterator<string> => new StreamBody(source);
 

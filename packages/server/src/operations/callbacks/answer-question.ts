@@ -65,8 +65,8 @@ export interface AnswerErrors {
 
 /**
  * Answers a question, once, and starts the next turn. Resolves to `answered` if the answer is in the log, now or since
- * the same one came before; to the question with errors, if the answer does not fit it; to the question that the task
- * asks by now, if that is another one; else to why not. Rejects with `RESOURCE_EXHAUSTED` if the log of the task or the
+ * the same one came before. Resolves to the question with errors if the answer does not fit it, and to the one that the
+ * task asks by now if that is another one; else to why not. Rejects with `RESOURCE_EXHAUSTED` if the log of the task or the
  * queue is full.
  */
 export const answerQuestion = (
