@@ -32,6 +32,9 @@ const brokenStores: Record<string, (store: Both) => Partial<Both>> = {
       return given;
     },
   }),
+  'does not hear of the longest wait': (store) => ({
+    claimDeliveries: ({ beyondMs: _, ...request }) => store.claimDeliveries(request),
+  }),
   'ignores the limit': (store) => ({
     claimDeliveries: (request) => store.claimDeliveries({ ...request, limit: 99 }),
   }),

@@ -143,7 +143,7 @@ export class MemoryRows implements Rows<Json> {
       turns: turns?.callers.map(({ scope, except }) =>
         queues.order.ready(turns.queue, scope, except, { now, orderNow }, turns.limit),
       ),
-      deliveries: deliveries && this.#webhooks.ready(deliveries.queue, now, deliveries.limit),
+      deliveries: deliveries && this.#webhooks.ready(deliveries, now),
       dead: dead && this.#webhooks.dead(dead.queue).sort(byName).slice(0, dead.limit),
       ended: ended && this.#ended.first(ended),
       listed: listed && this.#records.listed(listed),

@@ -31,4 +31,4 @@ export {
   stateOf,
 } from './rules/task-row.ts';
 export type { TurnPlace } from './rules/turn-order.ts';
-export { byName } from './rules/webhook-row.ts';
+export { byName, readyBetween } from './rules/webhook-row.ts';

@@ -12,6 +12,8 @@ import { backoffOf } from './push-options.ts';
 import type { DeliveryDependencies } from './webhooks.ts';
 
 const batch = 32;
+/** How often it looks for webhooks that a clock which was ahead has put off. */
+const lookMs = 60_000;
 /** How many webhooks are retried early in one store call. */
 const retriedAtOnce = 100;
 /** The failures of a host that lengthen the wait of its postponed deliveries; further ones do not. */
@@ -73,10 +75,12 @@ export class Deliverer {
     const { clock } = this.#dependencies;
     const { pollMs } = this.#dependencies.options;
     const steps = new ClockSteps(clock);
+    let lookAt = clock.monotonic() + lookMs * clock.random();
     while (!this.#stop.signal.aborted) {
       this.#notified = new AbortController();
       // Their times would come too late.
       if (steps.next() < 0) await this.#retryNow(this.#failing.names);
+      if (clock.monotonic() >= lookAt && (await this.#claimPutOff())) lookAt = clock.monotonic() + lookMs;
       const limit = this.#claimable;
       const claimed = await this.#claimSafely(limit);
       // There may be more to claim at once.
@@ -91,24 +95,33 @@ export class Deliverer {
     return Math.max(0, Math.min(batch, this.#shares.free));
   }
 
+  /** Resolves whether it got all webhooks that wait longer than the options allow: a clock was ahead. */
+  async #claimPutOff(): Promise<boolean> {
+    const { push, options } = this.#dependencies;
+    const limit = this.#claimable;
+    const { maxDelayMs } = push.options.retry;
+    const longestMs = Math.max(maxDelayMs, options.pollMs, 2 * deliveryMs(this.#dependencies));
+    return (await this.#claimSafely(limit, Math.min(longestMs, Number.MAX_SAFE_INTEGER))) < limit;
+  }
+
   /** Resolves to how many were claimed. Never rejects. */
-  async #claimSafely(limit: number): Promise<number> {
+  async #claimSafely(limit: number, beyondMs?: number): Promise<number> {
     if (limit === 0) return 0;
     try {
-      return await this.#claim(limit);
+      return await this.#claim(limit, beyondMs);
     } catch (error) {
       this.#dependencies.report('Could not claim deliveries', { error });
       return 0;
     }
   }
 
-  async #claim(limit: number): Promise<number> {
+  async #claim(limit: number, beyondMs?: number): Promise<number> {
     const { push, clock } = this.#dependencies;
     const { queue } = this.#dependencies.options;
     const unsigned = push.sign ? undefined : push.peers;
     // Those that started since are looked for only where there is something to send.
     if (unsigned && (await sign(unsigned, Number.POSITIVE_INFINITY))) return 0;
-    const request = { queue, holder: newId(clock), ttlMs: deliveryMs(this.#dependencies), limit };
+    const request = { queue, holder: newId(clock), ttlMs: deliveryMs(this.#dependencies), limit, beyondMs };
     const deliveries = await push.store.claimDeliveries(request);
     if (unsigned && deliveries.length > 0 && (await sign(unsigned, heardWithinMs))) {
       await Promise.all(deliveries.map((delivery) => this.#giveBack(delivery)));

@@ -1,6 +1,12 @@
 import type { TaskName } from '@batonjs/store';
-import type { Found, Moment, TaskRow, Wanted, WebhookRow } from '@batonjs/store/adapter';
-import { byName, type WaitingCaller } from '@batonjs/store/rules';
+import {
+  type Found,
+  type Moment,
+  type TaskRow,
+  type Wanted,
+  type WebhookRow,
+} from '@batonjs/store/adapter';
+import { byName, readyBetween, type WaitingCaller } from '@batonjs/store/rules';
 import type { Database } from '../layout/database.ts';
 import {
   due,
@@ -15,7 +21,7 @@ import {
 } from '../layout/indexes.ts';
 import { inside, insideUntil, lastPart, type Range } from '../layout/keys.ts';
 import { absent, webhooksOf } from '../layout/known-task.ts';
-import { turnIn, turnOf } from '../layout/order.ts';
+import { timeIn, turnIn, turnOf } from '../layout/order.ts';
 import type { KeyValue } from '../wire/messages.ts';
 import { type Look, taskIn } from './look.ts';
 import { QueueFronts } from './queue-fronts.ts';
@@ -196,15 +202,15 @@ export class Searches {
     }
   }
 
-  async #deliveries(
-    { queue, limit }: Search<'deliveries'>,
-    { now }: Moment,
-    look: Look,
-  ): Promise<WebhookRow[]> {
-    const range = insideUntil(this.#db.keys.deliveries(queue), now);
+  async #deliveries(wanted: Search<'deliveries'>, { now }: Moment, look: Look): Promise<WebhookRow[]> {
+    const { queue, limit } = wanted;
+    const folder = this.#db.keys.deliveries(queue);
+    const [after, until] = readyBetween(wanted, now);
+    const range = { ...insideUntil(folder, until), key: `${folder}${timeIn(after)}` };
     const some = { limit: Math.min(limit, mostTogether), keysOnly: true };
     const [{ kvs }] = await this.#db.cluster.read([{ ...range, ...some }]);
-    const isReady = (webhook: WebhookRow) => webhook.queue === queue && readyAt(webhook) <= now;
+    const isReady = (webhook: WebhookRow) =>
+      webhook.queue === queue && readyAt(webhook) > after && readyAt(webhook) <= until;
     const found = await this.#webhooks(kvs, look, isReady, mostBytes);
     return found.sort((a, b) => readyAt(a) - readyAt(b)).slice(0, limit);
   }

@@ -1,4 +1,10 @@
-import { changedRow, type Replaced, type WebhookRow } from '@batonjs/store/adapter';
+import {
+  changedRow,
+  type Replaced,
+  type Wanted,
+  type WebhookRow,
+} from '@batonjs/store/adapter';
+import { readyBetween } from '@batonjs/store/rules';
 import { Groups } from '../groups.ts';
 import { type Log, type Logs, Webhook } from '../logs/log.ts';
 import { PriorityQueues } from '../order/priority-queues.ts';
@@ -13,8 +19,11 @@ export class Webhooks {
     this.#logs = logs;
   }
 
-  ready(queue: string, now: number, limit: number): WebhookRow[] {
-    return this.#ready.due(queue, now, limit).map(rowOf);
+  ready(wanted: NonNullable<Wanted['deliveries']>, now: number): WebhookRow[] {
+    const [after, until] = readyBetween(wanted, now);
+    const { queue, limit, beyondMs } = wanted;
+    const rows = this.#ready.due(queue, until, beyondMs === undefined ? limit : Infinity).map(rowOf);
+    return rows.filter(({ readyAt = after }) => readyAt > after).slice(0, limit);
   }
 
   dead(queue: string): WebhookRow[] {

@@ -136,9 +136,10 @@ class Searches {
     );
   }
 
-  deliveries({ queue, limit }: NonNullable<Wanted['deliveries']>): Search {
+  deliveries({ queue, limit, beyondMs }: NonNullable<Wanted['deliveries']>): Search {
+    const when = beyondMs === undefined ? `<= ${this.#now}` : `> ${this.#now} + ${beyondMs}`;
     return single(
-      `${this.#webhooks(queue)} AND ready_at <= ${this.#now} ORDER BY ready_at LIMIT ${limit} ${this.#skip}`,
+      `${this.#webhooks(queue)} AND ready_at ${when} ORDER BY ready_at LIMIT ${limit} ${this.#skip}`,
       (rows) => ({ deliveries: rows.map(webhookOfSql) }),
     );
   }

@@ -3,7 +3,7 @@ import { prelude } from './prelude.ts';
 /**
  * Reads in one consistent look. Keys: one of the slot, base. Arguments: commands, each of how many words it has, of what its
  * answer is the names (`tasks`, `hooks`, `records` or `-` for nothing), and the words; the second word is a key; the word `NOW` stands for
- * the time. `CALLERS` with a queue answers each scope that waits in the order of a schedule, with its first turn and its last.
+ * the time, `NOW+5` for after 5 ms from then. `CALLERS` with a queue answers each scope that waits in the order of a schedule, with its first turn and its last.
  * Answers the time, then the answer of each command; of names, the value of each.
  */
 export const find = `${prelude}
@@ -32,6 +32,8 @@ while n <= #ARGV do
   else
     for word = n + 4, n + 1 + words do
       if ARGV[word] == 'NOW' then ARGV[word] = now end
+      local ahead = string.match(ARGV[word], '^NOW%+(%d+)$')
+      if ahead then ARGV[word] = string.format('(%.3f', now + ahead) end
     end
     ARGV[n + 3] = base .. ARGV[n + 3]
     found = call(unpack(ARGV, n + 2, n + 1 + words))

@@ -152,10 +152,7 @@ function searchesOf({
       },
     );
   }
-  if (deliveries)
-    ask([firstOf('hooks', `deliver:${deliveries.queue}`, 'NOW', deliveries.limit)], ([reply]) => ({
-      deliveries: rowsOf<WebhookRow>(reply),
-    }));
+  if (deliveries) ask([deliveriesOf(deliveries)], ([reply]) => ({ deliveries: rowsOf<WebhookRow>(reply) }));
   if (dead)
     ask([['hooks', 'ZRANGE', `dead:${dead.queue}`, '0', String(dead.limit - 1)]], ([reply]) => ({
       dead: rowsOf<WebhookRow>(reply),
@@ -200,11 +197,16 @@ function readySearch({ queue, limit, left }: NonNullable<Wanted['ready']>): Sear
   };
 }
 
-/** Asks for the first rows of a sorted set, up to a score. */
-const firstOf = (kind: Question[0], key: string, until: string, limit: number): Question => [
+/** Asks for the first rows of a sorted set, between two scores. */
+const firstOf = (kind: Question[0], key: string, until: string, limit: number, from = '-inf'): Question => [
   kind,
-  ...['ZRANGEBYSCORE', key, '-inf', until, 'LIMIT', '0', String(limit)],
+  ...['ZRANGEBYSCORE', key, from, until, 'LIMIT', '0', String(limit)],
 ];
+
+const deliveriesOf = ({ queue, limit, beyondMs }: NonNullable<Wanted['deliveries']>): Question =>
+  beyondMs === undefined
+    ? firstOf('hooks', `deliver:${queue}`, 'NOW', limit)
+    : firstOf('hooks', `deliver:${queue}`, '+inf', limit, `NOW+${Math.ceil(beyondMs)}`);
 
 const parse = <Row = TaskRow>(json: RedisReply): Row => JSON.parse(String(json));
 

@@ -142,7 +142,7 @@ export class Tables {
       ready: ready && queues.ready(ready, now, leaseNow),
       schedule: schedule && queues.schedule(schedule),
       turns: turns && queues.turns(turns, moment),
-      deliveries: deliveries && this.#webhooks.ready(deliveries.queue, now, deliveries.limit),
+      deliveries: deliveries && this.#webhooks.ready(deliveries, now),
       dead: dead && this.#webhooks.dead(dead.queue, dead.limit),
       ended: ended && this.#endedBefore(ended),
       listed: listed && this.#records.listed(listed),

@@ -1,4 +1,10 @@
-import { changedRow, type Replaced, type WebhookRow } from '@batonjs/store/adapter';
+import {
+  changedRow,
+  type Replaced,
+  type Wanted,
+  type WebhookRow,
+} from '@batonjs/store/adapter';
+import { readyBetween } from '@batonjs/store/rules';
 import { sqlWebhookColumns } from '@batonjs/store/sql';
 import { type KeptWebhook, namesOf, toWebhook, valuesOf } from '../sql/columns.ts';
 import type { Database } from '../sql/database.ts';
@@ -22,7 +28,7 @@ export class WebhookTable {
     const select = (condition: string) =>
       db.prepare(`SELECT ${names.join(', ')} FROM webhooks WHERE ${condition}`);
     this.#ofTask = select('task = ?');
-    this.#ready = select('queue = ? AND ready_at <= ? ORDER BY ready_at LIMIT ?');
+    this.#ready = select('queue = ? AND ready_at > ? AND ready_at <= ? ORDER BY ready_at LIMIT ?');
     this.#dead = select('queue = ? AND dead IS NOT NULL ORDER BY scope, task_id, id LIMIT ?');
     // No more than so many entries of each index are read.
     const some = (column: string) =>
@@ -38,8 +44,8 @@ export class WebhookTable {
     return this.#ofTask.all(task).map(toWebhook);
   }
 
-  ready(queue: string, now: number, limit: number): KeptWebhook[] {
-    return this.#ready.all(queue, now, limit).map(toWebhook);
+  ready(wanted: NonNullable<Wanted['deliveries']>, now: number): KeptWebhook[] {
+    return this.#ready.all(wanted.queue, ...readyBetween(wanted, now), wanted.limit).map(toWebhook);
   }
 
   dead(queue: string, limit: number): KeptWebhook[] {

@@ -110,11 +110,11 @@ export function claimDeliveries<Json>(
   rows: Rows<Json>,
   request: DeliveryRequest,
 ): Answer<readonly Delivery[]> {
-  const { queue, limit } = request;
+  const { queue, limit, beyondMs } = request;
   return whenAnswered(partsOf(rows), (parts) => {
     if (!parts) return rows.change(claimDeliveriesStep(request));
     return claimParts(rows, limit, {
-      wanted: { deliveries: { queue, limit: 1 } },
+      wanted: { deliveries: { queue, limit: 1, beyondMs } },
       counted: {},
       rank: (found) => foundOf(found, 'deliveries').length,
       step: (left) => claimDeliveriesStep({ ...request, limit: left }),

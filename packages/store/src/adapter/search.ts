@@ -3,7 +3,7 @@ import type { CallerRow, Found, QueueCounts, QueueRow, Wanted } from '../rules/c
 import type { Moment } from '../rules/moment.ts';
 import type { RecordRow } from '../rules/record-row.ts';
 import { contextOf, countedAs, isAsking, type TaskRow } from '../rules/task-row.ts';
-import { byName, type WebhookRow } from '../rules/webhook-row.ts';
+import { byName, readyBetween, type WebhookRow } from '../rules/webhook-row.ts';
 
 /** All rows of a store. */
 export interface AllRows {
@@ -61,7 +61,7 @@ export function search(all: AllRows, wanted: Wanted, { now, orderNow, leaseNow }
         turns.limit,
       );
     }),
-    deliveries: deliveries && first(webhooksOf(deliveries.queue), 'readyAt', now, deliveries.limit),
+    deliveries: deliveries && deliveriesIn(webhooksOf(deliveries.queue), deliveries, now),
     dead: dead && webhooksOf(dead.queue).filter(isDead).sort(byName).slice(0, dead.limit),
     ended: ended && first(all.tasks, 'endedAt', ended.before - 1, ended.limit),
     records: wanted.records?.map((name) => all.records.find((row) => row.name === name)),
@@ -82,6 +82,12 @@ export function search(all: AllRows, wanted: Wanted, { now, orderNow, leaseNow }
 const isSame = (a: TaskName, b: TaskName): boolean => a.scope === b.scope && a.taskId === b.taskId;
 
 const isDead = ({ dead }: WebhookRow): boolean => dead !== undefined;
+
+function deliveriesIn(rows: readonly WebhookRow[], wanted: NonNullable<Wanted['deliveries']>, now: number) {
+  const [after, until] = readyBetween(wanted, now);
+  const later = rows.filter(({ readyAt = after }) => readyAt > after);
+  return first(later, 'readyAt', until, wanted.limit);
+}
 
 /** The first rows by a column, of those where it has come. */
 function first<Column extends string, Row extends { readonly [_ in Column]: number | undefined }>(

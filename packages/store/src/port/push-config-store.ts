@@ -39,6 +39,11 @@ export interface DeliveryRequest {
   readonly holder: string;
   readonly ttlMs: number;
   readonly limit: number;
+  /**
+   * Instead of those that are due, those that would wait or be held for more milliseconds than this: no wait is that long,
+   * so the clock of a process was ahead.
+   */
+  readonly beyondMs?: number | undefined;
 }
 
 /** The outcome of a delivery. Every outcome without `keep` gives the right back. */

@@ -43,8 +43,12 @@ export interface Wanted {
     readonly callers: readonly { readonly scope: string; readonly except: readonly string[] }[];
     readonly limit: number;
   };
-  /** Up to `limit` webhooks of the queue whose `readyAt` has come, by it. */
-  readonly deliveries?: { readonly queue: string; readonly limit: number };
+  /** Up to `limit` webhooks of the queue whose `readyAt` has come, by it; or instead lies more than `beyondMs` ahead. */
+  readonly deliveries?: {
+    readonly queue: string;
+    readonly limit: number;
+    readonly beyondMs?: number | undefined;
+  };
   /** Up to `limit` webhooks of the queue that have `dead`, by scope, task and id. */
   readonly dead?: { readonly queue: string; readonly limit: number };
   /** Up to `limit` tasks with an `endedAt` before a time, by it. */

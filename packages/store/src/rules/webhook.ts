@@ -121,9 +121,10 @@ export function claimDeliveriesStep({
   holder,
   ttlMs,
   limit,
+  beyondMs,
 }: DeliveryRequest): Step<readonly Delivery[], never> {
   return {
-    wanted: { deliveries: { queue, limit } },
+    wanted: { deliveries: { queue, limit, beyondMs } },
     isMostlyIdle: true,
     decide: (found) => {
       const { now } = found;

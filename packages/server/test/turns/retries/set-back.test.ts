@@ -17,8 +17,8 @@ function settable() {
   return {
     clock: { ...clock, now },
     store: memoryStore({ now }),
-    setBack: () => {
-      byMs = -600_000;
+    setBack: (ms = 600_000) => {
+      byMs = -ms;
     },
   };
 }
@@ -88,3 +88,29 @@ it('the rest of a wait that a dead process began is no longer than its policy al
   await clock.advance(10_000);
   expect((await rpc(next, 'GetTask', { id: task.id })).status.state).toBe('TASK_STATE_COMPLETED');
 });
+
+it.each([3_600_000, 30 * 86_400_000])(
+  'a webhook that a dead process put off while its clock was %i ms ahead waits as long as its policy allows',
+  async (ahead) => {
+    const { clock, store, setBack } = settable();
+    const hook = await webhook((_got, before) => (before === 0 ? 503 : 200));
+    const push = { allow: ['127.0.0.1:*'], retry: { baseDelayMs: 60_000, maxDelayMs: 60_000 } };
+    const first = serve(failing(0), { clock, store, push });
+    await rpc(first, 'SendMessage', {
+      message: say('go'),
+      configuration: { taskPushNotificationConfig: { url: hook.url() } },
+    });
+    await eventually(async () => {
+      await clock.advance(100);
+      expect(hook.received).toHaveLength(1);
+    });
+    await Promise.all([first.close({ graceMs: 0 }), clock.advance(0)]);
+    setBack(ahead);
+    serve(failing(0), { clock, store, push });
+    await clock.advance(120_000);
+    await eventually(async () => {
+      await clock.advance(100);
+      expect(hook.acknowledged).toEqual(['COMPLETED']);
+    });
+  },
+);

@@ -97,6 +97,25 @@ export const deliveryChecks = section<Both>('deliveries', {
     same(await store.getPushConfig('s', 't', 'b'), { ...push('b'), cursor: 1, attempts: 0 });
   },
 
+  async 'that a clock which was ahead put off are given to who names the longest wait'({ store, now }) {
+    const day = 86_400_000;
+    for (const days of [2, 30, 9, 0]) {
+      const taskId = String(days);
+      await logOf(store, { taskId }).create();
+      await store.putPushConfig(push('a', { taskId }));
+      const retryAt = iso(now() + days * day);
+      if (days > 0) await store.advance(await claimFirst(store, 'h'), { retryAt, attempts: 1 });
+    }
+    const beyond = async (days: number, more: object = {}) =>
+      (await claim(store, 'i', { beyondMs: days * day, ...more })).map(({ push }) => push.taskId).toSorted();
+    same(await beyond(31), []);
+    same(await beyond(3), ['30', '9']);
+    same(await beyond(3), []);
+    same(await beyond(1, { queue: 'other' }), []);
+    same(await beyond(1, { limit: 1 }), ['2']);
+    same([(await claimFirst(store, 'j')).push.taskId, await count(store, 'k')], ['0', 0]);
+  },
+
   async 'can be held on to from one fact to the next'(fixture) {
     const { store } = fixture;
     await logOf(store).create();
