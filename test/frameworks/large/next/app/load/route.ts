@@ -1,4 +1,8 @@
+import { connection } from 'next/server';
 import { echo } from '../../agents.ts';
 
-export const GET = () => Response.json(echo.load);
-export const dynamic = 'force-dynamic';
+export async function GET() {
+  // The answer is another one for each request.
+  await connection();
+  return Response.json(echo.load);
+}
