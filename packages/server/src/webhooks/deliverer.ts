@@ -99,9 +99,8 @@ export class Deliverer {
   async #claimPutOff(): Promise<boolean> {
     const { push, options } = this.#dependencies;
     const limit = this.#claimable;
-    const { maxDelayMs } = push.options.retry;
-    const longestMs = Math.max(maxDelayMs, options.pollMs, 2 * deliveryMs(this.#dependencies));
-    return (await this.#claimSafely(limit, Math.min(longestMs, Number.MAX_SAFE_INTEGER))) < limit;
+    const waits = [push.options.retry.maxDelayMs, options.pollMs, 2 * deliveryMs(this.#dependencies)];
+    return (await this.#claimSafely(limit, Math.min(Math.max(...waits), Number.MAX_SAFE_INTEGER))) < limit;
   }
 
   /** Resolves to how many were claimed. Never rejects. */

@@ -1,11 +1,5 @@
 import type { TaskName } from '@batonjs/store';
-import {
-  type Found,
-  type Moment,
-  type TaskRow,
-  type Wanted,
-  type WebhookRow,
-} from '@batonjs/store/adapter';
+import type { Found, Moment, TaskRow, Wanted, WebhookRow } from '@batonjs/store/adapter';
 import { byName, readyBetween, type WaitingCaller } from '@batonjs/store/rules';
 import type { Database } from '../layout/database.ts';
 import {

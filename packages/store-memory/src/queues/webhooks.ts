@@ -1,9 +1,4 @@
-import {
-  changedRow,
-  type Replaced,
-  type Wanted,
-  type WebhookRow,
-} from '@batonjs/store/adapter';
+import { changedRow, type Replaced, type Wanted, type WebhookRow } from '@batonjs/store/adapter';
 import { readyBetween } from '@batonjs/store/rules';
 import { Groups } from '../groups.ts';
 import { type Log, type Logs, Webhook } from '../logs/log.ts';

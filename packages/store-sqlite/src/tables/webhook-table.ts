@@ -1,9 +1,4 @@
-import {
-  changedRow,
-  type Replaced,
-  type Wanted,
-  type WebhookRow,
-} from '@batonjs/store/adapter';
+import { changedRow, type Replaced, type Wanted, type WebhookRow } from '@batonjs/store/adapter';
 import { readyBetween } from '@batonjs/store/rules';
 import { sqlWebhookColumns } from '@batonjs/store/sql';
 import { type KeptWebhook, namesOf, toWebhook, valuesOf } from '../sql/columns.ts';

@@ -1,6 +1,5 @@
 import type { PushConfig, PushConfigName } from '../port/push-config-store.ts';
 import type { Notification } from '../port/task-store.ts';
-import type { Wanted } from './change.ts';
 
 /** A webhook with what its deliveries are decided on. Times are milliseconds of the wall clock since 1970. */
 export interface WebhookRow extends PushConfig {
@@ -56,11 +55,8 @@ export function plannedWebhook(
 }
 
 /** After which time and up to which one the `readyAt` of wanted deliveries lies. */
-export const readyBetween = (
-  { beyondMs }: NonNullable<Wanted['deliveries']>,
-  now: number,
-): readonly [number, number] =>
-  beyondMs === undefined ? [-1, now] : [now + beyondMs, Number.MAX_SAFE_INTEGER];
+export const readyBetween = ({ beyondMs }: { readonly beyondMs?: number | undefined }, now: number) =>
+  beyondMs === undefined ? ([-1, now] as const) : ([now + beyondMs, Number.MAX_SAFE_INTEGER] as const);
 
 /** The notification that a delivery can be claimed now, or none. */
 export const readyWebhook = ({ queue, holder, readyAt }: WebhookRow, now: number): Notification[] =>
