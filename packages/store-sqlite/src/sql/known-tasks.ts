@@ -1,10 +1,9 @@
 import type { TaskName } from '@batonjs/store';
-import { remember } from '@batonjs/store/adapter';
 import type { KeptTask } from './columns.ts';
 import type { Database } from './database.ts';
 import type { TransactionHook } from './transactions.ts';
 
-/** How many are known at most. Others are read again. */
+/** How many are known at most. They are read again after that. */
 const most = 1_024;
 
 /**
@@ -49,7 +48,8 @@ export class KnownTasks implements TransactionHook {
       this.forget(row);
       return;
     }
-    remember(this.#rows, keyOf(row), row, most);
+    if (this.#rows.size === most) this.#rows.clear();
+    this.#rows.set(keyOf(row), row);
   }
 
   /** To be called for each row that is deleted. */
