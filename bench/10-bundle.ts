@@ -16,10 +16,10 @@ export const benchmark: Benchmark = {
   name: 'bundle',
   work: 'client bundle for the browser, minified and gzip',
   goals: [
-    { ratio: 'baton, KB', atMost: 17.6 },
+    { ratio: 'baton, KB', atMost: 17.8 },
     { ratio: 'hooks, KB', atMost: 7 },
   ],
-  growth: [{ ratio: 'baton, KB', atMost: 17.6 }],
+  growth: [{ ratio: 'baton, KB', atMost: 17.8 }],
   run,
 };
 
