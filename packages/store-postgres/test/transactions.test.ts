@@ -140,6 +140,19 @@ describe.skipIf(!server)('Commits that arrive together', () => {
       expect(sizes).toEqual([2]);
     }));
 
+  it('count no task twice that waits in a bounded queue already, as another process left it', () =>
+    withSizes(async (store, sizes) => {
+      const turn = { queue: 'q', want: true, waitingAtMost: 2 };
+      const other = postgresStore(server!.url, { schema });
+      await other.commit(chunkAfter(0, { taskId: 'waits', turn }));
+      await other.commit(chunkAfter(0, { taskId: 'idle' }));
+      await other.close();
+      const first = store.commit(chunkAfter(0));
+      const both = ['waits', 'idle'].map((taskId) => store.commit(chunkAfter(1, { taskId, turn })));
+      await Promise.all([first, ...both]);
+      expect(Math.max(...sizes)).toBe(2);
+    }));
+
   it('share none whose snapshots would be too long for one statement', () =>
     withSizes(async (store, sizes) => {
       const state = { text: 'x'.repeat(3 * 1024 * 1024) };

@@ -6,6 +6,7 @@ import {
   type Grouped,
   type KnownTasks,
   type Step,
+  type TaskRow,
   type Wanted,
 } from '@batonjs/store/adapter';
 import { changeOf } from '@batonjs/store/rules';
@@ -35,7 +36,7 @@ type Pending = Grouped<Step<unknown>>;
 const largestGroup = 256;
 
 /**
- * Changes of tasks and records by name. Those that arrive while others are under way share one statement, as far as they can be
+ * Changes of tasks by name, and of records with them. Those that arrive while others are under way share one statement, as far as they can be
  * decided on the tasks as this process wrote them last; the others share a transaction. A change that is refused fails alone; a
  * database that fails fails them all.
  */
@@ -68,7 +69,7 @@ export class GroupedChanges {
     for (const pending of group) {
       const change = guess.add(pending.item);
       if (change === 'later') later.push(pending);
-      else if (change === 'alone') unsure.push(pending);
+      else if (change === 'unsure') unsure.push(pending);
       else changes.set(pending, change);
     }
     unsure.push(...(await this.#write(changes, guess)));
@@ -149,8 +150,10 @@ function decideAll(group: readonly Pending[], found: Found, waiting: Map<string,
       });
       if (!collected.hasRoom(change)) break;
       collected.add(change);
-      if (bounded && change.tasks?.some(({ after }) => after?.waitingSince !== undefined))
-        waiting.set(bounded.queue, (waiting.get(bounded.queue) ?? 0) + 1);
+      for (const { before, after } of change.tasks ?? []) {
+        count(before, -1, waiting);
+        count(after, 1, waiting);
+      }
       outcomes.push({ pending, change });
     } catch (error) {
       if (!StoreError.is(error)) throw error;
@@ -158,4 +161,10 @@ function decideAll(group: readonly Pending[], found: Found, waiting: Map<string,
     }
   }
   return { collected, outcomes };
+}
+
+/** Counts a task that waits in one of these queues. */
+function count(row: TaskRow | undefined, tasks: number, waiting: Map<string, number>): void {
+  const others = row?.waitingSince === undefined ? undefined : waiting.get(row.queue ?? '');
+  if (others !== undefined) waiting.set(row?.queue ?? '', others + tasks);
 }

@@ -17,16 +17,16 @@ export class Guess {
   }
 
   /**
-   * The change of a step, which is collected. `'later'`: not beside the others of the group. `'alone'`: it has to be decided
+   * The change of a step, which is collected. `'later'`: not beside the others of the group. `'unsure'`: it has to be decided
    * on the rows of the database.
    */
-  add<T>(step: Step<T>): Change<T> | 'later' | 'alone' {
+  add<T>(step: Step<T>): Change<T> | 'later' | 'unsure' {
     const keys = keysOf(step);
     const isFirst = !keys.some((key) => this.#wanted.has(key));
     for (const key of keys) this.#wanted.add(key);
     if (!isFirst) return 'later';
     const change = this.#changeOf(step);
-    if (!change) return 'alone';
+    if (!change) return 'unsure';
     if (!this.collected.hasRoom(change)) return 'later';
     this.collected.add(change);
     if (step.wanted.records) {
