@@ -60,9 +60,11 @@ export class PriorityQueues<Item extends Queued> {
     return this.#queues.get(queue)?.first(1, () => true)[0]?.at;
   }
 
-  /** Up to `limit` items that are due by now, the longest due first. */
-  due(queue: string, now: number, limit: number): Item[] {
-    const due = this.#queues.get(queue)?.first(limit, ({ at }) => at <= now) ?? [];
+  /** Up to `limit` items that are due by then, and after `after`; the longest due first. */
+  due(queue: string, until: number, limit: number, after?: number): Item[] {
+    const from =
+      after === undefined ? undefined : { owner: this, item: undefined, queue, at: after, order: Infinity };
+    const due = this.#queues.get(queue)?.first(limit, ({ at }) => at <= until, from) ?? [];
     return due.map(({ item }) => item);
   }
 }

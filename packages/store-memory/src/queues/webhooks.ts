@@ -17,8 +17,7 @@ export class Webhooks {
   ready(wanted: NonNullable<Wanted['deliveries']>, now: number): WebhookRow[] {
     const [after, until] = readyBetween(wanted, now);
     const { queue, limit, beyondMs } = wanted;
-    const rows = this.#ready.due(queue, until, beyondMs === undefined ? limit : Infinity).map(rowOf);
-    return rows.filter(({ readyAt = after }) => readyAt > after).slice(0, limit);
+    return this.#ready.due(queue, until, limit, beyondMs === undefined ? undefined : after).map(rowOf);
   }
 
   dead(queue: string): WebhookRow[] {

@@ -8,15 +8,12 @@ import {
   type WebhookRow,
 } from '@batonjs/store/adapter';
 import { countedAs, stateOf } from '@batonjs/store/rules';
-import type { Written } from '../database/columns.ts';
+import type { WrittenAt } from '../database/columns.ts';
 import { keyOf } from '../database/keys.ts';
 import { countsKey, waitingKey } from '../tables/searches.ts';
 
 /** A row as the database has it, and as it is to be. */
 type Keyed<Row> = Replaced<Row> & { readonly key: string };
-
-/** A row that is written. */
-type WrittenAt<Row> = Written<Row> & { readonly key: string };
 
 /** How many more tasks are in a place, because of the task with the key `of`. */
 interface Count {

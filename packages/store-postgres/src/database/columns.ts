@@ -15,10 +15,8 @@ export interface Written<Row> {
   readonly replaced: number | undefined;
 }
 
-/** A row of `tasks` that is written. */
-export interface WrittenTask extends Written<TaskRow> {
-  readonly key: string;
-}
+/** One whose key says where. */
+export type WrittenAt<Row> = Written<Row> & { readonly key: string };
 
 /** Columns of every row that others may write at once: it is replaced only if it is as it was read. */
 const revised: readonly SqlColumn<Written<{ readonly revision: number }>>[] = [
@@ -42,7 +40,7 @@ export const keysOfTerms = (scope: string, terms: readonly string[]): string[] =
 export const termsOfTask = "string_to_array(term_keys, ' ')";
 
 /** Ids are searched by their digests. */
-export const taskColumns: readonly SqlColumn<WrittenTask>[] = [
+export const taskColumns: readonly SqlColumn<WrittenAt<TaskRow>>[] = [
   ['key', 'text', ({ key }) => key],
   ['scope_key', 'text', ({ row }) => keyOf(row.scope)],
   ['context_key', 'text?', ({ row }) => row.head && keyOf(row.scope, row.head.contextId)],

@@ -36,15 +36,18 @@ function broughtForward(db: DatabaseSync, path: string): number {
   if (read(db, 'application_id') !== applicationId)
     throw new StoreError('UNUSABLE', `${path} is a database of another program`);
   const version = read(db, 'user_version');
-  const steps = stepsFrom(version, layouts, { data: path, instead: 'a new file' });
+  const steps = stepsOf(version, path);
   for (const step of steps) step.run(db);
   return steps.at(-1)?.to ?? version;
 }
 
 /** Throws a `StoreError` of code `UNUSABLE` if a newer release brought the file to a layout that this one does not read. */
 export function mustReadLayout(db: DatabaseSync, path: string): void {
-  stepsFrom(read(db, 'user_version'), layouts, { data: path, instead: 'a new file' });
+  stepsOf(read(db, 'user_version'), path);
 }
+
+const stepsOf = (layout: number, path: string) =>
+  stepsFrom(layout, layouts, { data: path, instead: 'a new file' });
 
 function read(db: DatabaseSync, pragma: 'user_version' | 'application_id'): number {
   return Number(Object.values(db.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);
