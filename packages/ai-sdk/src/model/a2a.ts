@@ -32,9 +32,10 @@ export type A2AModel = LanguageModelV4;
 /**
  * An agent where the AI SDK expects a language model. It sends the latest message of the prompt; the agent remembers its
  * context. The metadata of the answer name it (`providerMetadata.a2a`: `contextId`, `taskId`, `state`, and `message`, what
- * the agent said at the end), and the next prompt brings it back. `providerOptions.a2a.contextId` names one. A question of the agent is an answer whose `state` is
- * `TASK_STATE_INPUT_REQUIRED`; the next prompt answers it. A task that FAILED or was REJECTED is an error. Aborting
- * cancels the task. The agent says nothing about tokens; settings of models, and tools, are ignored with a warning.
+ * the agent said at the end), and the next prompt brings it back. `providerOptions.a2a.contextId` names one. A question of
+ * the agent is an answer whose `state` is `TASK_STATE_INPUT_REQUIRED`; the next prompt answers it. A task that FAILED or
+ * was REJECTED is an error. Aborting cancels the task. The agent says nothing about tokens; settings of models, and tools,
+ * are ignored with a warning.
  */
 export function a2a(agent: Callee, { contextId, connect }: A2AModelOptions = {}): A2AModel {
   let opening: Promise<AgentClient> | undefined;
