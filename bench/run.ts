@@ -9,6 +9,7 @@ import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Benchmark, type Goal, isReached, type Report } from './harness/benchmark.ts';
 import { printTable, reportName, writeResults } from './harness/report.ts';
+import { killWorkers, unanswered } from './harness/worker.ts';
 
 const { values, positionals } = parseArgs({
   options: {
@@ -31,6 +32,16 @@ const all = await Promise.all(
 const chosen = positionals.length === 0 ? all : all.filter(({ number }) => positionals.includes(`${number}`));
 if (chosen.length === 0) throw new Error(`There is no benchmark ${positionals.join(', ')}`);
 
+/** A short run of one takes seconds, so that one that never ends is a fault, whose place is said. */
+const longestShortRunMs = 300_000;
+async function inTime<T>(run: Promise<T>): Promise<T> {
+  if (!short) return run;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const late = () => reject(new Error(`It does not end; without an answer:\n${unanswered().join('\n')}`));
+  const timer = setTimeout(late, longestShortRunMs);
+  return Promise.race([run, promise]).finally(() => clearTimeout(timer));
+}
+
 const isWritten = !short && (positionals.length === 0 || values.write);
 const finished: Benchmark[] = [];
 const reports: Report[] = [];
@@ -38,7 +49,7 @@ for (const benchmark of chosen) {
   process.stdout.write(`${benchmark.number}. ${benchmark.work} …\n`);
   const runsOfIt = Math.min(runs, benchmark.mostRuns ?? runs);
   try {
-    const measured = await benchmark.run({ runs: runsOfIt, short, size, store });
+    const measured = await inTime(benchmark.run({ runs: runsOfIt, short, size, store }));
     finished.push(benchmark);
     reports.push({ bench: reportName(benchmark), ...measured });
     if (isWritten) writeResults(all, reports.at(-1)!, runsOfIt);
@@ -46,6 +57,8 @@ for (const benchmark of chosen) {
     // The others are measured all the same.
     process.stderr.write(`${benchmark.number}. failed: ${error instanceof Error ? error.stack : error}\n`);
     process.exitCode = 1;
+  } finally {
+    killWorkers();
   }
 }
 printTable(finished, reports);

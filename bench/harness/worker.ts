@@ -36,9 +36,17 @@ export function answer(questions: Questions): void {
 export const given = <Options>(): Options => JSON.parse(process.argv[2] ?? '{}') as Options;
 
 const running = new Set<ChildProcess>();
-process.on('exit', () => {
+
+/** Ends those that a benchmark which failed has left: each holds this process. */
+export function killWorkers(): void {
   for (const child of running) child.kill('SIGKILL');
-});
+}
+process.on('exit', killWorkers);
+
+const waiting = new Set<string>();
+
+/** The questions without an answer so far, with what they ask for. */
+export const unanswered = (): readonly string[] => [...waiting];
 
 /** A process of its own that answers questions. */
 export class Worker<All extends Questions> {
@@ -83,7 +91,9 @@ export class Worker<All extends Questions> {
   ): Promise<Answered<All, Name>> {
     const id = ++this.#ids;
     this.#child.send({ id, name, params } satisfies Question);
-    return this.#answerTo(id) as Promise<Answered<All, Name>>;
+    const asked = `${this.#child.spawnargs.slice(1).join(' ')}: ${name} ${JSON.stringify(params)}`;
+    waiting.add(asked);
+    return this.#answerTo(id).finally(() => waiting.delete(asked)) as Promise<Answered<All, Name>>;
   }
 
   async stop(): Promise<void> {

@@ -32,7 +32,10 @@ interface Task {
 
 async function send(configuration?: unknown): Promise<Task> {
   const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'go' }] };
-  return JSON.parse(await call('POST', '/message:send', { message, configuration })).task as Task;
+  const answer = await call('POST', '/message:send', { message, configuration });
+  const { task } = JSON.parse(answer) as { task?: Task };
+  if (!task) throw new Error(`The send was refused: ${answer}`);
+  return task;
 }
 
 function said({ status }: Task): string {
