@@ -61,6 +61,8 @@ const exec = promisify(execFile);
 const howToGet = (name: string, packaged: string) =>
   `No ${name} here: \`apt-get install ${packaged}\`, or \`brew install etcd\`.`;
 const answersWithinMs = 2_000;
+/** A busy machine gets its time. */
+const longestElectionMs = 120_000;
 
 /** Where the program is. */
 const program = (name = 'etcd'): string | undefined =>
@@ -210,25 +212,30 @@ export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdC
     return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value as Status] : []));
   }
 
-  async function leader(): Promise<EtcdMember> {
-    for (;;) {
-      const all = await statuses();
+  /** Asks again until there is an answer. */
+  async function agreed<T>(answerOf: (all: readonly Status[]) => T | undefined): Promise<T> {
+    for (const end = performance.now() + longestElectionMs; performance.now() < end; await sleep(20)) {
+      const answer = answerOf(await statuses());
+      if (answer !== undefined) return answer;
+    }
+    throw new Error('The members of etcd have not agreed on a leader');
+  }
+
+  const leader = (): Promise<EtcdMember> =>
+    agreed((all) => {
       // A leader that was cut off still believes that it leads: the latest term counts.
       const leading = all
         .filter(({ header, leader }) => header !== undefined && header.member_id === leader)
         .sort((a, b) => Number(b.raftTerm) - Number(a.raftTerm));
-      if (leading[0]) return leading[0].member;
-      await sleep(20);
-    }
-  }
+      return leading[0]?.member;
+    });
 
   async function healthy(): Promise<void> {
-    for (;;) {
-      const all = await statuses();
+    await agreed((all) => {
       const leaders = new Set(all.map(({ leader = '0' }) => leader));
-      if (all.length === members.length && leaders.size === 1 && !leaders.has('0')) return;
-      await sleep(20);
-    }
+      const isHealthy = all.length === members.length && leaders.size === 1 && !leaders.has('0');
+      return isHealthy || undefined;
+    });
   }
 
   async function backup(file: string): Promise<void> {
