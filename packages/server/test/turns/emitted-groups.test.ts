@@ -199,10 +199,12 @@ describe('The last emit of a turn', () => {
   });
 
   it('rejects if the server had given up the agent before', async () => {
+    const begun = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const outcome = Promise.withResolvers<unknown>();
     const agent = emitting(async (emit) => {
       await emit(working());
+      begun.resolve();
       await gate.promise;
       await emit(completed()).then(outcome.resolve, outcome.reject);
     });
@@ -211,6 +213,7 @@ describe('The last emit of a turn', () => {
       message: say('go'),
       configuration: { returnImmediately: true },
     });
+    await begun.promise;
     await rpc(server, 'CancelTask', { id: task.id });
     await until(server, task.id, 'CANCELED');
     gate.resolve();
