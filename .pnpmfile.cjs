@@ -7,4 +7,8 @@ const readPackage = (manifest) => {
   return { ...manifest, os: [manifest.os].flat(), cpu: [manifest.cpu].flat() };
 };
 
-module.exports = { hooks: { readPackage } };
+/** What is published has no sources: neither has its manifest the condition that leads to them. */
+const beforePacking = (manifest) =>
+  JSON.parse(JSON.stringify(manifest, (key, value) => (key === '@batonjs/source' ? undefined : value)));
+
+module.exports = { hooks: { readPackage, beforePacking } };

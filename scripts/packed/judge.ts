@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { undeclaredTypes } from './declared-types.ts';
+import { sizeComplaints } from './installed-size.ts';
 import type { Tarball } from './pack.ts';
 
 const run = promisify(execFile);
@@ -20,21 +21,24 @@ async function judge(tarball: Tarball): Promise<string[]> {
   ];
 }
 
-/** Judges tarballs on two cores, and prints the complaints. Resolves to how many there were. */
+/** Judges the tarballs of all packages on two cores, and prints the complaints. Resolves to how many there were. */
 export async function judgeAll(tarballs: readonly Tarball[]): Promise<number> {
   const queue = tarballs.values();
   let complaints = 0;
   // Each judge is a process of its own and busy with one core.
   await Promise.all([judgeQueue(), judgeQueue()]);
+  for (const complaint of await sizeComplaints(tarballs)) complain('@batonjs/server', complaint);
   return complaints;
 
   async function judgeQueue(): Promise<void> {
     for (const tarball of queue) {
-      for (const complaint of await judge(tarball)) {
-        process.stderr.write(`${tarball.name}: ${complaint}\n`);
-        complaints += 1;
-      }
+      for (const complaint of await judge(tarball)) complain(tarball.name, complaint);
     }
+  }
+
+  function complain(name: string, complaint: string): void {
+    process.stderr.write(`${name}: ${complaint}\n`);
+    complaints += 1;
   }
 }
 

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import type { Tarball } from '../packed/pack.ts';
 import type { Registry } from './registry.ts';
 
 const run = promisify(execFile);
+const { beforePacking } = createRequire(import.meta.url)('../../.pnpmfile.cjs').hooks;
 
 /** A manifest of this repository, with the version that was released. */
 export interface Source {
@@ -31,9 +33,10 @@ const inEveryTarball = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE'];
 /** Downloads a package into `folder` and compares it with its source: `complaints` is empty if it may be released so. */
 export async function checkPublished(
   registry: Registry,
-  source: Source,
+  written: Source,
   folder: string,
 ): Promise<{ tarball: Tarball; complaints: string[] }> {
+  const source: Source = beforePacking(written);
   const published = await registry.manifest(source.name, source.version);
   const body = Buffer.from(await (await fetch(published.dist.tarball)).arrayBuffer());
   const path = join(folder, `${source.name.replace('/', '-')}.tgz`);
@@ -58,7 +61,9 @@ export async function checkPublished(
   for (const target of targetsIn([source.exports, source.imports, source.bin]))
     complain(files.has(target.replace(/^\.\//, '')), `${target}, which the manifest names, is missing`);
   complain(
-    Array.from(files).every((file) => !/^(test\/|tsconfig|\.env|\.npmrc)|(^|\/)node_modules\//.test(file)),
+    Array.from(files).every(
+      (file) => !/^(test\/|src\/|tsconfig|\.env|\.npmrc)|(^|\/)node_modules\//.test(file),
+    ),
     'the tarball has files that are not for users',
   );
   complain(
