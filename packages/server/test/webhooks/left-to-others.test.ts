@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { scope } from '../../../../test/kit/scope.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { builtProgram } from '../../../../test/support/built-program.ts';
+import { heardWithinMs, type Peer } from '../../src/base/store/peers.ts';
+import { allRecords } from '../../src/base/store/records.ts';
 import type { PushOptions } from '../../src/webhooks/push-options.ts';
 import { registered } from './kit/push-config.ts';
 import { begin, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';
@@ -67,12 +70,16 @@ describe.each(shared)('a webhook that a process refuses by its options, on %s,',
     const first = servePushing(opened(), {}, { agent, push: false });
     const { id: taskId } = await begin(first);
     const servers = lists.map((push) => servePushing(opened(), push));
-    await Promise.all(servers.map((server) => server.readiness()));
+    const known = opened();
+    const delivering = async () =>
+      (await allRecords(known, { prefix: 'processes/' })).filter(({ value }) => (value as Peer).push);
+    await eventually(async () => expect(await delivering()).toHaveLength(lists.length));
+    // What a process knows of the others may be that old.
+    await pause(heardWithinMs);
     await Promise.all(servers.slice(open).map((server) => server.close()));
-    const store = opened();
-    await store.putPushConfig(registered({ taskId, id: 'w', url: hook.url() }, version));
+    await known.putPushConfig(registered({ taskId, id: 'w', url: hook.url() }, version));
     letGo();
-    return { hook, servers, kept: () => store.getPushConfig(scope, taskId, 'w') };
+    return { hook, servers, kept: () => known.getPushConfig(scope, taskId, 'w') };
   }
 
   const retry = { maxAgeMs: 200 };
