@@ -59,7 +59,7 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
         'base/hooks/*',
         'worker',
       ]),
-      ...serverTests(['turns/{cancel-hook,closing,end-of-turn,hasty-turns,later,leases,rerun}']),
+      ...serverTests(['turns/{cancel-hook,closing,end-of-turn,immediate-wakes,later,leases,rerun}']),
       ...serverTests(['turns/{claim/unreadable-tasks,context/*,order/*}', 'scenarios/*', 'agent-server']),
       ...serverTests(['webhooks/{configs/{push-config-operations,repeated-send},delivery,generation}']),
       ...serverTests(['front/calls/*', 'callbacks/{callbacks,statuses}']),

@@ -56,7 +56,7 @@ export const unsettled = (logs: readonly KeptLog[]): KeptLog[] =>
     if (head.closed) return false;
     if (!head.state || !isInterrupted(head.state)) return true;
     const state = replay(facts.map(({ fact }) => fact));
-    return state === undefined || state.untaken.length > 0 || state.cancelRequested !== undefined;
+    return state === undefined || state.pending.length > 0 || state.cancelRequested !== undefined;
   });
 
 /** How the logs and what clients saw break the invariants. */

@@ -63,11 +63,11 @@ it.each([
     const { whileCorrected, steps } = JSON.parse(
       stepped.output.split('\n').find((line) => line.startsWith('{'))!,
     );
-    const { hasty, ...others } = whileCorrected;
+    const { immediateWakes, ...others } = whileCorrected;
     expect(others).toEqual({ before: 1, reminder: 1, after: 1 });
     // A turn that asks for this very moment starts at once, and then after pauses that grow.
-    expect(hasty).toBeGreaterThanOrEqual(2);
-    expect(hasty).toBeLessThan(10);
+    expect(immediateWakes).toBeGreaterThanOrEqual(2);
+    expect(immediateWakes).toBeLessThan(10);
     expect(steps).toEqual([
       ['The wall clock was set', -3_600],
       ['The wall clock was set', 3_600],

@@ -28,7 +28,7 @@ const agent: Agent = async function* ({ text, wakeAt }) {
   turns[text] = turn;
   yield working();
   if (text === 'reminder') return await wakeAt(Date.now() + 30_000);
-  if (text === 'hasty' && turn < 1_000) return await wakeAt(Date.now());
+  if (text === 'immediateWakes' && turn < 1_000) return await wakeAt(Date.now());
   yield completed();
 };
 const steps: unknown[] = [];
@@ -56,7 +56,7 @@ await until(() => turns.before === 1);
 ahead = 0;
 await send('report', now() + 57 * 60_000);
 await send('reminder');
-await send('hasty');
+await send('immediateWakes');
 await send('after');
 await until(() => turns.after === 1);
 const corrected = polls;

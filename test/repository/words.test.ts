@@ -4,10 +4,11 @@ import { codeOnly, commentsOf, type SourceFile, sourceFiles, workspaces } from '
 
 /**
  * Private words that names once had; the glossary of docs/architecture.md has the word of the field for each: notify,
- * subscribe, unsubscribe, adapter, unbounded, retry, cursor, event, start, queue, request, flush, early, fixture.
+ * subscribe, unsubscribe, adapter, unbounded, retry, cursor, event, start, queue, request, flush, early, fixture; pending,
+ * immediate, due, status.
  */
 const privateWord =
-  /^(bells?|rings?|rang|rung|ringing|hangs?|hung|unhang|unwatch|skins?|patient|insists?|errands?|told|tells?|beginnings?|lanes?|parked|parking|parcels?|breathed?|farewells?|outbox|outboxes|hurry|hurries|hurried|wish|wishes|bench|benches)$/;
+  /^(bells?|rings?|rang|rung|ringing|hangs?|hung|unhang|unwatch|skins?|patient|insists?|errands?|told|tells?|beginnings?|lanes?|parked|parking|parcels?|breathed?|farewells?|outbox|outboxes|hurry|hurries|hurried|wish|wishes|bench|benches|untaken|hasty|ripe|standing|tally)$/;
 
 /** A `log` that takes messages: that is a `logger`, and `log` is the log of a task. */
 const logThatIsLogger =

@@ -46,7 +46,7 @@ export async function rawSocket(
   const ws = new WebSocket(url, [...protocols], options);
   onTestFinished(() => ws.terminate());
   const frames: Frame[] = [];
-  const untaken: Frame[] = [];
+  const unread: Frame[] = [];
   let changed = Promise.withResolvers<void>();
   const change = () => {
     changed.resolve();
@@ -55,7 +55,7 @@ export async function rawSocket(
   ws.on('message', (data) => {
     const frame = JSON.parse(String(data));
     frames.push(frame);
-    untaken.push(frame);
+    unread.push(frame);
     change();
   });
   const ended = once(ws, 'close').then(([code, reason]) => `${code} ${reason}`.trim());
@@ -92,8 +92,8 @@ export async function rawSocket(
     async next(wanted = () => true) {
       const matches = typeof wanted === 'function' ? wanted : (frame: Frame) => frame.id === wanted;
       for (;;) {
-        const at = untaken.findIndex((frame) => matches(frame));
-        if (at >= 0) return untaken.splice(at, 1)[0];
+        const at = unread.findIndex((frame) => matches(frame));
+        if (at >= 0) return unread.splice(at, 1)[0];
         if (isClosed) throw new Error(`Closed; ${JSON.stringify(frames)}`);
         await changed.promise;
       }

@@ -176,7 +176,7 @@ describe('an upgrade', () => {
     await second;
     expect(await open()).toBe('418 Too many WebSockets');
     closing.close();
-    await expect.poll(() => served.filter(({ readyState }) => readyState === 1).length).toBe(1);
+    await expect.poll(() => served.filter(({ readyState }) => readyState === 3).length).toBe(1);
     opened(await open());
   });
 

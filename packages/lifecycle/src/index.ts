@@ -1,7 +1,6 @@
-export type { Command } from './command.ts';
-export type { Conversation } from './conversation.ts';
-export { decide } from './decide.ts';
-export { evolve, replay, UnknownFactError } from './evolve.ts';
+export type { Command } from './decide/command.ts';
+export { decide } from './decide/decide.ts';
+export type { Conversation } from './facts/conversation.ts';
 export {
   type Answered,
   type ArtifactUpdated,
@@ -29,18 +28,19 @@ export {
   type TurnStarted,
   type WakeSet,
   type Woken,
-} from './facts.ts';
-export { type Head, headOf } from './head.ts';
-export type { Callback, Kept } from './kept/kept.ts';
-export type { LogLine } from './kept/log-line.ts';
-export type { QuestionLink } from './kept/question-link.ts';
-export { labelProblem } from './labels.ts';
-export { fromSnapshot, type PlainState, type Snapshot, toSnapshot } from './snapshot.ts';
-export type { ArtifactRecord, OpenTurn, State, StepFailures, TaskRecord } from './state.ts';
-export { isRipe, nextTurnAt, stepOf } from './state.ts';
-export { canTransition, isInterrupted, isTerminal } from './states.ts';
-export type { ChildUpdate, MemoryUpdate, TaskUpdate } from './task-update.ts';
-export type { StepResult, StepResults } from './turns/step-results.ts';
+} from './facts/facts.ts';
+export { labelProblem } from './facts/labels.ts';
+export type { LogLine } from './facts/log-line.ts';
+export type { QuestionLink } from './facts/question-link.ts';
+export { canTransition, isInterrupted, isTerminal } from './facts/states.ts';
+export type { ChildUpdate, MemoryUpdate, TaskUpdate } from './facts/task-update.ts';
+export type { AgentRecord, Callback } from './state/agent-record.ts';
+export { evolve, replay, UnknownFactError } from './state/evolve.ts';
+export { type Head, headOf } from './state/head.ts';
+export { fromSnapshot, type PlainState, type Snapshot, toSnapshot } from './state/snapshot.ts';
+export type { ArtifactRecord, OpenTurn, State, StepFailures, TaskRecord } from './state/state.ts';
+export { isMessageDue, nextTurnAt, stepOf } from './state/state.ts';
+export type { StepResult, StepResults } from './state/step-results.ts';
+export { historyOf, type TaskView, toStreamResponse, viewArtifact, viewTask } from './state/view.ts';
 export { frozenJson } from './values/frozen-json.ts';
 export type { List } from './values/list.ts';
-export { historyOf, type TaskView, toStreamResponse, viewArtifact, viewTask } from './view.ts';

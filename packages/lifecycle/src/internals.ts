@@ -1,10 +1,11 @@
 // For the other packages of Baton. It may change in every release.
+
+export { failureCodeOf, isLabel } from './facts/labels.ts';
+export type { OnlyBy, Question } from './facts/question-link.ts';
+export { transitions } from './facts/states.ts';
+export { recordedIn } from './facts/task-update.ts';
 export type { ForkFrom } from './fork/fork.ts';
 export { type ForkedLog, forkLog } from './fork/fork-log.ts';
-export { agrees } from './head.ts';
-export type { OnlyBy, Question } from './kept/question-link.ts';
-export { failureCodeOf, isLabel } from './labels.ts';
-export { answererOf, answerPrefix, reservedFor } from './state.ts';
-export { transitions } from './states.ts';
-export { recordedIn } from './task-update.ts';
+export { agrees } from './state/head.ts';
+export { answererOf, answerPrefix, reservedFor } from './state/state.ts';
 export { weigh } from './values/weigh.ts';

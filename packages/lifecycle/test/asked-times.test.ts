@@ -2,28 +2,32 @@ import { type Command, evolve, type Fact } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
 import { at, create, endTurn, given, receive, startTurn, step, take, to, wake, wakeAt } from './given.ts';
 
-const hasty = (time: string, count: number): Command => ({ type: 'set-wake', time, hasty: count });
-const due = (time: string): Command => ({ type: 'start-turn', ripeAt: time });
+const immediateWakes = (time: string, count: number): Command => ({
+  type: 'set-wake',
+  time,
+  immediateWakes: count,
+});
+const due = (time: string): Command => ({ type: 'start-turn', dueBy: time });
 const running = [receive('m1'), create, startTurn];
 const asleep = [...running, wakeAt(at(50)), endTurn];
 
 describe('turns in a row that ask for one at once', () => {
   it('are counted in the log, and a turn that asks for a later one ends the row', () => {
-    const log = given(...running, hasty(at(1), 3));
-    expect(log.facts.at(-1)).toMatchObject({ type: 'wake-set', turn: 1, hasty: 3 });
-    expect(log.now.hasty).toEqual({ turn: 1, count: 3 });
-    const later = given(...running, hasty(at(1), 3), wakeAt(at(50)));
-    expect(later.facts.at(-1)).not.toHaveProperty('hasty');
-    expect(later.now.hasty).toBeUndefined();
+    const log = given(...running, immediateWakes(at(1), 3));
+    expect(log.facts.at(-1)).toMatchObject({ type: 'wake-set', turn: 1, immediateWakes: 3 });
+    expect(log.now.immediateWakes).toEqual({ turn: 1, count: 3 });
+    const later = given(...running, immediateWakes(at(1), 3), wakeAt(at(50)));
+    expect(later.facts.at(-1)).not.toHaveProperty('immediateWakes');
+    expect(later.now.immediateWakes).toBeUndefined();
     expect(given(...running, wakeAt()).facts.at(-1)).not.toHaveProperty('time');
   });
 
   it('go on in the turn that they asked for, and end with a message, a wake from outside, and nothing else', () => {
-    const row = [...running, hasty(at(1), 3), endTurn];
-    expect(given(...row, due(at(1))).now.hasty).toEqual({ turn: 1, count: 3 });
-    expect(given(...row, receive('m2')).now.hasty).toEqual({ turn: 1, count: 3 });
-    expect(given(...row, receive('m2'), startTurn).now.hasty).toBeUndefined();
-    expect(given(...row, wake).now.hasty).toBeUndefined();
+    const row = [...running, immediateWakes(at(1), 3), endTurn];
+    expect(given(...row, due(at(1))).now.immediateWakes).toEqual({ turn: 1, count: 3 });
+    expect(given(...row, receive('m2')).now.immediateWakes).toEqual({ turn: 1, count: 3 });
+    expect(given(...row, receive('m2'), startTurn).now.immediateWakes).toBeUndefined();
+    expect(given(...row, wake).now.immediateWakes).toBeUndefined();
   });
 });
 
@@ -59,7 +63,7 @@ describe('a link to a question', () => {
   it('is made while the question waits and no turn runs, for the turn that asked', () => {
     const log = given(...asked, link('l', answers));
     expect(log.facts.at(-1)).toMatchObject({ type: 'callback-opened', id: 'l', turn: 1, answers });
-    expect(log.now.kept?.callbacks.l).toMatchObject({ turn: 1, answers });
+    expect(log.now.agent?.callbacks.l).toMatchObject({ turn: 1, answers });
   });
 
   it('is what else needs a turn that runs', () => {
@@ -73,14 +77,14 @@ it('a step that is completed without an open turn is that of the task, or none',
   const completed = (more: object) =>
     evolve(now, { format: 1, at: at(9), type: 'step-completed', turn: 1, name: 't', ...more } as Fact);
   expect(completed({ result: 1 }).openTurn).toBeUndefined();
-  expect(completed({ result: 1 }).kept).toBeUndefined();
-  expect(completed({ keep: 'task' })).toMatchObject({ openTurn: undefined, kept: { steps: { t: null } } });
+  expect(completed({ result: 1 }).agent).toBeUndefined();
+  expect(completed({ keep: 'task' })).toMatchObject({ openTurn: undefined, agent: { steps: { t: null } } });
 });
 
 it('a message is taken later without an open turn', () => {
   const { now } = given(receive('m1'), create);
   const taken = evolve(now, { format: 1, at: at(9), type: 'message-taken', turn: 1, messageId: 'm1' });
-  expect([taken.untaken, taken.openTurn]).toEqual([[], undefined]);
+  expect([taken.pending, taken.openTurn]).toEqual([[], undefined]);
   expect(taken.taken.map(({ message }) => message.messageId)).toEqual(['m1']);
   const log = given(...running, receive('m2'), take('m2'), receive('m3'), take('m3'));
   expect(log.now.openTurn).toMatchObject({ messageIds: ['m1', 'm2', 'm3'], takenLater: ['m2', 'm3'] });

@@ -132,18 +132,18 @@ describe('completing a step', () => {
 describe('taking messages', () => {
   it('reads each of those that wait a fixed number of times, however many the turn takes', () => {
     const waiting = given(receive('m1'), create).now;
-    const message = waiting.untaken[0]!;
+    const message = waiting.pending[0]!;
     const readsOf = (count: number): number => {
-      const untaken = Array.from({ length: count }, (_, index) => ({
+      const pending = Array.from({ length: count }, (_, index) => ({
         ...message,
         message: { ...message.message, messageId: `w${index}` },
       }));
-      const { items, reads } = counted(untaken);
-      const [started] = decide({ ...waiting, untaken }, startTurn, at(0));
+      const { items, reads } = counted(pending);
+      const [started] = decide({ ...waiting, pending }, startTurn, at(0));
       if (started?.type !== 'turn-started') throw new Error('No turn was started');
       const ids = counted([...started.messageIds]);
-      const after = evolve({ ...waiting, untaken: items }, { ...started, messageIds: ids.items });
-      expect(after.untaken).toEqual([]);
+      const after = evolve({ ...waiting, pending: items }, { ...started, messageIds: ids.items });
+      expect(after.pending).toEqual([]);
       return reads() + ids.reads();
     };
     expect(readsOf(2_000)).toBe(2 * readsOf(1_000));

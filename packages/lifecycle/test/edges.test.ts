@@ -31,7 +31,7 @@ it('a message with the id of an agent’s, appended before its sender could know
   const { now } = given(receive('m1'), create, startTurn, to('WORKING', 'w1'));
   const message = said('w1', { taskId: 'task' });
   const next = evolve(now, { format: 1, at: at(9), type: 'message-received', message });
-  expect(idsOf(next.untaken.map(({ message }) => message))).toEqual(['w1']);
+  expect(idsOf(next.pending.map(({ message }) => message))).toEqual(['w1']);
 });
 
 it('a snapshot has the task with its artifacts as JSON, and gives the same state again', () => {

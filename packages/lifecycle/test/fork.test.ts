@@ -66,9 +66,9 @@ describe('the fork of any log, from any position', () => {
             expect(state.cancelRequested).toBeUndefined();
             expect(new Set(forked.map((fact) => fact.at))).toEqual(new Set([now]));
             expect(stepsOf(state)).toEqual(stepsOf(before));
-            expect([state.kept?.memory ?? {}, state.kept?.steps ?? {}]).toEqual([
-              before.kept?.memory ?? {},
-              before.kept?.steps ?? {},
+            expect([state.agent?.memory ?? {}, state.agent?.steps ?? {}]).toEqual([
+              before.agent?.memory ?? {},
+              before.agent?.steps ?? {},
             ]);
             expect(state.task!.artifacts.map(({ about }) => about.artifactId)).toEqual(
               (before.task?.artifacts ?? []).map(({ about }) => about.artifactId),
@@ -125,7 +125,7 @@ describe('a fork', () => {
   it('takes over what ended, and leaves failures, a cancel and what is under way to its origin', () => {
     const { state, facts: forked } = make({ from: { step: 'secret' }, forgotten: ['secret'] });
     expect(Object.keys(state.children ?? {})).toEqual(['done']);
-    expect(Object.keys(state.kept!.callbacks)).toEqual(['came']);
+    expect(Object.keys(state.agent!.callbacks)).toEqual(['came']);
     expect(state.openTurn).toMatchObject({ number: 1, attempt: 1, pausedUntil: now });
     expect(stepsOf(state)).toEqual({ pay: 7 });
     expect(state.openTurn?.failures).toBeUndefined();
@@ -201,12 +201,12 @@ describe('a fork', () => {
 
   it('from the start has the first message only, or says something else in its place', () => {
     const again = make({ from: 'start' }).state;
-    expect(again.untaken.map(({ message }) => [message.messageId, message.parts])).toEqual([
+    expect(again.pending.map(({ message }) => [message.messageId, message.parts])).toEqual([
       ['m1', [text('m1')]],
     ]);
     expect([again.turns, again.task?.status.state]).toEqual([0, 'TASK_STATE_SUBMITTED']);
     const other = make({ from: 'start', parts: [text('other')] }).state;
-    expect(other.untaken.map(({ message }) => [message.messageId, message.parts])).toEqual([
+    expect(other.pending.map(({ message }) => [message.messageId, message.parts])).toEqual([
       ['f1', [text('other')]],
     ]);
   });
@@ -222,7 +222,7 @@ describe('a fork', () => {
     ]);
     expect(waiting.task?.status.message).toMatchObject({ messageId: 'w1', taskId: 'fork' });
     const answered = at([text('yes')]).state;
-    expect([answered.untaken[0]?.message.messageId, nextTurnAt(answered)]).toEqual(['f1', '']);
+    expect([answered.pending[0]?.message.messageId, nextTurnAt(answered)]).toEqual(['f1', '']);
   });
 
   it('at a question for a link goes on with the answer of a person alone', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addMessage, emptyConversation, messageOf, positionOf } from '../src/conversation.ts';
+import { addMessage, emptyConversation, messageOf, positionOf } from '../src/facts/conversation.ts';
 import { append, emptyList, type List, toArray, toList } from '../src/values/list.ts';
 import { said } from './given.ts';
 

@@ -30,14 +30,14 @@ interface Stored {
   answer?: Message;
   /** The commands left to apply. */
   work: {
-    untaken: string[];
+    pending: string[];
     taken: string[];
     openTurn?: PlainState['openTurn'];
     cancelRequested?: State['cancelRequested'];
     woken?: State['woken'];
     wakeAt?: State['wakeAt'];
     children?: State['children'];
-    kept?: State['kept'];
+    agent?: State['agent'];
     labels?: State['labels'];
   };
 }
@@ -57,9 +57,9 @@ function expectMeaning(state: State, meaning: Stored): void {
   expect(state.answer).toEqual(meaning.answer);
   const idsOf = (messages: State['taken']) => messages.map(({ message }) => message.messageId);
   const { openTurn } = toSnapshot(state).state;
-  const { cancelRequested, woken, wakeAt, children, kept, labels } = state;
-  const messages = { untaken: idsOf(state.untaken), taken: idsOf(state.taken) };
-  const work = { ...messages, openTurn, cancelRequested, woken, wakeAt, children, kept, labels };
+  const { cancelRequested, woken, wakeAt, children, agent, labels } = state;
+  const messages = { pending: idsOf(state.pending), taken: idsOf(state.taken) };
+  const work = { ...messages, openTurn, cancelRequested, woken, wakeAt, children, agent, labels };
   expect(stored(work)).toEqual(meaning.work);
 }
 

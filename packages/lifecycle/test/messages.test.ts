@@ -77,7 +77,7 @@ describe('a message to a task', () => {
 
   it('waits until a turn takes it, also while the task waits for authorization [R-STATE-15]', () => {
     const waiting = given(receive('m1'), create, startTurn, to('AUTH_REQUIRED', 'q1'), receive('m2'));
-    expect(waiting.now.untaken.map(({ message }) => message.messageId)).toEqual(['m2']);
+    expect(waiting.now.pending.map(({ message }) => message.messageId)).toEqual(['m2']);
     expect(waiting.now.openTurn?.messageIds).toEqual(['m1']);
     expect(viewTask(waiting.now).status.state).toBe('TASK_STATE_AUTH_REQUIRED');
   });
@@ -98,10 +98,10 @@ describe('a message to a task', () => {
     const { now } = task;
     const [fact] = decide(now, receive('m2'), at(60));
     const twice = evolve(evolve(now, fact!), fact!);
-    expect(twice.untaken).toHaveLength(1);
+    expect(twice.pending).toHaveLength(1);
     expect(twice.version).toBe(now.version + 2);
     const taken = decide(twice, startTurn, at(61)).reduce(evolve, twice);
-    expect(evolve(taken, fact!).untaken).toEqual([]);
+    expect(evolve(taken, fact!).pending).toEqual([]);
   });
 });
 

@@ -177,7 +177,7 @@ describe('every log', () => {
             ? [fact.messageId]
             : [],
       );
-      const waiting = state!.untaken.map(({ message }) => message.messageId);
+      const waiting = state!.pending.map(({ message }) => message.messageId);
       expect([...taken, ...waiting].sort()).toEqual(arrived.sort());
     });
   });
@@ -214,12 +214,12 @@ describe('every log', () => {
         for (const [name, value] of Object.entries(fact.changes)) memory.set(name, value);
         for (const name of fact.removed ?? []) memory.delete(name);
       }
-      const { kept } = state!;
+      const { agent } = state!;
       const known = (record: object = {}) => new Map(Object.entries(record));
-      expect(known(kept?.memory)).toEqual(memory);
-      expect(known(kept?.steps)).toEqual(steps);
+      expect(known(agent?.memory)).toEqual(memory);
+      expect(known(agent?.steps)).toEqual(steps);
       const bytes = [...memory, ...steps].map(([name, value]) => weigh({ [name]: value }));
-      expect(kept?.memoryBytes ?? 0).toBe(bytes.reduce((sum, one) => sum + one, 0));
+      expect(agent?.memoryBytes ?? 0).toBe(bytes.reduce((sum, one) => sum + one, 0));
     });
   });
 
@@ -235,7 +235,7 @@ describe('every log', () => {
         expect(values.has(fact.id)).toBe(false);
         values.set(fact.id, fact.value);
       }
-      for (const [id, { value }] of Object.entries(state!.kept?.callbacks ?? {}))
+      for (const [id, { value }] of Object.entries(state!.agent?.callbacks ?? {}))
         expect(value).toEqual(values.get(id));
     });
   });

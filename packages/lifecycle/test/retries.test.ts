@@ -64,7 +64,7 @@ describe('a step that fails', () => {
 
   it('is tried again when the agent threw, and not when its turn was paused or its process died', () => {
     const failed = [...running, failStep('s')];
-    const again = { type: 'start-turn', ripeAt: at(50) } as const;
+    const again = { type: 'start-turn', dueBy: at(50) } as const;
     expect(given(...failed, failTurn(at(50)), again).now.openTurn?.stepFailures).toBeUndefined();
     expect(given(...failed, failTurn()).now.openTurn?.stepFailures).toMatchObject({ s: { attempt: 1 } });
     for (const next of [[pauseTurn(at(50)), again], [startTurn]])
@@ -85,7 +85,7 @@ describe('a turn that is paused', () => {
     expect(nextTurnAt(log.now)).toBe(at(60));
     expect(reasonOf(() => log.when(startTurn, at(59)))).toBe('INTERNAL_ERROR');
     expect(log.when(startTurn, at(60))).toMatchObject([{ turn: 1, attempt: 2, messageIds: ['m1'] }]);
-    const again = paused(pause, { type: 'start-turn', ripeAt: at(60) });
+    const again = paused(pause, { type: 'start-turn', dueBy: at(60) });
     expect(again.now.openTurn).toMatchObject({ attempt: 2, [counter]: 1 });
     expect(again.now.openTurn?.pausedUntil).toBeUndefined();
     expect(nextTurnAt(again.now)).toBeUndefined();
@@ -95,9 +95,9 @@ describe('a turn that is paused', () => {
     const log = paused(wakeAt(at(10)), pause, receive('m2'), wake);
     expect(nextTurnAt(log.now)).toBe(at(60));
     expect(reasonOf(() => log.when(startTurn, at(59)))).toBe('INTERNAL_ERROR');
-    const again = paused(pause, receive('m2'), { type: 'start-turn', ripeAt: at(60) });
+    const again = paused(pause, receive('m2'), { type: 'start-turn', dueBy: at(60) });
     expect(again.now.openTurn?.messageIds).toEqual(['m1']);
-    expect(again.now.untaken.map(({ message }) => message.messageId)).toEqual(['m2']);
+    expect(again.now.pending.map(({ message }) => message.messageId)).toEqual(['m2']);
     expect(again.when(take('m2'))).toHaveLength(1);
   });
 
@@ -120,7 +120,7 @@ describe('a turn that is paused', () => {
   });
 
   it('counts failures and pauses over its attempts, and the next turn counts from zero', () => {
-    const again = { type: 'start-turn', ripeAt: at(60) } as const;
+    const again = { type: 'start-turn', dueBy: at(60) } as const;
     const both = [failTurn(at(60)), again, pauseTurn(at(60)), again, failTurn(at(60)), again] as const;
     expect(paused(...both).now.openTurn).toMatchObject({ attempt: 4, failures: 2, pauses: 1 });
     expect(paused(...both, pauseTurn(at(60))).now.openTurn).toMatchObject({ failures: 2, pauses: 2 });
@@ -132,7 +132,7 @@ describe('a turn that is paused', () => {
   it('keeps the results of its steps and the times that it asked for', () => {
     const { now } = paused(step('s', 1), wakeAt(at(90)), failTurn(at(60)), {
       type: 'start-turn',
-      ripeAt: at(60),
+      dueBy: at(60),
     });
     expect(now).toMatchObject({ wakeAt: at(90) });
     expect(stepsOf(now)).toEqual({ s: 1 });

@@ -30,13 +30,13 @@ const cells = states.flatMap((from) => {
   const row = matrix[from].split(' ');
   return states.map((target, column) => ({ from, target, allowed: row[column] !== '-' }));
 });
-const standing = (name: string) => given(receive('m1'), create, ...(name === 'SUBMITTED' ? [] : [to(name)]));
+const taskIn = (name: string) => given(receive('m1'), create, ...(name === 'SUBMITTED' ? [] : [to(name)]));
 
 describe('the transition matrix', () => {
   it.each(cells)('lets a task go from $from to $target: $allowed [R-STATE-10, R-STATE-13]', (cell) => {
     const { from, target, allowed } = cell;
     expect(canTransition(named(from), named(target))).toBe(allowed);
-    const task = standing(from);
+    const task = taskIn(from);
     if (!allowed) {
       expect(task.refuses(to(target))).toBe('INVALID_AGENT_RESPONSE');
     } else {
@@ -53,8 +53,8 @@ describe('the transition matrix', () => {
     'never lets a task go from %s to UNSPECIFIED or to a made-up state [R-STATE-01]',
     (from) => {
       expect(canTransition(named(from), 'TASK_STATE_UNSPECIFIED')).toBe(false);
-      expect(standing(from).refuses(to('UNSPECIFIED'))).toBe('INVALID_AGENT_RESPONSE');
-      expect(standing(from).refuses(to('DONE'))).toBe('INVALID_AGENT_RESPONSE');
+      expect(taskIn(from).refuses(to('UNSPECIFIED'))).toBe('INVALID_AGENT_RESPONSE');
+      expect(taskIn(from).refuses(to('DONE'))).toBe('INVALID_AGENT_RESPONSE');
     },
   );
 

@@ -38,7 +38,7 @@ describe('a turn', () => {
   it('takes every message that waits, oldest first', () => {
     const started = given(receive('m1'), create, receive('m2'), receive('m3'), startTurn);
     expect(started.facts.at(-1)).toMatchObject({ turn: 1, attempt: 1, messageIds: ['m1', 'm2', 'm3'] });
-    expect(started.now.untaken).toEqual([]);
+    expect(started.now.pending).toEqual([]);
     expect(started.now.taken.map(({ message }) => message.messageId)).toEqual(['m1', 'm2', 'm3']);
   });
 
@@ -74,14 +74,14 @@ describe('a turn', () => {
     expect(nextTurnAt(waiting.now)).toBe(at(60));
     expect(reasonOf(() => waiting.when(startTurn, at(59)))).toBe('INTERNAL_ERROR');
     expect(waiting.when(startTurn, at(60))).toMatchObject([{ turn: 1, messageIds: ['m1'] }]);
-    expect(waiting.when({ type: 'start-turn', ripeAt: at(60) }, at(59))).toMatchObject([
+    expect(waiting.when({ type: 'start-turn', dueBy: at(60) }, at(59))).toMatchObject([
       { turn: 1, messageIds: ['m1'], at: at(59) },
     ]);
     const both = given(postpone('m1', at(60)), create, receive('m2'));
     expect(nextTurnAt(both.now)).toBe('');
     expect(both.when(startTurn)).toMatchObject([{ messageIds: ['m2'] }]);
     const running = given(postpone('m1', at(60)), create, receive('m2'), startTurn);
-    expect(running.now.untaken.map(({ message }) => message.messageId)).toEqual(['m1']);
+    expect(running.now.pending.map(({ message }) => message.messageId)).toEqual(['m1']);
     expect(nextTurnAt(given(postpone('m1', at(60)), create, postpone('m2', at(50))).now)).toBe(at(50));
   });
 
@@ -139,7 +139,7 @@ describe('a message that arrives while the turn runs', () => {
   it('is taken by that turn once', () => {
     const log = given(...running, take('m2'));
     expect(log.facts.at(-1)).toMatchObject({ type: 'message-taken', turn: 1, messageId: 'm2' });
-    expect(log.now.untaken).toEqual([]);
+    expect(log.now.pending).toEqual([]);
     expect(log.now.taken.map(({ message }) => message.messageId)).toEqual(['m1', 'm2']);
     expect(log.when(take('m2'))).toEqual([]);
     expect(log.when(take('m1'))).toEqual([]);
@@ -173,7 +173,7 @@ describe('a turn whose process died', () => {
     const again = given(...open, receive('m2'), take('m2'), startTurn);
     expect(again.now.openTurn?.messageIds).toEqual(['m1', 'm2']);
     expect(again.now.taken.map(({ message }) => message.messageId)).toEqual(['m1', 'm2']);
-    expect(again.now.untaken).toEqual([]);
+    expect(again.now.pending).toEqual([]);
   });
 
   it('keeps apart what its attempts took while they ran', () => {
@@ -206,7 +206,7 @@ describe('a turn whose process died', () => {
   it('leaves the messages that were not taken for later', () => {
     const again = given(...open, receive('m2'), startTurn);
     expect(again.now.openTurn?.messageIds).toEqual(['m1']);
-    expect(again.now.untaken.map(({ message }) => message.messageId)).toEqual(['m2']);
+    expect(again.now.pending.map(({ message }) => message.messageId)).toEqual(['m2']);
     expect(again.now.taken.map(({ message }) => message.messageId)).toEqual(['m1']);
   });
 
@@ -217,7 +217,7 @@ describe('a turn whose process died', () => {
 
   it('is started again without a message that waits, for it waits itself', () => {
     const open = given(receive('m1'), create, startTurn);
-    expect(open.now.untaken).toEqual([]);
+    expect(open.now.pending).toEqual([]);
     expect(open.when(startTurn)).toMatchObject([{ attempt: 2 }]);
   });
 });

@@ -84,7 +84,7 @@ export async function forkStored(
   const snapshot = nextSnapshot(forked, { version: 0, weight: 0, ownWeight: 0 }, state);
   const due = dueAt(state, timeouts);
   const head = forked.facts.reduce<ReturnType<typeof headOf> | undefined>(headOf, undefined);
-  const first = state.untaken[0] ?? state.taken.at(-1);
+  const first = state.pending[0] ?? state.taken.at(-1);
   const next = nextTurnAt(state);
   const isDue = next !== undefined && next <= at;
   const commit = {

@@ -10,7 +10,7 @@ import { scope } from '../../../test/kit/scope.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import type { BulkAction, BulkRequest } from '../src/bulk/bulk.ts';
 import { actions } from '../src/bulk/bulk-actions.ts';
-import { firstPlace, isMoving, pageQuery, statesOf } from '../src/bulk/bulk-place.ts';
+import { firstCursor, isMoving, pageQuery, statesOf } from '../src/bulk/bulk-cursor.ts';
 
 const agent = async function* ({ text, step }: Turn) {
   await step('one', () => 1);
@@ -224,17 +224,17 @@ describe('the tasks that a run looks for', () => {
   const first = { statusAt: '2026-01-01T00:00:00.001Z', taskId: '0' };
 
   it('before the first pass are those of a clock that is ahead', () => {
-    expect(pageQuery({ action: 'cancel' }, working, firstPlace, at)).toStrictEqual({
+    expect(pageQuery({ action: 'cancel' }, working, firstCursor, at)).toStrictEqual({
       ...page,
       statusSince: first.statusAt,
     });
   });
 
   it('in the first pass are all that are not newer than it, with what was asked for', () => {
-    const place = { ...firstPlace, pass: 1 };
-    expect(pageQuery({ action: 'cancel' }, working, place, at)).toStrictEqual({ ...page, after: first });
+    const cursor = { ...firstCursor, pass: 1 };
+    expect(pageQuery({ action: 'cancel' }, working, cursor, at)).toStrictEqual({ ...page, after: first });
     const asked = { contextId: 'c', labels: ['l'], skill: 's', code: 'X', since: at - 1_000 };
-    expect(pageQuery({ action: 'cancel', ...asked }, working, place, at)).toStrictEqual({
+    expect(pageQuery({ action: 'cancel', ...asked }, working, cursor, at)).toStrictEqual({
       ...page,
       contextId: 'c',
       labels: ['l'],
@@ -243,20 +243,20 @@ describe('the tasks that a run looks for', () => {
       statusSince: '2025-12-31T23:59:59.000Z',
       after: first,
     });
-    expect(pageQuery({ action: 'cancel', labels: [] }, working, place, at)).toStrictEqual({
+    expect(pageQuery({ action: 'cancel', labels: [] }, working, cursor, at)).toStrictEqual({
       ...page,
       after: first,
     });
   });
 
   it('in a later pass are those that changed since the one before began', () => {
-    const place = { ...firstPlace, pass: 2, since: at };
-    expect(pageQuery({ action: 'cancel' }, working, place, at)).toStrictEqual({
+    const cursor = { ...firstCursor, pass: 2, since: at };
+    expect(pageQuery({ action: 'cancel' }, working, cursor, at)).toStrictEqual({
       ...page,
       statusSince: '2026-01-01T00:00:00.000Z',
     });
     const after = { statusAt: 'x', taskId: 't' };
-    expect(pageQuery({ action: 'cancel', since: at + 1 }, working, { ...place, after }, at)).toStrictEqual({
+    expect(pageQuery({ action: 'cancel', since: at + 1 }, working, { ...cursor, after }, at)).toStrictEqual({
       ...page,
       statusSince: '2026-01-01T00:00:00.001Z',
       after,

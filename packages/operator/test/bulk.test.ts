@@ -88,7 +88,7 @@ describe('many tasks', () => {
     expect([done, new Set(tasks.map(({ forkId }) => forkId)).size]).toEqual([110, 110]);
     await ends(server, 'FAILED', 220);
     const [run] = await bulkRuns(store, 'agent');
-    expect(run).toMatchObject({ id, request: asked, isOver: true, place: { done: 110 } });
+    expect(run).toMatchObject({ id, request: asked, isOver: true, cursor: { done: 110 } });
     await expect(all(bulkTasks(server, { resume: id }))).rejects.toThrow('The run has ended');
   });
 
@@ -305,7 +305,7 @@ describe('a run over several callers', () => {
     }
     expect(await canceled('eve')).toBe(0);
     const [run] = await bulkRuns(store, 'agent');
-    expect(run).toMatchObject({ id, isOver: false, place: { scope: 1 } });
+    expect(run).toMatchObject({ id, isOver: false, cursor: { scope: 1 } });
     const rest = await all(bulkTasks(server, { resume: id }));
     expect(rest).toMatchObject({ done: 255, isOver: true });
     await eventually(async () =>

@@ -9,7 +9,7 @@ import { rpc, say } from '../../../test/kit/rpc.ts';
 import { scope } from '../../../test/kit/scope.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import type { BulkProgress } from '../src/bulk/bulk.ts';
-import { firstPlace } from '../src/bulk/bulk-place.ts';
+import { firstCursor } from '../src/bulk/bulk-cursor.ts';
 import { BulkRecord, type BulkRun, bulkRuns } from '../src/bulk/bulk-record.ts';
 import { type BulkOptions, bulkTasks } from '../src/bulk-tasks.ts';
 import { forkTask } from '../src/fork-task.ts';
@@ -93,7 +93,7 @@ describe('a run', () => {
       putRecord:
         (put) =>
         (...given) => {
-          done.push((given[2] as BulkRun).place.done);
+          done.push((given[2] as BulkRun).cursor.done);
           return put(...given);
         },
     });
@@ -300,14 +300,14 @@ describe('the record of a run', () => {
     const store = memoryStore();
     const record = await BulkRecord.begin(began, 'q', source(store));
     const { id } = record.run;
-    expect(record.run).toEqual({ ...began, id, place: firstPlace, isOver: false });
-    const place = { ...firstPlace, done: 3 };
-    await record.note(place);
+    expect(record.run).toEqual({ ...began, id, cursor: firstCursor, isOver: false });
+    const cursor = { ...firstCursor, done: 3 };
+    await record.note(cursor);
     const { run } = await BulkRecord.open(id, 'q', source(store));
-    expect(run).toEqual({ ...began, id, place, isOver: false });
-    await record.end({ ...place, done: 4 });
+    expect(run).toEqual({ ...began, id, cursor, isOver: false });
+    await record.end({ ...cursor, done: 4 });
     const [listed] = await bulkRuns(store, 'q');
-    expect(listed).toEqual({ ...began, id, place: { ...place, done: 4 }, isOver: true });
+    expect(listed).toEqual({ ...began, id, cursor: { ...cursor, done: 4 }, isOver: true });
     expect(await bulkRuns(store, 'other')).toEqual([]);
     await expect(BulkRecord.open('none', 'q', source(store))).rejects.toMatchObject({
       reason: 'TASK_NOT_FOUND',
@@ -319,16 +319,16 @@ describe('the record of a run', () => {
     const store = memoryStore();
     const first = await BulkRecord.begin(began, 'q', source(store));
     const second = await BulkRecord.open(first.run.id, 'q', source(store));
-    await second.note(firstPlace);
+    await second.note(firstCursor);
     const refused = {
       reason: 'UNSUPPORTED_OPERATION',
       message: 'Another process goes on with this run or ended it, or its caller was erased',
     };
-    await expect(first.note(firstPlace)).rejects.toMatchObject(refused);
-    await second.end(firstPlace);
-    await expect(first.end(firstPlace)).rejects.toMatchObject(refused);
+    await expect(first.note(firstCursor)).rejects.toMatchObject(refused);
+    await second.end(firstCursor);
+    await expect(first.end(firstCursor)).rejects.toMatchObject(refused);
     await store.deleteRecord(`bulk/q/${first.run.id}`);
-    await expect(second.note(firstPlace)).rejects.toMatchObject(refused);
+    await expect(second.note(firstCursor)).rejects.toMatchObject(refused);
   });
 
   it('lists the runs that were written last first', async () => {
@@ -339,7 +339,7 @@ describe('the record of a run', () => {
       await BulkRecord.begin(began, 'q', source(store)),
       await BulkRecord.begin(began, 'q', source(store)),
     ];
-    await second.note(firstPlace);
+    await second.note(firstCursor);
     const ids = (await bulkRuns(store, 'q')).map(({ id }) => id);
     expect(ids).toEqual([second, third, first].map((one) => one.run.id));
     expect(await bulkRuns(store, 'q', 2)).toHaveLength(2);
@@ -350,7 +350,7 @@ describe('the record of a run', () => {
     const store = memoryStore({ now: () => now });
     const record = await BulkRecord.begin({ ...began, others: ['bob'] }, 'q', source(store));
     expect(await bulkRuns(store, 'q')).toMatchObject([{ others: ['bob'] }]);
-    await record.end(firstPlace);
+    await record.end(firstCursor);
     expect(JSON.stringify(await store.listRecords({ scope, limit: 9 }))).not.toContain('bob');
     now += 30 * 86_400_000 - 1;
     expect(await bulkRuns(store, 'q')).toHaveLength(1);
@@ -373,12 +373,12 @@ describe('the record of a run', () => {
         },
     });
     const record = await BulkRecord.begin(began, 'q', { store, clock });
-    const place = { ...firstPlace, done: 3 };
-    await record.note(place);
-    expect([await bulkRuns(kept, 'q'), sleeps]).toMatchObject([[{ place }], [100, 100, 100]]);
-    await record.end(place);
+    const cursor = { ...firstCursor, done: 3 };
+    await record.note(cursor);
+    expect([await bulkRuns(kept, 'q'), sleeps]).toMatchObject([[{ cursor }], [100, 100, 100]]);
+    await record.end(cursor);
     answers = Array(200).fill('before');
-    await expect(record.note(place)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(record.note(cursor)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(sleeps).toHaveLength(103);
   });
 });

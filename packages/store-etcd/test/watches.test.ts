@@ -65,11 +65,11 @@ describe.skipIf(!cluster)('A watch whose connection breaks', () => {
 
   it('begins in time, or the call is refused', async () => {
     const { proxy, store, versions } = await openBehindProxy();
-    const hasty = etcdStore([`http://127.0.0.1:${proxy.port}`], { prefix: 'hasty', timeoutMs: 400 });
-    onTestFinished(() => hasty.close());
-    await untilItWorks(() => hasty.ping());
+    const impatient = etcdStore([`http://127.0.0.1:${proxy.port}`], { prefix: 'impatient', timeoutMs: 400 });
+    onTestFinished(() => impatient.close());
+    await untilItWorks(() => impatient.ping());
     proxy.freeze();
-    const refused = hasty.subscribe({ queue: 'q' }, () => {});
+    const refused = impatient.subscribe({ queue: 'q' }, () => {});
     await expect(refused).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     proxy.thaw();
     await store.commit(chunkAfter(1));

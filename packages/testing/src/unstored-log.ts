@@ -54,7 +54,7 @@ export class UnstoredLog {
 
   /** What the agent remembers, by key. */
   get memory(): Readonly<Record<string, unknown>> {
-    return this.state.kept?.memory ?? {};
+    return this.state.agent?.memory ?? {};
   }
 
   /** How steps failed that were not completed since, by name. */

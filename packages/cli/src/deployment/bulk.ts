@@ -130,7 +130,7 @@ function conclude(
 async function listRuns(context: RunContext<ScopeFlags>): Promise<void> {
   const { bulkRuns } = await import('@batonjs/operator');
   const found = await withStore(context, (store) => bulkRuns(store, context.options.agent));
-  const runs = found.map(({ id, request, startedAt, place: { done, skipped, failed }, isOver }) => {
+  const runs = found.map(({ id, request, startedAt, cursor: { done, skipped, failed }, isOver }) => {
     const startedAtText = new Date(startedAt).toISOString();
     return { run: id, ...request, startedAt: startedAtText, done, skipped, failed, isOver };
   });

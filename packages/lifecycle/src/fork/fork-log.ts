@@ -1,10 +1,10 @@
 import type { Message, Part } from '@batonjs/protocol';
 import { invalidParams } from '@batonjs/protocol/errors';
-import { evolve } from '../evolve.ts';
-import type { Fact, MessageReceived } from '../facts.ts';
-import { eachOnce } from '../labels.ts';
-import { nextTurnAt, type State } from '../state.ts';
-import { isInterrupted } from '../states.ts';
+import type { Fact, MessageReceived } from '../facts/facts.ts';
+import { eachOnce } from '../facts/labels.ts';
+import { isInterrupted } from '../facts/states.ts';
+import { evolve } from '../state/evolve.ts';
+import { nextTurnAt, type State } from '../state/state.ts';
 import { freezeMembers } from '../values/frozen-json.ts';
 import type { Fork } from './fork.ts';
 import { cutAt, positionOf } from './fork-position.ts';

@@ -1,6 +1,6 @@
 import { invalidParams } from '@batonjs/protocol/errors';
-import type { Fact } from '../facts.ts';
-import { isTerminal } from '../states.ts';
+import type { Fact } from '../facts/facts.ts';
+import { isTerminal } from '../facts/states.ts';
 import type { ForkFrom } from './fork.ts';
 
 /** The position in a log. Throws `INVALID_PARAMS` if the log has none. */

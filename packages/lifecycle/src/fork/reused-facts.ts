@@ -1,7 +1,7 @@
-import type { ChildUpdated, Fact } from '../facts.ts';
-import { answerPrefix, type State } from '../state.ts';
-import { isTerminal } from '../states.ts';
-import { viewArtifact } from '../view.ts';
+import type { ChildUpdated, Fact } from '../facts/facts.ts';
+import { isTerminal } from '../facts/states.ts';
+import { answerPrefix, type State } from '../state/state.ts';
+import { viewArtifact } from '../state/view.ts';
 import type { Fork } from './fork.ts';
 
 /**

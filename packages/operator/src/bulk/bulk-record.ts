@@ -3,7 +3,7 @@ import { allRecords, type Clock, newId, recordName } from '@batonjs/server/inter
 import type { RecordStore, Scope } from '@batonjs/store';
 import { tried } from '../tried.ts';
 import type { BulkRequest } from './bulk.ts';
-import { type BulkPlace, firstPlace } from './bulk-place.ts';
+import { type BulkCursor, firstCursor } from './bulk-cursor.ts';
 
 /** A run as its record says it. */
 export interface BulkRun {
@@ -15,7 +15,7 @@ export interface BulkRun {
   readonly request: BulkRequest;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  readonly place: BulkPlace;
+  readonly cursor: BulkCursor;
   readonly isOver: boolean;
 }
 
@@ -51,11 +51,11 @@ export class BulkRecord {
   /** Begins a record. */
   static async begin(began: Began, queue: string, source: RecordSource): Promise<BulkRecord> {
     const record = new BulkRecord(
-      { ...began, id: newId(source.clock), place: firstPlace, isOver: false },
+      { ...began, id: newId(source.clock), cursor: firstCursor, isOver: false },
       queue,
       source,
     );
-    await record.note(firstPlace);
+    await record.note(firstCursor);
     return record;
   }
 
@@ -67,13 +67,13 @@ export class BulkRecord {
   }
 
   /** Writes how far the run is. Rejects with `UNSUPPORTED_OPERATION` if another process goes on with it. */
-  note(place: BulkPlace): Promise<void> {
-    return this.#write({ ...this.run, place });
+  note(cursor: BulkCursor): Promise<void> {
+    return this.#write({ ...this.run, cursor });
   }
 
   /** Ends the record, which names no other caller from then on. */
-  end(place: BulkPlace): Promise<void> {
-    return this.#write({ ...this.run, others: undefined, place, isOver: true });
+  end(cursor: BulkCursor): Promise<void> {
+    return this.#write({ ...this.run, others: undefined, cursor, isOver: true });
   }
 
   async #write(run: object): Promise<void> {

@@ -7,7 +7,7 @@ import type { Source } from '../operated.ts';
 import { isBusy, tried } from '../tried.ts';
 import type { BulkOutcome, BulkPace, BulkProgress, BulkRequest } from './bulk.ts';
 import { type ActionRun, actions } from './bulk-actions.ts';
-import { type BulkPlace, firstPlace, isMoving, pageQuery, statesOf } from './bulk-place.ts';
+import { type BulkCursor, firstCursor, isMoving, pageQuery, statesOf } from './bulk-cursor.ts';
 import { BulkRecord, type BulkRun } from './bulk-record.ts';
 
 /** How many tasks are worked on at once. */
@@ -30,7 +30,7 @@ export class BulkWork {
   readonly #pace: BulkPace;
   readonly #states: readonly TaskState[];
   readonly #startedAt: number;
-  #place: BulkPlace;
+  #cursor: BulkCursor;
   #total = 0;
   #freeAt: number;
   /** The ids of open tasks that were met: they may move to the front of the list. */
@@ -49,7 +49,7 @@ export class BulkWork {
     this.#states = statesOf(request);
     this.#startedAt = startedAt;
     this.#run = { id: record?.run.id ?? '', request, dryRun: pace.dryRun ?? false, source };
-    this.#place = record?.run.place ?? firstPlace;
+    this.#cursor = record?.run.cursor ?? firstCursor;
     this.#freeAt = source.clock.monotonic();
   }
 
@@ -82,16 +82,16 @@ export class BulkWork {
         if (this.#isAborted) break;
         isOver = this.#nextPass() && this.#nextScope();
       }
-      if (isOver) await this.#record?.end(this.#place);
+      if (isOver) await this.#record?.end(this.#cursor);
     } finally {
       // Also when the consumer leaves: what was done is not done again.
-      if (!isOver) await this.#record?.note(this.#place);
+      if (!isOver) await this.#record?.note(this.#cursor);
     }
     yield this.#progress([], isOver);
   }
 
   get #scope(): Scope {
-    return this.#scopes[this.#place.scope ?? 0] ?? '';
+    return this.#scopes[this.#cursor.scope ?? 0] ?? '';
   }
 
   get #isAborted(): boolean {
@@ -106,7 +106,7 @@ export class BulkWork {
           after: _,
           totalAtMost: __,
           ...query
-        } = pageQuery(this.#run.request, state, { ...firstPlace, pass: 1 }, this.#startedAt);
+        } = pageQuery(this.#run.request, state, { ...firstCursor, pass: 1 }, this.#startedAt);
         const page = await this.#tried(() => store.list(scope, { ...query, limit: 1 }));
         this.#total += page.total;
       }
@@ -115,15 +115,15 @@ export class BulkWork {
   /** Meets the tasks of one pass, in one state after another. */
   async *#pass(): AsyncGenerator<BulkProgress, void, undefined> {
     const { store, clock } = this.#run.source;
-    if (this.#place.beganAt === 0) this.#place = { ...this.#place, beganAt: clock.now() };
+    if (this.#cursor.beganAt === 0) this.#cursor = { ...this.#cursor, beganAt: clock.now() };
     while (!this.#isAborted) {
-      const state = this.#states[this.#place.state];
+      const state = this.#states[this.#cursor.state];
       if (state === undefined) return;
-      if (this.#place.pass > 1 && !isMoving(state)) {
+      if (this.#cursor.pass > 1 && !isMoving(state)) {
         this.#nextState();
         continue;
       }
-      const query = pageQuery(this.#run.request, state, this.#place, this.#startedAt);
+      const query = pageQuery(this.#run.request, state, this.#cursor, this.#startedAt);
       const { tasks, isCut } = await this.#tried(() => store.list(this.#scope, query));
       yield* this.#page(tasks);
       if (this.#isAborted) return;
@@ -131,9 +131,9 @@ export class BulkWork {
       if (!last || (tasks.length < query.limit && !isCut)) this.#nextState();
       else {
         const after = { statusAt: last.head.statusAt, taskId: last.taskId };
-        this.#place = { ...this.#place, after };
+        this.#cursor = { ...this.#cursor, after };
       }
-      if (tasks.length > 0) await this.#record?.note(this.#place);
+      if (tasks.length > 0) await this.#record?.note(this.#cursor);
     }
   }
 
@@ -148,9 +148,9 @@ export class BulkWork {
       );
       const count = (outcome: BulkOutcome['outcome']) =>
         acted.filter((one) => one.outcome === outcome).length;
-      const { done, skipped, failed, changed } = this.#place;
-      this.#place = {
-        ...this.#place,
+      const { done, skipped, failed, changed } = this.#cursor;
+      this.#cursor = {
+        ...this.#cursor,
         done: done + count('done'),
         skipped: skipped + count('skipped'),
         failed: failed + count('failed'),
@@ -176,7 +176,7 @@ export class BulkWork {
   /** What became of a task; undefined for one that is not of this run. Rejects while the store does not answer. */
   async #act(task: ListedTask): Promise<BulkOutcome | undefined> {
     const { taskId } = task;
-    const { pass } = this.#place;
+    const { pass } = this.#cursor;
     try {
       const acted = await this.#tried(async () => {
         if (pass !== 1 && (this.#met.has(taskId) || (await this.#isNewer(taskId)))) return undefined;
@@ -204,36 +204,36 @@ export class BulkWork {
   }
 
   #nextState(): void {
-    const { after: _, ...place } = this.#place;
-    this.#place = { ...place, state: place.state + 1 };
+    const { after: _, ...cursor } = this.#cursor;
+    this.#cursor = { ...cursor, state: cursor.state + 1 };
   }
 
   /** Goes on to the tasks of the next scope. Returns true if there is none. */
   #nextScope(): boolean {
-    const { scope = 0, done, skipped, failed } = this.#place;
+    const { scope = 0, done, skipped, failed } = this.#cursor;
     if (scope + 1 >= this.#scopes.length) return true;
-    this.#place = { ...firstPlace, scope: scope + 1, done, skipped, failed };
+    this.#cursor = { ...firstCursor, scope: scope + 1, done, skipped, failed };
     this.#met.clear();
     return false;
   }
 
   /** Goes on to the next pass. Returns true if there is none. */
   #nextPass(): boolean {
-    const { pass, changed, beganAt } = this.#place;
-    const { after: _, ...place } = this.#place;
+    const { pass, changed, beganAt } = this.#cursor;
+    const { after: _, ...cursor } = this.#cursor;
     if (pass === 0) {
-      this.#place = { ...place, pass: 1, state: 0 };
+      this.#cursor = { ...cursor, pass: 1, state: 0 };
       return false;
     }
     const canMove = this.#states.some(isMoving) && !this.#run.dryRun;
     if (!canMove || pass >= mostPasses || (pass > 1 && changed === 0)) return true;
     // Of the pass before, and a little earlier: clocks of processes differ.
-    this.#place = { ...place, pass: pass + 1, since: beganAt - 5_000, beganAt: 0, state: 0, changed: 0 };
+    this.#cursor = { ...cursor, pass: pass + 1, since: beganAt - 5_000, beganAt: 0, state: 0, changed: 0 };
     return false;
   }
 
   #progress(tasks: readonly BulkOutcome[], isOver = false): BulkProgress {
-    const { done, skipped, failed } = this.#place;
+    const { done, skipped, failed } = this.#cursor;
     const { id, request } = this.#run;
     return { id, action: request.action, total: this.#total, done, skipped, failed, tasks, isOver };
   }

@@ -161,7 +161,7 @@ export class AgentTurn implements Turn {
   get memory(): Memory {
     const { writer } = this[inner];
     return createMemory({
-      stored: () => writer.state.kept?.memory,
+      stored: () => writer.state.agent?.memory,
       change: (memory) => storing(() => writer.write(() => [{ type: 'change-memory', memory }])),
     });
   }
@@ -230,7 +230,7 @@ export class AgentTurn implements Turn {
   }
 
   get callbacks(): Turn['callbacks'] {
-    return receivedIn(this[inner].writer.state.kept);
+    return receivedIn(this[inner].writer.state.agent);
   }
 
   get wakeKey(): string {

@@ -1,4 +1,4 @@
-import { isRipe, type MessageReceived } from '@batonjs/lifecycle';
+import { isMessageDue, type MessageReceived } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import type { Inbox } from '../agent/agent.ts';
 import { type Clock, isoTime } from '../base/timing/clock.ts';
@@ -26,7 +26,7 @@ export class TurnInbox implements Inbox {
   }
 
   get size(): number {
-    return this.#again.length + this.#ripe.length;
+    return this.#again.length + this.#due.length;
   }
 
   // A function of its own, so that agents may take it out of the inbox.
@@ -40,16 +40,16 @@ export class TurnInbox implements Inbox {
     for (let message = await this.take(); message; message = await this.take()) yield message;
   }
 
-  get #ripe(): readonly MessageReceived[] {
+  get #due(): readonly MessageReceived[] {
     const now = isoTime(this.#clock.now());
-    return this.#writer.state.untaken.filter((received) => isRipe(received, now));
+    return this.#writer.state.pending.filter((received) => isMessageDue(received, now));
   }
 
   async #takeNext(): Promise<Message | undefined> {
     while (!this.#signal.aborted && !this.#writer.live.isOver) {
       const known = this.#again.shift();
       if (known) return structuredClone(known.message);
-      const message = this.#ripe[0]?.message;
+      const message = this.#due[0]?.message;
       if (message) {
         await this.#writer.write(() => [{ type: 'take', messageId: message.messageId }]);
         return structuredClone(message);
@@ -62,7 +62,7 @@ export class TurnInbox implements Inbox {
   /** Resolves at the next fact, and when the time of a message that was postponed has come. */
   async #nextChange(): Promise<void> {
     const { live, state } = this.#writer;
-    const times = state.untaken.map(({ notBefore = '' }) => Date.parse(notBefore));
+    const times = state.pending.map(({ notBefore = '' }) => Date.parse(notBefore));
     if (times.length === 0) return nextFact(live, this.#signal);
     const ms = Math.min(...times) - this.#clock.now();
     const changed = new AbortController();

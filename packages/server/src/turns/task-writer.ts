@@ -188,7 +188,7 @@ export class TaskWriter implements Held {
   async startTurn(isAlone: boolean, now: number): Promise<void> {
     this.startedAt = now;
     const { queue, version, pinnedTo } = this.#dependencies.options;
-    const start: Command = { type: 'start-turn', alone: isAlone || undefined, ripeAt: isoTime(now), version };
+    const start: Command = { type: 'start-turn', alone: isAlone || undefined, dueBy: isoTime(now), version };
     await this.write(() => [start], pinnedTo ? () => ({ queue, version: pinnedTo }) : undefined);
   }
 

@@ -268,7 +268,7 @@ function batchOf(logs: readonly TaskRow[]): readonly TaskRow[] {
 const mostCounted = 10_000;
 
 /** The key under which the tasks of a queue that ask or are postponed are counted. */
-export const countsKey = (queue: string): string => keyOf('tally', queue);
+export const countsKey = (queue: string): string => keyOf('counts', queue);
 
 /** The key under which the waiting tasks of a queue are counted: no scope is counted under it. */
 export const waitingKey = (queue: string): string => keyOf('waiting', queue);

@@ -5,7 +5,7 @@ import type { TransactionHook } from '../sql/transactions.ts';
 /** No task has this scope: the counts of queues stand under it. */
 const queues = '';
 /** The counts of a queue beside those that wait begin with this. Names of queues are printable. */
-const countsPrefix = (queue: string): string => `${queue}\u001ftally\u001f`;
+const countsPrefix = (queue: string): string => `${queue}\u001fcounts\u001f`;
 
 /** Counts the logs of each scope and state, and the tasks that wait in each queue. */
 export class Counts implements TransactionHook {

@@ -68,7 +68,7 @@ export function replayTurn(replay: AttemptReplay, recording: TaskRecording, sign
     signal,
     fence: 1,
     get callbacks() {
-      return receivedIn(notes().kept);
+      return receivedIn(notes().agent);
     },
     wakeKey: 'wake',
     woken: openTurn !== undefined && isWithoutMessage(openTurn),
@@ -100,7 +100,7 @@ function outsideOf(replay: AttemptReplay, taskId: string) {
   const members: Pick<Turn, 'memory' | 'idempotencyKey' | 'callback' | 'wakeAt'> = {
     idempotencyKey,
     memory: createMemory({
-      stored: () => replay.state.kept?.memory,
+      stored: () => replay.state.agent?.memory,
       async change(memory) {
         try {
           replay.write(() => [{ type: 'change-memory', memory }]);
@@ -146,7 +146,7 @@ function inboxOf(replay: AttemptReplay): Inbox {
   return {
     take,
     get size() {
-      return again.length + replay.state.untaken.length;
+      return again.length + replay.state.pending.length;
     },
     async *[Symbol.asyncIterator]() {
       for (let next = await take(); next; next = await take()) yield next;

@@ -27,11 +27,11 @@ export async function showLink(
   isPage: boolean,
   dependencies: Dependencies,
 ): Promise<HttpReply | undefined> {
-  const standing = await readAnswerLink(token, dependencies);
-  if (standing === 'unknown') return undefined;
+  const linkStatus = await readAnswerLink(token, dependencies);
+  if (linkStatus === 'unknown') return undefined;
   const { name } = dependencies.card;
-  if (!isPage) return linkText(standing, name);
-  return typeof standing === 'object' ? questionPage(standing, name) : settledPage(standing, name);
+  if (!isPage) return linkText(linkStatus, name);
+  return typeof linkStatus === 'object' ? questionPage(linkStatus, name) : settledPage(linkStatus, name);
 }
 
 /** Takes what was posted from the page of a link. Undefined if the token is that of no link. */
@@ -45,11 +45,11 @@ export async function takeAnswer(
   const posted = await readPosted(exchange, requestId, dependencies);
   const questionId = posted.get('question') ?? '';
   const read = (asked: Asked) => answerIn(posted, asked);
-  const standing = await answerQuestion(token, { questionId, read }, dependencies);
-  if (standing === 'unknown') return undefined;
-  if (typeof standing === 'string') return settledPage(standing, name);
-  if (!('errors' in standing)) return changedPage(standing, name);
-  return questionPage(standing, name, { refused: { posted, errors: standing.errors } });
+  const linkStatus = await answerQuestion(token, { questionId, read }, dependencies);
+  if (linkStatus === 'unknown') return undefined;
+  if (typeof linkStatus === 'string') return settledPage(linkStatus, name);
+  if (!('errors' in linkStatus)) return changedPage(linkStatus, name);
+  return questionPage(linkStatus, name, { refused: { posted, errors: linkStatus.errors } });
 }
 
 const changedPage = (waiting: WaitingQuestion, agent: string): HttpReply =>

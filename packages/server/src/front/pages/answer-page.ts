@@ -1,7 +1,7 @@
 import type { HttpReply } from '@batonjs/bindings';
 import { errorsById, type FormField, fieldsOf } from '@batonjs/protocol/form-fields';
 import { textOf } from '@batonjs/protocol/parts';
-import type { LinkStanding, WaitingQuestion } from '../../operations/callbacks/answer-question.ts';
+import type { LinkStatus, WaitingQuestion } from '../../operations/callbacks/answer-question.ts';
 import { escaped, pageReply } from './page.ts';
 
 /** What the person wrote, and the faults of it by path; the empty path stands for the whole. */
@@ -14,7 +14,7 @@ export interface Refused {
 const most = { line: 300, text: 20_000 };
 
 /** Another outcome than a question. */
-type Settled = Exclude<LinkStanding, WaitingQuestion>;
+type Settled = Exclude<LinkStatus, WaitingQuestion>;
 
 /** What each outcome is called, and what a person may do about it. */
 const outcomes: Readonly<
@@ -48,10 +48,10 @@ export function settledPage(settled: Settled, agent: string): HttpReply {
 }
 
 /** What a program gets that is no browser: the question, and what to do. */
-export function linkText(standing: LinkStanding, agent: string): HttpReply {
-  const isOpen = typeof standing === 'object';
-  const { status, title, text } = isOpen ? open : outcomes[standing];
-  const asked = isOpen ? `${agent} asks ${standing.by}: ${textOf(standing.question)}` : title;
+export function linkText(linkStatus: LinkStatus, agent: string): HttpReply {
+  const isOpen = typeof linkStatus === 'object';
+  const { status, title, text } = isOpen ? open : outcomes[linkStatus];
+  const asked = isOpen ? `${agent} asks ${linkStatus.by}: ${textOf(linkStatus.question)}` : title;
   return {
     status,
     headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },

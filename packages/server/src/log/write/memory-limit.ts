@@ -9,10 +9,10 @@ import type { Limits } from '../../base/limits.ts';
  */
 export function checkMemory(
   facts: readonly Fact[],
-  { kept }: State,
+  { agent }: State,
   { memoryBytes }: Pick<Limits, 'memoryBytes'>,
 ): void {
-  if (!kept || kept.memoryBytes <= memoryBytes) return;
+  if (!agent || agent.memoryBytes <= memoryBytes) return;
   const added = facts.flatMap((fact) =>
     fact.type === 'memory-changed'
       ? Object.entries(fact.changes).map(([key, value]) => sized(`The memory "${key}"`, key, value))
@@ -22,7 +22,7 @@ export function checkMemory(
   );
   // To forget something is always allowed.
   if (added.length === 0) return;
-  const all = `all that the task keeps would have ${kept.memoryBytes} of ${memoryBytes} (\`limits.memoryBytes\`)`;
+  const all = `all that the task keeps would have ${agent.memoryBytes} of ${memoryBytes} (\`limits.memoryBytes\`)`;
   const cause = new RangeError(`${added.join(', ')}; ${all}`);
   throw new A2AError('RESOURCE_EXHAUSTED', 'The task keeps more than this server allows', { cause });
 }

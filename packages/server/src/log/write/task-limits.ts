@@ -17,7 +17,7 @@ const lastWords = 64 * 1024;
 
 /** Throws `RESOURCE_EXHAUSTED` if a decision makes the log of a task longer or larger than the limits. */
 export function checkDecided({ facts, state }: Decision, limits: DecisionLimits): void {
-  if (state?.kept) checkMemory(facts, state, limits);
+  if (state?.agent) checkMemory(facts, state, limits);
   const { factsPerTask, bytesPerTask } = limits;
   if (!state || (state.version <= factsPerTask && state.weight <= bytesPerTask)) return;
   if (facts[0]?.type === 'turn-started') return;

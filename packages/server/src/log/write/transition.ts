@@ -57,9 +57,9 @@ export function reportTransitions(
 }
 
 /** The caller and the tenant of a scope. A scope that is too long for stores is a hash, and then messages name the caller. */
-function ownerOf(scope: Scope, { taken, untaken }: State): Pick<Transition, 'caller' | 'tenant'> {
+function ownerOf(scope: Scope, { taken, pending }: State): Pick<Transition, 'caller' | 'tenant'> {
   if (!scope.startsWith('[')) {
-    const caller = (untaken[0] ?? taken[0])?.caller?.scope;
+    const caller = (pending[0] ?? taken[0])?.caller?.scope;
     return typeof caller === 'string' ? { caller } : {};
   }
   if (latest?.scope !== scope) {

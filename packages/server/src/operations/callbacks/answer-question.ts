@@ -36,7 +36,7 @@ export interface WaitingQuestion extends Asked {
  * Where a link stands. `early`: the agent has not asked yet. `answered`: by this link. `elsewhere`: another answer came.
  * `reserved`: the question is for others.
  */
-export type LinkStanding =
+export type LinkStatus =
   | WaitingQuestion
   | 'unknown'
   | 'early'
@@ -49,8 +49,10 @@ export type LinkStanding =
 type LinkDependencies = Pick<Dependencies, 'tasks' | 'clock' | 'options'>;
 
 /** Where the link of a token stands. */
-export const readAnswerLink = (of: CallbackToken, dependencies: LinkDependencies): Promise<LinkStanding> =>
-  withLink(of, dependencies, async (live, token, link) => standingOf(live.state, token, link, dependencies));
+export const readAnswerLink = (of: CallbackToken, dependencies: LinkDependencies): Promise<LinkStatus> =>
+  withLink(of, dependencies, async (live, token, link) =>
+    linkStatusOf(live.state, token, link, dependencies),
+  );
 
 /** An answer as it was posted, to the question with this id. */
 export interface PostedAnswer {
@@ -73,10 +75,10 @@ export const answerQuestion = (
   of: CallbackToken,
   { questionId, read }: PostedAnswer,
   dependencies: LinkDependencies,
-): Promise<LinkStanding | (WaitingQuestion & AnswerErrors)> =>
+): Promise<LinkStatus | (WaitingQuestion & AnswerErrors)> =>
   withLink(of, dependencies, async (live, token, link) => {
-    const standing = () => standingOf(live.state, token, link, dependencies);
-    const waiting = standing();
+    const linkStatus = () => linkStatusOf(live.state, token, link, dependencies);
+    const waiting = linkStatus();
     if (typeof waiting !== 'object') {
       const question = waiting === 'answered' ? messageIn(live.state, questionId) : undefined;
       const again = question?.role === 'ROLE_AGENT' ? read(askedBy(live.state, question)) : undefined;
@@ -87,10 +89,10 @@ export const answerQuestion = (
     if ('errors' in answer) return { ...waiting, ...answer };
     const message: Message = { messageId: idOf(token), role: 'ROLE_USER', parts: [...answer.parts] };
     await commitAnswer(live, receiveFor(live.state, message, link), dependencies, (state) => {
-      const found = standingOf(state, token, link, dependencies);
+      const found = linkStatusOf(state, token, link, dependencies);
       return typeof found === 'object' && found.question.messageId === questionId;
     });
-    return settled(live.state, token, answer.parts, standing());
+    return settled(live.state, token, answer.parts, linkStatus());
   });
 
 /** Writes the answer while the question is open, and reads what the log has then. */
@@ -139,12 +141,12 @@ async function withLink<R>(
 
 const idOf = ({ id }: CallbackToken): string => `${answerPrefix}${id}`;
 
-function standingOf(
+function linkStatusOf(
   state: State,
   token: CallbackToken,
   { answers: { by, after }, expiresAt }: AnswerableLink,
   { clock }: LinkDependencies,
-): LinkStanding {
+): LinkStatus {
   if (messageIn(state, idOf(token))) return 'answered';
   if (latestMessageOf(state) !== after) return 'elsewhere';
   if (state.closed) return 'ended';
@@ -173,11 +175,11 @@ const settled = <S>(
   state: State,
   token: CallbackToken,
   parts: readonly Part[],
-  standing: S,
+  linkStatus: S,
 ): S | 'elsewhere' =>
-  standing === 'answered' && !isSameJson(messageIn(state, idOf(token))?.parts, parts)
+  linkStatus === 'answered' && !isSameJson(messageIn(state, idOf(token))?.parts, parts)
     ? 'elsewhere'
-    : standing;
+    : linkStatus;
 
 /**
  * The answer, as the client would send it that started the task: with the extensions of its latest message, and in its

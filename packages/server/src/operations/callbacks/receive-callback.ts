@@ -114,11 +114,11 @@ function outcomeOf(
 
 /** The callback of a token, if its secret is the right one. */
 export function callbackIn(
-  { kept }: State,
+  { agent }: State,
   { id, secret }: CallbackToken,
   queue: string,
 ): Callback | undefined {
-  const callback = kept?.callbacks[id];
+  const callback = agent?.callbacks[id];
   const secretHash = callback?.secretHash;
   return secretHash !== undefined && isSameText(hashOf(queue, secret), secretHash) ? callback : undefined;
 }

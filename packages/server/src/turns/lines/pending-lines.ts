@@ -41,7 +41,7 @@ export class PendingLines {
   /** Keeps a line, unless the task has as many as it may have, or the turn has it no more. */
   add(line: LogLine): void {
     const { hasEnded, state } = this.#turn;
-    const { lines = 0, bytes = 0, full } = state.kept?.logged ?? {};
+    const { lines = 0, bytes = 0, full } = state.agent?.logged ?? {};
     if (hasEnded || state.closed || full || this.#isFull) return;
     const weight = weigh(line);
     const { logLinesPerTask, logBytesPerTask } = this.#limits;
@@ -87,10 +87,10 @@ export class PendingLines {
   }
 
   /** What was decided last is in the store. */
-  written({ kept }: State): void {
+  written({ agent }: State): void {
     for (const line of this.#lines.splice(0, this.#carried)) this.#bytes -= weigh(line);
     this.#carried = 0;
-    if (kept?.logged?.full) this.#isFull = false;
+    if (agent?.logged?.full) this.#isFull = false;
   }
 }
 

@@ -22,7 +22,7 @@ export function giveBack(
   const { queue, schedule, pinnedTo } = options;
   const want = next !== undefined && next <= now;
   const version = state.openTurn && pinnedTo;
-  return { queue, release: true, want, version, ...orderForAll(schedule, state.untaken, isoTime(now)) };
+  return { queue, release: true, want, version, ...orderForAll(schedule, state.pending, isoTime(now)) };
 }
 
 /** What the queue is told of a task that another process is to take in the middle of its turn. */

@@ -1,4 +1,4 @@
-import { isRipe, type MessageReceived } from '@batonjs/lifecycle';
+import { isMessageDue, type MessageReceived } from '@batonjs/lifecycle';
 import type { Commit, TaskStore, TurnSchedule } from '@batonjs/store';
 import { withDefaults } from '../../base/defaults.ts';
 
@@ -55,10 +55,10 @@ export function orderFor(schedule: Schedule | undefined, message?: Pick<MessageR
 /** The same, for a task that is given back: the most urgent of the messages that its next turn takes counts. */
 export function orderForAll(
   schedule: Schedule | undefined,
-  untaken: readonly MessageReceived[],
+  pending: readonly MessageReceived[],
   at: string,
 ): Order {
   if (!schedule) return unordered;
-  const priorities = untaken.filter((one) => isRipe(one, at)).map(({ priority = 0 }) => priority);
+  const priorities = pending.filter((one) => isMessageDue(one, at)).map(({ priority = 0 }) => priority);
   return { aheadMs: Math.max(0, ...priorities) * schedule.priorityMs };
 }

@@ -7,21 +7,21 @@ import type { Message } from '@batonjs/protocol';
  * that came after it; else the latest of those that it started with. If there was none, that of the turn before.
  */
 export function startedWith(state: State): MessageReceived {
-  const { taken, untaken } = state;
+  const { taken, pending } = state;
   const isFirst = (received: MessageReceived) => !isTakenLater(state, received);
   const byLink = (received: MessageReceived) => answererOf(state, received) !== undefined;
   const latest =
-    (state.kept && taken.findLast((received) => byLink(received) && isFirst(received))) ??
+    (state.agent && taken.findLast((received) => byLink(received) && isFirst(received))) ??
     taken.findLast(isFirst) ??
-    untaken.at(-1);
+    pending.at(-1);
   if (!latest) throw new TypeError('A turn needs a message');
   return latest;
 }
 
 /** Those of the messages that the sender of this one sent: a client, or a person by a link. */
 export function ofSender(state: State, sent: Message, messages: readonly Message[]): readonly Message[] {
-  if (!state.kept) return messages;
-  const all = [...state.taken, ...state.untaken];
+  if (!state.agent) return messages;
+  const all = [...state.taken, ...state.pending];
   const senderOf = ({ messageId }: Message): string | undefined => {
     const received = all.findLast(({ message }) => message.messageId === messageId);
     return received && answererOf(state, received);

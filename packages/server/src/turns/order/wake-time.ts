@@ -11,13 +11,18 @@ const backoff = { initialMs: 1_000, maxMs: 60_000, jitter: 0 };
  * ISO 8601, UTC, milliseconds; `now`: the wall clock, in milliseconds since 1970.
  */
 export function wakeCommand(
-  { hasty, openTurn }: Pick<State, 'hasty' | 'openTurn'>,
+  { immediateWakes, openTurn }: Pick<State, 'immediateWakes' | 'openTurn'>,
   time: string | undefined,
   now: number,
 ): Command & { type: 'set-wake' } {
   if (time === undefined || time > isoTime(now)) return { type: 'set-wake', time };
   // The same turn may ask several times, and after a crash once more.
-  const before = hasty === undefined ? 0 : hasty.turn === openTurn?.number ? hasty.count - 1 : hasty.count;
-  if (before === 0) return { type: 'set-wake', time, hasty: 1 };
-  return { type: 'set-wake', time: isoTime(now + backoffMs(before, backoff)), hasty: before + 1 };
+  const before =
+    immediateWakes === undefined
+      ? 0
+      : immediateWakes.turn === openTurn?.number
+        ? immediateWakes.count - 1
+        : immediateWakes.count;
+  if (before === 0) return { type: 'set-wake', time, immediateWakes: 1 };
+  return { type: 'set-wake', time: isoTime(now + backoffMs(before, backoff)), immediateWakes: before + 1 };
 }

@@ -13,28 +13,30 @@ const now = Date.UTC(2026, 0, 1);
 const at = (ms: number) => new Date(now + ms).toISOString();
 
 describe('a turn that asks for another one', () => {
-  const ask = (hasty: State['hasty'], time: string | undefined, turn = 5) =>
-    wakeCommand({ hasty, openTurn: { number: turn } } as unknown as State, time, now);
+  const ask = (immediateWakes: State['immediateWakes'], time: string | undefined, turn = 5) =>
+    wakeCommand({ immediateWakes, openTurn: { number: turn } } as unknown as State, time, now);
 
-  it.each<[string, State['hasty'], string | undefined, object]>([
+  it.each<[string, State['immediateWakes'], string | undefined, object]>([
     ['never', { turn: 4, count: 3 }, undefined, { time: undefined }],
     ['later', { turn: 4, count: 3 }, at(1), { time: at(1) }],
-    ['now', undefined, at(0), { time: at(0), hasty: 1 }],
-    ['in the past', undefined, at(-5), { time: at(-5), hasty: 1 }],
-    ['a second time in a row', { turn: 4, count: 1 }, at(0), { time: at(1_000), hasty: 2 }],
-    ['a third time', { turn: 4, count: 2 }, at(0), { time: at(2_000), hasty: 3 }],
-    ['again in the same turn', { turn: 5, count: 2 }, at(0), { time: at(1_000), hasty: 2 }],
-    ['again in the first turn', { turn: 5, count: 1 }, at(0), { time: at(0), hasty: 1 }],
-    ['a seventh time', { turn: 4, count: 6 }, at(0), { time: at(32_000), hasty: 7 }],
-    ['an eighth time', { turn: 4, count: 7 }, at(0), { time: at(60_000), hasty: 8 }],
-    ['forever', { turn: 4, count: 900 }, at(0), { time: at(60_000), hasty: 901 }],
-  ])('%s', (_, hasty, time, command) => {
-    expect(ask(hasty, time)).toEqual({ type: 'set-wake', ...command });
+    ['now', undefined, at(0), { time: at(0), immediateWakes: 1 }],
+    ['in the past', undefined, at(-5), { time: at(-5), immediateWakes: 1 }],
+    ['a second time in a row', { turn: 4, count: 1 }, at(0), { time: at(1_000), immediateWakes: 2 }],
+    ['a third time', { turn: 4, count: 2 }, at(0), { time: at(2_000), immediateWakes: 3 }],
+    ['again in the same turn', { turn: 5, count: 2 }, at(0), { time: at(1_000), immediateWakes: 2 }],
+    ['again in the first turn', { turn: 5, count: 1 }, at(0), { time: at(0), immediateWakes: 1 }],
+    ['a seventh time', { turn: 4, count: 6 }, at(0), { time: at(32_000), immediateWakes: 7 }],
+    ['an eighth time', { turn: 4, count: 7 }, at(0), { time: at(60_000), immediateWakes: 8 }],
+    ['forever', { turn: 4, count: 900 }, at(0), { time: at(60_000), immediateWakes: 901 }],
+  ])('%s', (_, immediateWakes, time, command) => {
+    expect(ask(immediateWakes, time)).toEqual({ type: 'set-wake', ...command });
   });
 
   it('outside of a turn is counted as any', () => {
-    expect(wakeCommand({ hasty: { turn: 4, count: 1 }, openTurn: undefined }, at(0), now)).toMatchObject({
-      hasty: 2,
+    expect(
+      wakeCommand({ immediateWakes: { turn: 4, count: 1 }, openTurn: undefined }, at(0), now),
+    ).toMatchObject({
+      immediateWakes: 2,
     });
   });
 });

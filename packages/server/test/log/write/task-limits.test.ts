@@ -123,7 +123,7 @@ describe('what is appended at the end of a log', () => {
 });
 describe('what a task keeps', () => {
   const kept = (memoryBytes: number) =>
-    ({ version: 1, weight: 1, kept: { memory: {}, steps: {}, callbacks: {}, memoryBytes } }) as State;
+    ({ version: 1, weight: 1, agent: { memory: {}, steps: {}, callbacks: {}, memoryBytes } }) as State;
   const remember = (changes: object) => fact('memory-changed', { changes });
   const errorOf = (facts: readonly Fact[], state: State) => {
     try {

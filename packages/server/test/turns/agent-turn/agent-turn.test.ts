@@ -159,7 +159,7 @@ it('a turn is not part of the request whose message the turn before had', () => 
       contextId: 'c',
       openTurn: { number: 2, attempt: 1, messageIds: [] },
       taken: [{ message: say('go', { messageId: 'm' }) }],
-      untaken: [],
+      pending: [],
     },
   } as unknown as Parameters<typeof turnStart>[0];
   const begin = { arriving: 'm', isTimed: false } as Parameters<typeof turnStart>[1];

@@ -84,7 +84,7 @@ function check(log: readonly Fact[]): void {
   const lines = of('turn-logged').flatMap(({ attempt, lines: [line] }) => `${line?.text} in ${attempt}`);
   expect(lines).toHaveLength(counts.length);
   for (const line of lines) expect(line).toMatch(/^Attempt (\d+) in \1$/);
-  expect(replay(log)?.kept).toMatchObject({
+  expect(replay(log)?.agent).toMatchObject({
     memory: { attempts: counts.length, done: true },
     steps: { plan: 'made' },
   });

@@ -1,6 +1,6 @@
 import type { Artifact, TaskStatus } from '@batonjs/protocol';
 import type { Child, Fact, Metadata } from './facts.ts';
-import type { Question } from './kept/question-link.ts';
+import type { Question } from './question-link.ts';
 
 /** What every update may record besides, in the same commit. */
 interface Recorded {

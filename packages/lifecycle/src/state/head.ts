@@ -1,8 +1,8 @@
 import type { TaskState } from '@batonjs/protocol';
-import { changesGeneration, type Fact, type MessageReceived } from './facts.ts';
-import { failureCodeOf, hasLabels } from './labels.ts';
+import { changesGeneration, type Fact, type MessageReceived } from '../facts/facts.ts';
+import { failureCodeOf, hasLabels } from '../facts/labels.ts';
+import { isTerminal } from '../facts/states.ts';
 import type { State } from './state.ts';
-import { isTerminal } from './states.ts';
 
 /** The members by which a task is listed and scheduled: small, of fixed size, stored beside the log. */
 export interface Head {

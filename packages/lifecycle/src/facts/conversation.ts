@@ -1,5 +1,5 @@
 import type { Message } from '@batonjs/protocol';
-import { append, emptyList, type List } from './values/list.ts';
+import { append, emptyList, type List } from '../values/list.ts';
 
 /** Messages in the order in which they came, each `messageId` once. Grows like a `List`. */
 export interface Conversation {

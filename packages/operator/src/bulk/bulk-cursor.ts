@@ -5,7 +5,7 @@ import type { TaskQuery } from '@batonjs/store';
 import type { BulkAction, BulkRequest } from './bulk.ts';
 
 /** How far a run is: plain JSON. */
-export interface BulkPlace {
+export interface BulkCursor {
   /** Which of the scopes; absent: the first one. */
   readonly scope?: number;
   /**
@@ -29,7 +29,7 @@ export interface BulkPlace {
   readonly failed: number;
 }
 
-export const firstPlace: BulkPlace = {
+export const firstCursor: BulkCursor = {
   pass: 0,
   since: 0,
   beganAt: 0,
@@ -75,7 +75,7 @@ const pageSize = 100;
 export function pageQuery(
   { contextId, labels, skill, code, since }: BulkRequest,
   state: TaskState,
-  { pass, after, since: changedSince }: BulkPlace,
+  { pass, after, since: changedSince }: BulkCursor,
   startedAt: number,
 ): TaskQuery {
   const first = pass === 1 ? { statusAt: isoTime(startedAt + 1), taskId: '0' } : undefined;

@@ -1,30 +1,27 @@
 import type { Message, Part } from '@batonjs/protocol';
-import { addMessage, type Conversation, emptyConversation, messageOf, positionOf } from './conversation.ts';
+import {
+  addMessage,
+  type Conversation,
+  emptyConversation,
+  messageOf,
+  positionOf,
+} from '../facts/conversation.ts';
 import {
   type ArtifactUpdated,
-  type CallbackOpened,
-  type CallbackReceived,
   changesGeneration,
   FACT_FORMAT,
   type Fact,
-  type LabelsSet,
-  type MemoryChanged,
   type MessageReceived,
   type StatusChanged,
-  type StepCompleted,
-  type StepFailed,
   type TaskCreated,
-  type TurnFailed,
-  type TurnLogged,
-  type TurnPaused,
-} from './facts.ts';
-import { countLines, openCallback, receiveCallback, remember } from './kept/kept.ts';
+} from '../facts/facts.ts';
+import { isTerminal } from '../facts/states.ts';
+import { append, type List, toArray, toList } from '../values/list.ts';
+import { Own, withMember } from '../values/own.ts';
+import { weigh } from '../values/weigh.ts';
+import { countLines, openCallback, receiveCallback, remember } from './agent-record.ts';
+import { completeStep, failStep, failTurn, pauseTurn, startTurn, takeMessage } from './fold-turn.ts';
 import type { ArtifactRecord, Draft, State, TaskRecord } from './state.ts';
-import { isTerminal } from './states.ts';
-import { completeStep, failStep, failTurn, pauseTurn, startTurn, takeMessage } from './turns/fold-turn.ts';
-import { append, type List, toArray, toList } from './values/list.ts';
-import { Own, withMember } from './values/own.ts';
-import { weigh } from './values/weigh.ts';
 
 /** A stored fact that this release cannot fold. It refuses the task rather than misread it. */
 export class UnknownFactError extends Error {
@@ -85,11 +82,12 @@ function fold(next: Draft, fact: Fact, own?: Own): void {
       return;
     case 'woken':
       next.woken = { metadata: fact.metadata };
-      next.hasty = undefined;
+      next.immediateWakes = undefined;
       return;
     case 'wake-set':
       next.wakeAt = fact.time;
-      next.hasty = fact.hasty === undefined ? undefined : { turn: fact.turn, count: fact.hasty };
+      next.immediateWakes =
+        fact.immediateWakes === undefined ? undefined : { turn: fact.turn, count: fact.immediateWakes };
       return;
     case 'cancel-requested':
       next.cancelRequested ??= { at: fact.at, metadata: fact.metadata };
@@ -121,19 +119,15 @@ function fold(next: Draft, fact: Fact, own?: Own): void {
   }
 }
 
-type UnseenFact =
-  | StepCompleted
-  | StepFailed
-  | TurnFailed
-  | TurnPaused
-  | MemoryChanged
-  | TurnLogged
-  | LabelsSet
-  | CallbackOpened
-  | CallbackReceived;
+type Unseen =
+  | `step-${'completed' | 'failed'}`
+  | `turn-${'failed' | 'paused' | 'logged'}`
+  | `callback-${'opened' | 'received'}`
+  | 'memory-changed'
+  | 'labels-set';
 
 /** Folds what the agent's own work needs, and what tells clients of no event. */
-function foldUnseen(next: Draft, fact: UnseenFact, own?: Own): void {
+function foldUnseen(next: Draft, fact: Extract<Fact, { readonly type: Unseen }>, own?: Own): void {
   switch (fact.type) {
     case 'step-completed':
       completeStep(next, fact, own);
@@ -148,21 +142,21 @@ function foldUnseen(next: Draft, fact: UnseenFact, own?: Own): void {
       pauseTurn(next, fact);
       return;
     case 'memory-changed':
-      next.kept = remember(next.kept, fact, own);
+      next.agent = remember(next.agent, fact, own);
       return;
     case 'turn-logged':
-      next.kept = countLines(next.kept, fact);
+      next.agent = countLines(next.agent, fact);
       return;
     case 'labels-set':
       next.labels = fact.labels.length > 0 ? fact.labels : undefined;
       return;
     case 'callback-opened':
-      next.kept = openCallback(next.kept, fact, own);
+      next.agent = openCallback(next.agent, fact, own);
       return;
     case 'callback-received':
-      next.kept = receiveCallback(next.kept, fact, own);
+      next.agent = receiveCallback(next.agent, fact, own);
       next.woken ??= { metadata: undefined };
-      next.hasty = undefined;
+      next.immediateWakes = undefined;
       return;
   }
 }
@@ -172,7 +166,7 @@ function receiveMessage(next: Draft, fact: MessageReceived): void {
   // Two processes may append the same message before either sees the other's. It is answered once.
   if (known && known.role !== 'ROLE_AGENT') return;
   next.conversation = addMessage(next.conversation, fact.message);
-  next.untaken = [...next.untaken, fact];
+  next.pending = [...next.pending, fact];
   if (fact.ifGeneration !== undefined) next.matched = next.generation;
   if (fact.skill !== undefined) next.skills = withSkill(next.skills, fact.skill);
 }
@@ -235,7 +229,7 @@ function begin(fact: Fact): State {
     conversation: addMessage(emptyConversation, fact.message),
     statusMessageAt: -1,
     question: undefined,
-    untaken: [fact],
+    pending: [fact],
     taken: [],
     turns: 0,
     // All members from the start: engines are fast with objects of one shape.
@@ -246,9 +240,9 @@ function begin(fact: Fact): State {
     woken: undefined,
     notBefore: fact.notBefore,
     wakeAt: undefined,
-    hasty: undefined,
+    immediateWakes: undefined,
     children: undefined,
-    kept: undefined,
+    agent: undefined,
     skills: fact.skill === undefined ? undefined : [fact.skill],
     labels: fact.labels?.length ? fact.labels : undefined,
     givenLabels: fact.labels?.length ? fact.labels : undefined,

@@ -1,6 +1,13 @@
 import type { Message } from '@batonjs/protocol';
-import type { CallbackOpened, Fact, MessageReceived, Metadata, TurnFailed, TurnLogged } from './facts.ts';
-import type { MemoryUpdate, TaskUpdate } from './task-update.ts';
+import type {
+  CallbackOpened,
+  Fact,
+  MessageReceived,
+  Metadata,
+  TurnFailed,
+  TurnLogged,
+} from '../facts/facts.ts';
+import type { MemoryUpdate, TaskUpdate } from '../facts/task-update.ts';
 
 /** A request to change a task. */
 export type Command =
@@ -12,24 +19,24 @@ export type Command =
   /** The log becomes a task that clients can see. Nothing happens if it is one, or if the agent answered without one. */
   | { readonly type: 'create'; readonly taskId: string }
   /**
-   * The agent starts with all untaken messages whose time has come, or starts again if the last turn was left open.
-   * `ripeAt`: the time that counts for that. Default: the time of the facts, which is never before that of earlier ones.
+   * The agent starts with all pending messages whose time has come, or starts again if the last turn was left open.
+   * `dueBy`: the time that counts for that. Default: the time of the facts, which is never before that of earlier ones.
    */
   | {
       readonly type: 'start-turn';
       readonly alone?: true | undefined;
-      readonly ripeAt?: string | undefined;
+      readonly dueBy?: string | undefined;
       /** The version of the program that runs it. */
       readonly version?: string | undefined;
     }
   /**
-   * The running turn asks for another one at a time (ISO 8601, UTC, milliseconds), or no more. `hasty`: how many turns in
+   * The running turn asks for another one at a time (ISO 8601, UTC, milliseconds), or no more. `immediateWakes`: how many turns in
    * a row asked for one at once.
    */
   | {
       readonly type: 'set-wake';
       readonly time?: string | undefined;
-      readonly hasty?: number | undefined;
+      readonly immediateWakes?: number | undefined;
     }
   /** The running agent takes a message that arrived while it ran. Nothing happens if a turn took it already. */
   | { readonly type: 'take'; readonly messageId: string }

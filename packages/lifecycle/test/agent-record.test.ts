@@ -31,12 +31,12 @@ const foldedOnto = (state: State, fact: object): State =>
 
 describe('memory', () => {
   it('is nothing for a task that keeps nothing', () => {
-    expect(given(...running, to('WORKING'), step('s', 1)).now.kept).toBeUndefined();
+    expect(given(...running, to('WORKING'), step('s', 1)).now.agent).toBeUndefined();
   });
 
   it('keeps values for later turns, replaces them, and forgets some', () => {
     const { now } = given(...running, remember({ a: 1, b: [2], c: null }), ...asking);
-    expect(now.kept?.memory).toEqual({ a: 1, b: [2], c: null });
+    expect(now.agent?.memory).toEqual({ a: 1, b: [2], c: null });
     const later = given(
       ...running,
       remember({ a: 1, b: [2] }),
@@ -44,17 +44,17 @@ describe('memory', () => {
       remember({ a: { x: 1 }, b: undefined }),
     );
     expect(later.facts.at(-1)).toMatchObject({ changes: { a: { x: 1 } }, removed: ['b'] });
-    expect(later.now.kept?.memory).toEqual({ a: { x: 1 } });
+    expect(later.now.agent?.memory).toEqual({ a: { x: 1 } });
   });
 
   it('weighs a kept step once, also in a log that has it twice', () => {
     const { facts, now } = given(...running, keptStep('s', 'result'));
-    expect(replay([...facts, facts.at(-1)!])?.kept?.memoryBytes).toBe(now.kept?.memoryBytes);
+    expect(replay([...facts, facts.at(-1)!])?.agent?.memoryBytes).toBe(now.agent?.memoryBytes);
   });
 
   it('weighs what is in it', () => {
     const weightOf = (...changes: Record<string, unknown>[]) =>
-      given(...running, ...changes.map(remember)).now.kept?.memoryBytes;
+      given(...running, ...changes.map(remember)).now.agent?.memoryBytes;
     expect(weightOf({ a: 'xyz' })).toBe(2 + 5 + 5);
     expect(weightOf({ a: 'xyz' }, { b: 1 })).toBe(12 + 11);
     expect(weightOf({ a: 'xyz' }, { a: 'x' })).toBe(10);
@@ -66,10 +66,10 @@ describe('memory', () => {
     const names = ['__proto__', 'constructor', 'toString', ''];
     const all = Object.fromEntries(names.map((name) => [name, name]));
     const { now } = given(...running, remember(all));
-    expect(Object.entries(now.kept!.memory)).toEqual(names.map((name) => [name, name]));
-    expect(Object.getPrototypeOf(now.kept!.memory)).toBe(Object.prototype);
+    expect(Object.entries(now.agent!.memory)).toEqual(names.map((name) => [name, name]));
+    expect(Object.getPrototypeOf(now.agent!.memory)).toBe(Object.prototype);
     const less = given(...running, remember(all), remember({ ['__proto__']: undefined }));
-    expect(Object.keys(less.now.kept!.memory)).toEqual(names.slice(1));
+    expect(Object.keys(less.now.agent!.memory)).toEqual(names.slice(1));
   });
 
   it('writes nothing where nothing is to change', () => {
@@ -131,8 +131,8 @@ describe('what an agent logs', () => {
     });
     const one = weigh({ at: at(0), level: 'info', text: 'Looking' });
     const { now } = given(...running, logged('Looking'), ...asking, logged('Looking'));
-    expect(now.kept).toMatchObject({ memory: {}, memoryBytes: 0 });
-    expect(now.kept?.logged).toStrictEqual({ lines: 2, bytes: 2 * one });
+    expect(now.agent).toMatchObject({ memory: {}, memoryBytes: 0 });
+    expect(now.agent?.logged).toStrictEqual({ lines: 2, bytes: 2 * one });
   });
 
   it('is of the latest turn where none runs', () => {
@@ -145,7 +145,7 @@ describe('what an agent logs', () => {
     expect(given(...running).when(logged('One'))[0]).not.toHaveProperty('full');
     expect(given(...running).when(last)).toMatchObject([{ lines: [], full: true }]);
     const { now } = given(...running, logged('One'), last, logged('Two'));
-    expect(now.kept?.logged).toMatchObject({ lines: 2, full: true });
+    expect(now.agent?.logged).toMatchObject({ lines: 2, full: true });
   });
 
   it('is refused once the task is over', () => {
@@ -156,9 +156,9 @@ describe('what an agent logs', () => {
 describe('a step that the task keeps', () => {
   it('is known to every later turn, and one that the turn keeps is not', () => {
     const { now } = given(...running, keptStep('s', [1]), keptStep('none'), step('t', 2), ...asking);
-    expect(now.kept?.steps).toEqual({ s: [1], none: null });
+    expect(now.agent?.steps).toEqual({ s: [1], none: null });
     expect(stepsOf(now)).toEqual({});
-    expect(now.kept?.memoryBytes).toBe(2 + 5 + (2 + 5) + (2 + 8 + 4));
+    expect(now.agent?.memoryBytes).toBe(2 + 5 + (2 + 5) + (2 + 8 + 4));
   });
 
   it('has a name that no other step of the task has', () => {
@@ -241,21 +241,21 @@ describe('a callback', () => {
   const sleeping = [...open, to('AUTH_REQUIRED'), endTurn];
 
   it('waits for a value, which starts the next turn', () => {
-    expect(given(...open).now.kept?.callbacks).toMatchObject({
+    expect(given(...open).now.agent?.callbacks).toMatchObject({
       b: { name: 'of b', turn: 1, expiresAt: at(60) },
     });
     const { now, facts } = given(...sleeping, receiveCallback('b', { paid: true }));
     expect(facts.at(-1)).toMatchObject({ type: 'callback-received', id: 'b', name: 'of b' });
-    expect(now.kept?.callbacks.b).toMatchObject({ value: { paid: true }, receivedAt: at(6) });
+    expect(now.agent?.callbacks.b).toMatchObject({ value: { paid: true }, receivedAt: at(6) });
     expect(now.woken).toEqual({});
     expect(given(...sleeping, receiveCallback('b', 1), startTurn).now).toMatchObject({
       openTurn: { number: 2, messageIds: [] },
-      kept: { callbacks: { b: { value: 1 } } },
+      agent: { callbacks: { b: { value: 1 } } },
     });
   });
 
   it('has the value null if none was sent', () => {
-    expect(given(...open, receiveCallback('b', undefined)).now.kept?.callbacks.b?.value).toBeNull();
+    expect(given(...open, receiveCallback('b', undefined)).now.agent?.callbacks.b?.value).toBeNull();
   });
 
   it('takes one value, in time, of a task that is not finished', () => {
@@ -287,16 +287,21 @@ describe('a callback', () => {
   it('counts the first of two values that were appended at once, and ignores one that nobody asked for', () => {
     const received = given(...open, receiveCallback('b', 1)).now;
     const value = { type: 'callback-received', id: 'b', name: 'of b', value: 2 };
-    expect(foldedOnto(received, value).kept).toEqual(received.kept);
-    expect(foldedOnto(received, { ...value, id: 'c' }).kept).toEqual(received.kept);
-    expect(foldedOnto(given(...running).now, value).kept).toBeUndefined();
+    expect(foldedOnto(received, value).agent).toEqual(received.agent);
+    expect(foldedOnto(received, { ...value, id: 'c' }).agent).toEqual(received.agent);
+    expect(foldedOnto(given(...running).now, value).agent).toBeUndefined();
   });
 
   it('keeps the metadata of a wake, and ends a row of turns that asked to be woken at once', () => {
     const woken = given(...sleeping, { type: 'wake', metadata: { why: 1 } }, receiveCallback('b', 1));
     expect(woken.now.woken).toEqual({ metadata: { why: 1 } });
-    const hasty = given(...open, { ...wakeAt(at(1)), hasty: 2 } as never, endTurn, receiveCallback('b', 1));
-    expect(hasty.now.hasty).toBeUndefined();
+    const immediateWakes = given(
+      ...open,
+      { ...wakeAt(at(1)), immediateWakes: 2 } as never,
+      endTurn,
+      receiveCallback('b', 1),
+    );
+    expect(immediateWakes.now.immediateWakes).toBeUndefined();
     expect(given(...open, wake, receiveCallback('b', 1)).now.woken).toEqual({});
   });
 });

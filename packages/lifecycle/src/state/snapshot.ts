@@ -1,10 +1,10 @@
 import type { Artifact, Message } from '@batonjs/protocol';
-import { addMessage, emptyConversation } from './conversation.ts';
+import { addMessage, emptyConversation } from '../facts/conversation.ts';
+import { FACT_FORMAT } from '../facts/facts.ts';
+import { toArray, toList } from '../values/list.ts';
 import { UnknownFactError } from './evolve.ts';
-import { FACT_FORMAT } from './facts.ts';
 import type { OpenTurn, State, TaskRecord } from './state.ts';
-import { toRecord, toResults } from './turns/step-results.ts';
-import { toArray, toList } from './values/list.ts';
+import { toRecord, toResults } from './step-results.ts';
 import { viewArtifact } from './view.ts';
 
 /** A state as plain JSON. Folding can start from it instead of the first fact. */

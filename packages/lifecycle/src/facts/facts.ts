@@ -1,6 +1,6 @@
 import type { Artifact, Message, SendMessageConfiguration, TaskState, TaskStatus } from '@batonjs/protocol';
-import type { LogLine } from './kept/log-line.ts';
-import type { Question, QuestionLink } from './kept/question-link.ts';
+import type { LogLine } from './log-line.ts';
+import type { Question, QuestionLink } from './question-link.ts';
 
 /** Format of the facts this release writes. A log with a higher number is refused, never misread. */
 export const FACT_FORMAT = 1;
@@ -92,7 +92,7 @@ export interface WakeSet extends Written {
   /** ISO 8601, UTC, milliseconds. Absent: at no time. */
   readonly time?: string;
   /** How many turns in a row asked for a time that was not in the future, this one included. Absent: not this one. */
-  readonly hasty?: number;
+  readonly immediateWakes?: number;
 }
 
 export interface StatusChanged extends Written {

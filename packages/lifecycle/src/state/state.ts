@@ -1,10 +1,10 @@
 import type { Artifact, Message, Part, TaskStatus } from '@batonjs/protocol';
-import type { Conversation } from './conversation.ts';
-import type { Child, MessageReceived, Metadata } from './facts.ts';
-import { callbackOf, type Kept } from './kept/kept.ts';
-import type { OnlyBy, Question } from './kept/question-link.ts';
-import { resultIn, type StepResult, type StepResults } from './turns/step-results.ts';
-import type { List } from './values/list.ts';
+import type { Conversation } from '../facts/conversation.ts';
+import type { Child, MessageReceived, Metadata } from '../facts/facts.ts';
+import type { OnlyBy, Question } from '../facts/question-link.ts';
+import type { List } from '../values/list.ts';
+import { type AgentRecord, callbackOf } from './agent-record.ts';
+import { resultIn, type StepResult, type StepResults } from './step-results.ts';
 
 /** An artifact with its parts apart, so that adding a chunk does not copy those before it. */
 export interface ArtifactRecord {
@@ -81,7 +81,7 @@ export interface State {
   /** What the latest question says besides its message. Absent if it says nothing. */
   readonly question?: Question & { readonly messageId: string };
   /** Received messages that no turn has taken, oldest first. */
-  readonly untaken: readonly MessageReceived[];
+  readonly pending: readonly MessageReceived[];
   /** The messages of the latest turn. A turn that was woken without messages keeps those of the turn before. */
   readonly taken: readonly MessageReceived[];
   /** The turn that is running, or was running when its process died. */
@@ -94,11 +94,11 @@ export interface State {
   /** When the next turn starts without a message: ISO 8601, UTC, milliseconds. A turn that starts before clears it. */
   readonly wakeAt?: string;
   /** The latest turn that asked for a time that was not in the future, and how many in a row did. */
-  readonly hasty?: { readonly turn: number; readonly count: number };
+  readonly immediateWakes?: { readonly turn: number; readonly count: number };
   /** The tasks at other agents, by name. Look up with `Object.hasOwn`. */
   readonly children?: Readonly<Record<string, Child>>;
   /** What the agent keeps for its later turns. Absent if it never kept anything. No client sees it. */
-  readonly kept?: Kept;
+  readonly agent?: AgentRecord;
   /** The skills that its messages named, each once. */
   readonly skills?: readonly string[];
   /** The words that it is found by, each once. Absent without any. */
@@ -110,7 +110,7 @@ export interface State {
 }
 
 /** Whether a turn may take the message at this time (ISO 8601, UTC, milliseconds). */
-export const isRipe = ({ notBefore }: MessageReceived, at: string): boolean =>
+export const isMessageDue = ({ notBefore }: MessageReceived, at: string): boolean =>
   notBefore === undefined || notBefore <= at;
 
 /**
@@ -136,11 +136,11 @@ export const answerPrefix = 'answer-';
  * of its callback: only a link gives a message the `answeredBy` of its caller.
  */
 export function answererOf(
-  { kept }: Pick<State, 'kept'>,
+  { agent }: Pick<State, 'agent'>,
   { message: { messageId }, caller }: Pick<MessageReceived, 'message' | 'caller'>,
 ): string | undefined {
-  if (!kept || !messageId.startsWith(answerPrefix)) return undefined;
-  const by = callbackOf(kept, messageId.slice(answerPrefix.length))?.answers?.by;
+  if (!agent || !messageId.startsWith(answerPrefix)) return undefined;
+  const by = callbackOf(agent, messageId.slice(answerPrefix.length))?.answers?.by;
   return caller?.answeredBy === by ? by : undefined;
 }
 
@@ -150,9 +150,9 @@ export const reservedFor = ({ task, question }: State): OnlyBy | undefined =>
 
 /** The messages that wait for a turn. A reserved question does not wait for those that came without a link. */
 export function waitingFor(state: State): readonly MessageReceived[] {
-  const { untaken } = state;
+  const { pending } = state;
   const onlyBy = reservedFor(state);
-  return onlyBy === undefined || untaken.some((one) => isAnswer(state, onlyBy, one)) ? untaken : [];
+  return onlyBy === undefined || pending.some((one) => isAnswer(state, onlyBy, one)) ? pending : [];
 }
 
 /** Whether the message is the answer of a person for whom the question is reserved. */
@@ -166,10 +166,10 @@ export function isAnswer(
 }
 
 /** The result of a step of the open turn, or of one that is kept for the whole task; undefined if none of this name was completed. */
-export function stepOf({ openTurn, kept }: State, name: string): StepResult | undefined {
+export function stepOf({ openTurn, agent }: State, name: string): StepResult | undefined {
   const ofTurn = resultIn(openTurn?.steps, name);
   if (ofTurn) return ofTurn;
-  return kept && Object.hasOwn(kept.steps, name) ? { result: kept.steps[name] } : undefined;
+  return agent && Object.hasOwn(agent.steps, name) ? { result: agent.steps[name] } : undefined;
 }
 
 /** A new state, before `evolve` returns it. */

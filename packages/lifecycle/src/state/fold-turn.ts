@@ -6,46 +6,46 @@ import type {
   TurnFailed,
   TurnPaused,
   TurnStarted,
-} from '../facts.ts';
-import { keepStep } from '../kept/kept.ts';
-import type { Draft } from '../state.ts';
+} from '../facts/facts.ts';
 import { changeable, type Own, withMember } from '../values/own.ts';
+import { keepStep } from './agent-record.ts';
+import type { Draft } from './state.ts';
 import { addResult } from './step-results.ts';
 
 export function startTurn(next: Draft, { turn, attempt, messageIds, at, version }: TurnStarted): void {
-  const { taken, left } = take(next.untaken, messageIds);
-  const kept = next.openTurn?.number === turn ? next.openTurn : undefined;
+  const { taken, left } = take(next.pending, messageIds);
+  const earlier = next.openTurn?.number === turn ? next.openTurn : undefined;
   if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;
   next.turns = turn;
   const isAsked = messageIds.length > 0 || next.woken !== undefined;
-  const replacedWake = attempt > 1 ? kept?.replacedWake : isAsked ? next.wakeAt : undefined;
+  const replacedWake = attempt > 1 ? earlier?.replacedWake : isAsked ? next.wakeAt : undefined;
   // A later attempt is the same turn: what was asked for while an earlier one ran is asked for still.
   if (attempt === 1) {
     next.woken = undefined;
     next.wakeAt = undefined;
   }
-  if (messageIds.length > 0) next.hasty = undefined;
-  next.untaken = left;
+  if (messageIds.length > 0) next.immediateWakes = undefined;
+  next.pending = left;
   next.openTurn = {
     number: turn,
     attempt,
     messageIds,
-    takenLater: kept?.takenLater,
+    takenLater: earlier?.takenLater,
     startedAt: at,
     ...(version !== undefined && { version }),
     replacedWake,
-    steps: kept?.steps,
-    stepFailures: kept?.stepFailures,
-    failures: kept?.failures,
-    pauses: kept?.pauses,
+    steps: earlier?.steps,
+    stepFailures: earlier?.stepFailures,
+    failures: earlier?.failures,
+    pauses: earlier?.pauses,
     pausedUntil: undefined,
   };
 }
 
 export function takeMessage(next: Draft, fact: MessageTaken): void {
-  const { taken, left } = take(next.untaken, [fact.messageId]);
+  const { taken, left } = take(next.pending, [fact.messageId]);
   const { openTurn } = next;
-  next.untaken = left;
+  next.pending = left;
   next.taken = [...next.taken, ...taken];
   if (!openTurn) return;
   const { messageIds, takenLater = [] } = openTurn;
@@ -60,7 +60,7 @@ export function completeStep(next: Draft, { name, result, keep }: StepCompleted,
   const { openTurn } = next;
   // JSON has no undefined: a snapshot would forget that a step without a result was completed.
   const value = result ?? null;
-  if (keep) next.kept = keepStep(next.kept, name, value, own);
+  if (keep) next.agent = keepStep(next.agent, name, value, own);
   if (!openTurn) return;
   const steps = keep ? openTurn.steps : addResult(openTurn.steps, name, value);
   const { stepFailures } = openTurn;
@@ -99,12 +99,12 @@ export function pauseTurn(next: Draft, { until }: TurnPaused): void {
   next.openTurn = { ...openTurn, pauses: (openTurn.pauses ?? 0) + 1, pausedUntil: until };
 }
 
-function take(untaken: readonly MessageReceived[], ids: readonly string[]) {
+function take(pending: readonly MessageReceived[], ids: readonly string[]) {
   // For a few ids, making a set costs more than it saves.
   const wanted = ids.length > 8 ? new Set(ids) : undefined;
   const isWanted = (id: string) => (wanted ? wanted.has(id) : ids.includes(id));
   const taken: MessageReceived[] = [];
   const left: MessageReceived[] = [];
-  for (const received of untaken) (isWanted(received.message.messageId) ? taken : left).push(received);
+  for (const received of pending) (isWanted(received.message.messageId) ? taken : left).push(received);
   return { taken, left };
 }

@@ -6,9 +6,9 @@ import type {
   TaskArtifactUpdateEvent,
   TaskStatusUpdateEvent,
 } from '@batonjs/protocol';
-import type { Fact, Metadata, UnseenType } from './facts.ts';
+import type { Fact, Metadata, UnseenType } from '../facts/facts.ts';
+import { toArray } from '../values/list.ts';
 import type { ArtifactRecord, State } from './state.ts';
-import { toArray } from './values/list.ts';
 
 /** How much of a task a reader wants. */
 export interface TaskView {

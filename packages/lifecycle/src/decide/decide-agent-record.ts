@@ -1,19 +1,19 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { compact } from '@batonjs/protocol/json';
-import type { Command } from '../command.ts';
-import type { CallbackOpened, CallbackReceived, MemoryChanged, TurnLogged } from '../facts.ts';
-import type { State } from '../state.ts';
-import type { MemoryUpdate } from '../task-update.ts';
-import { callbackOf } from './kept.ts';
+import type { CallbackOpened, CallbackReceived, MemoryChanged, TurnLogged } from '../facts/facts.ts';
+import type { MemoryUpdate } from '../facts/task-update.ts';
+import { callbackOf } from '../state/agent-record.ts';
+import type { State } from '../state/state.ts';
+import type { Command } from './command.ts';
 
 type WithoutTime<F> = Omit<F, 'format' | 'at'>;
 
 /** What the agent remembers and forgets. Empty if that changes nothing. */
-export function changeMemory({ kept }: State, update: MemoryUpdate): [] | [WithoutTime<MemoryChanged>] {
+export function changeMemory({ agent }: State, update: MemoryUpdate): [] | [WithoutTime<MemoryChanged>] {
   // Not assigned one by one: the name `__proto__` would set the prototype.
   const changes = compact(update);
   const removed = Object.keys(update).filter(
-    (name) => update[name] === undefined && kept && Object.hasOwn(kept.memory, name),
+    (name) => update[name] === undefined && agent && Object.hasOwn(agent.memory, name),
   );
   const hasRemoved = removed.length > 0;
   if (!hasRemoved && Object.keys(changes).length === 0) return [];
@@ -31,22 +31,22 @@ export function keepLines(
 
 /** The running turn asks for a value from outside. */
 export function openCallback(
-  { kept }: State,
+  { agent }: State,
   opened: Omit<WithoutTime<CallbackOpened>, 'type'>,
 ): [WithoutTime<CallbackOpened>] {
-  if (callbackOf(kept, opened.id))
+  if (callbackOf(agent, opened.id))
     throw new A2AError('INVALID_AGENT_RESPONSE', `There is a callback with the id "${opened.id}" already`);
   return [{ type: 'callback-opened', ...opened }];
 }
 
 /** The value comes, once and in time. */
 export function receiveCallback(
-  { kept, closed }: State,
+  { agent, closed }: State,
   id: string,
   value: unknown,
   at: string,
 ): [WithoutTime<CallbackReceived>] {
-  const callback = callbackOf(kept, id);
+  const callback = callbackOf(agent, id);
   if (!callback) throw new A2AError('TASK_NOT_FOUND', 'There is no such callback');
   if (callback.receivedAt !== undefined)
     throw new A2AError('MESSAGE_ID_CONFLICT', 'The callback was used already');

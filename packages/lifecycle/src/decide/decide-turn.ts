@@ -1,23 +1,23 @@
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Command, Happening } from '../command.ts';
-import { messageOf } from '../conversation.ts';
-import { isRipe, type OpenTurn, type State, stepOf, waitingFor } from '../state.ts';
-import { isInterrupted } from '../states.ts';
+import { messageOf } from '../facts/conversation.ts';
+import { isInterrupted } from '../facts/states.ts';
+import { isMessageDue, type OpenTurn, type State, stepOf, waitingFor } from '../state/state.ts';
+import type { Command, Happening } from './command.ts';
 
 export function startTurn(
   state: State,
-  { alone, ripeAt, version }: Command & { type: 'start-turn' },
+  { alone, dueBy, version }: Command & { type: 'start-turn' },
   at: string,
 ): Happening[] {
   const { openTurn, task, turns, woken, wakeAt } = state;
   // After the clock was set back, the facts go on from the latest one, and people's times do not.
-  const time = ripeAt ?? at;
+  const time = dueBy ?? at;
   // A program that wakes the task does not wait for messages that are postponed.
   const waiting = waitingFor(state);
-  const ripe = woken ? waiting : waiting.filter((received) => isRipe(received, time));
+  const due = woken ? waiting : waiting.filter((received) => isMessageDue(received, time));
   const isDue = openTurn
     ? !(openTurn.pausedUntil !== undefined && openTurn.pausedUntil > time)
-    : woken || ripe.length > 0 || (wakeAt !== undefined && wakeAt <= time);
+    : woken || due.length > 0 || (wakeAt !== undefined && wakeAt <= time);
   if (!isDue) throw new A2AError('INTERNAL_ERROR', 'There is nothing to start a turn for');
   const started: Happening = openTurn
     ? {
@@ -32,7 +32,7 @@ export function startTurn(
         type: 'turn-started',
         turn: turns + 1,
         attempt: 1,
-        messageIds: ripe.map(({ message }) => message.messageId),
+        messageIds: due.map(({ message }) => message.messageId),
         ...(alone && { alone }),
         ...(version !== undefined && { version }),
       };
@@ -42,7 +42,7 @@ export function startTurn(
 
 export function take(state: State, messageId: string): Happening[] {
   const { number: turn } = turnOf(state);
-  if (state.untaken.some(({ message }) => message.messageId === messageId)) {
+  if (state.pending.some(({ message }) => message.messageId === messageId)) {
     return [{ type: 'message-taken', turn, messageId }];
   }
   if (messageOf(state.conversation, messageId)) return [];

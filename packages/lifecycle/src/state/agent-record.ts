@@ -1,7 +1,7 @@
-import type { CallbackOpened, CallbackReceived, MemoryChanged, TurnLogged } from '../facts.ts';
+import type { CallbackOpened, CallbackReceived, MemoryChanged, TurnLogged } from '../facts/facts.ts';
+import type { QuestionLink } from '../facts/question-link.ts';
 import { changeable, type Own, setMember, withMember } from '../values/own.ts';
 import { weigh } from '../values/weigh.ts';
-import type { QuestionLink } from './question-link.ts';
 
 /** A value that the agent waits for, or got, from outside. */
 export interface Callback {
@@ -19,7 +19,7 @@ export interface Callback {
 }
 
 /** What the agent keeps for its later turns. Look up names with `Object.hasOwn`: they may be any text. */
-export interface Kept {
+export interface AgentRecord {
   readonly memory: Readonly<Record<string, unknown>>;
   /** Results of the steps that are kept for the whole task, by name. */
   readonly steps: Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ export interface Kept {
   readonly logged?: { readonly lines: number; readonly bytes: number; readonly full?: true };
 }
 
-const nothing: Kept = Object.freeze({
+const nothing: AgentRecord = Object.freeze({
   memory: Object.freeze({}),
   steps: Object.freeze({}),
   memoryBytes: 0,
@@ -43,9 +43,13 @@ export const sizeOf = (record: Readonly<Record<string, unknown>>, name: string):
   Object.hasOwn(record, name) ? weigh({ [name]: record[name] }) : 0;
 
 /** Keeps the changes of a fact. */
-export function remember(kept: Kept = nothing, { changes, removed = [] }: MemoryChanged, own?: Own): Kept {
-  const memory = changeable(kept.memory, own);
-  let { memoryBytes } = kept;
+export function remember(
+  agent: AgentRecord = nothing,
+  { changes, removed = [] }: MemoryChanged,
+  own?: Own,
+): AgentRecord {
+  const memory = changeable(agent.memory, own);
+  let { memoryBytes } = agent;
   for (const [name, value] of Object.entries(changes)) {
     memoryBytes += sizeOf(changes, name) - sizeOf(memory, name);
     setMember(memory, name, value);
@@ -54,45 +58,50 @@ export function remember(kept: Kept = nothing, { changes, removed = [] }: Memory
     memoryBytes -= sizeOf(memory, name);
     delete memory[name];
   }
-  return { ...kept, memory, memoryBytes };
+  return { ...agent, memory, memoryBytes };
 }
 
 /** Keeps the result of a step for the whole task. */
-export function keepStep(kept: Kept = nothing, name: string, result: unknown, own?: Own): Kept {
-  const before = sizeOf(kept.steps, name);
-  const steps = withMember(kept.steps, name, result, own);
-  return { ...kept, steps, memoryBytes: kept.memoryBytes + sizeOf(steps, name) - before };
+export function keepStep(
+  agent: AgentRecord = nothing,
+  name: string,
+  result: unknown,
+  own?: Own,
+): AgentRecord {
+  const before = sizeOf(agent.steps, name);
+  const steps = withMember(agent.steps, name, result, own);
+  return { ...agent, steps, memoryBytes: agent.memoryBytes + sizeOf(steps, name) - before };
 }
 
 /** Counts lines that were logged. */
-export function countLines(kept: Kept = nothing, { lines, full }: TurnLogged): Kept {
-  const { logged } = kept;
+export function countLines(agent: AgentRecord = nothing, { lines, full }: TurnLogged): AgentRecord {
+  const { logged } = agent;
   const bytes = lines.reduce((sum, line) => sum + weigh(line), logged?.bytes ?? 0);
   const isFull = full ?? logged?.full;
   return {
-    ...kept,
+    ...agent,
     logged: { lines: (logged?.lines ?? 0) + lines.length, bytes, ...(isFull && { full: isFull }) },
   };
 }
 
 /** Keeps that the agent waits for a value from outside. */
-export function openCallback(kept: Kept = nothing, fact: CallbackOpened, own?: Own): Kept {
+export function openCallback(agent: AgentRecord = nothing, fact: CallbackOpened, own?: Own): AgentRecord {
   const { id, type: _, format: __, at: ___, ...callback } = fact;
-  return { ...kept, callbacks: withMember(kept.callbacks, id, callback, own) };
+  return { ...agent, callbacks: withMember(agent.callbacks, id, callback, own) };
 }
 
 /** Keeps the value. The first one counts, and one that the agent did not ask for changes nothing. */
 export function receiveCallback(
-  kept: Kept | undefined,
+  agent: AgentRecord | undefined,
   { id, at, value = null }: CallbackReceived,
   own?: Own,
-): Kept | undefined {
-  const callback = callbackOf(kept, id);
-  if (!kept || !callback || callback.receivedAt !== undefined) return kept;
+): AgentRecord | undefined {
+  const callback = callbackOf(agent, id);
+  if (!agent || !callback || callback.receivedAt !== undefined) return agent;
   const received = { ...callback, receivedAt: at, value };
-  return { ...kept, callbacks: withMember(kept.callbacks, id, received, own) };
+  return { ...agent, callbacks: withMember(agent.callbacks, id, received, own) };
 }
 
 /** The callback with this id, if there is one. */
-export const callbackOf = (kept: Kept | undefined, id: string): Callback | undefined =>
-  kept && Object.hasOwn(kept.callbacks, id) ? kept.callbacks[id] : undefined;
+export const callbackOf = (agent: AgentRecord | undefined, id: string): Callback | undefined =>
+  agent && Object.hasOwn(agent.callbacks, id) ? agent.callbacks[id] : undefined;

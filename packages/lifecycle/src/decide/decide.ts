@@ -1,16 +1,16 @@
 import type { Message, TaskStatus } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
+import { messageOf } from '../facts/conversation.ts';
+import { FACT_FORMAT, type Fact, type Metadata } from '../facts/facts.ts';
+import { eachOnce, hasLabels, labelProblem } from '../facts/labels.ts';
+import type { Question } from '../facts/question-link.ts';
+import { canTransition, isTerminal } from '../facts/states.ts';
+import type { ChildUpdate, TaskUpdate } from '../facts/task-update.ts';
+import { isAnswer, reservedFor, type State, type TaskRecord } from '../state/state.ts';
+import { freezeMembers } from '../values/frozen-json.ts';
 import type { Command, Happening } from './command.ts';
-import { messageOf } from './conversation.ts';
-import { FACT_FORMAT, type Fact, type Metadata } from './facts.ts';
-import { changeMemory, keepLines, openCallback, receiveCallback } from './kept/decide-kept.ts';
-import type { Question } from './kept/question-link.ts';
-import { eachOnce, hasLabels, labelProblem } from './labels.ts';
-import { isAnswer, reservedFor, type State, type TaskRecord } from './state.ts';
-import { canTransition, isTerminal } from './states.ts';
-import type { ChildUpdate, TaskUpdate } from './task-update.ts';
-import { completeStep, endTurn, failStep, failTurn, startTurn, take, turnOf } from './turns/decide-turn.ts';
-import { freezeMembers } from './values/frozen-json.ts';
+import { changeMemory, keepLines, openCallback, receiveCallback } from './decide-agent-record.ts';
+import { completeStep, endTurn, failStep, failTurn, startTurn, take, turnOf } from './decide-turn.ts';
 
 /**
  * The facts that a command causes. Pure: `now` is the time (ISO 8601, UTC, milliseconds). If it is before the latest fact,
@@ -60,9 +60,16 @@ function happen(state: State | undefined, command: Command, at: string): Happeni
     case 'receive-callback':
       return receiveCallback(state, command.id, command.value, at);
     case 'set-wake': {
-      const { time, hasty } = command;
+      const { time, immediateWakes } = command;
       const { number: turn } = turnOf(state);
-      return [{ type: 'wake-set', turn, ...(time !== undefined && { time }), ...(hasty && { hasty }) }];
+      return [
+        {
+          type: 'wake-set',
+          turn,
+          ...(time !== undefined && { time }),
+          ...(immediateWakes && { immediateWakes }),
+        },
+      ];
     }
     case 'end-turn':
       return endTurn(state);
