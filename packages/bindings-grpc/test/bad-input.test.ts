@@ -1,4 +1,4 @@
-import type { OperationName } from '@batonjs/protocol';
+import type { OperationName } from '@batonjs/protocol/operations';
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { leavesNoTrace, prepare } from '../../../test/kit/http/known-tasks.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { OperationName } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
+import type { OperationName } from '@batonjs/protocol/operations';
 import { describe, expect, it } from 'vitest';
 import { toStatus } from '../src/errors/wire-error.ts';
 import { a2aMethods } from '../src/wire/a2a-service.ts';

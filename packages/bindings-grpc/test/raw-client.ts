@@ -1,4 +1,4 @@
-import type { OperationName } from '@batonjs/protocol';
+import type { OperationName } from '@batonjs/protocol/operations';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
 import { decodeDetails } from '../src/errors/rpc-status.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { SharedJson } from '@batonjs/bindings';
-import type { OperationName } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
+import type { OperationName } from '@batonjs/protocol/operations';
 import { describe, expect, it } from 'vitest';
 import { webSocketClient } from '../src/index.ts';
 import {

@@ -1,8 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { type ConnectOptions, connect } from '@batonjs/client';
-import type { OperationName, Params } from '@batonjs/protocol';
 import { A2AError, type ErrorReason, errorTable } from '@batonjs/protocol/errors';
-import { operationNames } from '@batonjs/protocol/operations';
+import { type OperationName, operationNames, type Params } from '@batonjs/protocol/operations';
 import { describe, expect, it } from 'vitest';
 import { bothBindings, cardOf, collect, ends, failureOf, peer, serve, taskIn } from './serve.ts';
 

@@ -1,14 +1,4 @@
 export {
-  A2AError,
-  type A2AErrorOptions,
-  type ErrorDetail,
-  type ErrorReason,
-  errorTable,
-  type FieldViolation,
-  invalidParams,
-  invalidRequest,
-} from './errors.ts';
-export {
   AgentCapabilities,
   AgentCard,
   AgentCardSignature,
@@ -62,7 +52,4 @@ export {
   TaskStatus,
   TaskStatusUpdateEvent,
 } from './model/tasks.ts';
-export { type OperationName, operationNames, operations, type Params, type Result } from './operations.ts';
-export { fieldViolations, parseParams } from './parse-params.ts';
-export { dataOf, textOf } from './parts.ts';
 export { schemas } from './schemas.ts';

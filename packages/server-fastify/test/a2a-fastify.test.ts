@@ -1,5 +1,5 @@
 import { createGunzip, gzipSync } from 'node:zlib';
-import { A2AError } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
 import { type Logger, reply } from '@batonjs/server';
 import { type FastifyInstance, fastify } from 'fastify';
 import { describe, expect, it, vi } from 'vitest';

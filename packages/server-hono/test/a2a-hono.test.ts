@@ -1,4 +1,4 @@
-import { A2AError } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
 import { type Logger, reply, taskAgent, working } from '@batonjs/server';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { describe, expect, it, vi } from 'vitest';
