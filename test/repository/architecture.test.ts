@@ -1,125 +1,10 @@
 import { basename, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importCycles, importGraph } from './import-cycles.ts';
-import { foreignImports, layerOf, layersOf, roomOf, roomsOf, top } from './rooms.ts';
+import { arrows, foreignImports, layerOf, layersOf, roomOf, roomsOf, top } from './rooms.ts';
 import { codeOnly, readSource, readText, type SourceFile, sourceFiles, workspaces } from './source-files.ts';
 
 const scope = '@batonjs/';
-
-/** Who may import whom. A new package or app needs a row; a new arrow needs a reason that survives review. */
-const arrows: Record<string, readonly string[]> = {
-  protocol: [],
-  lifecycle: ['protocol'],
-  bindings: ['protocol'],
-  'bindings-v0-3': ['bindings', 'protocol'],
-  'bindings-grpc': ['bindings', 'protocol'],
-  'bindings-websocket': ['bindings', 'protocol'],
-  auth: ['protocol'],
-  store: ['lifecycle', 'protocol'],
-  'store-conformance': ['lifecycle', 'protocol', 'store'],
-  'store-memory': ['store'],
-  'store-sqlite': ['store'],
-  'store-postgres': ['store'],
-  'store-etcd': ['store'],
-  'store-redis': ['store'],
-  server: ['bindings', 'lifecycle', 'protocol', 'store'],
-  operator: ['lifecycle', 'protocol', 'server', 'store'],
-  testing: ['lifecycle', 'protocol', 'server', 'store'],
-  'server-node': ['server'],
-  'server-express': ['protocol', 'server', 'server-node'],
-  'server-fastify': ['protocol', 'server', 'server-node'],
-  'server-hono': ['protocol', 'server', 'server-node'],
-  telemetry: ['client', 'protocol', 'server'],
-  client: ['bindings', 'protocol'],
-  oauth: ['client', 'protocol'],
-  extensions: ['client', 'protocol', 'server'],
-  'from-executor': ['protocol', 'server'],
-  transactions: ['protocol', 'server'],
-  'nested-tasks': ['client', 'extensions', 'lifecycle', 'protocol', 'server'],
-  mcp: ['client', 'extensions', 'protocol', 'server'],
-  'ai-sdk': ['client', 'extensions', 'nested-tasks', 'protocol', 'server'],
-  react: ['client', 'protocol'],
-  // It reads forms and errors of extensions, and its handler is mounted as an agent is.
-  'ag-ui': ['client', 'extensions', 'protocol', 'server'],
-  'create-baton': [],
-  cli: [
-    'auth',
-    'bindings',
-    'bindings-grpc',
-    'bindings-v0-3',
-    'client',
-    'extensions',
-    // `dev --mcp` serves tools for an assistant, and `baton mcp` is an agent of its own that calls the other one.
-    'mcp',
-    'nested-tasks',
-    'oauth',
-    'operator',
-    'protocol',
-    'server',
-    'server-node',
-    'store',
-    'store-etcd',
-    'store-memory',
-    'store-postgres',
-    'store-redis',
-    'store-sqlite',
-    'testing',
-  ],
-  'task-gateway': [
-    'bindings',
-    'bindings-websocket',
-    'client',
-    'extensions',
-    'lifecycle',
-    'nested-tasks',
-    'protocol',
-    'server',
-    'store',
-    'store-memory',
-  ],
-  inspector: [
-    'auth',
-    'bindings',
-    'bindings-grpc',
-    'bindings-v0-3',
-    'client',
-    'extensions',
-    'lifecycle',
-    'operator',
-    'protocol',
-    'server',
-    'store',
-  ],
-  'sample-store': ['store', 'store-etcd', 'store-memory', 'store-postgres', 'store-redis', 'store-sqlite'],
-  'expense-agent': ['client', 'extensions', 'server', 'server-node', 'sample-store', 'transactions'],
-  'boat-designer': ['client', 'server', 'server-node', 'sample-store'],
-  assistant: ['ai-sdk', 'client', 'server', 'server-node', 'sample-store'],
-  concierge: ['client', 'nested-tasks', 'server', 'server-node', 'sample-store'],
-  currency: ['client', 'server', 'server-node', 'sample-store'],
-  'trip-planner': ['client', 'nested-tasks', 'server', 'server-node', 'sample-store'],
-  'task-service': ['extensions', 'server', 'server-node', 'sample-store', 'task-gateway'],
-  'two-servers': ['client', 'server', 'server-node', 'sample-store', 'telemetry'],
-  chat: ['client', 'extensions', 'protocol', 'react', 'server'],
-  gallery: [
-    'assistant',
-    'bindings-grpc',
-    'bindings-v0-3',
-    'bindings-websocket',
-    'boat-designer',
-    'chat',
-    'client',
-    'concierge',
-    'currency',
-    'expense-agent',
-    'inspector',
-    'sample-store',
-    'server',
-    'server-express',
-    'task-gateway',
-    'telemetry',
-    'trip-planner',
-  ],
-};
 
 /** Files over 300 lines, each with the reason why splitting it would make it harder to read. */
 const longFiles: Record<string, string> = {};
@@ -133,12 +18,17 @@ const members = workspaces();
 const sources = members.flatMap(({ folder }) => sourceFiles(`${folder}/src`));
 const lineCount = (file: SourceFile) => file.text.split('\n').length - 1;
 
+const page = readText('docs/packages.md');
+
+/** The names in the first column of a page's tables. */
+const rowsOf = (text: string) => Array.from(text.matchAll(/^\| `([^`]+)` \|/gm), ([, row]) => row);
+
 const ours = (file: SourceFile) => file.imports.filter(({ specifier }) => specifier.startsWith(scope));
 const packageOf = (specifier: string) => specifier.slice(scope.length).split('/')[0]!;
 
 describe('the arrows', () => {
   it('have a row for every package and app, and no row for anything else', () => {
-    expect(Object.keys(arrows).sort()).toEqual(members.map(({ name }) => name).sort());
+    expect([...arrows.keys()].sort()).toEqual(members.map(({ name }) => name).sort());
   });
 
   it.each(members)('$folder is named after its folder', ({ name, manifest }) => {
@@ -148,11 +38,11 @@ describe('the arrows', () => {
 
   it.each(members)('$folder declares exactly the dependencies of its row', ({ name, manifest }) => {
     const declared = Object.keys(manifest.dependencies ?? {}).filter((other) => other.startsWith(scope));
-    expect(declared.map(packageOf).sort()).toEqual([...(arrows[name] ?? [])].sort());
+    expect(declared.map(packageOf).sort()).toEqual([...(arrows.get(name)?.imports ?? [])].sort());
   });
 
   it.each(members)('$folder imports only along its row', ({ name, folder }) => {
-    const allowed = new Set(arrows[name]);
+    const allowed = new Set(arrows.get(name)?.imports);
     const foreign = sourceFiles(`${folder}/src`).flatMap((file) =>
       ours(file)
         .filter(({ specifier }) => !allowed.has(packageOf(specifier)))
@@ -183,19 +73,14 @@ describe('the arrows', () => {
   );
 
   it('never point at a package that points back', () => {
-    const visit = (name: string, path: readonly string[]): string[] =>
-      path.includes(name)
-        ? [[...path, name].join(' → ')]
-        : (arrows[name] ?? []).flatMap((next) => visit(next, [...path, name]));
-    expect(Object.keys(arrows).flatMap((name) => visit(name, []))).toEqual([]);
+    expect(importCycles(new Map([...arrows].map(([name, { imports }]) => [name, imports])))).toEqual([]);
   });
 });
 
-const page = readText('docs/packages.md');
-
 describe('folders', () => {
-  const settled = members.filter(({ name }) => !unsettled.includes(name));
-  const rooms = roomsOf(page);
+  const settled = members
+    .filter(({ name }) => !unsettled.includes(name))
+    .map((member) => ({ ...member, rooms: roomsOf(member.name) }));
 
   it.each(settled)(`of $folder hold at most ${maximumFiles} files`, ({ folder }) => {
     const files = Map.groupBy(sourceFiles(`${folder}/src`), ({ path }) => posix.dirname(path));
@@ -203,67 +88,52 @@ describe('folders', () => {
     expect(crowded.map(([name, { length }]) => `${name}: ${length}`)).toEqual([]);
   });
 
-  it.each(settled)('of $folder stand in the table of docs/packages.md', ({ name, folder }) => {
+  it.each(settled)('of $folder are those of its row', ({ rooms, folder }) => {
     const found = new Set(sourceFiles(`${folder}/src`).map(({ path }) => roomOf(path)));
     found.delete(top);
-    expect([...(rooms.get(name)?.keys() ?? [])].sort()).toEqual([...found].sort());
+    expect([...rooms.keys()].sort()).toEqual([...found].sort());
   });
 
-  it.each(settled)('of $folder import each other only along that table', ({ name, folder }) => {
-    expect(foreignImports(sourceFiles(`${folder}/src`), rooms.get(name) ?? new Map())).toEqual([]);
+  it.each(settled)('of $folder import each other only along its row', ({ rooms, folder }) => {
+    expect(foreignImports(sourceFiles(`${folder}/src`), rooms)).toEqual([]);
   });
 
-  it.each(settled)('of $folder never import each other in a circle', ({ name }) => {
-    const inner = [...(rooms.get(name) ?? [])].map(
+  it.each(settled)('of $folder never import each other in a circle', ({ rooms }) => {
+    const inner = [...rooms].map(
       ([folder, others]) => [folder, others.filter((other) => other !== top)] as const,
     );
     expect(importCycles(new Map(inner))).toEqual([]);
   });
 
-  it('of no other package stand in the table', () => {
-    const names = members.map(({ name }) => name);
-    expect([...rooms.keys()].filter((name) => !names.includes(name))).toEqual([]);
-  });
-
-  it('are read from the table with their arrows', () => {
-    const arrows = { till: ['stock', 'src'], stock: [], 'stock/shelf': ['stock'] };
-    const row =
-      '| `shop` | sells | `till` → `stock`, `src` · `stock` · `stock/shelf` → `stock` |\n| `bank` | lends | |';
-    const table = '| `till` | cash | `stock`, `src` |\n| `stock` | | |\n| `stock/shelf` | | `stock` |';
-    expect([...roomsOf(`${row}\n### The folders of \`market\`\n\n${table}\n\n## Next\n| \`x\` | |`)]).toEqual(
-      [
-        ['shop', new Map(Object.entries(arrows))],
-        ['market', new Map(Object.entries(arrows))],
-      ],
+  it.each(settled)('of $folder import only layers that stand above them in its row', ({ rooms }) => {
+    const layers = [...layersOf(rooms)];
+    const upward = layers.flatMap(([layer, others], index) =>
+      others
+        .filter((other) => !layers.slice(0, index).some(([above]) => above === other))
+        .map((other) => `${layer} → ${other}`),
     );
+    expect(upward).toEqual([]);
   });
 });
 
-describe('the layers of server', () => {
-  const layers = layersOf(page, 'server');
-  const files = sourceFiles('packages/server/src');
+describe('the folders of server', () => {
+  const rooms = roomsOf('server');
+  const paths = sourceFiles('packages/server/src').map(({ path }) => path);
 
-  it('are seven: the folders directly in src', () => {
-    const found = new Set(files.map(({ path }) => layerOf(path)));
-    expect([...found].sort()).toEqual([...layers.keys(), top].sort());
-    expect(layers.size).toBe(7);
+  it('make seven layers', () => {
+    expect(layersOf(rooms).size).toBe(7);
   });
 
   it('have at most six files beside them', () => {
-    const loose = files.map(({ path }) => path).filter((path) => layerOf(path) === top);
+    const loose = paths.filter((path) => layerOf(path) === top);
     expect(loose.length, loose.join(' ')).toBeLessThanOrEqual(6);
   });
 
-  it('import each other only along their table', () => {
-    expect(foreignImports(files, layers, layerOf)).toEqual([]);
-  });
-
-  it('import only layers that stand above them in that table', () => {
-    const order = [...layers.keys()];
-    const upward = [...layers].flatMap(([layer, others]) =>
-      others.filter((other) => order.indexOf(other) >= order.indexOf(layer)),
-    );
-    expect(upward).toEqual([]);
+  it('stand on the page of packages with what they hold, and so do the layers, in their order', () => {
+    expect(rowsOf(page.split('## The folders of `server`')[1]!)).toEqual([
+      ...rooms.keys(),
+      ...layersOf(rooms).keys(),
+    ]);
   });
 });
 
@@ -292,8 +162,7 @@ describe('every package', () => {
   });
 
   it.each(packages)('stands on the page of packages: $folder', ({ name }) => {
-    const rows = Array.from(page.matchAll(/^\| `([\w.-]+)` \|/gm), ([, row]) => row);
-    expect(rows).toContain(name);
+    expect(rowsOf(page)).toContain(name);
   });
 });
 
