@@ -1,18 +1,22 @@
 /**
- * `pnpm api`: compares the exports of every published package with the lists in `test/api`, and fails when one differs.
- * `--write` updates the lists.
+ * `pnpm api`: compares the exports of every published package with the lists in `test/api`, and fails when one differs, or
+ * when a name of the last release is gone and no changeset says so. `--write` updates the lists.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { publishedPackages, snapshotOf, snapshotPath } from './api/snapshot.ts';
+import { brokenNames } from './api/broken-names.ts';
+import { comparedExports, publishedPackages, readIfThere, snapshotOf, snapshotPath } from './api/snapshot.ts';
+import { readChangesets } from './release/read-changesets.ts';
 
 const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });
 const packages = publishedPackages();
 const folder = dirname(snapshotPath(packages[0]!));
-const stale = packages.filter((one) => read(snapshotPath(one)) !== snapshotOf(one));
+const stale = packages.filter((one) => readIfThere(snapshotPath(one)) !== snapshotOf(one));
 const names = new Set(packages.map((one) => basename(snapshotPath(one))));
-const left = existsSync(folder) ? readdirSync(folder).filter((name) => !names.has(name)) : [];
+const left = existsSync(folder)
+  ? readdirSync(folder).filter((name) => name.endsWith('.txt') && !names.has(name))
+  : [];
 
 if (values.write) {
   mkdirSync(folder, { recursive: true });
@@ -24,6 +28,8 @@ if (values.write) {
   process.exitCode = stale.length + left.length > 0 ? 1 : 0;
 }
 
-function read(path: string): string | undefined {
-  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+const changesets = readChangesets('.changeset');
+for (const name of packages.flatMap((one) => brokenNames(comparedExports(one), changesets))) {
+  console.error(`The last release had ${name}: say in a changeset that it goes`);
+  process.exitCode = 1;
 }

@@ -9,13 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { copyRepository } from '../test/kit/copy-repository.ts';
+import { node22 } from '../test/kit/processes.ts';
 import { judgeAll } from './packed/judge.ts';
 import { pnpm, root, type Tarball } from './packed/pack.ts';
 import { checkPublished, type Source } from './release/check-published.ts';
 import { fetching } from './release/fetching.ts';
 import { installers, installQuickstart, runQuickstart } from './release/quickstart.ts';
 import { startRegistry } from './release/registry.ts';
-import { tool } from './release/tools.ts';
 
 const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
 const folder = mkdtempSync(join(tmpdir(), 'baton-release-'));
@@ -93,7 +93,7 @@ try {
   say(`${tarballs.length} packages published, ${complaints} complaints`);
 
   const version = (name: string) => sources.find((source) => source.name === name)!.version;
-  const runtimes = [await tool('node22'), process.execPath];
+  const runtimes = [node22, process.execPath];
   for (const installer of installers) {
     const project = join(folder, installer.name);
     await installQuickstart(project, installer, registry, version);

@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { stores, templates } from '../packages/create-baton/src/choices.ts';
+import { node22 } from '../test/kit/processes.ts';
 import { canStartPostgres, startPostgres } from '../test/support/postgres.ts';
 import { canStart, startRedis } from '../test/support/redis.ts';
 import { packAll, type Tarball } from './packed/pack.ts';
 import { runScript, tryProject } from './packed/try-project.ts';
-import { tool } from './release/tools.ts';
 
 const run = promisify(execFile);
 const named = process.argv.slice(2);
@@ -30,7 +30,7 @@ try {
   for (const store of Object.keys(stores))
     for (const template of chosen) await tryOne(store, template, process.execPath, tarballs);
   if (chosen.includes('plain'))
-    for (const store of ['memory', 'sqlite']) await tryOne(store, 'plain', await tool('node22'), tarballs);
+    for (const store of ['memory', 'sqlite']) await tryOne(store, 'plain', node22, tarballs);
 } finally {
   await Promise.all([redis?.stop(), postgres?.stop()]);
   rmSync(folder, { recursive: true });

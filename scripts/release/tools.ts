@@ -10,7 +10,6 @@ const packages = {
   verdaccio: ['verdaccio', '6.10.4'],
   yarn: ['@yarnpkg/cli-dist', '4.18.1'],
   bun: ['bun', '1.4.5'],
-  node22: ['node', '22.19.0'],
 } as const;
 
 /** Verdaccio asks for a tag of it that not every registry has. */
@@ -20,7 +19,7 @@ const overrides = { 'node-fetch': '2.7.0' };
 export async function tool(name: keyof typeof packages): Promise<string> {
   const [wanted, version] = packages[name];
   const folder = join(root, 'node_modules/.cache/baton-release', `${name}-${version}`);
-  const program = join(folder, 'node_modules/.bin', name.replace(/\d+$/, ''));
+  const program = join(folder, 'node_modules/.bin', name);
   if (existsSync(program)) return program;
   mkdirSync(folder, { recursive: true });
   const manifest = { private: true, dependencies: { [wanted]: version }, overrides };

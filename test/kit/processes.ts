@@ -24,6 +24,9 @@ export interface Command {
 /** The Node.js that runs the tests. */
 export const node = process.execPath;
 
+/** The oldest Node.js that the packages take. */
+export const node22 = join(root, 'test/node22/node_modules/node/bin/node');
+
 /** Starts a command; `env` is added to the environment, and installed commands are found. */
 export function run(
   command: string,

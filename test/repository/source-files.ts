@@ -26,6 +26,7 @@ export interface Workspace {
 /** The members of a package.json that the architecture depends on. */
 export interface Manifest {
   readonly name: string;
+  readonly version: string;
   readonly private?: boolean;
   readonly description?: string;
   readonly keywords?: readonly string[];

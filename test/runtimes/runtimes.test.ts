@@ -5,7 +5,7 @@ import { codeBlocks } from '../../scripts/packed/consumer.ts';
 import { exchange } from '../kit/http/exchange.ts';
 import { rpcBody, usual } from '../kit/http/known-tasks.ts';
 import { said } from '../kit/http/wrong-sends.ts';
-import { freePort, run } from '../kit/processes.ts';
+import { freePort, node22, run } from '../kit/processes.ts';
 import { repetitions } from '../kit/repetitions.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { root } from '../repository/source-files.ts';
@@ -23,7 +23,6 @@ const runtimes = [
 ] as const;
 /** The oldest that the manifests name: its workers are those that these tests run in. */
 const oldest = { name: 'Node.js 22.19', flags: [], pool: undefined } as const;
-const node22 = join(root, 'test/node22/node_modules/node/bin/node');
 
 it.for(runtimes)(
   'the first two programs of the README run on $name',

@@ -9,11 +9,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeBlocks, installTarballs } from '../../scripts/packed/consumer.ts';
 import { packAll, root } from '../../scripts/packed/pack.ts';
 import { runScript, tryProject } from '../../scripts/packed/try-project.ts';
-import { freePort, node } from '../kit/processes.ts';
+import { freePort, node, node22 } from '../kit/processes.ts';
 
 const run = promisify(execFile);
 const runtimes = [
-  { version: 'v22', node: join(root, 'test/node22/node_modules/node/bin/node') },
+  { version: 'v22', node: node22 },
   { version: 'v24', node },
 ];
 const createBaton = JSON.parse(readFileSync(join(root, 'packages/create-baton/package.json'), 'utf8'));
