@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type DefaultTheme, defineConfig } from 'vitepress';
 import { checkAnchors } from './anchors.ts';
@@ -16,6 +16,9 @@ const shape =
   '<rect width="32" height="32" rx="7" fill="#3450b2"/><path d="M9 25 23 7" stroke="#fff" stroke-width="6" stroke-linecap="round"/>';
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${shape}</svg>`;
 const icon = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+
+/** That of the server, the package that most of the site is about. */
+const { version } = JSON.parse(readFileSync(join(root, 'packages/server/package.json'), 'utf8'));
 
 /** Commands are read and copied whole on a narrow screen, and the empty list of the search says why it is empty. */
 const style = `
@@ -60,6 +63,7 @@ export default defineConfig({
       { text: 'FAQ', link: '/operating/troubleshooting' },
       { text: 'Options', link: '/options' },
       { text: 'Comparison', link: '/start/comparison' },
+      { text: `Version ${version}`, link: '/releases' },
     ],
     notFound: {
       title: 'There is no such page',

@@ -107,7 +107,7 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Look up',
-    pages: ['options.md', 'errors.md'],
+    pages: ['options.md', 'errors.md', 'releases.md'],
   },
   {
     title: 'How it works',
