@@ -176,8 +176,8 @@ export const parts: Readonly<Record<string, Part>> = {
   inspector: {
     warm: true,
     tests: [
-      'packages/inspector/test/{agents,charts,clients,http,models,tasks,timeline,wire}/*.test.ts',
-      'packages/inspector/test/{card-report,graph,guard,leaving,program,recording,store-timeline,timeline,wire}.test.ts',
+      'packages/inspector/test/{agents,clients,http,models,tasks,timeline,wire}/*.test.ts',
+      'packages/inspector/test/{card-report,guard,leaving,program,recording,store-timeline,timeline,wire}.test.ts',
       'test/secrets/{client-requests,inspector}.test.ts',
     ],
     mutate: [...sourcesOf('inspector'), '!packages/inspector/src/{cli.ts,{app,api}/**}'],

@@ -1,7 +1,6 @@
 import { sleep } from '@batonjs/protocol/timing';
 import { type Inspected, inspected } from './agents/inspected.ts';
 import type { Action } from './api/agent.ts';
-import { StoreCharts } from './charts/store-charts.ts';
 import type { Watched } from './clients/client-requests.ts';
 import { problemOf, RequestError } from './http/reply.ts';
 import type { InspectedAgent, Target, Viewer } from './options.ts';
@@ -16,8 +15,6 @@ export interface Exhibit extends Inspected {
   readonly tasks: TaskSource;
   /** Undefined where the store has the whole log. */
   readonly recordings: Recordings | undefined;
-  /** Undefined where the inspector does not have the store. */
-  readonly charts: StoreCharts | undefined;
 }
 
 /** How long the app waits for the names of agents, in milliseconds. */
@@ -48,22 +45,17 @@ export class Inspection {
     const { store, link } = agent;
     const recordings = store || !link ? undefined : new Recordings(link);
     const tasks = store ? storeTasks(store) : agentTasks(link!, () => recordings!.rows());
-    const exhibit = Object.assign(agent, {
-      tasks,
-      recordings,
-      charts: store && new StoreCharts(store),
-    });
+    const exhibit = Object.assign(agent, { tasks, recordings });
     this.#agents.set(agent.id, exhibit);
     return exhibit;
   }
 
   /** Removes an agent that a viewer added, and follows its tasks no more. Throws a `RequestError` for another one. */
   remove(id: string): void {
-    const { isAdded, recordings, charts } = this.agent(id);
+    const { isAdded, recordings } = this.agent(id);
     if (!isAdded)
       throw new RequestError(409, `The agent ${id} was given by the program that runs the inspector`);
     recordings?.close();
-    charts?.close();
     this.#agents.delete(id);
   }
 
@@ -101,10 +93,7 @@ export class Inspection {
 
   /** Stops following tasks. */
   close(): void {
-    for (const { recordings, charts } of this.#agents.values()) {
-      recordings?.close();
-      charts?.close();
-    }
+    for (const { recordings } of this.#agents.values()) recordings?.close();
   }
 }
 

@@ -14,7 +14,6 @@ import { Inspection, isAllowed } from './inspection.ts';
 import { PriceTable } from './models/model-prices.ts';
 import type { InspectorOptions, Target, Viewer } from './options.ts';
 import { actRoutes } from './routes/act-routes.ts';
-import { chartRoutes } from './routes/chart-routes.ts';
 import { lookRoutes } from './routes/look-routes.ts';
 import { ANSWERED, type Route } from './routes/route.ts';
 import { scheduleRoutes } from './routes/schedule-routes.ts';
@@ -50,7 +49,7 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
   const token = authenticate ? undefined : accessToken(options.token);
   const rules = { hosts, isLocal: !authenticate };
   const files = serveApp(appFolder);
-  const routes = router<Route>({ ...lookRoutes, ...chartRoutes, ...scheduleRoutes, ...actRoutes });
+  const routes = router<Route>({ ...lookRoutes, ...scheduleRoutes, ...actRoutes });
   const process = crypto.randomUUID();
   const activity = new Activity(options.onAction);
 

@@ -354,22 +354,18 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     await page.getByText('Hello to you').waitFor();
   });
 
-  it('6 draws the tasks of a context with references and children, which can be followed', async () => {
-    const { page, go, start, served, checkAccess, picture } = app;
+  it('6 leads from a task to one that it started, and to the list of its context', async () => {
+    const { page, go, rows, start, served } = app;
     const child = await start('fail', 'far');
     const parent = await until(served.show, await start(`parent ${child} far`), 'COMPLETED');
-    const { contextId } = parent;
-    const second = await start('draw a boat', 'show', { contextId, references: [parent] });
-    await until(served.show, second, 'COMPLETED');
-    await go(`#/agents/show/graph?context=${contextId}`);
-    await expect.poll(() => page.locator('svg.graph a').count()).toBe(3);
-    await expect.poll(() => page.locator('path.edge-child').count()).toBe(1);
-    await expect.poll(() => page.locator('path.edge-reference').count()).toBe(1);
-    await checkAccess();
-    await picture('6-graph');
-    await page.getByRole('link', { name: /Failed · far/ }).click();
+    await start('draw a boat', 'show', { contextId: parent.contextId });
+    await go(`#/agents/show/tasks/${parent.id}`);
+    await page.getByRole('link', { name: /^Child other: Show far/ }).click();
     await entry('The printer is on fire').waitFor();
     expect(page.url()).toContain(`#/agents/far/tasks/${child}`);
+    await go(`#/agents/show/tasks/${parent.id}`);
+    await page.getByRole('link', { name: 'Context', exact: true }).click();
+    await expect.poll(() => rows('Tasks').count()).toBe(2);
   });
 
   it('7 lists webhooks with attempts and dead letters, and delivers again', async () => {
@@ -471,11 +467,10 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
       ['task', `#/agents/show/tasks/${id}`],
       ['card', '#/agents/far/card'],
       ['wire', '#/agents/far/wire'],
-      ['graph', '#/agents/show/graph'],
     ] as const) {
       await go(hash);
       await page
-        .getByRole(name === 'graph' || name === 'card' ? 'heading' : 'listbox')
+        .getByRole(name === 'card' ? 'heading' : 'listbox')
         .first()
         .waitFor();
       if (name === 'task') await heading('Findings').waitFor();

@@ -101,7 +101,7 @@ describe.skipIf(!executablePath)('the lists of the inspector', () => {
       await page.getByRole('link', { name: /^Inbox \d+$/ }).waitFor();
       const places = await boxOf(page.getByRole('navigation', { name: 'All agents' }));
       const colours = await boxOf(page.getByRole('button', { name: /^Colours/ }));
-      expect(await page.getByRole('navigation', { name: 'All agents' }).getByRole('link').count()).toBe(6);
+      expect(await page.getByRole('navigation', { name: 'All agents' }).getByRole('link').count()).toBe(5);
       expect(colours.y).toBeLessThan(places.y + places.height);
       expect(colours.x).toBeGreaterThanOrEqual(places.x + places.width);
     });
@@ -138,17 +138,6 @@ describe.skipIf(!executablePath)('the lists of the inspector', () => {
       expect(await cutOff('.task-head .button')).toEqual([]);
       const { height } = await boxOf(page.locator('.task-head-row'));
       expect(height).toBeLessThan(80);
-    });
-
-    it('3 the list of contexts is as high as what it has, and the tasks of one follow', async () => {
-      const { page, go, start } = app;
-      await start('draw a boat', 'far');
-      await go('#/agents/far/graph');
-      await page.locator('.context-link').waitFor();
-      const [list, pane] = await Promise.all(
-        ['.contexts', '.pane-contexts'].map((part) => boxOf(page.locator(part))),
-      );
-      expect(pane!.height - list!.height).toBeLessThan(4);
     });
 
     it('3 the caller of a request is whole, its agent a mark', async () => {

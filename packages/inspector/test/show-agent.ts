@@ -152,7 +152,7 @@ const shows: Readonly<Record<string, Show>> = {
   },
   async *parent({ text: words }) {
     const [, taskId, agent] = words.split(' ');
-    yield working({ ...reply('Asked another'), metadata: { remoteTask: { agent, taskId } } });
+    yield { child: { name: 'other', agent: agent!, taskId: taskId! } };
     yield completed('The other one is done');
   },
 };

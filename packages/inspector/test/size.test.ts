@@ -11,20 +11,19 @@ beforeAll(async () => {
 
 const text = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
 
-it('the first page is at most 60 kB of scripts and styles, gzip, charts and contexts 6 kB more, Markdown 30 kB', () => {
+it('the first page is at most 60 kB of scripts and styles, gzip, Markdown 30 kB more', () => {
   const page = text('index.html');
   const sizes = readdirSync(join(folder, 'assets'))
     .filter((name) => /\.(js|css)$/.test(name))
     .map((name) => {
-      const part = page.includes(name) ? 'first' : name.startsWith('safe-html') ? 'markdown' : 'later';
+      const part = page.includes(name) ? 'first' : 'later';
       return [part, gzipSync(text('assets', name), { level: 9 }).length] as const;
     });
   const bytesOf = (part: string) =>
     sizes.filter(([each]) => each === part).reduce((sum, [, size]) => sum + size, 0);
   expect(sizes.filter(([part]) => part === 'first').length).toBe(2);
   expect(bytesOf('first')).toBeLessThan(60_000);
-  expect(bytesOf('later')).toBeLessThan(6_000);
-  expect(bytesOf('markdown')).toBeLessThan(30_000);
+  expect(bytesOf('later')).toBeLessThan(30_000);
 });
 
 it('the font is at most 27 kB, and no other file is large', () => {

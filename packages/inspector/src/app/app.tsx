@@ -16,13 +16,9 @@ import { WebhooksPage } from './pages/webhooks-page.tsx';
 import { Empty, Loading, ProblemNote } from './parts/bits.tsx';
 import { Select } from './parts/choice.tsx';
 import { Guarded } from './parts/guarded.tsx';
-import { later } from './parts/later.tsx';
 import { Shell } from './shell.tsx';
 import { ComparePage } from './task/compare-page.tsx';
 import { TaskPage } from './task/task-page.tsx';
-
-const ChartsPage = later(async () => (await import('./charts/charts-page.tsx')).ChartsPage);
-const GraphPage = later(async () => (await import('./pages/graph-page.tsx')).GraphPage);
 
 /** How long until the cards that were not read yet are asked for again, in milliseconds. */
 const unreadMs = 1_000;
@@ -130,7 +126,6 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
       <Guarded key={place}>
         {place === 'tasks' && <TasksPage agent={undefined} query={query} />}
         {place === 'inbox' && <InboxPage query={query} />}
-        {place === 'charts' && <ChartsPage query={query} />}
         {place === 'schedules' && <SchedulesPage />}
         {place === 'requests' && <RequestsPage agent={undefined} query={query} />}
         {place === 'activity' && <ActivityPage />}
@@ -145,11 +140,9 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
     );
   if (!summary) return <ProblemNote problem={`The inspector knows no agent ${agent}`} />;
   const scope = Number(query.get('scope') ?? 0);
-  const context = query.get('context') ?? '';
   const pages = {
     card: () => <CardPage key={agent} agent={agent} />,
     send: () => <SendPage key={agent} agent={agent} query={query} />,
-    graph: () => <GraphPage key={agent} agent={agent} context={context} scope={scope} />,
     webhooks: () => <WebhooksPage key={agent} agent={agent} scope={scope} />,
     wire: () => <RequestsPage key={agent} agent={agent} query={query} />,
     tasks: () =>

@@ -2,7 +2,6 @@ import { reportCard } from '../agents/card-report.ts';
 import { type AgentStore, summaryOf } from '../agents/inspected.ts';
 import { type Action, actions, type OpenCounts, type Overview, type SessionInfo } from '../api/agent.ts';
 import type { TaskFilter } from '../api/task.ts';
-import { taskPicture } from '../graph/task-picture.ts';
 import { readNumber } from '../http/read-number.ts';
 import { problemOf, RequestError } from '../http/reply.ts';
 import { streamLines } from '../http/stream-lines.ts';
@@ -114,17 +113,6 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     const shown = (signal: AbortSignal) => withCalls(feed(signal), { prices, showsMessages });
     await streamLines(response, shown, inspection.hide);
     return ANSWERED;
-  },
-
-  async 'GET /agents/:agent/graph'({ inspection, params, query }) {
-    const agent = inspection.agent(params.agent);
-    const contextId = query.get('contextId');
-    if (!contextId) throw new RequestError(400, 'contextId is missing');
-    const scope = readNumber(query, 'scope');
-    return taskPicture(agent, agent.tasks, inspection.agents, {
-      contextId,
-      ...(scope !== undefined && { scope }),
-    });
   },
 
   async 'GET /agents/:agent/webhooks'({ inspection, params, query }) {

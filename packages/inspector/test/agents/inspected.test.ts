@@ -1,5 +1,3 @@
-import { TASK_TREE } from '@batonjs/extensions/client';
-import { FACT_FORMAT, type Fact, type Head, headOf } from '@batonjs/lifecycle';
 import type { AgentCard } from '@batonjs/protocol';
 import { completed, createAgentServer, reply } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
@@ -276,7 +274,7 @@ describe('the connection to an agent', () => {
 });
 
 describe('a task that is read', () => {
-  it('from a store has its children', async () => {
+  it('from a store is that of the scope, or of the agent', async () => {
     const server = serverOf({
       agent: async function* () {
         yield completed('Done');
@@ -292,58 +290,5 @@ describe('a task that is read', () => {
     ]);
     expect(await readTask(exhibit, 'none')).toBeUndefined();
     expect((await readTask(exhibit, task!.id, 7))?.id).toBe(task!.id);
-  });
-
-  it('from a store has the tasks that it started, without what only its turns need', async () => {
-    const store = memoryStore();
-    const at = '2026-01-01T00:00:00.000Z';
-    const fact = { format: FACT_FORMAT, at } as const;
-    const child = { agent: 'far', taskId: 'c', state: 'TASK_STATE_WORKING' as const };
-    const facts: Fact[] = [
-      {
-        ...fact,
-        type: 'message-received',
-        message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] },
-      },
-      { ...fact, type: 'task-created', taskId: 't', contextId: 'c' },
-      { ...fact, type: 'child-updated', name: 'one', child: { ...child, record: 'secret' } },
-    ];
-    const agent = new Inspection([{ name: 'x', store }]).agent('x');
-    await store.commit({
-      scope: agent.store!.scopes[0]!.scope,
-      taskId: 't',
-      commitId: 'i',
-      expectedVersion: 0,
-      facts,
-      head: facts.reduce<Head | undefined>(headOf, undefined)!,
-      turn: { queue: 'x' },
-    });
-    expect((await readTask(agent, 't'))?.metadata).toEqual({
-      [TASK_TREE]: { children: [{ name: 'one', ...child }] },
-    });
-  });
-
-  it('from an agent is asked for with its tree, where the agent has it', async () => {
-    const asked: unknown[] = [];
-    const client = (extensions: object | undefined) => ({
-      card: { capabilities: extensions && { extensions } },
-      async getTask(...args: unknown[]) {
-        asked.push(args);
-        return { id: 't' };
-      },
-    });
-    const from = (extensions?: object) => ({ link: { client: async () => client(extensions) } }) as never;
-    for (const extensions of [
-      undefined,
-      [{ uri: 'https://other.example' }],
-      [{ uri: 'https://other.example' }, { uri: TASK_TREE }],
-    ])
-      expect(await readTask(from(extensions), 't')).toEqual({ id: 't' });
-    expect(asked).toEqual([
-      [{ id: 't' }, {}],
-      [{ id: 't' }, {}],
-      [{ id: 't' }, { extensions: [TASK_TREE] }],
-    ]);
-    expect(await readTask({} as never, 't')).toBeUndefined();
   });
 });

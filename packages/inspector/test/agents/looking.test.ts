@@ -53,41 +53,6 @@ it('the overview counts what is open of each agent whose store answers, for the 
   expect((await call('/overview')).json).toEqual({ kept: { asking: 0, working: 0 } });
 });
 
-it('charts are those of the agents whose store the inspector has, for an hour unless another range is named', async () => {
-  const { call, ada, broken } = await callers();
-  await ada.send('steps');
-  const charts = async (path: string) =>
-    (await call(path)).json as unknown as { from: string; bucketMs: number; agents: Json[] };
-  const hour = await charts('/charts');
-  expect(hour.agents.map(({ agent, total }) => [agent, total])).toEqual([
-    ['many', expect.objectContaining({ started: 1, ended: 1, failed: 0, waiting: 0 })],
-    ['kept', { started: 0, ended: 0, failed: 0, waiting: 0 }],
-  ]);
-  for (const [range, bucketMs, count] of [
-    ['hour', 60_000, 60],
-    ['day', 1_800_000, 48],
-    ['week', 10_800_000, 56],
-  ] as const) {
-    const before = Date.now();
-    const { from, agents, ...rest } = await charts(`/charts?range=${range}`);
-    expect([rest, agents.map(({ buckets }) => Object(buckets).length)]).toEqual([
-      { bucketMs },
-      [count, count],
-    ]);
-    // The last span is the one that is not over.
-    expect(Date.parse(from) % bucketMs).toBe(0);
-    expect(Date.parse(from)).toBeGreaterThan(before - count * bucketMs);
-    expect(Date.parse(from)).toBeLessThanOrEqual(Date.now() - (count - 1) * bucketMs);
-  }
-  broken.isDown = true;
-  expect((await charts('/charts')).agents).toHaveLength(2);
-  for (const range of ['', 'year', 'toString'])
-    expect(await call(`/charts?range=${range}`)).toMatchObject({
-      status: 400,
-      message: 'range is hour, day or week',
-    });
-});
-
 it('one feed has the lists of all agents, or of those that are asked for', async () => {
   const { feed, call } = await callers();
   const agents = (lines: Json[]) =>
@@ -134,9 +99,6 @@ it('a task and its log are those of the scope that is asked for', async () => {
     status: 404,
     message: `The store has no task ${task!.id}`,
   });
-  const graph = await call(`/agents/many/graph?contextId=${task!.contextId}&scope=1`);
-  expect(graph.json).toMatchObject({ nodes: [{ id: task!.id }] });
-  expect((await call(`/agents/many/graph?contextId=${task!.contextId}`)).json).toMatchObject({ nodes: [] });
   expect(await call(`/agents/many/webhooks?scope=1`)).toMatchObject({ status: 200 });
 });
 

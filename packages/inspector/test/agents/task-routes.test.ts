@@ -103,19 +103,6 @@ describe('a task', () => {
       expect((await call(`${at}/${task!.id}/timeline?scope=7`)).message).toBe('There is no scope 7');
   });
 
-  it('is drawn with those of its context', async () => {
-    const { call, near } = await serve();
-    const { task } = await near.send('ask');
-    const { json } = await call(`/agents/show/graph?contextId=${task!.contextId}&scope=0`);
-    expect(json).toMatchObject({
-      contextId: task!.contextId,
-      nodes: [{ id: task!.id, agent: 'show' }],
-      edges: [],
-      isCut: false,
-    });
-    expect(await call('/agents/show/graph')).toMatchObject({ status: 400, message: 'contextId is missing' });
-  });
-
   it('is woken where its server runs', async () => {
     const { call, near } = await serve({ allow: ['wake'] });
     const { task } = await near.send('ask');

@@ -1,12 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { FACT_FORMAT, type Fact, type Head, headOf } from '@batonjs/lifecycle';
 import { memoryStore } from '@batonjs/store-memory';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { holdTimers } from '../../../../test/kit/held-timers.ts';
 import { sendMessage } from '../../src/actions/send-message.ts';
 import { inspected } from '../../src/agents/inspected.ts';
 import type { Exchange } from '../../src/api/wire.ts';
-import { StoreCharts } from '../../src/charts/store-charts.ts';
 import { streamLines } from '../../src/http/stream-lines.ts';
 import { Inspection } from '../../src/inspection.ts';
 import { exchangeFeed } from '../../src/routes/wire-feeds.ts';
@@ -147,72 +146,7 @@ it('a fact is shown when the store tells of it, before the next look', async () 
   await feed.return();
 });
 
-/** Charts of a store that answers once a gate is open. */
-function slowCharts() {
-  const gate = { open: () => {}, lists: 0 };
-  const store = memoryStore();
-  const answer = new Promise<void>((resolve) => {
-    gate.open = resolve;
-  });
-  const tasks = Object.assign(Object.create(store) as typeof store, {
-    async list(...given: Parameters<typeof store.list>) {
-      gate.lists += 1;
-      await answer;
-      return store.list(...given);
-    },
-  });
-  let now = Date.parse('2026-07-15T12:00:00.000Z');
-  const charts = new StoreCharts(inspected({ name: 'x', store: tasks }, () => false).store!, () => now);
-  onTestFinished(() => charts.close());
-  return { charts, gate, goOn: (ms: number) => (now += ms) };
-}
-
-it('charts that take long to read are shown as far as they are', async () => {
-  const timers = holdTimers((ms) => ms === 500 || ms === 60_000);
-  const { charts, gate, goOn } = slowCharts();
-  const first = charts.read('hour');
-  await settled();
-  expect(timers.open()).toEqual(['500 held', '60000']);
-  timers.fire(500);
-  expect(await first).toMatchObject({ isReading: true, since: '2026-07-08T12:00:00.000Z' });
-  const second = charts.read('hour');
-  gate.open();
-  expect(await second).not.toHaveProperty('isReading');
-  expect(timers.open()).toEqual(['60000']);
-  expect(gate.lists).toBe(1);
-  // They go on when nobody looks, until they are closed.
-  goOn(60_000);
-  timers.fire(60_000);
-  await settled();
-  expect(gate.lists).toBe(2);
-  charts.close();
-  expect(timers.open()).toEqual([]);
-  goOn(60_000);
-  expect(await charts.read('hour')).not.toHaveProperty('problem');
-  expect(gate.lists).toBe(2);
-});
-
-it('charts that are closed while they are read read no further page', async () => {
-  const { charts, gate } = slowCharts();
-  const reading = charts.read('hour');
-  charts.close();
-  gate.open();
-  await reading;
-  expect(gate.lists).toBe(1);
-});
-
-it('an agent that is removed, or whose inspector closes, is charted and followed no more', async () => {
-  const timers = holdTimers((ms) => ms === 60_000);
-  const inspection = new Inspection([{ name: 'x', store: memoryStore() }]);
-  const added = Object.assign(inspection.add({ name: 'y', store: memoryStore() }), {
-    isAdded: true as const,
-  });
-  for (const { charts } of inspection.agents) await charts!.read('hour');
-  expect(timers.open()).toEqual(['60000', '60000']);
-  inspection.remove(added.id);
-  expect(timers.open()).toEqual(['60000']);
-  inspection.close();
-  expect(timers.open()).toEqual([]);
+it('an agent that is removed, or whose inspector closes, is followed no more', async () => {
   const far = new Inspection([{ name: 'far', url: 'http://127.0.0.1:9' }]);
   const more = Object.assign(far.add({ url: 'http://127.0.0.1:8' }), { isAdded: true as const });
   const streams = far.agents.map(({ recordings }) => {

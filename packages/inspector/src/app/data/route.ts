@@ -4,7 +4,6 @@ import { useEffect, useState } from 'preact/hooks';
 export const tabs = {
   tasks: ['Tasks', 'tasks'],
   send: ['Send', 'send'],
-  graph: ['Contexts', 'graph'],
   webhooks: ['Webhooks', 'webhooks'],
   wire: ['Requests', 'wire'],
   card: ['Card', 'card'],
@@ -15,7 +14,6 @@ export type Tab = keyof typeof tabs;
 export const places = {
   tasks: ['All tasks', 'tasks'],
   inbox: ['Inbox', 'inbox'],
-  charts: ['Charts', 'charts'],
   schedules: ['Schedules', 'schedules'],
   requests: ['All requests', 'wire'],
   activity: ['Activity', 'status'],

@@ -11,7 +11,6 @@ import { plural, shortId } from '../parts/words.ts';
 import { ListChoices } from './choices.tsx';
 import { ManyDialog } from './many-dialog.tsx';
 import { PruneButton } from './prune-button.tsx';
-import { SavedFilters } from './saved-filters.tsx';
 import { filterOf } from './search.ts';
 import { SearchBox, StateTabs } from './task-filters.tsx';
 import type { ListedRow } from './task-lists.ts';
@@ -73,7 +72,6 @@ export function TasksPage({ agent, query }: TasksPageProps) {
         />
         <ListChoices agent={agent} query={query} list={list} />
         {context && <ContextChip context={context} />}
-        <SavedFilters />
         <span class="spacer" />
         <span class="muted list-count" role="status">
           {countOf(list)}

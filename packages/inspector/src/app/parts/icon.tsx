@@ -26,7 +26,6 @@ const paths = {
   theme: 'M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16',
   search: 'M11 5a6 6 0 1 0 0 12 6 6 0 0 0 0-12M16 16l4 4',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
-  charts: 'M4 20h16M7 17v-5M12 17V5M17 17V9',
   schedules: 'M4 6h16v14H4zM4 10h16M8 3v4M16 3v4',
   inbox: 'M4 13h5l1.5 3h3L15 13h5M4 13 7 5h10l3 8v6H4z',
   lock: 'M8 11V8a4 4 0 0 1 8 0v3M6 11h12v9H6z',

@@ -36,9 +36,9 @@ export function TaskHead({ agent, task, scope, timeline, state }: TaskHeadProps)
         {present && (
           <a
             class="button button-quiet"
-            href={hrefOf(agent, 'graph', undefined, { context: present.contextId })}
+            href={hrefOf(agent, 'tasks', undefined, { context: present.contextId })}
           >
-            <Icon name="graph" />
+            <Icon name="tasks" />
             Context
           </a>
         )}

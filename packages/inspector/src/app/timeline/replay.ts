@@ -65,6 +65,11 @@ export class Replay {
     return this.#state?.turns ?? 0;
   }
 
+  /** The tasks that it started, by name. */
+  get children(): NonNullable<State['children']> {
+    return this.#state?.children ?? {};
+  }
+
   /** What the question of the status says that clients do not see. */
   get question(): State['question'] {
     return this.#state?.question;

@@ -3,6 +3,7 @@ import type { Artifact, Task } from '@batonjs/protocol';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Beside } from '../../api/timeline.ts';
+import { hrefOf } from '../data/route.ts';
 import { useSession } from '../data/session.ts';
 import { ModelsSection } from '../models/models-section.tsx';
 import { Section, StateBadge } from '../parts/bits.tsx';
@@ -10,7 +11,7 @@ import { Content } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonView } from '../parts/json-view.tsx';
 import { UnservedNote } from '../parts/unserved-note.tsx';
-import { clockTime, plural } from '../parts/words.ts';
+import { clockTime, plural, shortId } from '../parts/words.ts';
 import { BesideChips } from './beside-chips.tsx';
 import { Conversation } from './conversation.tsx';
 import { Failures } from './failures.tsx';
@@ -99,6 +100,7 @@ function TaskNow({ replay, beside, isLive }: Pick<TaskStateProps, 'replay' | 'be
           </span>
         )}
         <TraceLink traceId={traceId} />
+        <ChildLinks replay={replay} />
         {beside && <BesideChips beside={beside} />}
         <TaskProgress task={task} />
       </div>
@@ -131,6 +133,26 @@ function TraceLink({ traceId }: { readonly traceId: string | undefined }) {
       Trace
     </a>
   );
+}
+
+/** The most children that have a link. */
+const mostChildren = 20;
+
+/** Leads to the latest tasks that it started at agents that the inspector knows. */
+function ChildLinks({ replay }: Pick<TaskStateProps, 'replay'>) {
+  const { agents } = useSession();
+  return Object.entries(replay.children)
+    .slice(-mostChildren)
+    .map(([child, { agent, taskId }]) => {
+      const known = agents.find(({ id, name }) => id === agent || name === agent);
+      if (!known || !taskId) return null;
+      return (
+        <a key={child} class="chip" href={hrefOf(known.id, 'tasks', taskId)} title={taskId}>
+          <Icon name="graph" />
+          {`Child ${child}: ${known.name} ${shortId(taskId)}`}
+        </a>
+      );
+    });
 }
 
 interface ArtifactViewProps {
