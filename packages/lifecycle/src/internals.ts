@@ -7,5 +7,6 @@ export { recordedIn } from './facts/task-update.ts';
 export type { ForkFrom } from './fork/fork.ts';
 export { type ForkedLog, forkLog } from './fork/fork-log.ts';
 export { agrees } from './state/head.ts';
+export { SNAPSHOT_FORMAT } from './state/snapshot.ts';
 export { answererOf, answerPrefix, reservedFor } from './state/state.ts';
 export { weigh } from './values/weigh.ts';

@@ -29,7 +29,7 @@ export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) 
 
   /** Looks at the layout of the keys before the first call. */
   async function call<T>(work: () => Promise<T>): Promise<T> {
-    started ??= identityOf(cluster, keys.meta).catch((error: unknown) => {
+    started ??= identityOf(cluster, keys).catch((error: unknown) => {
       // The next call tries again.
       started = undefined;
       throw error;
@@ -51,7 +51,7 @@ export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) 
     page: (scope, query) => call(() => listTasks(db, scope, query)),
     subscribe: (topic, notify) => call(() => wakeups.subscribe(topic, notify)),
     // Read again each time: the data may have been emptied or replaced since this process started.
-    identity: () => call(() => identityOf(cluster, keys.meta)),
+    identity: () => call(() => identityOf(cluster, keys)),
     // Sent twice, it does the same.
     probe: () =>
       call(async () => void (await cluster.transact({ success: [{ put: { key: keys.probe, value: '' } }] }))),

@@ -75,7 +75,7 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
         first = await other.identity();
       },
     };
-    expect(await identityOf(cluster, keys.meta)).toBe(first);
+    expect(await identityOf(cluster, keys)).toBe(first);
     expect(await store.identity()).toBe(first);
     expect(await other.identity()).toBe(first);
     await cluster.transact({ success: [{ delete: { key: keys.meta } }] });

@@ -32,6 +32,19 @@ describe('loadTask', () => {
     expect(foldLog(log)).toMatchObject({ version: 3, task: { id: 't' } });
   });
 
+  it('folds the facts in place of a snapshot that only a newer release reads', async () => {
+    const store = memoryStore();
+    await create(store);
+    const facts = (await store.readFacts('s', 't', 0, 9)).map(({ fact }) => fact);
+    const other = memoryStore();
+    const snapshot = { ...toSnapshot(replay(facts)!), format: 2 as never };
+    await create(other, { snapshot: { ...snapshot, state: {} as never } });
+    await append(other, 1);
+    const log = (await other.load('s', 't'))!;
+    expect(log.snapshot).toBeUndefined();
+    expect(foldLog(log)).toMatchObject({ version: 3, task: { id: 't' } });
+  });
+
   it('refuses a log of a newer release', async () => {
     const store = memoryStore();
     await create(store);

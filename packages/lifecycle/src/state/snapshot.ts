@@ -7,9 +7,12 @@ import type { OpenTurn, State, TaskRecord } from './state.ts';
 import { toRecord, toResults } from './step-results.ts';
 import { viewArtifact } from './view.ts';
 
+/** Format of the snapshots this release writes. Stores give those with a higher number to nobody. */
+export const SNAPSHOT_FORMAT = 1;
+
 /** A state as plain JSON. Folding can start from it instead of the first fact. */
 export interface Snapshot {
-  readonly format: typeof FACT_FORMAT;
+  readonly format: typeof SNAPSHOT_FORMAT;
   readonly version: number;
   readonly state: PlainState;
 }
@@ -30,13 +33,13 @@ export function toSnapshot(state: State): Snapshot {
     conversation: toArray(conversation.messages),
     ...(task && { task: { ...task, artifacts: task.artifacts.map(viewArtifact) } }),
   };
-  return { format: FACT_FORMAT, version: state.version, state: plain };
+  return { format: SNAPSHOT_FORMAT, version: state.version, state: plain };
 }
 
 /** The state of a snapshot. Throws `UnknownFactError` for a snapshot of a newer release. */
 export function fromSnapshot({ format, state }: Snapshot): State {
-  if (!(format <= FACT_FORMAT)) {
-    throw new UnknownFactError(`The snapshot has format ${format}; this release reads ${FACT_FORMAT}`);
+  if (!(format <= SNAPSHOT_FORMAT)) {
+    throw new UnknownFactError(`The snapshot has format ${format}; this release reads ${SNAPSHOT_FORMAT}`);
   }
   const { conversation, openTurn, task, ...rest } = state;
   return {

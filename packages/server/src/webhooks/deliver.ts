@@ -53,7 +53,7 @@ export async function deliver(
   const { store, push, clock } = dependencies;
   const { scope, taskId, id, cursor, attempts } = delivery.push;
   const facts = await store.readFacts(scope, taskId, cursor, batch);
-  if (facts.some(({ fact }) => fact.format !== FACT_FORMAT)) {
+  if (facts.some(({ fact }) => !(fact.format <= FACT_FORMAT))) {
     // Another process may know this format; skipping the fact would hide it for good.
     const retryAt = isoTime(clock.now() + backoffMs(1, backoffOf(push.options.retry), clock.random));
     await push.store.advance(delivery, { retryAt, attempts });

@@ -34,6 +34,16 @@ it('what follows a fact of another format is not delivered either: a newer proce
   expect([hook.received.length, (await read())?.cursor]).toEqual([0, 0]);
 });
 
+it('facts of an older format are delivered', async () => {
+  const hook = await webhook();
+  const { store, read } = await stored(
+    hook.url(),
+    facts.map((fact) => ({ ...fact, format: 0 as never })),
+  );
+  servePushing(store);
+  await eventually(async () => expect((await read())?.cursor).toBe(4));
+});
+
 it('failed attempts are counted per update: a new one begins with none', async () => {
   const hook = await webhook((_, before) => (before === 0 || before >= 2 ? 503 : 200));
   const { store, read } = await stored(hook.url(), facts);

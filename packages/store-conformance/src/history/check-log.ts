@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Fact, type Head, headOf, isTerminal, replay, toSnapshot } from '@batonjs/lifecycle';
+import {
+  type Fact,
+  fromSnapshot,
+  type Head,
+  headOf,
+  isTerminal,
+  replay,
+  toSnapshot,
+} from '@batonjs/lifecycle';
 import { agrees } from '@batonjs/lifecycle/internals';
 import type { KeptLog } from './kept-log.ts';
 import type { ViolationKind } from './violation.ts';
@@ -40,7 +48,7 @@ export function* checkReplay({ facts, head, snapshot }: KeptLog): Generator<Find
     replay(all);
     if (!snapshot) return;
     const until = replay(all.slice(0, snapshot.version));
-    if (!until || !same(toSnapshot(until), snapshot)) {
+    if (!until || !same(toSnapshot(until), toSnapshot(fromSnapshot(snapshot)))) {
       yield ['corrupt', `the snapshot is not the first ${snapshot.version} facts`];
     }
   } catch (error) {

@@ -1,19 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { type Layouts, stepsFrom } from '@batonjs/store/adapter';
 import type { Cluster } from '../cluster/cluster.ts';
-import { unchanged } from './keys.ts';
+import { type Keys, unchanged } from './keys.ts';
 
 /**
  * The layouts of the data, see `Layouts`. A test compares them with stored data. The first release that keeps data for
  * later ones began with 900.
  */
-export const layouts: Layouts<Cluster> = { current: 900, steps: [] };
+export const layouts: Layouts<{ readonly cluster: Cluster; readonly keys: Keys }> = {
+  current: 900,
+  steps: [],
+};
 
 /**
  * The identity of the data under a key, which is written if there is none. Brings data of an older layout forward: several
  * processes may do so at once. Rejects with code `UNUSABLE` for a layout that this release does not read.
  */
-export async function identityOf(cluster: Cluster, key: string): Promise<string> {
+export async function identityOf(cluster: Cluster, keys: Keys): Promise<string> {
+  const { meta: key } = keys;
   // Most processes start on data that is there: a read then costs no write of the cluster.
   let kept = await cluster.get(key);
   while (!kept) {
@@ -26,11 +30,11 @@ export async function identityOf(cluster: Cluster, key: string): Promise<string>
   const names = { data: `"${key}" in ${cluster.connections.name}`, instead: 'another prefix' };
   const [step] = stepsFrom(layout, layouts, names);
   if (!step) return identity;
-  await step.run(cluster);
+  await step.run({ cluster, keys });
   const value = JSON.stringify({ layout: step.to, identity });
   await cluster.transact({
     compare: [unchanged(key, kept.modRevision)],
     success: [{ put: { key, value } }],
   });
-  return identityOf(cluster, key);
+  return identityOf(cluster, keys);
 }

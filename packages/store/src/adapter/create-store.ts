@@ -69,7 +69,7 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
         const prepared = prepareCommit(rows, commit);
         return commit.origin === undefined ? rows.change(commitStep(prepared)) : commitFrom(rows, prepared);
       }),
-    load: (scope, taskId) => call(() => whenAnswered(rows.log(scope, taskId), (kept) => storedLog(kept))),
+    load: (scope, taskId) => call(() => storedLog(rows, scope, taskId)),
     readFacts: (scope, taskId, after, limit, lastCommitId) =>
       call(() => readFacts(rows, { scope, taskId }, after, limit, lastCommitId)),
     list: (scope, query) => call(() => page(name, rows, scope, query)),

@@ -1,3 +1,4 @@
+import { SNAPSHOT_FORMAT } from '@batonjs/lifecycle/internals';
 import { mustBeWhole } from '../load-task.ts';
 import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { StoredFact, StoredLog } from '../port/commit.ts';
@@ -8,8 +9,24 @@ import { foundRecord } from '../rules/record.ts';
 import { readRecord } from './in-parts.ts';
 import type { KeptFacts, KeptLog, Rows } from './rows.ts';
 
-/** The log of a task as callers see it. Throws `UNREADABLE` if a fact is missing. */
-export function storedLog(kept: KeptLog | undefined): StoredLog | undefined {
+/**
+ * The log of a task as callers see it: without a snapshot that only a newer release reads. Throws `UNREADABLE` if a fact is
+ * missing.
+ */
+export const storedLog = <Json>(
+  rows: Rows<Json>,
+  scope: string,
+  taskId: string,
+): Answer<StoredLog | undefined> =>
+  whenAnswered(rows.log(scope, taskId), (kept) => {
+    if (!kept?.snapshot || !(kept.snapshot.format > SNAPSHOT_FORMAT)) return logOf(kept);
+    const { row } = kept;
+    return whenAnswered(rows.facts(scope, taskId, 0, row.version), ({ version, facts }) =>
+      version === 0 ? undefined : logOf({ row, facts }),
+    );
+  });
+
+function logOf(kept: KeptLog | undefined): StoredLog | undefined {
   if (!kept) return undefined;
   const { row, snapshot, facts } = kept;
   const { head, version } = row;
