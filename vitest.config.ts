@@ -36,7 +36,7 @@ const longest = [
   'packages/nested-tasks/test/killed/killed.test.ts',
   'packages/server/test/turns/retries/step-retries.test.ts',
   'packages/store-{etcd,postgres,sqlite}/test/conformance.test.ts',
-  'test/commands/{chaos,gateway-chaos,start}.test.ts',
+  'test/commands/{chaos,gateway-chaos,start,upgrade}.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',
   'test/stores/*-scenarios.test.ts',
 ];
@@ -97,7 +97,7 @@ const programs = [
   'packages/store-redis/test/{connection/faults,database/cluster,valkey}.test.ts',
   'packages/store-sqlite/test/object/conformance.test.ts',
   'test/closing/alive.test.ts',
-  'test/commands/{chaos,drain,fuzz,gateway-chaos,leader-kills,ledger,start}.test.ts',
+  'test/commands/{chaos,drain,fuzz,gateway-chaos,leader-kills,ledger,start,upgrade}.test.ts',
   'test/documents/{chat,page-settings}.test.ts',
   'test/later/{recurring,versions}.test.ts',
   'test/stores/{backup,outage-lines,redis-lost-past,rights}.test.ts',

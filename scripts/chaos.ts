@@ -22,7 +22,7 @@ if (options.cancels !== undefined) {
   process.exit(report.lost > 0 ? 1 : 0);
 }
 
-const { counts, violations, ...size } = await chaos(options);
+const { counts, violations, logs: _, ...size } = await chaos(options);
 for (const { kind, taskId, client = '', message } of violations.slice(0, 30))
   console.error(`${kind}: task ${taskId} ${client}: ${message}`);
 if (violations.length > 0) console.error(`${violations.length} violations with seed ${options.seed}`);

@@ -80,6 +80,7 @@ export const groups: readonly Group[] = [
       'operating/production.md',
       'operating/troubleshooting.md',
       'operating/deploy.md',
+      'operating/upgrading.md',
       'operating/versions.md',
       'operating/replay.md',
       'operating/hosts.md',

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Observation, Violation } from '@batonjs/store-conformance/history';
+import type { TaskStore } from '@batonjs/store';
+import type { KeptLog, Observation, Violation } from '@batonjs/store-conformance/history';
 import { scopeOf } from '../../test/kit/scope.ts';
 import { randomPlan } from '../workload/plan.ts';
 import { pick, seeded } from '../workload/random.ts';
@@ -8,7 +9,7 @@ import { TaskClient, type World } from '../workload/task-client.ts';
 import { countByKind, judge, readLogs } from '../workload/verdict.ts';
 import { Fleet } from './fleet.ts';
 import { httpWire } from './http-wire.ts';
-import { killAtRandom } from './killer.ts';
+import { type Kills, killAtRandom } from './killer.ts';
 import { mediumOf } from './medium.ts';
 import type { ChaosOptions } from './options.ts';
 import type { ServerOrders } from './server.ts';
@@ -21,15 +22,27 @@ export interface ChaosReport {
   readonly tasks: number;
   readonly counts: ReturnType<typeof countByKind>;
   readonly violations: readonly Violation[];
+  /** What was stored. */
+  readonly logs: readonly KeptLog[];
 }
+
+/** What happens to the processes while clients work. `kill`: kills or stops that many at random, one after the other. */
+export type Events = (
+  fleet: Fleet,
+  kill: (kills: number) => Promise<Kills>,
+  location: string,
+) => Promise<Kills>;
 
 /** Too late to begin anything: the run is over. */
 class Over extends Error {}
 
 const scopes = ['rerun', 'fail'].map((agent) => scopeOf(agent));
 
-/** Kills server processes while clients work with them, then reads the store and says what went wrong. */
-export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
+/**
+ * Kills server processes while clients work with them, then reads the store and says what went wrong. `events`: what happens to
+ * the processes instead.
+ */
+export async function chaos(options: ChaosOptions, events?: Events): Promise<ChaosReport> {
   const { store: name, seed, leaseMs, sabotage, clients } = options;
   const medium = mediumOf(name);
   const place = await medium.prepare(options.url);
@@ -38,7 +51,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     ...(sabotage && { sabotage }),
   };
   const fleet = new Fleet(new URL('./server.ts', import.meta.url), orders);
-  const size = { chunks: sabotage === 'fence' ? 40 : 10, paceMs: 15 };
+  const size = { chunks: sabotage === 'fence' ? 40 : options.chunks, paceMs: 15 };
   const observations: Observation[] = [];
   const complaints: Violation[] = [];
   const underWay = new Set<TaskClient>();
@@ -57,6 +70,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     lateness: () => lateness.promise,
     observe: (observation) => observations.push(observation),
     complain: (violation) => complaints.push(violation),
+    serversClose: events !== undefined,
   });
 
   async function run(taskClient: TaskClient): Promise<void> {
@@ -85,7 +99,11 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
 
   try {
     await fleet.start(options.processes);
-    const store = await medium.open(place.location);
+    let opened: TaskStore | undefined;
+    const read = async () => {
+      opened ??= await medium.open(place.location);
+      return readLogs(opened, scopes);
+    };
     const stop = new AbortController();
     const end = performance.now() + options.forMs;
     const working = Promise.all(Array.from({ length: clients }, client));
@@ -95,18 +113,23 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
       while (!stop.signal.aborted) {
         await sleep(leaseMs);
         const seen = [...observations];
-        if (judge(await readLogs(store, scopes), seen, { settled: false }).length > 0) return stop.abort();
+        if (judge(await read(), seen, { settled: false }).length > 0) return stop.abort();
       }
     }
-    const { kills, storeKills } = await killAtRandom(fleet, {
-      kills: options.kills,
-      leaseMs,
-      onlyStops: sabotage === 'fence',
-      random: seeded(`${seed} killer`),
-      tasks: () => plans,
-      crash: place.crash,
-      enough: () => performance.now() > end || stop.signal.aborted || (!!sabotage && complaints.length > 0),
-    });
+    const random = seeded(`${seed} killer`);
+    const kill = (kills: number) => {
+      const before = plans;
+      return killAtRandom(fleet, {
+        kills,
+        leaseMs,
+        onlyStops: sabotage === 'fence',
+        random,
+        tasks: () => plans - before,
+        crash: place.crash,
+        enough: () => performance.now() > end || stop.signal.aborted || (!!sabotage && complaints.length > 0),
+      });
+    };
+    const { kills, storeKills } = await (events ? events(fleet, kill, place.location) : kill(options.kills));
     stop.abort();
     await glancing;
 
@@ -116,14 +139,14 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     permitted.promise.catch(() => {});
     fleet.calm();
     const waiting = { leaseMs, sleep };
-    for (const { taskId, head } of await stuckLogs(() => readLogs(store, scopes), waiting))
+    for (const { taskId, head } of await stuckLogs(read, waiting))
       complaints.push({ kind: 'stuck', taskId, message: `it is ${head.state ?? 'no task'}` });
 
     // Then every client finishes what it began.
     permitted.resolve();
     lateness.resolve();
     const progress = async () => {
-      const facts = (await readLogs(store, scopes)).reduce((sum, log) => sum + log.facts.length, 0);
+      const facts = (await read()).reduce((sum, log) => sum + log.facts.length, 0);
       return `${underWay.size} ${observations.length} ${facts}`;
     };
     await endsInTime(
@@ -135,11 +158,11 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
       complaints.push({ kind: 'stuck', taskId, client: plan.name, message: 'its client still waits' });
     for (let n = 0; n < fleet.crashes; n++)
       complaints.push({ kind: 'lost', taskId: '', message: 'a process ended by itself' });
-    const logs = await readLogs(store, scopes);
-    await store.close();
+    const logs = await read();
+    await opened?.close();
     const violations = [...complaints, ...judge(logs, observations, { settled: false })];
     const server = place.crash && { storeKills };
-    return { kills, ...server, tasks: logs.length, counts: countByKind(violations), violations };
+    return { kills, ...server, tasks: logs.length, counts: countByKind(violations), violations, logs };
   } finally {
     permitted.reject(new Over());
     await fleet.close();

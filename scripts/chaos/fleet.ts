@@ -8,6 +8,7 @@ const compiled = fileURLToPath(new URL('../../node_modules/.cache/chaos', import
 /** One place where a server process runs; when it is killed, another takes its place. */
 interface Member {
   child: ChildProcess;
+  program: string;
   origin: string | undefined;
   state: 'starting' | 'up' | 'stopped';
 }
@@ -41,7 +42,12 @@ export class Fleet {
   async start(count: number): Promise<void> {
     this.#program = await builtProgram(this.#source);
     for (let n = 0; n < count; n++) {
-      const member: Member = { child: this.#spawn(), origin: undefined, state: 'starting' };
+      const member: Member = {
+        child: this.#spawn(this.#program),
+        program: this.#program,
+        origin: undefined,
+        state: 'starting',
+      };
       this.#members.push(member);
       this.#listen(member);
     }
@@ -64,8 +70,31 @@ export class Fleet {
     member.state = 'starting';
     member.child.removeAllListeners('exit');
     member.child.kill('SIGKILL');
-    member.child = this.#spawn();
+    member.child = this.#spawn(member.program);
     this.#listen(member);
+  }
+
+  /**
+   * Lets some of them, by their numbers, end by themselves (SIGTERM). Then starts as many that run `program`, and resolves when
+   * these listen. Nobody may kill or stop others meanwhile.
+   */
+  async replace(numbers: readonly number[], program: string): Promise<void> {
+    const members = this.#members.filter((_, n) => numbers.includes(n));
+    const ended = members.map(async (member) => {
+      member.state = 'starting';
+      member.program = program;
+      member.child.removeAllListeners('exit');
+      if (member.child.exitCode !== null || member.child.signalCode !== null) return;
+      member.child.kill();
+      await once(member.child, 'exit');
+    });
+    await Promise.all(ended);
+    for (const member of members) {
+      member.child = this.#spawn(program);
+      this.#listen(member);
+    }
+    while (members.some(({ state }) => state === 'starting'))
+      await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
   /** SIGSTOP, and SIGCONT after so many milliseconds. */
@@ -95,10 +124,10 @@ export class Fleet {
     );
   }
 
-  #spawn(): ChildProcess {
+  #spawn(program: string): ChildProcess {
     const seed = `${this.#orders.seed}/${this.#started++}`;
     const orders: Orders = { ...this.#orders, seed, faults: this.#orders.faults && !this.#calm };
-    return fork(this.#program, [JSON.stringify(orders)], {
+    return fork(program, [JSON.stringify(orders)], {
       execArgv: ['--disable-warning=ExperimentalWarning'],
       // Starting takes a quarter of the time when nothing has to be compiled again. Tests have a folder that is filled.
       env: { NODE_COMPILE_CACHE: compiled, ...process.env },
@@ -118,7 +147,7 @@ export class Fleet {
       if (this.#closed || member.child !== child) return;
       this.crashes++;
       member.state = 'starting';
-      member.child = this.#spawn();
+      member.child = this.#spawn(member.program);
       this.#listen(member);
     });
   }

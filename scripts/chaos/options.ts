@@ -14,6 +14,8 @@ export interface ChaosOptions {
   readonly leaseMs: number;
   readonly processes: number;
   readonly clients: number;
+  /** How many chunks an agent writes at most before it asks or ends. */
+  readonly chunks: number;
   /** End at the latest after so many milliseconds of killing. */
   readonly forMs: number;
 }
@@ -52,6 +54,7 @@ export function readOptions(args: readonly string[]): ChaosOptions {
     leaseMs: numberIn('lease', values.lease),
     processes: numberIn('processes', values.processes),
     clients: numberIn('clients', values.clients),
+    chunks: 10,
     forMs: numberIn('for', values.for),
   };
 }

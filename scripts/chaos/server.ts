@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAgentServer } from '@batonjs/server';
+import { type AgentServer, createAgentServer } from '@batonjs/server';
 import { a2aExpress } from '@batonjs/server-express';
 import type { TaskStore } from '@batonjs/store';
 import { faultyStore, type Sabotage, sabotage } from '@batonjs/store-conformance/faults';
@@ -31,6 +31,10 @@ process.on('message', () => {
   calm = true;
 });
 process.on('disconnect', () => process.exit());
+process.once('SIGTERM', async () => {
+  await Promise.all(servers.map((server) => server.close({ graceMs: leaseMs })));
+  process.exit();
+});
 
 /** A store without notifications, for servers that also do not sweep: only their first claim finds work. */
 function deaf(store: TaskStore): TaskStore {
@@ -62,6 +66,7 @@ const store = faultyStore(broken(opened), {
 });
 
 const app = express();
+const servers: AgentServer[] = [];
 for (const restart of ['rerun', 'fail'] as const) {
   const server = createAgentServer({
     card: { name: restart, description: 'Counts' },
@@ -83,6 +88,7 @@ for (const restart of ['rerun', 'fail'] as const) {
       if (process.env.CHAOS_LOG && level === 'error') console.error(process.pid, message, details);
     },
   });
+  servers.push(server);
   app.use(`/${restart}`, a2aExpress(server));
 }
 const http = createServer(app).listen(0, '127.0.0.1', () => {

@@ -1,5 +1,6 @@
 /** The server that is asked: one agent on one store behind Express, and what a process can say about itself. */
 import { mkdtempSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -28,6 +29,8 @@ import { a2aExpress } from '@batonjs/server-express';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import express from 'express';
+import { scopeOf } from '../../test/kit/scope.ts';
+import { readLogs } from '../workload/verdict.ts';
 import { limits } from './limits.ts';
 
 /** What a server says when it is asked to rest. */
@@ -156,6 +159,8 @@ async function listenForSockets(): Promise<number> {
 /** Lets every task come to its end, forgets all of them, and collects garbage. */
 async function rest(): Promise<Rested> {
   await sleep(totalMs + 1_500);
+  const { FUZZ_LOGS: file } = process.env;
+  if (file) await writeFile(file, JSON.stringify(await readLogs(store, [scopeOf('agent', '', 'anybody')])));
   while ((await server.prune({ closedBefore: Date.now() + 1_000 })) > 0);
   globalThis.gc?.();
   await sleep(20);

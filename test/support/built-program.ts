@@ -32,20 +32,23 @@ const programs = [
 /** What they may be made of: no program imports a test. */
 const sources = ['{packages,apps}/*/{src,test}/**/!(*.test).ts', '{scripts,test}/**/!(*.test).ts'];
 
+/** What a source is built as. `path`: below the root. */
+export type ChangeSource = (path: string, text: string) => string;
+
+const below = (file: string): string => relative(root, file).replaceAll('\\', '/');
+
 /** Each source still knows where it stands. */
-const places: Plugin = {
+const places = (change: ChangeSource): Plugin => ({
   name: 'places',
   setup({ onLoad }) {
     onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      const text = await readFile(path, 'utf8');
-      if (!text.includes('import.meta.')) return undefined;
-      const contents = text
+      const contents = change(below(path), await readFile(path, 'utf8'))
         .replaceAll(/\bimport\.meta\.url\b/g, JSON.stringify(pathToFileURL(path).href))
         .replaceAll(/\bimport\.meta\.dirname\b/g, JSON.stringify(dirname(path)));
       return { contents, loader: 'ts' };
     });
   },
-};
+});
 
 /** What programs of CommonJS in the files need. */
 const commonJs = `import { createRequire as requireFrom } from 'node:module';
@@ -56,11 +59,23 @@ const require = requireFrom(${JSON.stringify(join(root, 'package.json'))});`;
  * time of a start. Resolves to the place of its file. Rejects if the program is not among those above.
  */
 export async function builtProgram(program: URL): Promise<string> {
-  const path = relative(root, fileURLToPath(program)).replaceAll('\\', '/');
-  const folder = await builtOnce('programs', sources, (outdir) =>
+  const path = below(fileURLToPath(program));
+  const file = join(await builtPrograms('programs', programs), path.replace(/\.ts$/, '.mjs'));
+  if (!existsSync(file))
+    throw new Error(`${path} is not among the programs of test/support/built-program.ts`);
+  return file;
+}
+
+/** A folder with programs, as `builtProgram` builds them. `change`: makes other sources of those that are there. */
+export const builtPrograms = (
+  name: string,
+  entries: readonly string[],
+  change: ChangeSource = (_path, text) => text,
+): Promise<string> =>
+  builtOnce(name, sources, (outdir) =>
     build({
       absWorkingDir: root,
-      entryPoints: globSync(programs, { cwd: root }),
+      entryPoints: globSync(entries, { cwd: root }),
       outdir,
       outbase: root,
       outExtension: { '.js': '.mjs' },
@@ -70,14 +85,9 @@ export async function builtProgram(program: URL): Promise<string> {
       format: 'esm',
       target: 'es2024',
       conditions: ['@batonjs/source'],
-      external: ['better-sqlite3', 'pg-native'],
+      external: ['better-sqlite3', 'esbuild', 'pg-native'],
       banner: { js: commonJs },
-      plugins: [places],
+      plugins: [places(change)],
       logLevel: 'silent',
     }),
   );
-  const file = join(folder, path.replace(/\.ts$/, '.mjs'));
-  if (!existsSync(file))
-    throw new Error(`${path} is not among the programs of test/support/built-program.ts`);
-  return file;
-}

@@ -5,7 +5,6 @@ import {
   fromSnapshot,
   type Head,
   headOf,
-  type PlainState,
   replay,
   type Snapshot,
   type State,
@@ -17,50 +16,22 @@ import { agrees } from '@batonjs/lifecycle/internals';
 import { Message, Task } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
 import { create, given, receive, stored } from './given.ts';
+import { meaningOf, type RecordedLog } from './recorded-log.ts';
 
-// Logs as each format of the facts wrote them, with what they mean. They are never edited and never removed: what was
-// stored once must be read by every later release. A new format, or a new kind of fact, adds files.
-interface Stored {
-  facts: Fact[];
-  head: Head;
-  /** Taken somewhere inside the log. */
-  snapshot: Snapshot;
-  task?: Task;
-  historyWithCurrentStatus?: Message[];
-  answer?: Message;
-  /** The commands left to apply. */
-  work: {
-    pending: string[];
-    taken: string[];
-    openTurn?: PlainState['openTurn'];
-    cancelRequested?: State['cancelRequested'];
-    woken?: State['woken'];
-    wakeAt?: State['wakeAt'];
-    children?: State['children'];
-    agent?: State['agent'];
-    labels?: State['labels'];
-  };
-}
-
+// Logs as each format of the facts and each release wrote them, with what they mean. They are never edited and never removed:
+// what was stored once must be read by every later release. A new format, or a new kind of fact, adds files; `pnpm record:logs`
+// adds those of a release.
 const root = new URL('./fixtures/', import.meta.url);
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.json'))
   .sort();
-const read = (name: string): Stored => JSON.parse(readFileSync(new URL(name, root), 'utf8'));
+const read = (name: string): RecordedLog => JSON.parse(readFileSync(new URL(name, root), 'utf8'));
 
-function expectMeaning(state: State, meaning: Stored): void {
-  const currentStatusInHistory = true;
-  expect(state.task && viewTask(state)).toEqual(meaning.task);
-  expect(state.task && viewTask(state, { currentStatusInHistory }).history).toEqual(
-    meaning.historyWithCurrentStatus,
-  );
-  expect(state.answer).toEqual(meaning.answer);
-  const idsOf = (messages: State['taken']) => messages.map(({ message }) => message.messageId);
-  const { openTurn } = toSnapshot(state).state;
-  const { cancelRequested, woken, wakeAt, children, agent, labels } = state;
-  const messages = { pending: idsOf(state.pending), taken: idsOf(state.taken) };
-  const work = { ...messages, openTurn, cancelRequested, woken, wakeAt, children, agent, labels };
-  expect(stored(work)).toEqual(meaning.work);
+function expectMeaning(
+  state: State,
+  { facts: _, head: _head, snapshot: _snapshot, ...meaning }: RecordedLog,
+) {
+  expect(stored(meaningOf(state))).toEqual(meaning);
 }
 
 describe.each(files)('the log %s', (name) => {

@@ -16,7 +16,9 @@ interface DoctorFlags extends Omit<ScopeFlags, 'store'> {
 export function addDoctor(program: Command, run: Run): void {
   const command = program
     .command('doctor')
-    .description('check a store, an agent, or both; the exit code is 1 if there is a problem')
+    .description(
+      'check a store, an agent, or both (docs: operating/upgrading); the exit code is 1 if there is a problem',
+    )
     .option('--store <url>', storeText)
     .option(
       '--stuck-after <duration>',

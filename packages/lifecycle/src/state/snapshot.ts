@@ -1,6 +1,5 @@
 import type { Artifact, Message } from '@batonjs/protocol';
 import { addMessage, emptyConversation } from '../facts/conversation.ts';
-import { FACT_FORMAT } from '../facts/facts.ts';
 import { toArray, toList } from '../values/list.ts';
 import { UnknownFactError } from './evolve.ts';
 import type { OpenTurn, State, TaskRecord } from './state.ts';
