@@ -131,7 +131,9 @@ const releases = {
   },
   afterNext: {
     ...ofFacts,
-    'packages/lifecycle/src/facts/facts.ts': [['export const FACT_FORMAT = 1;', 'export const FACT_FORMAT = 2;']],
+    'packages/lifecycle/src/facts/facts.ts': [
+      ['export const FACT_FORMAT = 1;', 'export const FACT_FORMAT = 2;'],
+    ],
     [columns]: [
       [lastAt, "['latest_at', 'text', ({ lastAt }) => lastAt],"],
       ['String(found.last_at)', 'String(found.latest_at)'],
