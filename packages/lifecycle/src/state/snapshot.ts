@@ -6,7 +6,7 @@ import type { OpenTurn, State, TaskRecord } from './state.ts';
 import { toRecord, toResults } from './step-results.ts';
 import { viewArtifact } from './view.ts';
 
-/** Format of the snapshots this release writes. Stores give those with a higher number to nobody. */
+/** Format of the snapshots this release writes. Stores give the facts in place of one with a higher number. */
 export const SNAPSHOT_FORMAT = 1;
 
 /** A state as plain JSON. Folding can start from it instead of the first fact. */
