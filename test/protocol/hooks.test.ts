@@ -4,7 +4,8 @@ import { v03Client } from '@batonjs/bindings-v0-3';
 import { connect } from '@batonjs/client';
 import { webhookReceiver } from '@batonjs/client/webhook-receiver';
 import { mcpHandler } from '@batonjs/mcp';
-import { type AgentServerOptions, completed, createAgentServer } from '@batonjs/server';
+import { type AgentServerOptions, completed, createAgentServer, working } from '@batonjs/server';
+import { listen } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
 import { createTaskGateway } from '@batonjs/task-gateway';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -33,6 +34,38 @@ const stateOf = async (options: Partial<AgentServerOptions>) => {
   const client = await connect('http://localhost', { fetch: serving(options).fetch });
   return (await client.send('Hi')).task?.status.state;
 };
+/** An object of which each function is the hook. */
+const each = (hook: Hook): never =>
+  new Proxy({}, { get: (_, name) => (/headers|parent/.test(String(name)) ? undefined : hook) }) as never;
+/** A span whose values are what the hook gives. */
+const holding = (hook: Hook): never =>
+  ({
+    run: (fn: () => unknown) => fn(),
+    ...Object.fromEntries(['received', 'streams', 'saw', 'updated', 'end'].map((name) => [name, () => {}])),
+    step: () => undefined,
+    get headers() {
+      return hook();
+    },
+    get traceparent() {
+      return hook();
+    },
+  }) as never;
+
+/** What a call, a stream, a step and a wait of a process are, in the spans of the user's telemetry. */
+async function tracedState(ofServer: () => undefined, ofClient: () => undefined = () => undefined) {
+  const server = serving({
+    telemetry: ofServer(),
+    agent: async function* (turn) {
+      yield working(await turn.step('s', () => 'stepped'));
+      yield completed(await turn.step('t', { retries: 1 }, async ({ attempt }) => `try ${attempt}`));
+    },
+  });
+  const client = await connect('http://localhost', { fetch: server.fetch, telemetry: ofClient() });
+  const states: unknown[] = [(await client.send('Hi')).task?.status];
+  for await (const event of client.stream('Hi')) states.push(Object.keys(event));
+  await server.close();
+  return JSON.parse(JSON.stringify(states), (key, value) => (/Id$|timestamp/.test(key) ? 'id' : value));
+}
 const failing = async () => thrown(new Error('The agent failed'));
 const post = (body: unknown, headers: Record<string, string> = {}) =>
   new Request('http://localhost/', {
@@ -56,6 +89,24 @@ const hooks: Readonly<Record<string, (hook: Hook) => unknown>> = {
   'server: logger': (logger) => stateOf({ logger, agent: failing }),
   'server: a logger of pino': (error) => stateOf({ logger: { error, warn() {}, info() {} }, agent: failing }),
   'server: onEvent': (onEvent) => stateOf({ onEvent }),
+  'server: telemetry': (hook) => tracedState(() => each(hook)),
+  'server: the spans of telemetry': (hook) => tracedState(() => each(() => each(hook))),
+  'server: what the spans of telemetry hold': (hook) => tracedState(() => each(() => holding(hook))),
+  'client: telemetry': (hook) =>
+    tracedState(
+      () => undefined,
+      () => each(hook),
+    ),
+  'client: the spans of telemetry': (hook) =>
+    tracedState(
+      () => undefined,
+      () => each(() => each(hook)),
+    ),
+  'client: what the spans of telemetry hold': (hook) =>
+    tracedState(
+      () => undefined,
+      () => each(() => holding(hook)),
+    ),
   'ag-ui: onError': (onError) => shown(agUiHandler(refuses, { onError }).fetch(post({}))),
   'ai-sdk: onError of chatHandler': (onError) => shown(chatHandler(refuses, { onError }).fetch(post({}))),
   'mcp: onError': (onError) => shown(mcpHandler(refuses, { onError }).fetch(post({}))),
@@ -129,6 +180,16 @@ const reasonOf = async (work: Promise<unknown>) => {
 const asked: Readonly<Record<string, readonly [result: unknown, use: () => unknown]>> = {
   'server: authenticate': ['UNAVAILABLE', () => refusalOf({ authenticate: never })],
   'server: tenants': ['UNAVAILABLE', () => refusalOf({ tenants: never }, { tenant: 'a' })],
+  'task-gateway: authenticate': [
+    503,
+    async () => {
+      const gateway = createTaskGateway({ types: {}, authenticate: never, logger: () => {} });
+      onTestFinished(() => gateway.close());
+      const { url, close } = await listen(gateway);
+      onTestFinished(() => close());
+      return (await fetch(`${url}/task`)).status;
+    },
+  ],
   'server: card.sign': [
     503,
     async () => {

@@ -29,20 +29,10 @@ export function encodeSse({ data, id, event }: SseEvent): string {
  * Reads the events of a stream. Leaving the loop cancels the stream. An event without its end is dropped.
  * Spec: WHATWG HTML §9.2.6.
  */
-export async function* decodeSse(stream: ReadableStream<Uint8Array>): AsyncGenerator<SseEvent, void, void> {
-  const reader = stream.getReader();
+export async function* decodeSse(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<SseEvent, void, void> {
   const decoder = new TextDecoder();
   const parse = sseParser();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield* parse(decoder.decode(value, { stream: true }));
-    }
-  } finally {
-    // Not awaited: a source that is slow to stop must not delay the caller that leaves the loop.
-    reader.cancel().catch(() => {});
-  }
+  for await (const chunk of chunks) yield* parse(decoder.decode(chunk, { stream: true }));
 }
 
 /** A function that takes a stream's text piece by piece and returns the events that each piece completes. */

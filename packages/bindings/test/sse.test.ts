@@ -1,3 +1,4 @@
+import { chunksOf } from '@batonjs/protocol/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
@@ -136,7 +137,7 @@ describe('decodeSse', () => {
       start: (controller) => controller.enqueue(bytes('data: 1\n\n')),
       cancel: () => new Promise(() => {}),
     });
-    for await (const { data } of decodeSse(stream)) {
+    for await (const { data } of decodeSse(chunksOf(stream))) {
       expect(data).toBe('1');
       break;
     }

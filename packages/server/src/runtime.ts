@@ -5,8 +5,9 @@ import { extensionsOf } from './agent/agent.ts';
 import { messageOptions } from './agent/message-options.ts';
 import { mustBePositive, withDefaults } from './base/defaults.ts';
 import { guardLogger } from './base/hooks/call-hook.ts';
+import { guardTelemetry } from './base/hooks/guard-telemetry.ts';
 import { consoleLogger, type Logger, toLogger } from './base/hooks/logger.ts';
-import { detached, type ObservedProcess } from './base/hooks/telemetry.ts';
+import { detached, type ObservedProcess, type Telemetry } from './base/hooks/telemetry.ts';
 import { defaultLimits } from './base/limits.ts';
 import { boundedStore } from './base/store/bounded-store.ts';
 import { digestsOf, type Peer, Peers } from './base/store/peers.ts';
@@ -89,7 +90,10 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
     readiness,
     start() {
       if (telemetry?.started)
-        stopped = telemetry.started(observed(dependencies, { runner, tasks, readiness }));
+        stopped = guardHook(
+          'telemetry',
+          telemetry.started(observed(dependencies, { runner, tasks, readiness })),
+        );
       peers?.start();
       tasks.start();
       if (run !== 'workers') claimer.start();
@@ -183,7 +187,9 @@ function createRetention(options: RetentionOptions, dependencies: TurnDependenci
  */
 export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers'): TurnDependencies {
   const { agent, store } = given;
-  const logger = guardLogger(toLogger(given.logger ?? consoleLogger), given.telemetry);
+  const plainLogger = toLogger(given.logger ?? consoleLogger);
+  const telemetry = given.telemetry && guardTelemetry(given.telemetry, guardLogger(plainLogger));
+  const logger = guardLogger(plainLogger, telemetry);
   // First, and no error: the option may be missed below, and programs share options between servers and other functions.
   for (const line of unknownServerOptions(given)) logger('warn', line, {});
   if (typeof agent !== 'function') throw new TypeError('`agent` must be a function');
@@ -197,13 +203,12 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
   const outage = new StoreOutage({
     clock,
     // An outage belongs to no request, although one may be the first to notice it.
-    logger: (...line) => detached(given.telemetry, () => logger(...line)),
+    logger: (...line) => detached(telemetry, () => logger(...line)),
     queue,
     probe: () => (bounded.probe ? bounded.probe() : bounded.ping()),
   });
   const inTime = boundedStore(store, storeMs, clock, outage);
-  const { telemetry } = given;
-  const bounded = telemetry?.stored ? timedStore(inTime, telemetry.stored.bind(telemetry)) : inTime;
+  const bounded = given.telemetry?.stored ? timedStore(inTime, telemetry!.stored!) : inTime;
   const { card, publicUrl } = given as Partial<AgentServerOptions>;
   const user = { queue, card: card?.name, url: publicUrl };
   const owners = new QueueOwners(user, { store: bounded, clock, logger });
@@ -219,8 +224,8 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
     clock,
     logger,
     onCancel: given.onCancel,
-    onEvent: eventHook(given, logger),
-    telemetry: given.telemetry,
+    onEvent: eventHook(given, telemetry, logger),
+    telemetry,
     options: {
       queue,
       run: run ?? 'here',
@@ -259,8 +264,11 @@ function versionsFor(
 }
 
 /** The hook of the options, which also counts and logs what it is told of. Never throws. */
-function eventHook(given: WorkerOptions, logger: Logger): TurnDependencies['onEvent'] {
-  const { telemetry } = given;
+function eventHook(
+  given: WorkerOptions,
+  telemetry: Telemetry | undefined,
+  logger: Logger,
+): TurnDependencies['onEvent'] {
   const onEvent = guardHook('The event hook', given.onEvent, (message, error) =>
     logger('error', message, { error }),
   );

@@ -13,7 +13,7 @@ import {
 import { events, attributes as names, scope } from './names.ts';
 import { attributesOfAddress, attributesOfParams, attributesOfResult, errorType } from './read-attributes.ts';
 import type { TelemetryOptions } from './telemetry.ts';
-import { iterateIn, runIn, withSpan } from './trace-context.ts';
+import { runIn, withSpan } from './trace-context.ts';
 
 /**
  * Passes the calls of a client to OpenTelemetry: a span for each, with its retries as events, and the headers by which
@@ -56,10 +56,6 @@ class ClientCallSpan implements CallSpan {
 
   run<T>(fn: () => T): T {
     return runIn(this.#context, fn);
-  }
-
-  iterate<T>(values: AsyncIterable<T>): AsyncIterable<T> {
-    return iterateIn(this.#context, values);
   }
 
   retried(error: unknown): void {

@@ -28,20 +28,5 @@ export function linkTo(traceparent: string | undefined): Link | undefined {
 /** Calls a function in the context of a span. */
 export const runIn = <T>(at: Context, fn: () => T): T => context.with(at, fn);
 
-/**
- * The same values, each of them made in the context of a span: an async generator does not keep the context that it was
- * created in.
- */
-export function iterateIn<T>(at: Context, values: AsyncIterable<T>): AsyncIterableIterator<T> {
-  const iterator = runIn(at, () => values[Symbol.asyncIterator]());
-  const inContext: AsyncIterableIterator<T> = {
-    next: () => runIn(at, () => iterator.next()),
-    return: (value) => runIn(at, async () => (await iterator.return?.(value)) ?? { done: true, value }),
-    [Symbol.asyncIterator]: () => inContext,
-  };
-  if (iterator.throw) inContext.throw = (error) => runIn(at, () => iterator.throw!(error));
-  return inContext;
-}
-
 /** The context with a span as the active one. */
 export const withSpan = (base: Context, span: Span): Context => trace.setSpan(base, span);

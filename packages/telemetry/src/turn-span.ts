@@ -1,4 +1,4 @@
-import type { TurnEnd, TurnSpan, TurnStart } from '@batonjs/server/adapter';
+import type { StepSpan, TurnEnd, TurnSpan, TurnStart } from '@batonjs/server/adapter';
 import {
   type Attributes,
   type Context,
@@ -13,7 +13,7 @@ import {
 import type { Instruments } from './metrics/instruments.ts';
 import { events, attributes as names, spans } from './names.ts';
 import { errorType } from './read-attributes.ts';
-import { iterateIn, linkTo, runIn, withSpan } from './trace-context.ts';
+import { linkTo, runIn, withSpan } from './trace-context.ts';
 
 /**
  * One attempt of a turn. It is a child of the request if the same process called the agent at once. Otherwise it begins
@@ -60,43 +60,22 @@ export class AttemptSpan implements TurnSpan {
     return runIn(this.#context, fn);
   }
 
-  iterate<T>(values: AsyncIterable<T>): AsyncIterable<T> {
-    return iterateIn(
-      this.#context,
-      firstOf(values, () => this.#firstUpdate()),
-    );
-  }
-
-  #firstUpdate(): void {
+  updated(): void {
     this.#instruments().firstUpdate.record((performance.now() - this.#began) / 1_000, this.#labels);
   }
 
-  step<T>(name: string, fn: () => T | PromiseLike<T>, attempt?: number): T | Promise<T> {
-    const parent = context.active();
-    const span = this.#tracer.startSpan(
-      spans.step,
-      { attributes: { [names.step]: name, ...(attempt !== undefined && { [names.stepAttempt]: attempt }) } },
-      this.#below(parent),
-    );
-    const end = (error?: unknown) => {
-      if (error !== undefined) fail(span, error);
-      span.end();
+  step(name: string, attempt?: number): StepSpan {
+    const parent = this.#below(context.active());
+    const attributes = { [names.step]: name, ...(attempt !== undefined && { [names.stepAttempt]: attempt }) };
+    const span = this.#tracer.startSpan(spans.step, { attributes }, parent);
+    const inside = withSpan(parent, span);
+    return {
+      run: (fn) => runIn(inside, fn),
+      end(error) {
+        if (error !== undefined) fail(span, error);
+        span.end();
+      },
     };
-    try {
-      const result = runIn(withSpan(parent, span), () => settling(fn()));
-      if (!(result instanceof Promise)) {
-        end();
-        return result;
-      }
-      result.then(
-        () => end(),
-        (error: unknown) => end(error ?? new Error()),
-      );
-      return result;
-    } catch (error) {
-      end(error ?? new Error());
-      throw error;
-    }
   }
 
   replayed(name: string): void {
@@ -121,34 +100,6 @@ export class AttemptSpan implements TurnSpan {
     return trace.getSpanContext(active)?.traceId === traceId ? active : this.#context;
   }
 }
-
-/** The same values. Calls `notify` with the first one. */
-function firstOf<T>(values: AsyncIterable<T>, notify: () => void): AsyncIterable<T> {
-  return {
-    [Symbol.asyncIterator]() {
-      const iterator = values[Symbol.asyncIterator]();
-      let isFirst = true;
-      const next = async () => {
-        const result = await iterator.next();
-        if (isFirst && !result.done) notify();
-        isFirst = false;
-        return result;
-      };
-      return {
-        next: () => (isFirst ? next() : iterator.next()),
-        ...(iterator.return && { return: (value) => iterator.return!(value) }),
-        ...(iterator.throw && { throw: (error) => iterator.throw!(error) }),
-      };
-    },
-  };
-}
-
-/** Calls `then` at once, in the context that is active now: the query of a query builder begins with that call. */
-const settling = <T>(result: T | PromiseLike<T>): T | Promise<T> =>
-  isThenable(result) ? new Promise((resolve, reject) => void result.then(resolve, reject)) : result;
-
-const isThenable = <T>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
-  typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
 
 function fail(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });

@@ -1,3 +1,4 @@
+import { chunksOf, readText } from '@batonjs/protocol/json';
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
@@ -25,6 +26,9 @@ export interface KeySetCaching {
 
 /** The default of `failureMs`. */
 export const defaultFailureMs = 5_000;
+
+/** Far more than any key set has. */
+const maximumBytes = 1_048_576;
 
 /** A key set at a URL, with its cache. */
 export type RemoteKeySet = ReturnType<typeof createRemoteJWKSet>;
@@ -62,7 +66,10 @@ function fetchUnlessFailed(failureMs: number): FetchImplementation {
     try {
       const response = await fetch(url, options);
       // Parsed here, because a response that is not a key set counts as a failure.
-      const keys: unknown = response.status === 200 ? await response.json() : undefined;
+      const keys: unknown =
+        response.status === 200
+          ? JSON.parse((await readText(chunksOf(response.body), maximumBytes)) ?? '')
+          : undefined;
       if (!isKeySet(keys)) throw new Error(`The keys were answered with ${response.status} and no key set`);
       return Response.json(keys);
     } catch (error) {

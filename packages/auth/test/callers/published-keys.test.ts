@@ -66,6 +66,7 @@ describe('published keys', () => {
 
   it.each([
     ['no JSON', 'keys', /JSON/],
+    ['1 MiB', `{"keys":[],"x":"${'x'.repeat(1_048_576)}"}`, /JSON/],
     ['null', 'null', /^The keys were answered with 200 and no key set$/],
     ['a text', '"keys"', /^The keys were answered with 200 and no key set$/],
     ['an object without keys', '{}', /^The keys were answered with 200 and no key set$/],

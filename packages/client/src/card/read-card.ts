@@ -5,7 +5,7 @@ import { AGENT_CARD_PATH, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/
 import { ClientError } from '../client-error.ts';
 import { startDeadline } from '../connection/call-deadline.ts';
 import { exchange } from '../connection/exchange.ts';
-import { readText } from '../connection/response-body.ts';
+import { readAnswer } from '../connection/response-body.ts';
 import { pauseAfter } from '../connection/retries.ts';
 import type { CachedCard } from '../options/card-cache.ts';
 import type { CallOptions } from '../options/connect-options.ts';
@@ -72,7 +72,7 @@ async function fetchCard(
   const context = { ...options, settings, extensions, version: PROTOCOL_VERSION };
   const response = await exchange({ method: 'GET', url, headers }, context);
   const { status, headers: received } = response;
-  const body = await readText(response, Math.min(maxResponseBytes, longestCard));
+  const body = await readAnswer(response, Math.min(maxResponseBytes, longestCard));
   const unchanged = status === 304 ? cached : undefined;
   return {
     card:

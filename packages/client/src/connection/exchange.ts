@@ -6,13 +6,13 @@ import { sendHttp, unlimited } from '#http';
 import { ClientError } from '../client-error.ts';
 import type { CallOptions, CredentialsRequest } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
-import type { CallSpan } from '../options/telemetry.ts';
 import { answered } from './call-deadline.ts';
 import { discard } from './response-body.ts';
+import type { Retried } from './traced-calls.ts';
 
 /** What a request carries besides its own headers and body. */
 export interface Context extends CallOptions {
-  readonly span?: CallSpan | undefined;
+  readonly span?: Retried | undefined;
   readonly settings: Settings;
   readonly version: string;
   readonly lastEventId?: string | undefined;

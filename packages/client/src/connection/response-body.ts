@@ -1,5 +1,6 @@
+import { chunksOf, readText } from '@batonjs/protocol/json';
 import { ClientError } from '../client-error.ts';
-import { answered } from './call-deadline.ts';
+import { answered, ofNetwork } from './call-deadline.ts';
 
 /** Cancels the body of a response that the client does not read. */
 export const discard = (response: Response): void => {
@@ -7,24 +8,10 @@ export const discard = (response: Response): void => {
 };
 
 /** Reads a whole body as text. Rejects with `RESPONSE_TOO_LARGE` as soon as it exceeds `maxBytes`. */
-export async function readText({ body, headers }: Response, maxBytes: number): Promise<string> {
-  if (!body) return '';
-  const decoder = new TextDecoder();
-  const reader = body.getReader();
-  let text = '';
-  let size = 0;
-  try {
-    if (Number(headers.get('content-length')) > maxBytes) throw tooLarge(maxBytes);
-    for (;;) {
-      const { done, value } = await answered(reader.read());
-      if (done) return text + decoder.decode();
-      size += value.length;
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      text += decoder.decode(value, { stream: true });
-    }
-  } finally {
-    reader.cancel().catch(() => {});
-  }
+export async function readAnswer({ body }: Response, maxBytes: number): Promise<string> {
+  const text = await answered(readText(chunksOf(body), maxBytes));
+  if (text === undefined) throw tooLarge(maxBytes);
+  return text;
 }
 
 /**
@@ -38,26 +25,21 @@ export function limitEvents(
   maxBytes: number,
   onBytes: () => void,
 ) {
-  const reader = body.getReader();
-  signal.addEventListener('abort', () => reader.cancel().catch(() => {}));
   let pending = 0;
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        if (pending > maxBytes) throw tooLarge(maxBytes);
-        const { done, value } = await answered(reader.read());
-        if (done) return controller.close();
+  async function* limited() {
+    try {
+      for await (const chunk of chunksOf(body, signal)) {
         onBytes();
-        pending += value.length;
-        controller.enqueue(value);
-      },
-      cancel: () => reader.cancel(),
-    },
-    // Without read-ahead, so that all pending bytes belong to the event that is being decoded.
-    { highWaterMark: 0 },
-  );
+        pending += chunk.length;
+        yield chunk;
+        if (pending > maxBytes) throw tooLarge(maxBytes);
+      }
+    } catch (error) {
+      throw ofNetwork(error);
+    }
+  }
   return {
-    stream,
+    chunks: limited(),
     endEvent(data: string) {
       if (data.length > maxBytes) throw tooLarge(maxBytes);
       pending = 0;

@@ -14,9 +14,9 @@ import { exchange } from './exchange.ts';
 import { type Candidate, candidatesOf, noInterface } from './interfaces.ts';
 import { neededExtensions } from './needed-extensions.ts';
 import { isEventStream, isUnrouted, namesAnError, nullFree } from './reply-kind.ts';
-import { discard, limitEvents, readText } from './response-body.ts';
+import { discard, limitEvents, readAnswer } from './response-body.ts';
 import { startRetries } from './retries.ts';
-import { callStart, type InSpan, tracedCall, tracedStream } from './traced-calls.ts';
+import { callStart, type InSpan, type Replied, tracedCall } from './traced-calls.ts';
 import { callOnce, type PreparedCall, streamCall } from './transport-call.ts';
 
 /** One event of a stream with its position, if the server sends positions. A stream can continue after a position. */
@@ -33,6 +33,15 @@ export interface StreamOptions extends CallOptions {
 }
 
 type AnyParams = Readonly<Record<string, unknown>>;
+
+/** Asks once, on the interface in use. */
+type Connect<Reply> = (
+  this: Session,
+  operation: OperationName,
+  params: AnyParams,
+  options: StreamOptions & InSpan,
+  deadline: CallDeadline,
+) => AsyncGenerator<Reply, void, void>;
 
 /** The connection to one agent: its card, the interface in use, and the calls to it. */
 export class Session {
@@ -91,37 +100,8 @@ export class Session {
   }
 
   /** Makes a call with a single reply. */
-  call(operation: OperationName, params: AnyParams, options: CallOptions = {}): Promise<unknown> {
-    const { telemetry } = this.settings;
-    if (!telemetry) return this.#tryCall(operation, params, options);
-    return tracedCall(telemetry, callStart(this, operation, params), (span) =>
-      this.#tryCall(operation, params, { ...options, span }),
-    );
-  }
-
-  /** Makes a call in a span, if there is one. */
-  async #tryCall(operation: OperationName, params: AnyParams, options: InSpan): Promise<unknown> {
-    this.check(operation);
-    checkNumbers(params);
-    const deadline = startDeadline(options, this.settings, this.address);
-    const retries = startRetries(this, operation, params, options, deadline.signal);
-    try {
-      for (;;) {
-        try {
-          const result = await this.#reply(operation, params, options, deadline);
-          this.budget = Math.min(this.settings.retry.budget * 10, this.budget + 1);
-          return checkResult(operation, result);
-        } catch (error) {
-          const failure = deadline.classify(error);
-          await retries.after(failure);
-          options.span?.retried(failure);
-        }
-      }
-    } catch (error) {
-      throw deadline.classify(error);
-    } finally {
-      deadline.close();
-    }
+  async call(operation: OperationName, params: AnyParams, options: CallOptions = {}): Promise<unknown> {
+    for await (const { event } of this.#inSpan(operation, params, options, this.#replies)) return event;
   }
 
   /**
@@ -133,19 +113,30 @@ export class Session {
     params: AnyParams,
     options: StreamOptions = {},
   ): AsyncGenerator<PositionedEvent, void, void> {
-    const { telemetry } = this.settings;
-    if (!telemetry) return this.#tryStream(operation, params, options);
-    return tracedStream(telemetry, callStart(this, operation, params, options.lastEventId), (span) =>
-      this.#tryStream(operation, params, { ...options, span }),
-    );
+    return this.#inSpan(operation, params, options, this.#connect);
   }
 
-  /** Makes a call that is answered by a stream in a span, if there is one. */
-  async *#tryStream(
+  /** Makes a call in a span, if there is one. */
+  #inSpan<Reply extends Replied>(
+    operation: OperationName,
+    params: AnyParams,
+    options: StreamOptions,
+    connect: Connect<Reply>,
+  ): AsyncGenerator<Reply, void, void> {
+    const { telemetry } = this.settings;
+    const attempts = (span?: InSpan['span']) =>
+      this.#attempts(operation, params, { ...options, span }, connect);
+    return telemetry
+      ? tracedCall(telemetry, callStart(this, operation, params, options.lastEventId), attempts)
+      : attempts();
+  }
+
+  async *#attempts<Reply extends Replied>(
     operation: OperationName,
     params: AnyParams,
     options: StreamOptions & InSpan,
-  ): AsyncGenerator<PositionedEvent, void, void> {
+    connect: Connect<Reply>,
+  ): AsyncGenerator<Reply, void, void> {
     this.check(operation);
     checkNumbers(params);
     const deadline = startDeadline(options, this.settings, this.address);
@@ -153,9 +144,9 @@ export class Session {
     try {
       for (let started = false; ; ) {
         try {
-          for await (const event of this.#connect(operation, params, options, deadline)) {
+          for await (const reply of connect.call(this, operation, params, options, deadline)) {
             started = true;
-            yield event;
+            yield reply;
           }
           return;
         } catch (error) {
@@ -170,6 +161,13 @@ export class Session {
     } finally {
       deadline.close();
     }
+  }
+
+  /** The one reply of a connection. */
+  async *#replies(...asked: Parameters<Connect<Replied>>): AsyncGenerator<Replied, void, void> {
+    const result = await this.#reply(...asked);
+    this.budget = Math.min(this.settings.retry.budget * 10, this.budget + 1);
+    yield { event: checkResult(asked[0], result) };
   }
 
   /** The events of one connection. */
@@ -203,7 +201,7 @@ export class Session {
     const restartIdleLimit = () => deadline.limit(options.idleTimeoutMs, 'NETWORK', 'No data');
     const body = limitEvents(response.body, deadline.signal, this.settings.maxEventBytes, restartIdleLimit);
     restartIdleLimit();
-    for await (const { data, id } of decodeSse(body.stream)) {
+    for await (const { data, id } of decodeSse(body.chunks)) {
       body.endEvent(data);
       yield { id, event: checkEvent(nullFree(data, codec.decodeEvent(call, data))) };
       if (codec.isLastEvent?.(data)) return;
@@ -294,7 +292,7 @@ export class Session {
 
   async #readReply(response: Response) {
     const { status, headers } = response;
-    const body = await readText(response, this.settings.maxResponseBytes);
+    const body = await readAnswer(response, this.settings.maxResponseBytes);
     return { status, headers, body, url: response.url || this.address };
   }
 }

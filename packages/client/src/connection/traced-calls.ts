@@ -1,12 +1,18 @@
 import type { AgentCard } from '@batonjs/protocol';
+import { askHook } from '@batonjs/protocol/hooks';
 import type { OperationName } from '@batonjs/protocol/operations';
 import type { CallOptions } from '../options/connect-options.ts';
 import type { CallSpan, CallStart, ClientTelemetry } from '../options/telemetry.ts';
 import type { RetryContext } from './retries.ts';
 
+/** What the attempts of a call know of its span. */
+export interface Retried extends Pick<CallSpan, 'retried'> {
+  readonly headers?: CallSpan['headers'] | undefined;
+}
+
 /** The options of a call in a span. */
 export interface InSpan extends CallOptions {
-  readonly span?: CallSpan | undefined;
+  readonly span?: Retried | undefined;
 }
 
 /** What telemetry learns of a call that begins, on the interface in use. */
@@ -20,41 +26,40 @@ export function callStart(
   return { operation, params, card, address, version, binding: name, lastEventId };
 }
 
-/** A call with a single reply, in a span of its own. */
-export async function tracedCall(
-  telemetry: ClientTelemetry,
-  start: CallStart,
-  call: (span: CallSpan) => Promise<unknown>,
-): Promise<unknown> {
-  const span = telemetry.call(start);
-  try {
-    const result = await span.run(() => call(span));
-    span.saw(result);
-    span.end();
-    return result;
-  } catch (error) {
-    span.end(error);
-    throw error;
-  }
+/** A result, or an event of a stream. */
+export interface Replied {
+  readonly event: unknown;
 }
 
-/** A call that is answered by a stream, in a span of its own. */
-export async function* tracedStream<Positioned extends { readonly event: unknown }>(
+/** A call in a span of its own. A caller that leaves a stream is no error. */
+export async function* tracedCall<Reply extends Replied>(
   telemetry: ClientTelemetry,
   start: CallStart,
-  open: (span: CallSpan) => AsyncIterable<Positioned>,
-): AsyncGenerator<Positioned, void, void> {
-  const span = telemetry.call(start);
+  open: (span: InSpan['span']) => AsyncGenerator<Reply, void, void>,
+): AsyncGenerator<Reply, void, void> {
+  const ask = <T>(fn: () => T) => askHook('telemetry', fn);
+  const span = ask(() => telemetry.call(start));
+  const events = open({
+    headers: ask(() => span?.headers),
+    retried: (error) => ask(() => span?.retried(error)),
+  });
   let failure: unknown;
   try {
-    for await (const positioned of span.iterate(open(span))) {
-      span.saw(positioned.event);
-      yield positioned;
+    for (;;) {
+      let asked: ReturnType<typeof events.next> | undefined;
+      const next = () => (asked ??= events.next());
+      // A generator does not keep the context that it was created in.
+      ask(() => span?.run(() => void next()));
+      const { done, value } = await next();
+      if (done) return;
+      ask(() => span?.saw(value.event));
+      yield value;
     }
   } catch (error) {
     failure = error;
     throw error;
   } finally {
-    span.end(failure);
+    await events.return();
+    ask(() => span?.end(failure));
   }
 }

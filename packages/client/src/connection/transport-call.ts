@@ -2,10 +2,10 @@ import type { Call, ClientTransport, TransportRequest } from '@batonjs/bindings'
 import { A2AError } from '@batonjs/protocol/errors';
 import type { CallOptions, CredentialsRequest } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
-import type { CallSpan } from '../options/telemetry.ts';
 import { ofNetwork } from './call-deadline.ts';
 import { credentialsFor, hasHeaders, headersOf, isRefusal, untrusted } from './exchange.ts';
 import { tooLarge } from './response-body.ts';
+import type { Retried } from './traced-calls.ts';
 
 /** A call with everything that it is sent with. */
 export interface PreparedCall {
@@ -16,7 +16,7 @@ export interface PreparedCall {
   readonly address: string;
   readonly options: CallOptions & {
     readonly lastEventId?: string | undefined;
-    readonly span?: CallSpan | undefined;
+    readonly span?: Retried | undefined;
   };
   readonly extensions: readonly string[];
   readonly settings: Settings;

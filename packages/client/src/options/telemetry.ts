@@ -23,8 +23,6 @@ export interface CallSpan {
   readonly headers: Readonly<Record<string, string>>;
   /** Calls the function in the context of the span. */
   run<T>(fn: () => T): T;
-  /** The same values, each made in the context of the span. */
-  iterate<T>(values: AsyncIterable<T>): AsyncIterable<T>;
   /** An attempt failed, and another one begins. */
   retried(error: unknown): void;
   /** Called with the result, or with each event of the stream. */
@@ -34,8 +32,8 @@ export interface CallSpan {
 }
 
 /**
- * What a client tells about its calls while they last. `@batonjs/telemetry` passes it to OpenTelemetry. No method may
- * throw.
+ * What a client tells about its calls while they last. `@batonjs/telemetry` passes it to OpenTelemetry. What a method
+ * throws is printed, and changes no call.
  */
 export interface ClientTelemetry {
   call(start: CallStart): CallSpan;

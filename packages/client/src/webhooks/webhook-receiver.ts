@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ClientCompatibility, parseAnswer } from '@batonjs/bindings';
 import { A2A_JSON, DELIVERY_ID, JSON_TYPE } from '@batonjs/protocol/headers';
 import { guardHook } from '@batonjs/protocol/hooks';
+import { chunksOf, readText } from '@batonjs/protocol/json';
 import type { AgentEvent } from '../replies/agent-reply.ts';
 import { checkEvent } from '../replies/check-reply.ts';
-import { deliveryText } from './delivery-text.ts';
 import { genuineDelivery, type WebhookDelivery, type WebhookSecrets } from './genuine-delivery.ts';
 import { type SeenDeliveries, seenDeliveries } from './seen-deliveries.ts';
 
@@ -89,7 +89,7 @@ export function webhookReceiver(options: WebhookReceiverOptions): WebhookReceive
   return {
     async fetch(request) {
       const { method, headers } = request;
-      const status = await receive(method, headers, () => deliveryText(request.body ?? [], maxBytes));
+      const status = await receive(method, headers, () => readText(chunksOf(request.body), maxBytes, true));
       return new Response(null, { status, headers: status === 405 ? { allow: 'POST' } : {} });
     },
     async handle(request, response) {
@@ -97,7 +97,7 @@ export function webhookReceiver(options: WebhookReceiverOptions): WebhookReceive
       const parsed = 'body' in request ? request.body : undefined;
       const read = async () =>
         parsed === undefined
-          ? deliveryText(request.iterator({ destroyOnReturn: false }), maxBytes)
+          ? readText(request.iterator({ destroyOnReturn: false }), maxBytes, true)
           : toText(parsed);
       const status = await receive(request.method, headers, read);
       // Without closing, the unread rest of the body would be parsed as the next request.

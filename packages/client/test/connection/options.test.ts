@@ -60,7 +60,6 @@ describe('what the network did not throw is thrown as it is, and not tried again
     throw bug;
   };
   it.each<[what: string, options: ConnectOptions]>([
-    ['telemetry', { telemetry: { call: fails } as never }],
     ['a binding', { bindings: [{ name: 'JSONRPC', version: '1.0', encodeCall: fails } as never] }],
     ['a cache of cards', { cards: { get: () => undefined, set: fails } as never }],
   ])('%s', async (_, options) => {

@@ -1,4 +1,5 @@
 import { A2AError } from '@batonjs/client';
+import { chunksOf, readText } from '@batonjs/protocol/json';
 import { parseJson } from '@batonjs/server/adapter';
 
 /** Three programs read the values of a call: this one, its client of the agent, and the agent. */
@@ -11,15 +12,8 @@ const maxValues = 20_000;
 export async function readJson({ method, headers, body }: Request, most: number): Promise<unknown> {
   if (method !== 'POST' || !body || !/^application\/json\s*(;|$)/i.test(headers.get('content-type') ?? ''))
     return undefined;
-  const tooLarge = () => new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${most} bytes`);
-  if (Number(headers.get('content-length')) > most) throw tooLarge();
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.byteLength;
-    if (bytes > most) throw tooLarge();
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return parseJson(text + decoder.decode(), { maxValues });
+  const isLonger = Number(headers.get('content-length')) > most;
+  const text = isLonger ? undefined : await readText(chunksOf(body), most);
+  if (text === undefined) throw new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${most} bytes`);
+  return parseJson(text, { maxValues });
 }

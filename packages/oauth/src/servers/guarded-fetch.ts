@@ -1,3 +1,4 @@
+import { chunksOf, readText } from '@batonjs/protocol/json';
 import { unlessAborted } from '@batonjs/protocol/timing';
 import type { CustomFetch } from 'openid-client';
 import { OAuthError } from '../oauth-error.ts';
@@ -27,7 +28,7 @@ export const guardedFetch =
         response.body?.cancel().catch(() => {});
         throw new OAuthError('INVALID_ANSWER', `${shown(url)} redirects, which it must not`);
       }
-      const text = await readText(response).catch(() => {
+      const text = await readText(chunksOf(response.body), maximumBytes).catch(() => {
         throw failure('breaks off its answer');
       });
       if (text === undefined)
@@ -69,23 +70,3 @@ function withoutSecrets(text: string, authorization = '', body: string): string 
 
 /** RFC 6749 §2.3.1: names and secrets are encoded as in a form. */
 const formDecoded = (text: string): string => new URLSearchParams(`text=${text}`).get('text') ?? '';
-
-/** The body; undefined if it is too large. */
-async function readText({ body }: Response): Promise<string | undefined> {
-  const reader = body?.getReader();
-  if (!reader) return '';
-  const decoder = new TextDecoder();
-  let text = '';
-  let size = 0;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return text + decoder.decode();
-      size += value.length;
-      if (size > maximumBytes) return undefined;
-      text += decoder.decode(value, { stream: true });
-    }
-  } finally {
-    reader.cancel().catch(() => {});
-  }
-}

@@ -25,3 +25,18 @@ export function guardHook<Args extends readonly unknown[]>(
     }
   };
 }
+
+/** What a function of the user's answers. Undefined if it throws, which is a failure of a hook, as a rejection is. */
+export function askHook<T>(
+  name: string,
+  ask: () => T,
+  failed?: Parameters<typeof guardHook>[2],
+): T | undefined {
+  let answer: T | undefined;
+  const hook = () => {
+    answer = ask();
+    return answer;
+  };
+  guardHook(name, hook, failed)();
+  return answer;
+}

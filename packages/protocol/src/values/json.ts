@@ -37,3 +37,40 @@ export function isSameJson(one: unknown, other: unknown): boolean {
 
 const isNested = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
+
+/** A body as text; undefined as soon as it has more than `maxBytes` bytes. `fatal`: rejects if it is not UTF-8. */
+export async function readText(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  fatal = false,
+): Promise<string | undefined> {
+  const decoder = new TextDecoder('utf-8', { fatal });
+  let text = '';
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > maxBytes) return undefined;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** What a body consists of, for runtimes whose streams cannot be iterated. Leaving the loop cancels the body; it ends when `signal` aborts. */
+export async function* chunksOf(
+  body: ReadableStream<Uint8Array> | null,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  const reader = body?.getReader();
+  // Not awaited: a source that is slow to stop must not delay the caller that leaves the loop.
+  const leave = () => reader?.cancel().catch(() => {});
+  signal?.addEventListener('abort', leave);
+  try {
+    for (;;) {
+      const chunk = await reader?.read();
+      if (!chunk?.value) return;
+      yield chunk.value;
+    }
+  } finally {
+    leave();
+  }
+}

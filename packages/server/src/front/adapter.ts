@@ -18,6 +18,7 @@ export type {
   RequestSpan,
   RequestStart,
   Span,
+  StepSpan,
   StoreCall,
   StoreOperation,
   Telemetry,

@@ -5,7 +5,7 @@ import type { Answer } from '../agent/agent.ts';
 import { canceled, type Failure, failed } from '../agent/builders.ts';
 import { checkAnswer, checkEnd, isUpdates } from '../agent/check-agent-output.ts';
 import { type WaitingUpdates, waitingIn } from '../agent/waiting-updates.ts';
-import { runIn } from '../base/hooks/telemetry.ts';
+import { runIn, updatesIn } from '../base/hooks/telemetry.ts';
 import { detailsOf } from '../base/store/store-outage.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import { LazyAbort } from '../base/timing/lazy-abort.ts';
@@ -156,7 +156,7 @@ export class TaskRun {
       // A generator is there at once: most agents are one.
       const answer = isUpdates(called) ? called : await this.#orHalt(Promise.resolve(called));
       if (answer === halted) return await this.#stop();
-      if (isUpdates(answer)) await this.#consume(span ? span.iterate(answer) : answer, waitingIn(answer));
+      if (isUpdates(answer)) await this.#consume(span ? updatesIn(span, answer) : answer, waitingIn(answer));
       else await this.#answer(answer);
     } catch (error) {
       thrown = error;

@@ -1,6 +1,7 @@
-import { type HttpReply, jsonBody } from '@batonjs/bindings';
+import type { HttpReply } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Authenticate, Caller, Handle, HttpExchange, Logger } from '@batonjs/server';
+import { readBody } from '@batonjs/server/adapter';
 import { GatewayRefusal, isFault, toWireError } from '../tasks/gateway-refusal.ts';
 import { type TaskService, taskNotFound } from '../tasks/task-service.ts';
 import { waitForUpdate } from '../tasks/wait-for-update.ts';
@@ -129,36 +130,13 @@ async function history({ exchange, caller, taskId }: Parameters<Route>[0], { ser
 }
 
 /** The message around the data of a task adds a few levels. Three servers read its values: this, its own, and the agent's. */
-const jsonLimits = { maxDepth: 64, maxValues: 20_000 };
+const jsonLimits = { jsonDepth: 64, jsonValues: 20_000 };
 
-async function readJson(
-  { headers, readBody }: HttpExchange,
-  { bodyBytes }: HandlerSettings,
-): Promise<unknown> {
-  const [mediaType = ''] = (headers['content-type'] ?? '').split(';');
+async function readJson(exchange: HttpExchange, { bodyBytes, logger }: HandlerSettings): Promise<unknown> {
+  const [mediaType = ''] = (exchange.headers['content-type'] ?? '').split(';');
   if (!/^application\/([\w.-]+\+)?json$/i.test(mediaType.trim()))
     throw new A2AError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json');
-  const tooLarge = () => new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${bodyBytes} bytes`);
-  if (Number(headers['content-length']) > bodyBytes) throw tooLarge();
+  const options = { limits: { ...jsonLimits, bodyBytes } };
   // The caller is authenticated by now, so a long body needs no further question.
-  const body = await readBody(bodyBytes, async () => {}).catch(() => {
-    throw new A2AError('PARSE_ERROR', 'The body ended too early');
-  });
-  if (!body || 'longerThan' in body) throw tooLarge();
-  if ('encoding' in body)
-    throw new A2AError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      `The body is compressed (${body.encoding}): send it as it is`,
-    );
-  return jsonBody('bytes' in body ? { text: decode(body.bytes) } : body, jsonLimits)?.json();
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw new A2AError('PARSE_ERROR', 'The body is not UTF-8');
-  }
+  return (await readBody(exchange, { options, logger, requestId: '', ask: async () => {} }))?.json();
 }

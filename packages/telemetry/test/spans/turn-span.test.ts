@@ -1,7 +1,8 @@
 import { telemetry } from '@batonjs/telemetry';
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { iterateIn, linkTo } from '../../src/trace-context.ts';
+import { updatesIn } from '../../../server/src/base/hooks/telemetry.ts';
+import { linkTo } from '../../src/trace-context.ts';
 import { observed } from '../observed.ts';
 
 const start = {
@@ -57,7 +58,7 @@ describe('the span of a turn', () => {
     const { turn, recorded, pass } = begun({ waitedMs: 250 });
     const values: number[] = [];
     pass(500);
-    for await (const value of turn.iterate(three())) {
+    for await (const value of updatesIn(turn, three())) {
       values.push(value);
       pass(1_000);
     }
@@ -72,7 +73,7 @@ describe('the span of a turn', () => {
 
   it('tells of no first update where there is none, and of no wait that nobody had', async () => {
     const { turn, recorded } = begun();
-    for await (const _ of turn.iterate((async function* () {})())) throw new Error('There is none');
+    for await (const _ of updatesIn(turn, (async function* () {})())) throw new Error('There is none');
     turn.end({ state: undefined, halted: undefined });
     expect(recorded).toEqual([['baton.turn.duration', 0]]);
   });
@@ -120,10 +121,10 @@ describe('the span of a turn', () => {
         seen.push('cleaned');
       }
     }
-    const left = begun().turn.iterate(careful())[Symbol.asyncIterator]();
+    const left = updatesIn(begun().turn, careful());
     await left.next();
     expect(await left.return?.('over')).toEqual({ done: true, value: 'over' });
-    const thrown = begun().turn.iterate(careful())[Symbol.asyncIterator]();
+    const thrown = updatesIn(begun().turn, careful());
     await thrown.next();
     expect(await thrown.throw?.('no')).toEqual({ done: false, value: 3 });
     expect(seen).toEqual(['cleaned', 'no']);
@@ -131,7 +132,7 @@ describe('the span of a turn', () => {
 
   it('takes values that can neither be left nor thrown into', async () => {
     const plain = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, value: 1 }) }) };
-    const iterator = begun().turn.iterate(plain)[Symbol.asyncIterator]();
+    const iterator = updatesIn(begun().turn, plain);
     expect(await iterator.next()).toEqual({ done: false, value: 1 });
     expect(await iterator.return?.('over')).toEqual({ done: true, value: 'over' });
     expect(iterator.throw).toBeUndefined();
@@ -140,17 +141,17 @@ describe('the span of a turn', () => {
 
 describe('values in the context of a span', () => {
   it('are made in it, and are their own iterator', async () => {
-    const { providers } = observed();
-    const span = providers.tracerProvider.getTracer('x').startSpan('s');
+    const { turn } = begun();
     const seen: unknown[] = [];
-    const values = iterateIn(trace.setSpan(ROOT_CONTEXT, span), {
+    const values = updatesIn(turn, {
       async *[Symbol.asyncIterator]() {
         seen.push(trace.getActiveSpan());
         yield 1;
       },
     });
     for await (const value of values) seen.push(value);
-    expect(seen).toEqual([span, 1]);
+    expect(seen).toEqual([turn.run(() => trace.getActiveSpan()), 1]);
+    expect(seen[0]).toBeDefined();
     expect(values[Symbol.asyncIterator]()).toBe(values);
   });
 });

@@ -73,15 +73,18 @@ export interface TurnEnd {
   readonly error?: unknown;
 }
 
+/** A try of a step while it runs. */
+export interface StepSpan extends Span {
+  /** `error`: what the step threw. */
+  end(error?: unknown): void;
+}
+
 /** An attempt of a turn while it runs. */
 export interface TurnSpan extends Span {
-  /** The same values, each made in the context of the span. */
-  iterate<T>(values: AsyncIterable<T>): AsyncIterable<T>;
-  /**
-   * Calls the function in the context of a span of its own. What it returns is awaited there, too. `attempt`: which try of
-   * the step it is, from 1; undefined for a step that is tried once.
-   */
-  step<T>(name: string, fn: () => T | PromiseLike<T>, attempt?: number): T | Promise<T>;
+  /** The agent yielded its first update. */
+  updated(): void;
+  /** A step begins. `attempt`: which try of the step it is, from 1; undefined for a step that is tried once. */
+  step(name: string, attempt?: number): StepSpan;
   /** The result of a step was stored by an earlier attempt. */
   replayed(name: string): void;
   end(end: TurnEnd): void;
@@ -153,8 +156,8 @@ export interface StoreCall {
 }
 
 /**
- * What a server or worker tells about its work while it works. `@batonjs/telemetry` passes it to OpenTelemetry. No
- * method may throw.
+ * What a server or worker tells about its work while it works. `@batonjs/telemetry` passes it to OpenTelemetry. What
+ * a method throws is logged, and changes nothing.
  */
 export interface Telemetry {
   request(start: RequestStart): RequestSpan;
@@ -175,6 +178,52 @@ export interface Telemetry {
   /** Without it, calls of the store are not timed. */
   stored?(call: StoreCall): void;
 }
+
+/**
+ * The updates of an agent, each made in the context of the span of its turn: an async generator does not keep the context
+ * that it was created in.
+ */
+export function updatesIn<T>(turn: TurnSpan, updates: AsyncIterable<T>): AsyncIterableIterator<T> {
+  const iterator = turn.run(() => updates[Symbol.asyncIterator]());
+  let isFirst = true;
+  const first = async () => {
+    const result = await iterator.next();
+    if (isFirst && !result.done) turn.updated();
+    isFirst = false;
+    return result;
+  };
+  const inContext: AsyncIterableIterator<T> = {
+    next: () => turn.run(() => (isFirst ? first() : iterator.next())),
+    return: (value) => turn.run(async () => (await iterator.return?.(value)) ?? { done: true, value }),
+    ...(iterator.throw && { throw: (error) => turn.run(() => iterator.throw!(error)) }),
+    [Symbol.asyncIterator]: () => inContext,
+  };
+  return inContext;
+}
+
+/** Calls the function of a step in the context of a span of its own. What it returns is awaited there, too. */
+export async function stepIn<T>(
+  turn: TurnSpan,
+  name: string,
+  fn: () => T | PromiseLike<T>,
+  attempt?: number,
+): Promise<T> {
+  const step: StepSpan | undefined = turn.step(name, attempt);
+  try {
+    const result = await runIn(step, () => settling(fn()));
+    step?.end();
+    return result;
+  } catch (error) {
+    step?.end(error ?? new Error());
+    throw error;
+  }
+}
+
+/** Calls `then` at once, in the context that is active now: the query of a query builder begins with that call. */
+const settling = <T>(result: T | PromiseLike<T>): T | PromiseLike<T> =>
+  typeof (result as Partial<PromiseLike<T>> | null | undefined)?.then === 'function'
+    ? new Promise((resolve, reject) => void (result as PromiseLike<T>).then(resolve, reject))
+    : result;
 
 /**
  * Begins work that the whole process shares. Without this, a loop would belong to the trace of the request that happened

@@ -1,6 +1,7 @@
 import type { JsonOf, Turn } from '../../agent/agent.ts';
 import { asJson } from '../../agent/as-json.ts';
 import type { StepFunction, StepOptions } from '../../agent/retries/retry.ts';
+import { stepIn } from '../../base/hooks/telemetry.ts';
 import { isCounted, stepPolicy } from '../retries/retry-policy.ts';
 import { describeThrown } from '../retries/thrown.ts';
 import type { StepRecord } from './step-record.ts';
@@ -39,7 +40,7 @@ export function createSteps(record: StepRecord): Turn['step'] {
         if (entering) await entering;
         const attempt = new TurnTry(record.abort, 1);
         try {
-          value = await (span ? span.step(name, () => fn(attempt)) : fn(attempt));
+          value = await (span ? stepIn(span, name, () => fn(attempt)) : fn(attempt));
         } catch (error) {
           // A replay needs to know that it failed, although no later attempt does.
           if (!record.abort.aborted) await record.fail(name, describeThrown(error).message, undefined);

@@ -1,5 +1,6 @@
 import type { StepFailures } from '@batonjs/lifecycle';
 import type { StepFunction, StepTry } from '../../agent/retries/retry.ts';
+import { stepIn } from '../../base/hooks/telemetry.ts';
 import { isoTime } from '../../base/timing/clock.ts';
 import { nextTryAt, type StepPolicy } from '../retries/retry-policy.ts';
 import { describeThrown } from '../retries/thrown.ts';
@@ -32,7 +33,7 @@ export async function tryStep<T>(step: CountedStep<T>, record: StepRecord, waits
     const attempt = (failed?.attempt ?? 0) + 1;
     try {
       const call = () => tryOnce(step, record, attempt);
-      return await (record.span ? record.span.step(name, call, attempt) : call());
+      return await (record.span ? stepIn(record.span, name, call, attempt) : call());
     } catch (error) {
       // The turn is over: that the step stopped is no failure of it.
       if (record.abort.aborted) throw error;
