@@ -1,5 +1,7 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
-import { connect, dataOf, TaskGraph, textOf } from '@batonjs/client';
+import { deepEqual, equal } from 'node:assert/strict';
+import { type AgentReply, connect, dataOf, textOf } from '@batonjs/client';
+
+type Task = NonNullable<AgentReply['task']>;
 
 const [url = 'http://127.0.0.1:4004'] = process.argv.slice(2);
 const agent = await connect(url);
@@ -10,38 +12,24 @@ equal(none, undefined);
 console.log(`  ${textOf(message)}`);
 
 console.log('The trip, in tasks');
-const trip = new TaskGraph(
-  agent,
-  {
-    flight: { send: 'Book a flight' },
-    hotel: { after: ['flight'], send: 'Book a hotel' },
-    snowmobile: { after: ['flight'], send: 'Book a snowmobile activity' },
-    spa: { after: ['hotel'], send: 'Add a spa reservation to the hotel booking' },
-  },
-  { contextId: message?.contextId },
-);
-const changes: string[] = [];
-for await (const { step, state, event } of trip) {
-  if (event) continue;
-  console.log(`  ${step} ${state} (${trip.progress.done} of ${trip.progress.total})`);
-  changes.push(`${step} ${state}`);
-}
-const isBefore = (one: string, other: string) => changes.indexOf(one) < changes.indexOf(other);
-ok(isBefore('flight done', 'hotel running') && isBefore('flight done', 'snowmobile running'));
-ok(
-  isBefore('hotel running', 'snowmobile done') && isBefore('snowmobile running', 'hotel done'),
-  'in parallel',
-);
-ok(isBefore('hotel done', 'spa running'));
-
-const { flight, hotel, snowmobile, spa } = await trip.result();
-for (const { task } of [flight!, hotel!, snowmobile!, spa!]) {
-  equal(task?.contextId, message?.contextId);
+const { contextId } = message!;
+const book = async (text: string, ...references: Task[]) => {
+  const { task } = await agent.send(text, { contextId, references });
+  equal(task?.contextId, contextId);
   console.log(`  ${textOf(task?.artifacts?.[0])}`);
-}
-const basedOn = ({ task }: typeof flight & {}) => Object(dataOf(task?.artifacts?.[0])).basedOn;
-deepEqual(basedOn(hotel!), { taskId: flight?.task?.id, artifactId: 'flight' });
-deepEqual(basedOn(snowmobile!), { taskId: flight?.task?.id, artifactId: 'flight' });
-deepEqual(basedOn(spa!), { taskId: hotel?.task?.id, artifactId: 'hotel' });
+  return task!;
+};
+const flight = await book('Book a flight');
+const [[hotel, spa], snowmobile] = await Promise.all([
+  book('Book a hotel', flight).then(
+    async (hotel) => [hotel, await book('Add a spa reservation to the hotel booking', hotel)] as const,
+  ),
+  book('Book a snowmobile activity', flight),
+]);
+
+const basedOn = ({ artifacts }: Task) => Object(dataOf(artifacts?.[0])).basedOn;
+deepEqual(basedOn(hotel), { taskId: flight.id, artifactId: 'flight' });
+deepEqual(basedOn(snowmobile), { taskId: flight.id, artifactId: 'flight' });
+deepEqual(basedOn(spa), { taskId: hotel.id, artifactId: 'hotel' });
 
 console.log('All as it should be');

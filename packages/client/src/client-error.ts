@@ -19,9 +19,7 @@ export type ClientErrorCode =
   /** `verifyCard` refused the card; its error is the `cause`. */
   | 'UNTRUSTED_CARD'
   /** The card lists no interface that this client supports and is allowed to use. */
-  | 'NO_INTERFACE'
-  /** A step of a `TaskGraph` failed; the `cause` says why. */
-  | 'STEP_FAILED';
+  | 'NO_INTERFACE';
 
 /** A failure on the client's side. Errors that the agent reports are `A2AError`s instead. */
 export class ClientError extends Error {

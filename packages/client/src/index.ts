@@ -16,14 +16,6 @@ export {
   type SavedLineage,
   type Verdict,
 } from './graph/artifact-lineage.ts';
-export {
-  type GraphEvent,
-  type GraphOptions,
-  type GraphReplies,
-  type GraphStep,
-  type GraphStepState,
-  TaskGraph,
-} from './graph/task-graph.ts';
 export type { CachedCard, CardCache } from './options/card-cache.ts';
 export type { Clock } from './options/clock.ts';
 export type {
