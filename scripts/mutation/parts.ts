@@ -162,15 +162,11 @@ export const parts: Readonly<Record<string, Part>> = {
     ...warm('cli', ['*'], ['dev', 'dev-mcp', 'process']),
     mutate: [...sourcesOf('cli'), '!packages/cli/src/{main,deployment/{dev,serve-file}}.ts'],
   },
-  // What operators see and measure: metrics, probes, and a load on an agent.
+  // What operators see and measure: metrics and probes.
   telemetry: {
     warm: true,
     mutate: [...sourcesOf('telemetry'), 'packages/server-node/src/listen-probes.ts'],
     tests: [testsOf('telemetry'), 'packages/server-node/test/probes.test.ts'],
-  },
-  'cli-load': {
-    ...warm('cli', ['load', 'load/*']),
-    mutate: ['packages/cli/src/load/*.ts'],
   },
   // Without the page, which needs a browser, and `cli.ts`, which only starts the program.
   inspector: {

@@ -57,7 +57,6 @@ const actions: readonly Action[] = [
   'fork',
   'assign',
   'redeliver',
-  'prune',
   'fetch-file',
   'add-agent',
   'read-requests',

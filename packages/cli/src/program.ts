@@ -22,7 +22,6 @@ import { addSchedules } from './deployment/schedules.ts';
 import { addTasks } from './deployment/tasks.ts';
 import { defaultText } from './flags/duration.ts';
 import type { Io } from './io.ts';
-import { addLoad } from './load/load.ts';
 import { addReplay } from './replay/replay.ts';
 import type { Run } from './run.ts';
 import { isSettable, Settings } from './settings/settings.ts';
@@ -60,7 +59,6 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   addSchedules(program, run);
   addCallbacks(program, run);
   addDoctor(program, run);
-  addLoad(program, run);
   for (const command of allOf(program)) command.copyInheritedSettings(program);
   return program;
 }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { connect } from '@batonjs/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
-import { eventually, until } from '../../../test/kit/until.ts';
+import { until } from '../../../test/kit/until.ts';
 import { chromiumForTests } from '../../../test/support/chromium.ts';
 import { type Action, actions } from '../src/api/agent.ts';
 import { createInspector } from '../src/inspector.ts';
@@ -417,24 +417,6 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     }
     await checkAccess();
     await picture('8-wire');
-  });
-
-  it('5 prunes tasks that ended', async () => {
-    const { page, go, served, checkAccess } = app;
-    await go('#/agents/show/tasks');
-    await page.getByRole('button', { name: 'Delete old …' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('combobox').selectOption('until now');
-    await checkAccess();
-    await dialog.getByRole('button', { name: 'Delete' }).click();
-    await dialog.getByText(/\d+ tasks were deleted/).waitFor();
-    await dialog.getByRole('button', { name: 'Close' }).click();
-    await eventually(async () => {
-      const { totalSize } = await (await connect(`${served.url}/show`)).listTasks({
-        status: 'TASK_STATE_COMPLETED',
-      });
-      expect(totalSize).toBe(0);
-    });
   });
 
   it('offers only what the viewer may do', async () => {

@@ -105,7 +105,6 @@ describe('the inspector', () => {
     ['assign', '/agents/show/tasks/t/assign'],
     ['redeliver', '/agents/show/tasks/t/redeliver'],
     ['redeliver', '/agents/show/redeliver', { taskId: 't' }],
-    ['prune', '/agents/show/prune'],
     ['forget-schedule', '/agents/show/forget-schedule'],
     ['fetch-file', '/file', { agent: 'show' }],
     ['add-agent', '/agents'],

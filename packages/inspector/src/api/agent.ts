@@ -8,7 +8,6 @@ export const actions = {
   fork: ['run tasks again', 'Ran again'],
   assign: ['give questions to people', 'Gave a question to a person'],
   redeliver: ['redeliver webhooks', 'Retried webhooks'],
-  prune: ['delete tasks', 'Deleted old tasks'],
   'forget-schedule': ['forget schedules', 'Forgot a schedule'],
   'fetch-file': ['load files from other servers', 'Loaded a file'],
   'add-agent': ['add agents', 'Added or removed an agent'],
@@ -46,7 +45,7 @@ export interface AgentSummary {
   readonly canCall: boolean;
   /** Whether the inspector reads the store, and so knows facts, leases and webhooks. */
   readonly hasStore: boolean;
-  /** Whether the inspector has the server itself, which can wake tasks and prune. */
+  /** Whether the inspector has the server itself, which can wake and fork tasks. */
   readonly hasServer: boolean;
   /** The callers and tenants whose tasks can be looked at. */
   readonly scopes: readonly string[];

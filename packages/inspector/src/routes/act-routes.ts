@@ -120,15 +120,6 @@ export const actRoutes: Readonly<Record<string, Route>> = {
     return { revived: await reviveAll(webhooksOf(agent), scope, params.task) };
   },
 
-  async 'POST /agents/:agent/prune'({ inspection, params, body, permit }) {
-    await permit('prune', { agent: params.agent });
-    const { olderThanMs } = await body();
-    if (typeof olderThanMs !== 'number' || !(olderThanMs >= 0))
-      throw new RequestError(400, 'olderThanMs must be a number of milliseconds');
-    const server = serverOf(inspection.agent(params.agent));
-    return { deleted: await server.prune({ closedBefore: Date.now() - olderThanMs }) };
-  },
-
   async 'POST /agents/:agent/redeliver'({ inspection, params, body, permit }) {
     const given = await body();
     const taskId = textIn(given, 'taskId');

@@ -12,7 +12,6 @@ const all = [
   'fork',
   'assign',
   'redeliver',
-  'prune',
   'forget-schedule',
   'fetch-file',
   'add-agent',
@@ -87,13 +86,13 @@ describe('the session', () => {
           name: 'Ada',
           may(action: string, target: object) {
             asked.push([action, target]);
-            return action === 'wake' ? ('yes' as never) : action === 'prune';
+            return action === 'wake' ? ('yes' as never) : action === 'fork';
           },
         };
       },
     } as never);
     const { json } = await call('/session?a=b');
-    expect([json.viewer, json.may]).toEqual(['Ada', ['prune']]);
+    expect([json.viewer, json.may]).toEqual(['Ada', ['fork']]);
     expect(asked).toEqual(all.map((action) => [action, {}]));
     expect(seen[0]).toMatchObject({
       method: 'GET',

@@ -138,24 +138,6 @@ describe('a task', () => {
       status: 404,
     });
   });
-
-  it('that has ended is deleted after some time', async () => {
-    const { call, near } = await serve({ allow: ['prune'] });
-    const { task } = await near.send('steps');
-    expect((await call('/agents/show/prune', { olderThanMs: 3_600_000 })).json).toEqual({ deleted: 0 });
-    await expect
-      .poll(async () => (await call('/agents/show/prune', { olderThanMs: 0 })).json.deleted)
-      .toBe(1);
-    await expect(near.getTask({ id: task!.id })).rejects.toThrow('Task not found');
-    for (const olderThanMs of [undefined, '0', -1])
-      expect(await call('/agents/show/prune', { olderThanMs })).toMatchObject({
-        status: 400,
-        message: 'olderThanMs must be a number of milliseconds',
-      });
-    expect((await call('/agents/far/prune', { olderThanMs: 0 })).message).toBe(
-      'The server of far does not run in this process',
-    );
-  });
 });
 
 describe('the webhooks', () => {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { TaskFilter } from '../../api/task.ts';
 import { changeQuery, hrefOf, rememberList, taskHref } from '../data/route.ts';
-import { useAgent, useMay, useSession } from '../data/session.ts';
+import { useSession } from '../data/session.ts';
 import { useNow } from '../data/use-now.ts';
 import { Empty, Loading, PageHead, ProblemNote } from '../parts/bits.tsx';
 import { Select } from '../parts/choice.tsx';
@@ -10,7 +10,6 @@ import { VirtualList } from '../parts/virtual-list.tsx';
 import { plural, shortId } from '../parts/words.ts';
 import { ListChoices } from './choices.tsx';
 import { ManyDialog } from './many-dialog.tsx';
-import { PruneButton } from './prune-button.tsx';
 import { filterOf } from './search.ts';
 import { SearchBox, StateTabs } from './task-filters.tsx';
 import type { ListedRow } from './task-lists.ts';
@@ -45,8 +44,6 @@ export function TasksPage({ agent, query }: TasksPageProps) {
   const filter = filterOf(query);
   const only = agent ?? (query.get('agent') || undefined);
   const list = useTaskList(only, filter);
-  const summary = useAgent(agent ?? '');
-  const mayPrune = useMay('prune');
   const { contextId: context } = filter;
   const isFiltered = ['q', 'state', 'age', 'context', 'agent', 'caller', 'code'].some((name) =>
     query.get(name),
@@ -59,7 +56,6 @@ export function TasksPage({ agent, query }: TasksPageProps) {
         about={list.source && agent !== undefined && sources[list.source]}
       >
         <ManyDialog agent={only} filter={filter} isEmpty={list.rows.length === 0} />
-        {agent !== undefined && mayPrune && summary?.hasServer && <PruneButton agent={agent} />}
       </PageHead>
       <StateTabs filter={filter} counts={list.counts} unserved={list.unserved} />
       <div class="filters">
