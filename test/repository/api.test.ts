@@ -16,7 +16,7 @@ import { root } from './source-files.ts';
 const packages = publishedPackages();
 
 /** The most names that the main entry of a package may export. */
-const limits: Readonly<Record<string, number>> = { protocol: 60, server: 57 };
+const limits: Readonly<Record<string, number>> = { lifecycle: 40, protocol: 60, server: 57 };
 
 /** Packages whose entries the test imports, to compare what they really export. */
 const light = ['auth', 'bindings', 'bindings-v0-3', 'client', 'lifecycle', 'protocol', 'store'];

@@ -1,12 +1,12 @@
 // For the other packages of Baton. It may change in every release.
 
 export { failureCodeOf, isLabel } from './facts/labels.ts';
-export type { OnlyBy, Question } from './facts/question-link.ts';
 export { transitions } from './facts/states.ts';
 export { recordedIn } from './facts/task-update.ts';
 export type { ForkFrom } from './fork/fork.ts';
-export { type ForkedLog, forkLog } from './fork/fork-log.ts';
+export { forkLog } from './fork/fork-log.ts';
 export { agrees } from './state/head.ts';
 export { SNAPSHOT_FORMAT } from './state/snapshot.ts';
-export { answererOf, answerPrefix, reservedFor } from './state/state.ts';
+export { answererOf, answerPrefix, isMessageDue, reservedFor } from './state/state.ts';
+export { frozenJson } from './values/frozen-json.ts';
 export { weigh } from './values/weigh.ts';

@@ -1,4 +1,4 @@
-export { frozenJson } from '@batonjs/lifecycle';
+export { frozenJson } from '@batonjs/lifecycle/internals';
 export { remember } from '@batonjs/protocol/bounded-map';
 export { Group, type Grouped } from './adapter/calls/group.ts';
 export { KeyQueues } from './adapter/calls/key-queues.ts';

@@ -1,4 +1,4 @@
-import type { Fact, StepCompleted } from '@batonjs/lifecycle';
+import type { Fact, FactOf } from '@batonjs/lifecycle';
 import type { Entry, TimelineUpdate } from '../api/timeline.ts';
 import { HIDDEN } from '../wire/secrets.ts';
 import type { PriceTable } from './model-prices.ts';
@@ -33,7 +33,11 @@ function viewEntry(entry: Entry, options: CallViewOptions): Entry {
     : entry;
 }
 
-function viewStep(entry: Entry, fact: StepCompleted, { prices, showsMessages }: CallViewOptions): Entry {
+function viewStep(
+  entry: Entry,
+  fact: FactOf<'step-completed'>,
+  { prices, showsMessages }: CallViewOptions,
+): Entry {
   const call = readCall(fact, prices);
   if (!isOfModel(fact)) return call ? { ...entry, call } : entry;
   if (!showsMessages) return { ...entry, fact: { ...fact, result: HIDDEN }, ...(call && { call }) };
@@ -41,9 +45,10 @@ function viewStep(entry: Entry, fact: StepCompleted, { prices, showsMessages }: 
 }
 
 /** A call that cannot be read has words of a model, too. */
-const isOfModel = ({ result }: StepCompleted): boolean => Object.hasOwn(Object(result), 'modelCall');
+const isOfModel = ({ result }: FactOf<'step-completed'>): boolean =>
+  Object.hasOwn(Object(result), 'modelCall');
 
-function withoutConversation(fact: Extract<Fact, { type: 'memory-changed' }>): Fact {
+function withoutConversation(fact: FactOf<'memory-changed'>): Fact {
   const changes = Object.entries(fact.changes).map(([name, value]) => [
     name,
     name.startsWith(keptConversation) ? HIDDEN : value,

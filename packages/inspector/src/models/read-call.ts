@@ -1,4 +1,4 @@
-import type { StepCompleted } from '@batonjs/lifecycle';
+import type { FactOf } from '@batonjs/lifecycle';
 import { isObject } from '@batonjs/protocol/json';
 import type {
   Call,
@@ -19,7 +19,10 @@ type Json = Readonly<Record<string, unknown>>;
 const objectOf = (value: unknown): Json | undefined => (isObject(value) ? value : undefined);
 
 /** What a step called; undefined for a step of another kind. */
-export function readCall({ result }: StepCompleted, prices: PriceTable | undefined): Call | undefined {
+export function readCall(
+  { result }: FactOf<'step-completed'>,
+  prices: PriceTable | undefined,
+): Call | undefined {
   const { modelCall, toolCall, error } = objectOf(result) ?? {};
   const model = objectOf(modelCall);
   if (model) return readModel(model, prices);
@@ -68,7 +71,7 @@ const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
 /** What a model was asked, if the agent kept that, and what it said. */
-export function readMessages({ result }: StepCompleted): CallMessages {
+export function readMessages({ result }: FactOf<'step-completed'>): CallMessages {
   const { modelCall, parts, result: whole } = objectOf(result) ?? {};
   const { messages, isCut } = objectOf(objectOf(modelCall)?.prompt) ?? {};
   const said = textIn(listOf(parts ?? objectOf(whole)?.content));

@@ -249,6 +249,9 @@ export type Fact =
   | CallbackReceived
   | ChildUpdated;
 
+/** The fact of this type. */
+export type FactOf<Type extends Fact['type']> = Extract<Fact, { readonly type: Type }>;
+
 /**
  * Whether a fact adds 1 to the generation of its task: those that clients see as a task or an event. Messages of clients
  * do not count, as A2A 1.1 has it so far.

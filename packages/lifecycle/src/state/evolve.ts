@@ -11,6 +11,7 @@ import {
   changesGeneration,
   FACT_FORMAT,
   type Fact,
+  type FactOf,
   type MessageReceived,
   type StatusChanged,
   type TaskCreated,
@@ -127,7 +128,7 @@ type Unseen =
   | 'labels-set';
 
 /** Folds what the agent's own work needs, and what tells clients of no event. */
-function foldUnseen(next: Draft, fact: Extract<Fact, { readonly type: Unseen }>, own?: Own): void {
+function foldUnseen(next: Draft, fact: FactOf<Unseen>, own?: Own): void {
   switch (fact.type) {
     case 'step-completed':
       completeStep(next, fact, own);

@@ -1,4 +1,5 @@
-import { isMessageDue, type MessageReceived } from '@batonjs/lifecycle';
+import type { MessageReceived } from '@batonjs/lifecycle';
+import { isMessageDue } from '@batonjs/lifecycle/internals';
 import type { Message } from '@batonjs/protocol';
 import type { Inbox } from '../agent/agent.ts';
 import { type Clock, isoTime } from '../base/timing/clock.ts';

@@ -1,4 +1,4 @@
-import type { ArtifactUpdated } from '@batonjs/lifecycle';
+import type { FactOf } from '@batonjs/lifecycle';
 import type { Finding } from './check-log.ts';
 import type { KeptLog } from './kept-log.ts';
 
@@ -9,7 +9,7 @@ export interface Chunk {
 }
 
 /** Reads `{ chunk, attempt? }` from the first data part that has it. */
-export function chunkOf({ artifact }: ArtifactUpdated): Chunk | undefined {
+export function chunkOf({ artifact }: FactOf<'artifact-updated'>): Chunk | undefined {
   for (const part of artifact.parts) {
     const data = 'data' in part ? part.data : undefined;
     if (typeof data !== 'object' || data === null || !('chunk' in data)) continue;

@@ -1,4 +1,4 @@
-import { type ArtifactUpdated, isInterrupted } from '@batonjs/lifecycle';
+import { type FactOf, isInterrupted } from '@batonjs/lifecycle';
 import { type Chunk, checkChunks, chunkOf } from './check-chunks.ts';
 import {
   checkEnd,
@@ -22,7 +22,7 @@ export interface History {
   /** Whether all tasks had time to come to rest: a log that is neither closed nor interrupted is then stuck. */
   readonly settled?: boolean;
   /** Reads the number of a chunk. Default: the `chunk` (and `attempt`) of a data part. */
-  readonly chunkOf?: (fact: ArtifactUpdated) => Chunk | undefined;
+  readonly chunkOf?: (fact: FactOf<'artifact-updated'>) => Chunk | undefined;
 }
 
 /** The violations of the invariants that hold for every task. Empty if there are none. */

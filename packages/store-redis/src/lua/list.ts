@@ -1,10 +1,10 @@
 import { prelude } from './prelude.ts';
 
 /**
- * Keys: one of the slot, base. Arguments: scope, the oldest statusAt or `-inf`, how many, statusAt and task id of the last
- * one already shown, or nothing, how many bytes of entries at most, or `inf`, how many states, the states, and lists without
- * a state: tasks that are in all of them are found, of each state. Answers how many there are in all, 1 if it ended early
- * because of the bytes, then task id, row and entry of each.
+ * Keys: one of the slot, base. Arguments: scope; the oldest statusAt or `-inf`; how many; statusAt and task id of the last
+ * one already shown, or nothing; how many bytes of entries at most, or `inf`; how many states, and the states; lists
+ * without a state. Tasks that are in all lists are found, of each state. Answers how many there are in all, 1 if it ended
+ * early because of the bytes, then task id, row and entry of each.
  */
 export const list = `${prelude}
 local scope, since, limit, at, after, bytes, states = unpack(ARGV)

@@ -1,4 +1,4 @@
-import { frozenJson } from '@batonjs/lifecycle';
+import { frozenJson } from '@batonjs/lifecycle/internals';
 import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { Commit } from '../port/commit.ts';
 import type { TaskPage, TaskQuery } from '../port/list.ts';

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '@batonjs/client';
-import type { Fact, StepFailed, TurnFailed } from '@batonjs/lifecycle';
+import type { Fact, FactOf } from '@batonjs/lifecycle';
 import type { Call } from '../../api/model-calls.ts';
 import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry, Notice } from '../../api/timeline.ts';
@@ -51,7 +51,7 @@ const describeCall = (call: Call): Described =>
 
 /** Each type of fact in a few words. */
 const facts: {
-  readonly [Type in Fact['type']]: (fact: Extract<Fact, { readonly type: Type }>) => Described;
+  readonly [Type in Fact['type']]: (fact: FactOf<Type>) => Described;
 } = {
   'message-received': ({ message, caller, forked }) => {
     const { answeredBy } = caller ?? {};
@@ -114,7 +114,7 @@ function describeFact(fact: Fact): Described {
 const jsonLine = (value: unknown): string => oneLine(JSON.stringify(value) ?? '');
 
 /** Which attempt failed, why, and when the next one is. */
-const failureText = ({ attempt, message, retryAt }: StepFailed | TurnFailed): string =>
+const failureText = ({ attempt, message, retryAt }: FactOf<'step-failed' | 'turn-failed'>): string =>
   oneLine(
     [`attempt ${attempt}`, message, retryAt ? `again at ${dateTime(retryAt)}` : 'not tried again'].join(
       ' · ',

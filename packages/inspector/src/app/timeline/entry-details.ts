@@ -1,4 +1,4 @@
-import type { LogLine, StepFailed, TurnFailed, TurnLogged } from '@batonjs/lifecycle';
+import type { FactOf, LogLine } from '@batonjs/lifecycle';
 
 /** One thing that the agent threw, as those who run it see it. */
 export interface Failure {
@@ -35,7 +35,7 @@ export interface Logged {
 }
 
 /** A failure as an entry has it. */
-export function failureOf(seq: number, fact: StepFailed | TurnFailed): Failure {
+export function failureOf(seq: number, fact: FactOf<'step-failed' | 'turn-failed'>): Failure {
   const { at, attempt, message, retryAt } = fact;
   const where = fact.type === 'step-failed' ? `Step ${fact.name}` : `Turn ${fact.turn}`;
   return {
@@ -49,7 +49,7 @@ export function failureOf(seq: number, fact: StepFailed | TurnFailed): Failure {
 }
 
 /** The lines of an entry. */
-export function loggedOf(seq: number, { turn, attempt, lines, full }: TurnLogged): Logged {
+export function loggedOf(seq: number, { turn, attempt, lines, full }: FactOf<'turn-logged'>): Logged {
   const where = attempt > 1 ? `Turn ${turn}, attempt ${attempt}` : `Turn ${turn}`;
   return { seq, where, lines, isFull: full === true };
 }

@@ -1,4 +1,5 @@
-import { isMessageDue, type MessageReceived } from '@batonjs/lifecycle';
+import type { MessageReceived } from '@batonjs/lifecycle';
+import { isMessageDue } from '@batonjs/lifecycle/internals';
 import type { Commit, TaskStore, TurnSchedule } from '@batonjs/store';
 import { withDefaults } from '../../base/defaults.ts';
 

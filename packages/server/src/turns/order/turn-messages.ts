@@ -1,4 +1,4 @@
-import type { MessageReceived, OpenTurn, State } from '@batonjs/lifecycle';
+import type { MessageReceived, State } from '@batonjs/lifecycle';
 import { answererOf } from '@batonjs/lifecycle/internals';
 import type { Message } from '@batonjs/protocol';
 
@@ -39,5 +39,5 @@ export const takenLater = (state: State): MessageReceived[] =>
   state.taken.filter((received) => isTakenLater(state, received));
 
 /** Whether no message started the turn. */
-export const isWithoutMessage = (turn: OpenTurn): boolean =>
+export const isWithoutMessage = (turn: NonNullable<State['openTurn']>): boolean =>
   turn.messageIds.length === (turn.takenLater?.length ?? 0);

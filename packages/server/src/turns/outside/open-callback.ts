@@ -1,4 +1,4 @@
-import type { AgentRecord, Command, QuestionLink, State } from '@batonjs/lifecycle';
+import type { Command, QuestionLink, State } from '@batonjs/lifecycle';
 import { readOwnSchema } from '@batonjs/protocol/json-schema';
 import type { Answer, Scope } from '@batonjs/store';
 import type {
@@ -88,7 +88,7 @@ function mustWork({ name = 'callback', expiresMs, schema, answeredBy }: Callback
 const mostOfName = 200;
 
 /** The values that came, by the names that were asked for; of several of one name the latest. */
-export function receivedIn(agent: AgentRecord | undefined): Readonly<Record<string, ReceivedCallback>> {
+export function receivedIn(agent: State['agent']): Readonly<Record<string, ReceivedCallback>> {
   const latest = new Map<string, { readonly value: unknown; readonly receivedAt: string }>();
   for (const { name, value = null, receivedAt } of Object.values(agent?.callbacks ?? {})) {
     if (receivedAt === undefined || (latest.get(name)?.receivedAt ?? '') > receivedAt) continue;

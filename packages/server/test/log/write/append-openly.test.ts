@@ -1,4 +1,4 @@
-import { FACT_FORMAT, type Fact } from '@batonjs/lifecycle';
+import { FACT_FORMAT, type Fact, type FactOf } from '@batonjs/lifecycle';
 import { StoreError } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
@@ -30,7 +30,7 @@ async function begun() {
   });
   const tasks = liveTasks(store);
   const live = tasks.begin('s', 't');
-  const { message: first } = message('m') as Extract<Fact, { type: 'message-received' }>;
+  const { message: first } = message('m') as FactOf<'message-received'>;
   await write(live, (state) =>
     decideAll(
       state,

@@ -1,4 +1,4 @@
-import { type Command, type Fact, headOf } from '@batonjs/lifecycle';
+import { type Command, type FactOf, headOf } from '@batonjs/lifecycle';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
@@ -36,8 +36,8 @@ async function left(count: number, store: TaskStore = memoryStore(), name = 'lef
 }
 
 const startsOf = async (store: TaskStore, id: string) =>
-  (await store.readFacts(scope, id, 0, 1_000)).flatMap(
-    ({ fact }): Extract<Fact, { type: 'turn-started' }>[] => (fact.type === 'turn-started' ? [fact] : []),
+  (await store.readFacts(scope, id, 0, 1_000)).flatMap(({ fact }): FactOf<'turn-started'>[] =>
+    fact.type === 'turn-started' ? [fact] : [],
   );
 
 it('are started one by one, each as one that runs alone, though the ones before still run', async () => {

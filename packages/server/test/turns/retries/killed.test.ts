@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type Fact, replay } from '@batonjs/lifecycle';
+import { type Fact, type FactOf, replay } from '@batonjs/lifecycle';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type MediumName, mediumOf } from '../../../../../scripts/chaos/medium.ts';
 import { closedAfterTest } from '../../../../../test/kit/closed-after-test.ts';
@@ -56,8 +56,7 @@ async function logAfterKill(
 
 /** What holds of the log of a task whose process was killed anywhere. */
 function check(log: readonly Fact[]): void {
-  const of = <T extends Fact['type']>(type: T) =>
-    log.filter((fact) => fact.type === type) as Extract<Fact, { type: T }>[];
+  const of = <T extends Fact['type']>(type: T) => log.filter((fact) => fact.type === type) as FactOf<T>[];
   // Each step was completed once, and none of its failures was forgotten or counted twice.
   expect(
     of('step-completed')
