@@ -12,7 +12,7 @@ import { throughAt } from './through-at.ts';
 /** A due time is missed that was not started for so many milliseconds. */
 export const missedAfterMs = 60_000;
 /** The longest sleep: the wall clock may be set meanwhile. */
-const longestSleepMs = 20_000;
+const longestSleepMs = 5_000;
 /** The pauses after failures. */
 const backoff = { initialMs: 250, jitter: 0 };
 /** For how long a schedule is remembered after its name got other times. */
