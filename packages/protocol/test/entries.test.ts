@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { getEventListeners } from 'node:events';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { A2AError, isPermanent } from '../src/errors.ts';
 import { isSameText } from '../src/security.ts';
@@ -32,6 +34,16 @@ describe('a pause', () => {
     ['whose signal is aborted', Number.POSITIVE_INFINITY, AbortSignal.timeout(1)],
   ])('%s ends', async (_, ms, signal) => {
     await expect(sleep(ms, signal)).resolves.toBeUndefined();
+  });
+
+  // Node.js warns once in a process.
+  it('whose time is over already is no warning of the process', async () => {
+    const timing = new URL('../src/values/timing.ts', import.meta.url).href;
+    const program = `import { sleep } from '${timing}'; await sleep(-2);`;
+    const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+      timeout: 20_000,
+    });
+    expect(await run).toEqual({ stdout: '', stderr: '' });
   });
 
   it('of more than a timer can is not over at once, and its end leaves no listener', async () => {

@@ -30,10 +30,10 @@ export function sleep(ms: number, signal?: AbortSignal, kind?: 'idle'): Promise<
       signal?.removeEventListener('abort', end);
       resolve();
     };
-    // A longer delay would end at once.
+    // A longer delay would end at once, and a time that is over already would be warned of.
     const timer: ReturnType<typeof setTimeout> & { unref?: () => void } = setTimeout(
       end,
-      Math.min(ms, 2 ** 31 - 1),
+      Math.min(Math.max(ms, 0), 2 ** 31 - 1),
     );
     if (kind) timer.unref?.();
     signal?.addEventListener('abort', end);
