@@ -39,10 +39,7 @@ export interface DeliveryRequest {
   readonly holder: string;
   readonly ttlMs: number;
   readonly limit: number;
-  /**
-   * Instead of those that are due, those that would wait or be held for more milliseconds than this: no wait is that long,
-   * so the clock of a process was ahead.
-   */
+  /** Instead of those that are due: those that a clock which was ahead put off for more than so many milliseconds. */
   readonly beyondMs?: number | undefined;
 }
 
