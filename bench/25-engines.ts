@@ -44,6 +44,7 @@ export const benchmark: Benchmark = {
   number: 25,
   name: 'engines',
   mostRuns: 3,
+  isLong: true,
   work: 'a task of three recorded steps and an awaited result, beside other engines, each store (`--store`)',
   goals: [
     { ratio: 'baton / dbos, CPU a task, 1 at a time', atMost: 0.6 },

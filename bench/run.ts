@@ -29,7 +29,10 @@ const files = readdirSync(import.meta.dirname).filter((file) => /^\d\d-.*\.ts$/.
 const all = await Promise.all(
   files.sort().map(async (file) => ((await import(`./${file}`)) as { benchmark: Benchmark }).benchmark),
 );
-const chosen = positionals.length === 0 ? all : all.filter(({ number }) => positionals.includes(`${number}`));
+const chosen =
+  positionals.length === 0
+    ? all.filter(({ isLong }) => !(isLong && short))
+    : all.filter(({ number }) => positionals.includes(`${number}`));
 if (chosen.length === 0) throw new Error(`There is no benchmark ${positionals.join(', ')}`);
 
 /** A short run of one takes seconds, so that one that never ends is a fault, whose place is said. */

@@ -58,6 +58,8 @@ export interface Benchmark {
   /** The measured work, in a few words. */
   readonly work: string;
   readonly goals: readonly Goal[];
+  /** Short runs of all benchmarks leave it out: it compares Baton with what a short run does not install. */
+  readonly isLong?: true;
   /** Which goals also a short run must reach: they are about growth, not about time. */
   readonly growth?: readonly Goal[];
   /** Where a run takes minutes and its figures hardly move: more runs than this are not made. */
