@@ -1,7 +1,8 @@
 /**
  * `pnpm release:rehearse`: a whole release, on this machine alone. Versions and CHANGELOGs in a copy of the repository,
- * every package published to a registry on loopback, checked as it arrived there, and the README's quickstart installed
- * from there with npm, pnpm, yarn and bun, and run on Node.js 22.19 and 24. The exit code is 1 after any complaint.
+ * every package published to a registry on loopback, checked as it arrived there with the licences of what it brings. From
+ * there a project is made with `npm create baton`, and the README's quickstart is installed with npm, pnpm, yarn and bun,
+ * and run on Node.js 22.19 and 24. The exit code is 1 after any complaint.
  */
 import { execFile } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,6 +15,8 @@ import { judgeAll } from './packed/judge.ts';
 import { pnpm, root, type Tarball } from './packed/pack.ts';
 import { checkPublished, type Source } from './release/check-published.ts';
 import { fetching } from './release/fetching.ts';
+import { createProject, installSix } from './release/first-steps.ts';
+import { licenceComplaints } from './release/licences.ts';
 import { installers, installQuickstart, runQuickstart } from './release/quickstart.ts';
 import { startRegistry } from './release/registry.ts';
 
@@ -90,9 +93,16 @@ try {
     for (const complaint of checked.complaints) say(`${source.name}: ${complaint}`);
   }
   complaints += await judgeAll(tarballs);
+  for (const complaint of await licenceComplaints()) {
+    complaints += 1;
+    say(complaint);
+  }
   say(`${tarballs.length} packages published, ${complaints} complaints`);
 
   const version = (name: string) => sources.find((source) => source.name === name)!.version;
+  say(await installSix(join(folder, 'six'), registry));
+  await createProject(join(folder, 'created'), registry, version);
+  say('npm create baton makes a project that runs, and baton --version is that of the release');
   const runtimes = [node22, process.execPath];
   for (const installer of installers) {
     const project = join(folder, installer.name);

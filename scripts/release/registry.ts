@@ -7,6 +7,8 @@ import { tool } from './tools.ts';
 /** A registry on loopback that takes our packages, and passes on all others from the registry that npm is set up with. */
 export interface Registry extends AsyncDisposable {
   readonly url: string;
+  /** Where its files are. Gone with the rehearsal. */
+  readonly folder: string;
   /** The lines of an `.npmrc` that let a package manager publish there. */
   readonly npmrc: string;
   /** The manifest of a version as the registry shows it, with `dist.tarball`. */
@@ -71,6 +73,7 @@ export async function startRegistry(folder: string, upstream: string): Promise<R
   const { token } = (await added.json()) as { token: string };
   return {
     url,
+    folder,
     npmrc: `registry=${url}/\n${url.replace('http:', '')}/:_authToken=${token}\n`,
     async manifest(name, version) {
       const response = await fetch(`${url}/${name.replace('/', '%2f')}/${version}`);

@@ -39,6 +39,7 @@ export interface Manifest {
   readonly imports?: Readonly<Record<string, unknown>>;
   readonly engines?: Readonly<Record<string, string>>;
   readonly dependencies?: Record<string, string>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 /** Every folder of `packages/` and `apps/` that has a package.json. */

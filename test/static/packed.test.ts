@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { entriesOf } from '../../scripts/api/exports.ts';
+import { publishedPackages } from '../../scripts/api/snapshot.ts';
 import { codeBlocks, installTarballs } from '../../scripts/packed/consumer.ts';
 import { packAll, root } from '../../scripts/packed/pack.ts';
 import { runScript, tryProject } from '../../scripts/packed/try-project.ts';
@@ -17,10 +19,6 @@ const runtimes = [
   { version: 'v24', node },
 ];
 const createBaton = JSON.parse(readFileSync(join(root, 'packages/create-baton/package.json'), 'utf8'));
-/** What those programs and the new project import, and what writes it. All packages: `pnpm check:static`. */
-const used = ['client', 'server', 'server-node', 'store-memory', 'store-sqlite', 'testing']
-  .map((name) => `@batonjs/${name}`)
-  .concat('create-baton');
 const [hello = '', ask = ''] = codeBlocks('README.md');
 
 describe("the README's first two programs, on the packed packages,", () => {
@@ -28,7 +26,8 @@ describe("the README's first two programs, on the packed packages,", () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'baton-consumer-'));
-    await installTarballs(folder, await packAll(folder, used), { tsx: createBaton.devDependencies.tsx });
+    const more = { ...peers(), tsx: createBaton.devDependencies.tsx };
+    await installTarballs(folder, await packAll(folder), more);
   }, 600_000);
 
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -46,6 +45,31 @@ describe("the README's first two programs, on the packed packages,", () => {
     await run('tsc', [...options.split(' '), 'hello.ts', 'ask.ts'], { cwd: folder }).catch((failure) => {
       throw new Error(failure.stdout);
     });
+  });
+
+  it.each([
+    { from: 'node_modules', module: 'preserve', moduleResolution: 'bundler' },
+    { from: 'test/node22/node_modules', module: 'nodenext', moduleResolution: 'nodenext' },
+  ])('have strict types in every entry, by the TypeScript in $from', async ({ from, ...modules }) => {
+    const entries = publishedPackages().flatMap((one) => entriesOf(one).map(({ name }) => name));
+    const compilerOptions = {
+      ...{ noEmit: true, target: 'es2023', lib: ['es2023', 'dom', 'dom.iterable'], types: ['node'] },
+      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
+      ...modules,
+    };
+    const text = entries
+      .filter((name) => !name.endsWith('/package.json'))
+      .map((name, n) => `export type * as e${n} from '${name}';\n`)
+      .join('');
+    writeFileSync(join(folder, 'entries.ts'), text);
+    writeFileSync(join(folder, 'strict.json'), JSON.stringify({ compilerOptions, files: ['entries.ts'] }));
+    const tsc = join(root, from, 'typescript/bin/tsc');
+    const running = run(node, [tsc, '-p', 'strict.json'], { cwd: folder, maxBuffer: 1e8 });
+    const { stdout } = await running.catch((failed) => failed);
+    // Types of others, such as those of the AI SDK, are theirs. What is indented explains the line before it.
+    const ofOthers = /^$|^ |^node_modules\/\.pnpm\/(?!@batonjs|create-baton)/;
+    const ours = stdout.split('\n').filter((line: string) => !ofOthers.test(line));
+    expect(ours).toEqual([]);
   });
 
   it.each(runtimes)('run on Node.js $version', async ({ version, node }) => {
@@ -90,6 +114,17 @@ describe("the README's first two programs, on the packed packages,", () => {
     300_000,
   );
 });
+
+/** What users of all packages install beside them, in the versions that are installed here. */
+function peers(): Record<string, string> {
+  const found = publishedPackages().flatMap(({ folder, manifest }) =>
+    Object.keys(manifest.peerDependencies ?? {}).map((name): [string, string] => {
+      const path = join(root, folder, 'node_modules', name, 'package.json');
+      return [name, JSON.parse(readFileSync(path, 'utf8')).version];
+    }),
+  );
+  return Object.fromEntries(found);
+}
 
 async function listening(server: ChildProcess, port: number): Promise<void> {
   while (server.exitCode === null) {
