@@ -31,7 +31,9 @@ const execute = async (
   signal?: AbortSignal,
 ): Promise<string> => {
   const path = `${join(root, 'node_modules/.bin')}:${process.env.PATH}`;
-  const env = { ...process.env, PATH: path, npm_config_registry: undefined };
+  // The registry shares a machine that may be busy with 36 packages that are published at once.
+  const patience = { pnpm_config_fetch_timeout: '300000' };
+  const env = { ...process.env, ...patience, PATH: path, npm_config_registry: undefined };
   const { stdout } = await promisify(execFile)(command, args, {
     cwd,
     env,

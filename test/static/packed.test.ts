@@ -54,7 +54,8 @@ describe("the README's first two programs, on the packed packages,", () => {
     const entries = publishedPackages().flatMap((one) => entriesOf(one).map(({ name }) => name));
     const compilerOptions = {
       ...{ noEmit: true, target: 'es2023', lib: ['es2023', 'dom', 'dom.iterable'], types: ['node'] },
-      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
+      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+      skipLibCheck: false,
       ...modules,
     };
     const text = entries
