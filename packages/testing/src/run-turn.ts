@@ -1,37 +1,25 @@
-import type { Child, LogLine, Metadata, TaskUpdate } from '@batonjs/lifecycle';
+import type { Child, Command, LogLine, Metadata, State, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message, Part, Task } from '@batonjs/protocol';
 import {
   type Agent,
-  type CallbackTask,
   type Claims,
   type Clock,
   checkAnswer,
   checkEnd,
   checkUpdate,
   completeRetry,
-  createIdempotencyKeys,
-  createMemory,
-  createSteps,
-  createTransaction,
-  createTurnLog,
   isUpdates,
-  linesOf,
-  memoryErrorOf,
-  momentOf,
   type OpenedCallback,
-  openCallback,
   type References,
-  type StepPolicy,
-  type StepRecord,
   type StepRetry,
   systemClock,
   type Turn,
   toParts,
-  unsigned,
   valuesOf,
   waitingIn,
 } from '@batonjs/server/turns';
-import type { Scope } from '@batonjs/store';
+import { storeAt } from './replay/recording.ts';
+import { turnOn } from './turn-on.ts';
 import { UnstoredLog } from './unstored-log.ts';
 
 /** The members of a turn in a unit test, besides its message. */
@@ -93,14 +81,22 @@ export async function runTurn(
   options: RunTurnOptions = {},
 ): Promise<TurnOutcome> {
   const contextId = options.contextId ?? options.task?.contextId ?? 'context';
-  const taskId = options.task?.id ?? 'task';
   const message = toUserMessage(content, contextId);
-  const { task, attempt = 1, steps = {}, memory = {}, children = {} } = options;
+  const { caller, metadata, extensions, acceptedOutputModes = [] } = options;
+  const configuration = { acceptedOutputModes: [...acceptedOutputModes] };
+  const received = { message, caller, metadata, extensions, configuration };
   const clock = { ...systemClock, ...options.clock };
-  const log = new UnstoredLog({ message, taskId, task, attempt, steps, memory, children }, clock);
+  const log = new UnstoredLog(received, options, clock);
   const opened: Record<string, OpenedCallback> = {};
   const lines: LogLine[] = [];
-  const turn = turnOf({ message, contextId, taskId, attempt }, options, { log, clock, opened, lines });
+  const turn = turnOf(log, message, options, clock, lines);
+  const { callback } = turn;
+  Object.defineProperty(turn, 'callback', {
+    value: async (request: Parameters<Turn['callback']>[0]) => {
+      opened[request.name ?? 'callback'] = await callback(request);
+      return opened[request.name ?? 'callback'];
+    },
+  });
   const answer = await agent(turn);
   if (isUpdates(answer)) {
     const updates = await consume(answer, log);
@@ -118,97 +114,42 @@ const left = ({ steps, memory }: UnstoredLog, callbacks: Readonly<Record<string,
   callbacks,
 });
 
-/** Where the turn leaves what it does. */
-interface Recorded {
-  readonly log: UnstoredLog;
-  readonly clock: Clock;
-  readonly opened: Record<string, OpenedCallback>;
-  readonly lines: LogLine[];
-}
-
 /** The turn that the agent is called with. */
 function turnOf(
-  { message, contextId, taskId, attempt }: Pick<Turn, 'message' | 'contextId' | 'taskId' | 'attempt'>,
+  log: UnstoredLog,
+  message: Message,
   options: RunTurnOptions,
-  recorded: Recorded,
+  clock: Clock,
+  lines: LogLine[],
 ): Turn {
-  const { log, clock, opened, lines } = recorded;
   const messages = [...(options.messages ?? []), message];
-  const signal = options.signal ?? new AbortController().signal;
-  const policy = completeRetry({ steps: options.retry }).steps;
-  const step = createSteps(stepsIn(recorded, signal, policy));
-  return {
-    message,
-    messages,
-    text: linesOf(message),
-    get values() {
-      // An answer by a link is not mixed with what the client sent before.
-      return valuesOf(options.caller?.answeredBy === undefined ? this.messages : [this.message]);
-    },
-    contextId,
-    taskId,
-    task: options.task,
-    context: {
-      id: contextId,
-      tasks: async () => [...(options.contextTasks ?? [])],
-      messages: async () => [],
-    },
-    references: async () => ({
-      tasks: [],
-      artifacts: [],
-      missing: options.references ? [] : (message.referenceTaskIds ?? []),
-      ...options.references,
-    }),
-    caller: options.caller ?? {},
-    metadata: options.metadata ?? {},
-    acceptedOutputModes: options.acceptedOutputModes ?? [],
-    extensions: options.extensions ?? [],
-    attempt,
-    step,
-    memory: createMemory({
-      stored: () => log.memory,
-      async change(memory) {
-        try {
-          log.write({ type: 'change-memory', memory });
-        } catch (error) {
-          throw memoryErrorOf(error);
-        }
-      },
-    }),
-    log: createTurnLog({ logger() {}, about: {}, now: clock.now, keep: (line) => lines.push(line) }),
-    transaction: createTransaction({ scope: '', taskId, turn: message.messageId, fence: 1 }, step, signal),
-    idempotencyKey: createIdempotencyKeys({
-      done: (name) => log.step(name),
-      complete: (name, result) => log.write({ type: 'complete-step', name, result }),
-    }),
+  const { task, contextTasks, references, woken = false } = options;
+  const { contextId = '' } = message;
+  const ground = {
+    taskId: log.taskId,
+    state: () => log.state,
+    write: (commands: (state: State) => readonly Command[]) => log.write(...commands(log.state)),
+    store: storeAt([], ''),
+    clock,
+    signal: options.signal ?? new AbortController().signal,
+    steps: completeRetry({ steps: options.retry }).steps,
+    keep: (line: LogLine) => lines.push(line),
     inbox: inboxOf(options.inbox ?? []),
-    get children() {
-      return log.state.children ?? {};
-    },
-    signal,
-    fence: 1,
-    callback: async (request) => {
-      const task = {
-        scope: 'scope' as Scope,
-        taskId,
-        queue: 'agent',
-        callbacks: { url: 'http://localhost', keys: unsigned },
-        clock,
-      };
-      const write: CallbackTask['write'] = (commands) => log.write(...commands(log.state));
-      const callback = await openCallback({ ...task, write }, request);
-      opened[request.name ?? 'callback'] = callback;
-      return callback;
-    },
-    callbacks: receivedAtOnce(options.callbacks, clock),
-    wakeKey: 'wake',
-    wakeAt: async (time) => {
-      log.create();
-      log.write({ type: 'set-wake', time: time === undefined ? undefined : momentOf(time) });
-    },
-    woken: options.woken ?? false,
-    replacedWake: undefined,
   };
+  return turnOn(ground, {
+    messages,
+    // An answer by a link is not mixed with what the client sent before.
+    values: valuesOf(options.caller?.answeredBy === undefined ? messages : [message]),
+    task,
+    ...(contextTasks && {
+      context: { id: contextId, tasks: async () => [...contextTasks], messages: async () => [] },
+    }),
+    ...(references && {
+      references: async () => ({ tasks: [], artifacts: [], missing: [], ...references }),
+    }),
+    callbacks: receivedAtOnce(options.callbacks, clock),
+    woken,
+  });
 }
 
 /** The values as if they had just come. */
@@ -261,28 +202,6 @@ async function consume(answer: AsyncIterable<TaskUpdate>, log: UnstoredLog): Pro
   checkEnd(log.state);
   return updates;
 }
-
-const stepsIn = ({ log, clock }: Recorded, signal: AbortSignal, policy: StepPolicy): StepRecord => ({
-  policy,
-  clock,
-  skipsWaits: true,
-  pause: undefined,
-  abort: {
-    signal,
-    get aborted() {
-      return signal.aborted;
-    },
-    throwIfAborted: () => signal.throwIfAborted(),
-  },
-  enter() {
-    signal.throwIfAborted();
-    return undefined;
-  },
-  known: (name) => log.step(name),
-  failed: (name) => (Object.hasOwn(log.failures, name) ? log.failures[name] : undefined),
-  complete: async (name, result, keep) => log.write({ type: 'complete-step', name, result, keep }),
-  fail: async (name, message, retryAt) => log.write({ type: 'fail-step', name, message, retryAt }),
-});
 
 function toUserMessage(content: string | readonly Part[] | Message, contextId: string): Message {
   if (typeof content !== 'string' && 'messageId' in content) return { contextId, ...content };

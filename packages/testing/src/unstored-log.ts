@@ -1,33 +1,32 @@
-import type { Child, Command, State, StepFailures, StepResult } from '@batonjs/lifecycle';
-import type { Message, Task } from '@batonjs/protocol';
+import type { Child, Command, State } from '@batonjs/lifecycle';
+import type { Task } from '@batonjs/protocol';
 import { type Clock, checkMemory, decideAll, defaultLimits, isoTime } from '@batonjs/server/turns';
 
-/** The state of a task when a turn starts. */
-export interface TurnStart {
-  readonly message: Message;
-  readonly taskId: string;
-  readonly task: Task | undefined;
-  readonly attempt: number;
-  /** Results of steps that an earlier attempt completed. */
-  readonly steps: Readonly<Record<string, unknown>>;
-  /** What earlier turns remembered, by key. */
-  readonly memory: Readonly<Record<string, unknown>>;
-  /** The children that earlier turns or attempts recorded, by name. */
-  readonly children: Readonly<Record<string, Child>>;
+/** The message of the turn, with what its caller sent beside it. */
+type Received = Omit<Command & { readonly type: 'receive' }, 'type'>;
+
+/** The task when the turn starts: see the options of `runTurn`. */
+interface TurnStart {
+  readonly task?: Task | undefined;
+  readonly attempt?: number | undefined;
+  readonly steps?: Readonly<Record<string, unknown>> | undefined;
+  readonly memory?: Readonly<Record<string, unknown>> | undefined;
+  readonly children?: Readonly<Record<string, Child>> | undefined;
 }
 
 /** The log of one turn, decided and folded as the server does it, but kept in no store. */
 export class UnstoredLog {
-  readonly #taskId: string;
+  readonly taskId: string;
   readonly #clock: Clock;
   #state: State | undefined;
-  readonly #steps = new Map<string, StepResult>();
+  readonly #steps = new Map<string, unknown>();
 
-  constructor({ message, taskId, task, attempt, steps, memory, children }: TurnStart, clock: Clock) {
-    this.#taskId = taskId;
+  constructor(received: Received, start: TurnStart, clock: Clock) {
+    const { task, attempt = 1, steps = {}, memory = {}, children = {} } = start;
+    this.taskId = task?.id ?? 'task';
     this.#clock = clock;
     if (task) this.#resume(task);
-    this.write({ type: 'receive', message });
+    this.write({ type: 'receive', ...received });
     for (let n = 0; n < attempt; n++) this.write({ type: 'start-turn' });
     for (const [name, result] of Object.entries(steps)) this.write({ type: 'complete-step', name, result });
     this.write({ type: 'change-memory', memory });
@@ -44,22 +43,12 @@ export class UnstoredLog {
 
   /** Results of the steps that were completed, by name. */
   get steps(): Readonly<Record<string, unknown>> {
-    return Object.fromEntries([...this.#steps].map(([name, { result }]) => [name, result]));
-  }
-
-  /** The result of a step, if it was completed. */
-  step(name: string): StepResult | undefined {
-    return this.#steps.get(name);
+    return Object.fromEntries(this.#steps);
   }
 
   /** What the agent remembers, by key. */
   get memory(): Readonly<Record<string, unknown>> {
     return this.state.agent?.memory ?? {};
-  }
-
-  /** How steps failed that were not completed since, by name. */
-  get failures(): Readonly<Record<string, StepFailures | undefined>> {
-    return this.state.openTurn?.stepFailures ?? {};
   }
 
   /** Throws the errors that the server throws: an `A2AError` for a command that is not allowed. */
@@ -69,12 +58,12 @@ export class UnstoredLog {
     this.#state = state;
     // The fact that ends a turn forgets its steps.
     for (const fact of facts)
-      if (fact.type === 'step-completed') this.#steps.set(fact.name, { result: fact.result ?? null });
+      if (fact.type === 'step-completed') this.#steps.set(fact.name, fact.result ?? null);
   }
 
   /** Makes the log a task if it is none. */
   create(): void {
-    if (!this.state.task) this.write({ type: 'create', taskId: this.#taskId });
+    if (!this.state.task) this.write({ type: 'create', taskId: this.taskId });
   }
 
   /** A turn before this one left the task as it is. */

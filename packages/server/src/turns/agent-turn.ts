@@ -11,29 +11,27 @@ import type { Message, Task } from '@batonjs/protocol';
 import type { Inbox, Memory, References, Turn, TurnContext, TurnLog } from '../agent/agent.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
 import type { TurnSpan, TurnStart } from '../base/hooks/telemetry.ts';
-import type { LazyAbort } from '../base/timing/lazy-abort.ts';
 import { momentOf } from '../base/timing/moment.ts';
 import { memoryErrorOf } from '../log/write/memory-limit.ts';
 import { contextOf } from './context/context-tasks.ts';
 import { referencesOf } from './context/references.ts';
-import { TurnInbox } from './inbox.ts';
 import { createTurnLog } from './lines/turn-log.ts';
 import { isWithoutMessage, ofSender, startedWith, takenLater } from './order/turn-messages.ts';
 import { wakeKeyOf } from './order/wake-key.ts';
+import { wakeCommand } from './order/wake-time.ts';
 import { createIdempotencyKeys } from './outside/idempotency-keys.ts';
 import { openCallback, receivedIn } from './outside/open-callback.ts';
 import { createMemory } from './steps/memory.ts';
 import type { StepRecord } from './steps/step-record.ts';
 import { createSteps } from './steps/steps.ts';
-import type { TaskWriter } from './task-writer.ts';
 import { createTransaction } from './transaction.ts';
-import type { Begin, TurnDependencies, TurnOptions } from './turn-dependencies.ts';
+import type { Begin, TurnAbort, TurnOptions, TurnSources, TurnTask } from './turn-dependencies.ts';
 
 /** The parts that a turn is made of. */
 interface Inner {
-  readonly writer: TaskWriter;
-  readonly dependencies: TurnDependencies;
-  readonly abort: LazyAbort;
+  readonly writer: TurnTask;
+  readonly dependencies: TurnSources;
+  readonly abort: TurnAbort;
   /** The task when the turn began. */
   readonly state: State;
   /** The message that the turn answers. */
@@ -66,16 +64,10 @@ export class AgentTurn implements Turn {
   readonly [inner]: Inner;
 
   /** `pause`: undefined if the turn sits out every wait. */
-  constructor(
-    writer: TaskWriter,
-    dependencies: TurnDependencies,
-    abort: LazyAbort,
-    span?: TurnSpan,
-    pause?: Pause,
-  ) {
-    const { state, taskId } = writer.live;
+  constructor(writer: TurnTask, dependencies: TurnSources, abort: TurnAbort, span?: TurnSpan, pause?: Pause) {
+    const { state } = writer;
     this.contextId = state.contextId;
-    this.taskId = taskId;
+    this.taskId = writer.live.taskId;
     this.attempt = state.openTurn?.attempt ?? 1;
     this.fence = writer.lease.fence;
     this[inner] = {
@@ -114,7 +106,7 @@ export class AgentTurn implements Turn {
   }
 
   get task(): Task | undefined {
-    const { state } = this[inner].writer.live;
+    const { state } = this[inner].writer;
     const { currentStatusInHistory } = this[inner].dependencies.options.messages;
     return state.task && structuredClone(viewTask(state, { currentStatusInHistory }));
   }
@@ -192,8 +184,8 @@ export class AgentTurn implements Turn {
   }
 
   get inbox(): Inbox {
-    const { writer, abort, dependencies, state } = this[inner];
-    this[inner].inbox ??= new TurnInbox(writer, abort.signal, dependencies.clock, takenLater(state));
+    const { writer, abort, state } = this[inner];
+    this[inner].inbox ??= writer.openInbox(abort.signal, takenLater(state));
     return this[inner].inbox;
   }
 
@@ -206,8 +198,13 @@ export class AgentTurn implements Turn {
   }
 
   get wakeAt(): Turn['wakeAt'] {
-    const { writer } = this[inner];
-    return async (time) => writer.setWake(time === undefined ? undefined : momentOf(time));
+    const { writer, dependencies } = this[inner];
+    const { clock } = dependencies;
+    return async (time) => {
+      const moment = time === undefined ? undefined : momentOf(time);
+      const create = { type: 'create', taskId: this.taskId } as const;
+      await writer.write((state) => [create, wakeCommand(state, moment, clock.now())]);
+    };
   }
 
   get replacedWake(): Date | undefined {
@@ -245,6 +242,7 @@ const stepsIn = ({ writer, abort, span, pause, dependencies }: Inner): StepRecor
   clock: dependencies.clock,
   policy: dependencies.options.retry.steps,
   startedAt: writer.startedAt,
+  skipsWaits: writer.skipsWaits,
   known: (name) => stepOf(writer.state, name),
   failed(name) {
     const failures = writer.state.openTurn?.stepFailures;
@@ -269,7 +267,7 @@ async function storing(write: () => unknown): Promise<void> {
 
 /** What telemetry learns of an attempt that begins. `isTimed`: because a time came. */
 export function turnStart(
-  { state, live: { taskId } }: TaskWriter,
+  { state, live: { taskId } }: TurnTask,
   { started, arriving, isTimed }: Begin & { readonly isTimed: boolean },
   { isWorker }: TurnOptions,
   now: number,

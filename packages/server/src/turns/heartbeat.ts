@@ -173,7 +173,7 @@ export class Confirmation {
   }
 
   /** Asks until the store answers. Rejects with the reason of `abort` if the turn is over. */
-  async ask(abort: LazyAbort): Promise<void> {
+  async ask(abort: Pick<LazyAbort, 'throwIfAborted'>): Promise<void> {
     const { clock } = this.#dependencies;
     for (;;) {
       try {

@@ -3,8 +3,14 @@ import { isMessageDue } from '@batonjs/lifecycle/internals';
 import type { Message } from '@batonjs/protocol';
 import type { Inbox } from '../agent/agent.ts';
 import { type Clock, isoTime } from '../base/timing/clock.ts';
+import type { LiveTask } from '../log/live-task.ts';
 import { nextFact } from '../log/wait-for-fact.ts';
-import type { TaskWriter } from './task-writer.ts';
+import type { TurnTask } from './turn-dependencies.ts';
+
+/** The task whose messages they are. */
+interface Receiving extends Pick<TurnTask, 'state' | 'write'> {
+  readonly live: LiveTask;
+}
 
 /**
  * The messages of a task that no turn has taken yet, for the turn that runs. Those that are postponed are not among them
@@ -12,14 +18,14 @@ import type { TaskWriter } from './task-writer.ts';
  * docs/notes/what-a-request-costs.md.
  */
 export class TurnInbox implements Inbox {
-  readonly #writer: TaskWriter;
+  readonly #writer: Receiving;
   readonly #signal: AbortSignal;
   readonly #clock: Clock;
   readonly #again: MessageReceived[];
   #taking: Promise<unknown> = Promise.resolve();
 
   /** `again`: what earlier attempts of the turn took while they ran; it comes first, and is not recorded again. */
-  constructor(writer: TaskWriter, signal: AbortSignal, clock: Clock, again: readonly MessageReceived[]) {
+  constructor(writer: Receiving, signal: AbortSignal, clock: Clock, again: readonly MessageReceived[]) {
     this.#writer = writer;
     this.#signal = signal;
     this.#clock = clock;

@@ -1,22 +1,22 @@
-import type { ChildUpdate, Command, State, TaskUpdate } from '@batonjs/lifecycle';
+import type { ChildUpdate, Command, MessageReceived, State, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { type Answer, type Commit, isPending, type Lease, StoreError } from '@batonjs/store';
+import type { Inbox } from '../agent/agent.ts';
 import { canceled, type Failure, failed } from '../agent/builders.ts';
 import { isoTime } from '../base/timing/clock.ts';
-import type { LazyAbort } from '../base/timing/lazy-abort.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import type { Decision } from '../log/write/decision.ts';
 import { reportTransitions } from '../log/write/transition.ts';
 import { type Written, write } from '../log/write/write.ts';
 import { commandsFor, endCommands, pauseCommands, questionCommands, unlessCanceled } from './commands.ts';
 import { Confirmation, type Heartbeat, type Held } from './heartbeat.ts';
+import { TurnInbox } from './inbox.ts';
 import { decideWithin, PendingLines } from './lines/pending-lines.ts';
 import { giveBack, handOver } from './order/give-back.ts';
 import { dueAt } from './order/task-deadlines.ts';
-import { wakeCommand } from './order/wake-time.ts';
 import type { Thrown } from './retries/thrown.ts';
 import type { StallWatch } from './stall-watch.ts';
-import type { TurnDependencies } from './turn-dependencies.ts';
+import type { TurnAbort, TurnDependencies, TurnTask } from './turn-dependencies.ts';
 
 /** The objects that all turns of a process share. */
 export interface TurnProcess {
@@ -28,7 +28,7 @@ export interface TurnProcess {
  * Writes a task whose lease this process holds. Every write carries the fence, so that a process that lost its lease
  * changes nothing: its methods reject with a `StoreError`.
  */
-export class TaskWriter implements Held {
+export class TaskWriter implements Held, TurnTask {
   readonly live: LiveTask;
   readonly lease: Lease;
   heldUntil: number;
@@ -97,7 +97,7 @@ export class TaskWriter implements Held {
    * To be called right before a step has its effect. Throws or rejects with the reason of `abort` if the turn is over; asks
    * the store if it has to, see `Confirmation`.
    */
-  enterStep(abort: LazyAbort): Promise<void> | undefined {
+  enterStep(abort: TurnAbort): Promise<void> | undefined {
     abort.throwIfAborted();
     const now = this.#dependencies.clock.monotonic();
     if (this.#confirmation.isFreshAt(now)) return void this.enterAgent(now);
@@ -192,10 +192,8 @@ export class TaskWriter implements Held {
     await this.write(() => [start], pinnedTo ? () => ({ queue, version: pinnedTo }) : undefined);
   }
 
-  /** Asks for another turn at a time (ISO 8601, UTC, milliseconds), or for none. A log that is no task becomes one. */
-  async setWake(time: string | undefined): Promise<void> {
-    const create = { type: 'create', taskId: this.live.taskId } as const;
-    await this.write((state) => [create, wakeCommand(state, time, this.#dependencies.clock.now())]);
+  openInbox(signal: AbortSignal, again: readonly MessageReceived[]): Inbox {
+    return new TurnInbox(this, signal, this.#dependencies.clock, again);
   }
 
   /** Gives the task to another process in the middle of its turn: the process that claims it runs the turn again. */

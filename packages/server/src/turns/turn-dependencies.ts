@@ -1,7 +1,7 @@
 import type { ServerCompatibility } from '@batonjs/bindings';
-import type { ChildUpdate } from '@batonjs/lifecycle';
-import type { TaskStore } from '@batonjs/store';
-import type { Agent, Turn } from '../agent/agent.ts';
+import type { ChildUpdate, Command, LogLine, MessageReceived, State } from '@batonjs/lifecycle';
+import type { Answer, Lease, Scope, TaskStore } from '@batonjs/store';
+import type { Agent, Inbox, Turn } from '../agent/agent.ts';
 import type { MessageOptions } from '../agent/message-options.ts';
 import type { Logger, ReportFailure } from '../base/hooks/logger.ts';
 import type { Telemetry } from '../base/hooks/telemetry.ts';
@@ -9,10 +9,12 @@ import type { Limits } from '../base/limits.ts';
 import type { Versions } from '../base/store/versions.ts';
 import type { Timeouts } from '../base/timeouts.ts';
 import type { Clock } from '../base/timing/clock.ts';
+import type { LazyAbort } from '../base/timing/lazy-abort.ts';
 import type { Transition } from '../log/write/transition.ts';
 import type { Schedule } from './order/schedule.ts';
 import type { CompleteCallbacks } from './outside/callback-options.ts';
-import type { RetryPolicies } from './retries/retry-policy.ts';
+import type { CallbackTask } from './outside/open-callback.ts';
+import type { RetryPolicies, StepPolicy } from './retries/retry-policy.ts';
 import type { TurnEvent } from './turn-event.ts';
 
 /** Stops work that was started elsewhere. May return what became of children. */
@@ -69,6 +71,40 @@ export interface TurnDependencies {
   /** Undefined if no telemetry is wanted. */
   readonly telemetry: Telemetry | undefined;
   readonly options: TurnOptions;
+}
+
+/** The parts of `TurnDependencies` that a turn uses when its agent asks. */
+export interface TurnSources extends Pick<TurnDependencies, 'clock' | 'logger'> {
+  readonly store: Pick<TaskStore, 'list' | 'load'>;
+  readonly options: {
+    readonly queue: string;
+    readonly callbacks: CallbackTask['callbacks'];
+    readonly limits: Pick<Limits, 'replyBytes'>;
+    readonly messages: Pick<MessageOptions, 'currentStatusInHistory'>;
+    readonly retry: { readonly steps: StepPolicy };
+  };
+}
+
+/** How a turn hears that it is over. */
+export type TurnAbort = Pick<LazyAbort, 'signal' | 'aborted' | 'throwIfAborted'>;
+
+/** The task of a turn: one whose lease this process holds, or a log without a store, in tests and replays. */
+export interface TurnTask {
+  readonly live: { readonly scope: Scope; readonly taskId: string };
+  readonly lease: Pick<Lease, 'fence'>;
+  /** The task as it is now. */
+  readonly state: State;
+  /** Up to when times had come as the turn started here: milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly lines: { add(line: LogLine): void };
+  /** Whether the next try of a step follows at once: in unit tests. */
+  readonly skipsWaits?: boolean;
+  /** Throws or rejects if the facts are refused. */
+  write(commands: (state: State) => readonly Command[]): Answer<unknown>;
+  /** To be called right before a step has its effect. Throws or rejects if it must not have it. */
+  enterStep(abort: TurnAbort): Promise<void> | undefined;
+  /** `again`: what earlier attempts of the turn took while they ran. */
+  openInbox(signal: AbortSignal, again: readonly MessageReceived[]): Inbox;
 }
 
 /** How the run of a leased task begins. */

@@ -1,88 +1,46 @@
-import { type Child, historyOf, stepOf, viewTask } from '@batonjs/lifecycle';
+import { type Child, stepOf } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import {
-  contextOf,
+  completeRetry,
   createIdempotencyKeys,
-  createMemory,
-  defaultLimits,
-  type Inbox,
-  isWithoutMessage,
-  linesOf,
-  memoryErrorOf,
-  momentOf,
-  ofSender,
-  openCallback,
-  receivedIn,
-  referencesOf,
-  startedWith,
+  systemClock,
   type Turn,
-  type TurnLog,
   takenLater,
-  unsigned,
-  valuesOf,
-  wakeCommand,
 } from '@batonjs/server/turns';
+import { type TurnGround, turnOn } from '../turn-on.ts';
 import { type AttemptReplay, ReplayOver } from './attempt-replay.ts';
 import { storeAt, type TaskRecording } from './recording.ts';
 import { replaySteps } from './replay-steps.ts';
 
 /** The turn of a recorded attempt: it reads the log, and writes nothing. */
-export function replayTurn(replay: AttemptReplay, recording: TaskRecording, signal: AbortSignal): Turn {
+export function replayTurn(
+  replay: AttemptReplay,
+  { related, taskId }: TaskRecording,
+  signal: AbortSignal,
+): Turn {
   const { before } = replay.recorded;
-  const { taskId } = recording;
-  const { contextId, openTurn } = before;
-  const started = startedWith(before);
-  const message = () => structuredClone(started.message);
-  const messages = () => structuredClone(historyOf(before, { currentStatusInHistory: true }));
-  const others = storeAt(recording.related, openTurn?.startedAt ?? before.at);
-  const step = replaySteps(replay);
-  const { notes, ...outside } = outsideOf(replay, taskId);
-  return {
-    message: message(),
-    messages: messages(),
-    text: linesOf(started.message),
-    get values() {
-      return valuesOf(ofSender(before, started.message, this.messages));
-    },
-    contextId,
+  const ground: TurnGround = {
     taskId,
-    get task() {
-      return replay.state.task && structuredClone(viewTask(replay.state));
-    },
-    context: contextOf({ store: others, scope: '', contextId, taskId, bytes: defaultLimits.replyBytes }),
-    references: () => referencesOf(others, '', started.message, defaultLimits.replyBytes),
-    caller: started.caller ?? {},
-    metadata: started.metadata ?? {},
-    acceptedOutputModes: started.configuration?.acceptedOutputModes ?? [],
-    extensions: started.extensions ?? [],
-    attempt: openTurn?.attempt ?? 1,
-    step,
-    transaction: (name) =>
-      step(name, async () => {
-        throw new ReplayOver();
-      }),
-    ...outside,
-    log: quiet,
-    inbox: inboxOf(replay),
-    children: childrenOf(replay),
     signal,
-    fence: 1,
-    get callbacks() {
-      return receivedIn(notes().agent);
-    },
-    wakeKey: 'wake',
-    woken: openTurn !== undefined && isWithoutMessage(openTurn),
-    replacedWake: openTurn?.replacedWake === undefined ? undefined : new Date(openTurn.replacedWake),
+    state: () => replay.state,
+    write: (commands) => replay.write(commands),
+    store: storeAt(related, before.openTurn?.startedAt ?? before.at),
+    clock: { ...systemClock, now: () => replay.now },
+    steps: completeRetry().steps,
+    // The turn that is repeated has logged its lines, and none is compared.
+    keep() {},
+    inbox: inboxOf(replay),
   };
+  return turnOn(ground, {
+    step: replaySteps(replay),
+    idempotencyKey: replayKeys(replay),
+    children: childrenOf(replay),
+  });
 }
 
-/** A replay logs nothing: the turn that it repeats has logged its lines, and none is compared. */
-const quiet: TurnLog = { info() {}, warn() {}, error() {} };
-
-/** What a turn records beside its steps and updates. */
-function outsideOf(replay: AttemptReplay, taskId: string) {
-  const create = { type: 'create', taskId } as const;
-  const idempotencyKey = createIdempotencyKeys({
+/** The keys of the attempt, by the secret in its log. */
+function replayKeys(replay: AttemptReplay): Turn['idempotencyKey'] {
+  return createIdempotencyKeys({
     done(name) {
       const index = replay.find((fact) => fact.type === 'step-completed' && fact.name === name);
       const fact = replay.factAt(index);
@@ -97,40 +55,10 @@ function outsideOf(replay: AttemptReplay, taskId: string) {
       throw new ReplayOver();
     },
   });
-  const members: Pick<Turn, 'memory' | 'idempotencyKey' | 'callback' | 'wakeAt'> = {
-    idempotencyKey,
-    memory: createMemory({
-      stored: () => replay.state.agent?.memory,
-      async change(memory) {
-        try {
-          replay.write(() => [{ type: 'change-memory', memory }]);
-        } catch (error) {
-          throw memoryErrorOf(error);
-        }
-      },
-    }),
-    callback: (request) =>
-      openCallback(
-        {
-          scope: '',
-          taskId,
-          queue: '',
-          callbacks: { url: 'https://replay.invalid', keys: unsigned },
-          clock: { now: () => replay.now },
-          write: (commands) => replay.write(commands),
-        },
-        request,
-      ),
-    async wakeAt(time) {
-      const moment = time === undefined ? undefined : momentOf(time);
-      replay.write((state) => [create, wakeCommand(state, moment, replay.now)]);
-    },
-  };
-  return { ...members, notes: () => replay.state };
 }
 
 /** The messages that the attempt took, when it took them. */
-function inboxOf(replay: AttemptReplay): Inbox {
+function inboxOf(replay: AttemptReplay): Turn['inbox'] {
   const again = takenLater(replay.recorded.before);
   const take = async (): Promise<Message | undefined> => {
     const known = again.shift();

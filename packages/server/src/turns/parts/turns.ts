@@ -1,31 +1,23 @@
 /** What a turn is made of, for `@batonjs/testing`: an agent without a server, or on a recorded log. May change in any release. */
 
-export type { Agent, Claims, Inbox, JsonOf, References, Turn, TurnLog } from '../../agent/agent.ts';
+export type { Agent, Claims, JsonOf, References, Turn } from '../../agent/agent.ts';
 export { toParts } from '../../agent/builders.ts';
 export type { OpenedCallback } from '../../agent/callback.ts';
 export { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../../agent/check-agent-output.ts';
-export { linesOf, valuesOf } from '../../agent/message-content.ts';
+export { valuesOf } from '../../agent/message-content.ts';
 export type { StepFunction, StepOptions, StepRetry } from '../../agent/retries/retry.ts';
 export { waitingIn } from '../../agent/waiting-updates.ts';
 export { defaultLimits } from '../../base/limits.ts';
 export { type Clock, type HearingClock, hear, isoTime, systemClock } from '../../base/timing/clock.ts';
-export { momentOf } from '../../base/timing/moment.ts';
 export { nextRound } from '../../base/timing/next-round.ts';
 export { decideAll } from '../../log/write/decision.ts';
-export { checkMemory, memoryErrorOf } from '../../log/write/memory-limit.ts';
+export { checkMemory } from '../../log/write/memory-limit.ts';
+export { AgentTurn } from '../agent-turn.ts';
 export { commandsFor, questionCommands, unlessCanceled } from '../commands.ts';
-export { contextOf } from '../context/context-tasks.ts';
-export { referencesOf } from '../context/references.ts';
 export { deadlineExceeded, processLost, serverClosed, turnOver } from '../failure.ts';
-export { createTurnLog } from '../lines/turn-log.ts';
-export { isWithoutMessage, ofSender, startedWith, takenLater } from '../order/turn-messages.ts';
-export { wakeCommand } from '../order/wake-time.ts';
+export { takenLater } from '../order/turn-messages.ts';
 export { unsigned } from '../outside/callback-keys.ts';
 export { createIdempotencyKeys, secretStep } from '../outside/idempotency-keys.ts';
-export { type CallbackTask, openCallback, receivedIn } from '../outside/open-callback.ts';
-export { completeRetry, type StepPolicy } from '../retries/retry-policy.ts';
+export { completeRetry } from '../retries/retry-policy.ts';
 export { describeThrown } from '../retries/thrown.ts';
-export { createMemory } from '../steps/memory.ts';
-export type { StepRecord } from '../steps/step-record.ts';
-export { createSteps } from '../steps/steps.ts';
-export { createTransaction } from '../transaction.ts';
+export type { TurnSources } from '../turn-dependencies.ts';

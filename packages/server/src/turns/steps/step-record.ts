@@ -16,7 +16,7 @@ export interface StepRecord extends WaitDependencies {
   /** Up to when times had come as the attempt started, although the wall clock may say less: milliseconds since 1970. */
   readonly startedAt?: number;
   /** Whether the next try follows at once: in unit tests. */
-  readonly skipsWaits?: boolean;
+  readonly skipsWaits?: boolean | undefined;
   /** The result that a step has already: of this attempt or an earlier one, or kept for the task. */
   known(name: string): StepResult | undefined;
   /** How a step failed that was not completed since. */
