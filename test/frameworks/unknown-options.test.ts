@@ -32,8 +32,8 @@ describe('an option that does not exist is refused by', () => {
     [
       'listenGrpc',
       (options) => listenGrpc(agent(), options),
-      { port: 0, reflect: true },
-      '`reflect`: did you mean `reflection`?',
+      { port: 0, version: [] },
+      '`version`: did you mean `versions`?',
     ],
     [
       'listenGrpc',

@@ -11,7 +11,7 @@ const server = createAgentServer({
   agent,
   store: memoryStore(),
 });
-const { address } = await listenGrpc(server, { port: 0, reflection: false });
+const { address } = await listenGrpc(server, { port: 0 });
 
 const questions = { ...vitals, address: () => address!, start };
 export type GrpcBaton = typeof questions;

@@ -37,7 +37,7 @@ export async function serve(options: Partial<AgentServerOptions> = {}) {
     ...options,
     timeouts: { cancelGraceMs: 0, ...options.timeouts },
   });
-  const listener = await listenGrpc(server, { port: 0, reflection: true });
+  const listener = await listenGrpc(server, { port: 0 });
   onTestFinished(async () => {
     await Promise.all([server.close({ graceMs: 0 }), listener.close({ graceMs: 0 })]);
   });

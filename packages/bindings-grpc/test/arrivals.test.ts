@@ -18,7 +18,6 @@ async function open(options: Partial<ListenGrpcOptions> = {}, agent: Partial<Age
 }
 
 const send = '/lf.a2a.v1.A2AService/SendMessage';
-const reflect = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
 
 /** Begins a request with the header of a message of `announced` bytes, and the first `sent` of them. */
 function begin(session: ClientHttp2Session, announced: number, sent: number, path = send) {
@@ -97,42 +96,5 @@ describe('a connection', () => {
     const { session } = await open();
     const [settings] = (await once(session, 'remoteSettings')) as [Settings];
     expect(settings.maxConcurrentStreams).toBe(1_000);
-  });
-});
-
-describe('reflection', () => {
-  it('is off unless it is asked for', async () => {
-    const { session } = await open();
-    const { answer } = begin(session, 0, 0, reflect);
-    await vi.waitFor(() => expect(answer.status).toBe(status.UNIMPLEMENTED));
-  });
-
-  it('takes requests of 1 kB', async () => {
-    const { session } = await open({ reflection: true });
-    const { answer } = begin(session, 1_025, 1_025, reflect);
-    await vi.waitFor(() => expect(answer.status).toBe(status.RESOURCE_EXHAUSTED));
-  });
-
-  it('reads no more from a client that does not read', async () => {
-    const { session } = await open({ reflection: true });
-    // `file_containing_symbol` of the service: an answer of some 10 kB to a request of 27 bytes.
-    const symbol = Buffer.from('lf.a2a.v1.A2AService');
-    const request = Buffer.concat([Buffer.from([0, 0, 0, 0, symbol.length + 2, 34, symbol.length]), symbol]);
-    const { stream } = begin(session, 0, 0, reflect);
-    stream.pause();
-    for (let n = 0; n < 6_000; n += 100) stream.write(Buffer.concat(Array(100).fill(request)));
-    // Until nothing moves any more, while the server answers others.
-    let unsent = stream.writableLength;
-    for (let same = 0; same < 20; same += 1) {
-      const other = begin(session, 0, 0, '/grpc.health.v1.Health/Check');
-      other.stream.end();
-      await vi.waitFor(() => expect(other.answer.status).toBe(status.OK));
-      if (stream.writableLength !== unsent) same = 0;
-      unsent = stream.writableLength;
-    }
-    expect(unsent).toBeGreaterThan(0);
-    // And reads on when the client does.
-    stream.resume();
-    await vi.waitFor(() => expect(stream.writableLength).toBeLessThan(unsent));
   });
 });

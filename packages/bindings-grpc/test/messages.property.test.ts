@@ -1,24 +1,16 @@
-import {
-  createFileRegistry,
-  type DescMessage,
-  fromBinary,
-  fromJson,
-  type JsonValue,
-  toBinary,
-} from '@bufbuild/protobuf';
+import { fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
-import { a2aService, a2aTypes } from '../src/wire/a2a-service.ts';
+import { a2aEnums, a2aMessages } from '../src/wire/a2a-messages.ts';
+import { a2aTypes } from '../src/wire/a2a-service.ts';
 import { decodeMessage } from '../src/wire/decode-message.ts';
 import { encodeMessage } from '../src/wire/encode-message.ts';
-import { descriptorOf, wellKnownFiles } from '../src/wire/proto-file.ts';
+import { messageTypes } from '../src/wire/message-types.ts';
+import { goldenRegistry } from './golden-registry.ts';
 import { anyValueOf } from './values.ts';
 
-const registry = createFileRegistry(descriptorOf({ ...a2aService.file, types: a2aTypes }), (name) =>
-  wellKnownFiles.find((file) => file.name === name),
-);
-const messageOf = (name: string): DescMessage => registry.getMessage(`lf.a2a.v1.${name}`)!;
+const registry = goldenRegistry('lf.a2a.v1');
 
 describe.each(Object.values(a2aTypes))('$name', (type) => {
   const value = anyValueOf(type);
@@ -31,9 +23,13 @@ describe.each(Object.values(a2aTypes))('$name', (type) => {
       { numRuns: repetitions(20, 60) },
     );
   });
+});
+
+describe.each(Object.values(messageTypes(a2aMessages, a2aEnums)))('$name, as it is released,', (type) => {
+  const value = anyValueOf(type);
 
   it('has the bytes that protobuf-es reads and writes from the descriptor (R-GRPC-111)', () => {
-    const descriptor = messageOf(type.name);
+    const descriptor = registry.getMessage(`lf.a2a.v1.${type.name}`)!;
     fc.assert(
       fc.property(value, (given) => {
         const theirs = fromJson(descriptor, given as JsonValue);

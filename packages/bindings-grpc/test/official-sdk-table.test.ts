@@ -3,13 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { Role, TaskState } from '@a2a-js/sdk';
 import { A2AService } from '@a2a-js/sdk/server/grpc';
 import { describe, expect, it } from 'vitest';
-import { a2aEnums } from '../src/wire/a2a-messages.ts';
-import { a2aMethods, a2aService } from '../src/wire/a2a-service.ts';
+import { a2aEnums, a2aMessages } from '../src/wire/a2a-messages.ts';
+import { a2aMethods } from '../src/wire/a2a-service.ts';
+import { messageTypes } from '../src/wire/message-types.ts';
 import { generatedFields, ours } from './generated-fields.ts';
 
 const generated = readFileSync(fileURLToPath(import.meta.resolve('@a2a-js/sdk/server/grpc')), 'utf8');
 
-const released = a2aService.file.types;
+const released = messageTypes(a2aMessages, a2aEnums);
 const byNumber = (one: string, other: string) => Number.parseInt(one, 10) - Number.parseInt(other, 10);
 
 describe('the table and the code that the official SDK generated from the proto', () => {

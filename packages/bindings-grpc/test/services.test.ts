@@ -2,10 +2,9 @@ import { getEventListeners, once } from 'node:events';
 import type { AnswerCall } from '@batonjs/bindings';
 import { v03Grpc } from '@batonjs/bindings-v0-3';
 import { connect } from '@batonjs/client';
-import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { grpcClient, listenGrpc } from '../src/index.ts';
-import { decodeMessage } from '../src/wire/decode-message.ts';
 import { encodeMessage } from '../src/wire/encode-message.ts';
 import { messageTypes } from '../src/wire/message-types.ts';
 import { serve, serveTarget } from './agent.ts';
@@ -199,111 +198,6 @@ describe('health', () => {
   it('says NOT_SERVING while the store takes no writes', async () => {
     const { address } = await serveTarget({ ready: async () => false });
     expect([...(await check(rawClient(address).client, Buffer.alloc(0)))]).toEqual([8, 2]);
-  });
-});
-
-describe('reflection', () => {
-  const types = messageTypes({
-    Request: '1 host string, 3 file string, 4 symbol string, 5 extension Empty, 7 list string',
-    Empty: '',
-    Response:
-      '1 valid_host string, 2 original_request Request, 4 file_descriptor_response File, 6 list_services_response List, 7 error_response Failure',
-    File: '1 file_descriptor_proto bytes[]',
-    List: '1 service Named[]',
-    Named: '1 name string',
-    Failure: '1 error_code int32, 2 error_message string',
-  });
-  const none = {
-    errorResponse: { errorCode: status.NOT_FOUND, errorMessage: 'There is no such file or symbol' },
-  };
-
-  async function open() {
-    const { client } = rawClient((await serve()).address);
-    const call = client.makeBidiStreamRequest(
-      '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
-      asIs,
-      asIs,
-    );
-    call.on('error', () => {});
-    const ask = async (request: object) => {
-      call.write(Buffer.from(encodeMessage(types.Request, request)));
-      return decodeMessage(types.Response, (await once(call, 'data'))[0]);
-    };
-    return { call, ask };
-  }
-
-  it('answers one question after the other, and repeats it', async () => {
-    const { call, ask } = await open();
-    expect(await ask({ host: 'a', list: '*' })).toEqual({
-      validHost: 'a',
-      originalRequest: { host: 'a', list: '*' },
-      listServicesResponse: {
-        service: [
-          { name: 'lf.a2a.v1.A2AService' },
-          { name: 'grpc.health.v1.Health' },
-          { name: 'grpc.reflection.v1.ServerReflection' },
-          { name: 'grpc.reflection.v1alpha.ServerReflection' },
-        ],
-      },
-    });
-    for (const request of [
-      { symbol: 'lf.a2a.v1.Tas' },
-      { symbol: 'lf.a2a.v1' },
-      { symbol: 'Task' },
-      { file: 'x.proto' },
-      { extension: {} },
-      {},
-    ])
-      expect(await ask(request)).toMatchObject(none);
-    const fileOf = async (request: object) =>
-      Buffer.from(
-        ((await ask(request)).fileDescriptorResponse as { fileDescriptorProto: string[] })
-          .fileDescriptorProto[0]!,
-        'base64',
-      ).toString('latin1');
-    const file = await fileOf({ file: 'a2a.proto' });
-    for (const symbol of [
-      'lf.a2a.v1.Task',
-      'lf.a2a.v1.Task.id',
-      'lf.a2a.v1.TaskState',
-      'lf.a2a.v1.A2AService',
-      'lf.a2a.v1.A2AService.SendMessage',
-    ])
-      expect(await fileOf({ symbol })).toBe(file);
-    for (const name of [
-      'google/protobuf/empty.proto',
-      'google/protobuf/struct.proto',
-      'grpc/health/v1/health.proto',
-      'grpc/reflection/v1/reflection.proto',
-      'grpc/reflection/v1alpha/reflection.proto',
-    ])
-      expect(await fileOf({ file: name })).toContain(name);
-    const ended = once(call, 'end');
-    call.end();
-    await ended;
-  });
-
-  it.each([
-    ['1,024 bytes', Buffer.from(encodeMessage(types.Request, { symbol: 'x'.repeat(1_021) })), undefined],
-    [
-      '1,025 bytes',
-      Buffer.from(encodeMessage(types.Request, { symbol: 'x'.repeat(1_022) })),
-      [status.RESOURCE_EXHAUSTED, 'A request for reflection has at most 1024 bytes'],
-    ],
-    [
-      'no message',
-      Buffer.from([10, 200]),
-      [status.INVALID_ARGUMENT, 'The request is no ServerReflectionRequest'],
-    ],
-  ])('takes %s', async (_, request, problem) => {
-    const { call } = await open();
-    const failed = new Promise<unknown[]>((resolve) =>
-      call.on('error', (error: ServiceError) => resolve([error.code, error.details])),
-    );
-    const first = new Promise((resolve) => call.once('data', resolve));
-    call.write(request);
-    if (problem) expect(await failed).toEqual(problem);
-    else expect(decodeMessage(types.Response, (await first) as Buffer)).toMatchObject(none);
   });
 });
 

@@ -120,7 +120,7 @@ describe('mutual TLS (R-GRPC-63)', () => {
     expect(calls).toBe(0);
   });
 
-  it('also guards health and reflection', async () => {
+  it('also guards health', async () => {
     const { port } = await serve(mutual());
     const client = new Client(`127.0.0.1:${port}`, credentials.createSsl(Buffer.from(authority.cert)));
     onTestFinished(() => client.close());

@@ -3,29 +3,14 @@ import { type ServerUnaryCall, type ServerWritableStream, type sendUnaryData, st
 import { decodeMessage } from '../wire/decode-message.ts';
 import { encodeMessage } from '../wire/encode-message.ts';
 import { messageTypes } from '../wire/message-types.ts';
-import type { ProtoFile } from '../wire/proto-file.ts';
 import { definitionOf } from '../wire/service-definition.ts';
 import type { GrpcService } from './grpc-service.ts';
 
-const enums = { ServingStatus: ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] } as const;
 const types = messageTypes(
   { HealthCheckRequest: '1 service string', HealthCheckResponse: '1 status ServingStatus' },
-  enums,
+  { ServingStatus: ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] },
 );
-const methods = [
-  { name: 'Check', request: types.HealthCheckRequest, response: types.HealthCheckResponse },
-  { name: 'Watch', request: types.HealthCheckRequest, response: types.HealthCheckResponse, isStream: true },
-];
-
-/** The file of the health service. */
-export const healthFile: ProtoFile = {
-  name: 'grpc/health/v1/health.proto',
-  package: 'grpc.health.v1',
-  types,
-  enums,
-  service: 'Health',
-  methods,
-};
+const methods = [{ name: 'Check' }, { name: 'Watch', isStream: true }];
 
 const serviceName = 'grpc.health.v1.Health';
 const watchMs = 1_000;

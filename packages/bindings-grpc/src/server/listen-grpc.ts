@@ -8,7 +8,6 @@ import { type Service, serviceOf } from '../wire/service.ts';
 import { Arrivals } from './arrivals.ts';
 import { implement } from './grpc-service.ts';
 import { healthService } from './health.ts';
-import { reflectionServices } from './reflection.ts';
 
 /** The certificate of a listener. All in PEM. */
 export interface GrpcTls {
@@ -39,8 +38,6 @@ export interface ListenGrpcOptions {
   readonly address?: CardAddress | Readonly<Record<string, CardAddress>> | undefined;
   /** Versions that are served besides 1.0: `[v03Grpc()]` of `@batonjs/bindings-v0-3`. The card lists them too. */
   readonly versions?: readonly ProtobufVersion[] | undefined;
-  /** Whether clients may ask which services there are, before they are authenticated. Default false. */
-  readonly reflection?: boolean | undefined;
   /** How long a request may take to arrive, in milliseconds; then it is refused with DEADLINE_EXCEEDED. Default 30,000. */
   readonly requestMs?: number | undefined;
   /** Options of grpc-js, over those of this listener. */
@@ -54,7 +51,6 @@ const known: OptionNames<ListenGrpcOptions> = {
   plaintext: true,
   address: true,
   versions: true,
-  reflection: true,
   requestMs: true,
   channelOptions: true,
 };
@@ -84,7 +80,6 @@ export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions)
     host = '127.0.0.1',
     tls,
     plaintext = false,
-    reflection = false,
     requestMs = 30_000,
     versions = [],
     channelOptions,
@@ -109,11 +104,7 @@ export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions)
     ...channelOptions,
   });
   const names = spoken.map((service) => service.name);
-  const services = [
-    ...spoken.map((service) => implement(server, service)),
-    healthService(server, names),
-    ...(reflection ? reflectionServices(spoken.map(({ file }) => file)) : []),
-  ];
+  const services = [...spoken.map((service) => implement(server, service)), healthService(server, names)];
   for (const { definition, implementation } of services) listener.addService(definition, implementation);
   const name = host.includes(':') ? `[${host}]` : host;
   const port = await bind(listener, `${name}:${options.port}`, credentials).catch((error) => {

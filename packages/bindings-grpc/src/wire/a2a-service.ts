@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { type OperationName, operationNames, operations } from '@batonjs/protocol/operations';
-import { a2aEnums, a2aMessages, previewMessages } from './a2a-messages.ts';
+import { a2aEnums, type a2aMessages, previewMessages } from './a2a-messages.ts';
 import { type MessageType, type MessageTypes, messageTypes } from './message-types.ts';
 import type { MissingMembers, Nothing } from './missing-members.ts';
 import { Empty, type Method, type Service } from './service.ts';
@@ -56,17 +56,4 @@ export const a2aMethods: readonly Method[] = operationNames.map((operation) => {
 });
 
 /** A2A 1.0. */
-export const a2aService: Service = {
-  version: PROTOCOL_VERSION,
-  name: a2aServiceName,
-  file: {
-    name: 'a2a.proto',
-    package: 'lf.a2a.v1',
-    // Reflection shows the fields that are released.
-    types: messageTypes(a2aMessages, a2aEnums),
-    enums: a2aEnums,
-    service: 'A2AService',
-    methods: a2aMethods,
-  },
-  methods: a2aMethods,
-};
+export const a2aService: Service = { version: PROTOCOL_VERSION, name: a2aServiceName, methods: a2aMethods };

@@ -8,19 +8,15 @@ const asTheyAre = (bytes: Buffer): Buffer => bytes;
 /** The definition of a service whose handlers take and return bytes. */
 export function definitionOf(
   service: string,
-  methods: readonly {
-    readonly name: string;
-    readonly isStream?: boolean;
-    readonly isClientStream?: boolean;
-  }[],
+  methods: readonly { readonly name: string; readonly isStream?: boolean }[],
 ): ServiceDefinition {
   return Object.fromEntries(
-    methods.map(({ name, isStream = false, isClientStream = false }) => [
+    methods.map(({ name, isStream = false }) => [
       name,
       {
         path: `/${service}/${name}`,
         originalName: name,
-        requestStream: isClientStream,
+        requestStream: false,
         responseStream: isStream,
         requestSerialize: toBuffer,
         requestDeserialize: asTheyAre,

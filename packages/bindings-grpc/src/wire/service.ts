@@ -1,7 +1,6 @@
 import type { ProtobufMethod, ProtobufVersion } from '@batonjs/bindings';
 import { type OperationName, operations } from '@batonjs/protocol/operations';
 import { type MessageType, messageTypes } from './message-types.ts';
-import type { ProtoFile } from './proto-file.ts';
 
 /** `google.protobuf.Empty`, in which every table agrees. */
 export const Empty: MessageType = messageTypes({ Empty: '' }).Empty;
@@ -12,7 +11,6 @@ export interface Service {
   readonly version: string;
   /** Its full name, such as `lf.a2a.v1.A2AService`. */
   readonly name: string;
-  readonly file: ProtoFile;
   readonly methods: readonly Method[];
 }
 
@@ -47,13 +45,5 @@ export function serviceOf({ version, package: packageName, service, ...table }: 
     const path = `/${fullName}/${name}`;
     return { operation, name, path, isStream, ...messages, translation, errors: table.errors };
   });
-  const file = {
-    name: `a2a-${version}.proto`,
-    package: packageName,
-    types,
-    enums: table.enums,
-    service,
-    methods,
-  };
-  return { version, name: fullName, file, methods };
+  return { version, name: fullName, methods };
 }

@@ -21,7 +21,7 @@ export function curlOf({ method, url, headers, body }: ShellRequest): string {
   ].join(' ');
 }
 
-/** A call of gRPC as `grpcurl`, which learns the messages by reflection. */
+/** A call of gRPC as `grpcurl`, for an agent with reflection; others need `-proto a2a.proto` beside it. */
 export function grpcurlOf({ method, url, headers, body = '{}' }: ShellRequest): string {
   const { host, protocol } = new URL(/^[a-z]+:\/\//i.test(url) ? url : `http://${url}`);
   return [
