@@ -1,4 +1,5 @@
 import type { AgentClient } from '@batonjs/client';
+import { sleep } from '@batonjs/protocol/timing';
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -104,12 +105,9 @@ export class TaskStreams {
       caller,
       async end() {
         end(resultOf(id, agent));
-        let timer: ReturnType<typeof setTimeout> | undefined;
-        const late = new Promise<void>((resolve) => {
-          timer = setTimeout(resolve, flushMs);
-        });
-        await Promise.race([closed, late]);
-        clearTimeout(timer);
+        const over = new AbortController();
+        await Promise.race([closed, sleep(flushMs, over.signal)]);
+        over.abort();
       },
     };
     this.#running.add(running);

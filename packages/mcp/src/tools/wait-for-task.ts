@@ -1,4 +1,5 @@
 import { A2AError } from '@batonjs/client';
+import { sleep } from '@batonjs/protocol/timing';
 import type { Turn } from '@batonjs/server';
 import type { McpClient } from './mcp-client.ts';
 import { type OpenTask, openTaskOf, remember } from './open-tasks.ts';
@@ -104,17 +105,7 @@ const hasNews = ({ status, inputRequests = {} }: ToolTask, answered: readonly st
 };
 
 /** Resolves after the time. Rejects with the reason of the signal. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, signal);
+  signal.throwIfAborted();
 }

@@ -1,3 +1,4 @@
+import { sleep } from '@batonjs/protocol/timing';
 import { StoreError, type TaskStore } from '@batonjs/store';
 
 /** What requests and WebSockets need of the store: changes are calls of the gateway's own agent server. */
@@ -40,10 +41,9 @@ export class ReadingStore implements StoreReads {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const leave of this.#subscriptions) leave().catch(() => {});
-    const { promise: isLate, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, longestMs);
-    await Promise.race([isLate, Promise.allSettled(this.#underWay)]);
-    clearTimeout(timer);
+    const over = new AbortController();
+    await Promise.race([sleep(longestMs, over.signal), Promise.allSettled(this.#underWay)]);
+    over.abort();
   }
 
   async #ask<T>(call: () => Promise<T>): Promise<T> {
