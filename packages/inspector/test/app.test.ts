@@ -252,19 +252,14 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     expect(hosts.size).toBe(1);
   });
 
-  it('4 shows versions of an artifact side by side', async () => {
-    const { page, go, start, served, checkAccess, picture } = app;
+  it('4 shows what two tasks made side by side', async () => {
+    const { page, go, start, served, checkAccess } = app;
     const first = await until(served.show, await start('draw a red boat'), 'COMPLETED');
-    const second = await start('draw a blue boat', 'show', { contextId: first.contextId });
-    await until(served.show, second, 'COMPLETED');
-    await go(`#/agents/show/tasks/${second}`);
-    await page.getByRole('button', { name: 'Versions' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('region', { name: 'Left version' }).getByText('a red boat').waitFor();
-    await dialog.getByRole('region', { name: 'Right version' }).getByText('a blue boat').waitFor();
+    const second = await until(served.show, await start('draw a blue boat'), 'COMPLETED');
+    await go(`#/compare?a=show/${first.id}&b=show/${second.id}`);
+    await page.getByRole('region', { name: 'Left task' }).getByText('A drawing: a red boat').waitFor();
+    await page.getByRole('region', { name: 'Right task' }).getByText('A drawing: a blue boat').waitFor();
     await checkAccess();
-    await picture('4-versions');
-    await dialog.getByRole('button', { name: 'Close' }).click();
   });
 
   it('4 answers a form, and 5 sends text', async () => {

@@ -186,7 +186,7 @@ describe('the inspector', () => {
     ['/api/nothing', 404],
     ['/api/agents/show/tasks?state=BUSY', 400],
     ['/api/agents/show/tasks?after=x', 400],
-    ['/api/agents/show/tasks/unknown', 404],
+    ['/api/agents/show/tasks/unknown/timeline', 404],
     ['/api/agents/%zz/tasks', 404],
     ['/../../package.json', 404],
     ['/assets/..%2f..%2fpackage.json', 404],

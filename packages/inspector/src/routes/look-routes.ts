@@ -9,7 +9,6 @@ import { type Exhibit, isAllowed } from '../inspection.ts';
 import { withCalls } from '../models/call-view.ts';
 import { countHidden, countOpen } from '../tasks/count-open.ts';
 import { filterFor, readFilter } from '../tasks/filters.ts';
-import { readTask } from '../tasks/read-task.ts';
 import { taskFeed, taskFeeds } from '../tasks/task-feed.ts';
 import { mustHaveTask, storeTimeline } from '../timeline/store-timeline.ts';
 import { listWebhooks } from '../webhooks/list-webhooks.ts';
@@ -96,12 +95,6 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     if (lists.length === 0 && filter.caller) throw unknownCaller(filter.caller);
     await streamLines(response, (signal) => taskFeeds(lists, signal), inspection.hide);
     return ANSWERED;
-  },
-
-  async 'GET /agents/:agent/tasks/:task'({ inspection, params, query }) {
-    const task = await readTask(inspection.agent(params.agent), params.task, readNumber(query, 'scope'));
-    if (!task) throw new RequestError(404, `There is no task ${params.task}`);
-    return task;
   },
 
   async 'GET /agents/:agent/tasks/:task/timeline'({ inspection, params, query, response, viewer, prices }) {

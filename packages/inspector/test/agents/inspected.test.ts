@@ -1,5 +1,5 @@
 import type { AgentCard } from '@batonjs/protocol';
-import { completed, createAgentServer, reply } from '@batonjs/server';
+import { createAgentServer, reply } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
@@ -8,7 +8,6 @@ import { AgentLink } from '../../src/agents/agent-link.ts';
 import { inspected, summaryOf } from '../../src/agents/inspected.ts';
 import { Inspection, isAllowed } from '../../src/inspection.ts';
 import type { InspectedAgent } from '../../src/options.ts';
-import { readTask } from '../../src/tasks/read-task.ts';
 
 const serverOf = (more: object = {}) =>
   closedAfterTest(
@@ -270,25 +269,5 @@ describe('the connection to an agent', () => {
     expect((await link.client()).interface.protocolBinding).toBe('HTTP+JSON');
     link.use(undefined);
     expect((await link.client()).interface.protocolBinding).toBe('JSONRPC');
-  });
-});
-
-describe('a task that is read', () => {
-  it('from a store is that of the scope, or of the agent', async () => {
-    const server = serverOf({
-      agent: async function* () {
-        yield completed('Done');
-      },
-    });
-    const exhibit = new Inspection([{ server }]).agents[0]!;
-    const { task } = await (await exhibit.link!.client()).send('go');
-    const read = await readTask(exhibit, task!.id);
-    expect([read?.id, read?.metadata, read?.status.state]).toEqual([
-      task!.id,
-      undefined,
-      'TASK_STATE_COMPLETED',
-    ]);
-    expect(await readTask(exhibit, 'none')).toBeUndefined();
-    expect((await readTask(exhibit, task!.id, 7))?.id).toBe(task!.id);
   });
 });

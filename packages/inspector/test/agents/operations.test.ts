@@ -45,8 +45,7 @@ describe('a task of a caller at a tenant', () => {
   it('is run again for the same caller, by whom the program knows', async () => {
     const { call, at, logOf } = await scoped({ authenticate: () => ({ name: 'Ada', may: ['fork'] }) });
     const { json } = await call(`${at}/fork`, { scope: 1 });
-    expect((await call(`/agents/show/tasks/${json.taskId}?scope=1`)).status).toBe(200);
-    expect((await call(`/agents/show/tasks/${json.taskId}?scope=0`)).status).toBe(404);
+    expect((await call(`/agents/show/tasks/${json.taskId}/timeline?scope=0`)).status).toBe(404);
     expect(await logOf(String(json.taskId))).toContain('"by":"Ada"');
     expect(await call(`${at}/fork`, {})).toMatchObject({ status: 502 });
     expect(await call(`${at}/fork`, { scope: 2 })).toMatchObject({ status: 404 });

@@ -3,12 +3,13 @@ import { useAgent } from '../data/session.ts';
 import { Empty, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
 import { Conversation } from '../timeline/conversation.tsx';
 import { Failures } from '../timeline/failures.tsx';
+import { ArtifactView } from '../timeline/task-state.tsx';
 import { useTimeline } from '../timeline/use-timeline.ts';
 import { Waterfall } from '../timeline/waterfall.tsx';
 import { readCompared } from './compared.ts';
 import { TaskFacts } from './task-head.tsx';
 
-/** Two tasks side by side: how long each part took, what went wrong, what was said. */
+/** Two tasks side by side: how long each part took, what went wrong, what was said and made. */
 export function ComparePage({ query }: { readonly query: URLSearchParams }) {
   const sides = [readCompared(query.get('a')), readCompared(query.get('b'))];
   return (
@@ -67,6 +68,9 @@ function Side({ agent, task, label }: SideProps) {
           />
           <Failures failures={failures} onSeq={go} />
           <Conversation replay={timeline.live} agent={agent} />
+          {present.artifacts?.map((artifact) => (
+            <ArtifactView key={artifact.artifactId} artifact={artifact} agent={agent} />
+          ))}
         </>
       )}
     </section>

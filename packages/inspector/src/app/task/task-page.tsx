@@ -1,4 +1,3 @@
-import type { Artifact } from '@batonjs/protocol';
 import { useMemo, useState } from 'preact/hooks';
 import { noteQuery } from '../data/route.ts';
 import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
@@ -9,7 +8,6 @@ import { Waterfall } from '../timeline/waterfall.tsx';
 import { NextStep } from './next-step.tsx';
 import { ForkButton } from './task-actions.tsx';
 import { TaskHead } from './task-head.tsx';
-import { Versions } from './versions.tsx';
 
 interface TaskPageProps {
   readonly agent: string;
@@ -27,7 +25,6 @@ export function TaskPage({ agent, task, scope, at }: TaskPageProps) {
     setPosition(to);
     noteQuery({ at: to === undefined ? '' : String(to) });
   };
-  const [versions, setVersions] = useState<Artifact>();
   const count = Math.min(position ?? Number.POSITIVE_INFINITY, timeline.rows.length);
   const replay = useMemo(
     () => (position === undefined ? timeline.live : timeline.at(position)),
@@ -61,7 +58,6 @@ export function TaskPage({ agent, task, scope, at }: TaskPageProps) {
               beside={position === undefined ? beside : undefined}
               isLive={position === undefined}
               onSeq={(seq) => goTo(timeline.rows.findIndex(({ entry }) => entry.seq === seq) + 1)}
-              onVersions={setVersions}
             >
               {position === undefined && present && <NextStep agent={agent} replay={timeline.live} />}
               {position !== undefined && row && (
@@ -70,15 +66,6 @@ export function TaskPage({ agent, task, scope, at }: TaskPageProps) {
             </TaskState>
           </section>
         </div>
-      )}
-      {versions && present && (
-        <Versions
-          agent={agent}
-          scope={scope}
-          contextId={present.contextId ?? ''}
-          artifact={versions}
-          onClose={() => setVersions(undefined)}
-        />
       )}
     </div>
   );

@@ -29,15 +29,13 @@ interface TaskStateProps {
   readonly isLive: boolean;
   /** Goes to the entry at a position of the log. */
   readonly onSeq: (seq: number) => void;
-  /** Opens the versions of an artifact in the task's context. */
-  readonly onVersions: (artifact: Artifact) => void;
   /** What can be done next: after the conversation if the agent asks, else at the end. */
   readonly children: ComponentChildren;
 }
 
 /** A task as it was at a position: its status, its conversation, its artifacts, and the entry itself. */
 export function TaskState(props: TaskStateProps) {
-  const { replay, agent, row, beside, isLive, onSeq, onVersions, children } = props;
+  const { replay, agent, row, beside, isLive, onSeq, children } = props;
   const { task } = replay;
   const [isRawOpen, setRawOpen] = useState(false);
   const isAsked = /_(INPUT|AUTH)_REQUIRED$/.test(task?.status.state ?? '');
@@ -58,12 +56,7 @@ export function TaskState(props: TaskStateProps) {
       {task?.artifacts && task.artifacts.length > 0 && (
         <Section title="Artifacts">
           {task.artifacts.map((artifact) => (
-            <ArtifactView
-              key={artifact.artifactId}
-              artifact={artifact}
-              agent={agent}
-              onVersions={onVersions}
-            />
+            <ArtifactView key={artifact.artifactId} artifact={artifact} agent={agent} />
           ))}
         </Section>
       )}
@@ -158,10 +151,10 @@ function ChildLinks({ replay }: Pick<TaskStateProps, 'replay'>) {
 interface ArtifactViewProps {
   readonly artifact: Artifact;
   readonly agent: string;
-  readonly onVersions: (artifact: Artifact) => void;
 }
 
-function ArtifactView({ artifact, agent, onVersions }: ArtifactViewProps) {
+/** What an agent made. */
+export function ArtifactView({ artifact, agent }: ArtifactViewProps) {
   const { name, artifactId, description, parts } = artifact;
   return (
     <article class="artifact">
@@ -169,9 +162,6 @@ function ArtifactView({ artifact, agent, onVersions }: ArtifactViewProps) {
         <Icon name="artifact" />
         <h3>{name || artifactId}</h3>
         <span class="muted">{plural(parts.length, 'part')}</span>
-        <button type="button" class="button button-quiet" onClick={() => onVersions(artifact)}>
-          Versions
-        </button>
       </header>
       {description && <p class="muted">{description}</p>}
       <Content parts={parts} agent={agent} />
