@@ -12,7 +12,7 @@ import { backoffOf } from './push-options.ts';
 import type { DeliveryDependencies } from './webhooks.ts';
 
 const batch = 32;
-/** How often it looks for webhooks that a clock which was ahead has put off. */
+/** How often it looks for webhooks that a clock which was ahead has postponed. */
 const lookMs = 60_000;
 /** How many webhooks are retried early in one store call. */
 const retriedAtOnce = 100;

@@ -39,7 +39,7 @@ export interface DeliveryRequest {
   readonly holder: string;
   readonly ttlMs: number;
   readonly limit: number;
-  /** Instead of those that are due: those that a clock which was ahead put off for more than so many milliseconds. */
+  /** Instead of those that are due: those that a clock which was ahead postponed for more than so many milliseconds. */
   readonly beyondMs?: number | undefined;
 }
 
