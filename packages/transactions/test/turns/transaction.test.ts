@@ -147,6 +147,19 @@ it('finds out that a commit happened whose connection broke', async () => {
   expect(effects(file)).toEqual(['1']);
 });
 
+it('needs no commit of its own where an earlier one recorded the result', async () => {
+  const file = sqliteFile();
+  const key = { scope: 's', taskId: 't', turn: '1', name: 'pay', fence: 1 };
+  const { signal } = new AbortController();
+  await file.database.once(key, async (tx) => insert('1')(tx), signal);
+  const broken = withEnding(file.database, async ({ rollBack }) => {
+    await rollBack();
+    throw new Error('disk full');
+  });
+  expect(await broken.once(key, async (tx) => insert('2')(tx), signal)).toEqual({ id: '1' });
+  expect(effects(file)).toEqual(['1']);
+});
+
 it('asks until the database answers', async () => {
   const file = sqliteFile();
   const database = failingAfterCommit(file.database, 3);
