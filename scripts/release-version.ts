@@ -5,7 +5,11 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { readChangesets } from './release/read-changesets.ts';
 
-const { status } = spawnSync('changeset', ['version'], { stdio: 'inherit' });
-if (status !== 0) process.exit(status ?? 1);
+// A release whose changesets were consumed is rehearsed once more before it is published.
+if (readChangesets('.changeset').length > 0) {
+  const { status } = spawnSync('changeset', ['version'], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
 for (const list of globSync('test/api/*.txt')) cpSync(list, join('test/api/released', basename(list)));

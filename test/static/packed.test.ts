@@ -71,7 +71,7 @@ describe("the README's first two programs, on the packed packages,", () => {
     const ofOthers = /^$|^ |^node_modules\/\.pnpm\/(?!@batonjs|create-baton)/;
     const ours = stdout.split('\n').filter((line: string) => !ofOthers.test(line));
     expect(ours).toEqual([]);
-  });
+  }, 600_000);
 
   it.each(runtimes)('run on Node.js $version', async ({ version, node }) => {
     expect((await run(node, ['--version'])).stdout).toMatch(`${version}.`);
