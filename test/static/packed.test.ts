@@ -50,28 +50,32 @@ describe("the README's first two programs, on the packed packages,", () => {
   it.each([
     { from: 'node_modules', module: 'preserve', moduleResolution: 'bundler' },
     { from: 'test/node22/node_modules', module: 'nodenext', moduleResolution: 'nodenext' },
-  ])('have strict types in every entry, by the TypeScript in $from', async ({ from, ...modules }) => {
-    const entries = publishedPackages().flatMap((one) => entriesOf(one).map(({ name }) => name));
-    const compilerOptions = {
-      ...{ noEmit: true, target: 'es2023', lib: ['es2023', 'dom', 'dom.iterable'], types: ['node'] },
-      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
-      skipLibCheck: false,
-      ...modules,
-    };
-    const text = entries
-      .filter((name) => !name.endsWith('/package.json'))
-      .map((name, n) => `export type * as e${n} from '${name}';\n`)
-      .join('');
-    writeFileSync(join(folder, 'entries.ts'), text);
-    writeFileSync(join(folder, 'strict.json'), JSON.stringify({ compilerOptions, files: ['entries.ts'] }));
-    const tsc = join(root, from, 'typescript/bin/tsc');
-    const running = run(node, [tsc, '-p', 'strict.json'], { cwd: folder, maxBuffer: 1e8 });
-    const { stdout } = await running.catch((failed) => failed);
-    // Types of others, such as those of the AI SDK, are theirs. What is indented explains the line before it.
-    const ofOthers = /^$|^ |^node_modules\/\.pnpm\/(?!@batonjs|create-baton)/;
-    const ours = stdout.split('\n').filter((line: string) => !ofOthers.test(line));
-    expect(ours).toEqual([]);
-  }, 600_000);
+  ])(
+    'have strict types in every entry, by the TypeScript in $from',
+    async ({ from, ...modules }) => {
+      const entries = publishedPackages().flatMap((one) => entriesOf(one).map(({ name }) => name));
+      const compilerOptions = {
+        ...{ noEmit: true, target: 'es2023', lib: ['es2023', 'dom', 'dom.iterable'], types: ['node'] },
+        ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+        skipLibCheck: false,
+        ...modules,
+      };
+      const text = entries
+        .filter((name) => !name.endsWith('/package.json'))
+        .map((name, n) => `export type * as e${n} from '${name}';\n`)
+        .join('');
+      writeFileSync(join(folder, 'entries.ts'), text);
+      writeFileSync(join(folder, 'strict.json'), JSON.stringify({ compilerOptions, files: ['entries.ts'] }));
+      const tsc = join(root, from, 'typescript/bin/tsc');
+      const running = run(node, [tsc, '-p', 'strict.json'], { cwd: folder, maxBuffer: 1e8 });
+      const { stdout } = await running.catch((failed) => failed);
+      // Types of others, such as those of the AI SDK, are theirs. What is indented explains the line before it.
+      const ofOthers = /^$|^ |^node_modules\/\.pnpm\/(?!@batonjs|create-baton)/;
+      const ours = stdout.split('\n').filter((line: string) => !ofOthers.test(line));
+      expect(ours).toEqual([]);
+    },
+    600_000,
+  );
 
   it.each(runtimes)('run on Node.js $version', async ({ version, node }) => {
     expect((await run(node, ['--version'])).stdout).toMatch(`${version}.`);
