@@ -5,8 +5,6 @@ import {
   type Claims,
   type Clock,
   checkAnswer,
-  checkEnd,
-  checkUpdate,
   completeRetry,
   isUpdates,
   type OpenedCallback,
@@ -16,9 +14,9 @@ import {
   type Turn,
   toParts,
   valuesOf,
-  waitingIn,
 } from '@batonjs/server/turns';
 import { storeAt } from './replay/recording.ts';
+import { runUpdates } from './run-updates.ts';
 import { turnOn } from './turn-on.ts';
 import { UnstoredLog } from './unstored-log.ts';
 
@@ -99,7 +97,13 @@ export async function runTurn(
   });
   const answer = await agent(turn);
   if (isUpdates(answer)) {
-    const updates = await consume(answer, log);
+    const updates: TaskUpdate[] = [];
+    const record = (update: TaskUpdate) => {
+      log.create();
+      log.write({ type: 'update', update });
+      updates.push(update);
+    };
+    await runUpdates(answer, record, () => log.state);
     const { wakeAt } = log.state;
     return { updates, ...left(log, opened), log: lines, ...(wakeAt !== undefined && { wakeAt }) };
   }
@@ -170,37 +174,6 @@ function inboxOf(messages: readonly Message[]): Turn['inbox'] {
       for (let next = await take(); next; next = await take()) yield next;
     },
   };
-}
-
-/** The updates that the server would record. */
-async function consume(answer: AsyncIterable<TaskUpdate>, log: UnstoredLog): Promise<readonly TaskUpdate[]> {
-  const iterator = answer[Symbol.asyncIterator]();
-  const updates: TaskUpdate[] = [];
-  let refusal: unknown;
-  for (;;) {
-    const next: IteratorResult<TaskUpdate> = await (refusal && iterator.throw
-      ? iterator.throw(refusal)
-      : iterator.next());
-    refusal = undefined;
-    if (next.done) break;
-    try {
-      checkUpdate(next.value);
-      log.create();
-      log.write({ type: 'update', update: next.value });
-    } catch (error) {
-      if (!iterator.throw) throw error;
-      refusal = error;
-      continue;
-    }
-    updates.push(next.value);
-    if (log.state.closed || log.state.task?.status.state === 'TASK_STATE_INPUT_REQUIRED') {
-      waitingIn(answer)?.stored();
-      await iterator.return?.();
-      return updates;
-    }
-  }
-  checkEnd(log.state);
-  return updates;
 }
 
 function toUserMessage(content: string | readonly Part[] | Message, contextId: string): Message {

@@ -122,15 +122,11 @@ export class AttemptReplay {
 
   /** The index of the first fact that the agent has not caused yet; -1 if there is none. */
   get first(): number {
-    return this.#find(() => true);
+    return this.find(() => true);
   }
 
   /** The index of the first fact that is not done and fits; -1 if there is none. */
   find(fits: (fact: Fact) => boolean): number {
-    return this.#find(fits);
-  }
-
-  #find(fits: (fact: Fact) => boolean): number {
     for (let index = 0; index < this.#required; index++) {
       const stored = this.#facts[index];
       if (!this.#done[index] && stored && fits(stored.fact)) return index;

@@ -3,8 +3,6 @@ import type { Message } from '@batonjs/protocol';
 import {
   type Agent,
   checkAnswer,
-  checkEnd,
-  checkUpdate,
   commandsFor,
   describeThrown,
   isUpdates,
@@ -12,8 +10,8 @@ import {
   questionCommands,
   turnOver,
   unlessCanceled,
-  waitingIn,
 } from '@batonjs/server/turns';
+import { runUpdates } from '../run-updates.ts';
 import { AttemptReplay, type ReplayDifference, ReplayOver } from './attempt-replay.ts';
 import { type Comparison, describeFact } from './compare-facts.ts';
 import { attemptsIn } from './recorded-attempts.ts';
@@ -115,32 +113,8 @@ async function runAgent(
     replay.write((state) => unlessCanceled(state, taskId, [{ type: 'answer', message }]));
     return;
   }
-  const iterator = answer[Symbol.asyncIterator]();
-  let refusal: unknown;
-  for (;;) {
-    const next: IteratorResult<TaskUpdate> = await (refusal && iterator.throw
-      ? iterator.throw(refusal)
-      : iterator.next());
-    refusal = undefined;
-    if (next.done) {
-      checkEnd(replay.state);
-      return;
-    }
-    try {
-      checkUpdate(next.value);
-      replay.write((state) => commandsOf(next.value, state, taskId));
-    } catch (error) {
-      if (error instanceof ReplayOver || !iterator.throw) throw error;
-      refusal = error;
-      continue;
-    }
-    const { closed, task } = replay.state;
-    if (closed || task?.status.state === 'TASK_STATE_INPUT_REQUIRED') {
-      waitingIn(answer)?.stored();
-      await iterator.return?.();
-      return;
-    }
-  }
+  const record = (update: TaskUpdate) => replay.write((state) => commandsOf(update, state, taskId));
+  await runUpdates(answer, record, () => replay.state);
 }
 
 function commandsOf(update: TaskUpdate, state: AttemptReplay['state'], taskId: string) {
