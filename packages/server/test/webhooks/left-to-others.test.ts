@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { StoreError } from '@batonjs/store';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { scope } from '../../../../test/kit/scope.ts';
@@ -57,6 +58,32 @@ describe('a webhook', () => {
       expect(await server.readiness()).toMatchObject({ warning: expect.stringMatching(warning) }),
     );
   });
+});
+
+it('a webhook is given back by a process that cannot find out whether others sign', async () => {
+  const store = sqliteStore(join(temporaryFolder(), 'tasks.db'));
+  onTestFinished(() => store.close());
+  let failures = 0;
+  const failing = {
+    ...store,
+    async claimDeliveries(request: Parameters<typeof store.claimDeliveries>[0]) {
+      const claimed = await store.claimDeliveries(request);
+      if (claimed.length > 0 && failures === 0) failures = 1;
+      return claimed;
+    },
+    async listRecords(...asked: Parameters<typeof store.listRecords>) {
+      if (failures !== 1) return store.listRecords(...asked);
+      failures = 2;
+      throw new StoreError('UNAVAILABLE', 'Not now');
+    },
+  };
+  const hook = await webhook();
+  // A claim lasts for longer than that.
+  const server = servePushing(failing, { timeoutMs: 60_000 });
+  await pause(2 * heardWithinMs);
+  await send(server, { url: hook.url() });
+  await hook.until(heard.length);
+  expect(failures).toBe(2);
 });
 
 const shared = stores.filter(([name]) => name !== 'memory');
