@@ -36,7 +36,8 @@ export type Events = (
 /** Too late to begin anything: the run is over. */
 class Over extends Error {}
 
-const scopes = ['rerun', 'fail'].map((agent) => scopeOf(agent));
+/** Of its two agents. */
+export const scopes = ['rerun', 'fail'].map((agent) => scopeOf(agent));
 
 /**
  * Kills server processes while clients work with them, then reads the store and says what went wrong. `events`: what happens to

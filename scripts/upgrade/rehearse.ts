@@ -4,9 +4,11 @@ import { programOf, type Release } from '../../test/upgrade/later-release.ts';
 import { type ChaosReport, chaos, type Events } from '../chaos/chaos.ts';
 import type { ChaosOptions } from '../chaos/options.ts';
 
-/** What a rehearsal has shown besides. */
+/** What a rehearsal has shown besides: what releases say when they read all tasks. */
 export interface UpgradeReport extends ChaosReport {
-  /** What older releases say of the data in the end. */
+  /** This release, after the way back. */
+  readonly back: string;
+  /** This release and the next one, in the end. */
   readonly refusals: readonly string[];
 }
 
@@ -15,29 +17,37 @@ export interface UpgradeReport extends ChaosReport {
  * all of it at once to a release of another generation. The checks read the store as the last release does: runs in it.
  */
 export async function rehearse(options: ChaosOptions): Promise<UpgradeReport> {
+  let back = '';
   const refusals: string[] = [];
   const events: Events = async (fleet, kill, location) => {
-    const numbers = fleet.up.map((_, n) => n);
-    const oneByOne = (release: Release) => numbers.map((n) => ({ release, moved: [n] }));
-    const moves = [
-      ...(['next', 'this', 'next'] as const).flatMap(oneByOne),
-      { release: 'afterNext' as const, moved: numbers },
-    ];
     const total = { kills: 0, storeKills: 0 };
-    // Before the first move, and after each: as many kills as are due by then.
-    for (const [n, move] of [undefined, ...moves].entries()) {
-      if (move) await fleet.replace(move.moved, await programOf(move.release, 'scripts/chaos/server.ts'));
-      const due = Math.floor((options.kills * (n + 1)) / (moves.length + 1)) - total.kills;
-      const { kills, storeKills } = await kill(due);
+    const killUntil = async (share: number) => {
+      const { kills, storeKills } = await kill(Math.floor(options.kills * share) - total.kills);
       total.kills += kills;
       total.storeKills += storeKills;
-    }
-    for (const release of ['this', 'next'] as const) {
-      const program = await programOf(release, 'scripts/upgrade/identity.ts');
+    };
+    const numbers = fleet.up.map((_, n) => n);
+    const moveTo = async (release: Release, moved: readonly number[]) =>
+      fleet.replace(moved, await programOf(release, 'scripts/chaos/server.ts'));
+    const answerOf = async (release: Release) => {
+      const program = await programOf(release, 'scripts/upgrade/read-all.ts');
       const { stdout } = await promisify(execFile)(process.execPath, [program, options.store, location]);
-      refusals.push(stdout.trim());
+      return stdout.trim();
+    };
+
+    await killUntil(0.1);
+    for (const [roll, release] of (['next', 'this', 'next'] as const).entries()) {
+      for (const n of numbers) {
+        await moveTo(release, [n]);
+        await killUntil(0.1 + 0.27 * (roll + (n + 1) / numbers.length));
+      }
+      if (release === 'this') back = await answerOf(release);
     }
+    await moveTo('afterNext', numbers);
+    await killUntil(1);
+    refusals.push(await answerOf('this'), await answerOf('next'));
     return total;
   };
-  return { ...(await chaos(options, events)), refusals };
+  const report = await chaos(options, events);
+  return { ...report, back, refusals };
 }

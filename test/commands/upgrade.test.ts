@@ -26,13 +26,14 @@ it.each(stores.filter(([_, isHere]) => isHere))(
     const args = ['--store', store, '--kills', String(kills), '--clients', '5'];
     await using command = run(node, ['--conditions=@batonjs/source', 'scripts/upgrade-rehearse.ts', ...args]);
     const code = await command.ended;
-    const { refusals, ...report } = JSON.parse(command.output.trimEnd().split('\n').at(-1) ?? '');
+    const { back, refusals, ...report } = JSON.parse(command.output.trimEnd().split('\n').at(-1) ?? '');
     expect(report, command.output).toMatchObject({ ...countByKind([]), store, kills });
     expect(code).toBe(0);
     // Each release has written something that the one before does not know.
     const some = expect.any(Number);
     expect(report).toMatchObject({ facts: { 1: some, 2: some }, snapshots: { 1: some, 2: some } });
     expect(report.factsWithNewMember).toBeGreaterThan(0);
+    expect(back).toMatch(/^It reads \d{2,} tasks$/);
     expect(refusals).toEqual([
       expect.stringContaining('its layout has number 1000, and this release reads 900 only. Use a'),
       expect.stringContaining('its layout has number 1000, and this release reads 900 to 901. Use a'),

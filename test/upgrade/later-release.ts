@@ -154,7 +154,7 @@ const releases = {
 
 export type Release = 'this' | keyof typeof releases;
 
-const programs = ['scripts/chaos/server.ts', 'scripts/upgrade/{identity,rehearse}.ts'];
+const programs = ['scripts/chaos/server.ts', 'scripts/upgrade/{read-all,rehearse}.ts'];
 
 /**
  * A program of the rehearsal as a release has it: built from the sources as they are, with their changes. `path`: below the
