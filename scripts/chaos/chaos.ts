@@ -118,18 +118,17 @@ export async function chaos(options: ChaosOptions, events?: Events): Promise<Cha
       }
     }
     const random = seeded(`${seed} killer`);
-    const kill = (kills: number) => {
-      const before = plans;
-      return killAtRandom(fleet, {
+    const kill = (kills: number) =>
+      killAtRandom(fleet, {
         kills,
         leaseMs,
         onlyStops: sabotage === 'fence',
         random,
-        tasks: () => plans - before,
+        // What else happens takes time, in which tasks begin.
+        tasks: () => (events ? Number.POSITIVE_INFINITY : plans),
         crash: place.crash,
         enough: () => performance.now() > end || stop.signal.aborted || (!!sabotage && complaints.length > 0),
       });
-    };
     const { kills, storeKills } = await (events ? events(fleet, kill, place.location) : kill(options.kills));
     stop.abort();
     await glancing;
@@ -159,6 +158,8 @@ export async function chaos(options: ChaosOptions, events?: Events): Promise<Cha
       complaints.push({ kind: 'stuck', taskId, client: plan.name, message: 'its client still waits' });
     for (let n = 0; n < fleet.crashes; n++)
       complaints.push({ kind: 'lost', taskId: '', message: 'a process ended by itself' });
+    for (let n = 0; n < fleet.unclosed; n++)
+      complaints.push({ kind: 'stuck', taskId: '', message: 'a process did not close' });
     const logs = await read();
     await opened?.close();
     const violations = [...complaints, ...judge(logs, observations, { settled: false })];

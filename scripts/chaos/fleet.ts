@@ -5,6 +5,9 @@ import { builtProgram } from '../../test/support/built-program.ts';
 
 const compiled = fileURLToPath(new URL('../../node_modules/.cache/chaos', import.meta.url));
 
+/** A process that closes gives its turns a lease to end in: that takes seconds, on a busy machine too. */
+const mostToCloseMs = 30_000;
+
 /** One place where a server process runs; when it is killed, another takes its place. */
 interface Member {
   child: ChildProcess;
@@ -31,6 +34,8 @@ export class Fleet {
   #calm = false;
   /** Processes that ended without being killed by the harness. */
   crashes = 0;
+  /** Processes that did not end by themselves when they were told to. */
+  unclosed = 0;
 
   /** `program`: what each process runs. It sends `{ port }` when it is ready, and gets `calm`. */
   constructor(program: URL, orders: Orders) {
@@ -86,10 +91,16 @@ export class Fleet {
       member.child.removeAllListeners('exit');
       if (member.child.exitCode !== null || member.child.signalCode !== null) return;
       member.child.kill();
+      const tooLate = setTimeout(() => {
+        this.unclosed++;
+        member.child.kill('SIGKILL');
+      }, mostToCloseMs);
       await once(member.child, 'exit');
+      clearTimeout(tooLate);
     });
     await Promise.all(ended);
     for (const member of members) {
+      member.state = 'starting';
       member.child = this.#spawn(program);
       this.#listen(member);
     }
