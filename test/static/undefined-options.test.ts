@@ -11,7 +11,7 @@ const foreign = new Set(["import('@batonjs/store-redis').ClientOptions"]);
 
 /** The types that are passed to something, as they are imported. */
 const optionTypes = readdirSync(join(root, 'test/api'))
-  .filter((file) => !inner.test(file))
+  .filter((file) => file.endsWith('.txt') && !inner.test(file))
   .flatMap((file) => {
     let entry = '';
     return readFileSync(join(root, 'test/api', file), 'utf8')
