@@ -212,9 +212,9 @@ describe('the options of a server', () => {
 
   it('tell the hooks and the telemetry of turns and transitions', async () => {
     const told: unknown[] = [];
-    const span = { run: <T>(fn: () => T) => fn(), iterate: <T>(values: T) => values, end() {} };
+    const span = { run: <T>(fn: () => T) => fn(), end() {} };
     const telemetry = {
-      turn: () => ({ ...span, step: (_: string, fn: () => unknown) => fn(), replayed() {} }),
+      turn: () => ({ ...span, updated() {}, step: () => span, replayed() {} }),
       request: () => ({ ...span, received() {}, streams() {}, saw() {} }),
       transition: (from?: string, to?: string) => told.push(['telemetry', from, to]),
       turnEvent() {},
