@@ -43,7 +43,7 @@ export const isRefusal = (isUnauthenticated: boolean, challenge = ''): boolean =
   isUnauthenticated || challenge.includes('insufficient_scope');
 
 /**
- * Sends a request and follows redirects itself when it carries secrets. The caller's headers go to trusted origins
+ * Sends a request and follows redirects itself when it posts or carries secrets. The caller's headers go to trusted origins
  * only, and a redirect to another origin drops them for the rest of the chain. Requests with credentials are never
  * redirected.
  */
@@ -56,6 +56,7 @@ async function send(
   const hasSecrets = hasHeaders(context);
   let { url, method, body, headers: own } = request;
   let isTrusted = settings.origins.has(new URL(url).origin);
+  let sees = true;
   for (let hops = 0; ; hops += 1) {
     const init: RequestInit = {
       ...unlimited,
@@ -64,7 +65,8 @@ async function send(
       signal,
       // Made here, so that one that cannot be sent is no failure of the network.
       headers: new Headers({ ...own, ...headersOf(context, isTrusted), ...credentials }),
-      redirect: credentials || (isTrusted && hasSecrets) ? 'manual' : 'follow',
+      redirect:
+        credentials || (sees && (method === 'POST' || (isTrusted && hasSecrets))) ? 'manual' : 'follow',
     };
     const answer = settings.fetch ? settings.fetch(new Request(url, init)) : sendHttp(url, init);
     const response = await answered(unlessAborted(answer, signal));
@@ -77,12 +79,13 @@ async function send(
     discard(response);
     if (credentials) throw noRedirect(url, 'but credentials do not follow redirects', location);
     // Browsers hide the target of a redirect, so the request is repeated without the caller's headers.
-    isTrusted &&= location !== null;
+    sees = location !== null;
+    isTrusted &&= sees;
     if (location === null) continue;
     const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
     if (!next?.protocol.startsWith('http')) throw noRedirect(url, 'no address of HTTP', location);
     if (hops === MAX_REDIRECTS) throw noRedirect(url, `after ${hops} other redirects`, location);
-    if (status < 307 && method === 'POST') {
+    if (status < 307 && method === 'POST' && !isSpelling(new URL(url), next)) {
       const { 'content-type': _, ...rest } = own;
       [method, body, own] = ['GET', undefined, rest];
     }
@@ -106,6 +109,16 @@ export const headersOf = (
 /** Whether a call has headers of its caller. */
 export const hasHeaders = ({ settings, headers }: Pick<Context, 'settings' | 'headers'>): boolean =>
   Object.keys({ ...settings.headers, ...headers }).length > 0;
+
+/**
+ * Whether a redirect only spells an address as a proxy wants it: with TLS, or with a slash at its end or without. What is
+ * posted goes there as it is (RFC 9110, 15.4.2); elsewhere a redirect of 301 or 302 asks for a page.
+ */
+const isSpelling = (from: URL, to: URL): boolean =>
+  from.host === to.host &&
+  (to.protocol === from.protocol || to.protocol === 'https:') &&
+  withoutSlash(from) === withoutSlash(to);
+const withoutSlash = ({ pathname, search }: URL) => pathname.replace(/\/$/, '') + search;
 
 const MAX_REDIRECTS = 20;
 const isRedirect = /^30[12378]$/;

@@ -155,15 +155,19 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('an answer that is none of A2A, on %s,',
 });
 
 describe('in place of a card', () => {
-  it.each(answers)('%s', async (_, status, type, body, _reason, words) => {
-    const { url } = await serve((_, response) =>
-      response.writeHead(status, { 'content-type': type }).end(body),
-    );
-    const { message } = await failureOf(connect(url, { retry: false }));
-    expect(message).toContain(
-      `${url}/.well-known/agent-card.json answers ${status} with ${type} ("${words}"), which is`,
-    );
-  });
+  const elsewhere = '{"error":{"code":404,"message":"Nothing is here"}}';
+  it.each([...answers, ['an agent, elsewhere', 404, json, elsewhere, '', 'Nothing is here'] as const])(
+    '%s',
+    async (_, status, type, body, _reason, words) => {
+      const { url } = await serve((_, response) =>
+        response.writeHead(status, { 'content-type': type }).end(body),
+      );
+      const { message } = await failureOf(connect(url, { retry: false }));
+      expect(message).toContain(
+        `${url}/.well-known/agent-card.json answers ${status} with ${type} ("${words}"), which is`,
+      );
+    },
+  );
 });
 
 describe('no answer at all says what happened:', () => {

@@ -127,6 +127,23 @@ describe.each(Object.entries(transports))('static headers on a redirect, with %s
     ]);
   });
 
+  it.each([
+    [301, '/rpc', '/rpc/'],
+    [302, '/rpc/?a=1', '/rpc?a=1'],
+  ])('stay, with what was posted, where %i only spells %s as %s', async (status, path, spelled) => {
+    const home = await recorder(({ url }) => (url === path ? spelled : undefined), status);
+    const agent = await connect(
+      cardOf([jsonRpc(`${home.url}${path}`)]),
+      fetch ? { ...options, fetch } : { retry: false },
+    );
+    expect((await agent.getTask(get)).id).toBe('t-1');
+    expect(home.received.map(({ method, path }) => [method, path])).toEqual([
+      ['POST', path],
+      ['POST', spelled],
+    ]);
+    expect(home.received[1]?.body).toBe(home.received[0]?.body);
+  });
+
   it.each([301, 302, 303])('become those of a GET after %i, as everywhere', async (status) => {
     const home = await recorder(({ url }) => (url === '/rpc' ? '/moved' : undefined), status);
     const agent = await connect(cardOf([jsonRpc(`${home.url}/rpc`)]), options);
