@@ -141,11 +141,11 @@ export function saysOf({ status, headers, body, url = 'The server' }: IncomingRe
 function wordsOf(body: string): string {
   const json = parseAnswer(body);
   const { message, title, error } = isObject(json) ? json : {};
-  const told = [message, title, isObject(error) ? error.message : error].find(
+  const said = [message, title, isObject(error) ? error.message : error].find(
     (one) => typeof one === 'string',
   );
   const page = json === undefined ? (/<title>([^<]*)/i.exec(body)?.[1] ?? body) : '';
-  const words = String(told ?? page)
+  const words = String(said ?? page)
     .slice(0, 4_096)
     .replace(/(<[^>]*>|\s)+/g, ' ')
     .trim();

@@ -111,8 +111,8 @@ export const hasHeaders = ({ settings, headers }: Pick<Context, 'settings' | 'he
   Object.keys({ ...settings.headers, ...headers }).length > 0;
 
 /**
- * Whether a redirect only spells an address as a proxy wants it: with TLS, or with a slash at its end or without. What is
- * posted goes there as it is (RFC 9110, 15.4.2); elsewhere a redirect of 301 or 302 asks for a page.
+ * Whether a redirect only spells an address as a proxy wants it: with TLS, or with a slash at its end or without. A
+ * message is posted there as it is (RFC 9110, 15.4.2); elsewhere a redirect of 301 or 302 asks for a page.
  */
 const isSpelling = (from: URL, to: URL): boolean =>
   from.host === to.host &&
