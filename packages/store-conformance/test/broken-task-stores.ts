@@ -18,9 +18,6 @@ import { memoryStore } from '@batonjs/store-memory';
 import { override } from '../src/faults/override.ts';
 import { sabotage } from '../src/faults/sabotage.ts';
 
-/** The answer of a commit as a promise, of which its outcome can be caught. */
-const promised = async (store: TaskStore, commit: Commit): Promise<Committed> => store.commit(commit);
-
 /** `now`: the clock of the store. */
 type Break = (store: TaskStore, now: () => number) => Partial<TaskStore>;
 
@@ -54,11 +51,66 @@ const onList =
     ) => TaskPage | Promise<TaskPage>,
   ): Break =>
   (store) => ({ list: async (scope, query) => change(await store.list(scope, query), query, store, scope) });
+/** Lists with another query. */
+const onQuery =
+  (change: (query: TaskQuery) => Partial<TaskQuery>): Break =>
+  (store) => ({ list: (scope, query) => store.list(scope, { ...query, ...change(query) }) });
+type Claim = Parameters<TaskStore['claim']>[0];
+/** Claims with another request. */
+const onRequest =
+  (change: (request: Claim) => Claim): Break =>
+  (store) => ({ claim: (request) => store.claim(change(request)) });
+/** Gives out other leases. */
+const onLeases =
+  (change: (leases: readonly Lease[], request: Claim) => readonly Lease[]): Break =>
+  (store) => ({ claim: async (request) => change(await store.claim(request), request) });
+/** Commits with a look at the log as it was before. */
+const onLog =
+  (
+    commitOn: (
+      commit: Commit,
+      log: Awaited<ReturnType<TaskStore['load']>>,
+      store: TaskStore,
+    ) => Promise<Committed> | Committed,
+  ): Break =>
+  (store) => ({
+    commit: async (commit) => commitOn(commit, await store.load(commit.scope, commit.taskId), store),
+  });
+/** Answers a commit that the store refuses with a code. */
+const onRefusal =
+  (
+    code: StoreError['code'],
+    answer: (commit: Commit, store: TaskStore) => Committed | undefined | Promise<Committed | undefined>,
+  ): Break =>
+  (store) => ({
+    commit: async (commit) => {
+      try {
+        return await store.commit(commit);
+      } catch (error) {
+        const answered = StoreError.is(error, code) && (await answer(commit, store));
+        if (answered) return answered;
+        throw error;
+      }
+    },
+  });
+/** Answers commits otherwise. */
+const onCommitted =
+  (
+    change: (committed: Committed, commit: Commit, store: TaskStore) => Committed | Promise<Committed>,
+  ): Break =>
+  (store) => ({ commit: async (commit) => change(await store.commit(commit), commit, store) });
 /** The error with another code. */
 const renamed = (code: StoreError['code'], other: StoreError['code']) => (error: unknown) => {
   throw StoreError.is(error, code) ? new StoreError(other, 'Renamed') : error;
 };
 const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Keys have so many bytes at most. */
+const withKeysOf = (most: number): Break =>
+  onCommit(({ scope, taskId }) => {
+    if (Buffer.byteLength(scope + taskId) > most) throw new StoreError('UNAVAILABLE', 'The key is too long');
+    return {};
+  });
 
 /** Every method that takes ids, with the ids changed on the way in. */
 const withIds =
@@ -69,44 +121,37 @@ const withIds =
     readFacts: (scope, taskId, ...rest) => store.readFacts(scope, change(taskId), ...rest),
   });
 
-/** The last lease of every task, as it was given out. */
-function leasesOf(store: TaskStore) {
-  const leases = new Map<string, Lease>();
-  const note = (given: readonly Lease[]) => {
-    for (const lease of given) leases.set(keyOf(lease), lease);
-    return given;
+/** Takes a member of the lease that was given out last for that of the writer. */
+const comparingAllBut =
+  (name: 'fence' | 'holder'): Break =>
+  (store) => {
+    const leases = new Map<string, Lease>();
+    const note = (given: readonly Lease[]) => {
+      for (const lease of given) leases.set(keyOf(lease), lease);
+      return given;
+    };
+    return {
+      claim: async (request) => note(await store.claim(request)),
+      commit: async (commit) => {
+        const lease = leases.get(keyOf(commit));
+        const writer = commit.writer && lease ? { ...commit.writer, [name]: lease[name] } : commit.writer;
+        const committed = await store.commit({ ...commit, writer });
+        if (committed.lease) note([committed.lease]);
+        return committed;
+      },
+    };
   };
-  const commit = async (one: Commit): Promise<Committed> => {
-    const committed = await store.commit(one);
-    if (committed.lease) note([committed.lease]);
-    return committed;
-  };
-  return {
-    leases,
-    commit,
-    claim: async (...args: Parameters<TaskStore['claim']>) => note(await store.claim(...args)),
-  };
-}
 
 const commits = broken('commit', {
-  'stores only the first fact of a commit that it refuses': (store) => ({
-    commit: (commit) =>
-      promised(store, commit).catch(async (error) => {
-        const [first] = commit.facts;
-        if (!StoreError.is(error, 'VERSION_CONFLICT') || !first) throw error;
-        const once = `${Math.random()}`;
-        const { scope, taskId, commitId } = commit;
-        await promised(store, {
-          scope,
-          taskId,
-          commitId,
-          expectedVersion: 'open',
-          facts: [first],
-          once,
-        }).catch(() => {});
-        throw error;
-      }),
-  }),
+  'stores only the first fact of a commit that it refuses': onRefusal(
+    'VERSION_CONFLICT',
+    async (commit, store) => {
+      const { scope, taskId, commitId, facts } = commit;
+      const first = { scope, taskId, commitId, expectedVersion: 'open', facts: facts.slice(0, 1) } as const;
+      if (await store.load(scope, taskId)) await store.commit({ ...first, once: `${Math.random()}` });
+      return undefined;
+    },
+  ),
   'uses up the key of a commit that it refuses': (store) => {
     const used = new Set<string>();
     return {
@@ -164,43 +209,29 @@ const commits = broken('commit', {
       },
     };
   },
-  'checks the version and writes in two steps': (store) => ({
-    commit: async (commit) => {
-      const log = await store.load(commit.scope, commit.taskId);
-      await soon();
-      if (commit.expectedVersion !== (log?.version ?? 0)) return store.commit(commit);
-      return sabotage(store, 'cas').commit(commit);
-    },
+  'checks the version and writes in two steps': onLog(async (commit, log, store) => {
+    await soon();
+    if (commit.expectedVersion !== (log?.version ?? 0)) return store.commit(commit);
+    return sabotage(store, 'cas').commit(commit);
   }),
   'cuts off long texts': onCommit(({ facts }) => ({
     facts: facts.map((fact) => JSON.parse(JSON.stringify(fact).replaceAll(/x{9999,}|ä{9999,}/g, ''))),
   })),
-  'takes whatever contradicts itself': (store) => ({
-    commit: (commit) =>
-      promised(store, commit).catch(async (error) => {
-        if (!StoreError.is(error, 'INVALID_COMMIT')) throw error;
-        return { version: (await store.load(commit.scope, commit.taskId))?.version ?? 0 };
-      }),
-  }),
+  'takes whatever contradicts itself': onRefusal('INVALID_COMMIT', async ({ scope, taskId }, store) => ({
+    version: (await store.load(scope, taskId))?.version ?? 0,
+  })),
 });
 
 const opens = broken("an 'open' append", {
-  'takes appends to closed logs': (store) => ({
-    commit: (commit) =>
-      promised(store, commit).catch((error) => {
-        if (commit.expectedVersion === 'open' && StoreError.is(error, 'LOG_CLOSED')) return { version: 4 };
-        throw error;
-      }),
-  }),
-  'treats open appends as decided on what it just read': (store) => ({
-    commit: async (commit) => {
-      if (commit.expectedVersion !== 'open') return store.commit(commit);
-      const log = await store.load(commit.scope, commit.taskId);
-      await soon();
-      const now = await store.load(commit.scope, commit.taskId);
-      if (log && log.version !== now?.version) throw new StoreError('VERSION_CONFLICT', 'moved on');
-      return store.commit(commit);
-    },
+  'takes appends to closed logs': onRefusal('LOG_CLOSED', ({ expectedVersion }) =>
+    expectedVersion === 'open' ? { version: 4 } : undefined,
+  ),
+  'treats open appends as decided on what it just read': onLog(async (commit, log, store) => {
+    if (commit.expectedVersion !== 'open') return store.commit(commit);
+    await soon();
+    const now = await store.load(commit.scope, commit.taskId);
+    if (log && log.version !== now?.version) throw new StoreError('VERSION_CONFLICT', 'moved on');
+    return store.commit(commit);
   }),
   'keeps the time of an open append as its writer saw it': (store) => {
     const times = new Map<string, string>();
@@ -228,30 +259,22 @@ const opens = broken("an 'open' append", {
 
 const onces = broken('once', {
   'ignores once': onCommit(({ once }) => ({ once: once && `${once} ${Math.random()}` })),
-  'forgets once when the log is closed': (store) => ({
-    commit: async (commit) => {
-      const log = await store.load(commit.scope, commit.taskId);
-      if (log?.head.closed) throw new StoreError('LOG_CLOSED', 'closed');
-      return store.commit(commit);
-    },
+  'forgets once when the log is closed': onLog((commit, log, store) => {
+    if (log?.head.closed) throw new StoreError('LOG_CLOSED', 'closed');
+    return store.commit(commit);
   }),
-  'checks the version before once': (store) => ({
-    commit: async (commit) => {
-      const log = await store.load(commit.scope, commit.taskId);
-      const { expectedVersion } = commit;
-      if (expectedVersion !== 'open' && (log?.version ?? 0) !== expectedVersion) {
-        throw new StoreError('VERSION_CONFLICT', 'moved on');
-      }
-      return store.commit(commit);
-    },
+  'checks the version before once': onLog((commit, log, store) => {
+    const { expectedVersion } = commit;
+    if (expectedVersion !== 'open' && (log?.version ?? 0) !== expectedVersion)
+      throw new StoreError('VERSION_CONFLICT', 'moved on');
+    return store.commit(commit);
   }),
-  'answers a repeated once with where the log ends': (store) => ({
-    commit: async (commit) => {
-      const committed = await store.commit(commit);
-      const log = await store.load(commit.scope, commit.taskId);
+  'answers a repeated once with where the log ends': onCommitted(
+    async (committed, { scope, taskId }, store) => {
+      const log = await store.load(scope, taskId);
       return committed.repeated ? { ...committed, version: log!.version } : committed;
     },
-  }),
+  ),
   'counts once across tasks': (store) => {
     const used = new Map<string, Committed>();
     return {
@@ -264,43 +287,18 @@ const onces = broken('once', {
       },
     };
   },
-  'takes the release of a commit that does not count': (store) => ({
-    commit: async (commit) => {
-      const committed = await store.commit(commit);
-      if (!committed.repeated || !commit.turn?.release) return committed;
-      const log = await store.load(commit.scope, commit.taskId);
-      const { scope, taskId, commitId, turn } = commit;
-      await store.commit({ scope, taskId, commitId, expectedVersion: log!.version, facts: [], turn });
-      return committed;
-    },
+  'takes the release of a commit that does not count': onCommitted(async (committed, commit, store) => {
+    const { scope, taskId, commitId, turn } = commit;
+    if (!committed.repeated || !turn?.release) return committed;
+    const log = await store.load(scope, taskId);
+    await store.commit({ scope, taskId, commitId, expectedVersion: log!.version, facts: [], turn });
+    return committed;
   }),
 });
 
 const leases = broken('a lease', {
-  'compares the holder and not the fence': (store) => {
-    const { leases, ...methods } = leasesOf(store);
-    return {
-      ...methods,
-      commit: (commit) => {
-        const fence = leases.get(keyOf(commit))?.fence;
-        return methods.commit(
-          commit.writer && fence ? { ...commit, writer: { ...commit.writer, fence } } : commit,
-        );
-      },
-    };
-  },
-  'compares the fence and not the holder': (store) => {
-    const { leases, ...methods } = leasesOf(store);
-    return {
-      ...methods,
-      commit: (commit) => {
-        const holder = leases.get(keyOf(commit))?.holder;
-        return methods.commit(
-          commit.writer && holder ? { ...commit, writer: { ...commit.writer, holder } } : commit,
-        );
-      },
-    };
-  },
+  'compares the holder and not the fence': comparingAllBut('fence'),
+  'compares the fence and not the holder': comparingAllBut('holder'),
   'lets those write who released': (store) => {
     const released = new Map<string, string>();
     return {
@@ -328,24 +326,10 @@ const leases = broken('a lease', {
       },
     };
   },
-  'grants a lease that is held': (store) => ({
-    commit: async (commit) => {
-      const committed = await store.commit(commit);
-      const { acquire, queue } = commit.turn ?? {};
-      const { scope, taskId } = commit;
-      if (!acquire || !queue || committed.repeated) return committed;
-      return {
-        ...committed,
-        lease: committed.lease ?? {
-          scope,
-          taskId,
-          queue,
-          holder: acquire.holder,
-          fence: 9,
-          cause: 'committed',
-        },
-      };
-    },
+  'grants a lease that is held': onCommitted((committed, { scope, taskId, turn }) => {
+    if (!turn?.acquire || committed.repeated) return committed;
+    const lease = { scope, taskId, queue: turn.queue, holder: turn.acquire.holder, fence: 9 };
+    return { ...committed, lease: committed.lease ?? { ...lease, cause: 'committed' } };
   }),
   'starts fences from zero': (store) => {
     const offsets = new Map<string, number>();
@@ -447,13 +431,9 @@ const claims = broken('claim', {
     claim: async (request) =>
       (await store.claim({ ...request, limit: request.limit + 1 })).slice(0, request.limit),
   }),
-  'does not hear that a time has come': (store) => ({
-    claim: ({ dueAt: _, ...request }) => store.claim(request),
-  }),
-  'ignores the limit': (store) => ({ claim: (request) => store.claim({ ...request, limit: 1_000 }) }),
-  'ignores the task that is asked for': (store) => ({
-    claim: ({ task: _, ...request }) => store.claim(request),
-  }),
+  'does not hear that a time has come': onRequest(({ dueAt: _, ...request }) => request),
+  'ignores the limit': onRequest((request) => ({ ...request, limit: 1_000 })),
+  'ignores the task that is asked for': onRequest(({ task: _, ...request }) => request),
   'mixes up queues': (store) => {
     const queues = new Set<string>();
     return {
@@ -468,15 +448,14 @@ const claims = broken('claim', {
       },
     };
   },
-  'does not give a token its leases again': (store) => ({
-    claim: async (request) => (await store.claim(request)).filter(({ cause }) => cause !== 'held'),
-  }),
-  'gives a token that asks again a new fence': (store) => ({
-    claim: async (request) =>
-      (await store.claim(request)).map((lease) =>
-        lease.cause === 'held' ? { ...lease, fence: lease.fence + 1, cause: 'expired' } : lease,
-      ),
-  }),
+  'does not give a token its leases again': onLeases((leases) =>
+    leases.filter(({ cause }) => cause !== 'held'),
+  ),
+  'gives a token that asks again a new fence': onLeases((leases) =>
+    leases.map((lease) =>
+      lease.cause === 'held' ? { ...lease, fence: lease.fence + 1, cause: 'expired' } : lease,
+    ),
+  ),
   'never fires a clock': onCommit(({ head }) => ({ head: head && { ...head, dueAt: undefined } })),
   'fires clocks that have time': onCommit(({ head }) => ({
     head: head?.dueAt ? { ...head, dueAt: '2020-01-01T00:00:00.000Z' } : head,
@@ -526,12 +505,9 @@ const claims = broken('claim', {
       return given;
     },
   }),
-  'gives out every task of an id as one': (store) => ({
-    claim: async (request) => {
-      const given = await store.claim(request);
-      return given.filter(({ taskId }, n) => given.findIndex((lease) => lease.taskId === taskId) === n);
-    },
-  }),
+  'gives out every task of an id as one': onLeases((given) =>
+    given.filter(({ taskId }, n) => given.findIndex((lease) => lease.taskId === taskId) === n),
+  ),
 });
 
 const reads = [
@@ -581,15 +557,9 @@ const reads = [
     'refuses one task too early': onCommit(({ turn }) => ({
       turn: turn?.waitingAtMost ? { ...turn, waitingAtMost: turn.waitingAtMost - 1 } : turn,
     })),
-    'keeps what it refuses because none may wait': (store) => ({
-      commit: async (commit) => {
-        try {
-          return await store.commit(commit);
-        } catch (error) {
-          if (StoreError.is(error, 'QUEUE_FULL')) await store.commit({ ...commit, turn: undefined });
-          throw error;
-        }
-      },
+    'keeps what it refuses because none may wait': onRefusal('QUEUE_FULL', async (commit, store) => {
+      await store.commit({ ...commit, turn: undefined });
+      return undefined;
     }),
     'refuses a turn that begins at once, where none may wait': (store) => ({
       commit: async (commit) => {
@@ -722,26 +692,13 @@ const lists = broken('list', {
     const later = tasks.filter(({ head }) => head.statusAt !== query.statusSince);
     return { tasks: later.slice(0, query.limit), total: later.length };
   }),
-  'gives more bytes than a page may have': (store) => ({
-    list: (scope, query) => store.list(scope, { ...query, bytes: undefined }),
-  }),
+  'gives more bytes than a page may have': onQuery(() => ({ bytes: undefined })),
   'ends a page early without saying so': onList(({ tasks, total }) => ({ tasks, total })),
-  'ignores the context': (store) => ({
-    list: (scope, query) => store.list(scope, { ...query, contextId: undefined }),
-  }),
-  'lists everything by a text that it cannot search': (store) => ({
-    list: (scope, query) => store.list(scope, { ...query, text: undefined }),
-  }),
-  'ignores labels': (store) => ({
-    list: (scope, query) => store.list(scope, { ...query, labels: undefined }),
-  }),
-  'takes one label for all of them': (store) => ({
-    list: (scope, query) => store.list(scope, { ...query, labels: query.labels?.slice(0, 1) }),
-  }),
-  'takes no labels for none at all': (store) => ({
-    list: (scope, query) =>
-      store.list(scope, { ...query, labels: query.labels?.length ? query.labels : ['x'] }),
-  }),
+  'ignores the context': onQuery(() => ({ contextId: undefined })),
+  'lists everything by a text that it cannot search': onQuery(() => ({ text: undefined })),
+  'ignores labels': onQuery(() => ({ labels: undefined })),
+  'takes one label for all of them': onQuery(({ labels }) => ({ labels: labels?.slice(0, 1) })),
+  'takes no labels for none at all': onQuery(({ labels }) => ({ labels: labels?.length ? labels : ['x'] })),
   'finds a part of a label': (store) => ({
     list: async (scope, { labels, ...query }) => {
       if (!labels) return store.list(scope, query);
@@ -750,18 +707,10 @@ const lists = broken('list', {
       return { tasks: found.slice(0, query.limit), total: found.length };
     },
   }),
-  'takes an empty context for none': (store) => ({
-    list: (scope, query) => store.list(scope, { ...query, contextId: query.contextId || undefined }),
-  }),
-  'ignores the state': (store) => ({
-    list: (scope, query) => store.list(scope, { ...query, state: undefined }),
-  }),
-  'always shows logs that are no tasks': (store) => ({
-    list: (scope, query) => store.list(scope, { ...query, answered: true }),
-  }),
-  'never shows logs that are no tasks': (store) => ({
-    list: (scope, query) => store.list(scope, { ...query, answered: false }),
-  }),
+  'takes an empty context for none': onQuery(({ contextId }) => ({ contextId: contextId || undefined })),
+  'ignores the state': onQuery(() => ({ state: undefined })),
+  'always shows logs that are no tasks': onQuery(() => ({ answered: true })),
+  'never shows logs that are no tasks': onQuery(() => ({ answered: false })),
   'gives the last fact instead of the one of the status': onList(async (page, _, store, scope) => ({
     ...page,
     tasks: await Promise.all(
@@ -816,24 +765,35 @@ const isolation = [
     'trims ids': withIds((id) => id.trim() || id),
     'folds accents together': withIds((id) => id.normalize('NFC')),
     'cuts ids off': withIds((id) => id.slice(0, 255)),
-    'makes keys that are too long for an index': (store) => ({
-      commit: (commit) =>
-        Buffer.byteLength(commit.scope + commit.taskId) > 2_704
-          ? Promise.reject(new StoreError('UNAVAILABLE', 'index row size exceeds btree maximum 2704'))
-          : store.commit(commit),
-    }),
-    'takes ids of 3,070 bytes, but not two of them in one key': (store) => ({
-      commit: (commit) =>
-        Buffer.byteLength(commit.scope + commit.taskId) > 4_096
-          ? Promise.reject(new StoreError('UNAVAILABLE', 'The key is too long'))
-          : store.commit(commit),
-    }),
+    'makes keys that are too long for an index': withKeysOf(2_704),
+    'takes ids of 3,070 bytes, but not two of them in one key': withKeysOf(4_096),
     'runs scope and task together': (store) => ({
       commit: (commit) => store.commit({ ...commit, scope: '', taskId: `${commit.scope}:${commit.taskId}` }),
       readFacts: (scope, taskId, ...rest) => store.readFacts('', `${scope}:${taskId}`, ...rest),
     }),
   }),
 ];
+
+/** Notifies by itself, of all tasks and queues. */
+const notifying =
+  (commit: (commit: () => Promise<Committed>, notifyAll: () => void) => Promise<Committed>): Break =>
+  (store) => {
+    const subscribers = new Set<() => void>();
+    return {
+      subscribe: async (_, notify) => {
+        const subscriber = () => notify();
+        subscribers.add(subscriber);
+        return () => void subscribers.delete(subscriber);
+      },
+      commit: (one) =>
+        commit(
+          async () => store.commit(one),
+          () => {
+            for (const subscriber of subscribers) subscriber();
+          },
+        ),
+    };
+  };
 
 const notifications = [
   ...broken('subscribe', {
@@ -869,52 +829,23 @@ const notifications = [
         subscribe: (topic, notify) => store.subscribe(topic, () => (silent ? undefined : notify())),
       };
     },
-    'rejects a commit whose subscriber throws': (store) => {
-      const subscribers = new Set<() => void>();
-      return {
-        subscribe: async (_, notify) => {
-          const subscriber = () => notify();
-          subscribers.add(subscriber);
-          return () => void subscribers.delete(subscriber);
-        },
-        commit: async (commit) => {
-          const committed = await store.commit(commit);
-          for (const subscriber of subscribers) subscriber();
-          return committed;
-        },
-      };
-    },
-    'notifies no one after a subscriber that throws': (store) => {
-      const subscribers = new Set<() => void>();
-      return {
-        subscribe: async (_, notify) => {
-          const subscriber = () => notify();
-          subscribers.add(subscriber);
-          return () => void subscribers.delete(subscriber);
-        },
-        commit: async (commit) => {
-          const committed = await store.commit(commit);
-          try {
-            for (const subscriber of subscribers) subscriber();
-          } catch {}
-          return committed;
-        },
-      };
-    },
-    'notifies before the commit can be read': (store) => {
-      const waiting = new Set<() => void>();
-      return {
-        subscribe: async (_, notify) => {
-          waiting.add(notify);
-          return () => void waiting.delete(notify);
-        },
-        commit: async (commit) => {
-          for (const notify of waiting) notify();
-          await soon();
-          return store.commit(commit);
-        },
-      };
-    },
+    'rejects a commit whose subscriber throws': notifying(async (commit, notifyAll) => {
+      const committed = await commit();
+      notifyAll();
+      return committed;
+    }),
+    'notifies no one after a subscriber that throws': notifying(async (commit, notifyAll) => {
+      const committed = await commit();
+      try {
+        notifyAll();
+      } catch {}
+      return committed;
+    }),
+    'notifies before the commit can be read': notifying(async (commit, notifyAll) => {
+      notifyAll();
+      await soon();
+      return commit();
+    }),
   }),
   ...broken('deletions', {
     'keeps the last turn of a caller that it is to forget': () => ({ forgetTurns: async () => {} }),
@@ -1035,20 +966,15 @@ const sabotaged: Broken[] = [
 ];
 
 /** Changes the schedule of every claim. */
-const onSchedule =
-  (change: (schedule: TurnSchedule) => TurnSchedule | undefined): Break =>
-  (store) => ({
-    claim: ({ schedule, ...request }) => {
-      const changed = schedule && change(schedule);
-      return store.claim(changed ? { ...request, schedule: changed } : request);
-    },
+const onSchedule = (change: (schedule: TurnSchedule) => TurnSchedule | undefined): Break =>
+  onRequest(({ schedule, ...request }) => {
+    const changed = schedule && change(schedule);
+    return changed ? { ...request, schedule: changed } : request;
   });
 /** Counts the turns of each claim alone. */
-const alone: Break = (store) => ({
-  async claim({ schedule, ...request }) {
-    const limit = Math.min(request.limit, schedule?.concurrency ?? request.limit);
-    return store.claim({ ...request, limit, ...(schedule && { schedule: {} }) });
-  },
+const alone = onRequest(({ schedule, ...request }) => {
+  const limit = Math.min(request.limit, schedule?.concurrency ?? request.limit);
+  return { ...request, limit, ...(schedule && { schedule: {} }) };
 });
 
 const schedules = broken('a schedule', {
@@ -1091,12 +1017,9 @@ const schedules = broken('a schedule', {
       },
     };
   },
-  'leaves what a dead holder left while no turn may start': (store) => ({
-    async claim(request) {
-      const leases = await store.claim(request);
-      return leases.filter(({ cause }) => cause !== 'expired' || !request.schedule);
-    },
-  }),
+  'leaves what a dead holder left while no turn may start': onLeases((leases, { schedule }) =>
+    leases.filter(({ cause }) => cause !== 'expired' || !schedule),
+  ),
 });
 
 /** Buckets that are kept in a map, with something wrong about them. */

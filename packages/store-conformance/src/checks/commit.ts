@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { section } from '../fixture/check.ts';
-import { picked, refuses, same } from '../fixture/expectations.ts';
+import { each, picked, refuses, same } from '../fixture/expectations.ts';
 import { vandalize } from '../fixture/vandalize.ts';
 import { at, chunk, completed, created, received, status, working } from '../samples/facts.ts';
 import { freshCommitId, logOf } from '../samples/log.ts';
 import { nth } from '../samples/present.ts';
 import { snapshotAt } from '../samples/snapshot.ts';
+import { acquire, claim, release, wanted } from '../samples/turns.ts';
 
 export const commitChecks = section('commit', {
   async 'makes facts, positions, commit ids and head readable'({ store }) {
@@ -33,8 +34,7 @@ export const commitChecks = section('commit', {
     await log.create({ commitId: 'one' });
     await log.commit([working()], { commitId: 'two' });
     await log.append(chunk(1), 'key', { commitId: 'three' });
-    const ids = (await log.load()).facts.map(({ commitId }) => commitId);
-    assert.deepEqual(ids, ['one', 'one', 'two', 'three']);
+    same(each((await log.load()).facts, 'commitId'), ['one', 'one', 'two', 'three']);
   },
 
   async 'keeps every member of a head and forgets those that the next head leaves out'({ store }) {
@@ -61,10 +61,7 @@ export const commitChecks = section('commit', {
     await log.commit([chunk(1)]);
     const kept = await log.load();
     same(kept.snapshot, snapshotAt(2));
-    assert.deepEqual(
-      kept.facts.map(({ version }) => version),
-      [3, 4],
-    );
+    same(each(kept.facts, 'version'), [3, 4]);
     await log.commit([chunk(2)], { snapshot: snapshotAt(5) });
     const replaced = await log.load();
     same(replaced.snapshot, snapshotAt(5));
@@ -104,14 +101,14 @@ export const commitChecks = section('commit', {
     const late = log.prepare([working(at(9)), chunk(1), status('TASK_STATE_FAILED', at(9))], {
       snapshot: snapshotAt(5),
       once: 'key',
-      turn: { queue: 'q', want: true },
+      ...wanted,
     });
     await log.commit([working(at(1))]);
     const before = { log: await log.load(), page: await store.list('s', { limit: 9 }) };
     await refuses('VERSION_CONFLICT', store.commit(late));
     same({ log: await log.load(), page: await store.list('s', { limit: 9 }) }, before);
     assert.equal(await store.waiting('q'), 0);
-    same(await store.claim({ queue: 'q', holder: 'h', ttlMs: 60_000, limit: 9 }), []);
+    same(await claim(store, 'h'), []);
     same(await log.commit([chunk(1)], { once: 'key' }), { version: 4 });
   },
 
@@ -121,28 +118,20 @@ export const commitChecks = section('commit', {
     await log.commit([completed()]);
     const before = await log.load();
     await refuses('LOG_CLOSED', log.commit([chunk(1)]));
-    await refuses('LOG_CLOSED', log.commit([], { turn: { queue: 'q', release: true, want: true } }));
-    await refuses(
-      'LOG_CLOSED',
-      log.commit([chunk(1)], { turn: { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } } }),
-    );
+    await refuses('LOG_CLOSED', log.commit([], release(true)));
+    await refuses('LOG_CLOSED', log.commit([chunk(1)], acquire('h')));
     same(await log.load(), before);
   },
 
   async 'refuses commits that contradict themselves'({ store }) {
     const log = logOf(store);
     await log.create();
-    const turn = { queue: 'q' };
-    await refuses('INVALID_COMMIT', log.commit([chunk(1)], { head: undefined }));
-    await refuses('INVALID_COMMIT', log.commit([chunk(1)], { head: log.head }));
-    await refuses('INVALID_COMMIT', log.commit([], { turn }));
-    await refuses('INVALID_COMMIT', log.append(chunk(1), undefined, { once: undefined }));
-    await refuses('INVALID_COMMIT', log.append(chunk(1), 'a', { facts: [] }));
-    await refuses('INVALID_COMMIT', log.append(chunk(1), 'a', { head: log.head }));
-    await refuses('INVALID_COMMIT', log.append(chunk(1), 'a', { snapshot: snapshotAt(3) }));
-    await refuses('INVALID_COMMIT', log.append(chunk(1), 'a', { turn: { ...turn, release: true } }));
-    const acquire = { holder: 'h', ttlMs: 60_000 };
-    await refuses('INVALID_COMMIT', log.append(chunk(1), 'a', { turn: { ...turn, acquire } }));
+    for (const head of [undefined, log.head])
+      await refuses('INVALID_COMMIT', log.commit([chunk(1)], { head }));
+    await refuses('INVALID_COMMIT', log.commit([], { turn: { queue: 'q' } }));
+    const more = [{ once: undefined }, { facts: [] }, { head: log.head }, { snapshot: snapshotAt(3) }];
+    for (const each of [...more, release(), acquire('h')])
+      await refuses('INVALID_COMMIT', log.append(chunk(1), 'a', each));
     assert.equal((await log.load()).version, 2);
     same(await log.append(chunk(1), 'a'), { version: 3 });
   },

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { walk } from '../fixture/all-pages.ts';
 import { section } from '../fixture/check.ts';
-import { idsOf, same, subscribe } from '../fixture/expectations.ts';
+import { each, idsOf, same, subscribe } from '../fixture/expectations.ts';
 import { at, chunk, completed } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 import { oddIds, wide } from '../samples/odd-ids.ts';
+import { claim, lease, long } from '../samples/turns.ts';
 
 export const idChecks = section('ids', {
   async 'of tasks may be any text, and each is another task'({ store, reopen }) {
@@ -16,11 +17,7 @@ export const idChecks = section('ids', {
     for (const [n, taskId] of oddIds.entries()) {
       const stored = await again.readFacts('s', taskId, 2, 9);
       same(stored, [{ version: 3, commitId: taskId, fact: chunk(n + 1) }], `task ${JSON.stringify(taskId)}`);
-      const page = await again.list('s', { limit: 9, contextId: taskId });
-      assert.deepEqual(
-        page.tasks.map((task) => task.taskId),
-        [taskId],
-      );
+      same(idsOf((await again.list('s', { limit: 9, contextId: taskId })).tasks), [taskId]);
     }
     const pages = await walk(again, 's', { limit: 7 });
     const listed = pages.flatMap(({ tasks }) => idsOf(tasks));
@@ -29,15 +26,13 @@ export const idChecks = section('ids', {
   },
 
   async 'of scopes, queues, holders and keys may be any text too'({ store, second }) {
-    const turn = (id: string) => ({ queue: id, acquire: { holder: id, ttlMs: 60_000 } });
     for (const id of oddIds) {
-      const { lease } = await logOf(store, { scope: id, queue: id }).create({ turn: turn(id), once: id });
-      same(lease, { scope: id, taskId: 't', queue: id, holder: id, fence: 1, cause: 'committed' });
+      const turn = { queue: id, acquire: { holder: id, ttlMs: long } };
+      const made = await logOf(store, { scope: id, queue: id }).create({ turn, once: id });
+      same(made.lease, { ...lease(id, 1, 'committed'), scope: id, queue: id });
     }
     for (const id of oddIds) {
-      const [lease, ...more] = await second.claim({ queue: id, holder: id, ttlMs: 60_000, limit: 9 });
-      same(lease, { scope: id, taskId: 't', queue: id, holder: id, fence: 1, cause: 'held' });
-      same(more, []);
+      same(await claim(second, id, { queue: id }), [{ ...lease(id, 1, 'held'), scope: id, queue: id }]);
       same(await logOf(second, { scope: id }).append(chunk(1), id), { version: 1, repeated: true });
       assert.equal((await second.list(id, { limit: 9 })).total, 1);
     }
@@ -45,7 +40,7 @@ export const idChecks = section('ids', {
 
   async 'may all be as long as an id may be, at once'({ store, reopen }) {
     const [one, other] = [wide('a'), wide('b')];
-    const turn = { queue: one, acquire: { holder: one, ttlMs: 60_000 } };
+    const turn = { queue: one, acquire: { holder: one, ttlMs: long } };
     const create = async (taskId: string) => {
       const log = logOf(store, { scope: one, taskId, contextId: one, queue: one });
       await log.create({ turn, once: one, commitId: one });
@@ -56,21 +51,12 @@ export const idChecks = section('ids', {
     await closed.commit([completed(at(1))], { commitId: other });
     const again = await reopen();
     const listed = await again.list(one, { limit: 9, contextId: one });
-    assert.deepEqual(
-      listed.tasks.map(({ taskId }) => taskId === one),
-      [false, true],
-    );
+    same(idsOf(listed.tasks), [other, one]);
     const after = { statusAt: at(1), taskId: other };
     assert.equal((await again.list(one, { limit: 9, after })).tasks.length, 1);
-    const claim = { queue: one, holder: one, ttlMs: 60_000, limit: 9, taskId: one, scope: one };
-    assert.deepEqual(
-      (await again.claim(claim)).map(({ cause }) => cause),
-      ['held'],
-    );
-    same(await logOf(again, { scope: one, taskId: one }).append(chunk(1), one), {
-      version: 1,
-      repeated: true,
-    });
+    const task = { taskId: one, scope: one };
+    same(each(await claim(again, one, { queue: one, task }), 'cause'), ['held']);
+    same(await logOf(again, task).append(chunk(1), one), { version: 1, repeated: true });
     assert.equal(await again.prune({ closedBefore: at(2), limit: 9 }), 1);
     assert.equal((await again.load(one, one))?.version, 2);
   },
@@ -90,12 +76,8 @@ export const idChecks = section('ids', {
       await log.create();
       await log.append(chunk(n + 1));
     }
-    for (const [n, [scope, taskId]] of pairs.entries()) {
-      same(
-        (await store.readFacts(scope, taskId, 2, 9)).map(({ fact }) => fact),
-        [chunk(n + 1)],
-      );
-    }
+    for (const [n, [scope, taskId]] of pairs.entries())
+      same(each(await store.readFacts(scope, taskId, 2, 9), 'fact'), [chunk(n + 1)]);
   },
 
   async 'may be any text for watchers and for prune'(fixture) {

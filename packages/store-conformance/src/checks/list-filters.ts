@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TaskQuery } from '@batonjs/store';
-import { walk } from '../fixture/all-pages.ts';
+import { foundOf } from '../fixture/all-pages.ts';
 import { section } from '../fixture/check.ts';
 import { idsOf } from '../fixture/expectations.ts';
 import {
@@ -71,12 +71,7 @@ export const listFilterChecks = section('list', {
     const other = logOf(store, { scope: 'other', taskId: 't0' });
     other.labels = ['few'];
     await other.create();
-    const found = async (query: Partial<TaskQuery>) => {
-      const pages = await walk(second, 's', { limit: 2, ...query });
-      const ids = pages.flatMap(({ tasks }) => idsOf(tasks));
-      for (const { total } of pages) assert.equal(total, ids.length, JSON.stringify(query));
-      return ids.join(' ');
-    };
+    const found = (query: Partial<TaskQuery>) => foundOf(second, query);
     assert.equal(await found({ labels: [] }), 't9 t8 t7 t6 t5 t4 t3 t2 t1');
     assert.equal(await found({ labels: ['all'] }), 't9 t8 t7 t6 t5 t4 t3 t2 t1');
     assert.equal(await found({ labels: ['fewer'] }), 't9 t6 t3');

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { section } from '../fixture/check.ts';
-import { refuses, same } from '../fixture/expectations.ts';
+import { each, refuses, same } from '../fixture/expectations.ts';
 import { at, cancelRequested, chunk, completed, received, working } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 import { snapshotAt } from '../samples/snapshot.ts';
+import { acquire, claim, release, wanted, writer } from '../samples/turns.ts';
 
 export const openAppendChecks = section("an 'open' append", {
   async 'goes wherever the log ends and leaves head and snapshot alone'({ store }) {
@@ -58,10 +59,11 @@ export const openAppendChecks = section("an 'open' append", {
     const appends = Array.from({ length: 20 }, (_, n) =>
       logOf(n % 2 ? store : second).append(received(`m${n}`)),
     );
-    const positions = (await Promise.all(appends)).map(({ version }) => version);
+    const positions = each(await Promise.all(appends), 'version');
+    const sorted = positions.toSorted((a, b) => a - b);
     assert.deepEqual(
-      positions.toSorted((a, b) => a - b),
-      Array.from({ length: 20 }, (_, n) => n + 3),
+      sorted,
+      Array.from(sorted, (_, n) => n + 3),
     );
     const facts = (await log.load()).facts.slice(2);
     for (const [n, position] of positions.entries()) same(facts[position - 3]?.fact, received(`m${n}`));
@@ -69,25 +71,20 @@ export const openAppendChecks = section("an 'open' append", {
 
   async 'makes the holder of the lease fold it in first'({ store }) {
     const log = logOf(store);
-    await log.create({ turn: { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } } });
+    await log.create(acquire('h'));
     await log.append(received('m2'));
-    const writer = { fence: 1, holder: 'h' };
-    await refuses('VERSION_CONFLICT', log.commit([working()], { writer }));
+    await refuses('VERSION_CONFLICT', log.commit([working()], writer('h')));
     await log.catchUp();
-    same(await log.commit([working()], { writer }), { version: 4 });
+    same(await log.commit([working()], writer('h')), { version: 4 });
     same((await log.load()).head, log.head);
   },
 
   async 'may want a turn'({ store }) {
     const log = logOf(store);
     await log.create();
-    await log.append(received('m2'), 'message:m2', { turn: { queue: 'q', want: true } });
+    await log.append(received('m2'), 'message:m2', wanted);
     assert.equal(await store.waiting('q'), 1);
-    const leases = await store.claim({ queue: 'q', holder: 'h', ttlMs: 60_000, limit: 1 });
-    assert.deepEqual(
-      leases.map(({ cause }) => cause),
-      ['wanted'],
-    );
+    same(each(await claim(store, 'h'), 'cause'), ['wanted']);
   },
 });
 
@@ -106,35 +103,28 @@ export const onceChecks = section('once', {
   async 'answers before the version, the fence and the closing are checked'({ store }) {
     const log = logOf(store);
     await log.create({ once: 'message:m1' });
-    same(await logOf(store).create({ once: 'message:m1' }), { version: 1, repeated: true });
-    same(await log.commit([working()], { once: 'message:m1', writer: { fence: 7, holder: 'x' } }), {
-      version: 1,
-      repeated: true,
-    });
+    const counted = { version: 1, repeated: true };
+    same(await logOf(store).create({ once: 'message:m1' }), counted);
+    same(await log.commit([working()], { once: 'message:m1', ...writer('x', 7) }), counted);
     await log.append(cancelRequested(), 'cancel');
     await log.catchUp();
     await log.commit([completed()]);
     same(await log.append(cancelRequested(), 'cancel'), { version: 3, repeated: true });
-    same(await log.commit([working()], { once: 'message:m1' }), { version: 1, repeated: true });
+    same(await log.commit([working()], { once: 'message:m1' }), counted);
     await refuses('LOG_CLOSED', log.append(received('m2'), 'message:m2'));
   },
 
   async 'gives a repeated commit nothing: no lease, no turn, no snapshot, no release'({ store }) {
     const log = logOf(store);
-    await log.create({ once: 'key', turn: { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } } });
-    const turn = { queue: 'q', release: true, want: true };
-    const repeated = await log.commit([working()], { once: 'key', turn, snapshot: snapshotAt(3) });
-    same(repeated, { version: 1, repeated: true });
+    await log.create({ once: 'key', ...acquire('h') });
+    const counted = { version: 1, repeated: true };
+    same(await log.commit([working()], { once: 'key', ...release(true), snapshot: snapshotAt(3) }), counted);
     assert.equal(await store.waiting('q'), 0);
     assert.equal((await log.load()).snapshot, undefined);
-    same(await log.commit([working()], { writer: { fence: 1, holder: 'h' } }), { version: 3 });
-    await log.commit([], { turn: { queue: 'q', release: true } });
-    const acquire = { holder: 'other', ttlMs: 60_000 };
-    same(await log.commit([working()], { once: 'key', turn: { queue: 'q', acquire } }), {
-      version: 1,
-      repeated: true,
-    });
-    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 2, holder: 'other' } }));
+    same(await log.commit([working()], writer('h')), { version: 3 });
+    await log.commit([], release());
+    same(await log.commit([working()], { once: 'key', ...acquire('other') }), counted);
+    await refuses('FENCED', log.commit([chunk(1)], writer('other', 2)));
   },
 
   async 'is not used by a commit without a key'({ store }) {
@@ -163,7 +153,7 @@ export const onceChecks = section('once', {
     const log = logOf(store);
     await refuses('VERSION_CONFLICT', log.append(chunk(1), 'a'));
     await log.create();
-    await refuses('FENCED', log.commit([chunk(1)], { once: 'a', writer: { fence: 1, holder: 'h' } }));
+    await refuses('FENCED', log.commit([chunk(1)], { once: 'a', ...writer('h') }));
     same(await log.append(chunk(1), 'a'), { version: 3 });
   },
 
@@ -174,7 +164,7 @@ export const onceChecks = section('once', {
     );
     const results = await Promise.all(rivals);
     assert.equal(results.filter(({ repeated }) => !repeated).length, 1);
-    assert.deepEqual(new Set(results.map(({ version }) => version)), new Set([3]));
+    assert.deepEqual(new Set(each(results, 'version')), new Set([3]));
     assert.equal((await logOf(store).load()).version, 3);
   },
 });

@@ -5,9 +5,8 @@ import { idsOf, same } from '../fixture/expectations.ts';
 import { chunk, received } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 import { present } from '../samples/present.ts';
+import { acquire, claim, long, wanted } from '../samples/turns.ts';
 
-const ttlMs = 60_000;
-const wanted = { turn: { queue: 'q', want: true } };
 const names = Array.from({ length: 12 }, (_, n) => `t${n}`);
 
 const oldestFirst = (a: Lease, b: Lease): number => (a.taskId < b.taskId ? -1 : 1);
@@ -19,13 +18,13 @@ export const raceChecks = section('races', {
     const appends = names.flatMap((taskId) =>
       [1, 2, 3].map((n) => logOf(store, { taskId }).append(received(`m${n}`), `message:m${n}`, wanted)),
     );
-    const claims = names.map((_, n) => second.claim({ queue: 'q', holder: `h${n}`, ttlMs, limit: 2 }));
+    const claims = names.map((_, n) => claim(second, `h${n}`, { limit: 2 }));
     const racing = await Promise.all(claims);
     await Promise.all(appends);
-    const rest = await second.claim({ queue: 'q', holder: 'last', ttlMs, limit: 100 });
+    const rest = await claim(second, 'last', { limit: 100 });
     const leases = [...racing.flat(), ...rest].sort(oldestFirst);
     assert.deepEqual(idsOf(leases), [...names].sort(), 'Each task is claimed once while its lease lasts');
-    same(await store.renew(leases, ttlMs), leases, 'Each lease that was granted is still held');
+    same(await store.renew(leases, long), leases, 'Each lease that was granted is still held');
     for (const taskId of names) assert.equal((await store.load('s', taskId))?.version, 5);
   },
 
@@ -33,14 +32,13 @@ export const raceChecks = section('races', {
     const writers = names.map((taskId) => logOf(store, { taskId }));
     const leases: Lease[] = [];
     for (const log of writers) {
-      const acquire = { holder: `h ${log.taskId}`, ttlMs };
-      const { lease } = await log.create({ turn: { queue: 'q', acquire } });
+      const { lease } = await log.create(acquire(`h ${log.taskId}`));
       leases.push(present(lease, 'lease'));
     }
-    const renewals = [second.renew(leases, ttlMs)];
+    const renewals = [second.renew(leases, long)];
     const writes = writers.map((log, n) => log.commit([chunk(1)], { writer: leases[n] }));
-    renewals.push(second.renew(leases, ttlMs));
-    const claims = ['a', 'b', 'c'].map((holder) => second.claim({ queue: 'q', holder, ttlMs, limit: 100 }));
+    renewals.push(second.renew(leases, long));
+    const claims = ['a', 'b', 'c'].map((holder) => claim(second, holder, { limit: 100 }));
     await Promise.all(writes);
     for (const renewed of await Promise.all(renewals)) same(renewed, leases);
     for (const claimed of await Promise.all(claims)) same(claimed, []);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { section } from '../fixture/check.ts';
-import { refuses, same } from '../fixture/expectations.ts';
+import { each, refuses, same } from '../fixture/expectations.ts';
 import { vandalize } from '../fixture/vandalize.ts';
 import { chunk, created, received } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
@@ -20,27 +20,20 @@ export const loadChecks = section('load', {
   async 'is one consistent read while others write'({ store, second }) {
     const log = logOf(store);
     await log.create();
-    let writing = true;
     const write = async () => {
       for (let n = 3; n < 60; n++)
         await log.commit([chunk(n)], n % 7 ? {} : { snapshot: snapshotAt(n) }).then(soon);
     };
-    const read = async () => {
-      while (writing) {
+    const read = async (isWriting: () => boolean) => {
+      while (isWriting()) {
         const { head, version, snapshot, facts } = await logOf(second).load();
         assert.equal(head.version, version);
         const from = snapshot?.version ?? 0;
-        assert.deepEqual(
-          facts.map((fact) => fact.version),
-          positions(from + 1, version),
-        );
+        same(each(facts, 'version'), positions(from + 1, version));
         await soon();
       }
     };
-    const stop = () => {
-      writing = false;
-    };
-    await Promise.all([write().finally(stop), read()]);
+    await during(write, read);
   },
 
   async 'shares nothing with readers that a reader could change'({ store }) {
@@ -78,10 +71,7 @@ export const readFactsChecks = section('readFacts', {
     await log.commit(chunks(8));
     for (const limit of [1, 2, 9, 10, 11]) {
       const facts = await store.readFacts('s', 't', 1, limit);
-      assert.deepEqual(
-        facts.map(({ version }) => version),
-        positions(2, Math.min(10, limit + 1)),
-      );
+      same(each(facts, 'version'), positions(2, Math.min(10, limit + 1)));
     }
   },
 
@@ -98,7 +88,7 @@ export const readFactsChecks = section('readFacts', {
     await log.create({ commitId: 'first' });
     await log.commit(chunks(3), { commitId: 'second', snapshot: snapshotAt(5) });
     const versionsAfter = async (after: number, lastCommitId: string, limit = 9) =>
-      (await second.readFacts('s', 't', after, limit, lastCommitId)).map(({ version }) => version);
+      each(await second.readFacts('s', 't', after, limit, lastCommitId), 'version');
     assert.deepEqual(await versionsAfter(1, 'first'), [2, 3, 4, 5]);
     assert.deepEqual(await versionsAfter(2, 'first'), [3, 4, 5]);
     assert.deepEqual(await versionsAfter(3, 'second', 1), [4]);
@@ -125,10 +115,7 @@ export const readFactsChecks = section('readFacts', {
     const log = logOf(store);
     await log.create({ snapshot: snapshotAt(2) });
     for (let n = 1; n <= 20; n++) await log.commit([chunk(n)], { snapshot: snapshotAt(n + 2) });
-    assert.deepEqual(
-      (await store.readFacts('s', 't', 0, 99)).map(({ version }) => version),
-      positions(1, 22),
-    );
+    same(each(await store.readFacts('s', 't', 0, 99), 'version'), positions(1, 22));
   },
 
   async 'never shows half a commit to another handle'({ store, second }) {
@@ -140,27 +127,29 @@ export const readFactsChecks = section('readFacts', {
         await soon();
       }
     };
-    let writing = true;
-    const stop = () => {
-      writing = false;
-    };
-    const read = async () => {
+    const read = async (isWriting: () => boolean) => {
       let after = 2;
       for (let isLast = false; !isLast; await soon()) {
-        isLast = !writing;
+        isLast = !isWriting();
         const facts = await second.readFacts('s', 't', after, 1_000);
-        assert.deepEqual(
-          facts.map(({ version }) => version),
-          positions(after + 1, after + facts.length),
-        );
+        same(each(facts, 'version'), positions(after + 1, after + facts.length));
         assert.equal(facts.length % 3, 0);
         after += facts.length;
       }
       assert.equal(after, 122);
     };
-    await Promise.all([write().finally(stop), read()]);
+    await during(write, read);
   },
 });
+
+/** Reads while something is written, and is told whether it still is. */
+async function during(write: () => Promise<void>, read: (isWriting: () => boolean) => Promise<void>) {
+  let isWriting = true;
+  const stop = () => {
+    isWriting = false;
+  };
+  await Promise.all([write().finally(stop), read(() => isWriting)]);
+}
 
 /** Yields to other callbacks. */
 const soon = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -3,6 +3,7 @@ import { section } from '../fixture/check.ts';
 import { idsOf, refuses, same } from '../fixture/expectations.ts';
 import { chunk, completed, received } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
+import { acquire, writer } from '../samples/turns.ts';
 
 export const scopeChecks = section('what lies in another scope', {
   async 'cannot be read, listed or counted'({ store, second }) {
@@ -27,12 +28,12 @@ export const scopeChecks = section('what lies in another scope', {
   async 'cannot be written: the same ids are another task'({ store }) {
     const mine = logOf(store, { scope: 'mine' });
     const theirs = logOf(store, { scope: 'theirs' });
-    await mine.create({ once: 'key', turn: { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } } });
+    await mine.create({ once: 'key', ...acquire('h') });
     await refuses('VERSION_CONFLICT', theirs.append(received('m2')));
     same(await theirs.create({ once: 'key' }), { version: 2 });
-    await refuses('FENCED', theirs.commit([chunk(1)], { writer: { fence: 1, holder: 'h' } }));
+    await refuses('FENCED', theirs.commit([chunk(1)], writer('h')));
     await theirs.commit([completed()]);
-    same(await mine.commit([chunk(1)], { writer: { fence: 1, holder: 'h' } }), { version: 3 });
+    same(await mine.commit([chunk(1)], writer('h')), { version: 3 });
     assert.equal((await mine.load()).version, 3);
     assert.equal((await theirs.load()).head.closed, true);
   },

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { deletionsOf } from '@batonjs/store/rules';
 import { section } from '../../fixture/check.ts';
-import { refuses } from '../../fixture/expectations.ts';
+import { each, refuses } from '../../fixture/expectations.ts';
 import { at, completed, created, received } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
+import { claim, wanted } from '../../samples/turns.ts';
 import { closed } from './prune.ts';
 
 export const deletionChecks = section('deletions', {
   async 'remembers what it deleted, in the same step, for first commits that ask'({ store, second, reopen }) {
     const ids = Array.from({ length: 9 }, (_, n) => `t${n}`);
     for (const taskId of ids) await closed(logOf(store, { taskId }), 1);
-    const asking = { unlessDeleted: true, turn: { queue: 'q', want: true } };
+    const asking = { unlessDeleted: true, ...wanted };
     const repeat = (handle: typeof store, taskId: string) =>
       logOf(handle, { taskId }).create({ ...asking, commitId: `again ${taskId}` });
     await refuses('LOG_CLOSED', repeat(second, 't0'));
@@ -47,9 +48,7 @@ export const deletionChecks = section('deletions', {
     await refuses('VERSION_CONFLICT', repeat(store, 't0'));
     await refuses('INVALID_COMMIT', logOf(store, { taskId: 't0' }).append(received('m'), 'm', asking));
     // Its deletion is remembered again.
-    await store.commit({
-      ...logOf(store, { taskId: 't1' }).prepare([received(), created('t1'), completed(at(1))]),
-    });
+    await logOf(store, { taskId: 't1' }).commit([received(), created('t1'), completed(at(1))]);
     assert.equal(await store.prune({ closedBefore: at(10), limit: 99 }), 1);
     await refuses('LOG_DELETED', repeat(second, 't1'));
     await refuses('LOG_DELETED', repeat(await reopen(), 't8'));
@@ -82,15 +81,12 @@ export const deletionChecks = section('deletions', {
 
   async 'gives the next turn to a caller whose last one it is to forget'({ store, second }) {
     if (!store.schedules || !store.forgetTurns) return;
-    const turn = { queue: 'q', want: true, aheadMs: 0 };
+    const turn = { ...wanted.turn, aheadMs: 0 };
     const served = async (round: number) => {
       let order = '';
       for (const scope of ['a', 'b', 'c']) await logOf(store, { scope, taskId: `${round}` }).create({ turn });
-      for (const n of [1, 2, 3]) {
-        const holder = `h${round}${n}`;
-        const asked = { queue: 'q', holder, ttlMs: 60_000, limit: 1, schedule: {} };
-        for (const { scope } of await second.claim(asked)) order += scope;
-      }
+      for (const n of [1, 2, 3])
+        order += each(await claim(second, `h${round}${n}`, { limit: 1, schedule: {} }), 'scope').join('');
       return order;
     };
     await store.forgetTurns('q', 'c');

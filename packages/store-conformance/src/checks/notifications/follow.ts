@@ -1,7 +1,7 @@
 import type { StoredFact, TaskStore } from '@batonjs/store';
 import { override } from '../../faults/override.ts';
 import { type Fixture, section } from '../../fixture/check.ts';
-import { same, within } from '../../fixture/expectations.ts';
+import { each, same, within } from '../../fixture/expectations.ts';
 import { follow } from '../../fixture/follow.ts';
 import { chunk } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
@@ -60,10 +60,7 @@ export const followChecks = section('follow', {
       }
     };
     const [seen] = await Promise.all([collect(fixture, noticing, 0, 8), commits()]);
-    same(
-      seen.map(({ version }) => version),
-      [1, 2, 3, 4, 5, 6, 7, 8],
-    );
+    same(each(seen, 'version'), [1, 2, 3, 4, 5, 6, 7, 8]);
   },
 });
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { section } from '../../fixture/check.ts';
-import { ignoringUncaught, refuses, subscribe, within } from '../../fixture/expectations.ts';
+import { ignoringUncaught, refuses, subscribe, subscribeAll, within } from '../../fixture/expectations.ts';
 import { chunk, completed, received } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
+import { claim } from '../../samples/turns.ts';
 
 const topic = { scope: 's', taskId: 't' };
 
@@ -26,12 +27,12 @@ export const subscribeChecks = section('subscribe', {
   async 'notifies after a commit through another handle'(fixture) {
     const { store, second } = fixture;
     await logOf(store).create();
-    const subscribers = [await subscribe(store, topic, fixture), await subscribe(second, topic, fixture)];
+    const both = await subscribeAll([store, second], topic, fixture);
     await logOf(second).append(chunk(1));
-    for (const subscriber of subscribers) await subscriber.next('an append by the second handle');
+    await both.next('an append by the second handle');
     await logOf(store).append(chunk(2));
-    for (const subscriber of subscribers) await subscriber.next('an append by the first handle');
-    for (const subscriber of subscribers) await subscriber.stop();
+    await both.next('an append by the first handle');
+    await both.stop();
   },
 
   async 'notifies when the commit can be read'(fixture) {
@@ -45,20 +46,16 @@ export const subscribeChecks = section('subscribe', {
       if (facts.length === 3) isRead.resolve();
     });
     await log.commit([chunk(1)]);
-    await within(
-      fixture.timeoutMs,
-      isRead.promise,
-      'No subscriber was notified when the commit could be read',
-    );
+    const complaint = 'No subscriber was notified when the commit could be read';
+    await within(fixture.timeoutMs, isRead.promise, complaint);
     await unsubscribe();
   },
 
   async 'notifies every subscriber'(fixture) {
-    const subscribers = [];
-    for (let n = 0; n < 10; n++) subscribers.push(await subscribe(fixture.store, topic, fixture));
+    const ten = await subscribeAll(Array(10).fill(fixture.store), topic, fixture);
     await logOf(fixture.store).create();
-    for (const subscriber of subscribers) await subscriber.next('the first commit');
-    for (const subscriber of subscribers) await subscriber.stop();
+    await ten.next('the first commit');
+    await ten.stop();
   },
 
   async 'notifies a function that subscribed twice until the second subscription ends'({ store, timeoutMs }) {
@@ -84,11 +81,10 @@ export const subscribeChecks = section('subscribe', {
     await stopped.stop();
     await stopped.stop();
     const log = logOf(store);
-    for (let n = 0; n < 2; n++) {
-      if (n) await log.commit([chunk(n)]);
-      else await log.create();
-      await other.next(`commit ${n + 1}`);
-    }
+    await log.create();
+    await other.next('the first commit');
+    await log.commit([chunk(1)]);
+    await other.next('the second commit');
     assert.equal(stopped.notifications(), 0);
     await other.stop();
   },
@@ -100,10 +96,10 @@ export const subscribeChecks = section('subscribe', {
       const subscriber = await subscribe(handle, { queue }, fixture);
       await log.create({ turn: { queue, want: true } });
       await subscriber.next('a commit that wants a turn');
-      const [lease] = await store.claim({ queue, holder: `h ${queue}`, ttlMs: 60_000, limit: 1 });
+      const [lease] = await claim(store, `h ${queue}`, { queue });
       await log.commit([], { writer: lease, turn: { queue, release: true, want: true } });
       await subscriber.next('a release that wants another turn');
-      await store.claim({ queue, holder: `i ${queue}`, ttlMs: 60_000, limit: 1 });
+      await claim(store, `i ${queue}`, { queue });
       await log.commit([], { turn: { queue, release: true } });
       await log.append(received('m2'), 'message:m2', { turn: { queue, want: true } });
       await subscriber.next('an append that wants a turn');

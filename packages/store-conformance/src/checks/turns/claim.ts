@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
-import type { TaskStore } from '@batonjs/store';
 import { type Fixture, section } from '../../fixture/check.ts';
-import { elapse, eventually, idsOf, picked, refuses, same } from '../../fixture/expectations.ts';
+import { each, elapse, eventually, idsOf, picked, refuses, same } from '../../fixture/expectations.ts';
 import { chunk, completed, working } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { nth } from '../../samples/present.ts';
+import { acquire, claim, dueAfter, lease, long, release, wanted, writer } from '../../samples/turns.ts';
 
-const long = 60_000;
-const wanted = { turn: { queue: 'q', want: true } };
-const claim = (store: TaskStore, holder: string, more: object = {}) =>
-  store.claim({ queue: 'q', holder, ttlMs: long, limit: 10, ...more });
-const iso = (ms: number) => new Date(ms).toISOString();
-
-async function due({ store }: Fixture, taskId: string, dueAt: string) {
+/** A task that is due so many milliseconds from now. */
+async function due({ store, now }: Fixture, taskId: string, inMs: number) {
   const log = logOf(store, { taskId });
   await log.create({ turn: { queue: 'q' } });
-  await log.commit([working()], { head: { ...log.headAfter([working()]), dueAt } });
+  await log.commit([working()], dueAfter(log, [working()], now() + inMs));
   return log;
 }
 
@@ -23,18 +18,15 @@ export const claimChecks = section('claim', {
   async 'gives out a task that wants a turn, once'({ store, second }) {
     const log = logOf(store);
     await log.create(wanted);
-    const [lease] = await claim(second, 'a');
-    same(lease, { scope: 's', taskId: 't', queue: 'q', holder: 'a', fence: 1, cause: 'wanted' });
+    same(await claim(second, 'a'), [lease('a', 1, 'wanted')]);
     same(await claim(store, 'b'), []);
-    same(await log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }), { version: 3 });
+    same(await log.commit([chunk(1)], writer('a')), { version: 3 });
   },
 
   async 'leaves alone what wants nothing, was never queued, is held or is closed'({ store }) {
     await logOf(store, { taskId: 'idle' }).create({ turn: { queue: 'q' } });
     await logOf(store, { taskId: 'no queue' }).create();
-    await logOf(store, { taskId: 'held' }).create({
-      turn: { queue: 'q', acquire: { holder: 'x', ttlMs: long } },
-    });
+    await logOf(store, { taskId: 'held' }).create(acquire('x'));
     const closed = logOf(store, { taskId: 'closed' });
     await closed.create(wanted);
     await closed.commit([completed()]);
@@ -55,8 +47,7 @@ export const claimChecks = section('claim', {
     const { store, second } = fixture;
     await logOf(store).create(wanted);
     await claim(store, 'a', { ttlMs: 20 });
-    const [again] = await claim(second, 'a');
-    same(again, { scope: 's', taskId: 't', queue: 'q', holder: 'a', fence: 1, cause: 'held' });
+    same(await claim(second, 'a'), [lease('a', 1, 'held')]);
     await elapse(fixture, 30);
     same(await claim(store, 'b'), []);
     same(await logOf(store, { taskId: 'other' }).create(wanted), { version: 2 });
@@ -97,41 +88,29 @@ export const claimChecks = section('claim', {
     const log = logOf(store);
     await log.create(wanted);
     await claim(store, 'a');
-    await log.commit([], { writer: { fence: 1, holder: 'a' }, turn: { queue: 'q', release: true } });
+    await log.commit([], { ...writer('a'), ...release() });
     same(await claim(store, 'a'), []);
   },
 
   async 'gives out at most as many as asked for, and forgets none of the others'({ store }) {
     const taskIds = Array.from({ length: 7 }, (_, n) => `t${n}`);
     for (const taskId of taskIds) await logOf(store, { taskId }).create(wanted);
-    const given: string[] = [];
-    for (const [holder, count] of [
-      ['a', 3],
-      ['b', 3],
-      ['c', 1],
-      ['d', 0],
-    ] as const) {
-      const leases = await claim(store, holder, { limit: 3 });
-      assert.equal(leases.length, count);
-      given.push(...idsOf(leases));
-    }
-    assert.deepEqual(given.toSorted(), taskIds);
+    const given: string[][] = [];
+    for (const holder of ['a', 'b', 'c', 'd']) given.push(idsOf(await claim(store, holder, { limit: 3 })));
+    assert.deepEqual(each(given, 'length'), [3, 3, 1, 0]);
+    assert.deepEqual(given.flat().toSorted(), taskIds);
   },
 
   async 'gives out at most as many as asked for, whatever made them ready'(fixture) {
-    const { store, now } = fixture;
-    for (const taskId of ['a1', 'a2', 'a3'])
-      await logOf(store, { taskId }).create({ turn: { queue: 'q', acquire: { holder: 'x', ttlMs: 5 } } });
+    const { store } = fixture;
+    for (const taskId of ['a1', 'a2', 'a3']) await logOf(store, { taskId }).create(acquire('x', 5));
     await elapse(fixture, 10);
     for (const taskId of ['b1', 'b2', 'b3']) await logOf(store, { taskId }).create(wanted);
-    for (const taskId of ['c1', 'c2', 'c3']) await due(fixture, taskId, iso(now() - 1_000));
-    const given: string[] = [];
-    for (let n = 0; n < 5; n++) {
-      const leases = await claim(store, `h${n}`, { limit: 2 });
-      assert.equal(leases.length, n < 4 ? 2 : 1);
-      given.push(...idsOf(leases));
-    }
-    assert.deepEqual(given.toSorted(), ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'c3']);
+    for (const taskId of ['c1', 'c2', 'c3']) await due(fixture, taskId, -1_000);
+    const given: string[][] = [];
+    for (let n = 0; n < 5; n++) given.push(idsOf(await claim(store, `h${n}`, { limit: 2 })));
+    assert.deepEqual(each(given, 'length'), [2, 2, 2, 2, 1]);
+    assert.deepEqual(given.flat().toSorted(), ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'c3']);
     assert.equal((await claim(store, 'h0', { limit: 1 })).length, 1);
   },
 
@@ -163,91 +142,70 @@ export const claimChecks = section('claim', {
 
   async 'gives out what a dead holder left, again and again'(fixture) {
     const { store } = fixture;
-    await logOf(store).create({ turn: { queue: 'q', acquire: { holder: 'a', ttlMs: 5 } } });
-    for (const [holder, fence] of [
-      ['b', 2],
-      ['c', 3],
-    ] as const) {
+    await logOf(store).create(acquire('a', 5));
+    for (const [n, holder] of ['b', 'c'].entries()) {
       await elapse(fixture, 10);
-      const leases = await claim(store, holder, { ttlMs: 5 });
-      assert.deepEqual(
-        leases.map((lease) => [lease.fence, lease.cause]),
-        [[fence, 'expired']],
-      );
+      same(await claim(store, holder, { ttlMs: 5 }), [lease(holder, n + 2, 'expired')]);
     }
   },
 
   async 'gives out what waits, however many older tasks their holders keep'(fixture) {
     const { store } = fixture;
-    for (let n = 0; n < 4; n++)
-      await logOf(store, { taskId: `kept ${n}` }).create({
-        turn: { queue: 'q', acquire: { holder: 'busy', ttlMs: 5 } },
-      });
+    for (let n = 0; n < 4; n++) await logOf(store, { taskId: `kept ${n}` }).create(acquire('busy', 5));
     await elapse(fixture, 10);
     await logOf(store, { taskId: 'waits' }).create(wanted);
     // A store that cannot ask gives out the others as well.
     const given: string[] = [];
-    for (let n = 0; n < 4; n++) {
-      const leases = await claim(store, `h${n}`, { limit: 2, isKept: () => true });
-      given.push(...idsOf(leases));
-    }
+    for (let n = 0; n < 4; n++)
+      given.push(...idsOf(await claim(store, `h${n}`, { limit: 2, isKept: () => true })));
     assert.ok(given.includes('waits'), `gave out ${given.join(', ') || 'nothing'}`);
   },
 
   async 'gives out what a dead holder left after the store was opened again'(fixture) {
-    await logOf(fixture.store).create({ turn: { queue: 'q', acquire: { holder: 'a', ttlMs: 5 } } });
+    await logOf(fixture.store).create(acquire('a', 5));
     const reopened = { ...fixture, store: await fixture.reopen() };
     await elapse(reopened, 10);
     // While no process has the store open, its clock may stand still: what ran out runs a little longer then.
-    const lease = await eventually(
-      reopened,
-      async () => (await claim(reopened.store, 'b'))[0],
-      'What a dead holder left was not given out',
+    const again = async () => (await claim(reopened.store, 'b'))[0];
+    same(
+      await eventually(reopened, again, 'What a dead holder left was not given out'),
+      lease('b', 2, 'expired'),
     );
-    assert.equal(lease.cause, 'expired');
   },
 
   async 'gives out a task whose clock ran out, but not while it is held'(fixture) {
-    const { store, now } = fixture;
-    const log = await due(fixture, 'past', iso(now() - 1_000));
-    await due(fixture, 'future', iso(now() + 3_600_000));
-    const [lease, ...others] = await claim(store, 'a');
-    assert.deepEqual([lease?.taskId, lease?.cause, others.length], ['past', 'due', 0]);
+    const { store } = fixture;
+    const log = await due(fixture, 'past', -1_000);
+    await due(fixture, 'future', 3_600_000);
+    assert.deepEqual(picked(await claim(store, 'a'), 'taskId', 'cause'), [['past', 'due']]);
     same(await claim(store, 'b'), []);
     const { dueAt: _, ...head } = log.headAfter([chunk(1)]);
-    const writer = { fence: 1, holder: 'a' };
-    await log.commit([chunk(1)], { head, writer, turn: { queue: 'q', release: true } });
+    await log.commit([chunk(1)], { head, ...writer('a'), ...release() });
     same(await claim(store, 'b'), []);
   },
 
   async 'gives out a task when its clock runs out'(fixture) {
-    await due(fixture, 't', iso(fixture.now() + 40));
+    await due(fixture, 't', 40);
     await elapse(fixture, 60);
-    assert.deepEqual(
-      (await claim(fixture.store, 'a')).map(({ cause }) => cause),
-      ['due'],
-    );
+    same(each(await claim(fixture.store, 'a'), 'cause'), ['due']);
   },
 
   async 'gives out a task before its clock runs out to who names that time'(fixture) {
-    const { store, now } = fixture;
-    const dueAt = Math.floor(now()) + 3_600_000;
-    await due(fixture, 't', iso(dueAt));
+    const { store } = fixture;
+    const log = await due(fixture, 't', 3_600_000);
+    const dueAt = Date.parse(log.head?.dueAt ?? '');
     const task = { scope: 's', taskId: 't' };
     same(await claim(store, 'a', { task, dueAt: dueAt - 1 }), []);
     same(await claim(store, 'a', { dueAt }), []);
-    const [lease] = await claim(store, 'a', { task, dueAt });
-    assert.equal(lease?.cause, 'due');
+    same(each(await claim(store, 'a', { task, dueAt }), 'cause'), ['due']);
   },
 
   async 'goes by the clock of the newest head'(fixture) {
     const { store, now } = fixture;
-    const log = await due(fixture, 't', iso(now() - 1_000));
-    await log.commit([chunk(1)], {
-      head: { ...log.headAfter([chunk(1)]), dueAt: iso(now() + 3_600_000) },
-    });
+    const log = await due(fixture, 't', -1_000);
+    await log.commit([chunk(1)], dueAfter(log, [chunk(1)], now() + 3_600_000));
     same(await claim(store, 'a'), []);
-    await log.commit([chunk(2)], { head: { ...log.headAfter([chunk(2)]), dueAt: iso(now() - 1) } });
+    await log.commit([chunk(2)], dueAfter(log, [chunk(2)], now() - 1));
     assert.equal((await claim(store, 'a')).length, 1);
   },
 
@@ -258,20 +216,14 @@ export const claimChecks = section('claim', {
     same(await claim(store, 'a'), []);
     assert.equal(await store.waiting('q'), 0);
     assert.equal(await store.waiting('p'), 1);
-    assert.deepEqual(
-      (await claim(store, 'a', { queue: 'p' })).map(({ queue }) => queue),
-      ['p'],
-    );
+    same(each(await claim(store, 'a', { queue: 'p' }), 'queue'), ['p']);
   },
 
   async 'makes the claimed lease the only one that can write'({ store }) {
     const log = logOf(store);
     await log.create(wanted);
     await claim(store, 'a');
-    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 1, holder: 'b' } }));
-    assert.equal(
-      (await log.commit([chunk(1)], { turn: { queue: 'q', acquire: { holder: 'b', ttlMs: long } } })).lease,
-      undefined,
-    );
+    await refuses('FENCED', log.commit([chunk(1)], writer('b')));
+    assert.equal((await log.commit([chunk(1)], acquire('b'))).lease, undefined);
   },
 });

@@ -5,18 +5,7 @@ import { elapse, eventually, refuses, same } from '../../fixture/expectations.ts
 import { chunk, completed, received, working } from '../../samples/facts.ts';
 import { type Log, logOf } from '../../samples/log.ts';
 import { present } from '../../samples/present.ts';
-
-const long = 60_000;
-const acquire = (holder: string, ttlMs = long) => ({ turn: { queue: 'q', acquire: { holder, ttlMs } } });
-const release = (want?: boolean) => ({ turn: { queue: 'q', release: true, want } });
-const lease = (holder: string, fence: number, cause: Lease['cause']): Lease => ({
-  scope: 's',
-  taskId: 't',
-  queue: 'q',
-  holder,
-  fence,
-  cause,
-});
+import { acquire, claim, dueAfter, lease, long, release, wanted, writer } from '../../samples/turns.ts';
 
 export const leaseChecks = section('a lease', {
   async 'comes with a commit that asks for it while no process holds the task'({ store }) {
@@ -30,12 +19,12 @@ export const leaseChecks = section('a lease', {
     assert.equal((await log.commit([chunk(1)], acquire('b'))).lease, undefined);
     await elapse(fixture, 10);
     assert.equal((await log.commit([chunk(2)], acquire('b'))).lease, undefined);
-    same(await log.commit([chunk(3)], { writer: { fence: 1, holder: 'a' } }), { version: 5 });
+    same(await log.commit([chunk(3)], writer('a')), { version: 5 });
   },
 
   async 'clears what was wanted'({ store }) {
     const log = logOf(store);
-    await log.create({ turn: { queue: 'q', want: true } });
+    await log.create(wanted);
     assert.equal(await store.waiting('q'), 1);
     await log.commit([chunk(1)], acquire('a'));
     assert.equal(await store.waiting('q'), 0);
@@ -45,12 +34,12 @@ export const leaseChecks = section('a lease', {
     const log = logOf(store);
     await log.create(acquire('a'));
     const before = await log.load();
-    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 2, holder: 'a' } }));
-    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 0, holder: 'a' } }));
-    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 1, holder: 'b' } }));
-    await refuses('FENCED', second.commit(log.prepare([chunk(1)], { writer: { fence: 1, holder: 'A' } })));
+    await refuses('FENCED', log.commit([chunk(1)], writer('a', 2)));
+    await refuses('FENCED', log.commit([chunk(1)], writer('a', 0)));
+    await refuses('FENCED', log.commit([chunk(1)], writer('b')));
+    await refuses('FENCED', second.commit(log.prepare([chunk(1)], writer('A'))));
     same(await log.load(), before);
-    same(await log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }), { version: 3 });
+    same(await log.commit([chunk(1)], writer('a')), { version: 3 });
   },
 
   async 'can be read: its fence, its holder, and whether a turn is wanted'({ store, second }) {
@@ -58,7 +47,7 @@ export const leaseChecks = section('a lease', {
     const twice = (value: unknown) => store.lease && [value, value];
     same(await read(), twice(undefined));
     const log = logOf(store);
-    await log.create({ turn: { queue: 'q', want: true } });
+    await log.create(wanted);
     same(await read(), twice({ fence: 0, isWanted: true }));
     await log.commit([chunk(1)], acquire('a'));
     same(await read(), twice({ fence: 1, holder: 'a', isWanted: false }));
@@ -69,10 +58,10 @@ export const leaseChecks = section('a lease', {
 
   async 'is needed by a write that names one'({ store }) {
     const log = logOf(store);
-    await refuses('FENCED', log.create({ writer: { fence: 1, holder: 'a' } }));
+    await refuses('FENCED', log.create(writer('a')));
     await log.create();
-    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }));
-    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 0, holder: 'a' } }));
+    await refuses('FENCED', log.commit([chunk(1)], writer('a')));
+    await refuses('FENCED', log.commit([chunk(1)], writer('a', 0)));
   },
 
   async 'does not keep out those who write without one'({ store }) {
@@ -84,9 +73,8 @@ export const leaseChecks = section('a lease', {
   async 'is given back by its release: a late write is fenced'({ store }) {
     const log = logOf(store);
     await log.create(acquire('a'));
-    const writer = { fence: 1, holder: 'a' };
-    same(await log.commit([], { ...release(), writer }), { version: 2 });
-    await refuses('FENCED', log.commit([chunk(1)], { writer }));
+    same(await log.commit([], { ...release(), ...writer('a') }), { version: 2 });
+    await refuses('FENCED', log.commit([chunk(1)], writer('a')));
     same(await store.renew([lease('a', 1, 'committed')], long), []);
     same((await log.load()).version, 2);
   },
@@ -94,34 +82,32 @@ export const leaseChecks = section('a lease', {
   async 'is given back by the release that comes with facts'({ store }) {
     const log = logOf(store);
     await log.create(acquire('a'));
-    const writer = { fence: 1, holder: 'a' };
-    same(await log.commit([working()], { turn: { queue: 'q', release: true }, writer }), { version: 3 });
-    await refuses('FENCED', log.commit([chunk(1)], { writer }));
+    same(await log.commit([working()], { ...release(), ...writer('a') }), { version: 3 });
+    await refuses('FENCED', log.commit([chunk(1)], writer('a')));
   },
 
   async 'is not given back by a release that has not seen the whole log'({ store }) {
     const log = logOf(store);
     await log.create(acquire('a'));
-    await log.append(received('m2'), 'message:m2', { turn: { queue: 'q', want: true } });
-    const writer = { fence: 1, holder: 'a' };
-    await refuses('VERSION_CONFLICT', log.commit([], { ...release(), writer }));
+    await log.append(received('m2'), 'message:m2', wanted);
+    await refuses('VERSION_CONFLICT', log.commit([], { ...release(), ...writer('a') }));
     same(await store.renew([lease('a', 1, 'committed')], long), [lease('a', 1, 'committed')]);
     await log.catchUp();
-    await log.commit([], { ...release(true), writer });
+    await log.commit([], { ...release(true), ...writer('a') });
     assert.equal(await store.waiting('q'), 1);
   },
 
   async 'leaves behind only what its release says is wanted'({ store }) {
     const log = logOf(store);
     await log.create(acquire('a'));
-    await log.commit([chunk(1)], { turn: { queue: 'q', want: true } });
-    same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
-    await log.commit([], { ...release(), writer: { fence: 1, holder: 'a' } });
+    await log.commit([chunk(1)], wanted);
+    same(await claim(store, 'b'), []);
+    await log.commit([], { ...release(), ...writer('a') });
     assert.equal(await store.waiting('q'), 0);
-    same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
+    same(await claim(store, 'b'), []);
     await log.commit([chunk(2)], acquire('c'));
-    await log.commit([], { ...release(true), writer: { fence: 2, holder: 'c' } });
-    same(await store.claim({ queue: 'q', holder: 'd', ttlMs: long, limit: 1 }), [lease('d', 3, 'wanted')]);
+    await log.commit([], { ...release(true), ...writer('c', 2) });
+    same(await claim(store, 'd'), [lease('d', 3, 'wanted')]);
   },
 
   async 'leaves behind the time at which its release says that the task is due, with facts or without'(
@@ -130,24 +116,23 @@ export const leaseChecks = section('a lease', {
     const { store, now } = fixture;
     const log = logOf(store);
     await log.create(acquire('a'));
-    const due = (ms: number) => ({ ...log.headAfter([]), dueAt: new Date(now() + ms).toISOString() });
-    await log.commit([], { ...release(), writer: { fence: 1, holder: 'a' }, head: due(3_600_000) });
-    same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
+    await log.commit([], { ...release(), ...writer('a'), ...dueAfter(log, [], now() + 3_600_000) });
+    same(await claim(store, 'b'), []);
     same((await log.load()).head, log.head);
     await log.commit([chunk(1)], acquire('b'));
-    await log.commit([], { ...release(), writer: { fence: 2, holder: 'b' }, head: due(-1_000) });
-    same(await store.claim({ queue: 'q', holder: 'c', ttlMs: long, limit: 1 }), [lease('c', 3, 'due')]);
+    await log.commit([], { ...release(), ...writer('b', 2), ...dueAfter(log, [], now() - 1_000) });
+    same(await claim(store, 'c'), [lease('c', 3, 'due')]);
   },
 
   async 'has a larger fence than every lease of the task before it'({ store, reopen }) {
     const log = logOf(store);
     await log.create(acquire('a'));
-    await log.commit([], { ...release(), writer: { fence: 1, holder: 'a' } });
+    await log.commit([], { ...release(), ...writer('a') });
     same((await log.commit([chunk(1)], acquire('a'))).lease, lease('a', 2, 'committed'));
-    await refuses('FENCED', log.commit([chunk(2)], { writer: { fence: 1, holder: 'a' } }));
+    await refuses('FENCED', log.commit([chunk(2)], writer('a')));
     const again = await reopen();
-    await again.commit(log.prepare([], { ...release(true), writer: { fence: 2, holder: 'a' } }));
-    same(await again.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), [lease('b', 3, 'wanted')]);
+    await again.commit(log.prepare([], { ...release(true), ...writer('a', 2) }));
+    same(await claim(again, 'b'), [lease('b', 3, 'wanted')]);
   },
 
   async 'is not lost by time alone'(fixture) {
@@ -155,36 +140,36 @@ export const leaseChecks = section('a lease', {
     const log = logOf(store);
     await log.create(acquire('a', 5));
     await elapse(fixture, 10);
-    same(await log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }), { version: 3 });
+    same(await log.commit([chunk(1)], writer('a')), { version: 3 });
     const held = lease('a', 1, 'committed');
     same(await store.renew([held], long), [held]);
-    same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
+    same(await claim(store, 'b'), []);
   },
 
   async 'is lost to a claim after its time'(fixture) {
     const { store, second } = fixture;
     const log = logOf(store);
     await log.create(acquire('a', 5));
-    const claim = async () => (await second.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }))[0];
     await elapse(fixture, 10);
-    same(await eventually(fixture, claim, 'The task could not be claimed'), lease('b', 2, 'expired'));
-    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }));
-    await refuses('FENCED', log.commit([], { ...release(), writer: { fence: 1, holder: 'a' } }));
+    const claimed = async () => (await claim(second, 'b'))[0];
+    same(await eventually(fixture, claimed, 'The task could not be claimed'), lease('b', 2, 'expired'));
+    await refuses('FENCED', log.commit([chunk(1)], writer('a')));
+    await refuses('FENCED', log.commit([], { ...release(), ...writer('a') }));
     same(await store.renew([lease('a', 1, 'committed')], long), []);
-    same(await log.commit([chunk(1)], { writer: { fence: 2, holder: 'b' } }), { version: 3 });
-    same(await store.claim({ queue: 'q', holder: 'a', ttlMs: long, limit: 1 }), []);
+    same(await log.commit([chunk(1)], writer('b', 2)), { version: 3 });
+    same(await claim(store, 'a'), []);
     same(await store.renew([lease('b', 2, 'expired')], long), [lease('b', 2, 'expired')]);
   },
 
   async 'ends with the log'({ store }) {
     const log = logOf(store);
     await log.create(acquire('a'));
-    await log.commit([chunk(1)], { turn: { queue: 'q', want: true } });
-    await log.commit([completed()], { writer: { fence: 1, holder: 'a' } });
+    await log.commit([chunk(1)], wanted);
+    await log.commit([completed()], writer('a'));
     same(await store.renew([lease('a', 1, 'committed')], long), []);
     assert.equal(await store.waiting('q'), 0);
-    same(await store.claim({ queue: 'q', holder: 'a', ttlMs: long, limit: 1 }), []);
-    same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
+    same(await claim(store, 'a'), []);
+    same(await claim(store, 'b'), []);
   },
 
   async 'is not given out by the commit that closes the log'({ store }) {
@@ -207,7 +192,7 @@ export const renewChecks = section('renew', {
     const c = await held(released);
     const d = await held(logOf(store, { taskId: 'd' }));
     await closed.commit([completed()]);
-    await released.commit([], { ...release(), writer: { fence: c.fence, holder: c.holder } });
+    await released.commit([], { ...release(), writer: c });
     const stale = { ...a, fence: a.fence + 1 };
     const stranger = { ...d, holder: 'another holder' };
     const missing = { ...a, scope: 'elsewhere' };
@@ -228,7 +213,7 @@ export const renewChecks = section('renew', {
     const kept = await held(logOf(store), 200);
     assert.equal((await second.renew([kept], long)).length, 1);
     await elapse(fixture, 250);
-    same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
+    same(await claim(store, 'b'), []);
   },
 
   async 'can also shorten it'(fixture) {
@@ -236,7 +221,7 @@ export const renewChecks = section('renew', {
     const kept = await held(logOf(store));
     await store.renew([kept], 5);
     await elapse(fixture, 10);
-    const [taken] = await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 });
+    const [taken] = await claim(store, 'b');
     assert.equal(taken?.cause, 'expired');
   },
 });

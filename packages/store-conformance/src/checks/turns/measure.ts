@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { QueueReading } from '@batonjs/store';
 import { type Fixture, section } from '../../fixture/check.ts';
 import { at, completed, status, working } from '../../samples/facts.ts';
-import { logOf } from '../../samples/log.ts';
+import { type Log, logOf } from '../../samples/log.ts';
+import { acquire, claim, dueAfter, release, wanted, writer } from '../../samples/turns.ts';
 
 const queue = 'q';
-const ttlMs = 60_000;
 const asks = status('TASK_STATE_INPUT_REQUIRED');
 
 /** A reading whose times are left out; each was none or more than none. */
@@ -25,19 +25,18 @@ export const measureChecks = section('measure', {
     if (!store.measure || !second.measure) return;
     assert.equal((await second.measure(queue)).waiting, 0);
     assert.equal((await second.measure(queue)).waitingMs, undefined);
-    for (const taskId of ['a', 'b', 'c'])
-      await logOf(store, { taskId }).create({ turn: { queue, want: true } });
+    for (const taskId of ['a', 'b', 'c']) await logOf(store, { taskId }).create(wanted);
     await logOf(store, { taskId: 'other' }).create({ turn: { queue: 'other', want: true } });
     const reading = await second.measure(queue);
     assert.equal(reading.waiting, 3);
     assert.ok(reading.waitingMs !== undefined && reading.waitingMs >= 0, `${reading.waitingMs}`);
     const late = logOf(store, { taskId: 'late' });
-    await late.create({ turn: { queue, acquire: { holder: 'late', ttlMs } } });
-    const dueAt = new Date(now() - 60_000).toISOString();
+    await late.create(acquire('late'));
+    const dueAt = now() - 60_000;
     await late.commit([working()], {
-      head: { ...late.headAfter([working()]), dueAt },
-      writer: { fence: 1, holder: 'late' },
-      turn: { queue, release: true },
+      ...dueAfter(late, [working()], dueAt),
+      ...writer('late'),
+      ...release(),
     });
     const { waiting, waitingMs = 0 } = await second.measure(queue);
     assert.equal(waiting, 3);
@@ -49,30 +48,19 @@ export const measureChecks = section('measure', {
     if ((await second.measure?.(queue))?.postponed === undefined) return;
     const begin = async (taskId: string) => {
       const log = logOf(store, { taskId });
-      await log.create({ turn: { queue, acquire: { holder: taskId, ttlMs } } });
+      await log.create(acquire(taskId));
       return log;
     };
-    const release = (log: ReturnType<typeof logOf>, dueAt?: number) => ({
-      writer: { fence: 1, holder: log.taskId },
-      turn: { queue, release: true },
-      ...(dueAt !== undefined && {
-        head: { ...log.headAfter([working()]), dueAt: new Date(dueAt).toISOString() },
-      }),
-    });
-    const [one, two, auth, later] = [
-      await begin('one'),
-      await begin('two'),
-      await begin('auth'),
-      await begin('later'),
-    ];
+    const over = ({ taskId }: Log) => ({ ...writer(taskId), ...release() });
+    const [one, two] = [await begin('one'), await begin('two')];
+    const [auth, later] = [await begin('auth'), await begin('later')];
     // It asks, and its turn goes on meanwhile.
-    await one.commit([asks], { writer: { fence: 1, holder: 'one' } });
+    await one.commit([asks], writer('one'));
     assert.deepEqual(questionsIn(await countsOf(fixture)), {});
-    await one.commit([], release(one));
-    const deadline = new Date(now() + 60_000).toISOString();
-    await two.commit([asks], { ...release(two), head: { ...two.headAfter([asks]), dueAt: deadline } });
-    await auth.commit([status('TASK_STATE_AUTH_REQUIRED', at(1_000))], release(auth));
-    await later.commit([working()], release(later, now() + 60_000));
+    await one.commit([], over(one));
+    await two.commit([asks], { ...over(two), ...dueAfter(two, [asks], now() + 60_000) });
+    await auth.commit([status('TASK_STATE_AUTH_REQUIRED', at(1_000))], over(auth));
+    await later.commit([working()], { ...over(later), ...dueAfter(later, [working()], now() + 60_000) });
     const asking = { TASK_STATE_INPUT_REQUIRED: 2, TASK_STATE_AUTH_REQUIRED: 1 };
     const all = await second.measure?.(queue);
     assert.deepEqual(questionsIn(all ?? {}), asking);
@@ -81,9 +69,9 @@ export const measureChecks = section('measure', {
     assert.ok(Math.abs(now() - Date.parse(at(0)) - asked) < 5_000, `asked ${asked} ms ago`);
     assert.deepEqual(questionsIn(await countsOf(fixture, 'other')), {});
     // An answer, an end, and a turn that begins.
-    await two.append(status('TASK_STATE_INPUT_REQUIRED'), 'answer', { turn: { queue, want: true } });
+    await two.append(status('TASK_STATE_INPUT_REQUIRED'), 'answer', wanted);
     await auth.commit([completed(at(2_000))]);
-    await second.claim({ queue, holder: 'x', ttlMs, limit: 1, task: { scope: 's', taskId: 'later' } });
+    await claim(second, 'x', { task: { scope: 's', taskId: 'later' } });
     assert.deepEqual(questionsIn(await countsOf(fixture)), { TASK_STATE_INPUT_REQUIRED: 1 });
     await one.commit([completed(at(3_000))]);
     const none = await second.measure?.(queue);
@@ -95,20 +83,13 @@ export const measureChecks = section('measure', {
   async 'counts a question and a turn that is postponed in another queue once the task is there'(fixture) {
     const { store, second, now } = fixture;
     if ((await second.measure?.(queue))?.postponed === undefined) return;
-    const dueAt = new Date(now() + 60_000).toISOString();
-    for (const [taskId, facts, due] of [
-      ['asks', [asks], {}],
-      ['later', [working()], { dueAt }],
-    ] as const) {
+    for (const [taskId, fact] of Object.entries({ asks, later: working() })) {
       const log = logOf(store, { taskId });
       await log.create({ turn: { queue } });
       for (const turn of [{ queue }, { queue: 'other' }])
-        await log.commit(facts, { turn, head: { ...log.headAfter(facts), ...due } });
+        await log.commit([fact], { turn, ...(fact !== asks && dueAfter(log, [fact], now() + 60_000)) });
     }
-    for (const [name, tasks] of [
-      [queue, 0],
-      ['other', 1],
-    ] as const) {
+    for (const [name, tasks] of Object.entries({ [queue]: 0, other: 1 })) {
       const { postponed, questions = {} } = (await second.measure?.(name)) ?? {};
       assert.deepEqual([postponed, questions.TASK_STATE_INPUT_REQUIRED ?? 0], [tasks, tasks], name);
     }

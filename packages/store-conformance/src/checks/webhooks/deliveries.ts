@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import type { PushConfigStore } from '@batonjs/store';
 import { section } from '../../fixture/check.ts';
-import { elapse, idsOf, picked, same, subscribe } from '../../fixture/expectations.ts';
+import { each, elapse, idsOf, picked, same, subscribe, subscribeAll } from '../../fixture/expectations.ts';
 import { at, chunk, completed } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { nth, present } from '../../samples/present.ts';
+import { iso, long } from '../../samples/turns.ts';
 import { type Both, push } from '../../samples/webhook.ts';
 
-const long = 60_000;
 const claim = (store: PushConfigStore, holder: string, more: object = {}) =>
   store.claimDeliveries({ queue: 'q', holder, ttlMs: long, limit: 10, ...more });
 const claimFirst = async (store: PushConfigStore, holder: string, more: object = {}) =>
   nth(await claim(store, holder, more), 0);
 const count = async (store: PushConfigStore, holder: string) => (await claim(store, holder)).length;
-const iso = (ms: number) => new Date(ms).toISOString();
 
 export const deliveryChecks = section<Both>('deliveries', {
   async 'are due while the log is longer than the cursor'({ store, second }) {
@@ -53,10 +52,7 @@ export const deliveryChecks = section<Both>('deliveries', {
     await store.putPushConfig(push('a', { cursor: 2 }));
     assert.equal(await count(store, 'h'), 0);
     await log.commit([completed()]);
-    assert.deepEqual(
-      (await claim(store, 'h')).map(({ push }) => push.cursor),
-      [2],
-    );
+    assert.equal((await claimFirst(store, 'h')).push.cursor, 2);
   },
 
   async 'go to one process at a time'({ store, second }) {
@@ -157,11 +153,8 @@ export const deliveryChecks = section<Both>('deliveries', {
     for (const delivery of deliveries) assert.equal(await store.advance(delivery, { cursor: 2 }), false);
     await store.putPushConfig(push('b'));
     for (const delivery of deliveries) assert.equal(await store.advance(delivery, { cursor: 2 }), false);
-    const again = await claim(store, 'i');
-    assert.deepEqual(again.map(({ push }) => [push.id, push.cursor]).toSorted(), [
-      ['a', 0],
-      ['b', 0],
-    ]);
+    const again = picked(each(await claim(store, 'i'), 'push'), 'id', 'cursor').toSorted();
+    assert.equal(again.join(' '), 'a,0 b,0');
   },
 
   async 'that wait for their time are due at once when that is asked, and keep count of their attempts'(
@@ -182,11 +175,8 @@ export const deliveryChecks = section<Both>('deliveries', {
     await second.retryNow(names);
     await subscriber.next('a webhook that is due at once');
     await subscriber.stop();
-    const due = await claim(store, 'i');
-    assert.deepEqual(
-      due.map(({ push: { id, attempts, retryAt } }) => [id, attempts, retryAt]),
-      [['waiting', 3, undefined]],
-    );
+    const due = each(await claim(store, 'i'), 'push');
+    assert.deepEqual(picked(due, 'id', 'attempts', 'retryAt'), [['waiting', 3, undefined]]);
     // It is under way now: no other claim gets it.
     await second.retryNow(names);
     assert.equal(await count(store, 'j'), 0);
@@ -205,22 +195,13 @@ export const deliveryChecks = section<Both>('deliveries', {
     await log.append(chunk(1));
     assert.equal(await count(store, 'i'), 0);
     const dead = await second.listDead('q', { limit: 9 });
-    assert.deepEqual(picked(dead, 'id', 'dead'), [
-      ['a', 'no a'],
-      ['b', 'no b'],
-    ]);
-    assert.deepEqual(
-      (await second.listDead('q', { limit: 1 })).map(({ id }) => id),
-      ['a'],
-    );
+    assert.equal(picked(dead, 'id', 'dead').join(', '), 'a,no a, b,no b');
+    same(each(await second.listDead('q', { limit: 1 }), 'id'), ['a']);
     assert.equal(await store.revive('s', 't', 'a'), true);
     assert.equal(await store.revive('s', 't', 'a'), false);
     assert.equal(await store.revive('s', 't', 'nothing'), false);
     same(await store.getPushConfig('s', 't', 'a'), { ...push('a'), attempts: 0 });
-    assert.deepEqual(
-      (await claim(store, 'i')).map(({ push }) => push.id),
-      ['a'],
-    );
+    same(each(each(await claim(store, 'i'), 'push'), 'id'), ['a']);
     await store.putPushConfig(push('b'));
     assert.equal((await store.getPushConfig('s', 't', 'b'))?.dead, undefined);
     same(await store.listDead('q', { limit: 9 }), []);
@@ -241,28 +222,19 @@ export const deliveryChecks = section<Both>('deliveries', {
     const log = logOf(store);
     await log.create();
     await store.putPushConfig(push('a', { cursor: 2 }));
-    const subscribers = [
-      await subscribe(store, { queue: 'q' }, fixture),
-      await subscribe(second, { queue: 'q' }, fixture),
-    ];
-    const notified = async (step: string) => {
-      for (const subscriber of subscribers) await subscriber.next(step);
-    };
+    const both = await subscribeAll([store, second], { queue: 'q' }, fixture);
     await log.commit([chunk(1)]);
-    await notified('a commit');
+    await both.next('a commit');
     await log.append(chunk(2));
-    await notified('an append');
+    await both.next('an append');
     await store.putPushConfig(push('b', { cursor: 0 }));
-    await notified('a new webhook');
+    await both.next('a new webhook');
     for (const delivery of await claim(store, 'h')) await store.advance(delivery, { dead: 'no' });
-    for (const subscriber of subscribers) await subscriber.stop();
-    const revived = [
-      await subscribe(store, { queue: 'q' }, fixture),
-      await subscribe(second, { queue: 'q' }, fixture),
-    ];
+    await both.stop();
+    const revived = await subscribeAll([store, second], { queue: 'q' }, fixture);
     await store.revive('s', 't', 'a');
-    for (const subscriber of revived) await subscriber.next('a revived webhook');
-    for (const subscriber of revived) await subscriber.stop();
+    await revived.next('a revived webhook');
+    await revived.stop();
   },
 
   async 'keep a log from being pruned until they are made or given up'({ store }) {
@@ -275,10 +247,11 @@ export const deliveryChecks = section<Both>('deliveries', {
     const prune = () => store.prune({ closedBefore: at(9), limit: 99 });
     assert.equal(await prune(), 0);
     const deliveries = await claim(store, 'h');
-    const of = (taskId: string) => {
-      const [delivery] = deliveries.filter(({ push }) => push.taskId === taskId);
-      return present(delivery, `delivery of ${taskId}`);
-    };
+    const of = (taskId: string) =>
+      present(
+        deliveries.find(({ push }) => push.taskId === taskId),
+        taskId,
+      );
     await store.advance(of('t'), { cursor: 3 });
     await store.advance(of('u'), { dead: 'no' });
     await store.advance(of('v'), { cursor: 2 });

@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
 import type { PushConfig } from '@batonjs/store';
 import { type Check, section } from '../../fixture/check.ts';
-import { same } from '../../fixture/expectations.ts';
+import { each, same } from '../../fixture/expectations.ts';
 import { vandalize } from '../../fixture/vandalize.ts';
 import { chunk } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { oddIds } from '../../samples/odd-ids.ts';
 import { present } from '../../samples/present.ts';
+import { acquire, iso, long, writer } from '../../samples/turns.ts';
 import { type Both, push } from '../../samples/webhook.ts';
 import { deliveryChecks } from './deliveries.ts';
 import { measureWebhooksChecks } from './measure.ts';
 
 const kept = (id: string, more: Partial<PushConfig> = {}) => ({ ...push(id, more), attempts: 0 });
-const ttlMs = 60_000;
-const idsOf = (pushes: readonly PushConfig[]) => pushes.map(({ id }) => id);
+const idsOf = (pushes: readonly PushConfig[]) => each(pushes, 'id');
+/** The webhooks that a claim gets. */
+const claimed = async (store: Both, holder: string) =>
+  each(await store.claimDeliveries({ queue: 'q', holder, ttlMs: long, limit: 9 }), 'push');
 
 const configChecks = section<Both>('webhooks', {
   async 'are kept as they were registered, secrets included'({ store, reopen }) {
@@ -104,42 +107,36 @@ const configChecks = section<Both>('webhooks', {
   },
 
   async 'are those of their own task, also after its lease was renewed with others'({ store }) {
-    const writer = { fence: 1, holder: 'worker' };
-    const turn = { queue: 'q', acquire: { holder: 'worker', ttlMs } };
     const logs = ['s t', 's u', 'r u'].map((name) => {
       const [scope = '', taskId = ''] = name.split(' ');
       return { name, log: logOf(store, { scope, taskId }) };
     });
     const leases = [];
     for (const { name, log } of logs) {
-      const { lease } = await log.create({ turn });
+      const { lease } = await log.create(acquire('worker'));
       leases.push(present(lease, `lease of ${name}`));
       const { scope, taskId } = log;
       await store.putPushConfig(push(`of ${name}`, { scope, taskId, cursor: 2 }));
     }
-    assert.equal((await store.renew(leases, ttlMs)).length, 3);
+    assert.equal((await store.renew(leases, long)).length, 3);
     for (const { name, log } of logs.toReversed()) {
-      await log.commit([chunk(1)], { writer });
-      const deliveries = await store.claimDeliveries({ queue: 'q', holder: name, ttlMs, limit: 9 });
-      assert.deepEqual(idsOf(deliveries.map(({ push }) => push)), [`of ${name}`]);
+      await log.commit([chunk(1)], writer('worker'));
+      assert.deepEqual(idsOf(await claimed(store, name)), [`of ${name}`]);
     }
   },
 
   async 'are all tried again now, those of several tasks too'({ store, second, now }) {
-    const retryAt = new Date(now() + 3_600_000).toISOString();
+    const retryAt = iso(now() + 3_600_000);
     const names = ['t', 'u', 'v'].map((taskId) => ({ scope: 's', taskId, id: `of ${taskId}` }));
     for (const { taskId, id } of names) {
       await logOf(store, { taskId }).create();
       await store.putPushConfig(push(id, { taskId }));
     }
-    const claim = (holder: string) => store.claimDeliveries({ queue: 'q', holder, ttlMs, limit: 9 });
-    for (const delivery of await claim('first')) await store.advance(delivery, { attempts: 1, retryAt });
-    assert.deepEqual(await claim('early'), []);
+    const first = await store.claimDeliveries({ queue: 'q', holder: 'first', ttlMs: long, limit: 9 });
+    for (const delivery of first) await store.advance(delivery, { attempts: 1, retryAt });
+    assert.deepEqual(await claimed(store, 'early'), []);
     await second.retryNow(names);
-    assert.deepEqual(
-      idsOf((await claim('now')).map(({ push }) => push)).toSorted(),
-      names.map(({ id }) => id),
-    );
+    assert.deepEqual(idsOf(await claimed(store, 'now')).toSorted(), each(names, 'id'));
   },
 });
 
