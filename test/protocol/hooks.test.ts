@@ -164,6 +164,18 @@ describe('a hook changes no answer and ends no process, and its failure is print
   });
 });
 
+it.each([
+  ['telemetry', () => ({})],
+  ['spans', () => each(() => ({}))],
+])('%s that lack what they are asked for change nothing', async (_, telemetry) => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+  onTestFinished(() => printed.mockRestore());
+  const usual = await tracedState(() => undefined);
+  const lacking = telemetry as () => never;
+  expect(await tracedState(lacking, lacking)).toEqual(usual);
+  expect(JSON.stringify(printed.mock.calls)).toMatch(/telemetry/);
+});
+
 function thrown(error: Error): never {
   throw error;
 }

@@ -2,7 +2,10 @@ import { askHook } from '@batonjs/protocol/hooks';
 import type { Logger } from './logger.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** The telemetry, guarded: it never throws, whatever the given one does. What it does not make is undefined. */
+/**
+ * The telemetry, guarded: it never throws, whatever the given one does or lacks. What it does not make is undefined, and a
+ * function that its type asks for and that is not there fails as one that throws.
+ */
 export const guardTelemetry = (telemetry: Telemetry, logger: Logger): Telemetry =>
   guarded(telemetry, (message, error) => logger('error', message, { error }));
 
@@ -18,15 +21,21 @@ const guarded = <T extends object>(object: T, failed: (message: string, error: u
         return answer instanceof Promise ? undefined : answer;
       };
       const value: unknown = ask(() => Reflect.get(object, key));
-      if (typeof value !== 'function') return value;
+      if (typeof value !== 'function' && !needed.test(String(key))) return value;
       if (key === 'run' || key === 'detached')
-        return (fn: () => unknown) => ownOutcome(fn, (once) => ask(() => value.call(object, once)));
+        return (fn: () => unknown) => ownOutcome(fn, (once) => ask(() => call(value, object, once)));
       return (...args: unknown[]) => {
-        const made = ask(() => value.apply(object, args));
-        return made?.run ? guarded(made, failed) : made;
+        const made = ask(() => call(value, object, ...args));
+        return made && typeof made === 'object' ? guarded(made, failed) : made;
       };
     },
   });
+
+const needed =
+  /^(request|turn|delivery|gaveUp|transition|turnEvent|run|received|streams|saw|end|updated|step|replayed)$/;
+
+const call = (fn: unknown, object: object, ...args: unknown[]) =>
+  (fn as (...args: unknown[]) => object | undefined).apply(object, args);
 
 function ownOutcome<T>(fn: () => T, call: (once: () => void) => void): T {
   let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
