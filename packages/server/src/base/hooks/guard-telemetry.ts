@@ -26,10 +26,12 @@ const guarded = <T extends object>(object: T, failed: (message: string, error: u
         return (fn: () => unknown) => ownOutcome(fn, (once) => ask(() => call(value, object, once)));
       return (...args: unknown[]) => {
         const made = ask(() => call(value, object, ...args));
-        return made && typeof made === 'object' ? guarded(made, failed) : made;
+        return made && spans.test(String(key)) ? guarded(made, failed) : made;
       };
     },
   });
+
+const spans = /^(request|turn|delivery|step)$/;
 
 const needed =
   /^(request|turn|delivery|gaveUp|transition|turnEvent|run|received|streams|saw|end|updated|step|replayed)$/;
