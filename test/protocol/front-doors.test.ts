@@ -3,19 +3,21 @@ import { agUiHandler } from '@batonjs/ag-ui';
 import { chatHandler } from '@batonjs/ai-sdk/chat-handler';
 import { connect } from '@batonjs/client';
 import { mcpHandler } from '@batonjs/mcp';
-import type { AgentServer } from '@batonjs/server';
+import type { Agent, AgentServer, Authenticate } from '@batonjs/server';
 import { artifact, completed } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { listenerOf, mounts, roads } from '../kit/http/mounts.ts';
 import { listen } from '../kit/listen.ts';
-import { serve } from '../kit/serve.ts';
+import { say } from '../kit/rpc.ts';
+import { type ServeOptions, serve } from '../kit/serve.ts';
+import { everywhere } from './peer.ts';
 
-const agent = () =>
-  serve(async function* ({ text }) {
-    yield artifact('answer', `You said ${text}`);
-    yield completed();
-  });
+const answer: Agent = async function* ({ text }) {
+  yield artifact('answer', `You said ${text}`);
+  yield completed();
+};
+const agent = (options?: ServeOptions) => serve(answer, options);
 
 interface Door {
   readonly handle: AgentServer['handle'];
@@ -24,13 +26,15 @@ interface Door {
 }
 
 /** The protocols in front of an agent: how each is made, and a request that has the agent answer. */
-const doors: Readonly<Record<string, readonly [(path: string) => Door | Promise<Door>, object]>> = {
+const doors: Readonly<
+  Record<string, readonly [(path: string, options?: ServeOptions) => Door | Promise<Door>, object]>
+> = {
   'AG-UI': [
-    (path) => agUiHandler(agent(), { path }),
+    (path, options) => agUiHandler(agent(options), { path }),
     { threadId: 't', runId: 'r', messages: [{ id: 'm', role: 'user', content: 'Hello' }] },
   ],
   'a chat': [
-    (path) => chatHandler(agent(), { path }),
+    (path, options) => chatHandler(agent(options), { path }),
     { id: 'c', messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }] },
   ],
   MCP: [
@@ -88,6 +92,46 @@ describe.each(Object.entries(doors))('%s', (name, [open, body]) => {
       const missed = await post(`${url}${path}`, body);
       expect([missed.status, await missed.text()]).toEqual([404, expect.stringContaining(path.slice(10))]);
     }
+  });
+});
+
+describe('A request asks once who calls, and counts once', () => {
+  const letters = [5, 100_000];
+  const seen: unknown[] = [];
+  const authenticate: Authenticate = ({ method, path, query, headers, remoteAddress }) => {
+    seen.push([method, path, query.get('q'), headers['mcp-name'], remoteAddress !== undefined]);
+    return { scope: 'ada' };
+  };
+  const limits = { callers: { requests: { limit: 1, perMs: 3_600_000 } } };
+
+  it.each(['AG-UI', 'a chat'].flatMap((name) => letters.map((length) => [name, length] as const)))(
+    '%s, of %i letters',
+    async (name, length) => {
+      const [open, body] = doors[name]!;
+      const door = await open('/', { authenticate, limits });
+      onTestFinished(() => door.close());
+      const url = await listen(createServer(nodeHandler(door)));
+      seen.length = 0;
+      const long = JSON.parse(JSON.stringify(body).replace('Hello', 'x'.repeat(length)));
+      const response = await post(`${url}?q=1`, long);
+      expect(await response.text()).toContain('You said');
+      expect(seen).toEqual([['POST', '/', '1', 'Test', true]]);
+      const refused = await post(url, long);
+      expect([refused.status, seen.length]).toEqual([429, 2]);
+      expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    },
+  );
+
+  everywhere('A call', (open) => {
+    it.each(letters)('of %i letters', async (length) => {
+      const peer = await open(answer, { authenticate });
+      const message = say('x'.repeat(length));
+      // A WebSocket asks for its upgrade, too.
+      await peer.call('ListTasks', {});
+      seen.length = 0;
+      await peer.call('SendMessage', { message });
+      expect(seen).toHaveLength(1);
+    });
   });
 });
 

@@ -67,11 +67,10 @@ export interface CallTarget {
   /** Lists an interface in the server's cards until the returned function is called. */
   addInterface(entry: AgentInterface): () => void;
   /**
-   * Resolves to the scope of the caller who opens a connection with a GET, or sends another `method`; undefined if the
-   * server asks for no caller. Rejects with the `A2AError` that refuses the caller.
+   * Resolves to the scope of the caller who opens a connection with a GET; undefined if the server asks for no caller.
+   * Rejects with the `A2AError` that refuses the caller.
    */
   checkCaller(head: {
-    readonly method?: string;
     readonly path: string;
     readonly headers: Readonly<Record<string, string | undefined>>;
   }): Promise<string | undefined>;

@@ -19,7 +19,7 @@ import { isoTime } from './base/timing/clock.ts';
 import { answerInTime } from './base/timing/within-deadline.ts';
 import { withCallbacks } from './front/callbacks/callbacks.ts';
 import type { AnsweringParts } from './front/calls/answer-call.ts';
-import { createAnswerCall, createCheckCaller } from './front/calls/call-target.ts';
+import { createAnswerCall, createCallsOf, createCheckCaller } from './front/calls/call-target.ts';
 import { createCallerLimiter } from './front/calls/caller-limits.ts';
 import { withRequiredScopes } from './front/calls/required-scopes.ts';
 import { completeCors, withCors } from './front/http/cors.ts';
@@ -129,12 +129,14 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const hasAuthenticate = options.authenticate !== undefined;
   const parts = { dependencies, admission: admissionOf(options, dependencies, inTime), tenants };
   const watch = new RequestWatch();
-  const answered = withOwnHost(createHandler({ ...parts, bindings, compatibility, watch }), {
-    hasAuthenticate,
-    publicUrl,
-  });
   const cors = completeCors(options.cors, credentialHeaders(card));
-  const handle = withCallbacks(withCors(answered, cors), dependencies);
+  const handleWith = (ask?: HttpOptions['ask']): Handle => {
+    const answer = createHandler({ ...parts, bindings, compatibility, watch, ask });
+    const answered = withOwnHost(answer, { hasAuthenticate, publicUrl });
+    return withCallbacks(withCors(answered, cors), dependencies);
+  };
+  const handle = handleWith();
+  const mount = publicUrl ? new URL(publicUrl).pathname : '';
   const leaveName = takeName(options.store, queue, options.card);
   const schedules = startSchedules(options.schedules, dependencies);
   runtime.start();
@@ -148,7 +150,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     addInterface: (entry) => listed(added, entry),
     limits: dependencies.options.limits,
     push: pushDeliveries(push, queue),
-    fetch: createFetch(handle, publicUrl ? new URL(publicUrl).pathname : ''),
+    fetch: createFetch(handle, mount),
     get load() {
       return { turns: runner.running, tasks: tasks.size };
     },
@@ -172,6 +174,10 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     dependencies,
     closing: closing.signal,
     mayBegin: (scope) => mayBegin(scope, dependencies),
+    callsOf: createCallsOf(parts, (ask, remoteAddress) => {
+      const answer = handleWith(ask);
+      return createFetch((exchange) => answer({ ...exchange, remoteAddress }), mount);
+    }),
     submit: (request, caller) => submitMessage(request, caller, dependencies),
   });
 }

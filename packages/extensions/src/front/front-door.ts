@@ -11,6 +11,7 @@ import {
   type OptionNames,
   readBody,
 } from '@batonjs/server/adapter';
+import { insideOf } from '@batonjs/server/internals';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 type Handle = AgentServer['handle'];
@@ -26,7 +27,7 @@ export type CallerHeaders = Readonly<Record<string, string | undefined>>;
  * a caller within 5 s, or throws an `A2AError` such as `UNAUTHENTICATED`.
  */
 export type FrontAgent =
-  | (Pick<AgentServer, 'fetch' | 'handle'> & Partial<Pick<AgentServer, 'checkCaller'>>)
+  | Pick<AgentServer, 'fetch' | 'handle'>
   | AgentClient
   | ((headers: CallerHeaders) => AgentClient | Promise<AgentClient>);
 
@@ -185,12 +186,13 @@ function clientsOf(agent: FrontAgent) {
     return async ({ headers }: HttpExchange) => ({ client: await ask(headers), ...asIs });
   }
   if (!('handle' in agent)) return async () => ({ client: agent, ...asIs });
+  const inside = insideOf(agent);
   // A stream of a server that closes ends at once: to try again for a minute would hold up its shutdown.
-  return async ({ headers }: HttpExchange) => {
-    let asked: Promise<unknown> | undefined;
-    // `authenticate` sees what it sees of the calls that follow.
-    const ask = async () => (asked ??= agent.checkCaller?.({ method: 'POST', path: '/', headers }));
-    const fetch = (request: Request) => agent.fetch(withHeaders(request, headers));
+  return async ({ query, headers, remoteAddress }: HttpExchange) => {
+    // The calls all have this path: `authenticate` need not know those of the front end.
+    const calls = inside?.callsOf({ method: 'POST', path: '/', query, headers, remoteAddress });
+    const fetch = (request: Request) => (calls ?? agent).fetch(withHeaders(request, headers));
+    const { ask } = calls ?? asIs;
     return { client: await connect('http://localhost', { retry: false, fetch }), followForMs: 0, ask };
   };
 }

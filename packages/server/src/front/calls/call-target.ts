@@ -1,13 +1,15 @@
 import type { AnswerCall, CallEvents, CallTarget } from '@batonjs/bindings';
 import type { A2AError } from '@batonjs/protocol/errors';
 import { A2A_VERSION, IMPLIED_VERSION, parseVersion } from '@batonjs/protocol/headers';
+import type { Caller } from '../../agent/caller.ts';
 import { type RequestWatch, shownCaller } from '../../base/hooks/request-watch.ts';
 import { type Events as EventSource, runIn } from '../../base/hooks/telemetry.ts';
 import type { EventBatch } from '../../log/event-stream.ts';
+import type { FrontCalls } from '../../operations/call/inside-of.ts';
 import { toWireError } from '../../operations/call/wire-error.ts';
 import { withChallenge } from '../../operations/card/security.ts';
 import { admittedCaller } from './admission.ts';
-import { type AnsweringParts, answerCall } from './answer-call.ts';
+import { type AnsweringParts, answerCall, type DecodedCall } from './answer-call.ts';
 import { callerOf, type RequestHead } from './authenticate.ts';
 import { requestIdOf } from './request-id.ts';
 import { inSpan } from './traced-answer.ts';
@@ -58,16 +60,34 @@ export const createAnswerCall = (parts: AnsweringParts, watch: RequestWatch): An
 
 /** Makes the function that finds out who opens a connection for several calls. */
 export const createCheckCaller =
-  ({ dependencies, admission: { authenticate } }: AnsweringParts): CallTarget['checkCaller'] =>
-  async ({ method = 'GET', path, headers }) => {
-    try {
-      const caller = await callerOf({ ...openingHead(path, headers), method }, authenticate);
-      return caller?.scope;
-    } catch (error) {
-      const requestId = requestIdOf(headers, dependencies.clock);
-      throw withChallenge(toWireError(error, dependencies.logger, { requestId, path }), dependencies.card);
-    }
+  (parts: AnsweringParts): CallTarget['checkCaller'] =>
+  async ({ path, headers }) => {
+    const head = openingHead(path, headers);
+    return (await shownRefusal(callerOf(head, parts.admission.authenticate), head, parts))?.scope;
   };
+
+/** Makes the function that answers the calls of one request of a front end. Its caller is asked and counted once, for all. */
+export const createCallsOf =
+  (
+    parts: AnsweringParts,
+    fetchWith: (ask: DecodedCall['ask'], remoteAddress: string | undefined) => FrontCalls['fetch'],
+  ) =>
+  (head: RequestHead): FrontCalls => {
+    let asked: Promise<Caller | undefined> | undefined;
+    const ask = () => (asked ??= admittedCaller(head, parts.admission));
+    return { ask: () => shownRefusal(ask(), head, parts), fetch: fetchWith(ask, head.remoteAddress) };
+  };
+
+/** The caller. A refusal is logged, and becomes what the caller may see. */
+const shownRefusal = <Asked>(
+  asked: Promise<Asked>,
+  { path, headers }: RequestHead,
+  { dependencies: { card, clock, logger } }: AnsweringParts,
+): Promise<Asked> =>
+  asked.catch((error: unknown) => {
+    const requestId = requestIdOf(headers, clock);
+    throw withChallenge(toWireError(error, logger, { requestId, path }), card);
+  });
 
 const openingHead = (path: string, headers: RequestHead['headers'], remoteAddress?: string): RequestHead => ({
   method: 'GET',

@@ -40,6 +40,8 @@ export interface HttpOptions extends AnsweringParts {
   readonly bindings: readonly [ServerBinding, ...ServerBinding[]];
   readonly compatibility: readonly ServerCompatibility[];
   readonly watch: RequestWatch;
+  /** Finds out who calls, where that is not to be asked of each request. */
+  readonly ask?: DecodedCall['ask'];
 }
 
 /** Answers requests: picks the binding, which decodes them and encodes their answers. Spec: §5, §3.3. */
@@ -60,7 +62,7 @@ export function createHandler(http: HttpOptions): Handle {
     try {
       if (exchange.refusal) throw exchange.refusal;
       let asked: Promise<Caller | undefined> | undefined;
-      const ask = () => (asked ??= shownCaller(admittedCaller(exchange, admission), seen));
+      const ask = () => (asked ??= shownCaller(http.ask?.() ?? admittedCaller(exchange, admission), seen));
       if (isLarge(exchange)) await ask();
       request = {
         ...request,

@@ -2,11 +2,19 @@ import type { SendMessageRequest } from '@batonjs/protocol';
 import type { Scope, TaskStore } from '@batonjs/store';
 import type { Caller } from '../../agent/caller.ts';
 import type { Logger } from '../../base/hooks/logger.ts';
-import type { RequestWatch } from '../../base/hooks/request-watch.ts';
+import type { RequestWatch, WatchedStart } from '../../base/hooks/request-watch.ts';
 import { streamOptions } from '../../base/streams.ts';
 import { systemClock } from '../../base/timing/clock.ts';
 import { deadlinesOf } from '../../base/timing/deadline-timers.ts';
 import type { Dependencies } from './dependencies.ts';
+
+/** The calls that one request of a front end makes. */
+export interface FrontCalls {
+  /** Finds out who calls, and counts the request. Rejects with the `A2AError` that refuses the caller. */
+  ask(): Promise<unknown>;
+  /** Answers a call in the name of this caller, who is asked no more. */
+  fetch(request: Request): Promise<Response>;
+}
 
 /** What other packages of this repository use of a server. */
 export interface Inside {
@@ -28,6 +36,8 @@ export interface Inside {
    * it is repeated. Rejects with an `A2AError`.
    */
   submit(request: SendMessageRequest, caller: Caller | undefined): Promise<void>;
+  /** Answers the calls of a front end's request, from which `authenticate` knows the caller. */
+  callsOf(head: WatchedStart & { readonly remoteAddress?: string | undefined }): FrontCalls;
 }
 
 /** Registered, because each entry of this package is a file of its own: a variable would exist once per entry. */
