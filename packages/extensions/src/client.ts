@@ -1,8 +1,6 @@
 export { FORM_TYPE, type Form } from '@batonjs/protocol/forms';
 export { formOf } from './form-input/form-of.ts';
 export { inGenerationOrder } from './generation/in-generation-order.ts';
-export { type InteractionMode, MODE_OFFER_TYPE, type ModeOffer } from './interaction-mode/mode-offer.ts';
-export { acceptMode, declineMode, modeOfferOf, modesOf } from './interaction-mode/mode-offer-of.ts';
 export { type Schedule, scheduled } from './scheduling/scheduled.ts';
 export type { Issue } from './schema.ts';
 export { type StateTransition, transitionsOf } from './state-history/transitions-of.ts';
@@ -14,7 +12,6 @@ export { callSkill, SkillError, type SkillProblem, type SkillReply } from './typ
 export {
   FORM_INPUT,
   GENERATION,
-  INTERACTION_MODE,
   LABELS,
   SCHEDULING,
   STATE_HISTORY,

@@ -2,13 +2,6 @@ export { FORM_TYPE, type Form } from '@batonjs/protocol/forms';
 export { type Extendable, type Extension, extend } from './extension.ts';
 export { formInput } from './form-input/form-input.ts';
 export { type FormQuestion, inputRequired } from './form-input/input-required.ts';
-export {
-  interactionMode,
-  type ModeAnswer,
-  modeAnswerOf,
-} from './interaction-mode/interaction-mode.ts';
-export { type InteractionMode, MODE_OFFER_TYPE, type ModeOffer } from './interaction-mode/mode-offer.ts';
-export { offerMode } from './interaction-mode/offer-mode.ts';
 export { scheduling } from './scheduling/scheduling.ts';
 export type { Issue } from './schema.ts';
 export { stateHistory } from './state-history/state-history.ts';
@@ -21,7 +14,6 @@ export { type InvalidInput, type Skill, type SkillDefinition, skill } from './ty
 export { typedSkills } from './typed-skills/typed-skills.ts';
 export {
   FORM_INPUT,
-  INTERACTION_MODE,
   LABELS,
   SCHEDULING,
   STATE_HISTORY,

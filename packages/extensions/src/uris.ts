@@ -8,8 +8,6 @@ export const TYPED_SKILLS = 'https://batonjs.dev/extensions/typed-skills/v1';
 export const TASK_PROGRESS = 'https://batonjs.dev/extensions/task-progress/v1';
 /** The reason why a task failed, in a form that programs can read. */
 export const TASK_ERROR = 'https://batonjs.dev/extensions/task-error/v1';
-/** Offers to go on in another mode. */
-export const INTERACTION_MODE = 'https://batonjs.dev/extensions/interaction-mode/v1';
 /** When a message is to be worked on. */
 /** The labels of tasks, and lists by them. */
 /** The changes of a task's state. */

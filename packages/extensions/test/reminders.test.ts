@@ -6,16 +6,8 @@ import { z } from 'zod';
 import { frequentPolls } from '../../../test/kit/frequent-polls.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { eventually } from '../../../test/kit/until.ts';
-import { FORM_INPUT, INTERACTION_MODE, MODE_OFFER_TYPE } from '../src/client.ts';
-import {
-  extend,
-  formInput,
-  inputRequired,
-  interactionMode,
-  offerMode,
-  skill,
-  typedSkills,
-} from '../src/index.ts';
+import { FORM_INPUT } from '../src/client.ts';
+import { extend, formInput, inputRequired, skill, typedSkills } from '../src/index.ts';
 import { card } from './serve.ts';
 
 const hourMs = 3_600_000;
@@ -34,18 +26,11 @@ function reminded(ask: (turn: Turn) => ReturnType<typeof plainInputRequired>) {
 
 const Size = z.object({ size: z.number() });
 const form = reminded(() => inputRequired('Which?', { form: Size }));
-const offer = reminded(() => offerMode('Shall I?', { mode: 'form' }));
 const typed = reminded(() => plainInputRequired('Sure?'));
 
 describe('a reminder that the agent asked for before a question', () => {
   it.each([
     ['a form', extend({ card, agent: form.agent }, formInput), form.seen, { data: { size: 'large' } }],
-    [
-      'an offer of a mode',
-      extend({ card, agent: offer.agent }, interactionMode({ modes: ['form'] })),
-      offer.seen,
-      { data: { answer: { offerId: 'another', accepted: true } }, mediaType: MODE_OFFER_TYPE },
-    ],
     [
       'the input of a skill',
       typedSkills(
@@ -73,10 +58,7 @@ describe('a reminder that the agent asked for before a question', () => {
       store: memoryStore({ now }),
       clock: { ...frequentPolls(), now },
     });
-    const agent = await connect('http://localhost', {
-      fetch: server.fetch,
-      extensions: [FORM_INPUT, INTERACTION_MODE],
-    });
+    const agent = await connect('http://localhost', { fetch: server.fetch, extensions: [FORM_INPUT] });
     const first = what === 'the input of a skill' ? { parts: [{ data: { size: 1 } }] } : 'Go';
     const { task } = await agent.send(first);
     expect(task!.status.state).toBe('TASK_STATE_INPUT_REQUIRED');

@@ -138,7 +138,7 @@ everywhere('SendMessage', (serve) => {
     expect(await call('GetTask', { id: task.id })).toEqual(task);
   });
 
-  it('accepts the media types of the card and of all skills, with parameters and wildcards [R-SEND-10]', async () => {
+  it('accepts the media types of the card and of all skills, with parameters and wildcards [R-SEND-10, R-SEED-17]', async () => {
     const { call } = await serve(
       async function* () {
         yield completed();
