@@ -1,3 +1,3 @@
 // For the other packages of Baton. It may change in every release.
-export { isIdempotent } from './agents/agents.ts';
+export { Agents, connectWithin, isIdempotent } from './agents/agents.ts';
 export { reach, Unreachable } from './agents/reach.ts';

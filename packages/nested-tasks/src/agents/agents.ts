@@ -1,4 +1,4 @@
-import { type AgentClient, connect } from '@batonjs/client';
+import { type AgentClient, type ConnectOptions, connect } from '@batonjs/client';
 import { IDEMPOTENCY } from '@batonjs/protocol/headers';
 import type { AgentServer } from '@batonjs/server';
 import { type AddressPolicyOptions, checkedFetch } from '@batonjs/server/address-policy';
@@ -22,13 +22,15 @@ export interface Target {
 export interface AgentsOptions {
   readonly agents: Readonly<Record<string, Callee>>;
   readonly connect: (url: string) => Promise<AgentClient>;
+  /** Of the clients of agents in this process. */
+  readonly telemetry?: ConnectOptions['telemetry'];
 }
 
 /** Connects to agents whose cards lead to their own origin, or where the policy allows. */
 export const connectWithin =
-  (options: AddressPolicyOptions | undefined): AgentsOptions['connect'] =>
+  (addresses: AddressPolicyOptions | undefined, options: ConnectOptions = {}): AgentsOptions['connect'] =>
   (url) =>
-    connect(url, { fetch: checkedFetch(url, options) });
+    connect(url, { ...options, fetch: checkedFetch(url, addresses) });
 
 /** Connects agents, each once. */
 export class Agents {
@@ -74,7 +76,11 @@ export class Agents {
       return { client: await this.#options.connect(callee), at: name ?? callee, isLocal: false };
     }
     if (!('handle' in callee)) return { client: callee, at: name ?? callee.interface.url, isLocal: false };
-    const client = await connect('http://localhost', { fetch: (request) => callee.fetch(request) });
+    const { telemetry } = this.#options;
+    const client = await connect('http://localhost', {
+      telemetry,
+      fetch: (request) => callee.fetch(request),
+    });
     return { client, at: name ?? `in this process: ${client.card.name}`, isLocal: true };
   }
 }

@@ -1,13 +1,14 @@
-import { type AgentClient, type ConnectOptions, connect } from '@batonjs/client';
+import type { AgentClient, ConnectOptions } from '@batonjs/client';
 import { TYPED_SKILLS } from '@batonjs/extensions/client';
-import type { AgentServer } from '@batonjs/server';
-import { type AddressPolicyOptions, checkedFetch } from '@batonjs/server/address-policy';
+import type { Callee } from '@batonjs/nested-tasks';
+import { Agents, connectWithin } from '@batonjs/nested-tasks/internals';
+import type { AddressPolicyOptions } from '@batonjs/server/address-policy';
 
 /**
  * The agent behind a task type: a server in this process, a connected client (with its credentials), or the URL of an
  * agent or of its card.
  */
-export type TaskAgentTarget = Pick<AgentServer, 'handle' | 'fetch'> | AgentClient | string | URL;
+export type TaskAgentTarget = Callee;
 
 /** The task types and their agents. A type may also be `<name>/<skill id>`, which names one skill of the agent. */
 export type TaskTypes = Readonly<Record<string, TaskAgentTarget>>;
@@ -36,47 +37,24 @@ export function createTargets(
   connecting: Connecting,
   addresses: AddressPolicyOptions | undefined,
 ): Targets {
-  const clients = new Map<string, Promise<AgentClient>>();
+  const { telemetry } = connecting;
+  const agents = new Agents({ agents: types, telemetry, connect: connectWithin(addresses, connecting) });
   const find = (type: string): { name: string; skillId?: string } | undefined => {
     if (Object.hasOwn(types, type)) return { name: type };
     const slash = type.lastIndexOf('/');
     const name = type.slice(0, Math.max(0, slash));
     return Object.hasOwn(types, name) ? { name, skillId: type.slice(slash + 1) } : undefined;
   };
-  const clientOf = (name: string): Promise<AgentClient> => {
-    const known = clients.get(name);
-    if (known) return known;
-    const opening = openClient(types[name]!, connecting, addresses);
-    clients.set(name, opening);
-    // The next task connects again.
-    opening.catch(() => clients.delete(name));
-    return opening;
-  };
   return {
     has: (type) => find(type) !== undefined,
     async open(type) {
       const found = find(type);
       if (!found) throw new TypeError(`There is no task type ${type}`);
-      const agent = await clientOf(found.name);
-      return { agent, skillId: found.skillId, isLocal: isServer(types[found.name]!) };
+      const { client: agent, isLocal } = await agents.open(found.name);
+      return { agent, skillId: found.skillId, isLocal };
     },
   };
 }
-
-function openClient(
-  target: TaskAgentTarget,
-  connecting: Connecting,
-  addresses: AddressPolicyOptions | undefined,
-): Promise<AgentClient> {
-  if (typeof target === 'string' || target instanceof URL)
-    return connect(target, { ...connecting, fetch: checkedFetch(target, addresses) });
-  if (!isServer(target)) return Promise.resolve(target);
-  const { telemetry } = connecting;
-  return connect('http://localhost', { telemetry, fetch: (request) => target.fetch(request) });
-}
-
-const isServer = (target: TaskAgentTarget): target is Pick<AgentServer, 'handle' | 'fetch'> =>
-  typeof target === 'object' && 'handle' in target;
 
 /**
  * The skill whose schemas apply to a task: the one that its type names, or the only one that the agent's card has
