@@ -53,7 +53,7 @@ async function answer(
     if (exchange.refusal) throw exchange.refusal;
     if (!dependencies.isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
     const token = await signedToken(text, dependencies.options);
-    if (typeof token === 'string') return unsignedReply(token, exchange, name);
+    if (!token) return unsignedReply(exchange, name);
     await count(exchange, dependencies);
     if (method !== 'POST') {
       const shown = await showLink(token, isPage, dependencies);
@@ -130,20 +130,9 @@ const noLink = (exchange: HttpExchange, agent: string): HttpReply =>
   !takesPages(exchange) ? refusal(415, `A callback takes ${JSON_TYPE}`) : settledPage('unknown', agent);
 
 /** The answer to a token that this store did not sign. */
-function unsignedReply(why: 'unknown' | 'older', exchange: HttpExchange, agent: string): HttpReply {
-  if (!isForPerson(exchange))
-    return why === 'unknown'
-      ? exchange.method === 'POST'
-        ? replyOf(why)
-        : notAllowed
-      : refusal(410, 'The address was made by an earlier release: ask for another one');
-  const page =
-    why === 'unknown'
-      ? noLink(exchange, agent)
-      : messagePage('This link is out of date', 'It was made by an earlier release. Ask for another one.', {
-          status: 410,
-          agent,
-        });
+function unsignedReply(exchange: HttpExchange, agent: string): HttpReply {
+  if (!isForPerson(exchange)) return exchange.method === 'POST' ? replyOf('unknown') : notAllowed;
+  const page = noLink(exchange, agent);
   return exchange.method === 'HEAD' ? withoutBody(page) : page;
 }
 

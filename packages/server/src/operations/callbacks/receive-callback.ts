@@ -34,19 +34,14 @@ export type CallbackOutcome =
 
 type CallbackDependencies = Pick<Dependencies, 'tasks' | 'clock' | 'options'>;
 
-/**
- * The token that a part of a path is, if this store signed it: nothing of the task is read for another one. `older`: it is
- * of a release that did not sign.
- */
+/** The token that a part of a path is, if this store signed it: nothing of the task is read for another one. */
 export async function signedToken(
   text: string,
   { queue, callbacks }: Pick<Dependencies['options'], 'queue' | 'callbacks'>,
-): Promise<CallbackToken | 'unknown' | 'older'> {
+): Promise<CallbackToken | undefined> {
   const read = readCallbackToken(text);
-  if (!read) return 'unknown';
-  const { token, signature } = read;
-  if (signature === undefined) return 'older';
-  return (await callbacks?.keys.isSigned(signedText(queue, token), signature)) ? token : 'unknown';
+  const isSigned = read && callbacks?.keys.isSigned(signedText(queue, read.token), read.signature);
+  return (await isSigned) ? read?.token : undefined;
 }
 
 /**

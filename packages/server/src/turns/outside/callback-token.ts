@@ -17,17 +17,16 @@ export const signedText = (queue: string, { scope, taskId, id, secret }: Callbac
 export const writeCallbackToken = ({ scope, taskId, id, secret }: CallbackToken, signature: string): string =>
   toBase64Url(JSON.stringify([scope, taskId, id, secret, signature]));
 
-/** The token that a part of a path is, and its signature, which earlier releases did not write; undefined if it is none. */
+/** The token that a part of a path is, and its signature; undefined if it is none. */
 export function readCallbackToken(
   text: string,
-): { readonly token: CallbackToken; readonly signature: string | undefined } | undefined {
+): { readonly token: CallbackToken; readonly signature: string } | undefined {
   try {
     const members: unknown = JSON.parse(fromBase64Url(text));
     if (!Array.isArray(members) || !members.every((member) => typeof member === 'string')) return undefined;
-    const [scope, taskId, id, secret, signature] = members as [Scope, string, string, string, string?];
+    const [scope, taskId, id, secret, signature] = members as [Scope, string, string, string, string];
     // Other texts may read as the same one.
-    if (toBase64Url(JSON.stringify(members)) !== text || members.length < 4 || members.length > 5)
-      return undefined;
+    if (toBase64Url(JSON.stringify(members)) !== text || members.length !== 5) return undefined;
     return { token: { scope, taskId, id, secret }, signature };
   } catch {
     return undefined;
