@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { Part, Task } from '@batonjs/protocol';
 import { completed, working } from '@batonjs/server';
 import { sqliteStore } from '@batonjs/store-sqlite';
@@ -11,39 +10,11 @@ import { serve } from '../../../test/kit/serve.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { serveMany } from './agents.ts';
 import { abortedAfterTest, cli } from './cli.ts';
+import { type RpcCall, serveRpc, taskOf } from './rpc.ts';
 
-type Answer = (params: Record<string, unknown>, send: (event: object) => void) => object | undefined;
-
-/** An agent over JSON-RPC with these answers by method; one without an answer is refused. Text is an error's reason. */
-async function serveAnswers(answers: Readonly<Record<string, Answer>>) {
-  const calls: string[] = [];
-  const url = await listen(
-    createServer(async (request, response) => {
-      const { id, method, params } = JSON.parse((await text(request)) || '{}');
-      calls.push(method);
-      let isStream = false;
-      const send = (result: object) => {
-        if (!isStream) response.setHeader('content-type', 'text/event-stream');
-        isStream = true;
-        response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
-      };
-      const answer = answers[method]?.(params, send);
-      if (isStream) return response.end();
-      response.setHeader('content-type', 'application/json');
-      const error = { code: -32601, message: 'Method not found' };
-      const own = answer && ('error' in answer ? answer : { result: answer });
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, ...(own ?? { error }) }));
-    }),
-  );
-  return { calls, line: `-e ${url} --transport jsonrpc`, url };
-}
-
-const taskOf = (state: string, more: object = {}) => ({
-  id: 't',
-  contextId: 'c',
-  status: { state: `TASK_STATE_${state}` },
-  ...more,
-});
+/** An agent over JSON-RPC with these answers by method. */
+const serveAnswers = (answers: Readonly<Record<string, (call: RpcCall) => object | undefined>>) =>
+  serveRpc((call) => answers[call.method]?.(call));
 
 describe('task download', () => {
   const download = async (parts: readonly Part[], flags = '', more: object = {}) => {
@@ -129,7 +100,7 @@ describe('task push-config', () => {
   it('shows webhooks', async () => {
     const created: object[] = [];
     const { line, calls } = await serveAnswers({
-      CreateTaskPushNotificationConfig(params) {
+      CreateTaskPushNotificationConfig({ params }) {
         created.push(params);
         return { ...config, ...params };
       },
@@ -209,7 +180,7 @@ describe('task', () => {
     ['INPUT_REQUIRED', '', 'Resume: '],
     ['AUTH_REQUIRED', '', 'Resume: '],
   ])('get concludes %s', async (state, warning, resume) => {
-    const { line, url } = await serveAnswers({ GetTask: ({ id }) => taskOf(state, { id }) });
+    const { line, url } = await serveAnswers({ GetTask: ({ params: { id } }) => taskOf(state, { id }) });
     const { stdout, stderr } = await cli(['task', 'get', "it's", ...line.split(' ')]);
     const how = `${resume}baton send --task-id 'it'\\''s' "…" -e ${url} --transport JSONRPC\n`;
     expect(stdout).toBe(`Task ID: it's\nContext ID: c\nState: TASK_STATE_${state}\n${resume && how}`);
@@ -225,7 +196,7 @@ describe('a wait', () => {
 
   it('ends where the task waits for an answer', async () => {
     const { line, calls } = await serveAnswers({
-      SubscribeToTask(_, send) {
+      SubscribeToTask({ send }) {
         send({ task: taskOf('WORKING') });
         send({
           statusUpdate: { taskId: 't', contextId: 'c', status: { state: 'TASK_STATE_INPUT_REQUIRED' } },
@@ -234,7 +205,7 @@ describe('a wait', () => {
       },
     });
     expect((await follow(line)).lines).toHaveLength(2);
-    expect(calls).toEqual(['SubscribeToTask']);
+    expect(calls.map(({ method }) => method)).toEqual(['SubscribeToTask']);
     const { stdout } = await cli(`task subscribe t ${line}`);
     expect(stdout).toMatch(/^Task ID: t\nContext ID: c\nState: TASK_STATE_INPUT_REQUIRED\nResume: /);
     const streamed = await cli(`task subscribe t ${line} --stream`);
@@ -248,15 +219,15 @@ describe('conformance', () => {
   it('finds what is wrong with an agent', async () => {
     const { line } = await serveAnswers({
       SendMessage: () => ({ task: taskOf('COMPLETED') }),
-      GetTask: ({ id }) => taskOf('COMPLETED', { id: id === 't' ? 'other' : id }),
-      ListTasks: ({ pageSize }) => ({
+      GetTask: ({ params: { id } }) => taskOf('COMPLETED', { id: id === 't' ? 'other' : id }),
+      ListTasks: ({ params: { pageSize } }) => ({
         tasks: Array(Number(pageSize ?? 0) + 1).fill(taskOf('WORKING')),
         nextPageToken: '',
         pageSize: 1,
         totalSize: 2,
       }),
       CancelTask: () => taskOf('CANCELED'),
-      SendStreamingMessage: (_, send) => void send({ task: taskOf('COMPLETED') }),
+      SendStreamingMessage: ({ send }) => void send({ task: taskOf('COMPLETED') }),
     });
     const { stdout, stderr, code } = await cli(`conformance ${line}`);
     expect(code).toBe(1);
@@ -280,7 +251,7 @@ describe('conformance', () => {
       SendMessage: () => ({ message }),
       GetTask: () => ({ error: { code: -32602, message: 'No' } }),
       ListTasks: () => ({ tasks: [], nextPageToken: '', pageSize: 1, totalSize: 0 }),
-      SendStreamingMessage: (_, send) => void send({ message }),
+      SendStreamingMessage: ({ send }) => void send({ message }),
     });
     const { json } = await cli(`conformance ${line} -o json`);
     expect(json.findings.slice(1)).toEqual([
@@ -315,9 +286,8 @@ describe('chat', () => {
   it('asks a person for each line, and goes on with what waits', async () => {
     const sent: Task[] = [];
     const { line } = await serveAnswers({
-      SendStreamingMessage(params, send) {
-        const { message } = params as { message: Task };
-        sent.push(message);
+      SendStreamingMessage({ params, send }) {
+        sent.push(params.message);
         const state = sent.length === 1 ? 'AUTH_REQUIRED' : 'COMPLETED';
         send({ task: taskOf(state, { contextId: `c${sent.length}` }) });
         return undefined;

@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { listenGrpc } from '@batonjs/bindings-grpc';
 import { extend, formInput, inputRequired } from '@batonjs/extensions';
 import { completed } from '@batonjs/server';
@@ -13,28 +12,14 @@ import { serve } from '../../../test/kit/serve.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { many, manyCard, serveMany } from './agents.ts';
 import { abortedAfterTest, cli } from './cli.ts';
+import { message, serveRpc, taskOf } from './rpc.ts';
 import { oauth, requires, serveSecured } from './secured-agent.ts';
 
-/** An agent over JSON-RPC that answers with the results of a list, one after the other, and what it was asked. */
-async function serveResults(results: readonly object[]) {
-  const asked: { method: string; params: Record<string, unknown>; headers: Record<string, unknown> }[] = [];
-  const url = await listen(
-    createServer(async (request, response) => {
-      const { id, method, params } = JSON.parse((await text(request)) || '{}');
-      asked.push({ method, params, headers: request.headers });
-      const result = results[Math.min(asked.length, results.length) - 1];
-      response.setHeader('content-type', 'application/json');
-      response.end(
-        JSON.stringify({ jsonrpc: '2.0', id, ...(result && 'error' in result ? result : { result }) }),
-      );
-    }),
-  );
-  return { asked, line: `-e ${url} --transport jsonrpc`, url };
-}
+/** An agent over JSON-RPC that answers with the results of a list, one after the other. */
+const serveResults = (results: readonly object[]) =>
+  serveRpc((_, count) => results[Math.min(count, results.length - 1)]);
 
 const refusal = { error: { code: -32004, message: 'Not offered' } };
-const taskOf = (state: string) => ({ id: 't', contextId: 'c', status: { state: `TASK_STATE_${state}` } });
-const message = { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'ok' }] } };
 
 describe('a wait by reading', () => {
   it('reads so many messages as are asked for', async () => {
@@ -45,9 +30,9 @@ describe('a wait by reading', () => {
       ['--history 2 --wait', { id: 't', historyLength: 2 }],
       ['--watch --history 0', { id: 't', historyLength: 0 }],
     ] as const) {
-      const { line, asked } = await serveResults([taskOf('COMPLETED')]);
+      const { line, calls } = await serveResults([taskOf('COMPLETED')]);
       await cli(`task get t ${line} ${flags}`);
-      expect(asked[0]!.params).toEqual(params);
+      expect(calls[0]!.params).toEqual(params);
     }
   });
 
@@ -90,9 +75,9 @@ describe('a message', () => {
       writeFileSync(join(folder, `a.${extension}`), 'hi');
       return ['--file', join(folder, `a.${extension}`)];
     });
-    const { line, asked } = await serveResults([message]);
+    const { line, calls } = await serveResults([message]);
     await cli(['send', ...line.split(' '), ...flags]);
-    expect((asked[0]!.params.message as { parts: object[] }).parts).toEqual(
+    expect((calls[0]!.params.message as { parts: object[] }).parts).toEqual(
       Object.entries(types).map(([extension, mediaType]) => ({
         raw: 'aGk=',
         filename: `a.${extension}`,
@@ -101,7 +86,7 @@ describe('a message', () => {
     );
   });
 
-  it('is awaited or not as the command line says, whatever the settings say', async () => {
+  it('is awaited or not as the command line says, whatever the settings say [R-CLI-24]', async () => {
     for (const [flags, env, isAsync] of [
       ['', {}, false],
       ['--async', {}, true],
@@ -151,17 +136,17 @@ describe('an agent', () => {
   );
 
   it('at an endpoint gets credentials where most agents look for them', async () => {
-    const { line, asked } = await serveResults([message]);
+    const { line, calls } = await serveResults([message]);
     const { stderr } = await cli(`send hi ${line} --async --bearer s3cret --api-key k3y --svc-param x-a:b`);
-    expect(asked[0]!.headers).toMatchObject({
+    expect(calls[0]!.headers).toMatchObject({
       authorization: 'Bearer s3cret',
       'x-api-key': 'k3y',
       'x-a': 'b',
     });
     expect(stderr).toBe('Warning: A CREDENTIAL IS SENT OVER A CONNECTION THAT IS NOT VERIFIED\n');
     await cli(`send hi ${line} --async`);
-    expect(asked[1]!.headers).not.toHaveProperty('authorization');
-    expect(asked[1]!.headers).not.toHaveProperty('x-api-key');
+    expect(calls[1]!.headers).not.toHaveProperty('authorization');
+    expect(calls[1]!.headers).not.toHaveProperty('x-api-key');
   });
 
   it('is called over the first binding that is preferred and there, and its card is found over gRPC alone', async () => {
@@ -209,12 +194,10 @@ describe('an agent', () => {
   });
 
   it('that requires extensions is told that they are known', async () => {
-    const asked: unknown[] = [];
     const capabilities = { extensions: [{ uri: 'http://a', required: true }, { uri: 'http://b' }] };
     const { url, seen } = await serveSecured({ capabilities } as never);
     await cli(`send -a ${url} --async hi`);
-    asked.push(seen[0]!.headers['a2a-extensions']);
-    expect(asked).toEqual(['http://a']);
+    expect(seen[0]!.headers['a2a-extensions']).toBe('http://a');
   });
 });
 

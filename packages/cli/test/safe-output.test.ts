@@ -99,11 +99,3 @@ describe('a secret', () => {
     expect(redactor.redact('?a=schl%C3%BCssel&b=schl%c3%bcssel')).toBe('?a=[redacted]&b=[redacted]');
   });
 });
-
-it('shows ports as ports and durations with their unit in help', async () => {
-  const help = async (line: string) => (await cli(`${line} --help`)).stdout.replaceAll(/\s+/g, ' ');
-  expect(await help('task push-config receive')).toContain('[A2ACLI_PORT; default: 0]');
-  expect(await help('demo-server')).toMatch(/\[A2ACLI_PORT; default: \d+\]/);
-  expect(await help('dev')).toMatch(/\[A2ACLI_PORT; default: \d+\]/);
-  expect(await help('send')).toContain('[A2ACLI_POLL_INTERVAL; default: 2s]');
-});

@@ -1,12 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { listen } from '../../../test/kit/listen.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { manyCard, serveMany } from './agents.ts';
 import { abortedAfterTest, cli, fieldOf } from './cli.ts';
+import { message, passOn, serveRpc } from './rpc.ts';
 
 describe('send', () => {
   it('sends a message and waits for its result [A2ACLI_SEND_001, R-CLI-10, R-CLI-38, R-CLI-60]', async () => {
@@ -107,27 +105,11 @@ describe('send', () => {
   });
 
   it('sends metadata and service parameters [R-CLI-27, R-CLI-28]', async () => {
-    const seen: { body: string; header: unknown }[] = [];
-    const server = createServer(async (request, response) => {
-      seen.push({ body: await text(request), header: request.headers['x-team'] });
-      const result = { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'ok' }] } };
-      const { id } = JSON.parse(seen.at(-1)!.body);
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-    });
-    const url = await listen(server);
+    const { line, calls } = await serveRpc(() => message);
     const flags = `--metadata '{"tier":1}' --svc-param x-team:blue`;
-    expect((await cli(`send -e ${url} --transport jsonrpc ${flags} hello`)).code).toBe(0);
-    expect(JSON.parse(seen[0]!.body).params.metadata).toEqual({ tier: 1 });
-    expect(seen[0]!.header).toBe('blue');
-    for (const wrong of [
-      '--metadata [1]',
-      '--metadata x',
-      '--svc-param nocolon',
-      '--timeout 5',
-      '--transport fax',
-    ])
-      expect((await cli(`send -e ${url} --transport jsonrpc ${wrong} hello`)).code).toBe(2);
+    expect((await cli(`send ${line} ${flags} hello`)).code).toBe(0);
+    expect(calls[0]!.params.metadata).toEqual({ tier: 1 });
+    expect(calls[0]!.headers['x-team']).toBe('blue');
   });
 });
 
@@ -170,21 +152,14 @@ describe('a conversation', () => {
   it('never invents or keeps an id [A2ACLI_INTERACT_003, A2ACLI_INTERACT_005, R-CLI-45]', async () => {
     const url = await serveMany();
     const home = temporaryFolder();
-    const sent: string[] = [];
-    const wire = await listen(
-      createServer(async (request, response) => {
-        const body = await text(request);
-        sent.push(body);
-        const answer = await fetch(url, { method: 'POST', headers: request.headers as never, body });
-        response.writeHead(answer.status, Object.fromEntries(answer.headers));
-        for await (const chunk of answer.body ?? []) response.write(chunk);
-        response.end();
-      }),
+    const { line, calls } = await serveRpc((call) =>
+      call.method === 'SendMessage' ? passOn(url, call) : undefined,
     );
-    for (const _ of [1, 2]) await cli(`send -e ${wire} --transport jsonrpc hello`, { home });
-    for (const body of sent) {
-      expect(JSON.parse(body).params.message).not.toHaveProperty('taskId');
-      expect(JSON.parse(body).params.message).not.toHaveProperty('contextId');
+    for (const _ of [1, 2]) await cli(`send ${line} hello`, { home });
+    const sent = calls.filter(({ method }) => method === 'SendMessage');
+    for (const { params } of sent) {
+      expect(params.message).not.toHaveProperty('taskId');
+      expect(params.message).not.toHaveProperty('contextId');
     }
     expect(sent).toHaveLength(2);
   });

@@ -8,29 +8,19 @@ import { eventually } from '../../../test/kit/until.ts';
 import { taskLines } from '../src/output/task-lines.ts';
 import { manyCard, serveMany, serveSteps } from './agents.ts';
 import { cli, fieldOf } from './cli.ts';
+import { passOn, serveRpc, taskOf } from './rpc.ts';
 
 const started = async (url: string, word: string) =>
   (await cli(`send -a ${url} -o json --async ${word}`)).json.task.id as string;
 
-/** An agent over JSON-RPC whose GetTask gives one task after the other, and then the last one. */
-async function servePolled(states: readonly string[]) {
-  let reads = 0;
+/** An agent over JSON-RPC whose GetTask gives one state after the other, and then the last one. */
+async function servePolled(...states: readonly string[]) {
   const times: number[] = [];
-  const url = await listen(
-    createServer(async (request, response) => {
-      const { id, method } = JSON.parse((await text(request)) || '{}');
-      response.setHeader('content-type', 'application/json');
-      const reply = (result: unknown) => response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-      if (method !== 'GetTask') {
-        const error = { code: -32601, message: 'Method not found' };
-        return response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
-      }
-      times.push(performance.now());
-      const state = states[Math.min(reads++, states.length - 1)];
-      reply({ id: 't', contextId: 'c', status: { state } });
-    }),
-  );
-  return { line: `-e ${url} --transport jsonrpc`, times, reads: () => reads };
+  const { line } = await serveRpc(({ method }) => {
+    if (method !== 'GetTask') return undefined;
+    return taskOf(states[Math.min(times.push(performance.now()), states.length) - 1]!);
+  });
+  return { line, times };
 }
 
 describe('task get', () => {
@@ -47,17 +37,17 @@ describe('task get', () => {
   });
 
   it('reads once, or with --wait until the task ends [A2ACLI_TASK_POLL_001, R-CLI-24]', async () => {
-    const once = await servePolled(['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']);
+    const once = await servePolled('WORKING', 'COMPLETED');
     expect(fieldOf((await cli(`task get ${once.line} t`)).stdout, 'State')).toBe('TASK_STATE_WORKING');
-    expect(once.reads()).toBe(1);
-    const wait = await servePolled(['TASK_STATE_WORKING', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']);
+    expect(once.times).toHaveLength(1);
+    const wait = await servePolled('WORKING', 'WORKING', 'COMPLETED');
     const { stdout, code } = await cli(`task get ${wait.line} t --wait --poll-interval 5ms`);
     expect(fieldOf(stdout, 'State')).toBe('TASK_STATE_COMPLETED');
-    expect([code, wait.reads()]).toEqual([0, 3]);
+    expect([code, wait.times.length]).toEqual([0, 3]);
   });
 
   it('waits between reads, and ends with 5 at --timeout with the command that goes on [A2ACLI_TASK_POLL_002, R-CLI-25, R-CLI-86, R-CLI-92]', async () => {
-    const agent = await servePolled(['TASK_STATE_WORKING']);
+    const agent = await servePolled('WORKING');
     const ran = await cli(`task get ${agent.line} t --wait --poll-interval 50ms --timeout 400ms -o json`);
     expect(ran.code).toBe(5);
     expect(ran.json.error).toMatchObject({ code: 'A2ACLI_ERR_TIMEOUT', a2aCode: null });
@@ -70,14 +60,10 @@ describe('task get', () => {
   it.each(['INPUT_REQUIRED', 'AUTH_REQUIRED', 'FAILED', 'CANCELED', 'REJECTED'])(
     'stops at %s, and goes on at UNSPECIFIED [A2ACLI_TASK_POLL_003, R-CLI-90]',
     async (state) => {
-      const agent = await servePolled([
-        'TASK_STATE_UNSPECIFIED',
-        'TASK_STATE_WORKING',
-        `TASK_STATE_${state}`,
-      ]);
+      const agent = await servePolled('UNSPECIFIED', 'WORKING', state);
       const { stdout, code } = await cli(`task get ${agent.line} t --wait --poll-interval 5ms`);
       expect([code, fieldOf(stdout, 'State')]).toEqual([0, `TASK_STATE_${state}`]);
-      const once = await servePolled(['TASK_STATE_UNSPECIFIED']);
+      const once = await servePolled('UNSPECIFIED');
       expect(fieldOf((await cli(`task get ${once.line} t`)).stdout, 'State')).toBe('TASK_STATE_UNSPECIFIED');
     },
   );
@@ -120,23 +106,12 @@ describe('a wait', () => {
 
   it('sends without a stream, under the same message id, where streaming is refused [A2ACLI_TASK_POLL_004, R-CLI-94]', async () => {
     const url = await serveMany();
-    const ids: string[] = [];
-    const refusing = await listen(
-      createServer(async (request, response) => {
-        const body = await text(request);
-        const { id, method, params } = JSON.parse(body);
-        if (params.message) ids.push(params.message.messageId);
-        response.setHeader('content-type', 'application/json');
-        if (method === 'SendStreamingMessage') {
-          const error = { code: -32601, message: 'Method not found' };
-          return response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
-        }
-        const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
-        response.end(await (await fetch(url, { method: 'POST', headers, body })).text());
-      }),
+    const { line, calls } = await serveRpc((call) =>
+      call.method === 'SendStreamingMessage' ? undefined : passOn(url, call),
     );
-    const { json } = await cli(`send -e ${refusing} --transport jsonrpc -o json --poll-interval 10ms hello`);
+    const { json } = await cli(`send ${line} -o json --poll-interval 10ms hello`);
     expect(json.task.status.state).toBe('TASK_STATE_COMPLETED');
+    const ids = calls.flatMap(({ params }) => params.message?.messageId ?? []);
     expect(ids).toHaveLength(2);
     expect(ids[0]).toBe(ids[1]);
   });

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { listenGrpc } from '@batonjs/bindings-grpc';
 import { v03 } from '@batonjs/bindings-v0-3';
 import { nodeHandler } from '@batonjs/server-node';
@@ -8,6 +7,7 @@ import { listen } from '../../../test/kit/listen.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { many, manyCard, serveMany } from './agents.ts';
 import { cli, fieldOf } from './cli.ts';
+import { message, serveRpc } from './rpc.ts';
 
 /** An agent over all three bindings. Resolves to its URL. */
 async function serveAll(): Promise<string> {
@@ -19,21 +19,13 @@ async function serveAll(): Promise<string> {
 
 const used = (stderr: string) => /uses (\S+) /.exec(stderr)?.[1];
 
-/** Notes what is sent to an agent that answers everything with a message. */
+/** An agent that answers everything with a message, and has a card. */
 async function serveNoting(card: object) {
-  const seen: { version: unknown; params: Record<string, unknown> }[] = [];
-  const url = await listen(
-    createServer(async (request, response) => {
-      response.setHeader('content-type', 'application/json');
-      const version = request.headers['a2a-version'];
-      if (request.method === 'GET') return response.end(JSON.stringify(cardAt(url, card)));
-      const { id, params } = JSON.parse(await text(request));
-      seen.push({ version, params });
-      const result = { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'ok' }] } };
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-    }),
+  const noting = await serveRpc(({ method }) =>
+    method ? message : JSON.stringify(cardAt(noting.url, card)),
   );
-  return { url, seen };
+  const seen = () => noting.calls.filter(({ method }) => method);
+  return { url: noting.url, seen };
 }
 
 const cardAt = (url: string, card: object) => ({
@@ -107,16 +99,16 @@ describe('the transport', () => {
     const tenant = await serveNoting({ tenant: 'blue' });
     await cli(`send -a ${tenant.url} hello`);
     await cli(`task get -a ${tenant.url} t`);
-    expect(tenant.seen.map(({ params }) => params.tenant)).toEqual(['blue', 'blue']);
+    expect(tenant.seen().map(({ params }) => params.tenant)).toEqual(['blue', 'blue']);
     const none = await serveNoting({});
     await cli(`send -a ${none.url} hello`);
-    expect(none.seen[0]!.params).not.toHaveProperty('tenant');
+    expect(none.seen()[0]!.params).not.toHaveProperty('tenant');
   });
 
   it('of an endpoint without a card is the one that is given [R-CLI-04]', async () => {
     const { url, seen } = await serveNoting({});
     expect((await cli(`send -e ${url} --transport jsonrpc hello`)).code).toBe(0);
-    expect(seen).toHaveLength(1);
+    expect(seen()).toHaveLength(1);
     expect((await cli(`send -e ${url} hello`)).code).toBe(2);
     expect((await cli(`send -e ${url} --transport jsonrpc,rest hello`)).code).toBe(2);
   });
@@ -127,7 +119,7 @@ describe('the version', () => {
     const { url, seen } = await serveNoting({});
     await cli(`send -a ${url} hello`);
     await cli(`send -a ${url} --a2a-version 1.7 hello`);
-    expect(seen.map(({ version }) => version)).toEqual(['1.0', '1.0']);
+    expect(seen().map(({ headers }) => headers['a2a-version'])).toEqual(['1.0', '1.0']);
     const server = serve(many, { card: manyCard, compatibility: [v03()] });
     const only03 = (await cli(`card get ${await listen(nodeHandler(server))} -o json`)).json;
     const old = only03.supportedInterfaces.filter(
@@ -144,8 +136,6 @@ describe('the version', () => {
     expect(refused).toMatchObject({ code: 1, json: { error: { code: 'A2ACLI_ERR_CARD_INVALID' } } });
     const asked = await cli(`send -a ${served} --a2a-version 0.3 hello`);
     expect(fieldOf(asked.stdout, 'State')).toBe('TASK_STATE_COMPLETED');
-    for (const wrong of ['2.0', 'x', '0.2'])
-      expect((await cli(`send -a ${url} --a2a-version ${wrong} hi`)).code).toBe(2);
   });
 
   it('comes with the extensions that the agent requires [A2ACLI_VER_002]', async () => {
