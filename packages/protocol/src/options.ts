@@ -1,11 +1,25 @@
 /** The names of all options of a type: the compiler names one that is missing. */
 export type OptionNames<Options> = Readonly<Record<keyof Required<Options>, true>>;
 
+/** The options that have these defaults. */
+export type OptionsOf<Defaults> = { readonly [Name in keyof Defaults]?: Defaults[Name] | undefined };
+
+/** The options that are given, and the defaults of the others. One that is given as undefined is not given. */
+export function withDefaults<Defaults extends object>(
+  defaults: Defaults,
+  given: OptionsOf<Defaults> | undefined,
+): Defaults {
+  const complete = { ...defaults };
+  for (const name of Object.keys(defaults) as (keyof Defaults)[])
+    complete[name] = given?.[name] ?? defaults[name];
+  return complete;
+}
+
 /**
  * Throws a `TypeError` for an option that is not among the known ones, and names the one that may be meant. `within`: the
  * option that these are members of.
  */
-export function mustKnowOptions(given: object, known: Readonly<Record<string, true>>, within?: string): void {
+export function mustKnowOptions(given: object, known: object, within?: string): void {
   const [unknown] = unknownOptions(given, known, within);
   if (unknown) throw new TypeError(unknown);
 }

@@ -7,9 +7,9 @@ import {
 } from '@batonjs/bindings';
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { parseVersion } from '@batonjs/protocol/headers';
+import { withDefaults } from '@batonjs/protocol/options';
 import { isTaskAgent } from './agent/agent.ts';
 import type { OpenedCallback } from './agent/callback.ts';
-import { withDefaults } from './base/defaults.ts';
 import { RequestWatch } from './base/hooks/request-watch.ts';
 import { keepWatched } from './base/hooks/watched.ts';
 import type { Limits } from './base/limits.ts';

@@ -27,3 +27,4 @@ export { dueAt } from './turns/order/task-deadlines.ts';
 export { wakeKeyOf } from './turns/order/wake-key.ts';
 export { rotateCallbackKey } from './turns/outside/callback-keys.ts';
 export { secretStep } from './turns/outside/idempotency-keys.ts';
+export { addressOptions } from './webhooks/address-policy/address-policy.ts';

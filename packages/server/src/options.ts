@@ -27,7 +27,7 @@ import { type QueueOptions, queueOptions } from './turns/order/schedule.ts';
 import { type CallbackOptions, callbackOptions } from './turns/outside/callback-options.ts';
 import type { CancelHook } from './turns/turn-dependencies.ts';
 import type { TurnEvent } from './turns/turn-event.ts';
-import type { AddressPolicyOptions } from './webhooks/address-policy/address-policy.ts';
+import { addressOptions } from './webhooks/address-policy/address-policy.ts';
 import { type PushOptions, pushOptions } from './webhooks/push-options.ts';
 
 /** The options that a worker and a server have in common. All times in milliseconds. */
@@ -170,12 +170,6 @@ const ofRetention: OptionNames<RetentionOptions> = {
   batch: true,
 };
 const ofRule: OptionNames<RetentionRule> = { label: true, skill: true, closedAfterMs: true };
-const ofAddresses: OptionNames<AddressPolicyOptions> = {
-  allow: true,
-  ports: true,
-  http: true,
-  resolve: true,
-};
 
 /** All options, and the names of those in a group. The groups with defaults are where the defaults are. */
 const known: Readonly<Record<keyof Required<AgentServerOptions>, true | object>> = {
@@ -194,7 +188,7 @@ const known: Readonly<Record<keyof Required<AgentServerOptions>, true | object>>
   onCancel: true,
   onEvent: true,
   publicUrl: true,
-  push: { ...ofAddresses, ...pushOptions },
+  push: { ...addressOptions, ...pushOptions },
   queue: queueOptions,
   restart: ofRestart,
   retention: { ...ofRetention, rules: [ofRule] },

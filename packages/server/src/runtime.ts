@@ -1,9 +1,10 @@
 import type { Head } from '@batonjs/lifecycle';
 import { isLabel } from '@batonjs/lifecycle/internals';
 import { guardHook } from '@batonjs/protocol/hooks';
+import { withDefaults } from '@batonjs/protocol/options';
 import { extensionsOf } from './agent/agent.ts';
 import { messageOptions } from './agent/message-options.ts';
-import { mustBePositive, withDefaults } from './base/defaults.ts';
+import { mustBePositive } from './base/defaults.ts';
 import { guardLogger } from './base/hooks/call-hook.ts';
 import { guardTelemetry } from './base/hooks/guard-telemetry.ts';
 import { consoleLogger, type Logger, toLogger } from './base/hooks/logger.ts';

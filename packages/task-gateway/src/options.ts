@@ -3,9 +3,10 @@ import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
 import type { Authenticate, Logger } from '@batonjs/server';
 import type { Telemetry } from '@batonjs/server/adapter';
 import type { AddressPolicyOptions } from '@batonjs/server/address-policy';
+import { addressOptions } from '@batonjs/server/internals';
 import type { TaskStore } from '@batonjs/store';
 import type { TaskTypes } from './dispatch/targets.ts';
-import type { WebSocketOptions } from './sockets/socket-server.ts';
+import { type WebSocketOptions, webSocketOptions } from './sockets/socket-server.ts';
 
 /** What `createTaskGateway` takes. All times in milliseconds. */
 export interface TaskGatewayOptions {
@@ -52,7 +53,8 @@ export interface TaskGatewayOptions {
   readonly telemetry?: { readonly server?: Telemetry; readonly client?: ClientTelemetry } | undefined;
 }
 
-const names: OptionNames<TaskGatewayOptions> = {
+/** All options, and the names of those in a group. */
+const known: Readonly<Record<keyof Required<TaskGatewayOptions>, true | object>> = {
   types: true,
   store: true,
   name: true,
@@ -62,34 +64,13 @@ const names: OptionNames<TaskGatewayOptions> = {
   unreachableMs: true,
   leaseMs: true,
   bodyBytes: true,
-  addresses: true,
-  webSockets: true,
+  addresses: addressOptions,
+  webSockets: webSocketOptions,
   logger: true,
-  telemetry: true,
+  telemetry: { server: true, client: true } satisfies OptionNames<
+    NonNullable<TaskGatewayOptions['telemetry']>
+  >,
 };
-const ofWebSockets: OptionNames<WebSocketOptions> = {
-  origins: true,
-  sockets: true,
-  socketsPerCaller: true,
-  messageMs: true,
-  subscriptions: true,
-  slowMs: true,
-  pingMs: true,
-  idleMs: true,
-  compression: true,
-};
-const ofAddresses: OptionNames<AddressPolicyOptions> = {
-  allow: true,
-  ports: true,
-  http: true,
-  resolve: true,
-};
-const ofTelemetry: OptionNames<NonNullable<TaskGatewayOptions['telemetry']>> = { server: true, client: true };
 
 /** A sentence for each option of a gateway that does not exist, and for each member of one. */
-export const unknownGatewayOptions = (given: TaskGatewayOptions): string[] => [
-  ...unknownOptions(given, names),
-  ...unknownOptions(given.webSockets, ofWebSockets, 'webSockets'),
-  ...unknownOptions(given.addresses, ofAddresses, 'addresses'),
-  ...unknownOptions(given.telemetry, ofTelemetry, 'telemetry'),
-];
+export const unknownGatewayOptions = (given: TaskGatewayOptions): string[] => unknownOptions(given, known);

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { type CallTarget, httpJsonServer } from '@batonjs/bindings';
 import { A2AError, invalidRequest } from '@batonjs/protocol/errors';
-import { mustKnowOptions } from '@batonjs/protocol/options';
+import { mustKnowOptions, withDefaults } from '@batonjs/protocol/options';
 import { SocketListener, type SocketSettings } from '../sockets/socket-listener.ts';
 import { headersOf, routeUpgrades } from '../sockets/upgrade-routes.ts';
 import { SUBPROTOCOL } from '../wire/binding-name.ts';
@@ -43,12 +43,13 @@ interface Admitted {
 export function attachWebSocket(
   server: CallTarget,
   listener: Server,
-  options: WebSocketServerOptions = {},
+  given: WebSocketServerOptions = {},
 ): WebSocketEndpoint {
-  mustKnowOptions(options, webSocketOptions);
-  const { streams = 128, requests = 128, recheckMs = 60_000 } = options;
-  const path = `/${(options.path ?? '/ws').replace(/^\/+/, '')}`;
-  const rate = { perSecond: options.messagesPerSecond ?? 100, burst: options.burst ?? 1_000 };
+  mustKnowOptions(given, webSocketOptions);
+  const options = withDefaults(webSocketOptions, given);
+  const { streams, requests, recheckMs, messagesPerSecond: perSecond, burst } = options;
+  const path = `/${options.path.replace(/^\/+/, '')}`;
+  const rate = { perSecond, burst };
   const callers = new Callers(rate);
   const connections = new Set<Connection>();
   let isOpen = true;
@@ -142,20 +143,13 @@ export function attachWebSocket(
   };
 }
 
-/** What every socket keeps to, with the defaults. `maxBytes`: of a message. */
-function socketSettings(options: WebSocketServerOptions, maxBytes: number): SocketSettings {
-  return {
-    origins: options.origins ?? [],
-    sameHost: false,
-    sockets: options.connections ?? 10_000,
-    socketsPerCaller: options.connectionsPerCaller ?? 256,
-    messageMs: options.messageMs ?? 30_000,
-    pingMs: options.pingMs ?? 30_000,
-    pongMs: options.pongMs ?? 10_000,
-    idleMs: options.idleMs ?? 300_000,
-    idleCode: closeCodes.goingAway,
-    subprotocol: SUBPROTOCOL,
-    compression: options.compression ?? false,
-    maxBytes,
-  };
-}
+/** What every socket keeps to. `maxBytes`: of a message. */
+const socketSettings = (options: typeof webSocketOptions, maxBytes: number): SocketSettings => ({
+  ...options,
+  sameHost: false,
+  sockets: options.connections,
+  socketsPerCaller: options.connectionsPerCaller,
+  idleCode: closeCodes.goingAway,
+  subprotocol: SUBPROTOCOL,
+  maxBytes,
+});

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { CallTarget } from '@batonjs/bindings';
 import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { WEBSOCKET_BINDING } from '../wire/binding-name.ts';
-import type { WebSocketServerOptions } from './web-socket-options.ts';
+import type { webSocketOptions } from './web-socket-options.ts';
 
 /** The interface in the card of a server, from when its address is known. */
 export class CardEntry {
@@ -19,7 +19,7 @@ export class CardEntry {
     server: CallTarget,
     listener: Server,
     path: string,
-    { url, aliases = [] }: WebSocketServerOptions,
+    { url, aliases }: Pick<typeof webSocketOptions, 'url' | 'aliases'>,
   ) {
     this.#server = server;
     this.#listener = listener;

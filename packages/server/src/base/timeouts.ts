@@ -1,4 +1,5 @@
-import { mustBePositive, withDefaults } from './defaults.ts';
+import { withDefaults } from '@batonjs/protocol/options';
+import { mustBePositive } from './defaults.ts';
 
 /** How long a server or a worker waits for what, in milliseconds, with the defaults. Undefined: without an end. */
 export const timeouts = {

@@ -1,5 +1,6 @@
+import { withDefaults } from '@batonjs/protocol/options';
 import type { Backoff } from '@batonjs/protocol/timing';
-import { mustBePositive, withDefaults } from '../base/defaults.ts';
+import { mustBePositive } from '../base/defaults.ts';
 import type { AddressPolicyOptions } from './address-policy/address-policy.ts';
 import type { SignPush } from './sign-push.ts';
 import type { PushUpdates } from './wanted-update.ts';

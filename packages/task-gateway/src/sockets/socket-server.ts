@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { headersOf, SocketListener } from '@batonjs/bindings-websocket/sockets';
 import { A2AError } from '@batonjs/protocol/errors';
+import { type OptionsOf, withDefaults } from '@batonjs/protocol/options';
 import type { Authenticate, Caller } from '@batonjs/server';
 import { callerOf } from '../http/caller-of.ts';
 import { errorReply } from '../http/json-reply.ts';
@@ -8,34 +9,37 @@ import { checkQuery, toBatchMs } from '../http/task-request.ts';
 import { isFault, toWireError } from '../tasks/gateway-refusal.ts';
 import { type SocketLimits, type SocketSettings, UpdateSocket } from './update-socket.ts';
 
-/** How the gateway serves WebSockets. All times in milliseconds. */
-export interface WebSocketOptions {
+/** How the gateway serves WebSockets, with the defaults. All times in milliseconds. */
+export const webSocketOptions = {
   /**
    * The origins whose web pages may connect, such as `https://app.example.com`; `true`: any. Default: pages of the host that
    * the request names; without `authenticate`, over loopback, only if this is a name of this machine or the host of
    * `publicUrl`. Clients outside of a browser send no origin and are not asked for one.
    */
-  readonly origins?: readonly string[] | true | undefined;
+  origins: [] as readonly string[] | true,
   /** WebSockets at a time in this process; more are refused with 503. Default 10,000. */
-  readonly sockets?: number | undefined;
+  sockets: 10_000,
   /**
    * WebSockets of one caller at a time in this process; without `authenticate`, of one address, which behind a proxy is
    * that of the proxy. Default 256.
    */
-  readonly socketsPerCaller?: number | undefined;
+  socketsPerCaller: 256,
   /** How long one message may take to arrive; then the WebSocket is closed with 1008. Default 30,000. */
-  readonly messageMs?: number | undefined;
+  messageMs: 30_000,
   /** Tasks that one WebSocket may subscribe to at a time. Default 1,000. */
-  readonly subscriptions?: number | undefined;
+  subscriptions: 1_000,
   /** How long a client may leave its updates unread before it gets the latest state of each task only. Default 5,000. */
-  readonly slowMs?: number | undefined;
+  slowMs: 5_000,
   /** How often a client must answer a ping, within 10,000. Default 30,000. */
-  readonly pingMs?: number | undefined;
+  pingMs: 30_000,
   /** How long a WebSocket without subscriptions stays open while nothing is sent. Default 300,000. */
-  readonly idleMs?: number | undefined;
+  idleMs: 300_000,
   /** Whether frames of 1 kB and more are compressed for clients that can read them. Default true. */
-  readonly compression?: boolean | undefined;
-}
+  compression: true,
+};
+
+/** How the gateway serves WebSockets. */
+export type WebSocketOptions = OptionsOf<typeof webSocketOptions>;
 
 /** What the socket server needs besides its options. */
 export type SocketServerSettings = Omit<SocketSettings, keyof SocketLimits> & {
@@ -55,26 +59,17 @@ const pongMs = 10_000;
 
 /** Accepts WebSockets of clients that may connect. */
 export function createSocketServer(
-  {
-    origins = [],
-    sockets = 10_000,
-    socketsPerCaller = 256,
-    messageMs = 30_000,
-    subscriptions = 1_000,
-    slowMs = 5_000,
-    pingMs = 30_000,
-    idleMs = 300_000,
-    compression = true,
-  }: WebSocketOptions,
+  given: WebSocketOptions,
   settings: SocketServerSettings,
 ): SocketListener<Admitted> {
+  const options = withDefaults(webSocketOptions, given);
+  const { pingMs, subscriptions, slowMs } = options;
   const { authenticate, publicUrl, isOpen, logger, bodyBytes: maxBytes } = settings;
   const ownHosts = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
   // Without credentials, a page whose name leads to this machine would be as good as one of this machine.
   const sameHost = authenticate ? true : { of: ownHosts };
-  const kept = { pingMs, pongMs: Math.min(pongMs, pingMs), idleMs, idleCode: IDLE };
   return new SocketListener(
-    { ...kept, origins, sameHost, sockets, socketsPerCaller, messageMs, compression, maxBytes },
+    { ...options, pongMs: Math.min(pongMs, pingMs), idleCode: IDLE, sameHost, maxBytes },
     {
       isOpen,
       admit: (request) => admit(request, authenticate),

@@ -1,7 +1,7 @@
 import type { MessageReceived } from '@batonjs/lifecycle';
 import { isMessageDue } from '@batonjs/lifecycle/internals';
+import { withDefaults } from '@batonjs/protocol/options';
 import type { Commit, TaskStore, TurnSchedule } from '@batonjs/store';
-import { withDefaults } from '../../base/defaults.ts';
 
 /**
  * How many turns of the agent run at once, in all processes, and in which order they start. Callers take turns: the next

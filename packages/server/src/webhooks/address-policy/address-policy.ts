@@ -1,3 +1,4 @@
+import type { OptionNames } from '@batonjs/protocol/options';
 import { unlessAborted } from '@batonjs/protocol/timing';
 import { lookUpHost, resolveHost } from '#resolve-host';
 import { AddressRefused, notPublic } from './address-refused.ts';
@@ -24,6 +25,13 @@ export interface AddressPolicyOptions {
    */
   readonly resolve?: Resolve | undefined;
 }
+
+export const addressOptions: OptionNames<AddressPolicyOptions> = {
+  allow: true,
+  ports: true,
+  http: true,
+  resolve: true,
+};
 
 /** A URL that may be contacted, at these addresses and no others. */
 export interface Destination {
