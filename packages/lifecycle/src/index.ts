@@ -2,7 +2,6 @@ export type { Command } from './decide/command.ts';
 export { decide } from './decide/decide.ts';
 export {
   type Child,
-  changesGeneration,
   FACT_FORMAT,
   type Fact,
   type FactOf,
@@ -14,6 +13,7 @@ export type { LogLine } from './facts/log-line.ts';
 export type { QuestionLink } from './facts/question-link.ts';
 export { canTransition, isInterrupted, isTerminal } from './facts/states.ts';
 export type { ChildUpdate, TaskUpdate } from './facts/task-update.ts';
+export { changesGeneration } from './facts/traits.ts';
 export type { Callback } from './state/agent-record.ts';
 export { evolve, replay, UnknownFactError } from './state/evolve.ts';
 export { type Head, headOf } from './state/head.ts';

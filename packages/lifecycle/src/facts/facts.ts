@@ -251,38 +251,3 @@ export type Fact =
 
 /** The fact of this type. */
 export type FactOf<Type extends Fact['type']> = Extract<Fact, { readonly type: Type }>;
-
-/**
- * Whether a fact adds 1 to the generation of its task: those that clients see as a task or an event. Messages of clients
- * do not count, as A2A 1.1 has it so far.
- */
-export const changesGeneration = ({ type }: Fact): boolean => isSeen[type];
-
-const isSeen = {
-  'message-received': false,
-  'task-created': true,
-  answered: true,
-  'turn-started': false,
-  'message-taken': false,
-  'turn-ended': false,
-  woken: false,
-  'wake-set': false,
-  'status-changed': true,
-  'artifact-updated': true,
-  'cancel-requested': false,
-  'step-completed': false,
-  'step-failed': false,
-  'turn-failed': false,
-  'turn-paused': false,
-  'memory-changed': false,
-  'turn-logged': false,
-  'labels-set': false,
-  'callback-opened': false,
-  'callback-received': false,
-  'child-updated': false,
-} as const satisfies Record<Fact['type'], boolean>;
-
-/** The types of facts that clients see neither as a task nor as an event. */
-export type UnseenType = {
-  [Type in Fact['type']]: (typeof isSeen)[Type] extends true ? never : Type;
-}[Fact['type']];

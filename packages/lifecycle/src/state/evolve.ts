@@ -8,7 +8,6 @@ import {
 } from '../facts/conversation.ts';
 import {
   type ArtifactUpdated,
-  changesGeneration,
   FACT_FORMAT,
   type Fact,
   type FactOf,
@@ -17,6 +16,7 @@ import {
   type TaskCreated,
 } from '../facts/facts.ts';
 import { isTerminal } from '../facts/states.ts';
+import { changesGeneration } from '../facts/traits.ts';
 import { append, type List, toArray, toList } from '../values/list.ts';
 import { Own, withMember } from '../values/own.ts';
 import { weigh } from '../values/weigh.ts';

@@ -1,7 +1,8 @@
 import type { TaskState } from '@batonjs/protocol';
-import { changesGeneration, type Fact, type MessageReceived } from '../facts/facts.ts';
+import type { Fact, MessageReceived } from '../facts/facts.ts';
 import { failureCodeOf, hasLabels } from '../facts/labels.ts';
 import { isTerminal } from '../facts/states.ts';
+import { changesGeneration } from '../facts/traits.ts';
 import type { State } from './state.ts';
 
 /** The members by which a task is listed and scheduled: small, of fixed size, stored beside the log. */

@@ -6,7 +6,8 @@ import type {
   TaskArtifactUpdateEvent,
   TaskStatusUpdateEvent,
 } from '@batonjs/protocol';
-import type { Fact, Metadata, UnseenType } from '../facts/facts.ts';
+import type { Fact, Metadata } from '../facts/facts.ts';
+import type { UnseenType } from '../facts/traits.ts';
 import { toArray } from '../values/list.ts';
 import type { ArtifactRecord, State } from './state.ts';
 

@@ -1,5 +1,5 @@
 import { type Fact, isTerminal } from '@batonjs/lifecycle';
-import { recordedIn, weigh } from '@batonjs/lifecycle/internals';
+import { recordedIn, weigh, whenFull } from '@batonjs/lifecycle/internals';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Limits } from '../../base/limits.ts';
 import type { LiveTask } from '../live-task.ts';
@@ -33,37 +33,9 @@ const sizeOf = (facts: readonly Fact[]): number => facts.reduce((sum, fact) => s
 
 /** Whether a full log still takes a fact: it does if the task needs the fact to be canceled, run or ended. */
 function isAllowedBeyond(fact: Fact): boolean {
-  switch (fact.type) {
-    case 'task-created':
-    case 'turn-started':
-    case 'turn-ended':
-    case 'message-taken':
-    case 'cancel-requested':
-    case 'turn-paused':
-      return true;
-    case 'turn-failed':
-      return weigh(fact) <= lastWords;
-    case 'status-changed':
-      return isTerminal(fact.status.state) && weigh(fact) <= lastWords;
-    case 'answered':
-      return weigh(fact) <= lastWords;
-    case 'message-received':
-    case 'woken':
-    case 'wake-set':
-    case 'artifact-updated':
-    case 'step-completed':
-    case 'step-failed':
-    case 'memory-changed':
-    case 'turn-logged':
-    case 'labels-set':
-    case 'callback-opened':
-    case 'callback-received':
-    case 'child-updated':
-      return false;
-    default:
-      fact satisfies never;
-      return false;
-  }
+  if (fact.type === 'status-changed' && !isTerminal(fact.status.state)) return false;
+  const taken = whenFull(fact);
+  return taken === 'yes' || (taken === 'small' && weigh(fact) <= lastWords);
 }
 
 interface Size {

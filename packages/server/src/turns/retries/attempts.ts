@@ -1,4 +1,5 @@
 import type { Fact, State } from '@batonjs/lifecycle';
+import { isOfAgent } from '@batonjs/lifecycle/internals';
 import type { LiveTask } from '../../log/live-task.ts';
 
 const batch = 256;
@@ -47,34 +48,8 @@ function note(attempts: Attempt[], fact: Fact, turn: number): void {
 }
 
 /** Messages, cancels and the status with which a turn continues a task that waited come from others. */
-function isWrittenByAgent(fact: Fact): boolean {
-  switch (fact.type) {
-    case 'artifact-updated':
-    case 'step-completed':
-    case 'step-failed':
-    case 'memory-changed':
-    case 'turn-logged':
-    case 'labels-set':
-    case 'callback-opened':
-    case 'child-updated':
-    case 'message-taken':
-      return true;
-    case 'status-changed':
-      return fact.status.state !== 'TASK_STATE_WORKING' || fact.status.message !== undefined;
-    case 'message-received':
-    case 'task-created':
-    case 'answered':
-    case 'turn-started':
-    case 'turn-ended':
-    case 'woken':
-    case 'wake-set':
-    case 'cancel-requested':
-    case 'callback-received':
-    case 'turn-failed':
-    case 'turn-paused':
-      return false;
-    default:
-      fact satisfies never;
-      return false;
-  }
-}
+const isWrittenByAgent = (fact: Fact): boolean =>
+  isOfAgent(fact) &&
+  (fact.type !== 'status-changed' ||
+    fact.status.state !== 'TASK_STATE_WORKING' ||
+    fact.status.message !== undefined);
