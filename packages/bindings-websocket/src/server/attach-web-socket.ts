@@ -8,7 +8,7 @@ import { SUBPROTOCOL } from '../wire/binding-name.ts';
 import { closeCodes } from '../wire/close-code.ts';
 import { CardEntry } from './card-entry.ts';
 import { Connection } from './connection.ts';
-import { type CallerConnections, Callers, MessageCount } from './message-rate.ts';
+import { MessageCount } from './message-rate.ts';
 import { type WebSocketServerOptions, webSocketOptions } from './web-socket-options.ts';
 
 /** An agent that is served over WebSocket. */
@@ -32,7 +32,6 @@ interface Admitted {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly remoteAddress: string | undefined;
   readonly scope: string | undefined;
-  readonly caller: CallerConnections | undefined;
 }
 
 /**
@@ -50,7 +49,8 @@ export function attachWebSocket(
   const { streams, requests, recheckMs, messagesPerSecond: perSecond, burst } = options;
   const path = `/${options.path.replace(/^\/+/, '')}`;
   const rate = { perSecond, burst };
-  const callers = new Callers(rate);
+  /** The messages of each caller, by what its connections have together. */
+  const counts = new WeakMap<object, MessageCount>();
   const connections = new Set<Connection>();
   let isOpen = true;
   let emptied = Promise.withResolvers<void>();
@@ -64,15 +64,17 @@ export function attachWebSocket(
       if (!sockets.isOffered(headers['sec-websocket-protocol']))
         throw invalidRequest([{ field: 'Sec-WebSocket-Protocol', description: `must offer ${SUBPROTOCOL}` }]);
       const scope = await server.checkCaller({ path: '/', headers });
-      const caller = scope === undefined ? undefined : callers.enter(scope);
-      return { headers, remoteAddress: request.socket.remoteAddress, scope, caller };
+      return { headers, remoteAddress: request.socket.remoteAddress, scope };
     },
-    serve(socket, admitted) {
+    serve(socket, admitted, caller) {
       const messages = new MessageCount(rate);
+      const known = counts.get(caller) ?? new MessageCount(rate);
+      counts.set(caller, known);
       const connection = new Connection(socket, {
         ...admitted,
         target: server,
         messages,
+        ofCaller: admitted.scope === undefined ? undefined : known,
         streams,
         requests,
       });
@@ -86,9 +88,6 @@ export function attachWebSocket(
       return connection;
     },
     callerOf: ({ scope }) => scope,
-    left({ scope }) {
-      if (scope !== undefined) callers.leave(scope);
-    },
     refuse: (error, request) =>
       httpJsonServer.encodeError(A2AError.from(error), {
         method: 'GET',

@@ -9,7 +9,7 @@ import { WEBSOCKET_BINDING } from '../wire/binding-name.ts';
 import { closeCodes } from '../wire/close-code.ts';
 import { type Id, idAtStart, idIn, type RequestFrame, readRequest } from '../wire/request-frame.ts';
 import { Credentials } from './credentials.ts';
-import type { CallerConnections, MessageCount } from './message-rate.ts';
+import type { MessageCount } from './message-rate.ts';
 import { OpenCall } from './open-call.ts';
 import { SendQueue } from './send-queue.ts';
 
@@ -30,7 +30,8 @@ export interface ConnectionSettings extends ConnectionLimits {
   /** The scope of the caller; undefined if the server asks for no caller. */
   readonly scope: string | undefined;
   readonly messages: MessageCount;
-  readonly caller: CallerConnections | undefined;
+  /** Counts the messages of all connections of the caller. */
+  readonly ofCaller: MessageCount | undefined;
 }
 
 type CallFrame = RequestFrame & { readonly kind: 'call' };
@@ -99,8 +100,8 @@ export class Connection implements ServedSocket {
     if (socket.readyState !== socket.OPEN) return;
     this.#receivedAt = performance.now();
     if (isBinary) return void socket.close(closeCodes.unsupportedData, 'Frames are JSON text');
-    const { messages, caller, target } = this.#settings;
-    if (!messages.take() || (caller && !caller.messages.take())) {
+    const { messages, ofCaller, target } = this.#settings;
+    if (!messages.take() || (ofCaller && !ofCaller.take())) {
       const error = new A2AError('RESOURCE_EXHAUSTED', 'Rate limit exceeded', { retryAfter: 1 });
       this.#frames.send(encodeError(null, error, CONNECTION_ERROR));
       return void socket.close(closeCodes.policy, 'Rate limit exceeded');

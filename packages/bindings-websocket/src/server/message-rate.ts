@@ -27,34 +27,3 @@ export class MessageCount {
     return true;
   }
 }
-
-/** The connections of one caller. */
-export interface CallerConnections {
-  count: number;
-  readonly messages: MessageCount;
-}
-
-/** Counts the connections of each caller, and the messages on all of them. */
-export class Callers {
-  readonly #rate: MessageRate;
-  readonly #callers = new Map<string, CallerConnections>();
-
-  constructor(rate: MessageRate) {
-    this.#rate = rate;
-  }
-
-  /** One more connection of a caller. */
-  enter(scope: string): CallerConnections {
-    const known = this.#callers.get(scope) ?? { count: 0, messages: new MessageCount(this.#rate) };
-    known.count += 1;
-    this.#callers.set(scope, known);
-    return known;
-  }
-
-  leave(scope: string): void {
-    const known = this.#callers.get(scope);
-    if (!known) return;
-    known.count -= 1;
-    if (known.count === 0) this.#callers.delete(scope);
-  }
-}

@@ -51,11 +51,10 @@ export interface SocketRole<Admitted> {
   isOpen(): boolean;
   /** Rejects for a client who may not connect. */
   admit(request: IncomingMessage): Promise<Admitted>;
-  serve(socket: WebSocket, admitted: Admitted): ServedSocket;
+  /** `caller`: the same object for all WebSockets of a caller, as long as there is one. */
+  serve(socket: WebSocket, admitted: Admitted, caller: object): ServedSocket;
   /** Names the caller, whose WebSockets count together; undefined: clients of one address count together. */
   callerOf(admitted: Admitted): string | undefined;
-  /** Called for each client who was admitted, and has left or never came. */
-  left?(admitted: Admitted): void;
   /** The response to an upgrade that is refused. */
   refuse(error: unknown, request: IncomingMessage): HttpReply;
 }
@@ -131,7 +130,7 @@ export class SocketListener<Admitted> {
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { admit, refuse, left } = this.#role;
+    const { admit, refuse } = this.#role;
     // The client may leave while it is admitted.
     socket.on('error', () => {});
     this.#arriving += 1;
@@ -141,27 +140,17 @@ export class SocketListener<Admitted> {
       const name = this.#role.callerOf(admitted);
       const key = name === undefined ? `address ${request.socket.remoteAddress}` : `caller ${name}`;
       const caller = this.#callers.enter(key);
-      let isGone = false;
-      const gone = () => {
-        if (isGone) return;
-        isGone = true;
-        if (caller) this.#callers.leave(key);
-        left?.(admitted);
-      };
-      if (!caller) {
-        gone();
+      if (!caller)
         throw unavailable(`Too many WebSockets of this ${name === undefined ? 'address' : 'caller'}`);
-      }
+      const leave = () => this.#callers.leave(key);
+      if (socket.closed) return leave();
       // Also emitted when the handshake is refused.
-      socket.once('close', gone);
-      if (socket.destroyed) return gone();
-      this.#server.handleUpgrade(request, socket, head, (client) =>
-        this.#accept(
-          client,
-          admitted,
-          new UnfinishedMessage(client, socket, caller, this.#settings.maxBytes),
-        ),
-      );
+      socket.once('close', leave);
+      if (socket.destroyed) return;
+      this.#server.handleUpgrade(request, socket, head, (client) => {
+        const unfinished = new UnfinishedMessage(client, socket, caller, this.#settings.maxBytes);
+        this.#accept(client, this.#role.serve(client, admitted, caller), unfinished);
+      });
     } catch (error) {
       const { status, headers, body = '' } = refuse(error, request);
       refuseUpgrade(socket, status, headers, String(body));
@@ -193,8 +182,7 @@ export class SocketListener<Admitted> {
     return name.toLowerCase() === this.#settings.subprotocol;
   }
 
-  #accept(client: WebSocket, admitted: Admitted, unfinished: UnfinishedMessage): void {
-    const served = this.#role.serve(client, admitted);
+  #accept(client: WebSocket, served: ServedSocket, unfinished: UnfinishedMessage): void {
     const entry: Entry = { served, unfinished, pingedAt: undefined, isSilent: false };
     this.#sockets.set(client, entry);
     client.on('pong', () => {
