@@ -1,7 +1,6 @@
 import { answer, isInterrupted } from '@batonjs/client';
-import { isIdempotent, reach } from '@batonjs/nested-tasks/internals';
+import { derivedId, isIdempotent, reach } from '@batonjs/nested-tasks/internals';
 import type { Json, Message, Task } from '@batonjs/protocol';
-import { derivedId } from './derived-id.ts';
 import { questionOf } from './question.ts';
 import { optionsOf, type Run } from './run.ts';
 
@@ -22,7 +21,7 @@ export async function forwardAnswers(run: Run, agentTaskId: string, signal: Abor
 async function forward(run: Run, agentTaskId: string, message: Message, signal: AbortSignal): Promise<void> {
   const { turn, target, unreachableMs: forMs } = run;
   const { agent } = target;
-  const messageId = derivedId(turn, message.messageId);
+  const messageId = derivedId(turn.taskId, message.messageId);
   const read = () =>
     reach(() => agent.getTask({ id: agentTaskId }, { signal }), { forMs, signal, repeatable: true });
   const task = await read();

@@ -5,11 +5,10 @@ import {
   isTerminal,
   type TaskStream,
 } from '@batonjs/client';
-import { isIdempotent, reach } from '@batonjs/nested-tasks/internals';
+import { derivedId, isIdempotent, reach } from '@batonjs/nested-tasks/internals';
 import type { Json, Message, Struct } from '@batonjs/protocol';
 import type { Turn } from '@batonjs/server';
 import { noteIn } from '../tasks/note.ts';
-import { derivedId } from './derived-id.ts';
 import { forwardAnswers } from './forward-answers.ts';
 import { optionsOf, type Run } from './run.ts';
 
@@ -86,8 +85,8 @@ function firstStream(run: Run, data: Json, metadata: Struct, signal: AbortSignal
   return target.agent.stream([part], {
     ...optionsOf(run),
     signal,
-    messageId: derivedId(turn, 'message'),
-    contextId: derivedId(turn, 'context'),
+    messageId: derivedId(turn.taskId, 'message'),
+    contextId: derivedId(turn.taskId, 'context'),
     ...(Object.keys(metadata).length > 0 && { metadata }),
   });
 }
@@ -113,7 +112,7 @@ async function streamOfLostAttempt(run: Run): Promise<TaskStream | undefined> {
 
 /** The task at the agent in the context that the gateway made for this task; undefined if it cannot be found. */
 export async function findTask({ target, turn, unreachableMs }: Run): Promise<string | undefined> {
-  const contextId = derivedId(turn, 'context');
+  const contextId = derivedId(turn.taskId, 'context');
   const options = { forMs: unreachableMs, signal: AbortSignal.timeout(unreachableMs), repeatable: true };
   try {
     const { tasks } = await reach(() => target.agent.listTasks({ contextId }), options);

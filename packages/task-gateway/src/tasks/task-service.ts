@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { A2AError, type AgentClient } from '@batonjs/client';
+import { derivedId } from '@batonjs/nested-tasks/internals';
 import type { Json } from '@batonjs/protocol';
 import type { Caller } from '@batonjs/server';
 import { GatewayRefusal } from './gateway-refusal.ts';
@@ -86,13 +86,10 @@ export class TaskService {
     if (formId !== undefined && formId !== form.formId)
       throw new GatewayRefusal('INPUT_NOT_EXPECTED', 'The task waits for another form');
     const { id } = this.tasks.addressOf(caller.scope, taskId);
-    const name = createHash('sha256')
-      .update(JSON.stringify([question, form.formId]))
-      .digest('hex');
     const agent = await this.#agent();
     await agent.send([{ data: { formId: form.formId, values } }], {
       task: id,
-      messageId: `input:${name.slice(0, 32)}`,
+      messageId: `input:${derivedId(id, String(question), form.formId)}`,
       returnImmediately: true,
       headers: this.#headersOf(caller),
     });

@@ -1,10 +1,10 @@
 import { A2AError, type AgentClient, type AgentEvent, ClientError } from '@batonjs/client';
 import { FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from '@batonjs/extensions/client';
+import { derivedId } from '@batonjs/nested-tasks/internals';
 import type { Json, Message, Part, Task, TaskState } from '@batonjs/protocol';
 import { IDEMPOTENCY } from '@batonjs/protocol/headers';
 import type { Turn } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { derivedId } from '../../src/dispatch/derived-id.ts';
 import { forwardAnswers } from '../../src/dispatch/forward-answers.ts';
 import type { Report } from '../../src/dispatch/report.ts';
 import type { Run } from '../../src/dispatch/run.ts';
@@ -23,7 +23,7 @@ const said = (
 });
 const at = (state: string, message?: Message, more: Partial<Task> = {}): Task => ({
   id: 'there',
-  contextId: derivedId({ taskId: 'here' } as Turn, 'context'),
+  contextId: derivedId('here', 'context'),
   status: { state: `TASK_STATE_${state}` as TaskState, timestamp: 'now', ...(message && { message }) },
   ...more,
 });
@@ -130,8 +130,7 @@ function playing({
   return { run, start, calls, signals, reported, recorded, names: () => calls.map(([name]) => name) };
 }
 
-const turn = { taskId: 'here' } as Turn;
-const [context, message] = [derivedId(turn, 'context'), derivedId(turn, 'message')];
+const [context, message] = [derivedId('here', 'context'), derivedId('here', 'message')];
 const done = at('COMPLETED');
 const working = at('WORKING');
 const options = { followForMs: 0, extensions: [] as string[] };
@@ -159,7 +158,7 @@ describe('a task at its agent', () => {
     await bare.start();
     expect(bare.calls[0]![2]).toEqual({ ...options, messageId: message, contextId: context });
     expect(context).toMatch(/^[\da-f]{32}$/);
-    expect(new Set([context, message, derivedId({ taskId: 'x' } as Turn, 'context')]).size).toBe(3);
+    expect(new Set([context, message, derivedId('x', 'context')]).size).toBe(3);
   });
 
   const lost = { steps: { sending: undefined } };
@@ -246,7 +245,7 @@ describe('an answer of the host', () => {
   const answer = (id: string, formId = 'q', values: unknown = { text: id }) =>
     said(id, 'ROLE_USER', [{ data: { formId, values } } as Part]);
   const asking = at('INPUT_REQUIRED', said('q'));
-  const idOf = (id: string) => derivedId(turn, id);
+  const idOf = (id: string) => derivedId('here', id);
   const sent = (id: string, input: unknown = expect.anything()) => [
     'send',
     input,
