@@ -139,22 +139,23 @@ describe('the next process', () => {
 });
 
 describe('a message that got no answer', () => {
-  it.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'])('is sent again after %s', async (code) => {
-    const child = serve(
-      async function* () {
-        yield completed('Done');
-      },
-      { messages: { idempotency: false } },
-    );
-    const road = roadTo(child);
-    road.failures.push(new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) }));
-    const server = parentOf(road)();
-    const { task } = await (await clientOf(server)).send('Go', { returnImmediately: true });
-    expect(await ending(server, task!)).toBe('Done');
-    expect(await tasksOf(child)).toHaveLength(1);
-  });
+  const failing =
+    (cause: object = {}) =>
+    ({ failures }: ReturnType<typeof roadTo>) =>
+      failures.push(new TypeError('fetch failed', { cause: Object.assign(new Error('failed'), cause) }));
 
-  it('is not sent again if that is not known', async () => {
+  it.each<[string, (road: ReturnType<typeof roadTo>) => unknown, string, number]>([
+    ['is sent again after ECONNREFUSED', failing({ code: 'ECONNREFUSED' }), 'Done', 1],
+    ['is sent again after ENOTFOUND', failing({ code: 'ENOTFOUND' }), 'Done', 1],
+    ['is sent again after EAI_AGAIN', failing({ code: 'EAI_AGAIN' }), 'Done', 1],
+    [
+      'is not sent again if that is not known',
+      failing(),
+      'whether the agent received the message is not known',
+      0,
+    ],
+    ['and was received is followed', ({ lost }) => lost.add('SendStreamingMessage'), 'Done', 1],
+  ])('%s', async (_, breaks, end, count) => {
     const child = serve(
       async function* () {
         yield completed('Done');
@@ -162,26 +163,11 @@ describe('a message that got no answer', () => {
       { messages: { idempotency: false } },
     );
     const road = roadTo(child);
-    road.failures.push(new TypeError('fetch failed', { cause: new Error('reset') }));
+    breaks(road);
     const server = parentOf(road)();
     const { task } = await (await clientOf(server)).send('Go', { returnImmediately: true });
-    expect(await ending(server, task!)).toContain('whether the agent received the message is not known');
-    expect(await tasksOf(child)).toHaveLength(0);
-  });
-
-  it('and was received is followed, though its answer was lost', async () => {
-    const child = serve(
-      async function* () {
-        yield completed('Done');
-      },
-      { messages: { idempotency: false } },
-    );
-    const road = roadTo(child);
-    road.lost.add('SendStreamingMessage');
-    const server = parentOf(road)();
-    const { task } = await (await clientOf(server)).send('Go', { returnImmediately: true });
-    expect(await ending(server, task!)).toBe('Done');
-    expect(await tasksOf(child)).toHaveLength(1);
+    expect(await ending(server, task!)).toContain(end);
+    expect(await tasksOf(child)).toHaveLength(count);
   });
 });
 

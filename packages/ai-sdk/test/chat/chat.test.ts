@@ -296,7 +296,8 @@ describe.each(ways)('a chat over %s', (_, transportFor) => {
     expect(chat.status).toBe('ready');
   });
 
-  it('asks whether a tool may run, and goes on in the same message', async () => {
+  /** A chat whose agent asks whether a tool may run. */
+  async function asked() {
     const { server, visits } = await start(
       (_, number) =>
         number === 1
@@ -305,10 +306,15 @@ describe.each(ways)('a chat over %s', (_, transportFor) => {
       { shownTools: 'data' },
       (agent) => ({ agent, messages: { idempotency: true } }),
     );
-    const { chat, client } = await chatWith(server, {
+    const chatting = await chatWith(server, {
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
     });
-    await chat.sendMessage({ text: 'Go' });
+    await chatting.chat.sendMessage({ text: 'Go' });
+    return { ...chatting, visits };
+  }
+
+  it('asks whether a tool may run, and goes on in the same message', async () => {
+    const { chat, client, visits } = await asked();
     expect(chat.shown).toMatchObject([
       { type: 'text', text: 'I go. ' },
       { type: 'dynamic-tool', toolName: 'visit', state: 'approval-requested', input: { place: 'Oulu' } },
@@ -330,18 +336,7 @@ describe.each(ways)('a chat over %s', (_, transportFor) => {
   });
 
   it.each(['a button', 'words'])('asks nothing again after a reload that was answered by %s', async (how) => {
-    const { server, visits } = await start(
-      (_, number) =>
-        number === 1
-          ? { text: ['I go. '], calls: [{ id: 'call-1', name: 'visit', input: { place: 'Oulu' } }] }
-          : { text: ['Was there'] },
-      { shownTools: 'data' },
-      (agent) => ({ agent, messages: { idempotency: true } }),
-    );
-    const { chat, client } = await chatWith(server, {
-      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-    });
-    await chat.sendMessage({ text: 'Go' });
+    const { chat, client, visits } = await asked();
     if (how === 'words') await chat.sendMessage({ text: 'yes' });
     else await chat.addToolApprovalResponse({ id: 'call-1', approved: true });
     await chat.until(() => chat.text.includes('Was there') && chat.status === 'ready');

@@ -32,6 +32,8 @@ const throwing = (error: unknown) => () => {
 
 describe('an error at the agent', () => {
   const internal = { code: 'INTERNAL_ERROR', message: 'The gateway failed' };
+  const unreachable = { code: 'AGENT_UNREACHABLE', message: 'The agent cannot be reached' };
+  const unavailable = { ...unreachable, message: 'The agent is not available' };
 
   it.each<[string, unknown, object]>([
     [
@@ -47,36 +49,16 @@ describe('an error at the agent', () => {
       ]),
       { code: 'INVALID_INPUT', message: 'It does not fit; a.b: must be a number; must be an object' },
     ],
-    [
-      'no agent',
-      new A2AError('UNAVAILABLE', 'secret'),
-      { code: 'AGENT_UNREACHABLE', message: 'The agent cannot be reached' },
-    ],
-    [
-      'a busy agent',
-      new A2AError('RESOURCE_EXHAUSTED', 'secret'),
-      { code: 'AGENT_UNREACHABLE', message: 'The agent cannot be reached' },
-    ],
-    [
-      'an agent out of reach',
-      new Unreachable('The agent cannot be reached'),
-      { code: 'AGENT_UNREACHABLE', message: 'The agent cannot be reached' },
-    ],
+    ['no agent', new A2AError('UNAVAILABLE', 'secret'), unreachable],
+    ['a busy agent', new A2AError('RESOURCE_EXHAUSTED', 'secret'), unreachable],
+    ['an agent out of reach', new Unreachable('The agent cannot be reached'), unreachable],
     [
       'a refusal',
       new A2AError('PERMISSION_DENIED', 'secret'),
       { code: 'PERMISSION_DENIED', message: errorTable.PERMISSION_DENIED.message },
     ],
-    [
-      'a broken connection',
-      new ClientError('NETWORK', 'secret'),
-      { code: 'AGENT_UNREACHABLE', message: 'The agent cannot be reached' },
-    ],
-    [
-      'a timeout',
-      new ClientError('TIMEOUT', 'secret'),
-      { code: 'AGENT_UNREACHABLE', message: 'The agent cannot be reached' },
-    ],
+    ['a broken connection', new ClientError('NETWORK', 'secret'), unreachable],
+    ['a timeout', new ClientError('TIMEOUT', 'secret'), unreachable],
     [
       'a large answer',
       new ClientError('RESPONSE_TOO_LARGE', 'secret'),
@@ -105,21 +87,9 @@ describe('an error at the agent', () => {
   });
 
   it.each<[string, unknown, object]>([
-    [
-      'that is away',
-      new A2AError('UNAVAILABLE', 'secret'),
-      { code: 'AGENT_UNREACHABLE', message: 'The agent is not available' },
-    ],
-    [
-      'that is busy',
-      new A2AError('RESOURCE_EXHAUSTED', 'secret'),
-      { code: 'AGENT_UNREACHABLE', message: 'The agent is not available' },
-    ],
-    [
-      'that cannot be reached',
-      new ClientError('NETWORK', 'secret'),
-      { code: 'AGENT_UNREACHABLE', message: 'The agent cannot be reached' },
-    ],
+    ['that is away', new A2AError('UNAVAILABLE', 'secret'), unavailable],
+    ['that is busy', new A2AError('RESOURCE_EXHAUSTED', 'secret'), unavailable],
+    ['that cannot be reached', new ClientError('NETWORK', 'secret'), unreachable],
     [
       'that is late',
       new ClientError('TIMEOUT', 'secret'),
