@@ -1,5 +1,5 @@
 import type { CallTarget, ProtobufVersion } from '@batonjs/bindings';
-import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
+import { mustKnowOptions, type OptionNames, type OptionsOf, withDefaults } from '@batonjs/protocol/options';
 import { Server, ServerCredentials, type ServerOptions } from '@grpc/grpc-js';
 import { isLoopback } from '../loopback.ts';
 import { mustBeUsable } from '../usable-tls.ts';
@@ -19,42 +19,37 @@ export interface GrpcTls {
 
 type CardAddress = string | false | undefined;
 
-/** What `listenGrpc` takes. */
-export interface ListenGrpcOptions {
-  /** 0: any free one. */
-  readonly port: number;
+/** The options of `listenGrpc` but its port, with the defaults. */
+const listenOptions = {
   /** Default `127.0.0.1`. */
-  readonly host?: string | undefined;
+  host: '127.0.0.1',
   /** Without it the listener takes plaintext, which other hosts than loopback need `plaintext` for. */
-  readonly tls?: GrpcTls | undefined;
+  tls: undefined as GrpcTls | undefined,
   /** Allows plaintext on a host that is not loopback: behind a proxy that has the certificate. */
-  readonly plaintext?: boolean | undefined;
+  plaintext: false,
   /**
    * The address in the card, as it stands there. Default: host and port of the listener, as `host:port`, which SDKs pass
    * to their gRPC library. `false`: the card does not list gRPC. `{ '0.3': 'http://host:port' }` is that of one version,
    * `{ '0.3': false }` lists the others. Needed for a host that means all addresses, such as `0.0.0.0`: the card does not
    * list gRPC without it.
    */
-  readonly address?: CardAddress | Readonly<Record<string, CardAddress>> | undefined;
+  address: undefined as CardAddress | Readonly<Record<string, CardAddress>> | undefined,
   /** Versions that are served besides 1.0: `[v03Grpc()]` of `@batonjs/bindings-v0-3`. The card lists them too. */
-  readonly versions?: readonly ProtobufVersion[] | undefined;
+  versions: [] as readonly ProtobufVersion[],
   /** How long a request may take to arrive, in milliseconds; then it is refused with DEADLINE_EXCEEDED. Default 30,000. */
-  readonly requestMs?: number | undefined;
+  requestMs: 30_000,
   /** Options of grpc-js, over those of this listener. */
-  readonly channelOptions?: ServerOptions | undefined;
+  channelOptions: undefined as ServerOptions | undefined,
+};
+
+/** What `listenGrpc` takes. */
+export interface ListenGrpcOptions extends OptionsOf<typeof listenOptions> {
+  /** 0: any free one. */
+  readonly port: number;
 }
 
-const known: OptionNames<ListenGrpcOptions> = {
-  port: true,
-  host: true,
-  tls: true,
-  plaintext: true,
-  address: true,
-  versions: true,
-  requestMs: true,
-  channelOptions: true,
-};
 const ofTls: OptionNames<GrpcTls> = { cert: true, key: true, clientCa: true };
+const known = { ...listenOptions, port: true, tls: ofTls };
 
 /** A listener that serves gRPC. */
 export interface GrpcListener {
@@ -75,20 +70,14 @@ export interface GrpcListener {
  */
 export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions): Promise<GrpcListener> {
   mustKnowOptions(options, known);
-  mustKnowOptions(options.tls ?? {}, ofTls, 'tls');
-  const {
-    host = '127.0.0.1',
-    tls,
-    plaintext = false,
-    requestMs = 30_000,
-    versions = [],
-    channelOptions,
-  } = options;
+  const { host, tls, plaintext, requestMs, versions, channelOptions, address } = withDefaults(
+    listenOptions,
+    options,
+  );
   if (!tls && !plaintext && !isLoopback(host))
     throw new TypeError(`gRPC on ${host} needs \`tls\`, or \`plaintext: true\` behind a proxy that has it`);
   const credentials = credentialsOf(tls);
   const spoken: readonly Service[] = [a2aService, ...versions.map(serviceOf)];
-  const { address } = options;
   if (typeof address === 'object')
     mustKnowOptions(address, Object.fromEntries(spoken.map(({ version }) => [version, true])), 'address');
   const addressOf = (version: string) => (typeof address === 'object' ? address[version] : address);

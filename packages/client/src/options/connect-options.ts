@@ -1,5 +1,6 @@
 import type { ClientBinding, ClientCompatibility, ClientTransport } from '@batonjs/bindings';
 import type { AgentCard } from '@batonjs/protocol';
+import type { OptionsOf } from '@batonjs/protocol/options';
 import type { CardCache } from './card-cache.ts';
 import type { Clock } from './clock.ts';
 import type { ClientTelemetry } from './telemetry.ts';
@@ -34,30 +35,33 @@ export interface CallOptions {
 }
 
 /**
- * How the client retries calls that failed temporarily: exponential backoff with full jitter; `Retry-After` is
- * respected.
+ * How the client retries calls that failed temporarily, with the defaults: exponential backoff with full jitter;
+ * `Retry-After` is respected.
  */
-export interface RetryOptions {
+export const retryOptions = {
   /**
    * Attempts per call, the first one included. Default 5. Messages that may be sent again are by default limited by
    * `sendForMs` alone; followed streams are limited by `followForMs` alone.
    */
-  readonly attempts?: number | undefined;
+  attempts: undefined as number | undefined,
   /**
    * Milliseconds after the first failure during which a message that may be repeated is sent again. Default 60,000,
    * which covers the restart of a server.
    */
-  readonly sendForMs?: number | undefined;
+  sendForMs: 60_000,
   /** Milliseconds of the first backoff, which doubles with every attempt. Default 200. */
-  readonly firstMs?: number | undefined;
+  firstMs: 200,
   /** The longest backoff in milliseconds. Default 10,000. A longer `Retry-After` ends the retries. */
-  readonly longestMs?: number | undefined;
+  longestMs: 10_000,
   /**
    * Retries that all calls share, except those limited by time. Default 50. Every ten successful calls add one, so that
    * the client soon stops retrying against an agent that keeps failing.
    */
-  readonly budget?: number | undefined;
-}
+  budget: 50,
+};
+
+/** How the client retries calls that failed temporarily. */
+export type RetryOptions = OptionsOf<typeof retryOptions>;
 
 /** What the `credentials` hook gets about a request. */
 export interface CredentialsRequest {
@@ -81,61 +85,64 @@ export type Credentials = (
   request: CredentialsRequest,
 ) => Readonly<Record<string, string>> | undefined | Promise<Readonly<Record<string, string>> | undefined>;
 
-/** Options of `connect`. */
-export interface ConnectOptions {
+/** The options of `connect`, with the defaults. */
+export const connectOptions = {
   /** Sends the requests. The `fetch` of a server in the same process calls it without a network. */
-  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
+  fetch: undefined as ((request: Request) => Promise<Response>) | undefined,
   /**
    * The bindings that the client supports, such as `grpcClient()` of `@batonjs/bindings-grpc`. Default: JSON-RPC and
    * HTTP+JSON of A2A 1.0.
    */
-  readonly bindings?: readonly (ClientBinding | ClientTransport)[] | undefined;
+  bindings: undefined as readonly (ClientBinding | ClientTransport)[] | undefined,
   /** Other protocol versions to support besides 1.0, such as `v03Client()` of `@batonjs/bindings-v0-3`. */
-  readonly compatibility?: readonly ClientCompatibility[] | undefined;
+  compatibility: [] as readonly ClientCompatibility[],
   /** Restricts the client to interfaces with this `protocolBinding`. */
-  readonly binding?: string | undefined;
+  binding: undefined as string | undefined,
   /** Restricts the client to interfaces with this `protocolVersion`. */
-  readonly version?: string | undefined;
+  version: undefined as string | undefined,
   /** Whether the client tries another interface of the card when one cannot be reached. Default true. Spec: §5.2. */
-  readonly fallback?: boolean | undefined;
+  fallback: true,
   /** Extensions to activate in every request. Spec: §3.2.6. */
-  readonly extensions?: readonly string[] | undefined;
+  extensions: [] as readonly string[],
   /**
    * Headers for every request to the origin of the URL passed to `connect` (with a card: to the origins of its
    * interfaces) and to `trustedOrigins`. Other origins, named by a card or a redirect, never receive them.
    */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  headers: undefined as Readonly<Record<string, string>> | undefined,
   /** Origins that receive `headers` in addition to the agent's own, such as `https://api.example.com`. */
-  readonly trustedOrigins?: readonly string[] | undefined;
+  trustedOrigins: [] as readonly string[],
   /**
    * Returns the credentials of a request; `oauth()` of `@batonjs/oauth` is one such hook. After a 401, and after a 403
    * with `error="insufficient_scope"`, the client calls it again and repeats the request once.
    */
-  readonly credentials?: Credentials | undefined;
+  credentials: undefined as Credentials | undefined,
   /** The default for `timeoutMs` of `CallOptions`. */
-  readonly timeoutMs?: number | undefined;
+  timeoutMs: 300_000,
   /** The maximum size in bytes of a response that is not a stream. Default 16 MiB; of a card at most 1 MiB. */
-  readonly maxResponseBytes?: number | undefined;
+  maxResponseBytes: 0x1000000,
   /** The maximum size in bytes of one event of a stream. Default 16 MiB. */
-  readonly maxEventBytes?: number | undefined;
+  maxEventBytes: 0x1000000,
   /** The default for `followForMs` of `FollowOptions`. */
-  readonly followForMs?: number | undefined;
+  followForMs: undefined as number | undefined,
   /**
    * `false` turns off all retries, those of streams too. Operations that change something are retried only when safe.
    */
-  readonly retry?: RetryOptions | false | undefined;
+  retry: undefined as RetryOptions | false | undefined,
   /** Whether the client itself refuses operations that the card does not offer. Default true. Spec: §3.3.4. */
-  readonly checkCapabilities?: boolean | undefined;
+  checkCapabilities: true,
   /**
    * Checks every card before the client uses it; `verifyCard` of `@batonjs/auth` is one such check. A rejection or
    * `false` refuses the card with `UNTRUSTED_CARD`. Cards of other protocol versions are passed untranslated. Spec:
    * §8.4.3.
    */
-  readonly verifyCard?: ((card: AgentCard) => unknown) | undefined;
+  verifyCard: undefined as ((card: AgentCard) => unknown) | undefined,
   /** Shares cards between connections. Default: a cache of this connection only. */
-  readonly cards?: CardCache | undefined;
+  cards: undefined as CardCache | undefined,
   /** Is told about calls while they last: `clientTelemetry()` of `@batonjs/telemetry`. */
-  readonly telemetry?: ClientTelemetry | undefined;
+  telemetry: undefined as ClientTelemetry | undefined,
   /** Replaces the clock, for tests. */
-  readonly clock?: Partial<Clock> | undefined;
-}
+  clock: undefined as Partial<Clock> | undefined,
+};
+
+/** Options of `connect`. */
+export type ConnectOptions = OptionsOf<typeof connectOptions>;
