@@ -68,7 +68,8 @@ describe.skipIf(!server)('Changes of other processes', () => {
     const where = (n: number) => `FROM "${schema}".${one.table} WHERE ${one.key} = '${keys.at(n)?.key}'`;
     let changing: Promise<unknown> | undefined;
     await inTransaction(`SELECT ${where(0)} FOR UPDATE`, async () => {
-      changing = newProcess().rows.change({ wanted: one.wanted(names), decide: () => ({ result: 1 }) });
+      const { rows } = newProcess();
+      changing = Promise.resolve(rows.change({ wanted: one.wanted(names), decide: () => ({ result: 1 }) }));
       await untilSomeWaits();
       for (let n = 1; n < keys.length; n++)
         expect(await sql(`SELECT ${where(n)} FOR UPDATE SKIP LOCKED`)).toHaveLength(1);
