@@ -12,8 +12,14 @@ const end = () => {
   stop.abort(new Error('Interrupted'));
 };
 process.on('SIGINT', end).on('SIGTERM', end);
-// A reader such as `head` that has enough ends the pipe.
-process.stdout.on('error', () => process.exit(0));
+let isLost = false;
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  // A reader such as `head` that has enough ends the pipe. Work that goes on says how far it came.
+  stop.abort(new Error('Interrupted'));
+  if (code === 'EPIPE' || isLost) return;
+  isLost = true;
+  process.stderr.write(`${message}\n`);
+});
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const name = basename(process.argv[1] ?? '').replace(/\.[cm]?[jt]s$/, '');
@@ -21,5 +27,6 @@ const { stdout, stderr, stdin, env } = process;
 const program = name === 'a2a-cli' ? name : 'baton';
 const io = { stdout, stderr, stdin, env, cwd: process.cwd(), home: homedir(), program, signal: stop.signal };
 const code = await runCli(process.argv.slice(2), io, version);
-// Connections that are kept open would keep the process alive.
-stdout.write('', () => stderr.write('', () => process.exit(code)));
+// Connections that are kept open would keep the process alive. An error of the last write is told after its callback.
+const exit = () => process.exit(code || Number(isLost));
+stdout.write('', () => stderr.write('', () => setImmediate(exit)));

@@ -110,6 +110,18 @@ it('says how to go on after a run that broke off', async () => {
   expect([broken.code, (await tasks(`cancel --resume ${run} -o json`)).json.isOver]).toEqual([1, true]);
 });
 
+it.each([
+  'cancel --all',
+  'delete --state failed',
+  'retry-webhooks --all',
+  'fork --state failed',
+  'erase --all',
+])('ends `%s` with another code than 0 if it is told to end before it began', async (line) => {
+  const { file } = await shop(1, 1);
+  const signal = AbortSignal.abort(new Error('Interrupted'));
+  expect((await cli(`tasks --store ${file} --agent used ${line}`, { signal })).code).not.toBe(0);
+});
+
 it('refuses flags that say nothing, or contradict each other', async () => {
   const { tasks } = await shop(0, 1);
   const refused: [string, string][] = [
@@ -134,6 +146,8 @@ it('erases tasks, those at work after a cancel', async () => {
   const { json } = await tasks('-o json');
   const [{ taskId, contextId }, other] = json.tasks;
   expect((await tasks(`erase ${taskId} -o json`)).json).toMatchObject({ tasks: 1, webhooks: 0, left: [] });
+  const again = await tasks(`erase ${taskId}`);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining(`There is no task ${taskId}`)]);
   expect((await tasks(`erase --context-id ${other.contextId}`)).stdout).toMatch(/^Tasks: 1$/m);
   expect((await tasks(`erase --context-id ${contextId} -o json`)).json).toMatchObject({ tasks: 0 });
   expect((await tasks('erase --all -o json')).json).toMatchObject({ tasks: 3, left: [] });

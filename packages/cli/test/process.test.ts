@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { symlinkSync } from 'node:fs';
+import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { inputRequired } from '@batonjs/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { node } from '../../../test/kit/processes.ts';
@@ -61,8 +62,37 @@ describe('the process', () => {
     await once(child.stdout, 'data');
     child.stdout.destroy();
     gate.resolve();
-    expect(await ended).toBe(0);
+    expect(await ended).toBe(130);
     expect(written.stderr).not.toContain('EPIPE');
+  });
+
+  it('ends with 0 when its reader has enough of what it does anyway', async () => {
+    const url = await serveMany();
+    const { child, ended } = start(['send', '-a', url, 'hello']);
+    child.stdout.destroy();
+    expect(await ended).toBe(0);
+  });
+
+  it('says how to go on with many tasks when its reader has enough', async () => {
+    const { file, server } = usedStore({
+      agent: async function* () {
+        yield inputRequired('What?');
+      },
+    });
+    for (let n = 0; n < 20; n++) await rpc(server, 'SendMessage', { message: say('ask') });
+    const words = ['tasks', '--store', file, '--agent', 'used', 'cancel', '--all', '--rate', '10/s'];
+    const { child, written, ended } = start([...words, '-o', 'json', '--stream']);
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    expect([await ended, written.stderr]).toEqual([1, expect.stringContaining('to go on')]);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('does not end with 0 if its output is lost', async () => {
+    const url = await serveMany();
+    const words = ['-c', '"$0" "$@" > /dev/full', node, program, 'card', 'get', '-a', url];
+    const env = { PATH, NODE_COMPILE_CACHE, HOME: temporaryFolder() };
+    const ended = promisify(execFile)('/bin/sh', words, { env });
+    await expect(ended).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('ENOSPC') });
   });
 
   it('does all of its work on a file, where no connection keeps it alive', async () => {

@@ -132,6 +132,13 @@ describe('task cancel', () => {
   });
 });
 
+it('task cancel ends with 1 where the task has not ended', async () => {
+  const url = await serveMany({ run: 'workers', timeouts: { cancelMs: 1 } });
+  const { task } = (await cli(`send -a ${url} -o json --async hello`)).json;
+  const { code, stderr } = await cli(`task cancel -a ${url} ${task.id}`);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('Not ended yet')]);
+});
+
 describe('task list', () => {
   it('lists by state and context, page by page [A2ACLI_TASK_LIST_001, R-CLI-11, R-CLI-62]', async () => {
     const url = await serveMany();

@@ -121,8 +121,9 @@ async function cancelTask(context: RunContext<TaskFlags>, id: string): Promise<v
     }
   });
   show(context, task, false);
-  if (!isSettled(task))
-    context.output.note(`Not ended yet: ${context.commandLine('task get', id, '--wait')}`);
+  if (isSettled(task)) return;
+  context.exitCode = 1;
+  context.output.note(`Not ended yet: ${context.commandLine('task get', id, '--wait')}`);
 }
 
 async function listTasks(context: RunContext<TaskFlags>): Promise<void> {

@@ -42,10 +42,10 @@ async function eraseTasks(context: RunContext<EraseFlags>, taskId?: string): Pro
     });
   });
   const { tasks, facts, webhooks, left } = erased;
-  if (left.length > 0) {
-    context.exitCode = 1;
-    goOn();
-  }
+  const isMissing = taskId !== undefined && tasks + left.length === 0;
+  if (isMissing) output.warn(`There is no task ${taskId} of this agent and caller`);
+  if (left.length > 0) goOn();
+  context.exitCode = Number(isMissing || left.length > 0);
   output.result(erased, [
     ['Tasks', tasks],
     ['Facts', facts],
