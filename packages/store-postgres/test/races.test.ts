@@ -8,6 +8,7 @@ import type { Database } from '../src/database/database.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
 import { Transactions } from '../src/database/transactions.ts';
 import { Poll } from '../src/notifications/poll.ts';
+import { Registration } from '../src/notifications/registration.ts';
 import { postgresRows } from '../src/postgres-rows.ts';
 
 const server = await postgresForTests();
@@ -150,4 +151,32 @@ it.skipIf(!server)('A poll that is stopped while it asks does not ask again', as
   await rounds.promise;
   going.stop();
   expect(asks).toBe(1);
+});
+
+it.skipIf(!server)('A registration that ends while it is renewed is not renewed again', async () => {
+  await newProcess().store.commit(chunkAfter(0));
+  const [renewing, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let puts = 0;
+  const query: Database['query'] = async (text, values) => {
+    const rows = await database.query(text, values);
+    if (text.includes('INSERT') && ++puts === 2) {
+      renewing.resolve();
+      await answered.promise;
+    }
+    return rows;
+  };
+  const called: string[] = [];
+  const registration = new Registration({
+    ...{ schema: `"${schema}"`, id: 'one', renewEveryMs: 10 },
+    transactions: new Transactions({ ...database, query }, async () => {}),
+    onKnown: () => called.push('known'),
+    onLapsed: () => called.push('lapsed'),
+  });
+  await registration.begin();
+  await renewing.promise;
+  await registration.end();
+  answered.resolve();
+  // What follows from the answer happens before the next one comes.
+  expect(await sql(`SELECT FROM "${schema}".listeners`)).toEqual([]);
+  expect(called).toEqual([]);
 });

@@ -26,8 +26,7 @@ const explanations: Readonly<Record<string, string>> = {
 /** Whether the transaction was rolled back only because of others, so that it may succeed when it is run again. */
 export function isTransient(error: unknown): boolean {
   const state = stateOf(error);
-  // A unique row that exists was written by another process after the rows were read.
-  return error instanceof Raced || state === '40001' || state === '40P01' || state === '23505';
+  return error instanceof Raced || state === '40001' || state === '40P01';
 }
 
 /** Whether the error is about the values of one statement, and another write of the same group may succeed. */
