@@ -19,6 +19,7 @@ import { addErase } from './deployment/erase.ts';
 import { addFork } from './deployment/fork.ts';
 import { addRelease } from './deployment/release.ts';
 import { addSchedules } from './deployment/schedules.ts';
+import { addStore } from './deployment/store/commands.ts';
 import { addTasks } from './deployment/tasks.ts';
 import { defaultText } from './flags/duration.ts';
 import type { Io } from './io.ts';
@@ -58,6 +59,7 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   addReplay(program, run);
   addSchedules(program, run);
   addCallbacks(program, run);
+  addStore(program, run);
   addDoctor(program, run);
   for (const command of allOf(program)) command.copyInheritedSettings(program);
   return program;

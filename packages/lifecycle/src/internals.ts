@@ -3,6 +3,7 @@
 export { failureCodeOf, isLabel } from './facts/labels.ts';
 export { transitions } from './facts/states.ts';
 export { recordedIn } from './facts/task-update.ts';
+export { textOfFirst } from './facts/text-of-first.ts';
 export { isOfAgent, whenFull } from './facts/traits.ts';
 export type { ForkFrom } from './fork/fork.ts';
 export { forkLog } from './fork/fork-log.ts';

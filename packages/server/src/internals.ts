@@ -1,5 +1,6 @@
 /** For packages that read the tasks of a server from its store, such as the task gateway. May change in any release. */
 
+export { textOfFirst } from '@batonjs/lifecycle/internals';
 export type { TransactionDatabase, TransactionKey } from './agent/transaction.ts';
 export type { WatchedBody, WatchedRequest, WatchedStart } from './base/hooks/request-watch.ts';
 export { telemetryOf } from './base/hooks/watched.ts';
@@ -13,7 +14,6 @@ export type { TaskTimeouts } from './base/timeouts.ts';
 export { type Clock, isoTime, systemClock } from './base/timing/clock.ts';
 export { nextSnapshot } from './log/snapshot-policy.ts';
 export { checkDecided } from './log/write/task-limits.ts';
-export { textOfFirst } from './log/write/text-of-first.ts';
 export type { Transition } from './log/write/transition.ts';
 export { derivedTaskId } from './operations/accept/derived-task-id.ts';
 export { labelOfSchedule as scheduleLabel } from './operations/accept/receive.ts';

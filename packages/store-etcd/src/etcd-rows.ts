@@ -2,14 +2,16 @@ import type { Rows, Wanted } from '@batonjs/store/adapter';
 import type { Cluster } from './cluster/cluster.ts';
 import { WriteGroups } from './cluster/write-groups.ts';
 import { ClusterClock } from './layout/cluster-clock.ts';
-import type { Keys } from './layout/keys.ts';
+import { type Keys, unchanged } from './layout/keys.ts';
 import { identityOf } from './layout/meta.ts';
+import { everyTask } from './logs/every-task.ts';
 import { readFacts, readLog } from './logs/logs.ts';
 import { listTasks } from './logs/task-list.ts';
 import { Wakeups } from './notifications/wakeups.ts';
 import { Watches } from './notifications/watches.ts';
 import { Buckets } from './rows/buckets.ts';
 import { Changes } from './rows/changes.ts';
+import { freeze, mustTakeWrites } from './rows/freeze.ts';
 import { Look } from './rows/look.ts';
 import { Reader } from './rows/reader.ts';
 import { Searches } from './rows/searches.ts';
@@ -49,12 +51,21 @@ export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) 
     log: (scope, taskId) => call(() => readLog(db, scope, taskId)),
     facts: (scope, taskId, after, limit) => call(() => readFacts(db, scope, taskId, after, limit)),
     page: (scope, query) => call(() => listTasks(db, scope, query)),
+    every: (from, limit) => call(() => everyTask(db, from, limit)),
+    freeze: (ms) => call(() => freeze(db, ms)),
     subscribe: (topic, notify) => call(() => wakeups.subscribe(topic, notify)),
     // Read again each time: the data may have been emptied or replaced since this process started.
     identity: () => call(() => identityOf(cluster, keys)),
     // Sent twice, it does the same.
     probe: () =>
-      call(async () => void (await cluster.transact({ success: [{ put: { key: keys.probe, value: '' } }] }))),
+      call(async () => {
+        const { responses } = await cluster.transact({
+          compare: [unchanged(keys.frozen, 0)],
+          success: [{ put: { key: keys.probe, value: '' } }],
+          failure: [{ range: { key: keys.frozen } }],
+        });
+        mustTakeWrites(cluster, responses[0]?.range);
+      }),
     ping: () => call(async () => void (await cluster.get(keys.meta))),
     async close() {
       watches.close();

@@ -9,10 +9,12 @@ import {
   type ListSearch,
   type Moment,
   type QueueRow,
+  type RowPage,
   type Rows,
   type Step,
   Subscribers,
   steadyNow,
+  type TaskRow,
   type TaskWrite,
   type Topic,
   type Wanted,
@@ -21,6 +23,7 @@ import { byName, deletionOf, remembered, type WantedTask } from '@batonjs/store/
 import { Buckets } from './buckets.ts';
 import { ClosedLogs } from './logs/closed-logs.ts';
 import { EndedRows } from './logs/ended-rows.ts';
+import { parts } from './logs/large-map.ts';
 import { Log, Logs } from './logs/log.ts';
 import { TurnQueues } from './queues/turn-queues.ts';
 import { Webhooks } from './queues/webhooks.ts';
@@ -101,6 +104,14 @@ export class MemoryRows implements Rows<Json> {
 
   page(scope: Scope, search: ListSearch): TaskPage {
     return this.#index.page(scope, search);
+  }
+
+  /** Whole parts of the map of logs: they are few, so that a page may be longer. */
+  every(from = '0', limit: number): RowPage {
+    const rows: TaskRow[] = [];
+    let part = Number(from);
+    while (part < parts && rows.length < limit) rows.push(...this.#logs.in(part++).map(({ row }) => row));
+    return { rows, next: part < parts ? String(part) : undefined };
   }
 
   subscribe(topic: Topic, notify: (version?: number) => void): Unsubscribe {

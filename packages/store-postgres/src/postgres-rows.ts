@@ -6,10 +6,12 @@ import { SingleChanges } from './changes/single-changes.ts';
 import { Writer } from './changes/writer.ts';
 import { type CreatedSchema, createSchema, stepsOf } from './database/create-schema.ts';
 import type { Database } from './database/database.ts';
+import { freeze } from './database/freeze.ts';
 import { translated } from './database/postgres-error.ts';
 import { probe } from './database/probe.ts';
 import { Transactions } from './database/transactions.ts';
 import { Wakeups } from './notifications/wakeups.ts';
+import { everyTask } from './tables/every-task.ts';
 import { Logs } from './tables/logs.ts';
 import { TaskList } from './tables/task-list.ts';
 
@@ -76,6 +78,8 @@ export function postgresRows(
     log: (scope, taskId) => logs.log(scope, taskId),
     facts: (scope, taskId, after, limit) => logs.facts(scope, taskId, after, limit),
     page: (scope, search) => tasks.list(scope, search),
+    every: (from, limit) => everyTask(quoted, transactions, from, limit),
+    freeze: (ms) => freeze(quoted, transactions, ms),
     texts: {
       isOn: async () => (await created()).texts,
       page: (scope, search, prefixes) => tasks.list(scope, search, prefixes),

@@ -5,6 +5,7 @@ import type { RedisDriver } from './connection/driver.ts';
 import type { Database } from './database/database.ts';
 import { probe } from './database/probe.ts';
 import { Changes } from './rows/changes.ts';
+import { everyTask, freeze } from './rows/every-task.ts';
 import { Logs } from './rows/logs.ts';
 import { Reader } from './rows/reader.ts';
 import { TaskList } from './rows/task-list.ts';
@@ -40,6 +41,9 @@ export function redisRows(database: Database, driver: RedisDriver): Rows {
     facts: (scope: Scope, taskId: string, after: number, limit: number) =>
       retryRead(() => logs.facts(scope, taskId, after, limit)),
     page: (scope: Scope, search: ListSearch) => retryRead(() => tasks.list(scope, search)),
+
+    every: (from, limit) => retryRead(() => everyTask(database, from, limit)),
+    freeze: (ms) => freeze(database, ms),
 
     async subscribe(topic: Topic, notify: (version?: number) => void) {
       const unsubscribe = subscribers.add(topic, notify);

@@ -48,6 +48,7 @@ export function rowsOnTables({
     log: (scope, taskId) => logs.log(scope, taskId),
     facts: (scope, taskId, after, limit) => logs.facts(scope, taskId, after, limit),
     page: (scope, search) => transactions.read(() => lists.list(scope, search)),
+    every: (from, limit) => transactions.read(() => tables.tasks.every(from, limit)),
     texts: {
       isOn: () => tables.texts.areKept,
       page: (scope, search, prefixes) => transactions.read(() => lists.list(scope, search, prefixes)),

@@ -3,6 +3,7 @@ import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { createStore } from '@batonjs/store/adapter';
 import { mustReadLayout } from './database/create-tables.ts';
 import { FileChanges } from './database/file-changes.ts';
+import { freeze } from './database/freeze.ts';
 import { GroupCommit } from './database/group-commit.ts';
 import { hostMonotonic } from './database/host-clock.ts';
 import { OpenFile } from './database/open-file.ts';
@@ -77,6 +78,8 @@ export function storeOnDatabase(
       subscribe: (topic, notify) => sweep.subscribe(topic, notify),
       beforeClaim: () => (areOldLeasesEnded ? undefined : endOldLeases()),
     }),
+
+    ...(shared && { freeze: (ms) => usable(group).run(() => freeze(db, ms)) }),
 
     probe: () => {
       file.mustBeHere();

@@ -43,14 +43,14 @@ const servers: readonly (readonly [RegExp, OpenedStore['kind'], Open])[] = [
 
 /**
  * Opens the store that `sqlite:<path>`, a path, `redis://…`, `postgres://…` or `etcd://host:2379,host:2379` names. Makes
- * no file where there is none.
+ * no file where there is none, unless it may be new.
  */
-export async function openStore(url: string, cwd: string): Promise<OpenedStore> {
+export async function openStore(url: string, cwd: string, mayBeNew = false): Promise<OpenedStore> {
   for (const [scheme, kind, open] of servers) if (scheme.test(url)) return reached(kind, url, open);
   // The rest of a URL may hold a password.
   if (/^[a-z]+:\/\//i.test(url)) throw usage(`A store is ${storeText}`);
   const path = resolve(cwd, url.replace(/^sqlite:/, ''));
-  if (!existsSync(path))
+  if (!mayBeNew && !existsSync(path))
     throw new CliError(
       'A2ACLI_ERR_UNREACHABLE',
       `There is no file ${path}`,

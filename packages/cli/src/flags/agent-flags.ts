@@ -53,6 +53,7 @@ export const unsettable: ReadonlySet<string> = new Set([
   'all',
   'resume',
   'from',
+  'to',
   'message',
   'setLabel',
 ]);

@@ -17,6 +17,7 @@ import { loadChecks, readFactsChecks } from './read.ts';
 import { recordChecks } from './records.ts';
 import { scheduleChecks } from './schedules/schedule.ts';
 import { scopeChecks } from './scopes.ts';
+import { transferChecks } from './transfer.ts';
 import { claimChecks } from './turns/claim.ts';
 import { claimOrderChecks } from './turns/claim-order.ts';
 import { leaseChecks, renewChecks } from './turns/lease.ts';
@@ -54,5 +55,6 @@ export const taskStoreChecks: readonly Check[] = [
   ...followChecks,
   ...pruneChecks,
   ...deletionChecks,
+  ...transferChecks,
   ...propertyChecks,
 ];

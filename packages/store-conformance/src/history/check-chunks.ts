@@ -1,6 +1,6 @@
 import type { FactOf } from '@batonjs/lifecycle';
-import type { Finding } from './check-log.ts';
 import type { KeptLog } from './kept-log.ts';
+import type { Finding } from './violation.ts';
 
 /** The number an agent gave a chunk, and the attempt that made it if it says so. */
 export interface Chunk {

@@ -1,18 +1,10 @@
 import { type FactOf, isInterrupted } from '@batonjs/lifecycle';
+import { checkLog } from '@batonjs/store';
 import { type Chunk, checkChunks, chunkOf } from './check-chunks.ts';
-import {
-  checkEnd,
-  checkMessages,
-  checkPositions,
-  checkReplay,
-  checkTimes,
-  checkTurns,
-  type Finding,
-} from './check-log.ts';
 import { checkObservation } from './check-observations.ts';
 import type { KeptLog } from './kept-log.ts';
 import type { Observation } from './observation.ts';
-import type { Violation } from './violation.ts';
+import type { Finding, Violation } from './violation.ts';
 
 export interface History {
   /** The stored log of every task. Task ids are unique among them. */
@@ -34,16 +26,9 @@ export function checkHistory({
 }: History): Violation[] {
   const byId = new Map(logs.map((log) => [log.taskId, log]));
   const ofLogs = logs.flatMap((log) =>
-    [
-      ...checkPositions(log),
-      ...checkTimes(log),
-      ...checkReplay(log),
-      ...checkEnd(log),
-      ...checkMessages(log),
-      ...checkTurns(log),
-      ...checkChunks(log, read),
-      ...(settled ? checkSettled(log) : []),
-    ].map(([kind, message]): Violation => ({ kind, taskId: log.taskId, message })),
+    [...checkLog(log), ...checkChunks(log, read), ...(settled ? checkSettled(log) : [])].map(
+      ([kind, message]): Violation => ({ kind, taskId: log.taskId, message }),
+    ),
   );
   const ofClients = observations.flatMap((seen) =>
     [...checkObservation(byId.get(seen.taskId), seen)].map(

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { replay, toStreamResponse, viewTask } from '@batonjs/lifecycle';
 import type { StreamResponse } from '@batonjs/protocol';
-import type { Finding } from './check-log.ts';
 import type { KeptLog } from './kept-log.ts';
 import type { Observation, SeenEvent, Stream } from './observation.ts';
+import type { Finding } from './violation.ts';
 
 /** The answers to clients agree with the log. */
 export function* checkObservation(log: KeptLog | undefined, seen: Observation): Generator<Finding> {

@@ -15,6 +15,9 @@ export type ViolationKind =
   | 'stuck'
   | 'corrupt';
 
+/** The kind of a violation and its description. */
+export type Finding = readonly [ViolationKind, string];
+
 /** Something that must never happen, and did. */
 export interface Violation {
   readonly kind: ViolationKind;

@@ -41,9 +41,12 @@ export function keysOf(prefix: string) {
     meta: `${prefix}/meta`,
     clock: `${prefix}/clock`,
     probe: `${prefix}/probe`,
+    /** While it is there, nothing is written. */
+    frozen: `${prefix}/frozen`,
     buckets: `${prefix}/bucket/`,
     bucket: (name: string) => `${prefix}/bucket/${digestOf(name)}`,
 
+    tasks: `${prefix}/task/`,
     task: (task: string) => `${prefix}/task/${task}`,
     snapshot: (task: string) => `${prefix}/snapshot/${task}`,
     facts: (task: string) => `${prefix}/fact/${task}/`,

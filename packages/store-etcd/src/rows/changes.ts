@@ -17,6 +17,7 @@ import { absent, type KnownTask, noWebhooks } from '../layout/known-task.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
 import type { Compare } from '../wire/messages.ts';
 import type { Buckets } from './buckets.ts';
+import { mustTakeWrites } from './freeze.ts';
 import { Look, namedIn } from './look.ts';
 import type { Reader } from './reader.ts';
 import type { Searches } from './searches.ts';
@@ -140,9 +141,9 @@ export class Changes {
       const { writes, marked, deleted, tasks } = writing;
       const { succeeded, revision, reads, isRepeated } = await groups.run({
         task: changed.keys().next().value ?? change.records?.map(changedRow)[0]?.name ?? '',
-        compare: this.#compares(decided, changed),
+        compare: [...this.#compares(decided, changed), unchanged(db.keys.frozen, 0)],
         writes,
-        reads: [...marked, ...deleted].slice(0, 8).map((key) => ({ key })),
+        reads: [...[...marked, ...deleted].slice(0, 8), db.keys.frozen].map((key) => ({ key })),
         isAlone: writing.hasUploads || changed.size > 1 || (change.records?.length ?? 0) > 1,
       });
       const isFound = () =>
@@ -150,6 +151,7 @@ export class Changes {
         (marked.length === 0 && reads.every(({ kvs }) => kvs.length === 0));
       if (!succeeded && !(isRepeated && isFound())) {
         this.#known.forget(names);
+        mustTakeWrites(db.cluster, reads.at(-1));
         return false;
       }
       if (succeeded) for (const { name, known } of tasks) this.#known.set(name, writtenAt(known, revision));

@@ -1,5 +1,5 @@
 /** A power of two. */
-const parts = 256;
+export const parts = 256;
 
 /**
  * A map with string keys, split over 256 maps. A single map copies all its entries when it outgrows its table: with 131,072
@@ -22,6 +22,11 @@ export class LargeMap<Value> {
 
   delete(key: string): void {
     this.#partOf(key).delete(key);
+  }
+
+  /** The values of one of the 256 maps. */
+  valuesOf(part: number): Iterable<Value> {
+    return this.#parts[part]?.values() ?? [];
   }
 
   /**

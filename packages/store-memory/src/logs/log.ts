@@ -125,6 +125,11 @@ export class Logs {
     this.#byTaskId.set(log.taskId, withLog(this.#byTaskId.get(log.taskId), log));
   }
 
+  /** Those in one of the parts of the map. */
+  in(part: number): Log[] {
+    return [...this.#byTaskId.valuesOf(part)].flatMap(logsOf);
+  }
+
   delete(log: Log): void {
     const left = withoutLog(this.#byTaskId.get(log.taskId), log);
     if (left) this.#byTaskId.set(log.taskId, left);

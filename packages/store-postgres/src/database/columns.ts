@@ -62,6 +62,7 @@ export const webhookColumns: readonly SqlColumn<Written<WebhookRow>>[] = [
 
 export const recordColumns: readonly SqlColumn<Written<RecordRow>>[] = [
   ['scope_key', 'text?', ({ row }) => keyOfAny(row.scope)],
+  ['scope', 'text?', ({ row }) => row.scope],
   ...revised,
   ...sqlRecordColumns.map(ofRow),
 ];

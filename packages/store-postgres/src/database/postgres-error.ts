@@ -6,12 +6,16 @@ export class Raced extends Error {
   override readonly name = 'Raced';
 }
 
+/** The state with which a frozen schema refuses a write: one of no class of PostgreSQL. */
+export const frozen = 'BT001';
+
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const troubles: Readonly<Record<string, StoreError['trouble']>> = {
   '25006': 'read-only',
   '53100': 'disk-full',
   '53200': 'out-of-memory',
   '55P03': 'locked',
+  [frozen]: 'read-only',
 };
 
 const explanations: Readonly<Record<string, string>> = {
@@ -20,6 +24,7 @@ const explanations: Readonly<Record<string, string>> = {
   '53100': 'cannot grow: the disk is full',
   '53200': 'is out of memory',
   '53300': 'takes no more connections',
+  [frozen]: 'takes no writes: its schema is being copied to another store, or was',
   '55P03': 'keeps a row locked for too long: another process is inside a transaction',
 };
 

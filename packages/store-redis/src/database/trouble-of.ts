@@ -4,6 +4,7 @@ import type { StoreError } from '@batonjs/store';
 const troubles: readonly (readonly [RegExp, StoreError['trouble']])[] = [
   [/\bOOM command not allowed/, 'out-of-memory'],
   [/\bREADONLY You can't write/, 'read-only'],
+  [/\bFROZEN takes no writes/, 'read-only'],
   [/\bMISCONF .*No space left/, 'disk-full'],
 ];
 

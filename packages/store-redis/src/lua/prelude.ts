@@ -16,6 +16,7 @@
  * - `record:<name>` hash: `row` (JSON), `rev` (its revision); `records` and `records-of:<scope>` sorted by text: names; `record-ends`
  *   sorted by the end of their time: names
  * - `bucket:<name>`: when a bucket is full, until then
+ * - `frozen`: while it is there, nothing is written
  * - `probe`: written to check that keys can be written
  *
  * A name is a task id, NUL and a scope; no id contains NUL. Times are milliseconds since 1970.

@@ -8,6 +8,7 @@ import { prelude } from './prelude.ts';
  * written or left out by itself. Answers the time, then 1 or 0 for each group.
  */
 export const write = `${prelude}
+if call('EXISTS', base .. 'frozen') == 1 then return redis.error_reply('FROZEN takes no writes: it is being copied to another store, or was') end
 local answer, n = {now}, 1
 
 local function is_so(command, key, field, expected)

@@ -9,9 +9,12 @@ const full = 13;
 const cannotOpen = 14;
 const protocol = 15;
 const notADatabase = 26;
+// With its second byte: no other constraint refuses.
+const byTrigger = 1811;
 
 const troubles: Readonly<Record<number, StoreError['trouble']>> = {
   [readonly]: 'read-only',
+  [byTrigger]: 'read-only',
   [full]: 'disk-full',
 };
 
@@ -20,6 +23,7 @@ const explanations: Readonly<Record<number, string>> = {
   [corrupt]: 'is damaged',
   [full]: 'cannot grow: the disk is full',
   [cannotOpen]: 'cannot be opened: the folder is missing, not writable, or the path is a folder itself',
+  [byTrigger]: 'takes no writes: it is being copied to another store, or was',
   [notADatabase]: 'is not a SQLite database',
 };
 
@@ -52,5 +56,6 @@ function translated(code: 'UNAVAILABLE' | 'UNUSABLE', name: string, error: unkno
 
 function codeOf(error: unknown): number | undefined {
   const extended = (error as { errcode?: unknown } | undefined)?.errcode;
-  return typeof extended === 'number' ? extended & 0xff : undefined;
+  if (typeof extended !== 'number') return undefined;
+  return extended === byTrigger ? byTrigger : extended & 0xff;
 }

@@ -1,5 +1,5 @@
 import type { TaskName } from '@batonjs/store';
-import type { TaskRow } from '@batonjs/store/adapter';
+import type { RowPage, TaskRow } from '@batonjs/store/adapter';
 import { countedAs, stateOf } from '@batonjs/store/rules';
 import {
   areAlike,
@@ -33,6 +33,7 @@ export class TaskTable {
   readonly #terms: Terms;
   readonly #known: KnownTasks | undefined;
   readonly #find;
+  readonly #every;
   readonly #insert;
   readonly #updates;
   readonly #deletions;
@@ -43,6 +44,7 @@ export class TaskTable {
     this.#terms = terms;
     this.#known = known;
     this.#find = db.prepare(`SELECT ${readColumns} FROM tasks WHERE task_id = ? AND scope = ?`);
+    this.#every = db.prepare(`SELECT ${readColumns} FROM tasks WHERE id > ? ORDER BY id LIMIT ?`);
     const all = ['scope', 'task_id', 'context', ...logNames, ...listNames, ...turnNames];
     this.#insert = db.prepare(
       `INSERT INTO tasks (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')}) RETURNING id`,
@@ -67,6 +69,12 @@ export class TaskTable {
     if (known) return known;
     const found = this.#find.get(name.taskId, name.scope);
     return found && toTask(found);
+  }
+
+  /** See `Rows.every`. */
+  every(from = '0', limit: number): RowPage {
+    const rows = this.#every.all(Number(from), limit).map(toTask);
+    return { rows, next: rows.length < limit ? undefined : String(rows.at(-1)?.id) };
   }
 
   /** The number of a task that has a row. */

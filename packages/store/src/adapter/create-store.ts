@@ -41,6 +41,7 @@ import { listRecords } from './list-records.ts';
 import { measure } from './measure.ts';
 import { readFacts, storedLog } from './read-log.ts';
 import type { Rows } from './rows.ts';
+import { transferOf } from './transfer/transfer.ts';
 import { prefixesOf } from './words.ts';
 
 /** How many webhooks one change lets be tried again: a database takes so many tasks in one step. */
@@ -166,6 +167,7 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
       ),
     revive: (scope, taskId, id) => call(() => rows.change(reviveStep({ scope, taskId, id }))),
 
+    ...(rows.every && { transfer: transferOf(rows, call) }),
     ...(rows.probe && { probe: () => call(() => rows.probe?.()) }),
     ping: () => call(() => rows.ping()),
     identity: () => call(() => rows.identity()),

@@ -1,16 +1,17 @@
 import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { Committed } from '../port/commit.ts';
 import type { ClaimRequest, Lease } from '../port/lease.ts';
+import type { TaskName } from '../port/names.ts';
 import type { Delivery, DeliveryRequest } from '../port/push-config-store.ts';
 import { StoreError } from '../port/store-error.ts';
-import { type Found, foundOf, foundTask, type Step, type Wanted } from '../rules/change.ts';
+import { type Found, type FoundTask, foundOf, foundTask, type Step, type Wanted } from '../rules/change.ts';
 import { claimStep } from '../rules/claim.ts';
 import { claimTurnsStep } from '../rules/claim-turns.ts';
 import { commitStep, gone, mustMakeSense, type PreparedCommit } from '../rules/commit.ts';
 import { deletionOf, deletionsStep, eraseStep, pruneStep, rememberStep } from '../rules/prune.ts';
 import { recordWanted } from '../rules/record.ts';
 import { pinnedQueue } from '../rules/task-row.ts';
-import { claimDeliveriesStep } from '../rules/webhook.ts';
+import { claimDeliveriesStep, withWebhooks } from '../rules/webhook.ts';
 import type { Parts, Rows } from './rows.ts';
 
 /** How many rows one change deletes: others are written in between. */
@@ -28,6 +29,23 @@ export function readParts<Json>(rows: Rows<Json>, wanted: Wanted): Answer<readon
     if (!parts) return whenAnswered(rows.read(wanted), (found) => [found]);
     return Promise.all(Array.from({ length: parts.count }, (_, part) => rows.read({ ...wanted, part })));
   });
+}
+
+/** Tasks by name with their webhooks, in one look, or in one at each of their parts. */
+export function readTasks<Json>(rows: Rows<Json>, names: readonly TaskName[]): Promise<readonly FoundTask[]> {
+  const found = new Map<TaskName, FoundTask>();
+  const read = async (some: readonly TaskName[]) => {
+    if (some.length === 0) return;
+    const tasks = foundOf(await rows.read(withWebhooks(...some)), 'tasks');
+    for (const [n, name] of some.entries()) found.set(name, tasks[n]!);
+  };
+  return Promise.resolve(
+    whenAnswered(partsOf(rows), async (parts) => {
+      if (!parts) await read(names);
+      else await Promise.all([...Map.groupBy(names, ({ taskId }) => parts.of(taskId)).values()].map(read));
+      return names.map((name) => found.get(name)!);
+    }),
+  );
 }
 
 /** A change of tasks by name, or one for those of each part. */

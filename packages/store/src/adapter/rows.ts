@@ -24,6 +24,13 @@ export interface KeptFacts {
   readonly facts: readonly StoredFact[];
 }
 
+/** Some of all tasks. */
+export interface RowPage {
+  readonly rows: readonly TaskRow[];
+  /** Where the next page begins; undefined after the last one. */
+  readonly next: string | undefined;
+}
+
 /** The parts of a store that cannot change several tasks in one step. */
 export interface Parts {
   readonly count: number;
@@ -82,6 +89,19 @@ export interface Rows<Json = string> {
 
   /** Of a database that can keep the texts of tasks, and finds tasks by them. */
   readonly texts?: TextSearch;
+
+  /**
+   * A page of the rows of all tasks, also of those without a log, of about `limit`. In any order: each task that is there all
+   * the while is there at least once. `from`: where the page begins. With it, a store can be moved into another one.
+   */
+  every?(from: string | undefined, limit: number): Answer<RowPage>;
+
+  /**
+   * From now on, each change of tasks, webhooks and records, of any process, rejects with `UNAVAILABLE` and `read-only`: for
+   * so many milliseconds, or forever at `Infinity`. What was under way is durable when this resolves. 0 ends it. Left out by
+   * a store that no other process has.
+   */
+  freeze?(ms: number): Answer<void>;
 
   /** Calls `notify` after each change of a topic, also of other processes; see `TaskStore.subscribe` and `Subscribers`. */
   subscribe(topic: Topic, notify: (version?: number) => void): Answer<Unsubscribe>;

@@ -6,6 +6,7 @@ import type { Scope, TaskName } from './names.ts';
 import type { QueueReading } from './queue-reading.ts';
 import type { Rate } from './rate.ts';
 import type { RecordStore } from './record-store.ts';
+import type { Transfer } from './transfer.ts';
 
 /** What a subscriber is notified of. */
 export type Topic =
@@ -142,6 +143,9 @@ export interface TaskStore extends RecordStore {
    * `UNAVAILABLE`, one may have been taken. A store that cannot do so in one step leaves it out.
    */
   take?(bucket: string, rate: Rate): Promise<number>;
+
+  /** Moves all of the store into another one. A store that cannot leaves it out. */
+  readonly transfer?: Transfer;
 
   /**
    * Checks that commits can be stored now, by writing something small that no reader sees. Rejects as a commit would;

@@ -195,7 +195,7 @@ function taskAfter(
   moment: Found,
   name: TaskName,
 ): TaskWrite<never> | undefined {
-  const row: TaskFacts = before ?? empty(name);
+  const row: TaskFacts = before ?? emptyRow(name);
   if (row.version === 0 && webhooks.length === 0) return { before, after: undefined };
   const isUndelivered = webhooks.some((webhook) => isBehind(webhook, row.version));
   const after = placed(before, { ...row, webhooks: webhooks.length }, isUndelivered, moment);
@@ -203,8 +203,8 @@ function taskAfter(
   return isSame ? undefined : { before, after };
 }
 
-/** The row of a task that has a webhook and no log. */
-const empty = ({ scope, taskId }: TaskName): TaskFacts => ({
+/** The row of a task that has no log: it has a webhook, or its facts are being added. */
+export const emptyRow = ({ scope, taskId }: TaskName): TaskFacts => ({
   scope,
   taskId,
   version: 0,

@@ -1,4 +1,5 @@
 import type { Fact, Head, State } from '@batonjs/lifecycle';
+import { textOfFirst } from '@batonjs/lifecycle/internals';
 import {
   type Answer,
   type Commit,
@@ -14,7 +15,6 @@ import { nextSnapshot } from '../snapshot-policy.ts';
 import type { Decision } from './decision.ts';
 import { type Outcome, outcomeAfter, outcomeOfRepeated, type VersionedCommit } from './outcome.ts';
 import { backoffMs, writeDeadline } from './retry.ts';
-import { textOfFirst } from './text-of-first.ts';
 
 export interface WriteOptions {
   /** The lease whose fence the commit carries. */

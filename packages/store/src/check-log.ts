@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type Fact,
   fromSnapshot,
@@ -6,17 +5,34 @@ import {
   headOf,
   isTerminal,
   replay,
+  type Snapshot,
   toSnapshot,
 } from '@batonjs/lifecycle';
-import { agrees } from '@batonjs/lifecycle/internals';
-import type { KeptLog } from './kept-log.ts';
-import type { ViolationKind } from './violation.ts';
+import { agrees, SNAPSHOT_FORMAT } from '@batonjs/lifecycle/internals';
+import type { StoredFact } from './port/commit.ts';
 
-/** The kind of a violation and its description. */
-export type Finding = readonly [ViolationKind, string];
+/** What is wrong with a log, by its kind, and a sentence. */
+type Finding = readonly ['corrupt' | 'duplicated' | 'doubleTerminal' | 'doubleTurns', string];
+
+/** A log, from its first fact. */
+interface WholeLog {
+  readonly head: Head;
+  readonly snapshot?: Snapshot | undefined;
+  readonly facts: readonly StoredFact[];
+}
+
+/** What is wrong with a log, its head and its snapshot: in what holds for every task. Nothing, if it is sound. */
+export function* checkLog(log: WholeLog): Generator<Finding> {
+  yield* checkPositions(log);
+  yield* checkTimes(log);
+  yield* checkReplay(log);
+  yield* checkEnd(log);
+  yield* checkMessages(log);
+  yield* checkTurns(log);
+}
 
 /** Positions count from 1, and the facts of one commit follow each other. */
-export function* checkPositions({ facts }: KeptLog): Generator<Finding> {
+function* checkPositions({ facts }: WholeLog): Generator<Finding> {
   for (const [n, { version }] of facts.entries()) {
     if (version !== n + 1) yield ['corrupt', `position ${version} stands where ${n + 1} should`];
   }
@@ -27,7 +43,7 @@ export function* checkPositions({ facts }: KeptLog): Generator<Finding> {
 }
 
 /** The times of facts never go back, even if a clock did. */
-export function* checkTimes({ facts }: KeptLog): Generator<Finding> {
+function* checkTimes({ facts }: WholeLog): Generator<Finding> {
   for (const [n, { fact, version }] of facts.entries()) {
     const before = facts[n - 1]?.fact.at ?? '';
     if (fact.at < before) yield ['corrupt', `${fact.type} at ${version} is of ${fact.at}, after ${before}`];
@@ -35,7 +51,7 @@ export function* checkTimes({ facts }: KeptLog): Generator<Finding> {
 }
 
 /** The log folds to the stored head and snapshot. */
-export function* checkReplay({ facts, head, snapshot }: KeptLog): Generator<Finding> {
+function* checkReplay({ facts, head, snapshot }: WholeLog): Generator<Finding> {
   const all = facts.map(({ fact }) => fact);
   try {
     const state = replay(all.slice(0, head.version));
@@ -46,7 +62,8 @@ export function* checkReplay({ facts, head, snapshot }: KeptLog): Generator<Find
       yield ['corrupt', `the head is ${JSON.stringify(head)}, but the log says ${JSON.stringify(folded)}`];
     }
     replay(all);
-    if (!snapshot) return;
+    // A snapshot of a newer release saves nothing here, and is no damage.
+    if (!snapshot || snapshot.format > SNAPSHOT_FORMAT) return;
     const until = replay(all.slice(0, snapshot.version));
     if (!until || !same(toSnapshot(until), toSnapshot(fromSnapshot(snapshot)))) {
       yield ['corrupt', `the snapshot is not the first ${snapshot.version} facts`];
@@ -60,7 +77,7 @@ const closes = (fact: Fact): boolean =>
   fact.type === 'answered' || (fact.type === 'status-changed' && isTerminal(fact.status.state));
 
 /** One end, and nothing after it. */
-export function* checkEnd({ facts }: KeptLog): Generator<Finding> {
+function* checkEnd({ facts }: WholeLog): Generator<Finding> {
   const end = facts.findIndex(({ fact }) => closes(fact));
   if (end === -1) return;
   for (const { fact, version } of facts.slice(end + 1)) {
@@ -69,7 +86,7 @@ export function* checkEnd({ facts }: KeptLog): Generator<Finding> {
 }
 
 /** A client's message is in the log once. */
-export function* checkMessages({ facts }: KeptLog): Generator<Finding> {
+function* checkMessages({ facts }: WholeLog): Generator<Finding> {
   const seen = new Set<string>();
   for (const { fact, version } of facts) {
     if (fact.type !== 'message-received') continue;
@@ -80,7 +97,7 @@ export function* checkMessages({ facts }: KeptLog): Generator<Finding> {
 }
 
 /** Turns follow each other, attempts count up, and the output of an agent belongs to the open attempt. */
-export function* checkTurns({ facts }: KeptLog): Generator<Finding> {
+function* checkTurns({ facts }: WholeLog): Generator<Finding> {
   let turns = 0;
   let open: { readonly turn: number; readonly attempt: number } | undefined;
   for (const { fact, version } of facts) {
@@ -107,6 +124,12 @@ export function* checkTurns({ facts }: KeptLog): Generator<Finding> {
   }
 }
 
-const same = (a: unknown, b: unknown) => isDeepStrictEqual(plain(a), plain(b));
+const same = (a: unknown, b: unknown) => plain(a) === plain(b);
 
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+/** As JSON, whose members have one order. */
+const plain = (value: unknown): string =>
+  JSON.stringify(value, (_, member: unknown) =>
+    member && typeof member === 'object' && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );

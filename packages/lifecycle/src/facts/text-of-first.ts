@@ -1,4 +1,4 @@
-import type { Fact } from '@batonjs/lifecycle';
+import type { Fact } from './facts.ts';
 
 /** What a task is found by in searches by text: the texts of the message that began it. */
 export function textOfFirst([first]: readonly Fact[]): string | undefined {

@@ -1,0 +1,180 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { addExample, addOutputFlags, type CommonOptions } from '../../flags/agent-flags.ts';
+import { durationText, toDuration } from '../../flags/duration.ts';
+import { toTexts } from '../../flags/key-values.ts';
+import type { Run } from '../../run.ts';
+import type { RunContext } from '../../run-context.ts';
+import { openStore, storeText, withStore } from '../open-store.ts';
+import { callerText } from '../tasks.ts';
+
+interface StoreFlags extends CommonOptions {
+  readonly store: string;
+}
+
+interface ExportFlags extends StoreFlags {
+  readonly agent: string;
+  readonly tenant?: string;
+  readonly caller?: readonly string[];
+  readonly withoutSecrets?: boolean;
+  readonly resume?: boolean;
+}
+
+interface CopyFlags extends CommonOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly stopFor: number;
+}
+
+/** Adds `store` with what moves a whole store, and reads all of it. */
+export function addStore(program: Command, run: Run): void {
+  const store = program
+    .command('store')
+    .description('move all of a store into another one, or check all of it');
+  const add = (command: Command, example: string) => addExample(addOutputFlags(command), `store ${example}`);
+  add(
+    store
+      .command('export')
+      .description('write all of a store into a file of JSON lines, which only you can read')
+      .argument('<file>', 'a new file')
+      .requiredOption('--store <url>', storeText)
+      .option('--caller <name>', `only of callers; may be repeated. ${callerText}`, toTexts)
+      .option('--agent <name>', 'with --caller: the name of the agent in the store', 'agent')
+      .option('--tenant <name>', 'with --caller: the tenant')
+      .option('--without-secrets', 'leave out memory, credentials of webhooks and the keys of callbacks')
+      .option('--resume', 'go on with a file that is not complete'),
+    'export --store sqlite:tasks.db tasks.jsonl',
+  ).action(run<ExportFlags>(exportAll));
+  add(
+    store
+      .command('import')
+      .description('put all of a file into an empty store')
+      .argument('<file>', 'one that store export has written')
+      .requiredOption('--store <url>', `${storeText}; it has to be empty`),
+    'import --store postgres://localhost/tasks tasks.jsonl',
+  ).action(run<StoreFlags>(importAll));
+  add(
+    store
+      .command('copy')
+      .description(
+        'copy a store into an empty one while processes work on it; in the end it takes no more writes',
+      )
+      .requiredOption('--from <url>', storeText)
+      .requiredOption('--to <url>', `${storeText}; it has to be empty`)
+      .option(
+        '--stop-for <duration>',
+        'so long at most are writes refused before it is complete',
+        toDuration,
+        5_000,
+      ),
+    'copy --from sqlite:tasks.db --to postgres://localhost/tasks',
+  ).action(run<CopyFlags>(copy));
+  add(
+    store
+      .command('unfreeze')
+      .description('let a store take writes again that was copied into another one')
+      .requiredOption('--store <url>', storeText),
+    'unfreeze --store sqlite:tasks.db',
+  ).action(run<StoreFlags>(unfreeze));
+  add(
+    store
+      .command('verify')
+      .description('read all of a store, and name what is damaged; the exit code is 1 if anything is')
+      .requiredOption('--store <url>', storeText),
+    'verify --store sqlite:tasks.db',
+  ).action(run<StoreFlags>(verify));
+}
+
+async function exportAll(context: RunContext<ExportFlags>, file: string): Promise<void> {
+  const { options, output, io } = context;
+  const { agent, tenant, caller, withoutSecrets, resume } = options;
+  const { exportStore } = await import('./export-store.ts');
+  const { scopeOf } = await import('@batonjs/server/internals');
+  const path = resolve(io.cwd, file);
+  const counts = await context.withProgress(false, (line) =>
+    withStore(context, (store) =>
+      exportStore(store, path, {
+        callers: caller?.map((scope) => scopeOf(agent, tenant, { scope })),
+        ...{ withoutSecrets, resume },
+        onProgress: ({ tasks }) => line?.update(`${tasks} tasks`, undefined),
+      }),
+    ),
+  );
+  output.note(
+    withoutSecrets
+      ? 'The file holds what callers and agents said, results of steps, and the addresses of webhooks'
+      : 'The file holds all secrets of the store: memory of agents, credentials of webhooks, keys of callbacks',
+  );
+  output.note('Not in it: the order of callers in queues, and how much of a rate is used');
+  const { tasks, facts, records } = counts;
+  output.result({ file: path, ...counts }, [...countsOf(tasks, facts, records), ['File', path]]);
+}
+
+const countsOf = (tasks: number, facts: number, records: number) =>
+  [['Tasks', tasks] as const, ['Facts', facts] as const, ['Records', records] as const] as const;
+
+async function importAll(context: RunContext<StoreFlags>, file: string): Promise<void> {
+  const { options, output, io } = context;
+  const { importStore } = await import('./import-store.ts');
+  const { store } = await openStore(options.store, io.cwd, true);
+  const path = resolve(io.cwd, file);
+  const { tasks, facts, records } = await context
+    .withProgress(false, (line) =>
+      importStore(store, path, (done) => line?.update(`${done} tasks`, undefined)),
+    )
+    .finally(() => store.close());
+  output.result({ tasks, facts, records }, countsOf(tasks, facts, records));
+}
+
+async function copy(context: RunContext<CopyFlags>): Promise<void> {
+  const { options, output, io } = context;
+  const { copyStore } = await import('./copy-store.ts');
+  const from = await openStore(options.from, io.cwd);
+  const to = await openStore(options.to, io.cwd, true).catch(async (error) => {
+    await from.store.close();
+    throw error;
+  });
+  try {
+    const copied = await copyStore(from.store, to.store, {
+      stopMs: options.stopFor,
+      signal: io.signal,
+      onPass: ({ tasks, changed, ms }) =>
+        output.note(`A pass of ${durationText(ms)}: ${tasks} tasks, ${changed} tasks and records written`),
+    });
+    const { tasks, passes, refusedMs } = copied;
+    output.result(copied, [
+      ['Tasks', tasks],
+      ['Passes', passes],
+      ['Refused for', durationText(refusedMs)],
+    ]);
+    output.note('The store that was copied takes no more writes: start all processes on the new one now');
+  } finally {
+    await from.store.close();
+    await to.store.close();
+  }
+}
+
+async function unfreeze(context: RunContext<StoreFlags>): Promise<void> {
+  await withStore(context, async ({ transfer }) => transfer?.freeze?.(0));
+  context.output.result({ takesWrites: true }, [['Takes writes', true]]);
+}
+
+async function verify(context: RunContext<StoreFlags>): Promise<void> {
+  const { output } = context;
+  const { verifyStore } = await import('./verify-store.ts');
+  const damages: object[] = [];
+  const found = await context.withProgress(false, (line) =>
+    withStore(context, (store) =>
+      verifyStore(store, {
+        onProgress: ({ tasks }) => line?.update(`${tasks} tasks`, undefined),
+        onDamage(damage) {
+          if (damages.length < 1_000) damages.push(damage);
+          output.warn(`${damage.of}: ${damage.why}`);
+        },
+      }),
+    ),
+  );
+  context.exitCode = found.damaged > 0 ? 1 : 0;
+  const { tasks, facts, records, damaged } = found;
+  output.result({ ...found, damages }, [...countsOf(tasks, facts, records), ['Damaged', damaged]]);
+}

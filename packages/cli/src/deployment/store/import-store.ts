@@ -1,0 +1,51 @@
+import type { StoredFact, StoredTask, TaskStore, Transfer } from '@batonjs/store';
+import { usage } from '../../errors/cli-error.ts';
+import { Lanes } from './lanes.ts';
+import { type Counts, wholeFile } from './lines.ts';
+import { transferOf } from './read-store.ts';
+
+/** How many facts of a task are kept before they are written. */
+const mostKept = 2_000;
+
+/** Reads a whole file, then puts all of it into an empty store. Writes nothing if the file is refused. */
+export async function importStore(
+  store: TaskStore,
+  path: string,
+  onProgress?: (tasks: number) => void,
+): Promise<Counts> {
+  const transfer = transferOf(store);
+  let counts: Counts = { tasks: 0, facts: 0, records: 0 };
+  for await (const line of wholeFile(path)) if ('end' in line) counts = line.end;
+  await mustBeEmpty(transfer);
+  const lanes = new Lanes();
+  let tasks = 0;
+  let current: { readonly task: StoredTask; facts: StoredFact[] } | undefined;
+  for await (const line of wholeFile(path)) {
+    if ('facts' in line && current) {
+      current.facts.push(...line.facts);
+      if (current.facts.length < mostKept) continue;
+      await transfer.append(current.task.row, current.facts, current.task.once);
+      current.facts = [];
+      continue;
+    }
+    if (current) {
+      const { task, facts } = current;
+      await lanes.run(async () => {
+        await transfer.append(task.row, facts, task.once);
+        await transfer.put(task);
+        onProgress?.(++tasks);
+      });
+    }
+    current = 'task' in line ? { task: line.task, facts: [] } : undefined;
+    if ('record' in line) await lanes.run(() => transfer.putRecord(line.record));
+  }
+  await lanes.end();
+  return counts;
+}
+
+export async function mustBeEmpty({ tasks, records }: Transfer): Promise<void> {
+  let page = await tasks(undefined, 1);
+  while (page.rows.length === 0 && page.next !== undefined) page = await tasks(page.next, 100);
+  if (page.rows.length > 0 || (await records(undefined, 1)).length > 0)
+    throw usage('The store is not empty', 'Nothing was written: give a store that no process has used');
+}

@@ -1,0 +1,64 @@
+import type { StoredFact, StoredTask, TaskStore, Transfer } from '@batonjs/store';
+import { usage } from '../../errors/cli-error.ts';
+
+/** How many rows a page has, about. */
+export const pageSize = 500;
+
+/** How many facts, and about how many characters of them, are read and written together. */
+const mostFacts = 200;
+const mostCharacters = 1_000_000;
+
+/** What moves a store. Throws for one that cannot be moved. */
+export function transferOf({ transfer }: TaskStore): Transfer {
+  if (!transfer) throw usage('This store cannot be moved into another one');
+  return transfer;
+}
+
+/** The pages of all tasks, the next one being read while one is used. `from`: where they begin. */
+export async function* pagesOf({ tasks }: Transfer, from?: string) {
+  let next: ReturnType<Transfer['tasks']> | undefined = tasks(from, pageSize);
+  try {
+    while (next) {
+      const page: Awaited<typeof next> = await next;
+      next = page.next === undefined ? undefined : tasks(page.next, pageSize);
+      yield page;
+    }
+  } finally {
+    // A reader that has enough leaves one that nobody awaits.
+    next?.catch(() => {});
+  }
+}
+
+/** All records, in the order of their names. */
+export async function* recordsOf({ records }: Transfer) {
+  for (let after: string | undefined; ; ) {
+    const page = await records(after, pageSize);
+    yield* page;
+    after = page.at(-1)?.name;
+    if (page.length < pageSize) return;
+  }
+}
+
+/** The facts of a task after a position, a few at a time. */
+export async function* factsOf(
+  store: TaskStore,
+  { row: { scope, taskId, version } }: Pick<StoredTask, 'row'>,
+  after = 0,
+): AsyncGenerator<StoredFact[]> {
+  for (let at = after; at < version; ) {
+    const facts = await store.readFacts(scope, taskId, at, Math.min(mostFacts, version - at));
+    // Deleted meanwhile.
+    if (facts.length === 0) return;
+    let some: StoredFact[] = [];
+    let characters = 0;
+    for (const fact of facts) {
+      some.push(fact);
+      characters += JSON.stringify(fact.fact).length;
+      if (characters < mostCharacters) continue;
+      yield some;
+      [some, characters] = [[], 0];
+    }
+    if (some.length > 0) yield some;
+    at += facts.length;
+  }
+}

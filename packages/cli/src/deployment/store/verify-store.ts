@@ -1,0 +1,76 @@
+import { checkLog, type StoredFact, type StoredTask, type TaskStore } from '@batonjs/store';
+import type { Counts } from './lines.ts';
+import { factsOf, pagesOf, recordsOf, transferOf } from './read-store.ts';
+
+/** What is damaged, and how. */
+export interface Damage {
+  readonly of: string;
+  readonly scope?: string;
+  readonly why: string;
+}
+
+export interface VerifyOptions {
+  readonly onDamage?: (damage: Damage) => void;
+  readonly onProgress?: (counts: Counts) => void;
+}
+
+/** Reads all of a store. Resolves to how much is there, and to how much of it is damaged. */
+export async function verifyStore(
+  store: TaskStore,
+  { onDamage, onProgress }: VerifyOptions = {},
+): Promise<Counts & { readonly damaged: number }> {
+  const transfer = transferOf(store);
+  const counts = { tasks: 0, facts: 0, records: 0, damaged: 0 };
+  const found = (damage: Damage) => {
+    counts.damaged++;
+    onDamage?.(damage);
+  };
+  for await (const { rows } of pagesOf(transfer)) {
+    for (const row of rows) {
+      counts.tasks++;
+      const why = await damageOf(store, row, counts).catch((error: Error) => error.message);
+      if (why !== undefined) found({ of: row.taskId, scope: row.scope, why });
+    }
+    onProgress?.(counts);
+  }
+  for await (const { name, json } of recordsOf(transfer)) {
+    counts.records++;
+    if (!isJson(json)) found({ of: `record ${name}`, why: 'its value is no JSON' });
+  }
+  return counts;
+}
+
+/** What is wrong with a task; undefined: nothing, or it is gone. */
+async function damageOf(
+  store: TaskStore,
+  name: StoredTask['row'],
+  counts: { facts: number },
+): Promise<string | undefined> {
+  const task = await transferOf(store).read(name);
+  if (!task) return undefined;
+  const { row, webhooks, snapshot, once } = task;
+  const facts: StoredFact[] = [];
+  for await (const some of factsOf(store, task)) facts.push(...some);
+  counts.facts += facts.length;
+  const { version, head } = row;
+  if (facts.length < version)
+    return (
+      (await transferOf(store).read(name)) && `${version - facts.length} of its ${version} facts are missing`
+    );
+  if (row.webhooks !== webhooks.length)
+    return `it has ${webhooks.length} webhooks, and counts ${row.webhooks}`;
+  if (!head) return version === 0 ? undefined : 'its head is missing';
+  if (once.some(([, at]) => facts[at - 2] && facts[at - 2]?.commitId === facts[at - 1]?.commitId))
+    return 'a key under which a commit counts once names the middle of one';
+  const [found] = checkLog({ head, snapshot, facts });
+  return found?.[1];
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

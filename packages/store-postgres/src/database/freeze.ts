@@ -1,0 +1,25 @@
+import { clock } from './database.ts';
+import { frozen } from './postgres-error.ts';
+import type { Transactions } from './transactions.ts';
+
+/** `probes`: so that a probe fails, too. */
+const tables = ['tasks', 'webhooks', 'records', 'probes'];
+
+/** See `Rows.freeze`. Triggers refuse the writes of every process; to create one waits for writes that are under way. */
+export async function freeze(schema: string, transactions: Transactions, ms: number): Promise<void> {
+  const forever = ms === Number.POSITIVE_INFINITY;
+  await transactions.run(async (session, now) => {
+    for (const table of tables) await session.query(`DROP TRIGGER IF EXISTS frozen ON ${schema}.${table}`);
+    if (ms <= 0) return;
+    await session.query(`CREATE OR REPLACE FUNCTION ${schema}.refuse_write() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF ${forever} OR ${clock} < ${forever ? 0 : Math.ceil(now + ms)} THEN
+          RAISE EXCEPTION 'frozen' USING ERRCODE = '${frozen}';
+        END IF;
+        RETURN NULL;
+      END $$`);
+    for (const table of tables)
+      await session.query(`CREATE TRIGGER frozen BEFORE INSERT OR UPDATE OR DELETE ON ${schema}.${table}
+        FOR EACH STATEMENT EXECUTE FUNCTION ${schema}.refuse_write()`);
+  });
+}
