@@ -13,6 +13,7 @@ export { search } from './adapter/search.ts';
 export { Subscribers } from './adapter/subscribers.ts';
 export { mustKnowOptions } from './adapter/unknown-options.ts';
 export { type Layouts, stepsFrom } from './layout.ts';
+export type { RecordRow, TaskRow, WebhookRow } from './port/rows.ts';
 export type { Notification, Topic } from './port/task-store.ts';
 export { topicNumber } from './port/topic-number.ts';
 export {
@@ -29,7 +30,4 @@ export {
 } from './rules/change.ts';
 export { type ListSearch, listed } from './rules/list.ts';
 export type { Moment } from './rules/moment.ts';
-export type { RecordRow } from './rules/record-row.ts';
-export type { TaskRow } from './rules/task-row.ts';
-export type { WebhookRow } from './rules/webhook-row.ts';
 export { steadyNow } from './steady-now.ts';

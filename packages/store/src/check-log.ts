@@ -11,7 +11,7 @@ import {
 import { agrees, SNAPSHOT_FORMAT } from '@batonjs/lifecycle/internals';
 import type { StoredFact } from './port/commit.ts';
 
-/** What is wrong with a log, by its kind, and a sentence. */
+/** The kind of a fault, and a sentence about it. */
 type Finding = readonly ['corrupt' | 'duplicated' | 'doubleTerminal' | 'doubleTurns', string];
 
 /** A log, from its first fact. */
@@ -21,7 +21,7 @@ interface WholeLog {
   readonly facts: readonly StoredFact[];
 }
 
-/** What is wrong with a log, its head and its snapshot: in what holds for every task. Nothing, if it is sound. */
+/** The faults of a log, its head and its snapshot, in all that holds for every task. */
 export function* checkLog(log: WholeLog): Generator<Finding> {
   yield* checkPositions(log);
   yield* checkTimes(log);

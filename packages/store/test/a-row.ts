@@ -1,6 +1,7 @@
 import type { Head } from '@batonjs/lifecycle';
 import type { WebhookRow } from '../src/adapter.ts';
-import { placed, type TaskFacts, type TaskRow } from '../src/rules/task-row.ts';
+import type { TaskRow } from '../src/port/rows.ts';
+import { placed, type TaskFacts } from '../src/rules/task-row.ts';
 import { plannedWebhook, type WebhookFacts } from '../src/rules/webhook-row.ts';
 
 /** The time at which the rows of tests were written. */

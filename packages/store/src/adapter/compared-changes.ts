@@ -1,6 +1,6 @@
 import type { TaskName } from '../port/names.ts';
+import type { TaskRow } from '../port/rows.ts';
 import { type Change, changedRow, isIdle, type Replaced, type Step } from '../rules/change.ts';
-import type { TaskRow } from '../rules/task-row.ts';
 import { KeyQueues } from './calls/key-queues.ts';
 
 /** How often the tasks of a change that do not depend on each other are decided again. */

@@ -33,15 +33,15 @@ import {
   claimDeliveries,
   commitFrom,
   inBatches,
+  listRecords,
   prune,
   readParts,
   readRecord,
 } from './in-parts.ts';
-import { listRecords } from './list-records.ts';
 import { measure } from './measure.ts';
 import { readFacts, storedLog } from './read-log.ts';
 import type { Rows } from './rows.ts';
-import { transferOf } from './transfer/transfer.ts';
+import { transferOf } from './transfer.ts';
 import { prefixesOf } from './words.ts';
 
 /** How many webhooks one change lets be tried again: a database takes so many tasks in one step. */

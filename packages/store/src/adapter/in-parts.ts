@@ -3,13 +3,14 @@ import type { Committed } from '../port/commit.ts';
 import type { ClaimRequest, Lease } from '../port/lease.ts';
 import type { TaskName } from '../port/names.ts';
 import type { Delivery, DeliveryRequest } from '../port/push-config-store.ts';
+import type { RecordQuery, StoredRecord } from '../port/record-store.ts';
 import { StoreError } from '../port/store-error.ts';
 import { type Found, type FoundTask, foundOf, foundTask, type Step, type Wanted } from '../rules/change.ts';
 import { claimStep } from '../rules/claim.ts';
 import { claimTurnsStep } from '../rules/claim-turns.ts';
 import { commitStep, gone, mustMakeSense, type PreparedCommit } from '../rules/commit.ts';
 import { deletionOf, deletionsStep, eraseStep, pruneStep, rememberStep } from '../rules/prune.ts';
-import { recordWanted } from '../rules/record.ts';
+import { recordsWanted, recordWanted, storedRecord } from '../rules/record.ts';
 import { pinnedQueue } from '../rules/task-row.ts';
 import { claimDeliveriesStep, withWebhooks } from '../rules/webhook.ts';
 import type { Parts, Rows } from './rows.ts';
@@ -274,3 +275,26 @@ export const readRecord = <Json>(rows: Rows<Json>, name: string, beside?: string
 /** A change of one record. */
 export const changeRecord = <Json, T>(rows: Rows<Json>, name: string, step: Step<T, never>): Answer<T> =>
   whenAnswered(recordPart(rows, name), (part) => rows.change(part === undefined ? step : inPart(step, part)));
+
+/** Up to `limit` rows of records in the order of their names, also those whose time is over. */
+export async function recordPage<Json>(rows: Rows<Json>, query: RecordQuery) {
+  const parts = await readParts(rows, recordsWanted(query));
+  return parts
+    .flatMap((found) => foundOf(found, 'listed').map((row) => ({ row, found })))
+    .sort((one, other) => (one.row.name < other.row.name ? -1 : 1))
+    .slice(0, query.limit);
+}
+
+/** Lists records; see `RecordStore.listRecords`. */
+export async function listRecords<Json>(rows: Rows<Json>, query: RecordQuery): Promise<StoredRecord[]> {
+  const { limit } = query;
+  const records: StoredRecord[] = [];
+  for (let page = query; records.length < limit; ) {
+    const some = await recordPage(rows, page);
+    // Those whose time is over are not seen.
+    records.push(...some.flatMap(({ row, found }) => storedRecord(row, found) ?? []));
+    if (some.length < limit) break;
+    page = { ...page, after: some.at(-1)!.row.name };
+  }
+  return records.slice(0, limit);
+}

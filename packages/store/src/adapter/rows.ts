@@ -3,10 +3,10 @@ import type { Answer } from '../port/answer.ts';
 import type { StoredFact } from '../port/commit.ts';
 import type { TaskPage } from '../port/list.ts';
 import type { Scope } from '../port/names.ts';
+import type { TaskRow } from '../port/rows.ts';
 import type { Topic, Unsubscribe } from '../port/task-store.ts';
 import type { Found, Step, Wanted } from '../rules/change.ts';
 import type { ListSearch } from '../rules/list.ts';
-import type { TaskRow } from '../rules/task-row.ts';
 
 /** The log of a task in one consistent read. */
 export interface KeptLog {

@@ -1,9 +1,9 @@
 import type { TaskName } from '../port/names.ts';
+import type { RecordRow, TaskRow, WebhookRow } from '../port/rows.ts';
 import type { CallerRow, Found, QueueCounts, QueueRow, Wanted } from '../rules/change.ts';
 import type { Moment } from '../rules/moment.ts';
-import type { RecordRow } from '../rules/record-row.ts';
-import { contextOf, countedAs, isAsking, type TaskRow } from '../rules/task-row.ts';
-import { byName, readyBetween, type WebhookRow } from '../rules/webhook-row.ts';
+import { contextOf, countedAs, isAsking } from '../rules/task-row.ts';
+import { byName, readyBetween } from '../rules/webhook-row.ts';
 
 /** All rows of a store. */
 export interface AllRows {

@@ -1,6 +1,5 @@
-import type { RecordRow } from '../rules/record-row.ts';
-import { stateOf, type TaskRow } from '../rules/task-row.ts';
-import type { WebhookRow } from '../rules/webhook-row.ts';
+import type { RecordRow, TaskRow, WebhookRow } from '../port/rows.ts';
+import { stateOf } from '../rules/task-row.ts';
 
 /** What a column holds; with `?`, also NULL. An integer is a position in a log. */
 export type SqlType = `${'integer' | 'number' | 'text'}${'' | '?'}` | 'flag';

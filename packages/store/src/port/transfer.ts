@@ -1,9 +1,7 @@
 import type { Snapshot } from '@batonjs/lifecycle';
-import type { RecordRow } from '../rules/record-row.ts';
-import type { TaskRow } from '../rules/task-row.ts';
-import type { WebhookRow } from '../rules/webhook-row.ts';
 import type { StoredFact } from './commit.ts';
 import type { TaskName } from './names.ts';
+import type { RecordRow, TaskRow, WebhookRow } from './rows.ts';
 
 /** What a store keeps of a task besides its facts. */
 export interface StoredTask {
@@ -40,7 +38,7 @@ export interface Transfer {
    */
   append(name: TaskName, facts: readonly StoredFact[], once: StoredTask['once']): Promise<void>;
 
-  /** Puts a task whose facts are there, with its webhooks, in place of what is there of it. */
+  /** Puts a task whose facts are there, with its webhooks, in place of the one that is there. */
   put(task: StoredTask): Promise<void>;
 
   /** Deletes all of a task, and remembers nothing of it. */

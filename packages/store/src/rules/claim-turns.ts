@@ -1,5 +1,6 @@
 import type { ClaimRequest, Lease, TurnSchedule } from '../port/lease.ts';
 import type { Scope } from '../port/names.ts';
+import type { TaskRow } from '../port/rows.ts';
 import {
   type CallerRow,
   type Change,
@@ -10,7 +11,7 @@ import {
   type WaitingCaller,
 } from './change.ts';
 import { type Claimed, claimedAmong, leases, readyFor } from './claim.ts';
-import { contextOf, type TaskRow } from './task-row.ts';
+import { contextOf } from './task-row.ts';
 import { pickTurns, TurnGate, type TurnPlace } from './turn-order.ts';
 
 /**

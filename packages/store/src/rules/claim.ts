@@ -1,8 +1,9 @@
 import type { ClaimRequest, Lease } from '../port/lease.ts';
 import type { TaskName } from '../port/names.ts';
+import type { TaskRow } from '../port/rows.ts';
 import { type Change, type Found, foundOf, type Step, type TaskWrite, type Wanted } from './change.ts';
 import type { Moment } from './moment.ts';
-import { pinnedQueue, placed, plainQueue, type TaskRow, versionIn } from './task-row.ts';
+import { pinnedQueue, placed, plainQueue, versionIn } from './task-row.ts';
 
 /** What a claim makes of a row that it may take, and why. */
 export interface Claimed {

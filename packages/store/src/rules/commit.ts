@@ -1,14 +1,15 @@
 import type { Fact } from '@batonjs/lifecycle';
 import type { Commit, Committed } from '../port/commit.ts';
 import type { Lease } from '../port/lease.ts';
+import type { TaskRow, WebhookRow } from '../port/rows.ts';
 import { StoreError } from '../port/store-error.ts';
 import type { Notification } from '../port/task-store.ts';
 import { type Change, type Found, foundTask, type Step, type Wanted } from './change.ts';
 import type { Moment } from './moment.ts';
 import { deletionOf, isDeletion } from './prune.ts';
 import { foundRecord } from './record.ts';
-import { pinnedQueue, placed, plainQueue, type TaskRow } from './task-row.ts';
-import { isBehind, plannedWebhook, readyWebhook, type WebhookRow } from './webhook-row.ts';
+import { pinnedQueue, placed, plainQueue } from './task-row.ts';
+import { isBehind, plannedWebhook, readyWebhook } from './webhook-row.ts';
 
 /** A commit as it was when it was given, with its facts and its snapshot as the database keeps them. */
 export interface PreparedCommit<Json> {

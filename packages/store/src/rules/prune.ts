@@ -1,4 +1,5 @@
 import type { Scope, TaskName } from '../port/names.ts';
+import type { RecordRow } from '../port/rows.ts';
 import type { Erased } from '../port/task-store.ts';
 import { topicNumber } from '../port/topic-number.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type Step,
 } from './change.ts';
 import { foundRecord, rowAfter, seen } from './record.ts';
-import type { RecordRow } from './record-row.ts';
 
 /** For how long a message whose task was deleted is known: as long as its client may send it again. */
 const deletionMs = 86_400_000;

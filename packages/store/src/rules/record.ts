@@ -1,7 +1,7 @@
 import type { RecordOptions, RecordQuery, StoredRecord } from '../port/record-store.ts';
+import type { RecordRow } from '../port/rows.ts';
 import { StoreError } from '../port/store-error.ts';
 import { type Found, foundOf, type Step, type Wanted } from './change.ts';
-import type { RecordRow } from './record-row.ts';
 
 const longestJson = 65_536;
 /** A hundred years. */

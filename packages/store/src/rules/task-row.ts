@@ -1,51 +1,8 @@
 import type { Head } from '@batonjs/lifecycle';
 import type { TaskState } from '@batonjs/protocol';
 import type { LeaseReading } from '../port/lease.ts';
-import type { TaskName } from '../port/names.ts';
+import type { TaskRow } from '../port/rows.ts';
 import type { Moment } from './moment.ts';
-
-/**
- * All that is kept of a task besides its facts, its snapshot and its `once` keys, as plain columns. The rules make
- * every row, so that an adapter stores the columns, searches by them, and calculates none. Times are milliseconds: of
- * the wall clock since 1970, except where the clock of leases is named. Of `waitingSince`, `dueAt` and `leaseUntil`, at
- * most one is there.
- */
-export interface TaskRow extends TaskName {
-  /**
-   * Grows with each write. A row that is made after another one of its name was deleted begins with a larger number than
-   * that one had. For databases that write a row only if it is as it was read.
-   */
-  readonly revision: number;
-  /** The length of the log; 0 while there are only webhooks. Such a row is no log: nothing but its name finds it. */
-  readonly version: number;
-  /** Undefined while the log is empty. */
-  readonly head: Head | undefined;
-  /** When the last fact happened, as it says; `''` while the log is empty. */
-  readonly lastAt: string;
-  /** How many webhooks the task has. */
-  readonly webhooks: number;
-  /** Where the task is claimed from. */
-  readonly queue: string | undefined;
-  readonly wanted: boolean;
-  /** The largest fence ever issued for the task; 0 before the first. */
-  readonly fence: number;
-  /** The token that holds the lease; undefined while the task is free. */
-  readonly holder: string | undefined;
-  /** How much longer than it has the task counts as having waited; undefined if no schedule orders it. */
-  readonly aheadMs: number | undefined;
-  /** Since when the task waits for a turn, by the clock of the order. Searched by (queue, waitingSince), and counted by queue. */
-  readonly waitingSince: number | undefined;
-  /** From when a free task that wants no turn may be claimed. Searched by (queue, dueAt). */
-  readonly dueAt: number | undefined;
-  /** The end of the lease, by the clock of leases. Searched by (queue, leaseUntil), and by (queue, holder). */
-  readonly leaseUntil: number | undefined;
-  /** When the lease was given or renewed, by the clock of leases. */
-  readonly leasedAt: number | undefined;
-  /** The place of a free task in the order of a schedule, the smallest first. Searched by (queue, scope, turnAt). */
-  readonly turnAt: number | undefined;
-  /** When a log ended that may be deleted, with the `keepMs` of its head: nothing is undelivered. Searched by it alone. */
-  readonly endedAt: number | undefined;
-}
 
 /** The columns from which the others follow. */
 export type TaskFacts = Omit<TaskRow, 'revision' | 'waitingSince' | 'dueAt' | 'turnAt' | 'endedAt'>;

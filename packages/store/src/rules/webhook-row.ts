@@ -1,21 +1,6 @@
 import type { PushConfig, PushConfigName } from '../port/push-config-store.ts';
+import type { WebhookRow } from '../port/rows.ts';
 import type { Notification } from '../port/task-store.ts';
-
-/** A webhook with what its deliveries are decided on. Times are milliseconds of the wall clock since 1970. */
-export interface WebhookRow extends PushConfig {
-  /** Grows with each write; see `TaskRow`. */
-  readonly revision: number;
-  /** The largest fence ever issued for the webhook. */
-  readonly fence: number;
-  /** The token that delivers; undefined while there is no delivery under way. */
-  readonly holder: string | undefined;
-  readonly leaseUntil: number | undefined;
-  /**
-   * From when a claim may take it; undefined while there is nothing to deliver, and once delivery was given up. Searched
-   * by (queue, readyAt).
-   */
-  readonly readyAt: number | undefined;
-}
 
 /** The columns from which the others follow. */
 export type WebhookFacts = Omit<WebhookRow, 'revision' | 'readyAt'>;

@@ -6,6 +6,7 @@ import type {
   NewPushConfig,
   PushConfigName,
 } from '../port/push-config-store.ts';
+import type { TaskRow, WebhookRow } from '../port/rows.ts';
 import type { Notification } from '../port/task-store.ts';
 import {
   type Change,
@@ -19,8 +20,8 @@ import {
   type Wanted,
 } from './change.ts';
 import { nameOf } from './claim.ts';
-import { placed, type TaskFacts, type TaskRow } from './task-row.ts';
-import { isBehind, plannedWebhook, pushConfigOf, readyWebhook, type WebhookRow } from './webhook-row.ts';
+import { placed, type TaskFacts } from './task-row.ts';
+import { isBehind, plannedWebhook, pushConfigOf, readyWebhook } from './webhook-row.ts';
 
 /** Tasks with their webhooks. */
 export const withWebhooks = (...names: readonly TaskName[]): Wanted => ({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ComparedChanges } from '../../src/adapter/compared-changes.ts';
+import type { TaskRow } from '../../src/port/rows.ts';
 import { changedRow, type Replaced } from '../../src/rules/change.ts';
-import type { TaskRow } from '../../src/rules/task-row.ts';
 import { row } from '../a-row.ts';
 
 const rows = ['a', 'b'].map((taskId) => row({ taskId }));

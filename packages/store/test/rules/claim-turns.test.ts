@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Found, QueueRow } from '../../src/adapter.ts';
 import type { TurnSchedule } from '../../src/index.ts';
 import type { ClaimRequest } from '../../src/port/lease.ts';
+import type { TaskRow } from '../../src/port/rows.ts';
 import { claimTurnsStep } from '../../src/rules/claim-turns.ts';
-import type { TaskRow } from '../../src/rules/task-row.ts';
 import type { WaitingCaller } from '../../src/rules.ts';
 import { head, row, writtenAt } from '../a-row.ts';
 

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Found } from '../../src/adapter.ts';
 import type { Lease } from '../../src/index.ts';
 import type { ClaimRequest } from '../../src/port/lease.ts';
+import type { TaskRow } from '../../src/port/rows.ts';
 import { type Claimed, claimed, claimStep, renewStep } from '../../src/rules/claim.ts';
-import { leaseReading, type TaskFacts, type TaskRow } from '../../src/rules/task-row.ts';
+import { leaseReading, type TaskFacts } from '../../src/rules/task-row.ts';
 import { head, row } from '../a-row.ts';
 
 const now = 1_000;

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Found } from '../../src/adapter.ts';
 import { type Commit, StoreError } from '../../src/index.ts';
+import type { TaskRow } from '../../src/port/rows.ts';
 import { admit as admitAt, commitStep, granted } from '../../src/rules/commit.ts';
-import type { TaskFacts, TaskRow } from '../../src/rules/task-row.ts';
+import type { TaskFacts } from '../../src/rules/task-row.ts';
 import { head, row, webhook, writtenAt } from '../a-row.ts';
 
 const now = 1_000;

@@ -2,6 +2,7 @@ import type { Head } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
 import type { TaskQuery } from '../../src/index.ts';
 import type { TaskFilter } from '../../src/port/list.ts';
+import type { TaskRow } from '../../src/port/rows.ts';
 import {
   listed as found,
   isListed as isFound,
@@ -11,7 +12,6 @@ import {
   newestFirst,
   termsOf,
 } from '../../src/rules/list.ts';
-import type { TaskRow } from '../../src/rules/task-row.ts';
 import { head, row } from '../a-row.ts';
 
 const day = (n: number) => `2026-01-0${n}T00:00:00.000Z`;

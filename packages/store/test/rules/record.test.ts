@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { RecordRow } from '../../src/port/rows.ts';
 import { changeOf, type Found } from '../../src/rules/change.ts';
 import {
   deleteRecordStep,
@@ -7,7 +8,6 @@ import {
   recordsWanted,
   storedRecord,
 } from '../../src/rules/record.ts';
-import type { RecordRow } from '../../src/rules/record-row.ts';
 
 const foundAt = (now: number, row?: RecordRow): Found => ({
   now,

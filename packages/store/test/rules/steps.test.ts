@@ -2,14 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { Change, Step } from '../../src/adapter.ts';
 import type { ClaimRequest } from '../../src/port/lease.ts';
 import type { TaskName } from '../../src/port/names.ts';
+import type { RecordRow, TaskRow } from '../../src/port/rows.ts';
 import { takeStep } from '../../src/rules/bucket.ts';
 import { claimStep, renewStep } from '../../src/rules/claim.ts';
 import { claimTurnsStep } from '../../src/rules/claim-turns.ts';
 import { commitStep } from '../../src/rules/commit.ts';
 import { listed } from '../../src/rules/list.ts';
 import { deletionOf, pruneStep } from '../../src/rules/prune.ts';
-import type { RecordRow } from '../../src/rules/record-row.ts';
-import type { TaskRow } from '../../src/rules/task-row.ts';
 import {
   claimDeliveriesStep,
   outcomeStep,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { placed, stateOf, type TaskFacts, type TaskRow } from '../../src/rules/task-row.ts';
+import type { TaskRow } from '../../src/port/rows.ts';
+import { placed, stateOf, type TaskFacts } from '../../src/rules/task-row.ts';
 import { head, row, writtenAt } from '../a-row.ts';
 
 const dueAt = '2026-03-01T00:00:00.000Z';

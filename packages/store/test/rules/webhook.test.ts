@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change, Step, WebhookRow } from '../../src/adapter.ts';
 import type { Delivery } from '../../src/index.ts';
-import type { TaskRow } from '../../src/rules/task-row.ts';
+import type { TaskRow } from '../../src/port/rows.ts';
 import {
   claimDeliveriesStep,
   outcomeStep,

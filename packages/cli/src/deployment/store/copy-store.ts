@@ -1,7 +1,8 @@
 import { type StoredTask, StoreError, type TaskStore, type Transfer } from '@batonjs/store';
 import { usage } from '../../errors/cli-error.ts';
+import { durationText } from '../../flags/duration.ts';
+import { Concurrent } from './concurrent.ts';
 import { mustBeEmpty } from './import-store.ts';
-import { Lanes } from './lanes.ts';
 import type { RecordRow } from './lines.ts';
 import { factsOf, pagesOf, recordsOf, transferOf } from './read-store.ts';
 
@@ -35,7 +36,7 @@ const mostPasses = 8;
 const graceMs = 5_000;
 
 /**
- * Copies all of a store into another one while processes work on it, in passes: each writes what is not the same there. Then
+ * Copies all of a store into another one while processes work on it, in passes: each writes what differs there. Then
  * no process can write to the source, a last pass is made, and another one that finds no difference. The source refuses writes
  * from then on. A copy that was interrupted is gone on with by the next one.
  */
@@ -54,7 +55,7 @@ export async function copyStore(from: TaskStore, to: TaskStore, options: CopyOpt
   do {
     if (passes === mostPasses)
       throw usage(
-        `Two passes take ${Math.ceil(last.ms / 500)} s, and writes may be refused for ${stopMs / 1_000} s`,
+        `Two passes take ${durationText(2 * last.ms)}, and writes may be refused for ${durationText(stopMs)}`,
         'Give a longer --stop-for, or delete tasks that are not needed before',
       );
     last = await pass();
@@ -111,7 +112,7 @@ function mustGoOn({ signal, deadline = Number.POSITIVE_INFINITY }: Copying): voi
 /** Writes the tasks that are not the same in the target. */
 async function copyTasks(copying: Copying): Promise<{ tasks: number; changed: number }> {
   const { source, target } = copying;
-  const lanes = new Lanes();
+  const writes = new Concurrent();
   const names = { tasks: 0, changed: 0 };
   for await (const { rows } of pagesOf(source)) {
     mustGoOn(copying);
@@ -126,10 +127,10 @@ async function copyTasks(copying: Copying): Promise<{ tasks: number; changed: nu
       const hooks = row.webhooks > 0 ? hooked.next().value?.webhooks : [];
       if (there?.row && lasting(row, hooks) === lasting(there.row, there.webhooks)) continue;
       names.changed++;
-      await lanes.run(() => copyTask(copying, row));
+      await writes.run(() => copyTask(copying, row));
     }
   }
-  await lanes.end();
+  await writes.end();
   return names;
 }
 
@@ -155,7 +156,7 @@ async function copyTask(copying: Copying, name: StoredTask['row'], attempts = 3)
   }
 }
 
-/** How many facts of a log the target has. What is there of another log is deleted. */
+/** How many facts of a log the target has. Facts of another log are deleted there. */
 async function lengthOf({ from, to, target }: Copying, { row }: StoredTask): Promise<number> {
   const [there] = await target.find([row]);
   const version = there?.row?.version ?? 0;

@@ -23,7 +23,7 @@ export async function exportStore(
 ): Promise<Counts> {
   if (existsSync(path) && !resume) throw usage(`${path} is there already`, 'Give another name, or --resume');
   const transfer = transferOf(store);
-  const begun = resume ? await beginningOf(path) : undefined;
+  const begun = resume ? await begunExport(path) : undefined;
   const file = openSync(path, begun ? 'r+' : 'wx', 0o600);
   try {
     if (begun) ftruncateSync(file, begun.end);
@@ -84,7 +84,7 @@ const openFact = (stored: StoredFact): StoredFact =>
   stored.fact.type === 'memory-changed' ? { ...stored, fact: { ...stored.fact, changes: {} } } : stored;
 
 /** How far a file is that an export has begun: up to its last whole page. */
-async function beginningOf(path: string) {
+async function begunExport(path: string) {
   let begun: { end: number; sum: string; counts: Counts; page: string | undefined | null } | undefined;
   const counts: Draft = { tasks: 0, facts: 0, records: 0 };
   try {

@@ -1,6 +1,6 @@
 import type { StoredFact, StoredTask, TaskStore, Transfer } from '@batonjs/store';
 import { usage } from '../../errors/cli-error.ts';
-import { Lanes } from './lanes.ts';
+import { Concurrent } from './concurrent.ts';
 import { type Counts, wholeFile } from './lines.ts';
 import { transferOf } from './read-store.ts';
 
@@ -17,7 +17,7 @@ export async function importStore(
   let counts: Counts = { tasks: 0, facts: 0, records: 0 };
   for await (const line of wholeFile(path)) if ('end' in line) counts = line.end;
   await mustBeEmpty(transfer);
-  const lanes = new Lanes();
+  const writes = new Concurrent();
   let tasks = 0;
   let current: { readonly task: StoredTask; facts: StoredFact[] } | undefined;
   for await (const line of wholeFile(path)) {
@@ -30,16 +30,16 @@ export async function importStore(
     }
     if (current) {
       const { task, facts } = current;
-      await lanes.run(async () => {
+      await writes.run(async () => {
         await transfer.append(task.row, facts, task.once);
         await transfer.put(task);
         onProgress?.(++tasks);
       });
     }
     current = 'task' in line ? { task: line.task, facts: [] } : undefined;
-    if ('record' in line) await lanes.run(() => transfer.putRecord(line.record));
+    if ('record' in line) await writes.run(() => transfer.putRecord(line.record));
   }
-  await lanes.end();
+  await writes.end();
   return counts;
 }
 

@@ -24,7 +24,7 @@ export async function* pagesOf({ tasks }: Transfer, from?: string) {
       yield page;
     }
   } finally {
-    // A reader that has enough leaves one that nobody awaits.
+    // A reader that has enough leaves one that is not awaited.
     next?.catch(() => {});
   }
 }

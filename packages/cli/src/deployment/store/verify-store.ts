@@ -2,7 +2,7 @@ import { checkLog, type StoredFact, type StoredTask, type TaskStore } from '@bat
 import type { Counts } from './lines.ts';
 import { factsOf, pagesOf, recordsOf, transferOf } from './read-store.ts';
 
-/** What is damaged, and how. */
+/** A damaged task or record, and how it is. */
 export interface Damage {
   readonly of: string;
   readonly scope?: string;
@@ -40,7 +40,7 @@ export async function verifyStore(
   return counts;
 }
 
-/** What is wrong with a task; undefined: nothing, or it is gone. */
+/** The damage of a task; undefined: it has none, or is gone. */
 async function damageOf(
   store: TaskStore,
   name: StoredTask['row'],

@@ -1,7 +1,7 @@
 import { remember } from '@batonjs/protocol/bounded-map';
 import type { TaskName } from '../../port/names.ts';
+import type { TaskRow } from '../../port/rows.ts';
 import { type Change, changedRow, type FoundTask } from '../../rules/change.ts';
-import type { TaskRow } from '../../rules/task-row.ts';
 
 /** How many tasks are remembered. */
 const most = 10_000;

@@ -1,19 +1,19 @@
 import type { Fact } from '@batonjs/lifecycle';
 import { textOfFirst } from '@batonjs/lifecycle/internals';
-import type { Answer } from '../../port/answer.ts';
-import type { StoredFact } from '../../port/commit.ts';
-import type { TaskName } from '../../port/names.ts';
-import { StoreError } from '../../port/store-error.ts';
-import type { StoredTask, Transfer } from '../../port/transfer.ts';
-import { type FoundTask, foundOf, foundTask, type Step } from '../../rules/change.ts';
-import { eraseStep } from '../../rules/prune.ts';
-import { foundRecord, recordsWanted, recordWanted } from '../../rules/record.ts';
-import type { RecordRow } from '../../rules/record-row.ts';
-import { placed, type TaskRow } from '../../rules/task-row.ts';
-import { emptyRow, withWebhooks } from '../../rules/webhook.ts';
-import { isBehind, plannedWebhook, type WebhookRow } from '../../rules/webhook-row.ts';
-import { changeRecord, readParts, readTasks } from '../in-parts.ts';
-import type { Rows } from '../rows.ts';
+import type { Answer } from '../port/answer.ts';
+import type { StoredFact } from '../port/commit.ts';
+import type { TaskName } from '../port/names.ts';
+import type { RecordRow, TaskRow, WebhookRow } from '../port/rows.ts';
+import { StoreError } from '../port/store-error.ts';
+import type { StoredTask, Transfer } from '../port/transfer.ts';
+import { type FoundTask, foundTask, type Step } from '../rules/change.ts';
+import { eraseStep } from '../rules/prune.ts';
+import { foundRecord, recordWanted } from '../rules/record.ts';
+import { placed } from '../rules/task-row.ts';
+import { emptyRow, withWebhooks } from '../rules/webhook.ts';
+import { isBehind, plannedWebhook } from '../rules/webhook-row.ts';
+import { changeRecord, readTasks, recordPage } from './in-parts.ts';
+import type { Rows } from './rows.ts';
 
 /** How many facts are looked through at once for the keys under which they count once. */
 const factsAtOnce = 1_000;
@@ -56,11 +56,7 @@ export const transferOf = <Json>(
   put: (task) => call(() => rows.change(putStep(rows, task))),
   remove: (name) => call(async () => void (await rows.change(eraseStep(name, true)))),
   records: (after, limit) =>
-    call(async () => {
-      const parts = await readParts(rows, recordsWanted({ after, limit }));
-      const found = parts.flatMap((one) => foundOf(one, 'listed'));
-      return found.sort((one, other) => (one.name < other.name ? -1 : 1)).slice(0, limit);
-    }),
+    call(async () => (await recordPage(rows, { after, limit })).map(({ row }) => row)),
   putRecord: (record) => {
     const [name, after] = typeof record === 'string' ? [record] : [record.name, record];
     return call(() => changeRecord(rows, name, recordStep(name, after)));

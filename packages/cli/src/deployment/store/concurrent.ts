@@ -2,7 +2,7 @@
 const atOnce = 32;
 
 /** Runs work beside other work, a few at once. Its first error rejects the next call. */
-export class Lanes {
+export class Concurrent {
   readonly #pending = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | undefined;
 

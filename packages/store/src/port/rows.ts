@@ -1,0 +1,75 @@
+import type { Head } from '@batonjs/lifecycle';
+import type { Scope, TaskName } from './names.ts';
+import type { PushConfig } from './push-config-store.ts';
+
+/**
+ * All that is kept of a task besides its facts, its snapshot and its `once` keys, as plain columns. The rules make
+ * every row, so that an adapter stores the columns, searches by them, and calculates none. Times are milliseconds: of
+ * the wall clock since 1970, except where the clock of leases is named. Of `waitingSince`, `dueAt` and `leaseUntil`, at
+ * most one is there.
+ */
+export interface TaskRow extends TaskName {
+  /**
+   * Grows with each write. A row that is made after another one of its name was deleted begins with a larger number than
+   * that one had. For databases that write a row only if it is as it was read.
+   */
+  readonly revision: number;
+  /** The length of the log; 0 while there are only webhooks. Such a row is no log: nothing but its name finds it. */
+  readonly version: number;
+  /** Undefined while the log is empty. */
+  readonly head: Head | undefined;
+  /** When the last fact happened, as it says; `''` while the log is empty. */
+  readonly lastAt: string;
+  /** How many webhooks the task has. */
+  readonly webhooks: number;
+  /** Where the task is claimed from. */
+  readonly queue: string | undefined;
+  readonly wanted: boolean;
+  /** The largest fence ever issued for the task; 0 before the first. */
+  readonly fence: number;
+  /** The token that holds the lease; undefined while the task is free. */
+  readonly holder: string | undefined;
+  /** How much longer than it has the task counts as having waited; undefined if no schedule orders it. */
+  readonly aheadMs: number | undefined;
+  /** Since when the task waits for a turn, by the clock of the order. Searched by (queue, waitingSince), and counted by queue. */
+  readonly waitingSince: number | undefined;
+  /** From when a free task that wants no turn may be claimed. Searched by (queue, dueAt). */
+  readonly dueAt: number | undefined;
+  /** The end of the lease, by the clock of leases. Searched by (queue, leaseUntil), and by (queue, holder). */
+  readonly leaseUntil: number | undefined;
+  /** When the lease was given or renewed, by the clock of leases. */
+  readonly leasedAt: number | undefined;
+  /** The place of a free task in the order of a schedule, the smallest first. Searched by (queue, scope, turnAt). */
+  readonly turnAt: number | undefined;
+  /** When a log ended that may be deleted, with the `keepMs` of its head: nothing is undelivered. Searched by it alone. */
+  readonly endedAt: number | undefined;
+}
+
+/** A webhook with what its deliveries are decided on. Times are milliseconds of the wall clock since 1970. */
+export interface WebhookRow extends PushConfig {
+  /** Grows with each write; see `TaskRow`. */
+  readonly revision: number;
+  /** The largest fence ever issued for the webhook. */
+  readonly fence: number;
+  /** The token that delivers; undefined while there is no delivery under way. */
+  readonly holder: string | undefined;
+  readonly leaseUntil: number | undefined;
+  /**
+   * From when a claim may take it; undefined while there is nothing to deliver, and once delivery was given up. Searched
+   * by (queue, readyAt).
+   */
+  readonly readyAt: number | undefined;
+}
+
+/** A record with what it is found by. */
+export interface RecordRow {
+  /** Searched by it, in the order of its characters. */
+  readonly name: string;
+  readonly revision: number;
+  readonly json: string;
+  /** Searched by (scope, name). */
+  readonly scope: Scope | undefined;
+  readonly ttlMs: number | undefined;
+  /** When its time is over, in milliseconds of the wall clock since 1970. Searched by it alone. */
+  readonly expiresAt: number | undefined;
+}
