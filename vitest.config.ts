@@ -87,7 +87,7 @@ const programs = [
   'apps/trip-planner/test/end-to-end.test.ts',
   'apps/two-servers/test/end-to-end.test.ts',
   'packages/bindings-websocket/test/{load,processes}.test.ts',
-  'packages/cli/test/{bridge/mcp,dev-mcp,replay,shared-options}.test.ts',
+  'packages/cli/test/{bridge/mcp,dev-mcp,replay,shared-options,store/copy}.test.ts',
   'packages/inspector/test/{app,models-page,operator,performance,reader,waiting}.test.ts',
   'packages/mcp/test/tasks/killed/host.test.ts',
   'packages/nested-tasks/test/killed/killed.test.ts',

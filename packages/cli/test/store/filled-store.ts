@@ -35,7 +35,7 @@ export async function fill(store: Store): Promise<Record<'done' | 'ask' | 'cance
   const last = await send('last', { returnImmediately: true });
   const id = 'hook';
   const authentication = { scheme: 'Bearer', credentials: secrets[2]! };
-  const config = { id, taskId: done, url: 'https://example.com/', token: secrets[1]!, authentication };
+  const config = { id, taskId: done, url: 'https://hooks.invalid/', token: secrets[1]!, authentication };
   await store.putPushConfig({
     scope,
     taskId: done,

@@ -29,7 +29,7 @@ async function fill(store: TaskStore): Promise<void> {
 /** The rows of all pages. */
 async function all({ tasks }: Transfer, limit: number) {
   const rows = new Map<string, StoredTask['row']>();
-  for (let from: string | undefined, n = 0; n < 2_000; n++) {
+  for (let from: string | undefined, n = 0; n < 20_000; n++) {
     const page = await tasks(from, limit);
     for (const row of page.rows) rows.set(`${row.scope} ${row.taskId}`, row);
     from = page.next;

@@ -13,7 +13,9 @@ export async function everyTask(database: Database, from = '0 0', limit: number)
   const shard = shards.at(Number(part));
   // The characters that a pattern gives a meaning.
   const pattern = `${shard.base.replaceAll(/[\\*?[\]^-]/g, '\\$&')}task:*`;
-  const reply = await database.ofShard(everyScript, shard, [cursor, String(limit), pattern]);
+  // Keys of other kinds count, too.
+  const count = String(Math.max(limit, 500));
+  const reply = await database.ofShard(everyScript, shard, [cursor, count, pattern]);
   const [next, ...rows] = listOf(reply).map(String);
   const following = next === '0' ? `${Number(part) + 1} 0` : `${part} ${next}`;
   const isLast = next === '0' && Number(part) + 1 === shards.all.length;

@@ -28,9 +28,11 @@ const webhookColumns: readonly (keyof WebhookRow)[] = [
   ...(['retryAt', 'dead', 'revision', 'fence', 'holder', 'leaseUntil', 'readyAt'] as const),
 ];
 
-/** The row without what an adapter has added to it. */
+/** The row without what an adapter has added to it. Not every database keeps parts of a millisecond. */
 const plain = <Row>(row: Row, columns: readonly (keyof Row)[]): Row =>
-  Object.fromEntries(columns.map((name) => [name, row[name]])) as Row;
+  Object.fromEntries(columns.map((name) => [name, whole(row[name])])) as Row;
+
+const whole = (value: unknown) => (typeof value === 'number' ? Math.floor(value) : value);
 
 const plainTask = ({ row, webhooks }: FoundTask) => ({
   row: row && plain(row, taskColumns),
@@ -81,7 +83,7 @@ async function readTask<Json>(
       if (version !== undefined && version <= row.version) once.push([key, version]);
     }
   }
-  const left = (at: number | undefined) => (at === undefined ? undefined : at - found.leaseNow);
+  const left = (at: number | undefined) => (at === undefined ? undefined : Math.floor(at - found.leaseNow));
   const { row: now, webhooks } = plainTask(foundTask(found));
   return {
     row: {

@@ -137,7 +137,7 @@ async function copyTasks(copying: Copying): Promise<{ tasks: number; changed: nu
 /** What has to be the same in both: revisions and leases are those of each store. */
 const lasting = (row: StoredTask['row'], webhooks: StoredTask['webhooks'] = []): string =>
   JSON.stringify([
-    { ...row, revision: 0, leaseUntil: 0, leasedAt: 0, endedAt: 0 },
+    { ...row, revision: 0, leaseUntil: 0, leasedAt: 0, turnAt: 0, endedAt: 0 },
     webhooks.map((webhook) => ({ ...webhook, revision: 0, readyAt: 0 })),
   ]);
 
