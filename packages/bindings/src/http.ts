@@ -1,3 +1,5 @@
+import { isLoopback } from '@batonjs/protocol/headers';
+
 /** An HTTP request as plain values. */
 export interface HttpRequest {
   /** Upper case. */
@@ -53,7 +55,7 @@ export const isLoopbackAddress = (address = ''): boolean => /^(::1$|127\.|::ffff
  * `[::1]`, each with or without a port. Nearly all are written in the way that needs no parser.
  */
 export const namesThisMachine = (host: string): boolean =>
-  isLoopbackName(host.replace(/:\d{1,5}$/, '')) || isLoopbackName(hostnameOf(host) ?? '');
+  isLoopback(host.replace(/:\d{1,5}$/, '')) || isLoopback(hostnameOf(host) ?? '');
 
 /** The name in a header `Host`, without its port and in lower case. Undefined if it is none. */
 export const hostnameOf = (host: string): string | undefined =>
@@ -86,6 +88,3 @@ export function isForeignHost(host: string, { own, isLoopback }: OwnHost): boole
 
 const isPublicName = (name: string): boolean =>
   name.includes('.') && !/^[\d.]+$|\.(local|internal|home\.arpa)\.?$/.test(name);
-
-const isLoopbackName = (hostname: string): boolean =>
-  /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname) || hostname.endsWith('.localhost');

@@ -85,6 +85,13 @@ export function parseExtensions(...values: readonly (string | null | undefined)[
   return [...new Set(uris)].filter((uri) => uri !== '');
 }
 
+/**
+ * Whether a host without its port is this machine: `localhost` or a name below it, an address of 127.0.0.0/8 or `::1`, in
+ * brackets or not.
+ */
+export const isLoopback = (host: string): boolean =>
+  /^((.+\.)?localhost\.?|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
+
 /** One challenge of a `WWW-Authenticate` header: a scheme with its parameters. */
 export function challenge(scheme: string, parameters: Readonly<Record<string, string>>): string {
   const list = Object.entries(parameters).map(([name, value]) => `${name}="${quotable(value)}"`);

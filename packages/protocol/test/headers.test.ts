@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { challenge, compareVersions, parseExtensions, parseVersion } from '../src/headers.ts';
+import { challenge, compareVersions, isLoopback, parseExtensions, parseVersion } from '../src/headers.ts';
 
 describe('parseVersion', () => {
   it.each([
@@ -43,4 +43,12 @@ describe('challenge', () => {
 it('versions are compared by their numbers', () => {
   const versions = ['0.3', '1.10', 'odd', '1.0.1', '1.9', '0.2.5'];
   expect(versions.sort(compareVersions)).toEqual(['odd', '0.2.5', '0.3', '1.0.1', '1.9', '1.10']);
+});
+
+// biome-ignore format: a table reads best with one row per line
+it.each([
+  ['localhost', true], ['LOCALHOST', true], ['localhost.', true], ['127.0.0.1', true], ['127.255.1.22', true], ['::1', true], ['[::1]', true], ['a.localhost', true],
+  ['xlocalhost', false], ['localhost.x', false], ['127.0.0', false], ['x127.0.0.1', false], ['127.0.0.1.x', false], ['::2', false], ['[::1', false], ['.localhost.x', false], ['.localhost', false], ['0.0.0.0', false], ['', false],
+])('that %s is this machine is %s', (host, expected) => {
+  expect(isLoopback(host)).toBe(expected);
 });

@@ -1,3 +1,4 @@
+import { isLoopback } from '@batonjs/protocol/headers';
 import { chunksOf, readText } from '@batonjs/protocol/json';
 import {
   createLocalJWKSet,
@@ -87,6 +88,3 @@ export const keyFinder = (keys: KeySet, caching?: KeySetCaching): JWTVerifyGetKe
   typeof keys === 'string' || keys instanceof URL
     ? remoteKeySet(keys, caching)
     : createLocalJWKSet(publicKeys(keys));
-
-const isLoopback = (hostname: string): boolean =>
-  /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname) || hostname.endsWith('.localhost');

@@ -1,4 +1,4 @@
-import { isLoopback } from '../loopback.ts';
+import { isLoopback } from '@batonjs/protocol/headers';
 
 /** Where a channel leads. */
 export interface Target {

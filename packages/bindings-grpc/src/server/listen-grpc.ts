@@ -1,7 +1,7 @@
 import type { CallTarget, ProtobufVersion } from '@batonjs/bindings';
+import { isLoopback } from '@batonjs/protocol/headers';
 import { mustKnowOptions, type OptionNames, type OptionsOf, withDefaults } from '@batonjs/protocol/options';
 import { Server, ServerCredentials, type ServerOptions } from '@grpc/grpc-js';
-import { isLoopback } from '../loopback.ts';
 import { mustBeUsable } from '../usable-tls.ts';
 import { a2aService } from '../wire/a2a-service.ts';
 import { type Service, serviceOf } from '../wire/service.ts';

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentCard } from '@batonjs/protocol';
+import { isLoopback } from '@batonjs/protocol/headers';
 import { CliError } from '../errors/cli-error.ts';
 
 /** What a reference to an agent's card leads to: a URL to read it from, or the card in a file. */
@@ -15,9 +16,8 @@ export function resolveReference(reference: string, cwd: string): CardReference 
   if (existsSync(path)) return readFile(path, reference);
   if (!/^(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?(\/\S*)?$/i.test(reference) || /^[./]/.test(reference))
     throw notFound(reference, 'is no host, URL or file');
-  const [host = ''] = reference.split(/[:/]/, 1);
-  const isLocal = /^(localhost|127(\.\d+){3})$/.test(host) || reference.startsWith('[::1]');
-  return { url: checked(`${isLocal ? 'http' : 'https'}://${reference}`) };
+  const [host = ''] = /^(\[.*?\]|[^:/]+)/.exec(reference) ?? [];
+  return { url: checked(`${isLoopback(host) ? 'http' : 'https'}://${reference}`) };
 }
 
 const notFound = (reference: string, problem: string, cause?: unknown): CliError =>

@@ -1,3 +1,4 @@
+import { isLoopback } from '@batonjs/protocol/headers';
 import { OAuthError } from '../oauth-error.ts';
 
 /** Whether secrets may travel to a URL: over TLS, or without leaving this machine. */
@@ -15,9 +16,6 @@ export function checkAddress(url: string, what: string): void {
 /** The error for a URL that secrets may not travel to. */
 export const insecure = (url: string, what: string): OAuthError =>
   new OAuthError('INSECURE_URL', `${what} is ${shown(url)}: it must be https, or http on this machine`);
-
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 
 /** A URL of a card or of metadata in a message: without credentials, and of bounded length. */
 export const shown = (url: string): string => {
