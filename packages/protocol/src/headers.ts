@@ -90,7 +90,7 @@ export function parseExtensions(...values: readonly (string | null | undefined)[
  * brackets or not.
  */
 export const isLoopback = (host: string): boolean =>
-  /^((.+\.)?localhost\.?|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
+  /^((.+\.)?localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
 
 /** One challenge of a `WWW-Authenticate` header: a scheme with its parameters. */
 export function challenge(scheme: string, parameters: Readonly<Record<string, string>>): string {

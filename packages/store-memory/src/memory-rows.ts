@@ -9,7 +9,6 @@ import {
   type ListSearch,
   type Moment,
   type QueueRow,
-  type RowPage,
   type Rows,
   type Step,
   Subscribers,
@@ -19,7 +18,7 @@ import {
   type Topic,
   type Wanted,
 } from '@batonjs/store/adapter';
-import { byName, deletionOf, remembered, type WantedTask } from '@batonjs/store/rules';
+import { byName, deletionOf, type RowPage, remembered, type WantedTask } from '@batonjs/store/rules';
 import { Buckets } from './buckets.ts';
 import { ClosedLogs } from './logs/closed-logs.ts';
 import { EndedRows } from './logs/ended-rows.ts';

@@ -8,7 +8,7 @@ export { cutPage } from './adapter/cut-page.ts';
 export { DatabaseClock } from './adapter/known/database-clock.ts';
 export { Known, KnownTasks } from './adapter/known/known-tasks.ts';
 export { parseFact } from './adapter/parse-fact.ts';
-export type { KeptFacts, KeptLog, RowPage, Rows } from './adapter/rows.ts';
+export type { KeptFacts, KeptLog, Rows } from './adapter/rows.ts';
 export { search } from './adapter/search.ts';
 export { Subscribers } from './adapter/subscribers.ts';
 export { mustKnowOptions } from './adapter/unknown-options.ts';

@@ -1,4 +1,3 @@
-export { checkLog } from './check-log.ts';
 export { foldLog, loadTask, mustFollow } from './load-task.ts';
 export { type Answer, isPending } from './port/answer.ts';
 export type { Commit, Committed, StoredFact, StoredLog } from './port/commit.ts';
@@ -11,4 +10,3 @@ export type { Rate } from './port/rate.ts';
 export type { RecordStore } from './port/record-store.ts';
 export { StoreError } from './port/store-error.ts';
 export type { TaskStore, Unsubscribe } from './port/task-store.ts';
-export type { StoredTask, Transfer } from './port/transfer.ts';

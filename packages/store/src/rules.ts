@@ -1,4 +1,7 @@
 export { noTask } from './adapter/known/known-tasks.ts';
+export type { RowPage } from './adapter/rows.ts';
+export { checkLog } from './check-log.ts';
+export type { StoredTask, Transfer } from './port/transfer.ts';
 export { takenFrom } from './rules/bucket.ts';
 export {
   changeOf,

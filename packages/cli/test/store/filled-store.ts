@@ -1,5 +1,6 @@
 import { completed, createAgentServer, inputRequired, labels, working } from '@batonjs/server';
-import type { PushConfigStore, StoredFact, StoredTask, TaskStore } from '@batonjs/store';
+import type { PushConfigStore, StoredFact, TaskStore } from '@batonjs/store';
+import type { StoredTask } from '@batonjs/store/rules';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { transferOf } from '../../src/deployment/store/read-store.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { StoredTask, TaskStore, Transfer } from '@batonjs/store';
+import type { TaskStore } from '@batonjs/store';
+import type { StoredTask, Transfer } from '@batonjs/store/rules';
 import { type Check, section } from '../fixture/check.ts';
 import { eventually, refuses, same } from '../fixture/expectations.ts';
 import { cancelRequested, chunk, completed, working } from '../samples/facts.ts';

@@ -1,5 +1,5 @@
 import { type FactOf, isInterrupted } from '@batonjs/lifecycle';
-import { checkLog } from '@batonjs/store';
+import { checkLog } from '@batonjs/store/rules';
 import { type Chunk, checkChunks, chunkOf } from './check-chunks.ts';
 import { checkObservation } from './check-observations.ts';
 import type { KeptLog } from './kept-log.ts';

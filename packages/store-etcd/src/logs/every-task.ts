@@ -1,4 +1,4 @@
-import type { RowPage } from '@batonjs/store/adapter';
+import type { RowPage } from '@batonjs/store/rules';
 import type { Database } from '../layout/database.ts';
 import { inside } from '../layout/keys.ts';
 import { taskOf } from '../layout/known-task.ts';

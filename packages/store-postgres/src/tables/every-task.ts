@@ -1,4 +1,4 @@
-import type { RowPage } from '@batonjs/store/adapter';
+import type { RowPage } from '@batonjs/store/rules';
 import { taskOfSql } from '@batonjs/store/sql';
 import { readTaskColumns } from '../database/columns.ts';
 import type { Transactions } from '../database/transactions.ts';

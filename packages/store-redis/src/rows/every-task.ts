@@ -1,4 +1,4 @@
-import type { RowPage } from '@batonjs/store/adapter';
+import type { RowPage } from '@batonjs/store/rules';
 import { listOf } from '../connection/driver.ts';
 import type { Database } from '../database/database.ts';
 import { script } from '../database/script.ts';

@@ -1,6 +1,6 @@
 import type { TaskName } from '@batonjs/store';
-import type { RowPage, TaskRow } from '@batonjs/store/adapter';
-import { countedAs, stateOf } from '@batonjs/store/rules';
+import type { TaskRow } from '@batonjs/store/adapter';
+import { countedAs, type RowPage, stateOf } from '@batonjs/store/rules';
 import {
   areAlike,
   type KeptTask,

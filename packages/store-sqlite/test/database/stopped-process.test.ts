@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { lockHolder } from '../../src/database/lock-holder.ts';
 import { openDatabase } from '../../src/database/open-database.ts';
 import { sqliteStore } from '../../src/index.ts';
 import { storeOnDatabase } from '../../src/store-on-database.ts';
@@ -61,5 +62,14 @@ describe.skipIf(process.platform !== 'linux')('a process that is stopped inside 
     expect(await store.load('s', 't')).toMatchObject({ version: 1 });
     process.kill(pid, 'SIGCONT');
     await vi.waitFor(() => create(store, 'v'), { timeout: 20_000, interval: 10 });
+  });
+
+  it('is found although a reading of the locks lacked it', async () => {
+    const path = freshPath();
+    const pid = await stoppedInside(path);
+    let readings = 0;
+    const reading = () => (++readings < 3 ? '' : readFileSync('/proc/locks', 'utf8'));
+    expect(lockHolder(path, reading)).toBe(`process ${pid}, which is stopped`);
+    expect(lockHolder(path, () => '')).toBe('another process');
   });
 });

@@ -1,4 +1,5 @@
-import { type StoredTask, StoreError, type TaskStore, type Transfer } from '@batonjs/store';
+import { StoreError, type TaskStore } from '@batonjs/store';
+import type { StoredTask, Transfer } from '@batonjs/store/rules';
 import { usage } from '../../errors/cli-error.ts';
 import { durationText } from '../../flags/duration.ts';
 import { Concurrent } from './concurrent.ts';

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import type { StoredFact, StoredTask, TaskStore } from '@batonjs/store';
+import type { StoredFact, TaskStore } from '@batonjs/store';
+import type { StoredTask } from '@batonjs/store/rules';
 import { usage } from '../../errors/cli-error.ts';
 import { type Counts, format, LineWriter, longestLine, readLines } from './lines.ts';
 import { factsOf, pagesOf, recordsOf, transferOf } from './read-store.ts';

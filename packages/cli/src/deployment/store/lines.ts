@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { StoredFact, StoredTask, Transfer } from '@batonjs/store';
+import type { StoredFact } from '@batonjs/store';
+import type { StoredTask, Transfer } from '@batonjs/store/rules';
 import { CliError } from '../../errors/cli-error.ts';
 
 /** The format of the lines that this release writes. */

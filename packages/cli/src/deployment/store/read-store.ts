@@ -1,4 +1,5 @@
-import type { StoredFact, StoredTask, TaskStore, Transfer } from '@batonjs/store';
+import type { StoredFact, TaskStore } from '@batonjs/store';
+import type { StoredTask, Transfer } from '@batonjs/store/rules';
 import { usage } from '../../errors/cli-error.ts';
 
 /** How many rows a page has, about. */

@@ -1,4 +1,5 @@
-import { checkLog, type StoredFact, type StoredTask, type TaskStore } from '@batonjs/store';
+import type { StoredFact, TaskStore } from '@batonjs/store';
+import { checkLog, type StoredTask } from '@batonjs/store/rules';
 import type { Counts } from './lines.ts';
 import { factsOf, pagesOf, recordsOf, transferOf } from './read-store.ts';
 
