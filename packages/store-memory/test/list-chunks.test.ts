@@ -68,8 +68,22 @@ describe('a list of several chunks', () => {
     for (const item of [1, 301, 511, 901, 1_399]) {
       expect(costOf(() => list.rank(item))).toBeLessThanOrEqual(12);
       expect(costOf(() => list.descending(item).next())).toBeLessThanOrEqual(12);
-      expect(costOf(() => list.add(item))).toBeLessThanOrEqual(12);
+      // Two more than a search: whether the item comes last, and whether it comes near the end.
+      expect(costOf(() => list.add(item))).toBeLessThanOrEqual(13);
       expect(costOf(() => list.remove(item))).toBeLessThanOrEqual(13);
+    }
+  });
+
+  it('compares an item with none but the last eight, if no more come after it', () => {
+    for (const after of [0, 1, 3, 7]) {
+      const { list, count } = listOf(ups);
+      count.comparisons = 0;
+      list.add(2 * (size - 1 - after) + 1);
+      expect(count.comparisons).toBe(after === 0 ? 1 : 2 + after);
+      check(
+        list,
+        [...ups, 2 * (size - 1 - after) + 1].sort((a, b) => a - b),
+      );
     }
   });
 

@@ -116,13 +116,28 @@ const read = <T>(value: T | string): T => (typeof value === 'string' ? JSON.pars
 export class Logs {
   /** Hardly ever do several scopes have a task of the same id. */
   readonly #byTaskId = new LargeMap<OneOrMore>();
+  /** The one that was found last: a log that is read is mostly written next. */
+  #latest: Log | undefined;
+  /** An id that no log has: one that was not found is mostly added next. */
+  #missing: string | undefined;
 
   get({ scope, taskId }: TaskName): Log | undefined {
-    return logsOf(this.#byTaskId.get(taskId)).find((one) => one.scope === scope);
+    const latest = this.#latest;
+    if (latest?.taskId === taskId && latest.scope === scope) return latest;
+    const logs = this.#byTaskId.get(taskId);
+    if (!logs) this.#missing = taskId;
+    const log = logs instanceof Log ? logs : logs?.find((one) => one.scope === scope);
+    if (log?.scope !== scope) return undefined;
+    this.#latest = log;
+    return log;
   }
 
   add(log: Log): void {
-    this.#byTaskId.set(log.taskId, withLog(this.#byTaskId.get(log.taskId), log));
+    const { taskId } = log;
+    const others = this.#missing === taskId ? undefined : this.#byTaskId.get(taskId);
+    this.#byTaskId.set(taskId, withLog(others, log));
+    this.#missing = undefined;
+    this.#latest = log;
   }
 
   /** Those in one of the parts of the map. */
@@ -131,6 +146,7 @@ export class Logs {
   }
 
   delete(log: Log): void {
+    if (this.#latest === log) this.#latest = undefined;
     const left = withoutLog(this.#byTaskId.get(log.taskId), log);
     if (left) this.#byTaskId.set(log.taskId, left);
     else this.#byTaskId.delete(log.taskId);

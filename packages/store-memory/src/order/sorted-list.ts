@@ -1,4 +1,6 @@
 const CHUNK = 256;
+/** Tasks that run at once end in nearly the order in which they began. */
+const NEAR = 8;
 
 /**
  * Items in order, in chunks: adding, removing and counting up to a position cost about the same however many there
@@ -20,18 +22,31 @@ export class SortedList<T extends Key, Key = T> {
   add(item: T): void {
     this.#length++;
     const last = this.#chunks.length - 1;
-    const at = Math.min(this.#chunkOf(item), last);
+    const nearEnd = this.#placeNearEnd(item);
+    const at = nearEnd === undefined ? Math.min(this.#chunkOf(item), last) : last;
     const chunk = this.#chunks[at];
-    const index = chunk ? this.#indexIn(chunk, item) : 0;
-    if (!chunk || index === CHUNK) {
+    if (!chunk || (nearEnd === chunk.length && nearEnd === CHUNK)) {
       this.#chunks.push([item]);
       return;
     }
-    chunk.splice(index, 0, item);
+    if (nearEnd === chunk.length) chunk.push(item);
+    else chunk.splice(nearEnd ?? this.#indexIn(chunk, item), 0, item);
     if (chunk.length <= CHUNK) return;
     // Items mostly come in order: cut off the newest only, so that full chunks stay full.
     const cut = at === last ? CHUNK : CHUNK / 2;
     this.#chunks.splice(at + 1, 0, chunk.splice(cut));
+  }
+
+  /** The place in the last chunk of an item that comes after all others but a few, as most do. Undefined for others. */
+  #placeNearEnd(item: T): number | undefined {
+    const chunk = this.#chunks.at(-1);
+    if (!chunk) return undefined;
+    let place = chunk.length;
+    if (this.#compare(chunk[place - 1]!, item) < 0) return place;
+    if (this.#compare(chunk[Math.max(0, place - NEAR)]!, item) >= 0) return undefined;
+    do place--;
+    while (this.#compare(chunk[place - 1]!, item) >= 0);
+    return place;
   }
 
   remove(item: Key): void {
