@@ -1,6 +1,6 @@
 export { noTask } from './adapter/known/known-tasks.ts';
-export type { RowPage } from './adapter/rows.ts';
 export { checkLog } from './check-log.ts';
+export type { RowPage } from './port/rows.ts';
 export type { StoredTask, Transfer } from './port/transfer.ts';
 export { takenFrom } from './rules/bucket.ts';
 export {

@@ -3,7 +3,7 @@ import type { Answer } from '../port/answer.ts';
 import type { StoredFact } from '../port/commit.ts';
 import type { TaskPage } from '../port/list.ts';
 import type { Scope } from '../port/names.ts';
-import type { TaskRow } from '../port/rows.ts';
+import type { RowPage, TaskRow } from '../port/rows.ts';
 import type { Topic, Unsubscribe } from '../port/task-store.ts';
 import type { Found, Step, Wanted } from '../rules/change.ts';
 import type { ListSearch } from '../rules/list.ts';
@@ -22,13 +22,6 @@ export interface KeptFacts {
   readonly version: number;
   /** In order. */
   readonly facts: readonly StoredFact[];
-}
-
-/** Some of all tasks. */
-export interface RowPage {
-  readonly rows: readonly TaskRow[];
-  /** Where the next page begins; undefined after the last one. */
-  readonly next: string | undefined;
 }
 
 /** The parts of a store that cannot change several tasks in one step. */

@@ -73,3 +73,10 @@ export interface RecordRow {
   /** When its time is over, in milliseconds of the wall clock since 1970. Searched by it alone. */
   readonly expiresAt: number | undefined;
 }
+
+/** Some of all tasks. */
+export interface RowPage {
+  readonly rows: readonly TaskRow[];
+  /** Where the next page begins; undefined after the last one. */
+  readonly next: string | undefined;
+}

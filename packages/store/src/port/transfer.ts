@@ -1,7 +1,7 @@
 import type { Snapshot } from '@batonjs/lifecycle';
 import type { StoredFact } from './commit.ts';
 import type { TaskName } from './names.ts';
-import type { RecordRow, TaskRow, WebhookRow } from './rows.ts';
+import type { RecordRow, RowPage, TaskRow, WebhookRow } from './rows.ts';
 
 /** What a store keeps of a task besides its facts. */
 export interface StoredTask {
@@ -19,10 +19,7 @@ export interface StoredTask {
  */
 export interface Transfer {
   /** Some of all tasks; see `Rows.every`. `from`: the `next` of the page before. */
-  tasks(
-    from: string | undefined,
-    limit: number,
-  ): Promise<{ readonly rows: readonly TaskRow[]; readonly next: string | undefined }>;
+  tasks(from: string | undefined, limit: number): Promise<RowPage>;
 
   /** Tasks by their names, with their webhooks; without a row where there is none. */
   find(

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import type { StoredFact, TaskStore } from '@batonjs/store';
 import type { StoredTask } from '@batonjs/store/rules';
-import { usage } from '../../errors/cli-error.ts';
+import { CliError, usage } from '../../errors/cli-error.ts';
 import { type Counts, format, LineWriter, longestLine, readLines } from './lines.ts';
 import { factsOf, pagesOf, recordsOf, transferOf } from './read-store.ts';
 
@@ -88,9 +88,10 @@ const openFact = (stored: StoredFact): StoredFact =>
 async function begunExport(path: string) {
   let begun: { end: number; sum: string; counts: Counts; page: string | undefined | null } | undefined;
   const counts: Draft = { tasks: 0, facts: 0, records: 0 };
+  let isComplete = false;
   try {
     for await (const { line, end, sum } of readLines(path)) {
-      if ('end' in line) throw usage(`${path} is complete`);
+      if ('end' in line) isComplete = true;
       if ('task' in line) counts.tasks++;
       if ('facts' in line) counts.facts += line.facts.length;
       if ('store' in line) begun = { end, sum, counts: { ...counts }, page: undefined };
@@ -98,7 +99,8 @@ async function begunExport(path: string) {
     }
   } catch (error) {
     // The last line was not written to its end.
-    if (!begun || !(error instanceof Error && /^Line /.test(error.message))) throw error;
+    if (!begun || !(error instanceof CliError)) throw error;
   }
+  if (isComplete) throw usage(`${path} is complete`);
   return begun;
 }

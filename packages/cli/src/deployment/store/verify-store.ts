@@ -1,5 +1,6 @@
+import { tryJson } from '@batonjs/protocol/json';
 import type { StoredFact, TaskStore } from '@batonjs/store';
-import { checkLog, type StoredTask } from '@batonjs/store/rules';
+import { checkLog, type StoredTask, type Transfer } from '@batonjs/store/rules';
 import type { Counts } from './lines.ts';
 import { factsOf, pagesOf, recordsOf, transferOf } from './read-store.ts';
 
@@ -29,14 +30,14 @@ export async function verifyStore(
   for await (const { rows } of pagesOf(transfer)) {
     for (const row of rows) {
       counts.tasks++;
-      const why = await damageOf(store, row, counts).catch((error: Error) => error.message);
+      const why = await damageOf(store, transfer, row, counts).catch((error: Error) => error.message);
       if (why !== undefined) found({ of: row.taskId, scope: row.scope, why });
     }
     onProgress?.(counts);
   }
   for await (const { name, json } of recordsOf(transfer)) {
     counts.records++;
-    if (!isJson(json)) found({ of: `record ${name}`, why: 'its value is no JSON' });
+    if (tryJson(json) === undefined) found({ of: `record ${name}`, why: 'its value is no JSON' });
   }
   return counts;
 }
@@ -44,10 +45,11 @@ export async function verifyStore(
 /** The damage of a task; undefined: it has none, or is gone. */
 async function damageOf(
   store: TaskStore,
+  transfer: Transfer,
   name: StoredTask['row'],
   counts: { facts: number },
 ): Promise<string | undefined> {
-  const task = await transferOf(store).read(name);
+  const task = await transfer.read(name);
   if (!task) return undefined;
   const { row, webhooks, snapshot, once } = task;
   const facts: StoredFact[] = [];
@@ -55,9 +57,7 @@ async function damageOf(
   counts.facts += facts.length;
   const { version, head } = row;
   if (facts.length < version)
-    return (
-      (await transferOf(store).read(name)) && `${version - facts.length} of its ${version} facts are missing`
-    );
+    return (await transfer.read(name)) && `${version - facts.length} of its ${version} facts are missing`;
   if (row.webhooks !== webhooks.length)
     return `it has ${webhooks.length} webhooks, and counts ${row.webhooks}`;
   if (!head) return version === 0 ? undefined : 'its head is missing';
@@ -65,13 +65,4 @@ async function damageOf(
     return 'a key under which a commit counts once names the middle of one';
   const [found] = checkLog({ head, snapshot, facts });
   return found?.[1];
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
