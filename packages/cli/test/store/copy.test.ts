@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { StoreError } from '@batonjs/store';
 import { etcdStore } from '@batonjs/store-etcd';
 import { postgresStore } from '@batonjs/store-postgres';
 import { redisStore } from '@batonjs/store-redis';
@@ -16,6 +18,7 @@ import { etcdForTests } from '../../../../test/support/etcd.ts';
 import { postgresForTests } from '../../../../test/support/postgres.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
 import { copyStore } from '../../src/deployment/store/copy-store.ts';
+import { transferOf } from '../../src/deployment/store/read-store.ts';
 import { cli } from '../cli.ts';
 import { contentOf, fill, type Store } from './filled-store.ts';
 
@@ -80,24 +83,51 @@ describe('store copy', () => {
     expect(await source.putRecord('a', 0, 1)).toBeGreaterThan(0);
   });
 
-  it('goes on where a copy was killed, whose source takes writes again', async () => {
+  it.each(targets)('copies a store of $kind into each other one', async ({ open }) => {
+    const source = opened(open());
+    await fill(source);
+    const content = await contentOf(source);
+    for (const to of targets) {
+      const target = opened(to.open());
+      await copyStore(source, target, { stopMs: 30_000 });
+      expect(await contentOf(target), to.kind).toEqual(content);
+    }
+  });
+
+  it('goes on where a copy was killed while writes are refused', async () => {
     const [file, copied] = [newFile(), newFile()];
     const source = opened(sqliteStore(file));
     await fill(source);
     const copy = ['store', 'copy', '--from', file, '--to', copied];
+    const target = opened(sqliteStore(copied));
+    await target.ping();
     const first = start(main, ...copy);
     await eventually(() => expect(first.lines.some((line) => line.startsWith('A pass'))).toBe(true));
+    // It waits for the other store when it is about to end.
+    const lock = new DatabaseSync(copied);
+    lock.exec('BEGIN IMMEDIATE');
+    await eventually(() => expect(source.probe?.()).rejects.toMatchObject({ code: 'UNAVAILABLE' }));
     first.child.kill('SIGKILL');
-    await first.ended;
-    // As a copy leaves it that is killed in its last pass.
-    await source.transfer?.freeze?.(500);
-    await eventually(() => source.putRecord('later', 0, 1));
-    const target = opened(sqliteStore(copied));
-    await target.putRecord('copied-from', 0, await source.identity());
+    expect(await first.ended).toEqual([null, 'SIGKILL']);
+    lock.close();
     const again = await cli(copy);
     expect(again, again.stderr).toMatchObject({ code: 0 });
     expect(await contentOf(target)).toEqual(await contentOf(source));
     const refused = await cli(copy);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('is not empty') });
+  });
+
+  it('goes on where a copy ended before the last thing that it does', async () => {
+    const [source, target] = [opened(sqliteStore(newFile())), opened(sqliteStore(newFile()))];
+    await fill(source);
+    const transfer = transferOf(source);
+    const freeze = (ms: number) =>
+      ms === Number.POSITIVE_INFINITY
+        ? Promise.reject(new StoreError('UNAVAILABLE', 'Not now'))
+        : transfer.freeze!(ms);
+    const failing = { ...source, transfer: { ...transfer, freeze } };
+    await expect(copyStore(failing, target, { stopMs: 30_000 })).rejects.toThrow('Not now');
+    await copyStore(source, target, { stopMs: 30_000 });
+    expect(await contentOf(target)).toEqual(await contentOf(source));
   });
 });

@@ -1,9 +1,9 @@
 import { completed, createAgentServer, inputRequired, labels, working } from '@batonjs/server';
-import type { PushConfigStore, StoredFact, TaskStore } from '@batonjs/store';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import type { StoredTask } from '@batonjs/store/rules';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
-import { transferOf } from '../../src/deployment/store/read-store.ts';
+import { type KeyedFact, transferOf } from '../../src/deployment/store/read-store.ts';
 
 export type Store = TaskStore & PushConfigStore;
 
@@ -60,7 +60,7 @@ export async function contentOf(store: TaskStore): Promise<Record<string, unknow
     const { rows, next } = await transfer.tasks(from, 7);
     for (const name of rows) {
       const task = (await transfer.read(name))!;
-      const facts = await store.readFacts(name.scope, name.taskId, 0, task.row.version + 1);
+      const facts = await transfer.facts(name, 0, task.row.version + 1);
       content[name.taskId] = lasting(task, facts);
     }
     from = next;
@@ -70,7 +70,7 @@ export async function contentOf(store: TaskStore): Promise<Record<string, unknow
   return content;
 }
 
-const lasting = ({ row, webhooks, ...task }: StoredTask, facts: readonly StoredFact[]) =>
+const lasting = ({ row, webhooks, ...task }: StoredTask, facts: readonly KeyedFact[]) =>
   plain({
     ...task,
     row: { ...row, revision: 0, leaseUntil: row.leaseUntil !== undefined, leasedAt: 0 },

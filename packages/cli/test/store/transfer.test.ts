@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { etcdStore } from '@batonjs/store-etcd';
@@ -15,9 +15,11 @@ import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { etcdForTests } from '../../../../test/support/etcd.ts';
 import { postgresForTests } from '../../../../test/support/postgres.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
+import { copyStore } from '../../src/deployment/store/copy-store.ts';
 import { exportStore } from '../../src/deployment/store/export-store.ts';
-import { importStore } from '../../src/deployment/store/import-store.ts';
+import { checkFile, importStore } from '../../src/deployment/store/import-store.ts';
 import { LineWriter } from '../../src/deployment/store/lines.ts';
+import { transferOf } from '../../src/deployment/store/read-store.ts';
 import { cli } from '../cli.ts';
 import { contentOf, fill, type Store, secrets, serveOn } from './filled-store.ts';
 
@@ -142,9 +144,10 @@ describe('store import', () => {
   ])('refuses a file of which a line %s, and writes nothing', async (_, change, message) => {
     const lines = change(linesOf((await filled).path));
     const path = written(lines.length === 0 ? '' : `${lines.join('\n')}\n`);
-    const store = opened(() => memoryStore());
-    await expect(importStore(store, path)).rejects.toThrow(message);
-    expect(await contentOf(store)).toEqual({});
+    const store = join(temporaryFolder(), 'new.db');
+    const { code, stderr } = await cli(`store import --store ${store} ${path}`);
+    expect([code, stderr.replace(/^\w+: /, '')]).toEqual([2, expect.stringMatching(message)]);
+    expect(existsSync(store)).toBe(false);
   });
 
   it('refuses a store that is not empty, and says how to go on', async () => {
@@ -153,6 +156,34 @@ describe('store import', () => {
     expect(await cli(`store import --store ${file} ${path}`)).toMatchObject({ code: 0 });
     const refused = await cli(`store import --store ${file} ${path}`);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('is not empty') });
+  });
+});
+
+describe('a store from which a task is deleted while it is moved', () => {
+  it('is copied and exported without it', async () => {
+    const { path, ids } = await filled;
+    const store = opened(() => memoryStore());
+    await importStore(store, path);
+    const transfer = transferOf(store);
+    const without = (id: string): Store => ({
+      ...store,
+      transfer: {
+        ...transfer,
+        async read(name) {
+          const task = await transfer.read(name);
+          if (name.taskId === id) await transfer.remove(name);
+          return task;
+        },
+      },
+    });
+    const [copied, imported, file] = [opened(() => memoryStore()), opened(() => memoryStore()), newFile()];
+    await copyStore(without(ids.ask), copied, { stopMs: 5_000 });
+    expect(await contentOf(copied)).toEqual(await contentOf(store));
+    const { tasks } = await exportStore(without(ids.last), file);
+    expect(await checkFile(file)).toMatchObject({ tasks });
+    await importStore(imported, file);
+    expect(await contentOf(imported)).toEqual(await contentOf(store));
+    expect([tasks, await transfer.read({ scope, taskId: ids.last })]).toEqual([2, undefined]);
   });
 });
 

@@ -83,23 +83,26 @@ export const transferChecks = section('transfer', {
           leaseUntil: undefined,
         };
         const webhooks = [{ ...webhook, revision: 1, readyAt: undefined, dead: 'Gone' }];
-        const facts = await store.readFacts(row.scope, row.taskId, 0, 100);
+        const facts = await transfer.facts(row, 0, 100);
         const log = await store.load(row.scope, row.taskId);
         await transfer.remove(row);
         assert.equal(await store.load(row.scope, row.taskId), undefined);
-        await transfer.append(row, facts, given.once);
+        await transfer.append(row, facts);
         assert.equal(await second.load(row.scope, row.taskId), undefined, 'is seen before it is whole');
-        await refuses('VERSION_CONFLICT', transfer.append(row, facts, given.once));
+        await refuses('VERSION_CONFLICT', transfer.append(row, facts));
         await transfer.put({ ...given, webhooks });
         same(await second.load(row.scope, row.taskId), log);
-        same(await second.readFacts(row.scope, row.taskId, 0, 100), facts);
+        same(await transfer.facts(row, 0, 100), facts);
         const kept = present(await transfer.read(row), 'task');
         same(lasting(kept), lasting({ ...given, row: { ...given.row, webhooks: 1 }, webhooks }));
         await transfer.put(given);
         same((await transfer.find([row]))[0]?.webhooks, []);
       }
-      const { once } = present(await transfer.read({ scope: 's', taskId: 'canceled' }), 'task');
-      same(once, [['cancel', 3]]);
+      const last = await transfer.facts({ scope: 's', taskId: 'canceled' }, 2, 9);
+      same(
+        last.map(({ once }) => once),
+        ['cancel'],
+      );
       const again = logOf(second, { taskId: 'waits' });
       assert.equal((await again.create({ once: 'message:m1' })).repeated, true);
       const claimed = await second.claim({ queue: 'q', holder: 'other', ttlMs: 60_000, limit: 9 });

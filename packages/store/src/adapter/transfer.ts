@@ -15,9 +15,6 @@ import { isBehind, plannedWebhook } from '../rules/webhook-row.ts';
 import { changeRecord, readTasks, recordPage } from './in-parts.ts';
 import type { Rows } from './rows.ts';
 
-/** How many facts are looked through at once for the keys under which they count once. */
-const factsAtOnce = 1_000;
-
 const taskColumns: readonly (keyof TaskRow)[] = [
   ...(['scope', 'taskId', 'revision', 'version', 'head', 'lastAt', 'webhooks', 'queue', 'wanted'] as const),
   ...(['fence', 'holder', 'aheadMs', 'waitingSince', 'dueAt', 'leaseUntil', 'leasedAt'] as const),
@@ -51,9 +48,10 @@ export const transferOf = <Json>(
     }),
   find: (names) => call(async () => (await readTasks(rows, names)).map(plainTask)),
   read: (name) => call(() => readTask(rows, name)),
-  append: (name, facts, once) =>
+  facts: (name, after, limit) => call(() => readFacts(rows, name, after, limit)),
+  append: (name, facts) =>
     call(async () => {
-      for (const commit of commitsOf(facts)) await rows.change(appendStep(rows, name, commit, once));
+      for (const commit of commitsOf(facts)) await rows.change(appendStep(rows, name, commit));
     }),
   put: (task) => call(() => rows.change(putStep(rows, task))),
   remove: (name) => call(async () => void (await rows.change(eraseStep(name, true)))),
@@ -70,32 +68,33 @@ async function readTask<Json>(
   rows: Rows<Json>,
   { scope, taskId }: TaskName,
 ): Promise<StoredTask | undefined> {
-  // First the row: its webhooks may have heard of later facts, but never of fewer.
+  // First the snapshot: it may be older than the row, and never newer.
   const kept = await rows.log(scope, taskId);
-  if (!kept) return undefined;
   const found = await rows.read(withWebhooks({ scope, taskId }));
-  const { row, snapshot } = kept;
-  const once: (readonly [string, number])[] = [];
-  for (let after = 0; after < row.version; after += factsAtOnce) {
-    const { facts } = await rows.facts(scope, taskId, after, factsAtOnce);
-    for (const key of facts.flatMap(({ fact }) => onceOf(fact) ?? [])) {
-      const { once: version } = foundTask(await rows.read({ tasks: [{ scope, taskId, once: key }] }));
-      if (version !== undefined && version <= row.version) once.push([key, version]);
-    }
-  }
+  const { row, webhooks } = plainTask(foundTask(found));
+  if (!kept || !row) return undefined;
   const left = (at: number | undefined) => (at === undefined ? undefined : Math.floor(at - found.leaseNow));
-  const { row: now, webhooks } = plainTask(foundTask(found));
   return {
-    row: {
-      ...plain(row, taskColumns),
-      webhooks: now?.webhooks ?? 0,
-      leaseUntil: left(row.leaseUntil),
-      leasedAt: left(row.leasedAt),
-    },
+    row: { ...row, leaseUntil: left(row.leaseUntil), leasedAt: left(row.leasedAt) },
     webhooks,
-    snapshot,
-    once,
+    snapshot: kept.snapshot,
   };
+}
+
+async function readFacts<Json>(
+  rows: Rows<Json>,
+  { scope, taskId }: TaskName,
+  after: number,
+  limit: number,
+): ReturnType<Transfer['facts']> {
+  const { facts } = await rows.facts(scope, taskId, after, limit);
+  const keyed = facts.map(async (stored) => {
+    const once = onceOf(stored.fact);
+    if (once === undefined) return stored;
+    const found = await rows.read({ tasks: [{ scope, taskId, once }] });
+    return foundTask(found).once === stored.version ? { ...stored, once } : stored;
+  });
+  return Promise.all(keyed);
 }
 
 /** The key under which a commit with this fact may count once. A database may keep a digest of it only. */
@@ -113,8 +112,8 @@ function onceOf(fact: Fact): string | undefined {
 }
 
 /** The facts of each commit. */
-function commitsOf(facts: readonly StoredFact[]): StoredFact[][] {
-  const commits: StoredFact[][] = [];
+function commitsOf<Fact extends StoredFact>(facts: readonly Fact[]): Fact[][] {
+  const commits: Fact[][] = [];
   for (const fact of facts) {
     const last = commits.at(-1);
     if (last?.[0]?.commitId === fact.commitId) last.push(fact);
@@ -127,8 +126,7 @@ function commitsOf(facts: readonly StoredFact[]): StoredFact[][] {
 function appendStep<Json>(
   rows: Rows<Json>,
   { scope, taskId }: TaskName,
-  commit: readonly StoredFact[],
-  once: StoredTask['once'],
+  commit: Parameters<Transfer['append']>[1],
 ): Step<undefined, Json> {
   const first = commit[0]?.version ?? 0;
   const facts = commit.map(({ fact }) => fact);
@@ -148,7 +146,7 @@ function appendStep<Json>(
             after: placed(before, added, true, found),
             facts: facts.map((fact) => rows.encode(fact)),
             commitId: commit[0]?.commitId ?? '',
-            once: once.find(([, at]) => at === first)?.[0],
+            once: commit[0]?.once,
             text: version === 0 ? textOfFirst(facts) : undefined,
           },
         ],

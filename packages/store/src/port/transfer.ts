@@ -9,8 +9,11 @@ export interface StoredTask {
   readonly row: TaskRow;
   readonly webhooks: readonly WebhookRow[];
   readonly snapshot?: Snapshot | undefined;
-  /** The `once` keys that its facts tell, each with its position. */
-  readonly once: readonly (readonly [key: string, version: number])[];
+}
+
+/** A fact with the `once` key of its commit, if it is the first one of a commit that has a key. */
+interface KeyedFact extends StoredFact {
+  readonly once?: string;
 }
 
 /**
@@ -29,11 +32,14 @@ export interface Transfer {
   /** A task by its name; undefined if it was deleted meanwhile. */
   read(name: TaskName): Promise<StoredTask | undefined>;
 
+  /** Up to `limit` facts after a position, in order. */
+  facts(name: TaskName, after: number, limit: number): Promise<readonly KeyedFact[]>;
+
   /**
-   * Adds facts after a position, each with its commit. The task is no log until it is put. Rejects with `VERSION_CONFLICT`
-   * where the log has another length. `once`: keys of these facts, or of others too.
+   * Adds facts, each with its commit. The task is no log until it is put. Rejects with `VERSION_CONFLICT` where the log
+   * has another length than up to them.
    */
-  append(name: TaskName, facts: readonly StoredFact[], once: StoredTask['once']): Promise<void>;
+  append(name: TaskName, facts: readonly KeyedFact[]): Promise<void>;
 
   /** Puts a task whose facts are there, with its webhooks, in place of the one that is there. */
   put(task: StoredTask): Promise<void>;

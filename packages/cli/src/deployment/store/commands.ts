@@ -115,10 +115,12 @@ const countsOf = (tasks: number, facts: number, records: number) =>
 
 async function importAll(context: RunContext<StoreFlags>, file: string): Promise<void> {
   const { options, output, io } = context;
-  const { importStore } = await import('./import-store.ts');
-  const { store } = await openStore(options.store, io.cwd, true);
+  const { checkFile, importStore } = await import('./import-store.ts');
   const path = resolve(io.cwd, file);
-  const { tasks, facts, records } = await context
+  // Before a new store is made.
+  const { tasks, facts, records } = await checkFile(path);
+  const { store } = await openStore(options.store, io.cwd, true);
+  await context
     .withProgress(false, (line) =>
       importStore(store, path, (done) => line?.update(`${done} tasks`, undefined)),
     )
@@ -155,7 +157,10 @@ async function copy(context: RunContext<CopyFlags>): Promise<void> {
 }
 
 async function unfreeze(context: RunContext<StoreFlags>): Promise<void> {
-  await withStore(context, async ({ transfer }) => transfer?.freeze?.(0));
+  await withStore(context, async ({ transfer, probe }) => {
+    await transfer?.freeze?.(0);
+    await probe?.();
+  });
   context.output.result({ takesWrites: true }, [['Takes writes', true]]);
 }
 

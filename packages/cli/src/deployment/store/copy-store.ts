@@ -47,7 +47,7 @@ export async function copyStore(from: TaskStore, to: TaskStore, options: CopyOpt
   await mark(from, to, target);
   let passes = 0;
   const pass = async (deadline?: number) => {
-    const made = await copyOnce({ from, to, source, target, signal, deadline });
+    const made = await copyOnce({ source, target, signal, deadline });
     passes++;
     onPass?.(made);
     return made;
@@ -67,8 +67,9 @@ export async function copyStore(from: TaskStore, to: TaskStore, options: CopyOpt
     await pass(began + stopMs);
     const { changed } = await pass(began + stopMs);
     if (changed > 0) throw new Error(`${changed} tasks and records are not the same after the last pass`);
-    await target.putRecord(marker);
+    // In this order: killed between, the next one ends it.
     await source.freeze?.(Number.POSITIVE_INFINITY);
+    await target.putRecord(marker);
   } catch (error) {
     await source.freeze?.(0);
     throw error;
@@ -86,8 +87,6 @@ async function mark(from: TaskStore, to: TaskStore, target: Transfer): Promise<v
 }
 
 interface Copying {
-  readonly from: TaskStore;
-  readonly to: TaskStore;
   readonly source: Transfer;
   readonly target: Transfer;
   readonly signal: AbortSignal | undefined;
@@ -142,30 +141,27 @@ const lasting = (row: StoredTask['row'], webhooks: StoredTask['webhooks'] = []):
     webhooks.map((webhook) => ({ ...webhook, revision: 0, readyAt: 0 })),
   ]);
 
-/** Again, where the task was written or deleted meanwhile. */
-async function copyTask(copying: Copying, name: StoredTask['row'], attempts = 3): Promise<void> {
-  const { from, source, target } = copying;
+async function copyTask(copying: Copying, name: StoredTask['row']): Promise<void> {
+  const { source, target } = copying;
+  const task = await source.read(name);
+  if (!task) return;
   try {
-    const task = await source.read(name);
-    if (!task) return;
     const after = await lengthOf(copying, task);
-    for await (const facts of factsOf(from, task, after)) await target.append(task.row, facts, task.once);
+    for await (const facts of factsOf(source, task, after)) await target.append(task.row, facts);
     await target.put(task);
   } catch (error) {
-    if (attempts === 0 || !StoreError.is(error, 'VERSION_CONFLICT')) throw error;
-    await copyTask(copying, name, attempts - 1);
+    // Deleted meanwhile: the next pass sees it.
+    if (!StoreError.is(error, 'VERSION_CONFLICT')) throw error;
   }
 }
 
 /** How many facts of a log the target has. Facts of another log are deleted there. */
-async function lengthOf({ from, to, target }: Copying, { row }: StoredTask): Promise<number> {
+async function lengthOf({ source, target }: Copying, { row }: StoredTask): Promise<number> {
   const [there] = await target.find([row]);
   const version = there?.row?.version ?? 0;
   if (version === 0) return 0;
-  const { scope, taskId } = row;
-  const read = async (store: TaskStore) =>
-    (await store.readFacts(scope, taskId, version - 1, 1))[0]?.commitId;
-  if (version <= row.version && (await read(from)) === (await read(to))) return version;
+  const read = async (transfer: Transfer) => (await transfer.facts(row, version - 1, 1))[0]?.commitId;
+  if (version <= row.version && (await read(source)) === (await read(target))) return version;
   await target.remove(row);
   return 0;
 }

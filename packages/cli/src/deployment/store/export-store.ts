@@ -1,9 +1,9 @@
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import type { StoredFact, TaskStore } from '@batonjs/store';
+import type { TaskStore } from '@batonjs/store';
 import type { StoredTask } from '@batonjs/store/rules';
 import { CliError, usage } from '../../errors/cli-error.ts';
 import { type Counts, format, LineWriter, longestLine, readLines } from './lines.ts';
-import { factsOf, pagesOf, recordsOf, transferOf } from './read-store.ts';
+import { factsOf, type KeyedFact, pagesOf, recordsOf, transferOf } from './read-store.ts';
 
 export interface ExportOptions {
   /** Only tasks and records of these scopes. */
@@ -44,12 +44,20 @@ export async function exportStore(
       for (const row of rows.filter(isWanted)) {
         const task = await transfer.read(row);
         if (!task) continue;
+        const [before, { sum }] = [at, writer];
+        let left = task.row.version;
         write({ task: lined(withoutSecrets ? openTask(task) : task) });
-        counts.tasks++;
-        for await (const facts of factsOf(store, task)) {
+        for await (const facts of factsOf(transfer, task)) {
           write({ facts: withoutSecrets ? facts.map(openFact) : facts });
-          counts.facts += facts.length;
+          left -= facts.length;
         }
+        if (left > 0) {
+          // Deleted meanwhile: other lines take the place of these.
+          [at, writer.sum] = [before, sum];
+          continue;
+        }
+        counts.tasks++;
+        counts.facts += task.row.version;
       }
       write({ page: next ?? null });
       onProgress?.(counts);
@@ -60,6 +68,7 @@ export async function exportStore(
       counts.records++;
     }
     write({ end: { tasks: counts.tasks, facts: counts.facts, records: counts.records } });
+    ftruncateSync(file, at);
     return counts;
   } finally {
     closeSync(file);
@@ -81,7 +90,7 @@ const openTask = ({ snapshot: _, webhooks, ...task }: StoredTask): StoredTask =>
   })),
 });
 
-const openFact = (stored: StoredFact): StoredFact =>
+const openFact = (stored: KeyedFact): KeyedFact =>
   stored.fact.type === 'memory-changed' ? { ...stored, fact: { ...stored.fact, changes: {} } } : stored;
 
 /** How far a file is that an export has begun: up to its last whole page. */

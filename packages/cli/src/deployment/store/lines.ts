@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { StoredFact } from '@batonjs/store';
 import type { StoredTask, Transfer } from '@batonjs/store/rules';
 import { CliError } from '../../errors/cli-error.ts';
+import type { KeyedFact } from './read-store.ts';
 
 /** The format of the lines that this release writes. */
 export const format = 1;
@@ -31,7 +31,7 @@ export type Line =
       };
     }
   | { readonly task: StoredTask }
-  | { readonly facts: readonly StoredFact[] }
+  | { readonly facts: readonly KeyedFact[] }
   | { readonly record: RecordRow }
   /** Tasks of pages before this one are complete; an export goes on here. Absent: records follow. */
   | { readonly page: string | null }

@@ -1,6 +1,8 @@
-import type { StoredFact, TaskStore } from '@batonjs/store';
+import type { TaskStore } from '@batonjs/store';
 import type { StoredTask, Transfer } from '@batonjs/store/rules';
 import { usage } from '../../errors/cli-error.ts';
+
+export type KeyedFact = Awaited<ReturnType<Transfer['facts']>>[number];
 
 /** How many rows a page has, about. */
 export const pageSize = 500;
@@ -15,18 +17,13 @@ export function transferOf({ transfer }: TaskStore): Transfer {
   return transfer;
 }
 
-/** The pages of all tasks, the next one being read while one is used. `from`: where they begin. */
+/** The pages of all tasks. `from`: where they begin. */
 export async function* pagesOf({ tasks }: Transfer, from?: string) {
-  let next: ReturnType<Transfer['tasks']> | undefined = tasks(from, pageSize);
-  try {
-    while (next) {
-      const page: Awaited<typeof next> = await next;
-      next = page.next === undefined ? undefined : tasks(page.next, pageSize);
-      yield page;
-    }
-  } finally {
-    // A reader that has enough leaves one that is not awaited.
-    next?.catch(() => {});
+  for (let at = from; ; ) {
+    const page = await tasks(at, pageSize);
+    yield page;
+    at = page.next;
+    if (at === undefined) return;
   }
 }
 
@@ -42,15 +39,15 @@ export async function* recordsOf({ records }: Transfer) {
 
 /** The facts of a task after a position, a few at a time. */
 export async function* factsOf(
-  store: TaskStore,
-  { row: { scope, taskId, version } }: Pick<StoredTask, 'row'>,
+  transfer: Transfer,
+  { row }: StoredTask,
   after = 0,
-): AsyncGenerator<StoredFact[]> {
-  for (let at = after; at < version; ) {
-    const facts = await store.readFacts(scope, taskId, at, Math.min(mostFacts, version - at));
+): AsyncGenerator<KeyedFact[]> {
+  for (let at = after; at < row.version; ) {
+    const facts = await transfer.facts(row, at, Math.min(mostFacts, row.version - at));
     // Deleted meanwhile.
     if (facts.length === 0) return;
-    let some: StoredFact[] = [];
+    let some: KeyedFact[] = [];
     let characters = 0;
     for (const fact of facts) {
       some.push(fact);

@@ -1,8 +1,8 @@
 import { tryJson } from '@batonjs/protocol/json';
-import type { StoredFact, TaskStore } from '@batonjs/store';
+import type { TaskStore } from '@batonjs/store';
 import { checkLog, type StoredTask, type Transfer } from '@batonjs/store/rules';
 import type { Counts } from './lines.ts';
-import { factsOf, pagesOf, recordsOf, transferOf } from './read-store.ts';
+import { factsOf, type KeyedFact, pagesOf, recordsOf, transferOf } from './read-store.ts';
 
 /** A damaged task or record, and how it is. */
 export interface Damage {
@@ -30,7 +30,7 @@ export async function verifyStore(
   for await (const { rows } of pagesOf(transfer)) {
     for (const row of rows) {
       counts.tasks++;
-      const why = await damageOf(store, transfer, row, counts).catch((error: Error) => error.message);
+      const why = await damageOf(transfer, row, counts).catch((error: Error) => error.message);
       if (why !== undefined) found({ of: row.taskId, scope: row.scope, why });
     }
     onProgress?.(counts);
@@ -44,16 +44,15 @@ export async function verifyStore(
 
 /** The damage of a task; undefined: it has none, or is gone. */
 async function damageOf(
-  store: TaskStore,
   transfer: Transfer,
   name: StoredTask['row'],
   counts: { facts: number },
 ): Promise<string | undefined> {
   const task = await transfer.read(name);
   if (!task) return undefined;
-  const { row, webhooks, snapshot, once } = task;
-  const facts: StoredFact[] = [];
-  for await (const some of factsOf(store, task)) facts.push(...some);
+  const { row, webhooks, snapshot } = task;
+  const facts: KeyedFact[] = [];
+  for await (const some of factsOf(transfer, task)) facts.push(...some);
   counts.facts += facts.length;
   const { version, head } = row;
   if (facts.length < version)
@@ -61,7 +60,7 @@ async function damageOf(
   if (row.webhooks !== webhooks.length)
     return `it has ${webhooks.length} webhooks, and counts ${row.webhooks}`;
   if (!head) return version === 0 ? undefined : 'its head is missing';
-  if (once.some(([, at]) => facts[at - 2] && facts[at - 2]?.commitId === facts[at - 1]?.commitId))
+  if (facts.some(({ once, commitId }, n) => once && facts[n - 1]?.commitId === commitId))
     return 'a key under which a commit counts once names the middle of one';
   const [found] = checkLog({ head, snapshot, facts });
   return found?.[1];
