@@ -26,12 +26,15 @@ export interface ChaosReport {
   readonly logs: readonly KeptLog[];
 }
 
-/** What happens to the processes while clients work. `kill`: kills or stops that many at random, one after the other. */
+/**
+ * What happens to the processes while clients work. `kill`: kills or stops that many at random, one after the other.
+ * Resolves to where the tasks are in the end, too, if they were moved.
+ */
 export type Events = (
   fleet: Fleet,
   kill: (kills: number) => Promise<Kills>,
   location: string,
-) => Promise<Kills>;
+) => Promise<Kills & Partial<Pick<ServerOrders, 'store' | 'location'>>>;
 
 /** Too late to begin anything: the run is over. */
 class Over extends Error {}
@@ -57,6 +60,7 @@ export async function chaos(options: ChaosOptions, events?: Events): Promise<Cha
   const complaints: Violation[] = [];
   const underWay = new Set<TaskClient>();
   const ended: Promise<void>[] = [];
+  let at = { store: name, location: place.location };
   let plans = 0;
   let begins = true;
   const lateness = Promise.withResolvers<void>();
@@ -102,7 +106,7 @@ export async function chaos(options: ChaosOptions, events?: Events): Promise<Cha
     await fleet.start(options.processes);
     let opened: TaskStore | undefined;
     const read = async () => {
-      opened ??= await medium.open(place.location);
+      opened ??= await mediumOf(at.store).open(at.location);
       return readLogs(opened, scopes);
     };
     const stop = new AbortController();
@@ -129,7 +133,9 @@ export async function chaos(options: ChaosOptions, events?: Events): Promise<Cha
         crash: place.crash,
         enough: () => performance.now() > end || stop.signal.aborted || (!!sabotage && complaints.length > 0),
       });
-    const { kills, storeKills } = await (events ? events(fleet, kill, place.location) : kill(options.kills));
+    const happened = await (events ? events(fleet, kill, place.location) : kill(options.kills));
+    const { kills, storeKills, ...moved } = happened;
+    at = { ...at, ...moved };
     stop.abort();
     await glancing;
 

@@ -26,7 +26,7 @@ interface Orders {
 /** The server processes of a run. */
 export class Fleet {
   readonly #source: URL;
-  readonly #orders: Orders;
+  #orders: Orders;
   readonly #members: Member[] = [];
   #program = '';
   #started = 0;
@@ -81,9 +81,10 @@ export class Fleet {
 
   /**
    * Lets some of them, by their numbers, end by themselves (SIGTERM). Then starts as many that run `program`, and resolves when
-   * these listen. Nobody may kill or stop others meanwhile.
+   * these listen. Nobody may kill or stop others meanwhile. `orders`: told to all that start from then on.
    */
-  async replace(numbers: readonly number[], program: string): Promise<void> {
+  async replace(numbers: readonly number[], program: string, orders: object = {}): Promise<void> {
+    this.#orders = { ...this.#orders, ...orders };
     const members = this.#members.filter((_, n) => numbers.includes(n));
     const ended = members.map(async (member) => {
       member.state = 'starting';

@@ -154,7 +154,11 @@ const releases = {
 
 export type Release = 'this' | keyof typeof releases;
 
-const programs = ['scripts/chaos/server.ts', 'scripts/upgrade/{read-all,rehearse}.ts'];
+const programs = [
+  'packages/cli/src/main.ts',
+  'scripts/chaos/server.ts',
+  'scripts/upgrade/{read-all,rehearse}.ts',
+];
 
 /**
  * A program of the rehearsal as a release has it: built from the sources as they are, with their changes. `path`: below the
