@@ -42,7 +42,7 @@ interface Delivering extends DeliveryDependencies {
 
 /**
  * Moves one webhook further in the log: posts the updates that it wants, in order, and records its position. Rejects if
- * the store does not answer; then the claim runs out and the rest is delivered again.
+ * the store does not answer; then the rest is delivered again once the claim is given back or runs out.
  */
 export async function deliver(
   delivery: Delivery,

@@ -134,13 +134,13 @@ export class Deliverer {
     return deliveries.length;
   }
 
-  #giveBack(delivery: Delivery): Promise<boolean> {
+  #giveBack(delivery: Delivery, waitMs = 0, attempts = delivery.push.attempts): Promise<boolean> {
     const { push, clock } = this.#dependencies;
-    const { attempts } = delivery.push;
-    return push.store.advance(delivery, { retryAt: isoTime(clock.now()), attempts });
+    return push.store.advance(delivery, { retryAt: isoTime(clock.now() + waitMs), attempts });
   }
 
   async #run(delivery: Delivery): Promise<void> {
+    const { push, clock } = this.#dependencies;
     const { taskId, id } = delivery.push;
     const host = hostOf(delivery.push);
     try {
@@ -158,6 +158,9 @@ export class Deliverer {
       if (progress.tookOne) await this.#retryNow(this.#failing.takeEarly(host));
     } catch (error) {
       this.#dependencies.report('Could not record a delivery', { taskId, configId: id, error });
+      const waitMs = backoffMs(1, backoffOf(push.options.retry), clock.random);
+      // It may be at a later update by now, with which no attempt has failed.
+      await this.#giveBack(delivery, waitMs, 0).catch(() => {});
     }
   }
 
@@ -182,8 +185,7 @@ export class Deliverer {
         ? backoffMs(Math.min(failures, failuresThatCount) + 1, backoffOf(push.options.retry), clock.random)
         : pollMs * clock.random();
     if (failures > 0) this.#failing.postponed(delivery.push);
-    const outcome = { retryAt: isoTime(clock.now() + wait), attempts: delivery.push.attempts };
-    await push.store.advance(delivery, outcome);
+    await this.#giveBack(delivery, wait);
     this.#claimIn(wait);
   }
 

@@ -2,6 +2,7 @@ import type { PushConfig } from '@batonjs/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { eventually } from '../../../../test/kit/until.ts';
+import { Peers } from '../../src/base/store/peers.ts';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
 import type { PushConfigName } from '../../src/webhooks/hosts/failing-webhooks.ts';
 import type { PushOptions } from '../../src/webhooks/push-options.ts';
@@ -28,13 +29,19 @@ function delivererOn(options: PushOptions = {}, faults: Partial<Store> = {}, ran
       return retry(names);
     },
     advance: (advance) => faults.advance ?? advance,
+    readFacts: (read) => faults.readFacts ?? read,
+    listRecords: (list) => faults.listRecords ?? list,
     subscribe: (subscribe) => faults.subscribe ?? subscribe,
   });
   const { dependencies } = bench;
   const deliverer = new Deliverer({
     ...dependencies,
     store: watched,
-    push: { ...dependencies.push, store: watched },
+    push: {
+      ...dependencies.push,
+      store: watched,
+      peers: options.sign && new Peers('q', { name: 'p', options: {} }, { ...dependencies, store: watched }),
+    },
   });
   onTestFinished(() => deliverer.close(0));
   return { ...bench, deliverer, limits, hurried };
@@ -229,6 +236,29 @@ describe('a deliverer whose store fails', () => {
       expect(log).toEqual(['w0', 'w1'].map((configId) => [message, { taskId: 't', configId, error }])),
     );
   });
+
+  it.each<[string, keyof Store, PushOptions]>([
+    ['read the log', 'readFacts', {}],
+    ['record the outcome', 'advance', {}],
+    ['ask who else may deliver', 'listRecords', { allow: [], sign: () => ({}) }],
+  ])(
+    'gives a claim back with which it could not %s, instead of keeping it to its end',
+    async (_, call, options) => {
+      const hook = await webhook();
+      const faults: Partial<Store> = {
+        [call]() {
+          delete faults[call];
+          return fail();
+        },
+      };
+      const { deliverer, store, log } = delivererOn(options, faults);
+      await updated(store, [push(hook.url(), 'w', { cursor: 0, attempts: 3 })]);
+      deliverer.start();
+      const [back] = await waiting(store, 1);
+      expect(back).toMatchObject({ cursor: 0, attempts: 0, retryAt: new Date(begin + 500).toISOString() });
+      expect(log).toEqual([['Could not record a delivery', { taskId: 't', configId: 'w', error }]]);
+    },
+  );
 });
 
 describe('a deliverer that closes', () => {

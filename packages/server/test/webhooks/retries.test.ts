@@ -1,15 +1,15 @@
-import { backoffMs } from '@batonjs/protocol/timing';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { frequentPolls } from '../../../../test/kit/frequent-polls.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { completed, taskAgent, working } from '../../src/index.ts';
+import { outcomeOf } from '../../src/webhooks/attempt-outcome.ts';
 import { HostShares } from '../../src/webhooks/hosts/host-shares.ts';
-import { backoffOf } from '../../src/webhooks/push-options.ts';
 import { registered } from './kit/push-config.ts';
 import { begin, create, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';
 import { heard } from './kit/settings.ts';
+import { begin as startedAt, status } from './kit/stored-task.ts';
 import { webhook } from './kit/webhook.ts';
 
 const now = Date.UTC(2026, 5, 1);
@@ -65,12 +65,16 @@ describe('what a webhook asks for with Retry-After [R-PUSH-27]', () => {
 });
 
 describe('the wait before another attempt [R-PUSH-26]', () => {
-  const retry = { baseDelayMs: 1_000, maxDelayMs: 10_000, maxAttempts: 9, maxRejections: 9, maxAgeMs: 1 };
-  const waitMs = (failures: number, random: number) => backoffMs(failures, backoffOf(retry), () => random);
+  const retry = { baseDelayMs: 1_000, maxDelayMs: 10_000, maxAttempts: 99, maxRejections: 9, maxAgeMs: 1 };
+  const waitMs = (attempts: number, random: number) => {
+    const found = { fact: status(), attempts, rejections: 0, now: startedAt, random: () => random };
+    const outcome = outcomeOf({ delivered: false, reason: 'answered 500', retry: 'yes' }, found, retry);
+    return Date.parse(Object(outcome).retryAt) - startedAt;
+  };
 
   it('is random below a bound that doubles and ends somewhere', () => {
-    expect([0, 1, 2, 3, 4, 5, 60].map((n) => waitMs(n, 1))).toEqual([
-      1_000, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000,
+    expect([1, 2, 3, 4, 5, 60].map((n) => waitMs(n, 1))).toEqual([
+      1_000, 2_000, 4_000, 8_000, 10_000, 10_000,
     ]);
     expect(waitMs(3, 0.25)).toBe(1_000);
   });
