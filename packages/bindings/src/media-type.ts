@@ -1,10 +1,10 @@
 import { A2AError } from '@batonjs/protocol/errors';
-import { A2A_JSON, JSON_TYPE } from '@batonjs/protocol/headers';
+import { A2A_JSON, JSON_TYPE, mediaTypeOf } from '@batonjs/protocol/headers';
 import type { HttpRequest } from './http.ts';
 
 /** Throws `CONTENT_TYPE_NOT_SUPPORTED` unless the body is declared as JSON; parameters such as `charset` are ignored. Spec: §5.4. */
 export function requireJson({ headers }: HttpRequest): void {
-  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  const type = mediaTypeOf(headers['content-type']);
   if (type === JSON_TYPE || type === A2A_JSON) return;
   const given = type ? `is ${type.slice(0, 100)}` : 'is missing';
   throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `The Content-Type ${given}; send ${JSON_TYPE}`);

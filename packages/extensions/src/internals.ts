@@ -11,4 +11,5 @@ export {
   logError,
   ofFrontDoor,
 } from './front/front-door.ts';
+export { refused } from './front/refused.ts';
 export { type ReadSchema, readJsonSchema } from './json-schema/read-json-schema.ts';

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { isLoopback } from '@batonjs/protocol/headers';
 
 /** What the program was told. */
 export interface Flags {
@@ -34,8 +35,6 @@ Serves the agent as an MCP server over stdio: each of its skills is a tool.
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
-
-const isLoopback = (host: string): boolean => ['127.0.0.1', 'localhost', '::1'].includes(host);
 
 /** The environment variables of the program. */
 type Environment = Readonly<Record<string, string | undefined>>;

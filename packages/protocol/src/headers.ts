@@ -55,6 +55,13 @@ export const A2A_JSON = 'application/a2a+json';
 /** Media type of JSON-RPC bodies and of agent cards. */
 export const JSON_TYPE = 'application/json';
 
+/** The media type in a header `Content-Type`, in lower case and without parameters; empty if there is none. */
+export const mediaTypeOf = (contentType: string | null | undefined): string =>
+  (contentType ?? '').split(';', 1).join().trim().toLowerCase();
+
+/** Whether a media type is JSON, such as `application/json` or `application/problem+json`. */
+export const isJsonType = (type: string): boolean => /^application\/(.+\+)?json$/.test(type);
+
 /** Media type of streams. */
 export const EVENT_STREAM = 'text/event-stream';
 

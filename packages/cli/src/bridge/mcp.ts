@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
+import { isLoopback } from '@batonjs/protocol/headers';
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
 import { addAgentFlags, addExample, type CommonOptions } from '../flags/agent-flags.ts';
@@ -53,7 +54,7 @@ export function addMcp(program: Command, run: Run): void {
 async function serve(context: RunContext<McpFlags>): Promise<void> {
   const { options, output, io } = context;
   const { http: port, host, allowHost: allowedHosts = [], wait: waitMs, retention: retentionMs } = options;
-  const isLocal = ['127.0.0.1', 'localhost', '::1'].includes(host);
+  const isLocal = isLoopback(host);
   if (port === undefined && (!isLocal || allowedHosts.length > 0))
     throw usage('--host and --allow-host need --http');
   if (!isLocal && allowedHosts.length === 0)

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import { text } from 'node:stream/consumers';
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
 import { BARE_NOTIFICATION_TOKEN, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
+import { readText } from '@batonjs/protocol/json';
 import type { Command } from 'commander';
 import {
   addAgentFlags,
@@ -122,12 +122,12 @@ async function receive(context: RunContext<PushFlags>): Promise<void> {
     const given =
       request.headers[NOTIFICATION_TOKEN.toLowerCase()] ??
       request.headers[BARE_NOTIFICATION_TOKEN.toLowerCase()];
-    const isTooLong = Number(request.headers['content-length'] ?? 0) > largest;
-    const status =
-      request.method !== 'POST' ? 405 : token !== undefined && given !== token ? 401 : isTooLong ? 413 : 200;
-    if (status !== 200) return void response.writeHead(status).end();
+    const isRefused = token !== undefined && given !== token;
+    if (request.method !== 'POST' || isRefused) return void response.writeHead(isRefused ? 401 : 405).end();
     try {
-      showEvent(output, JSON.parse(await text(request)));
+      const body = await readText(request.iterator({ destroyOnReturn: false }), largest);
+      if (body === undefined) return void response.writeHead(413, { connection: 'close' }).end();
+      showEvent(output, JSON.parse(body));
       response.writeHead(200).end();
       received += 1;
     } catch {

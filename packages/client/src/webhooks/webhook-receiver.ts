@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ClientCompatibility, parseAnswer } from '@batonjs/bindings';
-import { A2A_JSON, DELIVERY_ID, JSON_TYPE } from '@batonjs/protocol/headers';
+import { A2A_JSON, DELIVERY_ID, JSON_TYPE, mediaTypeOf } from '@batonjs/protocol/headers';
 import { guardHook } from '@batonjs/protocol/hooks';
 import { chunksOf, readText } from '@batonjs/protocol/json';
 import type { AgentEvent } from '../replies/agent-reply.ts';
@@ -55,7 +55,7 @@ export function webhookReceiver(options: WebhookReceiverOptions): WebhookReceive
     read: () => Promise<string | undefined>,
   ) {
     if (method !== 'POST') return 405;
-    const type = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+    const type = mediaTypeOf(headers.get('content-type'));
     if (type !== A2A_JSON && type !== JSON_TYPE) return 415;
     if (!(await isGenuine.byHeaders(headers))) return 401;
     const body = await read().catch(() => '');

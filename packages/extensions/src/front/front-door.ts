@@ -1,6 +1,6 @@
 import { type AgentClient, connect } from '@batonjs/client';
-import { A2AError, errorTable } from '@batonjs/protocol/errors';
-import { AGENT_CARD_PATH } from '@batonjs/protocol/headers';
+import { A2AError } from '@batonjs/protocol/errors';
+import { AGENT_CARD_PATH, JSON_TYPE, mediaTypeOf } from '@batonjs/protocol/headers';
 import { guardHook } from '@batonjs/protocol/hooks';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
 import {
@@ -12,6 +12,7 @@ import {
   readBody,
 } from '@batonjs/server/adapter';
 import { insideOf } from '@batonjs/server/internals';
+import { refused } from './refused.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 type Handle = AgentServer['handle'];
@@ -216,8 +217,8 @@ async function readJson(
   ask: () => Promise<unknown>,
 ): Promise<unknown> {
   // A page of another origin may send other types without being asked first.
-  if (!/^application\/json\s*(;|$)/i.test(exchange.headers['content-type'] ?? ''))
-    throw new A2AError('UNSUPPORTED_MEDIA_TYPE', 'The body has the type application/json');
+  if (mediaTypeOf(exchange.headers['content-type']) !== JSON_TYPE)
+    throw new A2AError('UNSUPPORTED_MEDIA_TYPE', `The body has the type ${JSON_TYPE}`);
   if (isLarge(exchange)) await ask();
   const options = { limits: { bodyBytes, jsonDepth: 100, jsonValues: maxValues } };
   const body = await readBody(exchange, { options, logger: () => {}, requestId: '', ask });
@@ -227,17 +228,9 @@ async function readJson(
 
 /** The reply to a request that was refused. Of errors that are no fault of the caller it says only their kind. */
 function refusal(error: unknown, onError: (error: unknown) => void, refusals: 'json' | 'text'): FrontReply {
-  const row = A2AError.is(error) ? errorTable[error.reason] : undefined;
-  if (!A2AError.is(error) || !row || row.http >= 500) onError(error);
-  const isShown = A2AError.is(error) && row !== undefined && row.status !== 'INTERNAL';
-  const status = row?.http ?? 500;
-  const { challenge = status === 401 ? 'Bearer' : undefined, retryAfter } = A2AError.is(error) ? error : {};
+  const { row, shown, headers } = refused(error, onError);
   const type = refusals === 'json' ? 'application/json' : 'text/plain; charset=utf-8';
-  const headers: Record<string, string> = { 'content-type': type };
-  if (challenge) headers['www-authenticate'] = challenge;
-  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
-  const shown = isShown
-    ? { code: error.reason, message: error.message }
-    : { code: 'INTERNAL', message: 'Internal error' };
-  return { status, headers, body: refusals === 'json' ? JSON.stringify({ error: shown }) : shown.message };
+  const { reason: code = 'INTERNAL', message = 'Internal error' } = shown ?? {};
+  const body = refusals === 'json' ? JSON.stringify({ error: { code, message } }) : message;
+  return { status: row.http, headers: { 'content-type': type, ...headers }, body };
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { JSON_TYPE, mediaTypeOf } from '@batonjs/protocol/headers';
 import { tryJson } from '@batonjs/protocol/json';
 import { RequestError } from './reply.ts';
 
@@ -7,7 +8,7 @@ const maxBytes = 24 * 1024 * 1024;
 
 /** The body of a request as JSON. A parser of the framework may have read it. Rejects with a `RequestError`. */
 export async function readJson(request: IncomingMessage & { readonly body?: unknown }): Promise<unknown> {
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
+  if (mediaTypeOf(request.headers['content-type']) !== JSON_TYPE)
     throw new RequestError(415, 'The body must be JSON');
   if (request.readableEnded) return request.body;
   const chunks: Buffer[] = [];

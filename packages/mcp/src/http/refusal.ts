@@ -1,4 +1,5 @@
-import { A2AError, ClientError } from '@batonjs/client';
+import { ClientError } from '@batonjs/client';
+import { refused } from '@batonjs/extensions/internals';
 import { errorTable } from '@batonjs/protocol/errors';
 import type { OnError } from '../translation/failures.ts';
 
@@ -16,20 +17,9 @@ export const errorResponse = (
  * of other errors only their kind. `onError` sees every error that is no fault of the caller.
  */
 export function refusal(error: unknown, onError: OnError): Response {
-  const row = A2AError.is(error) ? errorTable[error.reason] : undefined;
-  if (!A2AError.is(error) || !row || row.status === 'INTERNAL') {
-    onError(error);
-    return ClientError.is(error)
-      ? errorResponse(502, internalError, `The agent cannot be called (${error.code})`)
-      : errorResponse(500, internalError, 'Internal error');
-  }
-  if (row.http >= 500) onError(error);
-  const { challenge = row.http === 401 ? 'Bearer' : undefined, retryAfter } = error;
-  return errorResponse(row.http, row.jsonRpc, error.message, {
-    // RFC 9110 §15.5.2: a reply with the status 401 has a challenge.
-    ...(challenge && { 'www-authenticate': challenge }),
-    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
-  });
+  const { row, shown, headers } = refused(error, onError);
+  if (shown) return errorResponse(row.http, row.jsonRpc, shown.message, headers);
+  return ClientError.is(error)
+    ? errorResponse(502, errorTable.INTERNAL_ERROR.jsonRpc, `The agent cannot be called (${error.code})`)
+    : errorResponse(500, errorTable.INTERNAL_ERROR.jsonRpc, 'Internal error');
 }
-
-const internalError = -32_603;

@@ -7,6 +7,7 @@ export {
   parseJson,
   sseHeaders,
   sseHeartbeat,
+  toHeaders,
 } from '@batonjs/bindings';
 export { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
 /** For packages that watch a server. */

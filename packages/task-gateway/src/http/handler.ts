@@ -1,5 +1,6 @@
 import type { HttpReply } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
+import { isJsonType, mediaTypeOf } from '@batonjs/protocol/headers';
 import type { Authenticate, Caller, Handle, HttpExchange, Logger } from '@batonjs/server';
 import { readBody } from '@batonjs/server/adapter';
 import { GatewayRefusal, isFault, toWireError } from '../tasks/gateway-refusal.ts';
@@ -133,8 +134,7 @@ async function history({ exchange, caller, taskId }: Parameters<Route>[0], { ser
 const jsonLimits = { jsonDepth: 64, jsonValues: 20_000 };
 
 async function readJson(exchange: HttpExchange, { bodyBytes, logger }: HandlerSettings): Promise<unknown> {
-  const [mediaType = ''] = (exchange.headers['content-type'] ?? '').split(';');
-  if (!/^application\/([\w.-]+\+)?json$/i.test(mediaType.trim()))
+  if (!isJsonType(mediaTypeOf(exchange.headers['content-type'])))
     throw new A2AError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json');
   const options = { limits: { ...jsonLimits, bodyBytes } };
   // The caller is authenticated by now, so a long body needs no further question.

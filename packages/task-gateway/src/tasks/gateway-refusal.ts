@@ -1,3 +1,4 @@
+import { toHeaders } from '@batonjs/bindings';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
 
@@ -41,7 +42,8 @@ export function toWireError(error: unknown): WireError {
     return { status: statuses[code], code, message, headers: allow ? { allow } : {} };
   }
   if (StoreError.is(error, 'UNAVAILABLE')) return unavailable;
-  const { reason, message, retryAfter, challenge } = A2AError.from(error);
+  const refused = A2AError.from(error);
+  const { reason, message } = refused;
   if (reason === 'MESSAGE_ID_CONFLICT')
     return toWireError(
       new GatewayRefusal('TASK_CONFLICT', 'The task exists with another type or other data'),
@@ -51,10 +53,7 @@ export function toWireError(error: unknown): WireError {
     status: errorTable[reason].http,
     code: isBody ? 'INVALID_REQUEST' : reason,
     message,
-    headers: {
-      ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
-      ...(challenge !== undefined && { 'www-authenticate': challenge }),
-    },
+    headers: toHeaders(refused),
   };
 }
 

@@ -1,3 +1,4 @@
+import { isLoopback } from '@batonjs/protocol/headers';
 import type { PushConfigStore, RecordStore, TaskStore } from '@batonjs/store';
 import type { Logger } from '../hooks/logger.ts';
 import type { Clock } from '../timing/clock.ts';
@@ -129,6 +130,5 @@ export const shareQueue = (store: RecordStore, queue: string, card: string): Pro
 function publicUrl(url: string | undefined): { readonly url?: string } {
   if (url === undefined) return {};
   const { hostname } = new URL(url);
-  const isLocal = hostname === 'localhost' || hostname.startsWith('127.') || hostname === '[::1]';
-  return isLocal ? {} : { url: url.replace(/(?<!\/)\/+$/, '').slice(0, longestText) };
+  return isLoopback(hostname) ? {} : { url: url.replace(/(?<!\/)\/+$/, '').slice(0, longestText) };
 }

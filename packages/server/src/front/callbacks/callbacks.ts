@@ -1,6 +1,6 @@
-import type { HttpReply } from '@batonjs/bindings';
+import { type HttpReply, toHeaders } from '@batonjs/bindings';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
-import { JSON_TYPE } from '@batonjs/protocol/headers';
+import { isJsonType, JSON_TYPE, mediaTypeOf } from '@batonjs/protocol/headers';
 import { describeIssues } from '@batonjs/protocol/json-schema';
 import { bucketOf } from '../../base/caller-rate.ts';
 import type { Dependencies } from '../../operations/call/dependencies.ts';
@@ -65,14 +65,11 @@ async function answer(
     return replyOf(await receiveCallback(token, value, dependencies));
   } catch (error) {
     const wire = toWireError(error, dependencies.logger, { requestId, method, path });
-    const { retryAfter } = wire;
     const code = errorTable[wire.reason].http;
     const reply = isPage
       ? messagePage('That did not work', `${wire.message}.`, { status: code, agent: name })
       : refusal(code, wire.message);
-    return retryAfter === undefined
-      ? reply
-      : { ...reply, headers: { ...reply.headers, 'retry-after': String(retryAfter) } };
+    return { ...reply, headers: { ...reply.headers, ...toHeaders(wire) } };
   }
 }
 
@@ -98,7 +95,7 @@ async function readValue(
   requestId: string,
   { logger, options: { limits, callbacks } }: Dependencies,
 ): Promise<unknown> {
-  if (!/^application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(exchange.headers['content-type'] ?? ''))
+  if (!isJsonType(mediaTypeOf(exchange.headers['content-type'])))
     throw new A2AError('UNSUPPORTED_MEDIA_TYPE', `A callback takes ${JSON_TYPE}`);
   const bodyBytes = callbacks?.bytes ?? 0;
   const options = { limits: { ...limits, bodyBytes } };
