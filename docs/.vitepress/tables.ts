@@ -57,7 +57,7 @@ const optionTables: Readonly<Record<string, readonly [path: string, type: string
   push: [
     ['webhooks/push-options.ts', 'pushOptions', 'push.'],
     ['webhooks/push-options.ts', 'pushRetry', 'push.retry.'],
-    ['webhooks/address-policy/address-policy.ts', 'AddressPolicyOptions', 'push.'],
+    ['webhooks/address-policy/address-policy.ts', 'addressOptions', 'push.'],
   ],
   cors: [['front/http/cors.ts', 'CorsOptions', 'cors.']],
 };

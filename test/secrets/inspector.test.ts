@@ -91,11 +91,8 @@ describe('no secret leaves the inspector', () => {
         await read(`/agents/${agent}/messages`, { parts, taskId: 'none' });
         await read(`/agents/${agent}/tasks/none/cancel`, {});
       }
-      for (const feed of ['feed', 'wire'])
-        secrets.leave(
-          `the ${feed} of ${agent}`,
-          await readFeed(`${url}/agents/${agent}/${feed}`, access, '{'),
-        );
+      for (const feed of [`feed?agent=${agent}`, `agents/${agent}/wire`])
+        secrets.leave(`the feed at ${feed}`, await readFeed(`${url}/${feed}`, access, '{'));
     }
     for (const agent of ['near', 'far']) {
       const path = `${url}/agents/${agent}/tasks/${task.id}/timeline`;

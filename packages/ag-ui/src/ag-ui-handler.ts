@@ -7,9 +7,8 @@ import {
   type FrontDoorOptions,
   type FrontReply,
   frontDoor,
-  ofFrontDoor,
 } from '@batonjs/extensions/internals';
-import { encodeSse, mustKnowOptions, sseHeaders } from '@batonjs/server/adapter';
+import { encodeSse, sseHeaders } from '@batonjs/server/adapter';
 import type { AgUiEvent } from './events.ts';
 import { openRun, type Run, RunRefused, stepsOfRun } from './run.ts';
 import { RunEncoder } from './run-encoder.ts';
@@ -25,8 +24,7 @@ export type AgUiHandlerOptions = FrontDoorOptions;
  * `TypeError` for an option that it does not have.
  */
 export function agUiHandler(agent: FrontAgent, options: AgUiHandlerOptions = {}): FrontDoor {
-  mustKnowOptions(options, ofFrontDoor);
-  return frontDoor(agent, { ...options, refusals: 'json' }, async (asked): Promise<FrontReply> => {
+  return frontDoor(agent, options, 'json', async (asked): Promise<FrontReply> => {
     const { method, path } = asked;
     const [threadId, ...more] = path;
     if (method === 'DELETE' && threadId !== undefined && more.length === 0)

@@ -1,8 +1,8 @@
+import { a2aEnums, a2aMessages } from '@batonjs/protocol/proto-messages';
 import { fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
-import { a2aEnums, a2aMessages } from '../src/wire/a2a-messages.ts';
 import { a2aTypes } from '../src/wire/a2a-service.ts';
 import { decodeMessage } from '../src/wire/decode-message.ts';
 import { encodeMessage } from '../src/wire/encode-message.ts';

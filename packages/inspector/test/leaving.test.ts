@@ -68,8 +68,8 @@ async function serveInspector(what: 'ask' | 'work') {
 
 /** The live pages of the inspector, by the name of the task that they are about. */
 const pages = [
-  ['the list of tasks', () => '/agents/near/feed'],
-  ['the list of tasks of an agent elsewhere', () => '/agents/far/feed'],
+  ['the list of tasks', () => '/feed?agent=near'],
+  ['the list of tasks of an agent elsewhere', () => '/feed?agent=far'],
   ['the log of a task', (id: string) => `/agents/near/tasks/${id}/timeline`],
   ['the recording of a task', (id: string) => `/agents/far/tasks/${id}/timeline`],
   ['the requests to an agent', () => '/agents/far/wire'],
@@ -106,7 +106,7 @@ describe.each(pages)('viewers of a live page that leave: %s', (_, path) => {
 describe('viewers of a live page that leave while the store answers', () => {
   it.each([
     // All wait for one look at what the tasks wait for.
-    ['the list of tasks', () => '/agents/near/feed', { begun: clients, waiting: 1 }],
+    ['the list of tasks', () => '/feed?agent=near', { begun: clients, waiting: 1 }],
     [
       'the log of a task',
       (id: string) => `/agents/near/tasks/${id}/timeline`,

@@ -2,21 +2,24 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AgentServer } from '@batonjs/server';
-import { keepAliveMs, mustKnowOptions, type OptionNames } from '@batonjs/server/adapter';
+import { keepAliveMs, mustKnowOptions, type OptionsOf, withDefaults } from '@batonjs/server/adapter';
 
-/** Where `listenProbes` answers. */
-export interface ProbesOptions {
+/** The options of `listenProbes`, with their defaults. */
+const probesOptions = {
   /** 0, the default, takes any free port. Not the port of the agent: clients reach that one. */
-  readonly port?: number | undefined;
+  port: 0,
   /** `127.0.0.1` by default: this machine only. In a container `0.0.0.0`. */
-  readonly host?: string | undefined;
+  host: '127.0.0.1',
   /** What answers `GET /metrics`: `metricsHandler` of `@batonjs/telemetry`. Default: 404. */
-  readonly metrics?:
+  metrics: undefined as
     | {
         readonly node: (request: IncomingMessage, response: ServerResponse) => unknown;
       }
-    | undefined;
-}
+    | undefined,
+};
+
+/** Where `listenProbes` answers. */
+export type ProbesOptions = OptionsOf<typeof probesOptions>;
 
 /** Probes that are being answered. */
 export interface ListeningProbes {
@@ -25,8 +28,6 @@ export interface ListeningProbes {
   /** Frees the port. Call it last: an orchestrator is told that a process drains by `/readyz`. */
   close(): Promise<void>;
 }
-
-const known: OptionNames<ProbesOptions> = { port: true, host: true, metrics: true };
 
 /**
  * Answers the probes of an orchestrator, on a port of its own, for a server or a worker. `GET /livez` is 200 as long as the
@@ -38,8 +39,8 @@ export async function listenProbes(
   process: Pick<AgentServer, 'readiness'>,
   options: ProbesOptions = {},
 ): Promise<ListeningProbes> {
-  mustKnowOptions(options, known);
-  const { port = 0, host = '127.0.0.1', metrics } = options;
+  mustKnowOptions(options, probesOptions);
+  const { port, host, metrics } = withDefaults(probesOptions, options);
   let hasStarted = false;
 
   async function isReady(): Promise<readonly [status: number, text: string]> {

@@ -1,20 +1,24 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { AgentServer } from '@batonjs/server';
-import { keepAliveMs, mustKnowOptions, type OptionNames } from '@batonjs/server/adapter';
-import { type NodeHandlerOptions, nodeHandler, ofHandler } from './node-handler.ts';
+import { keepAliveMs, mustKnowOptions, type OptionsOf, withDefaults } from '@batonjs/server/adapter';
+import { handlerOptions, nodeHandler } from './node-handler.ts';
+
+/** The options of `listen`, with their defaults. */
+const listenOptions = {
+  ...handlerOptions,
+  /** 0, the default, takes any free port. */
+  port: 0,
+  /** `127.0.0.1` by default: this machine only. Elsewhere give the server its `publicUrl`. */
+  host: '127.0.0.1',
+  /** Connections at a time; more are closed at once. Default 10,000. */
+  connections: 10_000,
+  /** How long a request may take to arrive, in milliseconds; then it is answered 408. Its headers: a quarter. Default 60,000. */
+  requestMs: 60_000,
+};
 
 /** Where `listen` serves an agent. */
-export interface ListenOptions extends NodeHandlerOptions {
-  /** 0, the default, takes any free port. */
-  readonly port?: number | undefined;
-  /** `127.0.0.1` by default: this machine only. Elsewhere give the server its `publicUrl`. */
-  readonly host?: string | undefined;
-  /** Connections at a time; more are closed at once. Default 10,000. */
-  readonly connections?: number | undefined;
-  /** How long a request may take to arrive, in milliseconds; then it is answered 408. Its headers: a quarter. Default 60,000. */
-  readonly requestMs?: number | undefined;
-}
+export type ListenOptions = OptionsOf<typeof listenOptions>;
 
 /** An agent that is being served. */
 export interface Listening {
@@ -26,14 +30,6 @@ export interface Listening {
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
-
-const known: OptionNames<ListenOptions> = {
-  ...ofHandler,
-  port: true,
-  host: true,
-  connections: true,
-  requestMs: true,
-};
 
 /** How long the last answers may take to be sent, in milliseconds. */
 const flushMs = 1_000;
@@ -51,9 +47,9 @@ export async function listen(
   server: Pick<AgentServer, 'handle' | 'close'> & Partial<Pick<AgentServer, 'readiness'>>,
   options: ListenOptions = {},
 ): Promise<Listening> {
-  mustKnowOptions(options, known);
-  const { port = 0, host = '127.0.0.1', path = '/', trustHost = false } = options;
-  const { connections = 10_000, requestMs = 60_000 } = options;
+  mustKnowOptions(options, listenOptions);
+  const complete = withDefaults(listenOptions, options);
+  const { port, host, path, trustHost, connections, requestMs } = complete;
   // Not imported: that would load all of `node:http`, fetch and WebSocket included, and take longer than everything else.
   const { createServer } = process.getBuiltinModule('node:http');
   const timeouts = {

@@ -1,25 +1,31 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AgentServer } from '@batonjs/server';
-import { forwardedScheme, mustHandle, mustKnowOptions, type OptionNames } from '@batonjs/server/adapter';
+import {
+  forwardedScheme,
+  mustHandle,
+  mustKnowOptions,
+  type OptionsOf,
+  withDefaults,
+} from '@batonjs/server/adapter';
 import { answer } from './answer.ts';
 import { dropRest } from './drop-rest.ts';
 import { readIncomingBody } from './incoming-body.ts';
 import { mountOf } from './mount-of.ts';
 
-/** Where a handler serves an agent. */
-export interface NodeHandlerOptions {
+/** The options of a handler, with their defaults. */
+export const handlerOptions = {
   /** The path at which the agent is mounted, such as `/agents/echo`. Default `/`. Requests for other paths get a 404. */
-  readonly path?: string | undefined;
+  path: '/',
   /**
    * Whether the card names the host of the header `Host`, with the scheme of `X-Forwarded-Proto`, for every sender. Only for
    * a server behind a proxy that sets both: otherwise clients choose them, and a card may be cached. Default false. Not
    * needed with `publicUrl`.
    */
-  readonly trustHost?: boolean | undefined;
-}
+  trustHost: false,
+};
 
-/** The options of a handler, by which an unknown one is found. */
-export const ofHandler: OptionNames<NodeHandlerOptions> = { path: true, trustHost: true };
+/** Where a handler serves an agent. */
+export type NodeHandlerOptions = OptionsOf<typeof handlerOptions>;
 
 /**
  * Serves an agent from a server of `node:http` or `node:https`: `createServer(nodeHandler(server))`. The agent's card has
@@ -30,9 +36,9 @@ export function nodeHandler(
   server: Pick<AgentServer, 'handle'>,
   options: NodeHandlerOptions = {},
 ): RequestListener {
-  mustKnowOptions(options, ofHandler);
+  mustKnowOptions(options, handlerOptions);
   mustHandle(server, 'nodeHandler');
-  const { path = '/', trustHost = false } = options;
+  const { path, trustHost } = withDefaults(handlerOptions, options);
   const mount = path.replace(/(?<!\/)\/+$/, '');
   const schemeOf = ({ headers, socket }: IncomingMessage): string => {
     const scheme = trustHost && forwardedScheme(String(headers['x-forwarded-proto']));

@@ -1,23 +1,28 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
-import { createStore, mustKnowOptions } from '@batonjs/store/adapter';
+import { completeOptions, createStore } from '@batonjs/store/adapter';
 import { Cluster } from './cluster/cluster.ts';
 import { Connections, type EtcdTls } from './cluster/connections.ts';
 import { etcdRows } from './etcd-rows.ts';
 import { keysOf } from './layout/keys.ts';
 
-export interface EtcdStoreOptions {
+/** The options, with their defaults. */
+const etcdOptions = {
   /** What all keys of the store begin with, 1 to 256 characters without a slash at the end. Default `baton`. */
-  readonly prefix?: string | undefined;
+  prefix: 'baton',
   /**
    * How long a call may take in all, in milliseconds. Members that do not answer within a quarter of it are given up for
    * another one. Default 5,000: longer than the members take to elect a leader.
    */
-  readonly timeoutMs?: number | undefined;
+  timeoutMs: 5_000,
   /** Certificates in PEM, for URLs with `https`. Without `ca`, those of Node.js. */
-  readonly tls?: EtcdTls | undefined;
+  tls: undefined as EtcdTls | undefined,
   /** Called after each transaction that writes, with its number of writes. */
-  readonly onGroup?: ((size: number) => void) | undefined;
-}
+  onGroup: undefined as ((size: number) => void) | undefined,
+};
+
+export type EtcdStoreOptions = {
+  readonly [Name in keyof typeof etcdOptions]?: (typeof etcdOptions)[Name] | undefined;
+};
 
 /**
  * Tasks in an etcd cluster (3.4 or newer), for any number of processes and machines. `urls`: of all members
@@ -28,18 +33,10 @@ export function etcdStore(
   urls: readonly string[],
   options: EtcdStoreOptions = {},
 ): TaskStore & PushConfigStore {
-  mustKnowOptions(options, known);
-  const { prefix = 'baton', timeoutMs = 5_000, tls, onGroup } = options;
+  const { prefix, timeoutMs, tls, onGroup } = completeOptions(etcdOptions, options);
   if (prefix === '' || prefix.length > 256 || prefix.endsWith('/'))
     throw new StoreError('UNUSABLE', 'The prefix of keys has 1 to 256 characters and ends without a slash');
   const connections = new Connections(urls, tls);
   const cluster = new Cluster(connections, timeoutMs);
   return createStore(connections.name, etcdRows(cluster, keysOf(prefix), onGroup));
 }
-
-const known: Record<keyof EtcdStoreOptions, true> = {
-  prefix: true,
-  timeoutMs: true,
-  tls: true,
-  onGroup: true,
-};

@@ -1,32 +1,37 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
-import { createStore, mustKnowOptions } from '@batonjs/store/adapter';
+import { completeOptions, createStore } from '@batonjs/store/adapter';
 import pg from 'pg';
 import type { Database } from './database/database.ts';
 import { type PGliteLike, pgliteDatabase } from './database/pglite-database.ts';
 import { poolDatabase } from './database/pool-database.ts';
 import { type PostgresRowsOptions, postgresRows } from './postgres-rows.ts';
 
-export interface PostgresStoreOptions {
+/** The options, with their defaults. */
+const postgresOptions = {
   /** The schema that the tables are in, 1 to 48 characters. It is created if it is missing. Default `baton`. */
-  readonly schema?: string | undefined;
+  schema: 'baton',
   /**
    * Whether processes notify each other with LISTEN and NOTIFY, over one connection more. Default `true`. Without,
    * they poll: set `false` behind PgBouncer in transaction mode, and for databases without LISTEN.
    */
-  readonly notify?: boolean | undefined;
+  notify: true,
   /** How many connections a store on a URL opens at most, besides the one that listens. Default 8. */
-  readonly connections?: number | undefined;
+  connections: 8,
   /** How long a statement, or the wait for a free connection, may take, in milliseconds. Default 10,000. */
-  readonly timeoutMs?: number | undefined;
+  timeoutMs: 10_000,
   /** Called after each transaction with its number of commits. If it is always 1, writers wait for each other. */
-  readonly onGroup?: ((size: number) => void) | undefined;
+  onGroup: undefined as ((size: number) => void) | undefined,
   /**
    * Keeps an index of the words of first messages in the schema, so that tasks can be listed by `text`, from now on by every
    * process that opens the schema after this. Tasks that are there already are not found by their text. Default: as the
    * schema has it.
    */
-  readonly textSearch?: boolean | undefined;
-}
+  textSearch: false,
+};
+
+export type PostgresStoreOptions = {
+  readonly [Name in keyof typeof postgresOptions]?: (typeof postgresOptions)[Name] | undefined;
+};
 
 /**
  * Tasks in PostgreSQL 13 or newer, for any number of processes and machines. `database`: a URL (`postgres://…`), a
@@ -39,9 +44,8 @@ export function postgresStore(
   database: string | pg.Pool | PGliteLike,
   given: PostgresStoreOptions = {},
 ): TaskStore & PushConfigStore {
-  mustKnowOptions(given, known);
-  const { schema = 'baton', notify = true, connections = 8, timeoutMs = 10_000 } = given;
-  const { textSearch = false, onGroup } = given;
+  const complete = completeOptions(postgresOptions, given);
+  const { schema, notify, connections, timeoutMs, textSearch, onGroup } = complete;
   if (schema === '' || schema.length > 48 || schema.includes('\0'))
     throw new StoreError('UNUSABLE', 'The name of a schema has 1 to 48 characters');
   const options = { schema, notify, textSearch, onGroup };
@@ -77,12 +81,3 @@ function nameOf(url: string): string {
     throw new StoreError('UNUSABLE', 'The URL of PostgreSQL begins with postgres:// or postgresql://');
   return `PostgreSQL at ${parsed.host || 'localhost'}${parsed.pathname}`;
 }
-
-const known: Record<keyof PostgresStoreOptions, true> = {
-  schema: true,
-  notify: true,
-  connections: true,
-  timeoutMs: true,
-  onGroup: true,
-  textSearch: true,
-};

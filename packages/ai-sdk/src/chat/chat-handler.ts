@@ -5,10 +5,9 @@ import {
   type FrontDoorOptions,
   type FrontReply,
   frontDoor,
-  ofFrontDoor,
 } from '@batonjs/extensions/internals';
 import { A2AError } from '@batonjs/protocol/errors';
-import { encodeSse, mustKnowOptions, sseHeaders } from '@batonjs/server/adapter';
+import { encodeSse, sseHeaders } from '@batonjs/server/adapter';
 import { safeValidateUIMessages, type UIMessage, type UIMessageChunk } from 'ai';
 import { resumeChat, sendChat } from './chat.ts';
 import { chatMessages } from './history.ts';
@@ -25,9 +24,8 @@ const headers = { ...sseHeaders, 'x-vercel-ai-ui-message-stream': 'v1' };
  * again, and `DELETE /{chatId}` cancels. Throws `TypeError` for an option that it does not have.
  */
 export function chatHandler(agent: FrontAgent, options: ChatHandlerOptions = {}): FrontDoor {
-  mustKnowOptions(options, ofFrontDoor);
   // The default transport shows the body of a refusal as it is.
-  return frontDoor(agent, { ...options, refusals: 'text' }, async (asked): Promise<FrontReply> => {
+  return frontDoor(agent, options, 'text', async (asked): Promise<FrontReply> => {
     const { method, path, agent, follow } = asked;
     const [id, what, ...more] = path;
     if (method === 'POST' && id === undefined) {

@@ -12,8 +12,8 @@ const rpc = messageTypes({
   BadRequest: '1 field_violations FieldViolation[]',
   Duration: '1 seconds int32, 2 nanos int32',
   RetryInfo: '1 retry_delay Duration',
-  // A detail of another type travels as its JSON.
-  JsonDetail: '1 detail Struct',
+  // `google.protobuf.Struct`: a detail of another type travels as its JSON.
+  Object: '1 fields Value{}',
 });
 
 const typePrefix = 'type.googleapis.com/';
@@ -44,7 +44,9 @@ export function encodeStatus(code: number, message: string, details: readonly Er
 /** The bytes of a detail, with fewer violations if they do not fit; undefined if it does not fit at all. */
 function shortened(detail: ErrorDetail, left: number): Uint8Array | undefined {
   const type = detailTypes[detail['@type']];
-  const bytes = type ? encodeMessage(type, asMessage(type, detail)) : structOf(detail);
+  const bytes = type
+    ? encodeMessage(type, asMessage(type, detail))
+    : encodeMessage(rpc.Object, { fields: detail });
   if (bytes.length <= left) return bytes;
   const { fieldViolations } = detail;
   if (!Array.isArray(fieldViolations) || fieldViolations.length < 2) return undefined;
@@ -66,14 +68,6 @@ function asJson(type: MessageType, message: Record<string, unknown>): Record<str
   return { retryDelay: `${seconds + nanos / 1e9}s` };
 }
 
-/** The bytes of a Struct: those of the field that holds it, without its tag and length. */
-function structOf(detail: ErrorDetail): Uint8Array {
-  const framed = encodeMessage(rpc.JsonDetail, { detail });
-  let start = 1;
-  while (framed[start]! >= 128) start += 1;
-  return framed.subarray(start + 1);
-}
-
 /** The details in a `grpc-status-details-bin`, as JSON. Those of types that are not known are left out; never throws. */
 export function decodeDetails(bytes: Uint8Array): ErrorDetail[] {
   try {
@@ -91,13 +85,6 @@ function unpacked(typeUrl: string, value: Buffer): ErrorDetail[] {
   const type = detailTypes[typePrefix + name];
   if (type) return [{ '@type': typePrefix + name, ...asJson(type, decodeMessage(type, value)) }];
   if (typePrefix + name !== structType) return [];
-  const length = value.length;
-  const varint: number[] = [];
-  for (let rest = length; ; rest >>>= 7) {
-    varint.push(rest > 127 ? (rest & 127) | 128 : rest);
-    if (rest <= 127) break;
-  }
-  const framed = Buffer.concat([Buffer.from([10, ...varint]), value]);
-  const { detail } = decodeMessage(rpc.JsonDetail, framed) as { detail?: ErrorDetail };
-  return detail && typeof detail['@type'] === 'string' ? [detail] : [];
+  const detail = decodeMessage(rpc.Object, value).fields as ErrorDetail | undefined;
+  return typeof detail?.['@type'] === 'string' ? [detail] : [];
 }

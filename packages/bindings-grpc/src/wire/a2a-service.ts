@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { type OperationName, operationNames, operations } from '@batonjs/protocol/operations';
-import { a2aEnums, type a2aMessages, previewMessages } from './a2a-messages.ts';
+import { a2aEnums, type a2aMessages, previewMessages } from '@batonjs/protocol/proto-messages';
 import { type MessageType, type MessageTypes, messageTypes } from './message-types.ts';
 import type { MissingMembers, Nothing } from './missing-members.ts';
 import { Empty, type Method, type Service } from './service.ts';

@@ -113,7 +113,7 @@ function readEntry(reader: CountingReader, field: Field, end: number, map: Membe
     else if (tag === mapValue) value = readSingle(reader, field, end, value === '' ? undefined : value);
     else skip(reader, tag);
   }
-  if (key !== '__proto__') map[key] = value ?? {};
+  if (key !== '__proto__') map[key] = value === undefined ? {} : value;
 }
 
 const isDefault = ({ kind, names }: Field, value: unknown): boolean =>

@@ -1,3 +1,4 @@
+import { type ProtoField, protoFields } from '@batonjs/protocol/proto-messages';
 import { WireType } from '@bufbuild/protobuf/wire';
 
 /** What the value of a field is; `message` and `enum` name their type beside it. */
@@ -13,23 +14,11 @@ export type FieldKind =
   | 'Value'
   | 'Timestamp';
 
-/** One field of a message. */
-export interface Field {
-  readonly number: number;
-  /** As in the proto: `context_id`. */
-  readonly name: string;
-  /** As in JSON: `contextId`. */
-  readonly jsonName: string;
+/** One field of a message. A required one that is missing is read as its default value. */
+export interface Field extends Omit<ProtoField, 'isOptional'> {
   readonly kind: FieldKind;
-  /** The name of the message or enum, as the table has it. */
-  readonly typeName: string;
-  readonly label: 'single' | 'list' | 'map';
-  /** Marked REQUIRED by the specification: a missing one is read as its default value. */
-  readonly isRequired: boolean;
   /** Whether a default value is written, because its absence means something else. */
   readonly hasPresence: boolean;
-  /** The oneof that the field belongs to. */
-  readonly oneof: string | undefined;
   /** Number and wire type, as on the wire. A map's entries are messages. */
   readonly tag: number;
   /** Of a `message`. Set when all messages of the table are there. */
@@ -49,8 +38,6 @@ export interface MessageType {
 /** The messages of a table, by their names. */
 export type MessageTypes<Name extends string> = Readonly<Record<Name, MessageType>>;
 
-const row = /^(\d+) (\w+) ([\w.]+)(\[\]|\{\})?([*?])?(?:@(\w+))?$/;
-
 const wireTypes: Readonly<Partial<Record<FieldKind, WireType>>> = {
   bool: WireType.Varint,
   int32: WireType.Varint,
@@ -69,19 +56,15 @@ const plainKinds: ReadonlySet<string> = new Set([
   'Timestamp',
 ]);
 
-/**
- * Reads a table of messages. `others` are messages of other tables, by the names that this table has for them. Throws
- * `TypeError` for a row that it cannot read, and for a type that no table has.
- */
+/** Reads a table of messages. Throws `TypeError` for a row that it cannot read, and for a type that it does not have. */
 export function messageTypes<Name extends string>(
   table: Readonly<Record<Name, string>>,
   enums: Readonly<Record<string, readonly string[]>> = {},
-  others: Readonly<Record<string, MessageType>> = {},
 ): MessageTypes<Name> {
   const types: Record<string, MessageType> = {};
   const open: { -readonly [Key in keyof Field]: Field[Key] }[] = [];
   for (const [name, text] of Object.entries<string>(table)) {
-    const fields = text === '' ? [] : text.split(', ').map((line) => fieldOf(name, line, enums));
+    const fields = protoFields(name, text).map((field) => fieldOf(field, enums));
     open.push(...fields);
     types[name] = {
       name,
@@ -94,7 +77,7 @@ export function messageTypes<Name extends string>(
   }
   for (const field of open) {
     if (field.kind !== 'message') continue;
-    field.message = types[field.typeName] ?? others[field.typeName];
+    field.message = types[field.typeName];
     if (!field.message) throw new TypeError(`No table has the type ${field.typeName} of ${field.name}`);
   }
   return types as MessageTypes<Name>;
@@ -104,24 +87,15 @@ export function messageTypes<Name extends string>(
 const isMessage = (kind: FieldKind): boolean =>
   kind === 'message' || kind === 'Struct' || kind === 'Value' || kind === 'Timestamp';
 
-function fieldOf(message: string, line: string, enums: Readonly<Record<string, readonly string[]>>) {
-  const [, digits, name, typeName, list, mark, oneof] = row.exec(line) ?? [];
-  if (!name || !typeName) throw new TypeError(`No field of ${message} is written like "${line}"`);
-  const number = Number(digits);
+function fieldOf({ isOptional, ...field }: ProtoField, enums: Readonly<Record<string, readonly string[]>>) {
+  const { number, typeName, label, oneof } = field;
   const names = enums[typeName];
   const kind = names ? 'enum' : plainKinds.has(typeName) ? (typeName as FieldKind) : 'message';
-  const label = list === '[]' ? 'list' : list === '{}' ? 'map' : 'single';
   const wireType = label === 'map' ? WireType.LengthDelimited : (wireTypes[kind] ?? WireType.LengthDelimited);
   return {
-    number,
-    name,
-    jsonName: name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+    ...field,
     kind,
-    typeName,
-    label,
-    isRequired: mark === '*',
-    hasPresence: mark === '?' || oneof !== undefined || isMessage(kind),
-    oneof,
+    hasPresence: isOptional || oneof !== undefined || isMessage(kind),
     tag: (number << 3) | wireType,
     message: undefined as MessageType | undefined,
     names,

@@ -1,6 +1,6 @@
 import type * as protocol from '@batonjs/protocol';
 import type { StreamResponse } from '@batonjs/protocol';
-import type { a2aMessages, previewFields } from './a2a-messages.ts';
+import type { a2aMessages, previewFields } from '@batonjs/protocol/proto-messages';
 
 type Table = typeof a2aMessages;
 type Preview = typeof previewFields;

@@ -8,8 +8,10 @@ import {
   createFetch,
   isForeignHost,
   isLarge,
-  type OptionNames,
+  mustKnowOptions,
+  type OptionsOf,
   readBody,
+  withDefaults,
 } from '@batonjs/server/adapter';
 import { insideOf } from '@batonjs/server/internals';
 import { refused } from './refused.ts';
@@ -67,43 +69,41 @@ export interface FrontDoor {
 /** The most values of a body: as many as a server reads by default. */
 const maxValues = 100_000;
 
-/** Options of every front door. */
-export interface FrontDoorOptions {
-  /**
-   * The path at which `fetch` is mounted, such as `/api/chat` in an app of Next.js. Default `/`. Adapters of frameworks know
-   * theirs.
-   */
-  readonly path?: string | undefined;
-  /** The most bytes of a request, which has all messages of a conversation. Default 4,194,304 (4 MiB). */
-  readonly bodyBytes?: number | undefined;
-  /** Sees the errors that are no fault of the caller. Default: they are written to standard error. */
-  readonly onError?: ((error: unknown) => void) | undefined;
-}
-
-/** The options of every front door, by which an unknown one is found. */
-export const ofFrontDoor: OptionNames<FrontDoorOptions> = { path: true, bodyBytes: true, onError: true };
-
 /** Writes an error to standard error, where no `onError` is given. */
 export const logError = (error: unknown): void =>
   console.error('[baton] A front end was not answered', error);
 
+/** The options of every front door, with their defaults. */
+const frontDoorOptions = {
+  /**
+   * The path at which `fetch` is mounted, such as `/api/chat` in an app of Next.js. Default `/`. Adapters of frameworks know
+   * theirs.
+   */
+  path: '/',
+  /** The most bytes of a request, which has all messages of a conversation. Default 4,194,304 (4 MiB). */
+  bodyBytes: 4_194_304,
+  /** Sees the errors that are no fault of the caller. Default: they are written to standard error. */
+  onError: logError,
+};
+
+/** Options of every front door. */
+export type FrontDoorOptions = OptionsOf<typeof frontDoorOptions>;
+
 /**
  * Makes a handler of `answer`. Its errors become replies whose body is JSON or, for front ends that show it as it is, the
- * sentence alone.
+ * sentence alone. Throws `TypeError` for an option that it does not have.
  */
 export function frontDoor(
   agent: FrontAgent,
-  {
-    path = '/',
-    bodyBytes = 4_194_304,
-    onError: given = logError,
-    refusals,
-  }: FrontDoorOptions & { readonly refusals: 'json' | 'text' },
+  given: FrontDoorOptions,
+  refusals: 'json' | 'text',
   answer: (asked: Asked) => Promise<FrontReply>,
 ): FrontDoor {
+  mustKnowOptions(given, frontDoorOptions);
+  const { path, bodyBytes, onError: listener } = withDefaults(frontDoorOptions, given);
   if (!(Number.isInteger(bodyBytes) && bodyBytes > 0))
     throw new RangeError(`bodyBytes is a whole number above 0, not ${bodyBytes}`);
-  const onError = guardHook('onError', given);
+  const onError = guardHook('onError', listener);
   const closing = new AbortController();
   const clientFor = clientsOf(agent);
   const handle: Handle = async (exchange) => {

@@ -9,7 +9,7 @@ import { type Exhibit, isAllowed } from '../inspection.ts';
 import { withCalls } from '../models/call-view.ts';
 import { countHidden, countOpen } from '../tasks/count-open.ts';
 import { filterFor, readFilter } from '../tasks/filters.ts';
-import { taskFeed, taskFeeds } from '../tasks/task-feed.ts';
+import { taskFeeds } from '../tasks/task-feed.ts';
 import { mustHaveTask, storeTimeline } from '../timeline/store-timeline.ts';
 import { listWebhooks } from '../webhooks/list-webhooks.ts';
 import { ANSWERED, type Route } from './route.ts';
@@ -75,13 +75,6 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
   async 'GET /agents/:agent/tasks'({ inspection, params, query }) {
     const agent = inspection.agent(params.agent);
     return agent.tasks.list(filterIn(agent, query), query.get('after') ?? undefined);
-  },
-
-  async 'GET /agents/:agent/feed'({ inspection, params, query, response }) {
-    const agent = inspection.agent(params.agent);
-    const filter = filterIn(agent, query);
-    await streamLines(response, (signal) => taskFeed(agent, filter, signal), inspection.hide);
-    return ANSWERED;
   },
 
   async 'GET /feed'({ inspection, query, response }) {

@@ -83,7 +83,7 @@ it('lists are those of one caller, where a store has such tasks', async () => {
     { agent: 'many', type: 'counts' },
   ]);
   const message = 'The inspector has no store with tasks of eve';
-  for (const path of ['/agents/many/tasks?caller=eve', '/agents/many/feed?caller=eve', '/feed?caller=eve'])
+  for (const path of ['/agents/many/tasks?caller=eve', '/feed?agent=many&caller=eve', '/feed?caller=eve'])
     expect(await call(path)).toMatchObject({ status: 404, message });
 });
 

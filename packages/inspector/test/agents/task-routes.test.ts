@@ -76,7 +76,7 @@ describe('a task', () => {
     const listed = (await call(`${at}?text=${task!.id}`)).json as unknown as { tasks: Json[] };
     expect(listed.tasks.map(({ id }) => id)).toEqual([task!.id]);
     expect((await call(`${at}?state=TASK_STATE_FAILED`)).json.tasks).toEqual([]);
-    const lines = await feed(`${at.replace('/tasks', '/feed')}`, ({ type }) => type === 'counts');
+    const lines = await feed(`/feed?agent=${agent}`, ({ type }) => type === 'counts');
     expect(lines).toMatchObject([
       { type: 'list' },
       { type: 'counts', counts: { TASK_STATE_INPUT_REQUIRED: 1 } },

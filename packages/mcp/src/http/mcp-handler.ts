@@ -1,7 +1,7 @@
 import { A2AError, type AgentClient } from '@batonjs/client';
 import { logError } from '@batonjs/extensions/internals';
 import { guardHook } from '@batonjs/protocol/hooks';
-import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
+import { mustKnowOptions, type OptionsOf, withDefaults } from '@batonjs/protocol/options';
 import type { AgentServer } from '@batonjs/server';
 import { answerInTime, isForeignHost } from '@batonjs/server/adapter';
 import {
@@ -10,28 +10,30 @@ import {
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { type McpOptions, ofMcp, serverFactory } from '../server/to-mcp.ts';
+import { mcpOptions, serverFactory } from '../server/to-mcp.ts';
 import { handleOf } from './handle.ts';
 import { errorResponse, refusal } from './refusal.ts';
 import { readJson } from './request-body.ts';
 import { Sessions } from './sessions.ts';
 import { TaskStreams } from './task-streams.ts';
 
-/** Options of `mcpHandler`. */
-export interface McpHandlerOptions extends McpOptions {
+/** The options of `mcpHandler`, with their defaults. */
+const handlerOptions = {
+  ...mcpOptions,
   /**
    * Sessions of clients before protocol 2026-07-28 that are kept. Of the caller with the most, the one that was used
    * least recently makes room for another. Default 1,000.
    */
-  readonly sessions?: number | undefined;
+  sessions: 1_000,
   /**
    * The most bytes of a request; a longer one is answered 413 before it is parsed. One with more than 20,000 values, or
    * members of more than 4,000 different names, is answered 400. Default 1,048,576 (1 MiB).
    */
-  readonly bodyBytes?: number | undefined;
-}
+  bodyBytes: 1_048_576,
+};
 
-const known: OptionNames<McpHandlerOptions> = { ...ofMcp, sessions: true, bodyBytes: true };
+/** Options of `mcpHandler`. */
+export type McpHandlerOptions = OptionsOf<typeof handlerOptions>;
 
 /** The caller of a request, and the agent that answers it. */
 export interface McpCaller {
@@ -64,14 +66,15 @@ export function mcpHandler(
   agent: AgentClient | ((request: Request) => McpCaller | Promise<McpCaller>),
   options: McpHandlerOptions = {},
 ): McpHandler {
-  mustKnowOptions(options, known);
-  const { onError, bodyBytes: maxRequestBodySize = 1_048_576 } = options;
+  mustKnowOptions(options, handlerOptions);
+  const complete = withDefaults(handlerOptions, options);
+  const { onError, bodyBytes: maxRequestBodySize } = complete;
   const onerror = onError && guardHook('onError', onError);
   if (!(Number.isInteger(maxRequestBodySize) && maxRequestBodySize > 0))
     throw new RangeError(`bodyBytes is an integer above 0, not ${maxRequestBodySize}`);
   const { createServer, tasks } = serverFactory(options);
   const taskStreams = new TaskStreams(tasks);
-  const sessions = new Sessions(options.sessions ?? 1_000);
+  const sessions = new Sessions(complete.sessions);
   if (typeof agent !== 'function' && typeof Object(agent).listTasks !== 'function')
     throw new TypeError('mcpHandler takes a client of `connect`, or a function that gives one');
   const identify =

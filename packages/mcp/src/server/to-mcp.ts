@@ -1,7 +1,7 @@
 import type { AgentClient } from '@batonjs/client';
 import type { AgentCard } from '@batonjs/protocol';
 import { guardHook } from '@batonjs/protocol/hooks';
-import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
+import { mustKnowOptions, type OptionsOf, withDefaults } from '@batonjs/protocol/options';
 import {
   type CallToolRequest,
   type ClientCapabilities,
@@ -32,34 +32,29 @@ import { callForHandle, startTask } from './start-task.ts';
 import { addTaskMethods, taskCapability } from './task-methods.ts';
 import { callTool, continueTask } from './tool-call.ts';
 
-/** Options of `toMcp` and `mcpHandler`. */
-export interface McpOptions {
+/** The options of every MCP server, with their defaults. */
+export const mcpOptions = {
   /**
    * Milliseconds after which a tool call returns although its task still runs; `continue_task` waits on. Default 0: a
    * call lasts as long as its task. At most 2,147,483,647.
    */
-  readonly waitMs?: number | undefined;
+  waitMs: 0,
   /** How calls become tasks for clients that declare the extension for tasks of MCP 2026-07-28. */
-  readonly tasks?: McpTaskOptions | undefined;
+  tasks: undefined as McpTaskOptions | undefined,
   /**
    * Whether the model of a host may approve with `continue_task` what the agent asks an approval for, such as a call of a
    * tool. Default false: only a user approves, whom the host asks (elicitation).
    */
-  readonly modelApproves?: boolean | undefined;
+  modelApproves: false,
   /**
    * Sees the errors that clients are not shown. Default: they are dropped, but for those with which `mcpHandler` refuses a
    * request as a fault of its own, which are written to standard error.
    */
-  readonly onError?: OnError | undefined;
-}
-
-/** The options of every MCP server, by which an unknown one is found. */
-export const ofMcp: OptionNames<McpOptions> = {
-  waitMs: true,
-  tasks: true,
-  modelApproves: true,
-  onError: true,
+  onError: undefined as OnError | undefined,
 };
+
+/** Options of `toMcp` and `mcpHandler`. */
+export type McpOptions = OptionsOf<typeof mcpOptions>;
 
 /** Makes an MCP server for one connection. `serveStdio` and `createMcpHandler` of the SDK take it. */
 export type McpFactory = (connection: Pick<McpRequestContext, 'era'>) => Server;
@@ -71,7 +66,7 @@ export type McpFactory = (connection: Pick<McpRequestContext, 'era'>) => Server;
  * Serve it over stdio with `serveStdio(toMcp(agent))` of the MCP SDK, or over HTTP with `mcpHandler(agent)`.
  */
 export function toMcp(agent: AgentClient, options: McpOptions = {}): McpFactory {
-  mustKnowOptions(options, ofMcp);
+  mustKnowOptions(options, mcpOptions);
   const { createServer } = serverFactory(options);
   return ({ era }) => createServer(era, agent.card, () => agent);
 }
@@ -90,12 +85,8 @@ export interface ServerFactory {
 }
 
 /** Makes MCP servers with the same options. Throws `RangeError` for an option out of bounds. */
-export function serverFactory({
-  waitMs = 0,
-  tasks = {},
-  modelApproves = false,
-  onError,
-}: McpOptions): ServerFactory {
+export function serverFactory(options: McpOptions): ServerFactory {
+  const { waitMs, tasks = {}, modelApproves, onError } = withDefaults(mcpOptions, options);
   if (!(waitMs >= 0 && waitMs < 2 ** 31))
     throw new RangeError(`waitMs is from 0 to 2147483647, not ${waitMs}`);
   const requests: TaskRequests = {

@@ -2,7 +2,7 @@ import type { AgentClient } from '@batonjs/client';
 import { mustKnowOptions } from '@batonjs/protocol/options';
 import type { Transport } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { type McpOptions, ofMcp, serverFactory } from '../server/to-mcp.ts';
+import { type McpOptions, mcpOptions, serverFactory } from '../server/to-mcp.ts';
 import { TaskTransport } from './task-transport.ts';
 
 /** Options of `serveMcpStdio`. */
@@ -20,7 +20,7 @@ export function serveMcpStdio(
   agent: AgentClient,
   { transport = new StdioServerTransport(), ...options }: McpStdioOptions = {},
 ): { close(): Promise<void> } {
-  mustKnowOptions(options, ofMcp);
+  mustKnowOptions(options, mcpOptions);
   const { createServer, tasks } = serverFactory(options);
   return serveStdio(({ era }) => createServer(era, agent.card, () => agent), {
     transport: new TaskTransport(transport, agent, tasks),

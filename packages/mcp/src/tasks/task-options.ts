@@ -1,4 +1,4 @@
-import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
+import { mustKnowOptions, type OptionsOf, withDefaults } from '@batonjs/protocol/options';
 
 /**
  * Whether a call of a tool becomes a task for a client that declares the extension. `immediate`: at once. `deferred`: after
@@ -8,17 +8,20 @@ import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
 export type TaskSupport = 'immediate' | 'deferred' | 'required' | 'forbidden';
 
 /** How calls become tasks of the extension `io.modelcontextprotocol/tasks` of MCP 2026-07-28. */
-export interface McpTaskOptions {
+/** The options for tasks, with their defaults. */
+const taskOptions = {
   /** By the name of the tool. Default for each other tool: `immediate`, or `deferred` where `waitMs` is above 0. */
-  readonly tools?: Readonly<Record<string, TaskSupport>> | undefined;
+  tools: undefined as Readonly<Record<string, TaskSupport>> | undefined,
   /** Milliseconds between two reads of a task that clients are advised to. Default 1,000. */
-  readonly pollIntervalMs?: number | undefined;
+  pollIntervalMs: 1_000,
   /**
    * Milliseconds that the agent keeps a task after its end, as in its `retention.closedAfterMs`. Clients learn from it
    * when an ended task may be gone (`ttlMs`). Default: forever.
    */
-  readonly retentionMs?: number | undefined;
-}
+  retentionMs: undefined as number | undefined,
+};
+
+export type McpTaskOptions = OptionsOf<typeof taskOptions>;
 
 /** The options for tasks, complete. */
 export interface TaskSettings {
@@ -27,7 +30,6 @@ export interface TaskSettings {
   supportOf(tool: string): TaskSupport;
 }
 
-const known: OptionNames<McpTaskOptions> = { tools: true, pollIntervalMs: true, retentionMs: true };
 const supports: readonly unknown[] = [
   'immediate',
   'deferred',
@@ -37,8 +39,8 @@ const supports: readonly unknown[] = [
 
 /** Throws `TypeError` for an option that does not exist, and `RangeError` for a value that is none. */
 export function readTaskOptions(options: McpTaskOptions, waitMs: number): TaskSettings {
-  mustKnowOptions(options, known, 'tasks');
-  const { tools = {}, pollIntervalMs = 1_000, retentionMs } = options;
+  mustKnowOptions(options, taskOptions, 'tasks');
+  const { tools = {}, pollIntervalMs, retentionMs } = withDefaults(taskOptions, options);
   for (const [tool, support] of Object.entries(tools)) {
     if (!supports.includes(support))
       throw new RangeError(`tasks.tools: ${tool} is one of ${supports.join(', ')}, not ${String(support)}`);

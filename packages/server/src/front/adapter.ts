@@ -9,7 +9,7 @@ export {
   sseHeartbeat,
   toHeaders,
 } from '@batonjs/bindings';
-export { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
+export { mustKnowOptions, type OptionsOf, withDefaults } from '@batonjs/protocol/options';
 /** For packages that watch a server. */
 export type {
   DeliveryEnd,

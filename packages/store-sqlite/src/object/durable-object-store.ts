@@ -1,5 +1,5 @@
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
-import { createStore, mustKnowOptions } from '@batonjs/store/adapter';
+import { completeOptions, createStore } from '@batonjs/store/adapter';
 import { rowsOnTables } from '../rows-on-tables.ts';
 import { ProbeRow } from '../sql/probe-row.ts';
 import { storedSchema } from './create-tables.ts';
@@ -35,8 +35,7 @@ export function durableObjectStore(
   storage: ObjectStorage,
   options: DurableObjectStoreOptions = {},
 ): DurableObjectStore {
-  mustKnowOptions(options, known);
-  const { recoverAfterMs = 30_000 } = options;
+  const { recoverAfterMs } = completeOptions({ recoverAfterMs: 30_000 }, options);
   if (!(recoverAfterMs > 0 && recoverAfterMs <= 86_400_000))
     throw new RangeError(
       `recoverAfterMs is ${recoverAfterMs}, and must be more than 0 and at most 86,400,000`,
@@ -73,5 +72,3 @@ export function durableObjectStore(
     },
   };
 }
-
-const known: Record<keyof DurableObjectStoreOptions, true> = { recoverAfterMs: true };

@@ -21,7 +21,7 @@ export function useTaskList(agent: string | undefined, filter: TaskFilter): Task
   const [, setDrawn] = useState({});
   const [refusal, setRefusal] = useState<string>();
   const isReading = useRef(false);
-  const path = (agent === undefined ? '/feed' : agentPath(agent, 'feed')) + queryOf({ ...filter });
+  const path = `/feed${queryOf({ agent, ...filter })}`;
 
   useEffect(() => {
     const read = new TaskLists();

@@ -1,4 +1,4 @@
-import type { OptionNames } from '@batonjs/protocol/options';
+import { type OptionsOf, withDefaults } from '@batonjs/protocol/options';
 import { unlessAborted } from '@batonjs/protocol/timing';
 import { lookUpHost, resolveHost } from '#resolve-host';
 import { AddressRefused, notPublic } from './address-refused.ts';
@@ -7,31 +7,27 @@ import { ipVersion } from './ip-version.ts';
 import { isPublicAddress } from './public-address.ts';
 import type { Resolve } from './resolve-host.ts';
 
-/** Which untrusted URLs may be contacted. */
-export interface AddressPolicyOptions {
+/** The options of a policy, with their defaults. */
+export const addressOptions = {
   /**
    * Destinations that are accepted although they are not public: `'localhost:*'`, `'127.0.0.1:8080'`, `'[::1]:*'`,
    * `'10.0.0.0/8'`, `'*.svc.cluster.local:443'`. Without a port, any port. The addresses of a listed name are
    * not checked.
    */
-  readonly allow?: readonly string[] | undefined;
+  allow: [] as readonly string[],
   /** Ports of public hosts. Default: 80, 443, and all from 1,024 on. */
-  readonly ports?: readonly number[] | undefined;
+  ports: undefined as readonly number[] | undefined,
   /** Whether public hosts may be contacted without TLS; listed ones always may. Default true. */
-  readonly http?: boolean | undefined;
+  http: true,
   /**
    * Finds the addresses of names that are not listed. Default: the DNS, without the hosts file. Runtimes that are not
    * Node.js, Bun or Deno have no default: names that are not listed are refused.
    */
-  readonly resolve?: Resolve | undefined;
-}
-
-export const addressOptions: OptionNames<AddressPolicyOptions> = {
-  allow: true,
-  ports: true,
-  http: true,
-  resolve: true,
+  resolve: undefined as Resolve | undefined,
 };
+
+/** Which untrusted URLs may be contacted. */
+export type AddressPolicyOptions = OptionsOf<typeof addressOptions>;
 
 /** A URL that may be contacted, at these addresses and no others. */
 export interface Destination {
@@ -58,7 +54,7 @@ const longestUrl = 8_192;
 
 /** A policy that accepts public addresses and listed destinations. Throws `TypeError` for a wrong list. */
 export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy {
-  const { allow = [], ports, http = true } = options;
+  const { allow, ports, http } = withDefaults(addressOptions, options);
   const list = allowList(allow);
   const resolve = options.resolve ?? resolveHost;
 

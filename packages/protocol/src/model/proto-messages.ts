@@ -75,3 +75,42 @@ export const a2aEnums = {
   TaskState: ['TASK_STATE_UNSPECIFIED', 'TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_REJECTED', 'TASK_STATE_AUTH_REQUIRED'],
   Role: ['ROLE_UNSPECIFIED', 'ROLE_USER', 'ROLE_AGENT'],
 } as const;
+
+/** One field as its row has it. */
+export interface ProtoField {
+  readonly number: number;
+  /** As in the proto: `context_id`. */
+  readonly name: string;
+  /** As in JSON: `contextId`. */
+  readonly jsonName: string;
+  /** A type of the proto, or the name of a message or an enum. */
+  readonly typeName: string;
+  readonly label: 'single' | 'list' | 'map';
+  /** Marked REQUIRED by the specification. */
+  readonly isRequired: boolean;
+  /** Whether the proto says `optional`. */
+  readonly isOptional: boolean;
+  /** The oneof that the field belongs to. */
+  readonly oneof: string | undefined;
+}
+
+const row = /^(\d+) (\w+) ([\w.]+)(\[\]|\{\})?([*?])?(?:@(\w+))?$/;
+
+/** The fields of a message of a table. Throws `TypeError` for a row that it cannot read. */
+export function protoFields(message: string, rows: string): ProtoField[] {
+  if (rows === '') return [];
+  return rows.split(', ').map((line) => {
+    const [, number, name, typeName, list, mark, oneof] = row.exec(line) ?? [];
+    if (!name || !typeName) throw new TypeError(`No field of ${message} is written like "${line}"`);
+    return {
+      number: Number(number),
+      name,
+      jsonName: name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+      typeName,
+      label: list === '[]' ? 'list' : list === '{}' ? 'map' : 'single',
+      isRequired: mark === '*',
+      isOptional: mark === '?',
+      oneof,
+    };
+  });
+}
