@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { agUiHandler } from '@batonjs/ag-ui';
 import { A2AChatTransport, chatMessages } from '@batonjs/ai-sdk/chat';
-import { a2a, a2aTools } from '@batonjs/ai-sdk/client';
+import { a2aTools } from '@batonjs/ai-sdk/client';
 import { type AgentClient, connect, textOf } from '@batonjs/client';
 import {
   artifact,
@@ -15,7 +15,7 @@ import {
   type TaskUpdate,
 } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
-import { generateText, type ToolExecutionOptions } from 'ai';
+import type { ToolExecutionOptions } from 'ai';
 import { expect, it } from 'vitest';
 import { linesOf, versions } from '../../packages/ag-ui/test/clients.ts';
 import { cli } from '../../packages/cli/test/cli.ts';
@@ -55,11 +55,6 @@ const translations: Readonly<Record<string, (server: Server, agent: AgentClient)
     const { letters } = await a2aTools({ letters: agent });
     return letters!.execute!({ message: 'Write' } as never, options);
   },
-  'a model of the AI SDK': (_, agent) =>
-    generateText({ model: a2a(agent), prompt: 'Write', maxRetries: 0 }).then(
-      ({ text }) => text,
-      (error: Error) => error.message,
-    ),
   async 'a chat, live'(_, agent) {
     const sent = await new A2AChatTransport(agent).sendMessages({
       trigger: 'submit-message',

@@ -1,6 +1,5 @@
 export type { ModelStream, ModelTurn, StreamedAgentOptions } from './agent/options.ts';
 export { streamedAgent } from './agent/streamed-agent.ts';
 export { AI_SDK } from './metadata.ts';
-export { type A2AModel, type A2AModelOptions, AgentTaskError, a2a } from './model/a2a.ts';
 export { type A2AToolsOptions, a2aTools } from './tools/a2a-tools.ts';
 export type { A2AToolResult } from './tools/result.ts';
