@@ -3,18 +3,17 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { AgentProcess, type AgentReport } from '../development/agent-process.ts';
 import { CliError, usage } from '../errors/cli-error.ts';
 import { addExample, addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { toCount } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
 import { interrupted, type RunContext } from '../run-context.ts';
+import { AgentProcess, type AgentReport } from './agent-process.ts';
 
 interface DevFlags extends CommonOptions {
   readonly port: number;
   readonly data: string;
   readonly inspect?: boolean;
-  readonly mcp?: boolean;
 }
 
 export function addDev(program: Command, run: Run): void {
@@ -24,8 +23,7 @@ export function addDev(program: Command, run: Run): void {
     .argument('<file>', 'a module whose default export is an agent, or { agent, card }')
     .option('--port <port>', 'listen on this port of loopback', toCount(0), 4000)
     .option('--data <file>', 'keeps the tasks over reloads', '.data/dev.db')
-    .option('--no-inspect', 'do not open the inspector')
-    .option('--mcp', 'serve tools for a coding assistant over standard input and output (MCP)');
+    .option('--no-inspect', 'do not open the inspector');
   addExample(addOutputFlags(command), 'dev agent.ts --port 4000').action(run<DevFlags>(develop));
   const inner = program
     .command('serve-file', { hidden: true })
@@ -36,17 +34,14 @@ export function addDev(program: Command, run: Run): void {
   addOutputFlags(inner).action(
     run(async ({ io }: RunContext<CommonOptions>, file: string, port: string, data: string) => {
       const { serveFile } = await import('./serve-file.ts');
-      const send = (report: AgentReport) => process.send?.(report);
       // It may be told to end while the agent's file still loads.
       let close = async () => {};
       io.signal.throwIfAborted();
       io.signal.addEventListener('abort', () => void close().then(() => process.exit()));
       endWithDev(io.signal);
-      process.once('exit', (code) => code !== 0 && send({ state: 'failed' }));
-      send({ state: 'starts' });
       const served = await serveFile(file, Number(port), data);
       close = served.close;
-      send({ state: 'serves', url: served.url, name: served.name });
+      process.send?.({ serves: served.url } satisfies AgentReport);
       // It ends by a signal.
       await new Promise(() => {});
     }),
@@ -70,16 +65,13 @@ function endWithDev(ending: AbortSignal): void {
 async function develop({ options, output, io }: RunContext<DevFlags>, file: string): Promise<void> {
   const path = resolve(io.cwd, file);
   if (!existsSync(path)) throw usage(`There is no file ${path}`);
-  const { port, mcp: isForAssistant = false } = options;
-  const served = { path, port, data: resolve(io.cwd, options.data), cwd: io.cwd, env: io.env };
-  // An assistant owns standard output.
-  let isInspected = options.inspect === false || isForAssistant;
+  const served = { path, port: options.port, data: resolve(io.cwd, options.data), cwd: io.cwd, env: io.env };
+  let isInspected = options.inspect === false;
   let inspector: ChildProcess | undefined;
   const agentProcess = new AgentProcess(served, {
     onLine: (line) => output.note(line),
     onUrl(url) {
-      if (isForAssistant) output.note(`URL: ${url}`);
-      else output.result({ url }, [['URL', url]]);
+      output.result({ url }, [['URL', url]]);
       if (isInspected) return;
       isInspected = true;
       inspector = inspect(url, io.cwd, output);
@@ -88,12 +80,6 @@ async function develop({ options, output, io }: RunContext<DevFlags>, file: stri
   const stop = () => agentProcess.stop();
   io.signal.addEventListener('abort', stop);
   try {
-    if (isForAssistant) {
-      const { serveAssistant } = await import('../development/serve-assistant.ts');
-      const onError = (error: unknown) => output.note(error instanceof Error ? error.message : String(error));
-      await serveAssistant(agentProcess, served, io, onError);
-      stop();
-    }
     const how = await agentProcess.ended;
     if (how !== undefined)
       throw new CliError(

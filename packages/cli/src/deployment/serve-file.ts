@@ -7,12 +7,12 @@ import { listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { usage } from '../errors/cli-error.ts';
 
-/** Serves the agent in a file, with its tasks in another one, until `close` is called. `name` is the agent's in the store. */
+/** Serves the agent in a file, with its tasks in another one, until `close` is called. */
 export async function serveFile(
   file: string,
   port: number,
   data: string,
-): Promise<{ url: string; name: string; close: () => Promise<void> }> {
+): Promise<{ url: string; close: () => Promise<void> }> {
   const { default: main, ...named } = (await import(pathToFileURL(file).href)) as { default?: unknown };
   const exported: Partial<AgentServerOptions> = typeof main === 'object' ? { ...main } : named;
   const agent = exported.agent ?? main;
@@ -32,6 +32,5 @@ export async function serveFile(
     agent: agent as AgentServerOptions['agent'],
     store,
   });
-  const { url, close } = await listen(server, { port });
-  return { url, name, close };
+  return listen(server, { port });
 }
