@@ -26,12 +26,12 @@ export function withoutProtection<Tx>(
       return protection === 'fence' && isFence ? [{ fence: values[2] }] : rows;
     },
   });
-  return protection === 'fence' && driver.dialect === 'sqlite' ? unaware(database) : database;
+  return protection === 'fence' ? unaware(database) : database;
 }
 
 /**
- * A process that was stopped hears of it in the first moment that a store in a file gives it, before it is in the
- * transaction: its turns then know that they are over. Without the fence, only a turn that does not know goes on.
+ * A process that was stopped finds out before its transactions are over that its leases are: its turns then know that they
+ * are, too. Without the fence, only a turn that does not know goes on.
  */
 const unaware = <Tx>(database: SqlDatabase<Tx>): SqlDatabase<Tx> => ({
   ...database,

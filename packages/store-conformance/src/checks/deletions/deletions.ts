@@ -81,10 +81,13 @@ export const deletionChecks = section('deletions', {
 
   async 'gives the next turn to a caller whose last one it is to forget'({ store, second }) {
     if (!store.schedules || !store.forgetTurns) return;
-    const turn = { ...wanted.turn, aheadMs: 0 };
     const served = async (round: number) => {
       let order = '';
-      for (const scope of ['a', 'b', 'c']) await logOf(store, { scope, taskId: `${round}` }).create({ turn });
+      // All three may come in one millisecond.
+      for (const [n, scope] of ['a', 'b', 'c'].entries())
+        await logOf(store, { scope, taskId: `${round}` }).create({
+          turn: { ...wanted.turn, aheadMs: 30 - 10 * n },
+        });
       for (const n of [1, 2, 3])
         order += each(await claim(second, `h${round}${n}`, { limit: 1, schedule: {} }), 'scope').join('');
       return order;
