@@ -114,7 +114,10 @@ describe('The rights that a README names are enough', () => {
     const env = { ...process.env, ETCDCTL_API: '3', ETCDCTL_ENDPOINTS: url };
     await promisify(execFile)('sh', ['-c', [line, ...more].join(' && ')], { env });
     await doesAll(() =>
-      etcdStore([url.replace('://', '://agent:secret@')], { prefix: `baton/${randomUUID()}` }),
+      etcdStore([url.replace('://', '://agent:secret@')], {
+        prefix: `baton/${randomUUID()}`,
+        timeoutMs: 20_000,
+      }),
     );
   });
 });
