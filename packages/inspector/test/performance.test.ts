@@ -177,7 +177,7 @@ async function goTo(page: Page, hash: string): Promise<void> {
 }
 
 /** How much of the processor the main thread of the page takes for something, in milliseconds. */
-async function processorMs(page: Page, act: () => Promise<void>): Promise<number> {
+async function processorMs(page: Page, act: () => Promise<unknown>): Promise<number> {
   const trace = await startTrace(page);
   await act();
   await page.evaluate(async () => {
