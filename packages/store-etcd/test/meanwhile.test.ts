@@ -39,6 +39,34 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
     expect(taken).toEqual(['a']);
   });
 
+  it('begins in this process and changes the row of a queue, too: both are written', async () => {
+    const { store, cluster, keys, other } = openTwo();
+    for (const scope of ['a', 'b'])
+      await other.commit(chunkAfter(0, { scope, taskId: 't', turn: { queue: 'q', want: true, aheadMs: 0 } }));
+    const claims = (holder: string) => ({ ...claim(holder), schedule: {} });
+    const [taken] = await other.claim(claims('other'));
+    const scope = taken?.scope === 'a' ? 'b' : 'a';
+    await store.ping();
+    const hasLooked = Promise.withResolvers<void>();
+    let forgotten: Promise<void> | undefined;
+    // The row of the task is read with those that are ready, and last with those of its caller.
+    const text = keys.task(digestOf(scope, 't'));
+    const last = async () => {
+      cluster.after = { text: keys.queue('q'), act: async () => hasLooked.resolve() };
+      forgotten = store.forgetTurns!('q', taken!.scope);
+      await hasLooked.promise;
+    };
+    cluster.after = {
+      text,
+      act: async () => {
+        cluster.after = { text, act: last };
+      },
+    };
+    expect((await store.claim(claims('h'))).map((lease) => lease.scope)).toEqual([scope]);
+    await forgotten;
+    expect(cluster.after).toBeUndefined();
+  });
+
   it('removes a webhook: a claim takes the next one, and a list has none without its config', async () => {
     const { store, cluster, keys, other } = openTwo();
     for (const taskId of ['a', 'b']) {

@@ -5,10 +5,10 @@ import { isTooLarge } from './etcd-error.ts';
 
 /** A write that happens only if all comparisons hold. Otherwise it reads. */
 export interface ConditionalWrite {
-  /** The digest of the task that it writes to: writes of one task never share a transaction. */
-  readonly task: string;
+  /** What it writes to: digests of tasks, names of records and of queues. Writes of one never share a transaction. */
+  readonly to: readonly string[];
   readonly compare: readonly Compare[];
-  /** At most 90, on keys of this task only, unless it shares no transaction. */
+  /** At most 90, on keys of these only, unless it shares no transaction. */
   readonly writes: readonly Write[];
   readonly reads: readonly RangeRequest[];
   /** It shares no transaction: it fails as a whole if a part of a value has vanished, or it writes several tasks. */
@@ -105,8 +105,8 @@ export class WriteGroups {
 }
 
 /** Whether a write may share a transaction with others. */
-const fitsInto = ({ task, bytes }: Sized, group: Members): boolean =>
-  group.every(({ item }) => item.task !== task) &&
+const fitsInto = ({ to, bytes }: Sized, group: Members): boolean =>
+  group.every(({ item }) => !item.to.some((name) => to.includes(name))) &&
   group.reduce((sum, { item }) => sum + item.bytes, bytes) <= largestBytes;
 
 /** What a key or a value takes beside its content, in bytes, about. */

@@ -140,7 +140,12 @@ export class Changes {
       await writing.add(change, changed, look);
       const { writes, marked, deleted, tasks } = writing;
       const { succeeded, revision, reads, isRepeated } = await groups.run({
-        task: changed.keys().next().value ?? change.records?.map(changedRow)[0]?.name ?? '',
+        // A claim by a schedule writes the row of its queue, beside that of a task.
+        to: [
+          ...changed.keys(),
+          ...(change.records ?? []).map((one) => changedRow(one).name),
+          change.queue?.after?.queue ?? [],
+        ].flat(),
         compare: [...this.#compares(decided, changed), unchanged(db.keys.frozen, 0)],
         writes,
         reads: [...[...marked, ...deleted].slice(0, 8), db.keys.frozen].map((key) => ({ key })),
