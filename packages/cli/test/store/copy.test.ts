@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { StoreError } from '@batonjs/store';
 import { etcdStore } from '@batonjs/store-etcd';
 import { postgresStore } from '@batonjs/store-postgres';
 import { redisStore } from '@batonjs/store-redis';
@@ -117,17 +117,44 @@ describe('store copy', () => {
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('is not empty') });
   });
 
-  it('goes on where a copy ended before the last thing that it does', async () => {
-    const [source, target] = [opened(sqliteStore(newFile())), opened(sqliteStore(newFile()))];
-    await fill(source);
-    const transfer = transferOf(source);
-    const freeze = (ms: number) =>
-      ms === Number.POSITIVE_INFINITY
-        ? Promise.reject(new StoreError('UNAVAILABLE', 'Not now'))
-        : transfer.freeze!(ms);
-    const failing = { ...source, transfer: { ...transfer, freeze } };
-    await expect(copyStore(failing, target, { stopMs: 30_000 })).rejects.toThrow('Not now');
-    await copyStore(source, target, { stopMs: 30_000 });
-    expect(await contentOf(target)).toEqual(await contentOf(source));
-  });
+  it.each<[string, number, (ms: number) => unknown, string]>([
+    ['takes too long to refuse writes', 1_000, () => setTimeout(1_001), 'took too long'],
+    [
+      'cannot refuse them forever',
+      30_000,
+      (ms) => ms < 1e9 || Promise.reject(new Error('Not now')),
+      'Not now',
+    ],
+  ])(
+    'goes on with other tasks where the store %s, which takes writes then',
+    async (_, stopMs, delay, why) => {
+      const [source, target] = [opened(sqliteStore(newFile())), opened(sqliteStore(newFile()))];
+      await fill(source);
+      const transfer = transferOf(source);
+      const freeze = async (ms: number) => {
+        if (ms > 0) await delay(ms);
+        await transfer.freeze?.(ms);
+      };
+      const failing = { ...source, transfer: { ...transfer, freeze } };
+      await expect(copyStore(failing, target, { stopMs })).rejects.toThrow(why);
+      // One task goes, others have a shorter log of other commits, or one as long.
+      const [gone, ...replaced] = (await transfer.tasks(undefined, 3)).rows;
+      await transfer.remove(gone!);
+      for (const [n, name] of replaced.entries()) {
+        const task = (await transfer.read(name))!;
+        const facts = await transfer.facts(name, 0, n === 0 ? 1 : 1_000);
+        await transfer.remove(name);
+        await transfer.append(
+          name,
+          facts.map((fact) => ({ ...fact, commitId: `other ${fact.commitId}` })),
+        );
+        await transfer.put({
+          ...task,
+          row: { ...task.row, version: facts.length, fence: task.row.fence + 1 },
+        });
+      }
+      await copyStore(source, target, { stopMs: 30_000 });
+      expect(await contentOf(target)).toEqual(await contentOf(source));
+    },
+  );
 });

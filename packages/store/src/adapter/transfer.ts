@@ -1,7 +1,6 @@
 import type { Fact } from '@batonjs/lifecycle';
 import { textOfFirst } from '@batonjs/lifecycle/internals';
 import type { Answer } from '../port/answer.ts';
-import type { StoredFact } from '../port/commit.ts';
 import type { TaskName } from '../port/names.ts';
 import type { RecordRow, TaskRow, WebhookRow } from '../port/rows.ts';
 import { StoreError } from '../port/store-error.ts';
@@ -51,7 +50,8 @@ export const transferOf = <Json>(
   facts: (name, after, limit) => call(() => readFacts(rows, name, after, limit)),
   append: (name, facts) =>
     call(async () => {
-      for (const commit of commitsOf(facts)) await rows.change(appendStep(rows, name, commit));
+      const commits = Map.groupBy(facts, ({ commitId }) => commitId);
+      for (const commit of commits.values()) await rows.change(appendStep(rows, name, commit));
     }),
   put: (task) => call(() => rows.change(putStep(rows, task))),
   remove: (name) => call(async () => void (await rows.change(eraseStep(name, true)))),
@@ -109,17 +109,6 @@ function onceOf(fact: Fact): string | undefined {
     default:
       return undefined;
   }
-}
-
-/** The facts of each commit. */
-function commitsOf<Fact extends StoredFact>(facts: readonly Fact[]): Fact[][] {
-  const commits: Fact[][] = [];
-  for (const fact of facts) {
-    const last = commits.at(-1);
-    if (last?.[0]?.commitId === fact.commitId) last.push(fact);
-    else commits.push([fact]);
-  }
-  return commits;
 }
 
 /** The decision to add the facts of one commit. */

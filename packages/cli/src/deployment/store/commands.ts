@@ -7,6 +7,7 @@ import type { Run } from '../../run.ts';
 import type { RunContext } from '../../run-context.ts';
 import { openStore, storeText, withStore } from '../open-store.ts';
 import { callerText } from '../tasks.ts';
+import type { Counts } from './lines.ts';
 
 interface StoreFlags extends CommonOptions {
   readonly store: string;
@@ -106,26 +107,28 @@ async function exportAll(context: RunContext<ExportFlags>, file: string): Promis
       : 'The file holds all secrets of the store: memory of agents, credentials of webhooks, keys of callbacks',
   );
   output.note('Not in it: the order of callers in queues, and how much of a rate is used');
-  const { tasks, facts, records } = counts;
-  output.result({ file: path, ...counts }, [...countsOf(tasks, facts, records), ['File', path]]);
+  output.result({ file: path, ...counts }, [...countsOf(counts), ['File', path]]);
 }
 
-const countsOf = (tasks: number, facts: number, records: number) =>
-  [['Tasks', tasks] as const, ['Facts', facts] as const, ['Records', records] as const] as const;
+const countsOf = ({ tasks, facts, records }: Counts): (readonly [string, number])[] => [
+  ['Tasks', tasks],
+  ['Facts', facts],
+  ['Records', records],
+];
 
 async function importAll(context: RunContext<StoreFlags>, file: string): Promise<void> {
   const { options, output, io } = context;
   const { checkFile, importStore } = await import('./import-store.ts');
   const path = resolve(io.cwd, file);
   // Before a new store is made.
-  const { tasks, facts, records } = await checkFile(path);
+  const counts = await checkFile(path);
   const { store } = await openStore(options.store, io.cwd, true);
   await context
     .withProgress(false, (line) =>
       importStore(store, path, (done) => line?.update(`${done} tasks`, undefined)),
     )
     .finally(() => store.close());
-  output.result({ tasks, facts, records }, countsOf(tasks, facts, records));
+  output.result(counts, countsOf(counts));
 }
 
 async function copy(context: RunContext<CopyFlags>): Promise<void> {
@@ -180,6 +183,5 @@ async function verify(context: RunContext<StoreFlags>): Promise<void> {
     ),
   );
   context.exitCode = found.damaged > 0 ? 1 : 0;
-  const { tasks, facts, records, damaged } = found;
-  output.result({ ...found, damages }, [...countsOf(tasks, facts, records), ['Damaged', damaged]]);
+  output.result({ ...found, damages }, [...countsOf(found), ['Damaged', found.damaged]]);
 }

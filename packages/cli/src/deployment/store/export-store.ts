@@ -52,8 +52,9 @@ export async function exportStore(
           left -= facts.length;
         }
         if (left > 0) {
-          // Deleted meanwhile: other lines take the place of these.
+          // Deleted meanwhile.
           [at, writer.sum] = [before, sum];
+          ftruncateSync(file, at);
           continue;
         }
         counts.tasks++;
@@ -68,7 +69,6 @@ export async function exportStore(
       counts.records++;
     }
     write({ end: { tasks: counts.tasks, facts: counts.facts, records: counts.records } });
-    ftruncateSync(file, at);
     return counts;
   } finally {
     closeSync(file);

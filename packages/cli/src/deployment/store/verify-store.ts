@@ -1,8 +1,8 @@
 import { tryJson } from '@batonjs/protocol/json';
-import type { TaskStore } from '@batonjs/store';
+import type { StoredFact, TaskStore } from '@batonjs/store';
 import { checkLog, type StoredTask, type Transfer } from '@batonjs/store/rules';
 import type { Counts } from './lines.ts';
-import { factsOf, type KeyedFact, pagesOf, recordsOf, transferOf } from './read-store.ts';
+import { factsOf, pagesOf, recordsOf, transferOf } from './read-store.ts';
 
 /** A damaged task or record, and how it is. */
 export interface Damage {
@@ -51,7 +51,7 @@ async function damageOf(
   const task = await transfer.read(name);
   if (!task) return undefined;
   const { row, webhooks, snapshot } = task;
-  const facts: KeyedFact[] = [];
+  const facts: StoredFact[] = [];
   for await (const some of factsOf(transfer, task)) facts.push(...some);
   counts.facts += facts.length;
   const { version, head } = row;
@@ -60,8 +60,6 @@ async function damageOf(
   if (row.webhooks !== webhooks.length)
     return `it has ${webhooks.length} webhooks, and counts ${row.webhooks}`;
   if (!head) return version === 0 ? undefined : 'its head is missing';
-  if (facts.some(({ once, commitId }, n) => once && facts[n - 1]?.commitId === commitId))
-    return 'a key under which a commit counts once names the middle of one';
   const [found] = checkLog({ head, snapshot, facts });
   return found?.[1];
 }
