@@ -1,4 +1,4 @@
-import { A2AError } from '@batonjs/protocol/errors';
+import { A2AError, CodedError } from '@batonjs/protocol/errors';
 
 /** Why a call failed on the client's side. */
 export type ClientErrorCode =
@@ -22,23 +22,8 @@ export type ClientErrorCode =
   | 'NO_INTERFACE';
 
 /** A failure on the client's side. Errors that the agent reports are `A2AError`s instead. */
-export class ClientError extends Error {
-  override readonly name = 'ClientError';
-  readonly code: ClientErrorCode;
-
-  constructor(code: ClientErrorCode, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.code = code;
-  }
-
-  /**
-   * Whether a value is a `ClientError`; with a code, whether it is one with that code. Unlike `instanceof`, it also
-   * recognises errors of another copy of this package.
-   */
-  static is(value: unknown, code?: ClientErrorCode): value is ClientError {
-    const error = value as ClientError | null | undefined;
-    return error?.name === 'ClientError' && (code === undefined || error.code === code);
-  }
+export class ClientError extends CodedError<ClientErrorCode> {
+  static override readonly title = 'ClientError';
 }
 
 /** Whether the same call may succeed later: the agent could not be reached, gave no answer in time, or is busy. */

@@ -1,3 +1,5 @@
+import { CodedError } from '@batonjs/protocol/errors';
+
 /** Why a call failed. */
 export type CallErrorCode =
   /** The agent stayed out of reach for `unreachableMs`. Its task may go on; a later turn follows it again. */
@@ -18,21 +20,13 @@ export type CallErrorCode =
   | 'TOO_MANY_CALLS';
 
 /** A call to another agent failed. A child that ended, FAILED or otherwise, is a reply and no error. */
-export class CallError extends Error {
-  override readonly name = 'CallError';
-  readonly code: CallErrorCode;
+export class CallError extends CodedError<CallErrorCode> {
+  static override readonly title = 'CallError';
   /** The name of the call. */
   readonly call: string;
 
   constructor(code: CallErrorCode, call: string, problem: string, cause?: unknown) {
-    super(`The call ${JSON.stringify(call)} failed: ${problem}`, { cause });
-    this.code = code;
+    super(code, `The call ${JSON.stringify(call)} failed: ${problem}`, cause);
     this.call = call;
-  }
-
-  /** Whether the value is a CallError, also one of another copy of this package; of this code if one is given. */
-  static is(value: unknown, code?: CallErrorCode): value is CallError {
-    const { name, code: found } = Object(value) as { name?: unknown; code?: unknown };
-    return name === 'CallError' && (code === undefined || found === code);
   }
 }

@@ -1,3 +1,5 @@
+import { CodedError } from '@batonjs/protocol/errors';
+
 /** Why there is no token for an agent. */
 export type OAuthErrorCode =
   /** The card asks for tokens of an authorization server that is not in `clients`, or not for this agent. */
@@ -24,15 +26,13 @@ export type OAuthErrorCode =
  * this error, or what `authorize`, `showDeviceCode` or the store of the options failed with. It has no `cause` itself:
  * answers of authorization servers contain secrets.
  */
-export class OAuthError extends Error {
-  override readonly name = 'OAuthError';
-  readonly code: OAuthErrorCode;
+export class OAuthError extends CodedError<OAuthErrorCode> {
+  static override readonly title = 'OAuthError';
   /** The `error` of the authorization server, such as `invalid_client` or `access_denied`. RFC 6749 §5.2. */
   readonly reason: string | undefined;
 
   constructor(code: OAuthErrorCode, message: string, reason?: string) {
-    super(message);
-    this.code = code;
+    super(code, message);
     this.reason = reason;
   }
 }

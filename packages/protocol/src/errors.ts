@@ -1,3 +1,5 @@
+export { CodedError } from './values/coded-error.ts';
+
 /** The `google.rpc.Code` names that A2A errors use. */
 export type StatusName =
   | 'INVALID_ARGUMENT'

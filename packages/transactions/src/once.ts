@@ -128,7 +128,7 @@ async function lookAgain<Tx>(
       throw new TransactionError(
         'OUTCOME_UNKNOWN',
         `The connection broke while "${key.name}" was committed, and the database cannot be asked`,
-        { cause },
+        cause,
       );
   }
 }

@@ -1,3 +1,5 @@
+import { CodedError } from '@batonjs/protocol/errors';
+
 /** The codes of conditions outside of a request, with the exit code of each. Nothing else may begin with this prefix. */
 export const cliErrors = {
   A2ACLI_ERR_USAGE: 2,
@@ -13,15 +15,13 @@ export const cliErrors = {
 export type CliErrorCode = keyof typeof cliErrors;
 
 /** Why a command failed before, after or instead of a request. */
-export class CliError extends Error {
-  override readonly name = 'CliError';
-  readonly code: CliErrorCode;
+export class CliError extends CodedError<CliErrorCode> {
+  static override readonly title = 'CliError';
   /** One next step, best a command. */
   readonly hint: string | undefined;
 
   constructor(code: CliErrorCode, message: string, hint?: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.code = code;
+    super(code, message, cause);
     this.hint = hint;
   }
 }

@@ -1,5 +1,6 @@
 import type { AgentClient, AgentReply, SendOptions } from '@batonjs/client';
 import type { Json } from '@batonjs/protocol';
+import { CodedError } from '@batonjs/protocol/errors';
 import { type ReadSchema, readJsonSchema } from '../json-schema/read-json-schema.ts';
 import type { Issue } from '../schema.ts';
 import { TYPED_SKILLS } from '../uris.ts';
@@ -12,25 +13,14 @@ import { RESULT } from './result.ts';
 export type SkillProblem = 'UNKNOWN_SKILL' | 'UNREADABLE_SCHEMA' | 'INVALID_INPUT' | 'INVALID_OUTPUT';
 
 /** The error of `callSkill`. Recognise it with `SkillError.is(error, code?)`. */
-export class SkillError extends Error {
-  override readonly name = 'SkillError';
-  readonly code: SkillProblem;
+export class SkillError extends CodedError<SkillProblem> {
+  static override readonly title = 'SkillError';
   /** The problems of the input or output, at most 20. */
   readonly issues: readonly Issue[];
 
   constructor(code: SkillProblem, message: string, issues: readonly Issue[] = []) {
-    super(message);
-    this.code = code;
+    super(code, message);
     this.issues = issues;
-  }
-
-  /**
-   * Whether a value is a `SkillError`; with a code, whether it is one with that code. Unlike `instanceof`, it also
-   * recognises errors of another copy of this package.
-   */
-  static is(value: unknown, code?: SkillProblem): value is SkillError {
-    const error = value as SkillError | null | undefined;
-    return error?.name === 'SkillError' && (code === undefined || error.code === code);
   }
 }
 

@@ -1,3 +1,5 @@
+import { CodedError } from '@batonjs/protocol/errors';
+
 /** Why a store refused a call. After `UNAVAILABLE` a write may have happened; after the others it has not. */
 export type StoreErrorCode =
   /** The log does not have the length that the writer expected. */
@@ -39,25 +41,17 @@ export type StoreTrouble =
   | 'locked';
 
 /** The error that stores reject with. Recognise it with `StoreError.is`; it never crosses the wire. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError';
-  readonly code: StoreErrorCode;
+export class StoreError extends CodedError<StoreErrorCode> {
+  static override readonly title = 'StoreError';
   readonly trouble: StoreTrouble | undefined;
 
   constructor(
     code: StoreErrorCode,
     message: string,
-    { trouble, ...options }: ErrorOptions & { trouble?: StoreTrouble | undefined } = {},
+    { trouble, cause }: ErrorOptions & { trouble?: StoreTrouble | undefined } = {},
   ) {
-    super(message, options);
-    this.code = code;
+    super(code, message, cause);
     this.trouble = trouble;
-  }
-
-  /** Like `instanceof`, but also true across two copies of this package; with a code, of that code only. */
-  static is(value: unknown, code?: StoreErrorCode): value is StoreError {
-    const error = value as StoreError | null | undefined;
-    return error?.name === 'StoreError' && (code === undefined || error.code === code);
   }
 }
 
