@@ -9,6 +9,7 @@ import type { Clock } from '../timing/clock.ts';
 import { bounded, type CallWatch } from '../timing/within-deadline.ts';
 
 type Store = TaskStore | (TaskStore & PushConfigStore);
+type Method = (...args: unknown[]) => Answer<unknown>;
 
 /** Methods that may take as long as they need. */
 const unlimited: ReadonlySet<string> = new Set(['prune', 'close']);
@@ -34,9 +35,12 @@ export function boundedStore(store: Store, ms: number, clock: Clock, watch?: Cal
     const member: unknown = Reflect.get(store, name);
     if (typeof member !== 'function') return [name, member];
     const late = name === 'subscribe' ? end : undefined;
-    return unlimited.has(name)
-      ? [name, (...args: unknown[]) => Reflect.apply(member, store, args)]
-      : [name, (...args: unknown[]) => inTime(() => Reflect.apply(member, store, args), late)];
+    // As it is by then: a program may wrap a method of its store later.
+    const call = (args: unknown[]) => (store as unknown as Record<string, Method>)[name]!(...args);
+    return [
+      name,
+      (...args: unknown[]) => (unlimited.has(name) ? call(args) : inTime(() => call(args), late)),
+    ];
   });
   return Object.fromEntries(members) as Store;
 }
