@@ -9,7 +9,6 @@ import type { Clock } from '../timing/clock.ts';
 import { bounded, type CallWatch } from '../timing/within-deadline.ts';
 
 type Store = TaskStore | (TaskStore & PushConfigStore);
-type Method = (...args: unknown[]) => Answer<unknown>;
 
 /** Methods that may take as long as they need. */
 const unlimited: ReadonlySet<string> = new Set(['prune', 'close']);
@@ -36,7 +35,7 @@ export function boundedStore(store: Store, ms: number, clock: Clock, watch?: Cal
     if (typeof member !== 'function') return [name, member];
     const late = name === 'subscribe' ? end : undefined;
     // As it is by then: a program may wrap a method of its store later.
-    const call = (args: unknown[]) => (store as unknown as Record<string, Method>)[name]!(...args);
+    const call = (args: unknown[]): Answer<unknown> => Reflect.apply(Reflect.get(store, name), store, args);
     return [
       name,
       (...args: unknown[]) => (unlimited.has(name) ? call(args) : inTime(() => call(args), late)),
