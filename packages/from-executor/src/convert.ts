@@ -5,21 +5,12 @@ import type {
   Task as TheirTask,
 } from '@a2a-js/sdk';
 import type { Artifact, Json, Message, Part, Task, TaskState } from '@batonjs/protocol';
+import { a2aEnums } from '@batonjs/protocol/proto-messages';
 
 // The official SDK represents objects as protocol buffers: enums are numbers, a `oneof` has a `$case`, and missing
 // text is empty. This file uses the SDK's types and none of its code.
 
-const states = [
-  'TASK_STATE_UNSPECIFIED',
-  'TASK_STATE_SUBMITTED',
-  'TASK_STATE_WORKING',
-  'TASK_STATE_COMPLETED',
-  'TASK_STATE_FAILED',
-  'TASK_STATE_CANCELED',
-  'TASK_STATE_INPUT_REQUIRED',
-  'TASK_STATE_REJECTED',
-  'TASK_STATE_AUTH_REQUIRED',
-] as const satisfies readonly TaskState[];
+const { TaskState: states } = a2aEnums;
 const ROLE_USER = 1;
 const ROLE_AGENT = 2;
 

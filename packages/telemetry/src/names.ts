@@ -41,42 +41,5 @@ export const events = {
   stepReplayed: 'baton.step.replayed',
 } as const;
 
-/** Names of metrics. */
-export const metricNames = {
-  requestDuration: 'baton.server.request.duration',
-  turnDuration: 'baton.turn.duration',
-  createdTasks: 'baton.tasks.created',
-  endedTasks: 'baton.tasks.ended',
-  recoveredTurns: 'baton.turns.recovered',
-  failedAttempts: 'baton.turns.failed',
-  lostLeases: 'baton.leases.lost',
-  deliveries: 'baton.push.deliveries',
-  deliveryLag: 'baton.push.lag',
-  followers: 'baton.followers',
-  turnWait: 'baton.turn.wait.duration',
-  firstUpdate: 'baton.turn.first_update.duration',
-  storeOperation: 'baton.store.operation.duration',
-  failedTasks: 'baton.tasks.failed',
-} as const;
-
-/** Names of gauges. Those of a queue are the same in every process: take their maximum, not their sum. */
-export const gaugeNames = {
-  waitingTurns: 'baton.turns.waiting',
-  waitingAge: 'baton.turns.waiting.age',
-  postponedTurns: 'baton.turns.postponed',
-  questions: 'baton.questions.open',
-  questionAge: 'baton.questions.age',
-  waitingWebhooks: 'baton.webhooks.waiting',
-  webhookAge: 'baton.webhooks.waiting.age',
-  deadWebhooks: 'baton.webhooks.dead',
-  unservedVersions: 'baton.versions.unserved',
-  unservedTasks: 'baton.tasks.unserved',
-  runningTurns: 'baton.turns.running',
-  turnLimit: 'baton.turns.limit',
-  loadedTasks: 'baton.tasks.loaded',
-  ready: 'baton.ready',
-  build: 'baton.build.info',
-} as const;
-
 /** The name under which tracers and meters are made. */
 export const scope = '@batonjs/telemetry';

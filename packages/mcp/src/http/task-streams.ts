@@ -6,7 +6,7 @@ import {
   SERVER_INFO_META_KEY,
   SUBSCRIPTION_ID_META_KEY,
 } from '@modelcontextprotocol/server';
-import { taskFailure } from '../tasks/failure.ts';
+import { errorOf, taskFailure } from '../tasks/failure.ts';
 import { type ListenRequest, readListen } from '../tasks/listen-request.ts';
 import type { TaskRequests } from '../tasks/task-requests.ts';
 import { notifyOfTasks } from '../tasks/task-subscription.ts';
@@ -140,12 +140,6 @@ const resultOf = (id: string | number, { card: { name, version } }: AgentClient)
       [SERVER_INFO_META_KEY]: { name, version: version || '0.0.0' },
     },
   },
-});
-
-const errorOf = ({ code, message, data }: ProtocolError) => ({
-  code,
-  message,
-  ...(data !== undefined && { data }),
 });
 
 /** A missing capability is answered 400, as the SDK does. */

@@ -7,7 +7,7 @@ import {
   type Transport,
   type TransportSendOptions,
 } from '@modelcontextprotocol/server';
-import { taskFailure } from '../tasks/failure.ts';
+import { errorOf, taskFailure } from '../tasks/failure.ts';
 import { type ListenRequest, readListen } from '../tasks/listen-request.ts';
 import type { TaskRequests } from '../tasks/task-requests.ts';
 import { notifyOfTasks } from '../tasks/task-subscription.ts';
@@ -75,14 +75,12 @@ export class TaskTransport implements Transport {
         throw new ProtocolError(ProtocolErrorCode.InternalError, 'Subscription limit reached');
       if (listen) this.#asked.set(listen.id, listen);
     } catch (error) {
-      const { code, message: text, data } = taskFailure(error, this.#requests.onError);
       const { id } = Object(message) as { id: Id };
-      this.#write({
+      return void this.#write({
         jsonrpc: '2.0',
         id,
-        error: { code, message: text, ...(data !== undefined && { data }) },
+        error: errorOf(taskFailure(error, this.#requests.onError)),
       });
-      return;
     }
     this.onmessage?.(message);
   }
@@ -98,8 +96,7 @@ export class TaskTransport implements Transport {
         () => ({ result: { resultType: 'complete', _meta: { [SUBSCRIPTION_ID_META_KEY]: id } } }),
         (error) => {
           if (signal.aborted) return undefined;
-          const { code, message } = taskFailure(error, requests.onError);
-          return { error: { code, message } };
+          return { error: errorOf(taskFailure(error, requests.onError)) };
         },
       )
       .then((end) => {

@@ -7,7 +7,6 @@ import { mustKnowOptions, type OptionsOf, withDefaults } from '@batonjs/protocol
  */
 export type TaskSupport = 'immediate' | 'deferred' | 'required' | 'forbidden';
 
-/** How calls become tasks of the extension `io.modelcontextprotocol/tasks` of MCP 2026-07-28. */
 /** The options for tasks, with their defaults. */
 const taskOptions = {
   /** By the name of the tool. Default for each other tool: `immediate`, or `deferred` where `waitMs` is above 0. */
@@ -21,6 +20,7 @@ const taskOptions = {
   retentionMs: undefined as number | undefined,
 };
 
+/** How calls become tasks of the extension `io.modelcontextprotocol/tasks` of MCP 2026-07-28. */
 export type McpTaskOptions = OptionsOf<typeof taskOptions>;
 
 /** The options for tasks, complete. */

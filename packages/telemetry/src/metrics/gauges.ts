@@ -1,6 +1,6 @@
 import type { ObservedProcess } from '@batonjs/server/adapter';
 import type { Attributes, BatchObservableResult, ObservableGauge } from '@opentelemetry/api';
-import { attributes, gaugeNames as names } from '../names.ts';
+import { attributes } from '../names.ts';
 import type { UsedMeter } from './instruments.ts';
 
 /** A queue is measured at most once in this many milliseconds, however often gauges are read. */
@@ -9,25 +9,27 @@ const measureEveryMs = 5_000;
 /** The states in which a task waits for its client. */
 const asking = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const;
 
-type GaugeName = keyof typeof names;
+// biome-ignore format: a table reads best with one row per line
+/** The gauges: name, unit, description. Those of a queue are the same in every process: take their maximum, not their sum. */
+const gauges = {
+  waitingTurns: ['baton.turns.waiting', '{turn}', 'Turns that wait for a process, in the queue of the store'],
+  waitingAge: ['baton.turns.waiting.age', 's', 'How long the turn that could have begun longest has waited; 0 if none waits'],
+  postponedTurns: ['baton.turns.postponed', '{turn}', 'Turns that go on at a later time, in the queue of the store'],
+  questions: ['baton.questions.open', '{task}', 'Tasks that wait for an answer of their client, by state'],
+  questionAge: ['baton.questions.age', 's', 'How long the oldest question has been open; 0 without any'],
+  waitingWebhooks: ['baton.webhooks.waiting', '{webhook}', 'Webhooks that have not heard of all updates'],
+  webhookAge: ['baton.webhooks.waiting.age', 's', 'How long the delivery that could have begun longest has waited; 0 if none waits'],
+  deadWebhooks: ['baton.webhooks.dead', '{webhook}', 'Webhooks that were given up'],
+  unservedVersions: ['baton.versions.unserved', '{version}', 'Versions of the agent with turns that no process takes'],
+  unservedTasks: ['baton.tasks.unserved', '{task}', 'Tasks that wait for one of these versions, of each at most 100'],
+  runningTurns: ['baton.turns.running', '{turn}', 'Turns that run in this process'],
+  turnLimit: ['baton.turns.limit', '{turn}', 'How many turns may run in this process'],
+  loadedTasks: ['baton.tasks.loaded', '{task}', 'Tasks that this process has in memory'],
+  ready: ['baton.ready', '1', 'Whether this process can work: 1 or 0'],
+  build: ['baton.build.info', '1', 'Always 1; its label is the version of the agent'],
+} as const;
 
-const gauges: Readonly<Record<GaugeName, readonly [unit: string, description: string]>> = {
-  waitingTurns: ['{turn}', 'Turns that wait for a process, in the queue of the store'],
-  waitingAge: ['s', 'How long the turn that could have begun longest has waited; 0 if none waits'],
-  postponedTurns: ['{turn}', 'Turns that go on at a later time, in the queue of the store'],
-  questions: ['{task}', 'Tasks that wait for an answer of their client, by state'],
-  questionAge: ['s', 'How long the oldest question has been open; 0 without any'],
-  waitingWebhooks: ['{webhook}', 'Webhooks that have not heard of all updates'],
-  webhookAge: ['s', 'How long the delivery that could have begun longest has waited; 0 if none waits'],
-  deadWebhooks: ['{webhook}', 'Webhooks that were given up'],
-  unservedVersions: ['{version}', 'Versions of the agent with turns that no process takes'],
-  unservedTasks: ['{task}', 'Tasks that wait for one of these versions, of each at most 100'],
-  runningTurns: ['{turn}', 'Turns that run in this process'],
-  turnLimit: ['{turn}', 'How many turns may run in this process'],
-  loadedTasks: ['{task}', 'Tasks that this process has in memory'],
-  ready: ['1', 'Whether this process can work: 1 or 0'],
-  build: ['1', 'Always 1; its label is the version of the agent'],
-};
+type GaugeName = keyof typeof gauges;
 
 type Observe = (gauge: GaugeName, value: number | undefined, labels?: Attributes) => void;
 
@@ -51,18 +53,13 @@ export class Observed {
   register(meter: UsedMeter): void {
     if (this.#registered.has(meter)) return;
     this.#registered.add(meter);
-    const made = new Map<GaugeName, ObservableGauge>();
-    for (const name of Object.keys(gauges) as GaugeName[]) {
-      const [unit, description] = gauges[name];
-      made.set(name, meter.createObservableGauge(names[name], { unit, description }));
-    }
+    const made = new Map<string, ObservableGauge>();
+    for (const [gauge, [name, unit, description]] of Object.entries(gauges))
+      made.set(gauge, meter.createObservableGauge(name, { unit, description }));
     meter.addBatchObservableCallback((result) => this.#observe(result, made), [...made.values()]);
   }
 
-  async #observe(
-    result: BatchObservableResult,
-    made: ReadonlyMap<GaugeName, ObservableGauge>,
-  ): Promise<void> {
+  async #observe(result: BatchObservableResult, made: ReadonlyMap<string, ObservableGauge>): Promise<void> {
     const queues = Map.groupBy(this.#processes, ({ queue }) => queue);
     await Promise.all(
       Array.from(queues, ([queue, processes]) =>

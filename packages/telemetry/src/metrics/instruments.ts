@@ -1,16 +1,18 @@
 import {
-  type Attributes,
   type Histogram,
   type Meter,
   type MeterProvider,
-  type MetricOptions,
   metrics,
   type UpDownCounter,
 } from '@opentelemetry/api';
-import { metricNames as names, scope } from '../names.ts';
+import { scope } from '../names.ts';
 
 /** The instruments of a server or worker. Their attributes have few values: never an id. */
-export type Instruments = ReturnType<typeof makeInstruments>;
+export type Instruments = {
+  readonly [Name in keyof typeof rows]: (typeof rows)[Name] extends readonly [string, 's', ...unknown[]]
+    ? Pick<Histogram, 'record'>
+    : Pick<UpDownCounter, 'add'>;
+};
 
 /** What of a meter is used here. */
 export type UsedMeter = Pick<
@@ -29,6 +31,26 @@ export const bounds = {
   wait: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600],
   store: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   lag: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400],
+} as const;
+
+// biome-ignore format: a table reads best with one row per line
+/** The histograms, in seconds, and the counters: name, unit, description, bounds. Only streams are counted down again. */
+const rows = {
+  requestDuration: ['baton.server.request.duration', 's', 'How long requests take; streams until they end', bounds.request],
+  turnDuration: ['baton.turn.duration', 's', 'How long attempts of turns take', bounds.turn],
+  turnWait: ['baton.turn.wait.duration', 's', 'From the message of a client to the call of the agent', bounds.wait],
+  firstUpdate: ['baton.turn.first_update.duration', 's', 'From the call of an agent to its first update', bounds.wait],
+  storeOperation: ['baton.store.operation.duration', 's', 'How long calls of the store take', bounds.store],
+  // Two counters: one process may create a task and another end it, after a restart of the first.
+  createdTasks: ['baton.tasks.created', '{task}', 'Tasks that this process created'],
+  endedTasks: ['baton.tasks.ended', '{task}', 'Tasks that this process ended, by their last state'],
+  failedTasks: ['baton.tasks.failed', '{task}', 'Tasks that this process failed, by their code'],
+  recoveredTurns: ['baton.turns.recovered', '{turn}', 'Turns taken over from a process whose lease expired'],
+  failedAttempts: ['baton.turns.failed', '{attempt}', 'Attempts of turns whose agent threw, and which another one follows'],
+  lostLeases: ['baton.leases.lost', '{lease}', 'Leases lost in the middle of a turn'],
+  deliveries: ['baton.push.deliveries', '{delivery}', 'Attempts to deliver to webhooks, by outcome'],
+  deliveryLag: ['baton.push.lag', 's', 'From the update to its delivery', bounds.lag],
+  followers: ['baton.followers', '{stream}', 'Open streams of this process'],
 } as const;
 
 /**
@@ -55,72 +77,22 @@ export function instrumentsOf(
 }
 
 /** The instruments of some meters: each value is told to all of them. */
-export function makeInstruments(meters: readonly UsedMeter[]) {
-  const seconds = (name: string, description: string, explicitBucketBoundaries: readonly number[]) =>
-    recordingIn(meters, name, {
-      unit: 's',
-      description,
-      advice: { explicitBucketBoundaries: [...explicitBucketBoundaries] },
-    });
-  const counter = (name: string, unit: string, description: string) =>
-    addingIn(meters.map((meter) => meter.createCounter(name, { unit, description })));
-  return {
-    requestDuration: seconds(
-      names.requestDuration,
-      'How long requests take; streams until they end',
-      bounds.request,
-    ),
-    turnDuration: seconds(names.turnDuration, 'How long attempts of turns take', bounds.turn),
-    turnWait: seconds(names.turnWait, 'From the message of a client to the call of the agent', bounds.wait),
-    firstUpdate: seconds(names.firstUpdate, 'From the call of an agent to its first update', bounds.wait),
-    storeOperation: seconds(names.storeOperation, 'How long calls of the store take', bounds.store),
-    // Two counters: one process may create a task and another end it, after a restart of the first.
-    createdTasks: counter(names.createdTasks, '{task}', 'Tasks that this process created'),
-    endedTasks: counter(names.endedTasks, '{task}', 'Tasks that this process ended, by their last state'),
-    failedTasks: counter(names.failedTasks, '{task}', 'Tasks that this process failed, by their code'),
-    recoveredTurns: counter(
-      names.recoveredTurns,
-      '{turn}',
-      'Turns taken over from a process whose lease expired',
-    ),
-    failedAttempts: counter(
-      names.failedAttempts,
-      '{attempt}',
-      'Attempts of turns whose agent threw, and which another one follows',
-    ),
-    lostLeases: counter(names.lostLeases, '{lease}', 'Leases lost in the middle of a turn'),
-    deliveries: counter(names.deliveries, '{delivery}', 'Attempts to deliver to webhooks, by outcome'),
-    deliveryLag: seconds(names.deliveryLag, 'From the update to its delivery', bounds.lag),
-    followers: addingIn(
-      meters.map((meter) =>
-        meter.createUpDownCounter(names.followers, {
-          unit: '{stream}',
-          description: 'Open streams of this process',
-        }),
-      ),
-    ),
-  };
-}
-
-function recordingIn(
-  meters: readonly UsedMeter[],
-  name: string,
-  options: MetricOptions,
-): Pick<Histogram, 'record'> {
-  const [first, ...others] = meters.map((meter) => meter.createHistogram(name, options));
-  return {
-    record(value: number, attributes?: Attributes) {
-      first?.record(value, attributes);
-      for (const other of others) other.record(value, attributes);
-    },
-  };
-}
-
-function addingIn([first, ...others]: readonly Pick<UpDownCounter, 'add'>[]): Pick<UpDownCounter, 'add'> {
-  return {
-    add(value: number, attributes?: Attributes) {
-      first?.add(value, attributes);
-      for (const other of others) other.add(value, attributes);
-    },
-  };
+export function makeInstruments(meters: readonly UsedMeter[]): Instruments {
+  const made = Object.entries(rows).map(([key, [name, unit, description, bounds]]) => {
+    if (bounds) {
+      const advice = { explicitBucketBoundaries: [...bounds] };
+      const histograms = meters.map((meter) => meter.createHistogram(name, { unit, description, advice }));
+      const record: Histogram['record'] = (value, attributes) => {
+        for (const one of histograms) one.record(value, attributes);
+      };
+      return [key, { record }] as const;
+    }
+    const create = key === 'followers' ? 'createUpDownCounter' : 'createCounter';
+    const counters = meters.map((meter) => meter[create](name, { unit, description }));
+    const add: UpDownCounter['add'] = (value, attributes) => {
+      for (const one of counters) one.add(value, attributes);
+    };
+    return [key, { add }] as const;
+  });
+  return Object.fromEntries<object>(made) as Instruments;
 }
