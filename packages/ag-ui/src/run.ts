@@ -13,7 +13,7 @@ import {
   untilAtRest,
 } from '@batonjs/client/answers';
 import type { Message, Part, Task } from '@batonjs/protocol';
-import { A2AError } from '@batonjs/protocol/errors';
+import { A2AError, CodedError } from '@batonjs/protocol/errors';
 import { isSameJson } from '@batonjs/protocol/json';
 import type { AgUiMessage } from './events.ts';
 import { answerTo, frontEndCalls, interruptsOf, isPlainQuestion } from './interrupts.ts';
@@ -27,6 +27,13 @@ export interface RunSettings {
   readonly followForMs?: number;
   /** The position after which a run that was cut off goes on. */
   readonly lastEventId?: string | undefined;
+}
+
+/** A run that is asked for. */
+interface Asked {
+  readonly agent: AgentClient;
+  readonly input: RunInput;
+  readonly settings: RunSettings;
 }
 
 /** What a run gives. */
@@ -53,6 +60,7 @@ export async function openRun(
   settings: RunSettings,
   count = input.messages.length === 0 ? 100 : 20,
 ): Promise<Run> {
+  const asked: Asked = { agent, input, settings };
   const { threadId, messages, resume } = input;
   const { signal } = settings;
   const tasks = await tasksOf(agent, threadId, { signal, count });
@@ -64,14 +72,14 @@ export async function openRun(
   const open = place ? place.open : openTask(tasks);
   const waiting = open?.status.state.endsWith('_REQUIRED') ? open : undefined;
   const sentTo = resume ? resumedBy(tasks, resume) : place?.sentTo;
-  if (sentTo) return follow(agent, sentTo, tasks, input, settings);
+  if (sentTo) return follow(asked, sentTo, tasks);
   if (resume && !waiting) throw new RunRefused('NO_INTERRUPT', 'No interrupt of this thread is open');
   const hasResults = toolResults(messages).size > 0;
   if (waiting && (resume || (hasResults && frontEndCalls(waiting).length > 0)))
-    return answerQuestion(agent, waiting, input, settings);
+    return answerQuestion(asked, waiting);
   if (waiting && last && !isPlainQuestion(waiting) && interruptsOf(waiting).length > 0)
     throw new RunRefused('INTERRUPT_OPEN', 'This thread waits for answers to its interrupts: send `resume`');
-  if (!place) return open ? follow(agent, open, tasks, input, settings) : nothing(tasks, input);
+  if (!place) return open ? follow(asked, open, tasks) : nothing(tasks, input);
   // An answer that failed leaves no message behind it.
   const known = latest.findLastIndex(({ id }, at) => {
     const version = latestVersion(tasks, id);
@@ -80,7 +88,7 @@ export async function openRun(
   const parts = latest.slice(known + 1).flatMap(partsOf);
   const { messageId, replaces } = place;
   try {
-    return await send(agent, { messageId, replaces, parts, task: waiting }, input, settings);
+    return await send(asked, { messageId, replaces, parts, task: waiting });
   } catch (error) {
     // The agent has the id in a task further back, or got the message at this moment.
     if (!A2AError.is(error, 'MESSAGE_ID_CONFLICT') || count === 100) throw error;
@@ -100,14 +108,8 @@ function isSameAs(stored: Message, latest: readonly AgUiMessage[]): boolean {
 }
 
 /** An error of the front end that ends its run. */
-export class RunRefused extends Error {
-  override readonly name = 'RunRefused';
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
+export class RunRefused extends CodedError {
+  static override readonly title = 'RunRefused';
 }
 
 /** The same answer to the same interrupts is sent once. */
@@ -119,13 +121,8 @@ function resumedBy(tasks: readonly Task[], resume: readonly Resume[]): Task | un
   return isSameJson(Object(message?.metadata?.[AG_UI]).resume, resume) ? task : undefined;
 }
 
-async function answerQuestion(
-  agent: AgentClient,
-  task: Task,
-  input: RunInput,
-  settings: RunSettings,
-): Promise<Run> {
-  const { resume = [], messages } = input;
+async function answerQuestion(asked: Asked, task: Task): Promise<Run> {
+  const { resume = [], messages } = asked.input;
   const results = toolResults(messages);
   let parts: Part[] | undefined;
   try {
@@ -135,15 +132,10 @@ async function answerQuestion(
     throw error;
   }
   if (!parts) {
-    await agent.cancelTask({ id: task.id }, { signal: settings.signal });
-    return follow(agent, task, [task], input, settings);
+    await asked.agent.cancelTask({ id: task.id }, { signal: asked.settings.signal });
+    return follow(asked, task, [task]);
   }
-  return send(
-    agent,
-    { messageId: resumeId(task.status.message?.messageId ?? task.id), parts, task },
-    input,
-    settings,
-  );
+  return send(asked, { messageId: resumeId(task.status.message?.messageId ?? task.id), parts, task });
 }
 
 interface Sent {
@@ -154,10 +146,8 @@ interface Sent {
 }
 
 async function send(
-  agent: AgentClient,
+  { agent, input, settings }: Asked,
   { messageId, replaces, parts, task }: Sent,
-  input: RunInput,
-  settings: RunSettings,
 ): Promise<Run> {
   if (parts.length === 0) throw new A2AError('INVALID_PARAMS', 'The message has no content');
   const { threadId, messages, tools, context, state, forwardedProps, resume } = input;
@@ -193,13 +183,8 @@ async function send(
   };
 }
 
-async function follow(
-  agent: AgentClient,
-  task: Task,
-  tasks: readonly Task[],
-  input: RunInput,
-  { signal, followForMs, lastEventId }: RunSettings,
-): Promise<Run> {
+async function follow({ agent, input, settings }: Asked, task: Task, tasks: readonly Task[]): Promise<Run> {
+  const { signal, followForMs, lastEventId } = settings;
   const note = latestNote(task, AG_UI);
   const stream = agent.follow(task.id, { signal, followForMs, lastEventId });
   const events = untilAtRest(await begun(stream));

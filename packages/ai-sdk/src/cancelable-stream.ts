@@ -23,65 +23,54 @@ export function cancelableStream(
   message: MessageInput,
   options: SendOptions,
 ): CancelableStream {
+  const { signal, task } = options;
   const stop = new AbortController();
   const stream = client.stream(message, { ...options, signal: stop.signal });
-  const known = typeof options.task === 'string' ? options.task : options.task?.id;
-  return { stream, events: eventsOf(client, stream, stop, known, options.signal) };
-}
-
-async function* eventsOf(
-  client: AgentClient,
-  stream: TaskStream,
-  stop: AbortController,
-  known: string | undefined,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<AgentEvent, void, void> {
-  signal?.throwIfAborted();
+  const known = typeof task === 'string' ? task : task?.id;
   const events = stream[Symbol.asyncIterator]();
-  const left = Promise.withResolvers<undefined>();
-  const onAbort = () => {
-    left.resolve(undefined);
-    if (stream.task ?? known) stop.abort(signal?.reason);
+
+  /** Ends the requests of the stream, which may have ended before. */
+  const close = () => {
+    stop.abort();
+    events.return().catch(() => {});
   };
-  signal?.addEventListener('abort', onAbort);
-  const first = events.next();
-  try {
-    const event = await Promise.race([first, left.promise]);
-    signal?.throwIfAborted();
-    if (!event || event.done) return;
-    for (let next: IteratorResult<AgentEvent, void> = event; !next.done; next = await events.next()) {
-      yield next.value;
-      if (stream.task?.status.state === 'TASK_STATE_AUTH_REQUIRED') return;
-    }
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw error;
-  } finally {
-    signal?.removeEventListener('abort', onAbort);
-    if (signal?.aborted) void cancel(client, stream, stop, known, first);
-    else close(events, stop);
+
+  /** Cancels the task, whose caller has left. It may have ended, or its agent may be out of reach. */
+  async function cancel(first: Promise<unknown>): Promise<void> {
+    const timer = setTimeout(() => stop.abort(), namedWithinMs);
+    // Without a task, the first event says what to cancel.
+    await first.catch(() => {});
+    clearTimeout(timer);
+    close();
+    const id = stream.task?.id ?? known;
+    if (id !== undefined) await client.cancelTask({ id }).catch(() => {});
   }
-}
 
-/** Cancels a task whose caller has left. It may have ended, or its agent may be out of reach. */
-async function cancel(
-  client: AgentClient,
-  stream: TaskStream,
-  stop: AbortController,
-  known: string | undefined,
-  first: Promise<unknown>,
-): Promise<void> {
-  const timer = setTimeout(() => stop.abort(), namedWithinMs);
-  // Without a task, the first event says what to cancel.
-  await first.catch(() => {});
-  clearTimeout(timer);
-  close(stream[Symbol.asyncIterator](), stop);
-  const id = stream.task?.id ?? known;
-  if (id !== undefined) await client.cancelTask({ id }).catch(() => {});
-}
-
-/** Ends the requests of a stream, which may have ended before. */
-function close(events: AsyncGenerator<AgentEvent, void, void>, stop: AbortController): void {
-  stop.abort();
-  events.return().catch(() => {});
+  async function* followed(): AsyncGenerator<AgentEvent, void, void> {
+    signal?.throwIfAborted();
+    const left = Promise.withResolvers<undefined>();
+    const onAbort = () => {
+      left.resolve(undefined);
+      if (stream.task ?? known) stop.abort(signal?.reason);
+    };
+    signal?.addEventListener('abort', onAbort);
+    const first = events.next();
+    try {
+      const event = await Promise.race([first, left.promise]);
+      signal?.throwIfAborted();
+      if (!event || event.done) return;
+      for (let next: IteratorResult<AgentEvent, void> = event; !next.done; next = await events.next()) {
+        yield next.value;
+        if (stream.task?.status.state === 'TASK_STATE_AUTH_REQUIRED') return;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      if (signal?.aborted) void cancel(first);
+      else close();
+    }
+  }
+  return { stream, events: followed() };
 }

@@ -34,14 +34,16 @@ export interface StreamOptions extends CallOptions {
 
 type AnyParams = Readonly<Record<string, unknown>>;
 
+/** A call under way. */
+interface Asked {
+  readonly operation: OperationName;
+  readonly params: AnyParams;
+  readonly options: StreamOptions & InSpan;
+  readonly deadline: CallDeadline;
+}
+
 /** Asks once, on the interface in use. */
-type Connect<Reply> = (
-  this: Session,
-  operation: OperationName,
-  params: AnyParams,
-  options: StreamOptions & InSpan,
-  deadline: CallDeadline,
-) => AsyncGenerator<Reply, void, void>;
+type Connect<Reply> = (this: Session, asked: Asked) => AsyncGenerator<Reply, void, void>;
 
 /** The connection to one agent: its card, the interface in use, and the calls to it. */
 export class Session {
@@ -144,7 +146,7 @@ export class Session {
     try {
       for (let started = false; ; ) {
         try {
-          for await (const reply of connect.call(this, operation, params, options, deadline)) {
+          for await (const reply of connect.call(this, { operation, params, options, deadline })) {
             started = true;
             yield reply;
           }
@@ -164,22 +166,18 @@ export class Session {
   }
 
   /** The one reply of a connection. */
-  async *#replies(...asked: Parameters<Connect<Replied>>): AsyncGenerator<Replied, void, void> {
-    const result = await this.#reply(...asked);
+  async *#replies(asked: Asked): AsyncGenerator<Replied, void, void> {
+    const result = await this.#reply(asked);
     this.budget = Math.min(this.settings.retry.budget * 10, this.budget + 1);
-    yield { event: checkResult(asked[0], result) };
+    yield { event: checkResult(asked.operation, result) };
   }
 
   /** The events of one connection. */
-  async *#connect(
-    operation: OperationName,
-    params: AnyParams,
-    options: StreamOptions & InSpan,
-    deadline: CallDeadline,
-  ): AsyncGenerator<PositionedEvent, void, void> {
+  async *#connect(asked: Asked): AsyncGenerator<PositionedEvent, void, void> {
+    const { options, deadline } = asked;
     const transport = this.#transport;
     if (transport) {
-      const request = this.#prepare(operation, params, options, deadline, this.settings.maxEventBytes);
+      const request = this.#prepare(asked, this.settings.maxEventBytes);
       const onOpen = () => {
         deadline.lift();
         options.onOpen?.();
@@ -188,7 +186,7 @@ export class Session {
         yield { id, event: checkEvent(transport.mayHaveNulls ? withoutNulls(event) : event) };
       return;
     }
-    const { call, codec, response } = await this.#send(operation, params, options, deadline);
+    const { call, codec, response } = await this.#send(asked);
     if (!response.ok || !isEventStream(response)) {
       // An error before the first event is an ordinary reply. Some agents also answer a stream with one complete reply.
       const result = this.#decode(codec, call, await this.#readReply(response));
@@ -216,31 +214,18 @@ export class Session {
     return 'urlOf' in codec ? codec : undefined;
   }
 
-  async #reply(
-    operation: OperationName,
-    params: AnyParams,
-    options: InSpan,
-    deadline: CallDeadline,
-  ): Promise<unknown> {
+  async #reply(asked: Asked): Promise<unknown> {
     const transport = this.#transport;
     if (transport) {
-      const { maxResponseBytes } = this.settings;
-      const prepared = this.#prepare(operation, params, options, deadline, maxResponseBytes);
-      const result = await callOnce(transport, prepared);
+      const result = await callOnce(transport, this.#prepare(asked, this.settings.maxResponseBytes));
       return transport.mayHaveNulls ? withoutNulls(result) : result;
     }
-    const { call, codec, response } = await this.#send(operation, params, options, deadline);
+    const { call, codec, response } = await this.#send(asked);
     return this.#decode(codec, call, await this.#readReply(response));
   }
 
   /** What a call is sent with on the interface in use. */
-  #prepare(
-    operation: OperationName,
-    given: AnyParams,
-    options: StreamOptions & InSpan,
-    deadline: CallDeadline,
-    maxBytes: number,
-  ): PreparedCall {
+  #prepare({ operation, params: given, options, deadline }: Asked, maxBytes: number): PreparedCall {
     const { url, address, tenant } = this.candidates[this.current]!;
     deadline.address = address;
     const call: Call = { operation, params: tenant ? { ...given, tenant } : given };
@@ -251,17 +236,12 @@ export class Session {
     return { call, url, address, options, extensions, settings, signal: deadline.signal, maxBytes };
   }
 
-  async #send(
-    operation: OperationName,
-    given: AnyParams,
-    options: StreamOptions & InSpan,
-    deadline: CallDeadline,
-  ) {
+  async #send(asked: Asked) {
     const codec = this.candidates[this.current]!.codec as ClientBinding;
-    const { call, url, ...prepared } = this.#prepare(operation, given, options, deadline, 0);
+    const { call, url, ...prepared } = this.#prepare(asked, 0);
     const { alternative, ...request } = codec.encodeCall(call, url);
     const { version, extensionsHeader } = codec;
-    const context = { ...options, ...prepared, version, extensionsHeader };
+    const context = { ...asked.options, ...prepared, version, extensionsHeader };
     const ask = (attempt: OutgoingRequest) => this.#exchange(attempt, context);
     const response = await ask(request);
     if (!alternative || !isUnrouted(response.status)) return { call, codec, response };

@@ -65,12 +65,12 @@ export async function* callTool(
       return { content: [], isError: true };
     }
     const round: number = pending ? pending.round + 1 : 0;
-    const call = { name, args, step, round, pending, options };
+    const call = { turn, client, name, args, step, round, pending, options };
     const asking = pending?.ofTask ? openTaskOf(turn, step) : undefined;
-    const result = asking ? undefined : yield* request(turn, client, call);
-    const task = asking ? await answerTask(turn, client, call, asking) : startedTask(result, client);
+    const result = asking ? undefined : yield* request(call);
+    const task = asking ? await answerTask(call, asking) : startedTask(result, client);
     if (task) {
-      const ended = yield* awaitTask(turn, client, call, task);
+      const ended = yield* awaitTask(call, task);
       if ('result' in ended) return throwIfError(name, ended.result);
       pending = pendingIn(name, { step, args, round, ofTask: true }, ended.asks);
       continue;
@@ -91,6 +91,8 @@ const postponedMs = 250;
 
 /** One request of a call. */
 interface Request {
+  readonly turn: Turn;
+  readonly client: McpClient;
   readonly name: string;
   readonly args: Arguments;
   readonly step: string;
@@ -100,11 +102,8 @@ interface Request {
 }
 
 /** One request, as a step. */
-async function* request(
-  turn: Turn,
-  client: McpClient,
-  { name, args, step, round, pending, options }: Request,
-): AsyncGenerator<TaskUpdate, ToolResult, void> {
+async function* request(asked: Request): AsyncGenerator<TaskUpdate, ToolResult, void> {
+  const { turn, client, name, args, step, round, pending, options } = asked;
   const updates = new LatestUpdate();
   const answered = pending && {
     inputResponses: pending.responses,
@@ -149,12 +148,8 @@ function startedTask(result: ToolResult | undefined, client: McpClient): OpenTas
 }
 
 /** Gives a task the answers of the user. They count once, however often they are sent. */
-async function answerTask(
-  turn: Turn,
-  client: McpClient,
-  { step, round, pending }: Request,
-  task: OpenTask,
-): Promise<OpenTask> {
+async function answerTask(asked: Request, task: OpenTask): Promise<OpenTask> {
+  const { turn, client, step, round, pending } = asked;
   const responses = pending?.responses ?? {};
   await turn.step(nameOfRound(step, round), async () => {
     await updateTask(client, task.taskId, responses, turn.signal).catch((error: unknown) => {
@@ -168,9 +163,7 @@ async function answerTask(
 
 /** Waits for a task at the server, with its status messages as updates. */
 async function* awaitTask(
-  turn: Turn,
-  client: McpClient,
-  { name, step, round, options }: Request,
+  { turn, client, name, step, round, options }: Request,
   task: OpenTask,
 ): AsyncGenerator<TaskUpdate, { readonly result: ToolResult } | { readonly asks: object }, void> {
   const known = openTaskOf(turn, step);
