@@ -53,8 +53,8 @@ const talking = (gate: Promise<unknown> = Promise.resolve()): AgentServer =>
     { messages: { idempotency: true }, restart: 'rerun' },
   );
 
-const urlOf = (server: AgentServer): Promise<string> =>
-  listen(createServer(nodeHandler(agUiHandler(server))));
+const urlOf = (agent: Parameters<typeof agUiHandler>[0]): Promise<string> =>
+  listen(createServer(nodeHandler(agUiHandler(agent))));
 
 describe.each(versions)('a front end on AG-UI %s', (version, open) => {
   it('streams text, and shows what the agent does as steps and as an activity', async () => {
@@ -141,9 +141,16 @@ describe.each(versions)('a front end on AG-UI %s', (version, open) => {
     }
   });
 
-  it('sends an edited message again, and cancels what it leaves', async () => {
+  const ends = ['', ' though it ends meanwhile'];
+  it.each(ends)('sends an edited message again, and cancels what it leaves%s', async (ending) => {
     const server = talking();
-    const url = await urlOf(server);
+    const client = await connect('http://localhost', { fetch: server.fetch });
+    const fetch = async (request: Request) => {
+      const { method, params } = JSON.parse((await request.clone().text()) || '{}');
+      if (ending && method === 'CancelTask') await client.cancelTask(params);
+      return server.fetch(request);
+    };
+    const url = await urlOf(await connect('http://localhost', { fetch }));
     const front = open(url);
     const ask = (id: string, content: string) => {
       const page = open(url);
@@ -160,7 +167,6 @@ describe.each(versions)('a front end on AG-UI %s', (version, open) => {
     await front.run();
     expect(linesOf(front)).toEqual(['user: Howdy', 'assistant: Half .']);
     expect(front.messages[0]!.id).toBe('m');
-    const client = await connect('http://localhost', { fetch: server.fetch });
     const { tasks } = await client.listTasks({ contextId: 'thread-1' });
     expect(tasks.map(({ status }) => status.state).sort()).toEqual([
       'TASK_STATE_CANCELED',

@@ -1,5 +1,5 @@
 import { type Fact, headOf, labelProblem, nextTurnAt } from '@batonjs/lifecycle';
-import { type ForkFrom, forkLog } from '@batonjs/lifecycle/internals';
+import { type ForkFrom, forkLog, textOfFirst } from '@batonjs/lifecycle/internals';
 import type { Part } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { parseParams } from '@batonjs/protocol/parse-params';
@@ -13,7 +13,6 @@ import {
   orderFor,
   secretStep,
   taskNotFound,
-  textOfFirst,
   toWireError,
 } from '@batonjs/server/internals';
 import { type Commit, StoreError, type TaskName, type TaskStore } from '@batonjs/store';

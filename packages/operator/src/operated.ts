@@ -1,13 +1,11 @@
 import type { AgentServer } from '@batonjs/server';
 import {
   type Clock,
+  type Inside,
   insideOf,
-  type Limits,
-  type Schedule,
   scopeOf,
   systemClock,
   type TaskTimeouts,
-  type Transition,
 } from '@batonjs/server/internals';
 import type { PushConfigStore, Scope, TaskStore } from '@batonjs/store';
 
@@ -30,18 +28,17 @@ export interface OfCaller {
   readonly tenant?: string | undefined;
 }
 
-/** Where an operator works, and how turns are queued there. */
-export interface Source {
-  readonly store: TaskStore;
-  readonly clock: Clock;
+type Dependencies = Inside['dependencies'];
+
+/** Where an operator works, and how turns are queued there. Without `limits`, a fork is as large as its origin allows. */
+export interface Source
+  extends Pick<Dependencies, 'store' | 'clock'>,
+    Partial<Pick<Dependencies, 'onEvent'>>,
+    Partial<Pick<Dependencies['options'], 'schedule' | 'limits'>> {
   readonly queue: string;
-  readonly schedule?: Schedule | undefined;
   readonly timeouts?: TaskTimeouts | undefined;
-  /** Without them, a fork is as large as its origin allows. */
-  readonly limits?: Limits | undefined;
   /** Undefined if the store keeps no webhooks. */
   readonly webhooks?: PushConfigStore | undefined;
-  readonly onEvent?: ((event: Transition) => void) | undefined;
 }
 
 /** Throws `TypeError` for anything else than an agent. */

@@ -1,10 +1,8 @@
 /** For packages that read the tasks of a server from its store, such as the task gateway. May change in any release. */
 
-export { textOfFirst } from '@batonjs/lifecycle/internals';
 export type { TransactionDatabase, TransactionKey } from './agent/transaction.ts';
 export type { WatchedBody, WatchedRequest, WatchedStart } from './base/hooks/request-watch.ts';
 export { telemetryOf } from './base/hooks/watched.ts';
-export type { Limits } from './base/limits.ts';
 export { differencesOf } from './base/store/peers.ts';
 export { type Owned, ownersKind, shareQueue } from './base/store/queue-owners.ts';
 export { allRecords, recordName } from './base/store/records.ts';
@@ -14,7 +12,6 @@ export type { TaskTimeouts } from './base/timeouts.ts';
 export { type Clock, isoTime, systemClock } from './base/timing/clock.ts';
 export { nextSnapshot } from './log/snapshot-policy.ts';
 export { checkDecided } from './log/write/task-limits.ts';
-export type { Transition } from './log/write/transition.ts';
 export { derivedTaskId } from './operations/accept/derived-task-id.ts';
 export { labelOfSchedule as scheduleLabel } from './operations/accept/receive.ts';
 export { scopeOf } from './operations/call/call-context.ts';
@@ -22,7 +19,7 @@ export { heartbeatsOf, type Inside, insideOf } from './operations/call/inside-of
 export { taskNotFound } from './operations/call/open-task.ts';
 export { isStoreId } from './operations/call/page-token.ts';
 export { toWireError } from './operations/call/wire-error.ts';
-export { orderFor, type Schedule } from './turns/order/schedule.ts';
+export { orderFor } from './turns/order/schedule.ts';
 export { dueAt } from './turns/order/task-deadlines.ts';
 export { wakeKeyOf } from './turns/order/wake-key.ts';
 export { rotateCallbackKey } from './turns/outside/callback-keys.ts';

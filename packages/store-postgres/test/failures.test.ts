@@ -284,6 +284,8 @@ describe.skipIf(!server)('A pool without a free connection', () => {
       message: expect.stringContaining('has no free connection'),
     });
     client.release();
+    // Also the connection that came too late.
+    await expect.poll(() => pool.idleCount).toBe(1);
     await persist(store, chunkAfter(1));
     expect(await commitIds(store)).toEqual(inOrder(2));
     await store.close();

@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { TaskStore } from '@batonjs/store';
 import { topicNumber } from '@batonjs/store/adapter';
 import pg from 'pg';
@@ -153,18 +154,34 @@ describe.skipIf(!server)('A process', () => {
     await expect.poll(() => seen).toContain(2);
   });
 
-  it('tells its subscribers to look, and looks, where others took it for gone', async () => {
-    const quoted = '"gone"';
-    await open('gone').commit(chunkAfter(0));
+  /** A schema with a log, and what a subscriber of the log is told. */
+  async function subscribed(schema: string, notify: boolean) {
+    await open(schema).commit(chunkAfter(0));
     const database = poolDatabase(admin, { name: '', timeoutMs: 5_000, owned: false, keepsPlans: false });
     const transactions = new Transactions(database, async () => {});
     const wakeups = new Wakeups({
-      ...{ database, transactions, schema: 'gone', quoted, notify: true, renewEveryMs: 20 },
+      ...{ database, transactions, schema, quoted: `"${schema}"`, notify, renewEveryMs: 20 },
       secret: async () => 'secret',
     });
     cleanUps.push(() => wakeups.close());
     const seen: unknown[] = [];
     await wakeups.subscribe(topic, (version) => void seen.push(version));
+    return { wakeups, seen };
+  }
+
+  it('looks without notifications, although others subscribe all the time', async () => {
+    const { wakeups, seen } = await subscribed('busy', false);
+    const end = performance.now() + 10_000;
+    while (seen.length === 0 && performance.now() < end) {
+      const leave = await wakeups.subscribe({ scope: 's', taskId: 'other' }, () => {});
+      await pause(2);
+      leave();
+    }
+    expect(seen).toEqual([1]);
+  });
+
+  it('tells its subscribers to look, and looks, where others took it for gone', async () => {
+    const { seen } = await subscribed('gone', true);
     const until = async () => Number((await sql('SELECT max(until) AS until FROM gone.listeners'))[0]?.until);
     const first = await until();
     await expect.poll(until).toBeGreaterThan(first + 100);

@@ -121,7 +121,7 @@ describe('a token that is over or refused', () => {
     expect(made.written).toEqual([]);
   });
 
-  it.each<[string, unknown, string[]]>([
+  it.each<[string, unknown, string[], StoredToken?]>([
     [
       'has another one now',
       { accessToken: 'other', obtainedAt: now, expiresAt: now + minuteMs * 60 },
@@ -133,16 +133,20 @@ describe('a token that is over or refused', () => {
       ['refresh_token', 'authorization_code'],
     ],
     ['has the same one', old(), ['refresh_token', 'authorization_code']],
+    ['has the same one, not over', good(), ['refresh_token', 'authorization_code'], good()],
     ['has none', undefined, ['refresh_token', 'authorization_code']],
-  ])('is looked for in the store, which %s, before anyone is asked', async (_, later, grants) => {
-    const reads: unknown[] = [old(), old(), later];
-    const store = { get: () => reads.shift() as StoredToken, set() {}, delete() {} };
-    const answer = ({ form }: { form: Readonly<Record<string, string>> }) =>
-      form.grant_type === 'refresh_token' ? invalidGrant() : token('new');
-    const made = setting({ store, answer: answer as object, ...person() });
-    expect(await made.ask()).toBe(grants.length === 1 ? 'Bearer other' : 'Bearer new');
-    expect(made.grants()).toEqual(grants);
-  });
+  ])(
+    'is looked for in the store, which %s, before anyone is asked',
+    async (_, later, grants, kept = old()) => {
+      const reads: unknown[] = [kept, kept, later];
+      const store = { get: () => reads.shift() as StoredToken, set() {}, delete() {} };
+      const answer = ({ form }: { form: Readonly<Record<string, string>> }) =>
+        form.grant_type === 'refresh_token' ? invalidGrant() : token('new');
+      const made = setting({ store, answer: answer as object, isRefused: true, ...person() });
+      expect(await made.ask()).toBe(grants.length === 1 ? 'Bearer other' : 'Bearer new');
+      expect(made.grants()).toEqual(grants);
+    },
+  );
 
   it.each(['get', 'delete'] as const)('fails with the error of a store that cannot %s', async (name) => {
     const failure = new Error('No room');

@@ -73,8 +73,7 @@ export class Buckets {
   /** A lease under which a key stays for so many milliseconds. Takes of about the same time share one. */
   #leaseFor(ms: number): Promise<number> {
     const { cluster } = this.#db;
-    // The call that writes the key takes its time, too.
-    const atLeast = Math.max(1, (ms + cluster.timeoutMs) / 1_000);
+    const atLeast = Math.max(1, ms / 1_000);
     const seconds = 2 ** Math.min(longestLease, Math.ceil(Math.log2(atLeast)));
     const known = this.#leases.get(seconds);
     const now = performance.now();

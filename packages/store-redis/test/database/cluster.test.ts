@@ -174,6 +174,9 @@ describe.skipIf(!cluster)('On a Cluster', () => {
     const later = open('dying', 1_000);
     for (const taskId of others) expect((await untilItWorks(() => later.load('s', taskId)))?.version).toBe(2);
     await cluster!.nodes[1]!.restart();
+    // What was given up is not sent later.
+    for (const taskId of taskIds.filter((id) => !others.includes(id)))
+      expect((await untilItWorks(() => store.load('s', taskId)))?.version).toBe(1);
     for (const taskId of taskIds) await persist(store, chunkAfter(1, { taskId }));
     for (const taskId of taskIds)
       expect((await untilItWorks(() => store.load('s', taskId)))?.version).toBe(2);

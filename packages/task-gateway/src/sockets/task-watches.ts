@@ -71,18 +71,14 @@ export class TaskWatches {
   }
 
   async #start(address: TaskAddress, entry: () => Entry): Promise<TaskWatch | undefined> {
-    let watch: TaskWatch | undefined;
+    const read = await this.#tasks.read(address);
+    if (!read) return undefined;
+    const { taskId: _, type: __, data: ___, ...now } = read.task;
+    const watch = new TaskWatch(this.#tasks, address, now);
     const topic = { scope: address.scope, taskId: address.id };
-    // Subscribe before reading, or a commit in between would be missed.
-    const unsubscribe = await this.#tasks.store.subscribe(topic, () => void (watch && this.#refresh(watch)));
+    const unsubscribe = await this.#tasks.store.subscribe(topic, () => void this.#refresh(watch));
     try {
-      const read = await this.#tasks.read(address);
-      if (!read) {
-        await unsubscribe();
-        return undefined;
-      }
-      const { taskId: _, type: __, data: ___, ...now } = read.task;
-      watch = new TaskWatch(this.#tasks, address, now);
+      // After the subscription, or a commit before it would be missed.
       await watch.refresh();
       entry().unsubscribe = unsubscribe;
       return watch;

@@ -17,12 +17,15 @@ function watching({ notifies = true, sweepMs = 3_600_000 } = {}) {
     reads: 0,
     failure: undefined as Error | undefined,
     loadFailure: undefined as Error | undefined,
+    /** What happens before a subscription begins. */
+    meanwhile: async () => {},
   };
   const topics: unknown[] = [];
   const store = change(memory, {
     subscribe: (subscribe) => async (topic, notify) => {
       topics.push(topic);
       state.listeners += 1;
+      await state.meanwhile();
       const unsubscribe = await subscribe(topic, notifies ? notify : () => {});
       return async () => {
         state.listeners -= 1;
@@ -120,6 +123,13 @@ describe('a task that sockets watch', () => {
     await watch.refresh();
     expect(heard).toEqual(['t 5']);
     expect(watch.latest).toMatchObject({ status: 'in_progress', sequence: 5, time: expect.any(String) });
+  });
+
+  it('has what happened before the subscription began', async () => {
+    const { tasks, open, state } = watching();
+    await writeTo(tasks, 't', facts.slice(0, 3));
+    state.meanwhile = () => writeTo(tasks, 't', facts.slice(3, 4), 3);
+    expect((await open())?.latest.sequence).toBe(4);
   });
 
   it('is not read any more after its end', async () => {
