@@ -142,7 +142,7 @@ describe('a token that is over or refused', () => {
       const store = { get: () => reads.shift() as StoredToken, set() {}, delete() {} };
       const answer = ({ form }: { form: Readonly<Record<string, string>> }) =>
         form.grant_type === 'refresh_token' ? invalidGrant() : token('new');
-      const made = setting({ store, answer: answer as object, isRefused: true, ...person() });
+      const made = setting({ kept, store, answer: answer as object, isRefused: true, ...person() });
       expect(await made.ask()).toBe(grants.length === 1 ? 'Bearer other' : 'Bearer new');
       expect(made.grants()).toEqual(grants);
     },
