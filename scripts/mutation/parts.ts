@@ -143,7 +143,7 @@ export const parts: Readonly<Record<string, Part>> = {
   'bindings-websocket': warm('bindings-websocket', ['*'], ['browser', 'processes', 'load']),
   'bindings-grpc': warm('bindings-grpc', ['*']),
   'ai-sdk': {
-    ...warm('ai-sdk', ['*', '{agent,durable,history,model,tools}/*']),
+    ...warm('ai-sdk', ['*', '{agent,durable,history,tools}/*']),
     mutate: [...sourcesOf('ai-sdk'), '!packages/ai-sdk/src/{chat,chat/*}.ts'],
   },
   // Without the page, which needs a browser.
@@ -159,8 +159,8 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   // Without what runs in a process of its own.
   cli: {
-    ...warm('cli', ['*'], ['dev', 'dev-mcp', 'process']),
-    mutate: [...sourcesOf('cli'), '!packages/cli/src/{main,deployment/{dev,serve-file}}.ts'],
+    ...warm('cli', ['*'], ['dev', 'process']),
+    mutate: [...sourcesOf('cli'), '!packages/cli/src/{main,development/*}.ts'],
   },
   // What operators see and measure: metrics and probes.
   telemetry: {
