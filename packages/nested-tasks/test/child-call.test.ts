@@ -75,6 +75,8 @@ interface Playing {
   /** Other calls of the turn whose children wait for an authorization. */
   readonly authorizing?: readonly string[];
   readonly sending?: Error;
+  /** Why nothing can be written any more. */
+  readonly lost?: Error;
 }
 
 /** One call of a turn, with an agent that the test plays: what it was asked, what was written, and how it ended. */
@@ -95,6 +97,7 @@ async function played({
   meanwhile = [],
   authorizing = [],
   sending,
+  lost,
 }: Playing) {
   const mail = [...inbox];
   const logged: unknown[][] = [];
@@ -151,7 +154,10 @@ async function played({
     turn,
     signal,
     agents: undefined as never,
-    emit: async (update) => void written.push(update),
+    async emit(update) {
+      if (lost) throw lost;
+      written.push(update);
+    },
     limits: { depth: 8, calls: 100, unreachableMs: awayAtFirst ? 60_000 : 0 },
     authorizing: new Set(authorizing),
     logger: (...entry) => logged.push(entry),
@@ -177,6 +183,11 @@ const { history: _, ...reply } = done;
 const messageId = derivedId('parent', 'a', 'message');
 
 describe('a call that starts', () => {
+  it('sends nothing once its turn has lost its task', async () => {
+    const lost = new Error('The lease is lost');
+    expect(await played({ lost })).toMatchObject({ calls: [], end: lost });
+  });
+
   it('is written before its message is sent, and again with its end', async () => {
     const before = Date.now();
     const { calls, written, end } = await played({

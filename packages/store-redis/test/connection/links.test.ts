@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { canStart, startRedis } from '../../../../test/support/redis.ts';
+import { canStart, startCluster, startRedis } from '../../../../test/support/redis.ts';
+import { Link } from '../../src/connection/link.ts';
 import { NodeRedis } from '../../src/connection/node-redis.ts';
 import { Servers } from '../../src/connection/servers.ts';
 
@@ -13,6 +14,24 @@ it('Connections share one class, whatever their servers are', () => {
   );
   expect(other!.constructor).toBe(one!.constructor);
 });
+
+it.skipIf(!hasRedis)(
+  'Another connection is needed where one is suspected, though not right after a Cluster was discovered',
+  async () => {
+    const cluster = await startCluster();
+    onTestFinished(() => cluster.stop());
+    const servers = new Servers(cluster.urls, {}, 60_000);
+    const lost: unknown[] = [];
+    const link = new Link(servers, (cause) => lost.push(cause));
+    onTestFinished(() => link.destroy());
+    await link.ready;
+    link.suspect('at first');
+    // As if as much time had passed.
+    Object.assign(servers, { timeoutMs: 0 });
+    link.suspect('later');
+    expect(lost).toEqual(['later']);
+  },
+);
 
 it.skipIf(!hasRedis)(
   'A connection that was replaced is open until what waits on it is answered',
