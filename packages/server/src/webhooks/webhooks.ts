@@ -1,10 +1,9 @@
 import type { PushFormat, ServerCompatibility } from '@batonjs/bindings';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
-import type { Logger, ReportFailure } from '../base/hooks/logger.ts';
 import type { Telemetry } from '../base/hooks/telemetry.ts';
 import type { PeerPush, Peers } from '../base/store/peers.ts';
+import type { StoreSource } from '../base/store/store-source.ts';
 import type { Timeouts } from '../base/timeouts.ts';
-import type { Clock } from '../base/timing/clock.ts';
 import { type AddressPolicy, addressPolicy } from './address-policy/address-policy.ts';
 import type { Resolve } from './address-policy/resolve-host.ts';
 import { previewFormat, pushFormat } from './push-format.ts';
@@ -27,14 +26,8 @@ export interface Webhooks {
 }
 
 /** The objects that deliveries are made with. */
-export interface DeliveryDependencies {
-  /** Answers each call within `timeouts.storeMs`. */
-  readonly store: TaskStore;
+export interface DeliveryDependencies extends StoreSource {
   readonly push: Webhooks;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Logs the errors of background work. */
-  readonly report: ReportFailure;
   readonly telemetry: Telemetry | undefined;
   /** Times in milliseconds. */
   readonly options: {

@@ -1,9 +1,8 @@
-import type { RecordStore, TaskStore } from '@batonjs/store';
+import type { RecordStore } from '@batonjs/store';
 import { sha256 } from '#bytes';
-import type { Logger, ReportFailure } from '../hooks/logger.ts';
 import { newId } from '../system/new-id.ts';
-import type { Clock } from '../timing/clock.ts';
 import { allRecords, changeRecord, recordName } from './records.ts';
+import type { StoreSource } from './store-source.ts';
 
 /** The kind of the records by which the processes of a queue know each other. */
 const kind = 'processes';
@@ -51,18 +50,11 @@ const sorted = (value: unknown): string =>
       : inner,
   );
 
-interface PeerSource {
-  readonly store: TaskStore;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly report: ReportFailure;
-}
-
 /** The processes of a queue, which tell each other their options by a record each. It is over by itself. */
 export class Peers {
   readonly #queue: string;
   readonly #own: Peer;
-  readonly #source: PeerSource;
+  readonly #source: StoreSource;
   readonly #name: string;
   readonly #stop = new AbortController();
   #hearing: Promise<void> | undefined;
@@ -73,7 +65,7 @@ export class Peers {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #logged: ReadonlySet<string> = new Set();
 
-  constructor(queue: string, own: Peer, source: PeerSource) {
+  constructor(queue: string, own: Peer, source: StoreSource) {
     this.#queue = queue;
     this.#own = own;
     this.#source = source;

@@ -3,6 +3,7 @@ import type { PushConfigStore, RecordStore, TaskStore } from '@batonjs/store';
 import type { Logger } from '../hooks/logger.ts';
 import type { Clock } from '../timing/clock.ts';
 import { changeRecord, recordName } from './records.ts';
+import type { StoreSource } from './store-source.ts';
 
 /** The kind of the records in which a store remembers the agents of its queues. */
 export const ownersKind = 'queue-owners';
@@ -42,7 +43,7 @@ interface Owner {
  */
 export class QueueOwners {
   readonly #user: QueueUser;
-  readonly #source: { readonly store: TaskStore; readonly clock: Clock; readonly logger: Logger };
+  readonly #source: Omit<StoreSource, 'report'>;
   /** Whether the queue may be used; false also before the store said so. */
   isOurs: boolean;
   #refusal: string | undefined;

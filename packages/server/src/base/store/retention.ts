@@ -1,7 +1,6 @@
-import type { TaskStore } from '@batonjs/store';
-import type { Logger, ReportFailure } from '../hooks/logger.ts';
-import { type Clock, isoTime } from '../timing/clock.ts';
+import { isoTime } from '../timing/clock.ts';
 import type { RetentionRule } from './retention-rules.ts';
+import type { StoreSource } from './store-source.ts';
 
 /** How long tasks are kept that have ended. All times in milliseconds. */
 export interface RetentionOptions {
@@ -22,15 +21,6 @@ export interface RetentionOptions {
   readonly batch?: number;
 }
 
-/** The parts of a process that its retention depends on. */
-export interface RetentionSource {
-  readonly store: TaskStore;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Logs the errors of deletions. */
-  readonly report: ReportFailure;
-}
-
 /** The record of the right to delete: who puts it first has it, while it lasts. */
 const name = 'retention';
 
@@ -45,12 +35,12 @@ const pauseMs = { least: 5, most: 1_000 };
  * never given back. Its time ends, and then the next process that asks has it.
  */
 export class Retention {
-  readonly #source: RetentionSource;
+  readonly #source: StoreSource;
   readonly #options: Required<Omit<RetentionOptions, 'rules'>>;
   readonly #stop = new AbortController();
   #over: Promise<void> | undefined;
 
-  constructor(source: RetentionSource, { closedAfterMs, everyMs = 60_000, batch = 50 }: RetentionOptions) {
+  constructor(source: StoreSource, { closedAfterMs, everyMs = 60_000, batch = 50 }: RetentionOptions) {
     this.#source = source;
     this.#options = { closedAfterMs, everyMs, batch };
   }

@@ -1,7 +1,6 @@
 import type { RecordStore, TaskName, TaskStore } from '@batonjs/store';
-import type { Logger } from '../hooks/logger.ts';
-import type { Clock } from '../timing/clock.ts';
 import { changeRecord, recordName } from './records.ts';
+import type { StoreSource } from './store-source.ts';
 
 /** How many versions of a queue are remembered: the latest. */
 const mostVersions = 100;
@@ -33,11 +32,7 @@ export async function versionsOf(store: RecordStore, queue: string): Promise<rea
 
 const nameOf = (queue: string): string => recordName('versions', queue);
 
-interface VersionSource {
-  readonly store: TaskStore;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+type VersionSource = Omit<StoreSource, 'report'>;
 
 /**
  * The version of a process whose turns are pinned to it, and the other ones that it takes. The version is remembered by

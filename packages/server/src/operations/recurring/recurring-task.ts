@@ -1,8 +1,6 @@
 import type { Part } from '@batonjs/protocol';
-import type { TaskStore } from '@batonjs/store';
 import type { Caller } from '../../agent/caller.ts';
-import type { Logger, ReportFailure } from '../../base/hooks/logger.ts';
-import type { Clock } from '../../base/timing/clock.ts';
+import type { StoreSource } from '../../base/store/store-source.ts';
 
 /** Work that recurs: each due time starts one task, whichever processes are there. */
 export interface RecurringTask {
@@ -44,12 +42,8 @@ export interface RunningSchedules {
 }
 
 /** What schedules need of their server. */
-export interface ScheduleSource {
+export interface ScheduleSource extends StoreSource {
   readonly queue: string;
-  readonly store: TaskStore;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly report: ReportFailure;
   /** Starts the task of a due time, or finds out that it was started before. Rejects with an `A2AError`. */
   submit(due: DueTask): Promise<void>;
 }
