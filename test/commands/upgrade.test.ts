@@ -40,3 +40,16 @@ it.each(stores.filter(([_, isHere]) => isHere))(
     ]);
   },
 );
+
+it.skipIf(!isLong || !(await canStartPostgres()))(
+  'a project on SQLite follows the upgrade page to the next release, to PostgreSQL, and back, and loses nothing',
+  { timeout: 600_000 },
+  async () => {
+    const args = ['--page', '--kills', '10', '--clients', '5'];
+    await using command = run(node, ['--conditions=@batonjs/source', 'scripts/upgrade-rehearse.ts', ...args]);
+    expect(await command.ended, command.output).toBe(0);
+    const report = JSON.parse(command.output.trimEnd().split('\n').at(-1) ?? '');
+    expect(report).toMatchObject({ ...countByKind([]), complaints: 0, copies: [{}, {}] });
+    expect(report.sent).toBeGreaterThan(50);
+  },
+);
