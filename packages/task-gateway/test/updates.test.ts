@@ -306,11 +306,13 @@ describe('a WebSocket', () => {
     const { server, go } = stepping(2);
     const service = await serveTasks({ types: { work: server } });
     await service.post('/task', submission);
+    const waiting = service.get('/task/t?after=1000&wait=60');
     const socket = await openSocket(service.url);
     socket.send({ event: 'subscribe', taskId: 't' });
     await socket.next(({ progress }) => progress === 0);
     const closing = service.gateway.close();
     go();
+    expect((await waiting).body).toMatchObject({ status: 'completed' });
     const ended = socket.next(({ status }) => status === 'completed');
     expect(await Promise.race([ended, socket.closed])).toMatchObject({ taskId: 't' });
     expect(await socket.closed).toBe(1001);

@@ -146,7 +146,6 @@ export class SocketListener<Admitted> {
       if (socket.closed) return leave();
       // Also emitted when the handshake is refused.
       socket.once('close', leave);
-      if (socket.destroyed) return;
       this.#server.handleUpgrade(request, socket, head, (client) => {
         const unfinished = new UnfinishedMessage(client, socket, caller, this.#settings.maxBytes);
         this.#accept(client, this.#role.serve(client, admitted, caller), unfinished);
