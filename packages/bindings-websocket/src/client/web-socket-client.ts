@@ -1,26 +1,30 @@
 import type { Call, ClientTransport, TransportRequest } from '@batonjs/bindings';
 import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import { type OptionsOf, withDefaults } from '@batonjs/protocol/options';
 import { unlessAborted } from '@batonjs/protocol/timing';
 import { isAlias, WEBSOCKET_BINDING } from '../wire/binding-name.ts';
 import { type Answers, EventQueue, SingleAnswer } from './answers.ts';
 import { Connection } from './connection.ts';
 import type { SocketTls } from './socket.ts';
 
-/** What `webSocketClient` takes. All times in milliseconds. */
-export interface WebSocketClientOptions {
+/** The options of `webSocketClient`, with their defaults. All times in milliseconds. */
+const clientOptions = {
   /** How long the upgrade may take. Default 10,000. */
-  readonly openMs?: number | undefined;
+  openMs: 10_000,
   /** How long an agent may say nothing, while calls wait, before it is asked whether it is there. Default 30,000. */
-  readonly probeMs?: number | undefined;
+  probeMs: 30_000,
   /** How long the answer to that may take before the connection counts as broken. Default 10,000. */
-  readonly answerMs?: number | undefined;
+  answerMs: 10_000,
   /** How long a connection without calls stays open. Default 30,000. */
-  readonly idleMs?: number | undefined;
+  idleMs: 30_000,
   /** Certificates, in Node.js. Default: those that Node.js trusts. */
-  readonly tls?: SocketTls | undefined;
+  tls: undefined as SocketTls | undefined,
   /** The most bytes of one message, in Node.js. Default 64 MiB; `connect` has limits per answer and per event. */
-  readonly maxMessageBytes?: number | undefined;
-}
+  maxMessageBytes: 67_108_864,
+};
+
+/** What `webSocketClient` takes. All times in milliseconds. */
+export type WebSocketClientOptions = OptionsOf<typeof clientOptions>;
 
 /** The client half of the binding. */
 export interface WebSocketClient extends ClientTransport {
@@ -33,14 +37,7 @@ export interface WebSocketClient extends ClientTransport {
  * share a connection. In Node.js it keeps no process alive when no call is under way. Spec: §12.
  */
 export function webSocketClient(options: WebSocketClientOptions = {}): WebSocketClient {
-  const {
-    openMs = 10_000,
-    probeMs = 30_000,
-    answerMs = 10_000,
-    idleMs = 30_000,
-    maxMessageBytes: maxBytes = 67_108_864,
-    tls,
-  } = options;
+  const { maxMessageBytes: maxBytes, ...settings } = withDefaults(clientOptions, options);
   const connections = new Map<string, Promise<Connection>>();
 
   async function connectionFor(request: TransportRequest): Promise<Connection> {
@@ -61,17 +58,7 @@ export function webSocketClient(options: WebSocketClientOptions = {}): WebSocket
     const onLeave = () => {
       if (connections.get(key) === opening) connections.delete(key);
     };
-    const opening = Connection.open({
-      url,
-      headers,
-      tls,
-      maxBytes,
-      openMs,
-      probeMs,
-      answerMs,
-      idleMs,
-      onLeave,
-    });
+    const opening = Connection.open({ ...settings, url, headers, maxBytes, onLeave });
     connections.set(key, opening);
     opening.catch(onLeave);
     return opening;

@@ -35,11 +35,12 @@ export function boundedStore(store: Store, ms: number, clock: Clock, watch?: Cal
     if (typeof member !== 'function') return [name, member];
     const late = name === 'subscribe' ? end : undefined;
     // As it is by then: a program may wrap a method of its store later.
-    const call = (args: unknown[]): Answer<unknown> => Reflect.apply(Reflect.get(store, name), store, args);
-    return [
-      name,
-      (...args: unknown[]) => (unlimited.has(name) ? call(args) : inTime(() => call(args), late)),
-    ];
+    return unlimited.has(name)
+      ? [name, (...args: unknown[]) => Reflect.apply(Reflect.get(store, name), store, args)]
+      : [
+          name,
+          (...args: unknown[]) => inTime(() => Reflect.apply(Reflect.get(store, name), store, args), late),
+        ];
   });
   return Object.fromEntries(members) as Store;
 }
