@@ -147,7 +147,7 @@ describe.each(versions)('a front end on AG-UI %s', (version, open) => {
     const client = await connect('http://localhost', { fetch: server.fetch });
     const fetch = async (request: Request) => {
       const { method, params } = JSON.parse((await request.clone().text()) || '{}');
-      if (ending && method === 'CancelTask') await client.cancelTask(params);
+      if (ending && method === 'CancelTask') await client.send('this', { task: params.id });
       return server.fetch(request);
     };
     const url = await urlOf(await connect('http://localhost', { fetch }));
@@ -169,7 +169,7 @@ describe.each(versions)('a front end on AG-UI %s', (version, open) => {
     expect(front.messages[0]!.id).toBe('m');
     const { tasks } = await client.listTasks({ contextId: 'thread-1' });
     expect(tasks.map(({ status }) => status.state).sort()).toEqual([
-      'TASK_STATE_CANCELED',
+      ending ? 'TASK_STATE_COMPLETED' : 'TASK_STATE_CANCELED',
       'TASK_STATE_COMPLETED',
       'TASK_STATE_COMPLETED',
     ]);
