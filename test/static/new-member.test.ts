@@ -81,7 +81,7 @@ const additions: Readonly<Record<string, Addition>> = {
     places: ['packages/lifecycle/src/state/head.ts'],
   },
   'a filter of lists in stores': {
-    file: 'packages/store/src/port/list.ts',
+    file: 'packages/store/src/port/task-store.ts',
     edit: [/^export interface TaskFilter \{$/m, '$&\n  readonly owner?: string;'],
     name: 'owner',
     places: [

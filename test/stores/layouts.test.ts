@@ -16,8 +16,7 @@ import { createClient } from 'redis';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Cluster } from '../../packages/store-etcd/src/cluster/cluster.ts';
 import { Connections } from '../../packages/store-etcd/src/cluster/connections.ts';
-import { keysOf } from '../../packages/store-etcd/src/layout/keys.ts';
-import { layouts as etcdLayouts } from '../../packages/store-etcd/src/layout/meta.ts';
+import { layouts as etcdLayouts, keysOf } from '../../packages/store-etcd/src/layout/keys.ts';
 import {
   layouts as postgresLayouts,
   tables,

@@ -1,6 +1,7 @@
-import type { TaskStore } from '@batonjs/store';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { describe, it } from 'vitest';
 import { taskStoreChecks } from './checks/task-store.ts';
+import { pushConfigChecks } from './checks/webhooks/push-configs.ts';
 import { type Check, type CheckOptions, type Opened, runCheck } from './fixture/check.ts';
 
 /** Long enough for the properties on a slow disk, in milliseconds; the other checks take a small part of it. */
@@ -17,7 +18,7 @@ export function describeTaskStore(
   describeChecks(`${name} is a TaskStore`, taskStoreChecks, open, options);
 }
 
-export function describeChecks<S extends TaskStore>(
+function describeChecks<S extends TaskStore>(
   name: string,
   checks: readonly Check<S>[],
   open: () => Opened<S> | Promise<Opened<S>>,
@@ -32,4 +33,13 @@ export function describeChecks<S extends TaskStore>(
       });
     }
   });
+}
+
+/** Runs the tests that a `PushConfigStore` has to pass, each on a fresh store. */
+export function describePushConfigStore(
+  name: string,
+  open: () => Opened<TaskStore & PushConfigStore> | Promise<Opened<TaskStore & PushConfigStore>>,
+  options?: CheckOptions,
+): void {
+  describeChecks(`${name} is a PushConfigStore`, pushConfigChecks, open, options);
 }

@@ -1,4 +1,10 @@
 export { checkHistory, type History } from './history/check-history.ts';
-export { type KeptLog, readLog } from './history/kept-log.ts';
-export type { Observation, SeenEvent, Stream } from './history/observation.ts';
-export type { Violation, ViolationKind } from './history/violation.ts';
+export {
+  type KeptLog,
+  type Observation,
+  readLog,
+  type SeenEvent,
+  type Stream,
+  type Violation,
+  type ViolationKind,
+} from './history/observation.ts';

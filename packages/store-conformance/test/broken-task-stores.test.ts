@@ -2,8 +2,7 @@ import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { taskStoreChecks } from '../src/checks/task-store.ts';
-import { override } from '../src/faults/override.ts';
-import { sabotage } from '../src/faults/sabotage.ts';
+import { override, sabotage } from '../src/faults/sabotage.ts';
 import { type Opened, runCheck } from '../src/fixture/check.ts';
 import { brokenTaskStores } from './broken-task-stores.ts';
 

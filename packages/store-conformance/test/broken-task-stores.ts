@@ -15,8 +15,7 @@ import {
 } from '@batonjs/store';
 import { deletionsOf, takenFrom } from '@batonjs/store/rules';
 import { memoryStore } from '@batonjs/store-memory';
-import { override } from '../src/faults/override.ts';
-import { sabotage } from '../src/faults/sabotage.ts';
+import { override, sabotage } from '../src/faults/sabotage.ts';
 
 /** `now`: the clock of the store. */
 type Break = (store: TaskStore, now: () => number) => Partial<TaskStore>;

@@ -16,7 +16,7 @@ import {
   type Violation,
 } from '../src/history.ts';
 import { answered, at, chunk, completed, created, received, status, working } from '../src/samples/facts.ts';
-import { snapshotAt } from '../src/samples/snapshot.ts';
+import { snapshotAt } from '../src/samples/log.ts';
 
 const turn = { format: 1, at: at(0), turn: 1 } as const;
 const started = (attempt = 1, number = 1): Fact => ({

@@ -1,9 +1,19 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
-import { completeOptions, createStore } from '@batonjs/store/adapter';
+import { completeOptions, createStore, type Rows, type Wanted } from '@batonjs/store/adapter';
 import { Cluster } from './cluster/cluster.ts';
 import { Connections, type EtcdTls } from './cluster/connections.ts';
-import { etcdRows } from './etcd-rows.ts';
-import { keysOf } from './layout/keys.ts';
+import { WriteGroups } from './cluster/write-groups.ts';
+import { ClusterClock } from './layout/cluster-clock.ts';
+import { identityOf, type Keys, keysOf, unchanged } from './layout/keys.ts';
+import { everyTask, readFacts, readLog } from './logs/logs.ts';
+import { listTasks } from './logs/task-list.ts';
+import { Wakeups } from './notifications/wakeups.ts';
+import { Watches } from './notifications/watches.ts';
+import { Buckets } from './rows/buckets.ts';
+import { Changes, freeze, mustTakeWrites } from './rows/changes.ts';
+import { Reader } from './rows/reader.ts';
+import { Look } from './rows/records.ts';
+import { Searches } from './rows/searches.ts';
 
 /** The options, with their defaults. */
 const etcdOptions = {
@@ -39,4 +49,62 @@ export function etcdStore(
   const connections = new Connections(urls, tls);
   const cluster = new Cluster(connections, timeoutMs);
   return createStore(connections.name, etcdRows(cluster, keysOf(prefix), onGroup));
+}
+
+/** The rows of an etcd cluster. `onGroup`: called after each transaction that writes, with its number of writes. */
+export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) => void) | undefined): Rows {
+  const { connections, timeoutMs } = cluster;
+  const db = { cluster, keys, clock: new ClusterClock(cluster, keys.clock) };
+  const groups = new WriteGroups(cluster, keys.probe, onGroup);
+  const watches = new Watches(connections, timeoutMs);
+  const wakeups = new Wakeups(keys, watches);
+  const reader = new Reader(db);
+  const searches = new Searches(db, reader);
+  const buckets = new Buckets(db);
+  const changes = new Changes({ db, groups, reader, searches, buckets, wakeups });
+  let started: Promise<string> | undefined;
+
+  /** Looks at the layout of the keys before the first call. */
+  async function call<T>(work: () => Promise<T>): Promise<T> {
+    started ??= identityOf(cluster, keys).catch((error: unknown) => {
+      // The next call tries again.
+      started = undefined;
+      throw error;
+    });
+    await started;
+    return work();
+  }
+
+  const find = (wanted: Wanted) =>
+    wanted.tasks || wanted.records ? reader.whole(wanted) : searches.find(wanted, new Look());
+
+  return {
+    system: 'etcd',
+    encode: JSON.stringify,
+    read: (wanted) => call(async () => find(wanted)),
+    change: (step) => call(() => changes.run(step)),
+    log: (scope, taskId) => call(() => readLog(db, scope, taskId)),
+    facts: (scope, taskId, after, limit) => call(() => readFacts(db, scope, taskId, after, limit)),
+    page: (scope, query) => call(() => listTasks(db, scope, query)),
+    every: (from, limit) => call(() => everyTask(db, from, limit)),
+    freeze: (ms) => call(() => freeze(db, ms)),
+    subscribe: (topic, notify) => call(() => wakeups.subscribe(topic, notify)),
+    // Read again each time: the data may have been emptied or replaced since this process started.
+    identity: () => call(() => identityOf(cluster, keys)),
+    // Sent twice, it does the same.
+    probe: () =>
+      call(async () => {
+        const { responses } = await cluster.transact({
+          compare: [unchanged(keys.frozen, 0)],
+          success: [{ put: { key: keys.probe, value: '' } }],
+          failure: [{ range: { key: keys.frozen } }],
+        });
+        mustTakeWrites(cluster, responses[0]?.range);
+      }),
+    ping: () => call(async () => void (await cluster.get(keys.meta))),
+    async close() {
+      watches.close();
+      connections.close();
+    },
+  };
 }

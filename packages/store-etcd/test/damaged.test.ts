@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
-import { digestOf } from '../src/layout/digest.ts';
+import { digestOf } from '../src/layout/keys.ts';
 import { openInterrupted } from './interrupted-store.ts';
 
 const etcd = await etcdForTests();

@@ -2,7 +2,7 @@ import { createStore } from '@batonjs/store/adapter';
 import { onTestFinished } from 'vitest';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
-import { etcdRows } from '../src/etcd-rows.ts';
+import { etcdRows } from '../src/etcd-store.ts';
 import { keysOf } from '../src/layout/keys.ts';
 import type { TxnRequest } from '../src/wire/messages.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { etcdStore } from '../src/index.ts';
-import { turnIn } from '../src/layout/order.ts';
+import { turnIn } from '../src/layout/keys.ts';
 import { openInterrupted } from './interrupted-store.ts';
 
 const etcd = await etcdForTests();

@@ -6,8 +6,7 @@ import { etcdForTests } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
-import { digestOf } from '../src/layout/digest.ts';
-import { inside, keysOf } from '../src/layout/keys.ts';
+import { digestOf, inside, keysOf } from '../src/layout/keys.ts';
 
 const etcd = await etcdForTests();
 

@@ -4,9 +4,7 @@ import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { etcdStore } from '../src/index.ts';
 import { ClusterClock } from '../src/layout/cluster-clock.ts';
-import { digestOf } from '../src/layout/digest.ts';
-import { identityOf } from '../src/layout/meta.ts';
-import { timeIn } from '../src/layout/order.ts';
+import { digestOf, identityOf, timeIn } from '../src/layout/keys.ts';
 import { openInterrupted } from './interrupted-store.ts';
 
 const etcd = await etcdForTests();

@@ -6,9 +6,8 @@ import { etcdForTests } from '../../../test/support/etcd.ts';
 import { startStoreProcess } from '../../../test/support/remote-stores.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
-import { etcdRows } from '../src/etcd-rows.ts';
-import { inside, insideUntil, keysOf } from '../src/layout/keys.ts';
-import { timeIn } from '../src/layout/order.ts';
+import { etcdRows } from '../src/etcd-store.ts';
+import { inside, insideUntil, keysOf, timeIn } from '../src/layout/keys.ts';
 import { RangeStarts } from '../src/rows/range-starts.ts';
 import type { TxnRequest } from '../src/wire/messages.ts';
 

@@ -9,8 +9,8 @@ import { etcdStore } from '../src/index.ts';
 import { ClusterClock } from '../src/layout/cluster-clock.ts';
 import { keysOf } from '../src/layout/keys.ts';
 import { readLog } from '../src/logs/logs.ts';
+import { WaitingCounts } from '../src/rows/queue-fronts.ts';
 import { Reader } from '../src/rows/reader.ts';
-import { WaitingCounts } from '../src/rows/waiting-counts.ts';
 import type { TxnRequest } from '../src/wire/messages.ts';
 
 const etcd = await etcdForTests();

@@ -6,7 +6,7 @@ import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
-import { etcdRows } from '../src/etcd-rows.ts';
+import { etcdRows } from '../src/etcd-store.ts';
 import { keysOf } from '../src/layout/keys.ts';
 import type { RangeRequest, TxnRequest } from '../src/wire/messages.ts';
 

@@ -3,8 +3,7 @@ import type { TaskRow } from '@batonjs/store/adapter';
 import { describe, expect, it } from 'vitest';
 import { headAt } from '../../../test/kit/task-logs.ts';
 import { ClosedLogs } from '../src/logs/closed-logs.ts';
-import { LargeMap } from '../src/logs/large-map.ts';
-import { Log, Logs } from '../src/logs/log.ts';
+import { LargeMap, Log, Logs } from '../src/logs/log.ts';
 import { TaskIndex } from '../src/task-index.ts';
 
 const at = '2026-01-01T00:00:00.000Z';

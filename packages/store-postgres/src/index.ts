@@ -1,2 +1,2 @@
-export type { PGliteLike } from './database/pglite-database.ts';
+export type { PGliteLike } from './database/database.ts';
 export { type PostgresStoreOptions, postgresStore } from './postgres-store.ts';

@@ -1,17 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { StoreError } from '@batonjs/store';
 import { KnownTasks, type Rows, type Step } from '@batonjs/store/adapter';
-import { Buckets } from './changes/buckets.ts';
+import type { RowPage } from '@batonjs/store/rules';
+import { taskOfSql } from '@batonjs/store/sql';
 import { GroupedChanges } from './changes/grouped-changes.ts';
-import { SingleChanges } from './changes/single-changes.ts';
+import { Buckets, SingleChanges } from './changes/single-changes.ts';
 import { Writer } from './changes/writer.ts';
+import { readTaskColumns } from './database/columns.ts';
 import { type CreatedSchema, createSchema, stepsOf } from './database/create-schema.ts';
 import type { Database } from './database/database.ts';
 import { freeze } from './database/freeze.ts';
 import { translated } from './database/postgres-error.ts';
-import { probe } from './database/probe.ts';
 import { Transactions } from './database/transactions.ts';
 import { Wakeups } from './notifications/wakeups.ts';
-import { everyTask } from './tables/every-task.ts';
 import { Logs } from './tables/logs.ts';
 import { TaskList } from './tables/task-list.ts';
 
@@ -97,4 +98,32 @@ export function postgresRows(
       await database.close();
     },
   };
+}
+
+/** Large enough to need a page of its own: the write fails if the disk is full. */
+const size = 8 * 1024;
+
+/** Checks that the database can be written, and leaves nothing behind. */
+async function probe(transactions: Transactions, schema: string): Promise<void> {
+  const id = randomUUID();
+  await transactions.query(`INSERT INTO ${schema}.probes (id, content) VALUES ($1, $2)`, [
+    id,
+    ' '.repeat(size),
+  ]);
+  // Rows of processes that ended in between go as well.
+  await transactions.query(`DELETE FROM ${schema}.probes`);
+}
+
+/** See `Rows.every`. */
+async function everyTask(
+  schema: string,
+  transactions: Transactions,
+  from = '',
+  limit: number,
+): Promise<RowPage> {
+  const found = await transactions.query(
+    `SELECT ${readTaskColumns} FROM ${schema}.tasks WHERE key > $1 ORDER BY key LIMIT $2`,
+    [from, limit],
+  );
+  return { rows: found.map(taskOfSql), next: found.length < limit ? undefined : String(found.at(-1)?.key) };
 }

@@ -1,8 +1,7 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
 import { completeOptions, createStore } from '@batonjs/store/adapter';
 import pg from 'pg';
-import type { Database } from './database/database.ts';
-import { type PGliteLike, pgliteDatabase } from './database/pglite-database.ts';
+import { type Database, type PGliteLike, pgliteDatabase } from './database/database.ts';
 import { poolDatabase } from './database/pool-database.ts';
 import { type PostgresRowsOptions, postgresRows } from './postgres-rows.ts';
 

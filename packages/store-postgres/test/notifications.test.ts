@@ -10,7 +10,7 @@ import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
 import { Transactions } from '../src/database/transactions.ts';
 import { postgresStore } from '../src/index.ts';
-import { isHeard, Registration } from '../src/notifications/registration.ts';
+import { isHeard, Registration } from '../src/notifications/poll.ts';
 import { Wakeups } from '../src/notifications/wakeups.ts';
 
 const server = (await canStartPostgres()) ? await startPostgres(['-c', 'fsync=off']) : undefined;

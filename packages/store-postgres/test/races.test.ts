@@ -7,8 +7,7 @@ import { postgresForTests } from '../../../test/support/postgres.ts';
 import type { Database } from '../src/database/database.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
 import { Transactions } from '../src/database/transactions.ts';
-import { Poll } from '../src/notifications/poll.ts';
-import { Registration } from '../src/notifications/registration.ts';
+import { Poll, Registration } from '../src/notifications/poll.ts';
 import { postgresRows } from '../src/postgres-rows.ts';
 
 const server = await postgresForTests();

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { chunkAfter, persist } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { type RemoteStores, startStoreProcess } from '../../../test/support/remote-stores.ts';
-import { outliveLostConnections } from '../src/database/lost-connections.ts';
+import { outliveLostConnections } from '../src/database/pool-database.ts';
 
 const postgres = await postgresForTests();
 const admin = new pg.Pool({ connectionString: postgres?.url, max: 2 });

@@ -1,11 +1,10 @@
-import type { Answer, Scope } from '@batonjs/store';
+import { type Answer, type Scope, StoreError } from '@batonjs/store';
 import { DatabaseClock, type ListSearch, type Rows, Subscribers, type Topic } from '@batonjs/store/adapter';
-import { retryRead } from './calls/retry-read.ts';
-import type { RedisDriver } from './connection/driver.ts';
-import type { Database } from './database/database.ts';
-import { probe } from './database/probe.ts';
+import type { RowPage } from '@batonjs/store/rules';
+import { listOf, type RedisDriver } from './connection/driver.ts';
+import { type Database, script } from './database/database.ts';
+import { every } from './lua/every.ts';
 import { Changes } from './rows/changes.ts';
-import { everyTask, freeze } from './rows/every-task.ts';
 import { Logs } from './rows/logs.ts';
 import { Reader } from './rows/reader.ts';
 import { TaskList } from './rows/task-list.ts';
@@ -71,4 +70,65 @@ export function redisRows(database: Database, driver: RedisDriver): Rows {
       return shards instanceof Promise ? shards.then(partsOf) : partsOf(shards);
     },
   };
+}
+
+const frozen = () =>
+  new StoreError('UNAVAILABLE', 'Redis takes no writes: its tasks are being copied, or were', {
+    trouble: 'read-only',
+  });
+
+/** Checks that every shard can be written, and that Redis evicts nothing. */
+async function probe(database: Database): Promise<void> {
+  const { all } = await database.shards();
+  await Promise.all(
+    all.map(async ({ base }) => {
+      const key = `${base}probe`;
+      // The key expires, in case this was the last probe.
+      await database.command('SET', key, '', 'PX', '60000');
+      if (Number(await database.command('EXISTS', `${base}frozen`)) > 0) throw frozen();
+      database.mustNotEvict(await database.memory(key));
+    }),
+  );
+}
+
+const everyScript = script(every);
+
+/** See `Rows.every`. A page begins at a shard, and at a cursor of `SCAN` there. Keys that a Cluster moves may be missed. */
+async function everyTask(database: Database, from = '0 0', limit: number): Promise<RowPage> {
+  const [part, cursor = '0'] = from.split(' ');
+  const shards = await database.shards();
+  const shard = shards.at(Number(part));
+  // The characters that a pattern gives a meaning.
+  const pattern = `${shard.base.replaceAll(/[\\*?[\]^-]/g, '\\$&')}task:*`;
+  // Keys of other kinds count, too.
+  const count = String(Math.max(limit, 500));
+  const reply = await database.ofShard(everyScript, shard, [cursor, count, pattern]);
+  const [next, ...rows] = listOf(reply).map(String);
+  const following = next === '0' ? `${Number(part) + 1} 0` : `${part} ${next}`;
+  const isLast = next === '0' && Number(part) + 1 === shards.all.length;
+  return { rows: rows.map((row) => JSON.parse(row)), next: isLast ? undefined : following };
+}
+
+/** See `Rows.freeze`. Scripts that write look at the key. */
+async function freeze(database: Database, ms: number): Promise<void> {
+  const { all } = await database.shards();
+  const forMs = ms === Number.POSITIVE_INFINITY ? [] : ['PX', String(Math.ceil(ms))];
+  for (const { base } of all)
+    await (ms > 0
+      ? database.command('SET', `${base}frozen`, '', ...forMs)
+      : database.command('DEL', `${base}frozen`));
+}
+
+/** A read that failed sooner lost its connection. A read that took longer has used its time, in milliseconds. */
+const soonMs = 1_000;
+
+/** Repeats a read once if its connection was lost. Unlike a write, a read may be repeated. */
+async function retryRead<T>(read: () => Promise<T>): Promise<T> {
+  const start = performance.now();
+  try {
+    return await read();
+  } catch (error) {
+    if (!StoreError.is(error, 'UNAVAILABLE') || performance.now() - start > soonMs) throw error;
+    return read();
+  }
 }

@@ -1,7 +1,7 @@
 import type { Unsubscribe } from '@batonjs/store';
 import type { Rows, Step, Topic } from '@batonjs/store/adapter';
 import { isIdle } from '@batonjs/store/rules';
-import type { Transactions } from './sql/transactions.ts';
+import type { Transactions } from './sql/database.ts';
 import { Logs } from './tables/logs.ts';
 import type { Tables } from './tables/tables.ts';
 import { TaskList } from './tables/task-list.ts';

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
-import { createTables } from '../src/database/create-tables.ts';
-import { storeOnDatabase } from '../src/store-on-database.ts';
-import { Buckets } from '../src/tables/buckets.ts';
+import { createTables } from '../src/database/open-database.ts';
+import { storeOnDatabase } from '../src/sqlite-store.ts';
+import { Buckets } from '../src/tables/tables.ts';
 
 it('Full buckets are deleted by and by, and commits wait for the disk as before', async () => {
   const db = new DatabaseSync(':memory:');

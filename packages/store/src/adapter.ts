@@ -8,14 +8,12 @@ export { createStore } from './adapter/create-store.ts';
 export { cutPage } from './adapter/cut-page.ts';
 export { DatabaseClock } from './adapter/known/database-clock.ts';
 export { Known, KnownTasks } from './adapter/known/known-tasks.ts';
-export { parseFact } from './adapter/parse-fact.ts';
-export type { KeptFacts, KeptLog, Rows } from './adapter/rows.ts';
+export { type KeptFacts, type KeptLog, parseFact, type Rows } from './adapter/rows.ts';
 export { search } from './adapter/search.ts';
 export { Subscribers } from './adapter/subscribers.ts';
 export { type Layouts, stepsFrom } from './layout.ts';
 export type { RecordRow, TaskRow, WebhookRow } from './port/rows.ts';
-export type { Notification, Topic } from './port/task-store.ts';
-export { topicNumber } from './port/topic-number.ts';
+export { type Notification, type Topic, topicNumber } from './port/task-store.ts';
 export {
   type CallerRow,
   type Change,

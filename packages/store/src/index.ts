@@ -1,12 +1,10 @@
 export { foldLog, loadTask, mustFollow } from './load-task.ts';
-export { type Answer, isPending } from './port/answer.ts';
 export type { Commit, Committed, StoredFact, StoredLog } from './port/commit.ts';
-export type { Lease, TurnSchedule } from './port/lease.ts';
-export type { ListedTask, TaskPage, TaskQuery } from './port/list.ts';
-export type { Scope, TaskName } from './port/names.ts';
+export type { Lease, Scope, TaskName, TurnSchedule } from './port/lease.ts';
 export type { Delivery, PushConfig, PushConfigStore } from './port/push-config-store.ts';
 export type { QueueReading } from './port/queue-reading.ts';
 export type { Rate } from './port/rate.ts';
 export type { RecordStore } from './port/record-store.ts';
+export { type Answer, isPending } from './port/rows.ts';
 export { StoreError } from './port/store-error.ts';
-export type { TaskStore, Unsubscribe } from './port/task-store.ts';
+export type { ListedTask, TaskPage, TaskQuery, TaskStore, Unsubscribe } from './port/task-store.ts';

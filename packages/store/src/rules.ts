@@ -1,7 +1,6 @@
 export { noTask } from './adapter/known/known-tasks.ts';
 export { checkLog } from './check-log.ts';
-export type { RowPage } from './port/rows.ts';
-export type { StoredTask, Transfer } from './port/transfer.ts';
+export type { RowPage, StoredTask, Transfer } from './port/rows.ts';
 export { takenFrom } from './rules/bucket.ts';
 export {
   changeOf,
@@ -26,12 +25,13 @@ export {
 export { deletionOf, deletionsOf, isOfDeletion, remembered } from './rules/prune.ts';
 export {
   askingStates,
+  byName,
   contextOf,
   countedAs,
   isAsking,
   isPostponed,
   postponed,
+  readyBetween,
   stateOf,
+  type TurnPlace,
 } from './rules/task-row.ts';
-export type { TurnPlace } from './rules/turn-order.ts';
-export { byName, readyBetween } from './rules/webhook-row.ts';

@@ -1,4 +1,4 @@
-export { listedFact } from './adapter/parse-fact.ts';
+export { listedFact } from './adapter/rows.ts';
 export {
   recordOfSql,
   type SqlColumn,

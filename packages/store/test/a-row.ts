@@ -1,8 +1,7 @@
 import type { Head } from '@batonjs/lifecycle';
 import type { WebhookRow } from '../src/adapter.ts';
 import type { TaskRow } from '../src/port/rows.ts';
-import { placed, type TaskFacts } from '../src/rules/task-row.ts';
-import { plannedWebhook, type WebhookFacts } from '../src/rules/webhook-row.ts';
+import { placed, plannedWebhook, type TaskFacts, type WebhookFacts } from '../src/rules/task-row.ts';
 
 /** The time at which the rows of tests were written. */
 export const writtenAt = 900;

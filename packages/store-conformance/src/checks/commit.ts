@@ -3,9 +3,7 @@ import { section } from '../fixture/check.ts';
 import { each, picked, refuses, same } from '../fixture/expectations.ts';
 import { vandalize } from '../fixture/vandalize.ts';
 import { at, chunk, completed, created, received, status, working } from '../samples/facts.ts';
-import { freshCommitId, logOf } from '../samples/log.ts';
-import { nth } from '../samples/present.ts';
-import { snapshotAt } from '../samples/snapshot.ts';
+import { freshCommitId, logOf, nth, snapshotAt } from '../samples/log.ts';
 import { acquire, claim, release, wanted } from '../samples/turns.ts';
 
 export const commitChecks = section('commit', {

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { walk } from '../fixture/all-pages.ts';
 import { section } from '../fixture/check.ts';
-import { each, idsOf, same, subscribe } from '../fixture/expectations.ts';
-import { at, chunk, completed } from '../samples/facts.ts';
+import { each, idsOf, refuses, same, subscribe, walk } from '../fixture/expectations.ts';
+import { at, chunk, completed, oddIds, received, wide } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
-import { oddIds, wide } from '../samples/odd-ids.ts';
-import { claim, lease, long } from '../samples/turns.ts';
+import { acquire, claim, lease, long, writer } from '../samples/turns.ts';
 
 export const idChecks = section('ids', {
   async 'of tasks may be any text, and each is another task'({ store, reopen }) {
@@ -93,5 +91,75 @@ export const idChecks = section('ids', {
       await log.commit([completed(at(1))]);
     }
     assert.equal(await fixture.store.prune({ closedBefore: at(2), limit: 99 }), 12);
+  },
+});
+
+export const identityChecks = section('identity', {
+  async 'is a short text'({ store }) {
+    const identity = await store.identity();
+    assert.equal(typeof identity, 'string');
+    assert.ok(identity.length >= 1 && identity.length <= 200, `has ${identity.length} characters`);
+  },
+
+  async 'is the same in every process on the data, however many ask first'({ store, second }) {
+    const asked = await Promise.all([store.identity(), second.identity(), store.identity()]);
+    assert.deepEqual(new Set(asked).size, 1, `differs: ${asked}`);
+  },
+
+  async 'stays the same while tasks are written, and after a restart'({ store, reopen }) {
+    const before = await store.identity();
+    await logOf(store).create();
+    assert.equal(await store.identity(), before);
+    assert.equal(await (await reopen()).identity(), before);
+  },
+});
+
+export const pingChecks = section('ping', {
+  async 'resolves in every process on the data, with and without tasks'({ store, second }) {
+    await Promise.all([store.ping(), second.ping()]);
+    await logOf(store).create();
+    await Promise.all([store.ping(), second.ping()]);
+  },
+});
+
+export const closeChecks = section('close', {
+  async 'may be called again'({ store }) {
+    await logOf(store).create();
+    await store.close();
+    await store.close();
+  },
+});
+
+export const scopeChecks = section('what lies in another scope', {
+  async 'cannot be read, listed or counted'({ store, second }) {
+    await logOf(store, { scope: 'mine' }).create();
+    for (const scope of ['theirs', 'min', 'mine ', 'MINE']) {
+      assert.equal(await second.load(scope, 't'), undefined);
+      same(await second.readFacts(scope, 't', 0, 9), []);
+      same(await second.list(scope, { limit: 9, answered: true }), { tasks: [], total: 0 });
+      same(await second.list(scope, { limit: 9, contextId: 'c' }), { tasks: [], total: 0 });
+    }
+  },
+
+  async 'cannot be listed by the name of its context, however many tasks that has'({ store, second }) {
+    for (let n = 0; n < 20; n++) await logOf(store, { scope: 'mine', taskId: `t${n}` }).create();
+    same(await second.list('theirs', { limit: 9, contextId: 'c' }), { tasks: [], total: 0 });
+    await logOf(store, { scope: 'theirs' }).create();
+    const { tasks, total } = await second.list('theirs', { limit: 9, contextId: 'c' });
+    assert.deepEqual([idsOf(tasks), total], [['t'], 1]);
+    assert.equal((await second.list('mine', { limit: 9, contextId: 'c' })).total, 20);
+  },
+
+  async 'cannot be written: the same ids are another task'({ store }) {
+    const mine = logOf(store, { scope: 'mine' });
+    const theirs = logOf(store, { scope: 'theirs' });
+    await mine.create({ once: 'key', ...acquire('h') });
+    await refuses('VERSION_CONFLICT', theirs.append(received('m2')));
+    same(await theirs.create({ once: 'key' }), { version: 2 });
+    await refuses('FENCED', theirs.commit([chunk(1)], writer('h')));
+    await theirs.commit([completed()]);
+    same(await mine.commit([chunk(1)], writer('h')), { version: 3 });
+    assert.equal((await mine.load()).version, 3);
+    assert.equal((await theirs.load()).head.closed, true);
   },
 });

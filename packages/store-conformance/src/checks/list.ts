@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import type { TaskState } from '@batonjs/protocol';
 import { statesOf } from '@batonjs/store/rules';
-import { walk } from '../fixture/all-pages.ts';
 import { section } from '../fixture/check.ts';
-import { idsOf, same } from '../fixture/expectations.ts';
+import { idsOf, same, walk } from '../fixture/expectations.ts';
 import { answered, at, chunk, completed, created, received, status, working } from '../samples/facts.ts';
-import { logOf } from '../samples/log.ts';
-import { nth } from '../samples/present.ts';
+import { logOf, nth } from '../samples/log.ts';
 
 export const listChecks = section('list', {
   async 'is empty where there is nothing'({ store }) {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { section } from '../fixture/check.ts';
 import { each, refuses, same } from '../fixture/expectations.ts';
 import { at, cancelRequested, chunk, completed, received, working } from '../samples/facts.ts';
-import { logOf } from '../samples/log.ts';
-import { snapshotAt } from '../samples/snapshot.ts';
+import { logOf, snapshotAt } from '../samples/log.ts';
 import { acquire, claim, release, wanted, writer } from '../samples/turns.ts';
 
 export const openAppendChecks = section("an 'open' append", {

@@ -1,9 +1,8 @@
 import type { TaskState } from '@batonjs/protocol';
 import type { TaskQuery } from '@batonjs/store';
 import fc from 'fast-check';
-import { walk } from '../fixture/all-pages.ts';
 import { section } from '../fixture/check.ts';
-import { same } from '../fixture/expectations.ts';
+import { same, walk } from '../fixture/expectations.ts';
 import { command, compare } from '../model/commands.ts';
 import { Model } from '../model/model.ts';
 import { answered, at, created, received, status } from '../samples/facts.ts';

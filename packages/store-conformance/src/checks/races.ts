@@ -3,8 +3,7 @@ import type { Lease } from '@batonjs/store';
 import { section } from '../fixture/check.ts';
 import { idsOf, same } from '../fixture/expectations.ts';
 import { chunk, received } from '../samples/facts.ts';
-import { logOf } from '../samples/log.ts';
-import { present } from '../samples/present.ts';
+import { logOf, present } from '../samples/log.ts';
 import { acquire, claim, long, wanted } from '../samples/turns.ts';
 
 const names = Array.from({ length: 12 }, (_, n) => `t${n}`);

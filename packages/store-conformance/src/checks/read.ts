@@ -3,8 +3,7 @@ import { section } from '../fixture/check.ts';
 import { each, refuses, same } from '../fixture/expectations.ts';
 import { vandalize } from '../fixture/vandalize.ts';
 import { chunk, created, received } from '../samples/facts.ts';
-import { logOf } from '../samples/log.ts';
-import { snapshotAt } from '../samples/snapshot.ts';
+import { logOf, snapshotAt } from '../samples/log.ts';
 
 const chunks = (count: number) => Array.from({ length: count }, (_, n) => chunk(n + 1));
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TaskStore } from '@batonjs/store';
 import { section } from '../fixture/check.ts';
 import { each, elapse, refuses, same } from '../fixture/expectations.ts';
-import { oddIds } from '../samples/odd-ids.ts';
+import { oddIds } from '../samples/facts.ts';
 
 /** Puts a record, which must work, and returns its revision. */
 async function put(store: TaskStore, name: string, ...rest: PutRest): Promise<number> {

@@ -3,11 +3,9 @@ import { takeChecks } from './buckets/take.ts';
 import { commitChecks } from './commit.ts';
 import { deletionChecks } from './deletions/deletions.ts';
 import { pruneChecks } from './deletions/prune.ts';
-import { closeChecks, identityChecks, pingChecks } from './identity.ts';
-import { idChecks } from './ids.ts';
+import { closeChecks, idChecks, identityChecks, pingChecks, scopeChecks } from './ids.ts';
 import { listChecks } from './list.ts';
-import { listFilterChecks } from './list-filters.ts';
-import { listTextChecks } from './list-texts.ts';
+import { listFilterChecks, listTextChecks } from './list-filters.ts';
 import { followChecks } from './notifications/follow.ts';
 import { subscribeChecks } from './notifications/subscribe.ts';
 import { onceChecks, openAppendChecks } from './open-append.ts';
@@ -16,14 +14,11 @@ import { raceChecks } from './races.ts';
 import { loadChecks, readFactsChecks } from './read.ts';
 import { recordChecks } from './records.ts';
 import { scheduleChecks } from './schedules/schedule.ts';
-import { scopeChecks } from './scopes.ts';
 import { transferChecks } from './transfer.ts';
-import { claimChecks } from './turns/claim.ts';
-import { claimOrderChecks } from './turns/claim-order.ts';
+import { claimChecks, claimOrderChecks } from './turns/claim.ts';
 import { leaseChecks, renewChecks } from './turns/lease.ts';
-import { measureChecks } from './turns/measure.ts';
+import { measureChecks, waitingChecks } from './turns/measure.ts';
 import { pinnedChecks } from './turns/pinned.ts';
-import { waitingChecks } from './turns/waiting.ts';
 
 /** All checks of the `TaskStore` port. */
 export const taskStoreChecks: readonly Check[] = [

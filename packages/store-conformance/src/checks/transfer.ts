@@ -3,12 +3,8 @@ import type { TaskStore } from '@batonjs/store';
 import type { StoredTask, Transfer } from '@batonjs/store/rules';
 import { type Check, section } from '../fixture/check.ts';
 import { eventually, refuses, same } from '../fixture/expectations.ts';
-import { cancelRequested, chunk, completed, working } from '../samples/facts.ts';
-import { logOf } from '../samples/log.ts';
-import { oddIds } from '../samples/odd-ids.ts';
-import { present } from '../samples/present.ts';
-import { snapshotAt } from '../samples/snapshot.ts';
-import { push } from '../samples/webhook.ts';
+import { cancelRequested, chunk, completed, oddIds, push, working } from '../samples/facts.ts';
+import { logOf, present, snapshotAt } from '../samples/log.ts';
 
 const acquire = { holder: 'h', ttlMs: 60_000 };
 

@@ -5,8 +5,7 @@ import fc from 'fast-check';
 import type { Fixture } from '../fixture/check.ts';
 import { same } from '../fixture/expectations.ts';
 import { at, cancelRequested, chunk, completed, created, received, working } from '../samples/facts.ts';
-import { freshCommitId, headAfter } from '../samples/log.ts';
-import { snapshotAt } from '../samples/snapshot.ts';
+import { freshCommitId, headAfter, snapshotAt } from '../samples/log.ts';
 import { Model, type ModelLog } from './model.ts';
 
 const task = fc.nat(2);

@@ -11,7 +11,7 @@ import {
 } from '@batonjs/store';
 import type { TaskRow } from '@batonjs/store/adapter';
 import { admit, claimed, factsInOrder, granted } from '@batonjs/store/rules';
-import { present } from '../samples/present.ts';
+import { present } from '../samples/log.ts';
 
 /** A log as the model keeps it. */
 export interface ModelLog {

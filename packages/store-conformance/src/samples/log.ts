@@ -1,7 +1,7 @@
-import { type Fact, type Head, headOf } from '@batonjs/lifecycle';
+import assert from 'node:assert/strict';
+import { type Fact, type Head, headOf, replay, type Snapshot, toSnapshot } from '@batonjs/lifecycle';
 import type { Commit, Committed, StoredLog, TaskStore } from '@batonjs/store';
-import { created, received } from './facts.ts';
-import { present } from './present.ts';
+import { chunk, created, received } from './facts.ts';
 
 let commits = 0;
 
@@ -103,4 +103,20 @@ export function headAfter(head: Head | undefined, facts: readonly Fact[]): Head 
   let next = head;
   for (const fact of facts) next = headOf(next, fact);
   return present(next, 'head of an empty log');
+}
+
+/** The value. Fails if it is missing: there is no `what`. */
+export function present<T>(value: T | undefined, what: string): T {
+  assert.ok(value !== undefined, `There is no ${what}`);
+  return value;
+}
+
+/** The element at an index. Fails if the list is too short. */
+export const nth = <T>(list: readonly T[], index: number): T =>
+  present(list[index], `element ${index} in a list of ${list.length}`);
+
+/** A snapshot of a log of this many facts, two or more. */
+export function snapshotAt(version: number): Snapshot {
+  const chunks: Fact[] = Array.from({ length: version - 2 }, (_, n) => chunk(n + 1));
+  return toSnapshot(present(replay([received(), created(), ...chunks]), 'task'));
 }

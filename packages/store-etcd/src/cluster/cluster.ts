@@ -8,8 +8,7 @@ import {
   type TxnRequest,
   type TxnResponse,
 } from '../wire/messages.ts';
-import type { Connections } from './connections.ts';
-import { isPassing, isTooLarge, translated } from './etcd-error.ts';
+import { type Connections, isPassing, isTooLarge, translated } from './connections.ts';
 
 /** How many members are tried within the time of a call, if none answers. */
 const attempts = 4;

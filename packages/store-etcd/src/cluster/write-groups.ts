@@ -1,7 +1,7 @@
 import { Group, type Grouped } from '@batonjs/store/adapter';
 import type { Compare, RangeRequest, RangeResponse, TxnRequest, Write } from '../wire/messages.ts';
 import type { Answer, Cluster } from './cluster.ts';
-import { isTooLarge } from './etcd-error.ts';
+import { isTooLarge } from './connections.ts';
 
 /** A write that happens only if all comparisons hold. Otherwise it reads. */
 export interface ConditionalWrite {

@@ -1,8 +1,7 @@
 import { type Moment, steadyNow } from '@batonjs/store/adapter';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Compare } from '../wire/messages.ts';
-import { unchanged } from './keys.ts';
-import { timeIn } from './order.ts';
+import { timeIn, unchanged } from './keys.ts';
 
 /** How old the time in etcd may become while leases are written, in milliseconds. */
 const tickMs = 250;

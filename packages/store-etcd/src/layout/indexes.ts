@@ -1,8 +1,7 @@
 import type { RecordRow, TaskRow, WebhookRow } from '@batonjs/store/adapter';
 import { isListedAlike, termsOf } from '@batonjs/store/rules';
 import type { Write } from '../wire/messages.ts';
-import type { Keys } from './keys.ts';
-import { timeIn, turnIn } from './order.ts';
+import { type Keys, timeIn, turnIn } from './keys.ts';
 
 /** The columns by which tasks are found: a task stays where it is while these stay as they are. */
 const columns = ['queue', 'holder', 'waitingSince', 'dueAt', 'leaseUntil', 'turnAt', 'endedAt'] as const;

@@ -1,6 +1,7 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type Layouts, stepsFrom } from '@batonjs/store/adapter';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Compare, RangeRequest } from '../wire/messages.ts';
-import { digestOf } from './digest.ts';
-import { largestFirst, newestFirst, positionIn, timeIn } from './order.ts';
 
 /** A range of keys, without its end. */
 export type Range = Required<Pick<RangeRequest, 'key' | 'rangeEnd'>>;
@@ -97,4 +98,76 @@ export function keysOf(prefix: string) {
     /** Tasks with webhooks that were given up. */
     dead: (queue: string) => `${prefix}/dead/${digestOf(queue)}/`,
   };
+}
+
+// Keys of etcd are ordered by their bytes: numbers have a fixed width in them.
+
+const positionDigits = 10;
+const timeDigits = 15;
+const lastTime = 10 ** timeDigits - 1;
+
+const positionIn = (position: number): string => String(position).padStart(positionDigits, '0');
+
+/** Milliseconds since 1970. */
+export const timeIn = (ms: number): string =>
+  String(Math.min(lastTime, Math.max(0, Math.floor(ms)))).padStart(timeDigits, '0');
+
+/** The newest first. */
+export const newestFirst = (ms: number): string => timeIn(lastTime - Math.max(0, ms));
+
+/** The largest id first: the bytes of the id turned round, in hexadecimal digits, and an end after all that follow it. */
+function largestFirst(id: string): string {
+  const turned = Buffer.from(id).map((byte) => byte ^ 0xff);
+  return `${Buffer.from(turned).toString('hex')}ff`;
+}
+
+/** The time of a place in a schedule, which may lie before 1970. */
+export const turnIn = (ms: number): string =>
+  String(Math.min(2 * lastTime, Math.max(0, Math.floor(ms) + lastTime))).padStart(timeDigits + 1, '0');
+
+/** The time that `turnIn` wrote. */
+export const turnOf = (text: string): number => Number(text) - lastTime;
+
+/** A digest of ids, of 24 characters: ids may be long, and may hold any character. */
+export function digestOf(...ids: readonly string[]): string {
+  const hash = createHash('sha256');
+  // Ids hold no NUL.
+  hash.update(ids.join('\0'));
+  return hash.digest('base64url').slice(0, 24);
+}
+
+/**
+ * The layouts of the data, see `Layouts`. A test compares them with stored data. The first release that keeps data for
+ * later ones began with 900.
+ */
+export const layouts: Layouts<{ readonly cluster: Cluster; readonly keys: Keys }> = {
+  current: 900,
+  steps: [],
+};
+
+/**
+ * The identity of the data under a key, which is written if there is none. Brings data of an older layout forward: several
+ * processes may do so at once. Rejects with code `UNUSABLE` for a layout that this release does not read.
+ */
+export async function identityOf(cluster: Cluster, keys: Keys): Promise<string> {
+  const { meta: key } = keys;
+  // Most processes start on data that is there: a read then costs no write of the cluster.
+  let kept = await cluster.get(key);
+  while (!kept) {
+    const value = JSON.stringify({ layout: layouts.current, identity: randomUUID() });
+    await cluster.transact({ compare: [unchanged(key, 0)], success: [{ put: { key, value } }] });
+    // Another process may have written it first.
+    kept = await cluster.get(key);
+  }
+  const { layout, identity } = JSON.parse(String(kept.value));
+  const names = { data: `"${key}" in ${cluster.connections.name}`, instead: 'another prefix' };
+  const [step] = stepsFrom(layout, layouts, names);
+  if (!step) return identity;
+  await step.run({ cluster, keys });
+  const value = JSON.stringify({ layout: step.to, identity });
+  await cluster.transact({
+    compare: [unchanged(key, kept.modRevision)],
+    success: [{ put: { key, value } }],
+  });
+  return identityOf(cluster, keys);
 }

@@ -1,6 +1,16 @@
 import type { TaskName } from '@batonjs/store';
 import type { TaskRow, WebhookRow } from '@batonjs/store/adapter';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { KeyValue } from '../wire/messages.ts';
+import type { ClusterClock } from './cluster-clock.ts';
+import type { Keys } from './keys.ts';
+
+/** The keys of a store in a cluster. */
+export interface Database {
+  readonly cluster: Cluster;
+  readonly keys: Keys;
+  readonly clock: ClusterClock;
+}
 
 /** The webhooks of a task, which have one key. */
 export interface KnownWebhooks {

@@ -1,12 +1,10 @@
 import type { ListedTask, Scope, TaskPage } from '@batonjs/store';
 import { cutPage, type ListSearch } from '@batonjs/store/adapter';
 import { statesOf } from '@batonjs/store/rules';
-import { isCompacted } from '../cluster/etcd-error.ts';
-import type { Database } from '../layout/database.ts';
+import { isCompacted } from '../cluster/connections.ts';
 import { stateIn } from '../layout/indexes.ts';
-import { inside, type Range } from '../layout/keys.ts';
-import { taskOf } from '../layout/known-task.ts';
-import { newestFirst } from '../layout/order.ts';
+import { inside, newestFirst, type Range } from '../layout/keys.ts';
+import { type Database, taskOf } from '../layout/known-task.ts';
 import type { KeyValue } from '../wire/messages.ts';
 import { factAt } from './logs.ts';
 

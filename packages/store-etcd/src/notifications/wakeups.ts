@@ -1,8 +1,6 @@
 import type { Unsubscribe } from '@batonjs/store';
 import { type Notification, Subscribers, type Topic, topicNumber } from '@batonjs/store/adapter';
-import { digestOf } from '../layout/digest.ts';
-import { inside, type Keys } from '../layout/keys.ts';
-import { timeIn } from '../layout/order.ts';
+import { digestOf, inside, type Keys, timeIn } from '../layout/keys.ts';
 import type { KeyValue } from '../wire/messages.ts';
 import type { Watch, Watches } from './watches.ts';
 

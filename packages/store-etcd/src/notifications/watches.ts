@@ -1,7 +1,6 @@
 import { StoreError } from '@batonjs/store';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
-import type { Connections, Member } from '../cluster/connections.ts';
-import { translated } from '../cluster/etcd-error.ts';
+import { type Connections, type Member, translated } from '../cluster/connections.ts';
 import {
   type KeyValue,
   methods,

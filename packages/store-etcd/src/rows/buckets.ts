@@ -1,8 +1,8 @@
 import { KeyQueues, remember, type Step } from '@batonjs/store/adapter';
 import { changeOf } from '@batonjs/store/rules';
-import { isLeaseGone } from '../cluster/etcd-error.ts';
-import type { Database } from '../layout/database.ts';
+import { isLeaseGone } from '../cluster/connections.ts';
 import { unchanged } from '../layout/keys.ts';
+import type { Database } from '../layout/known-task.ts';
 
 /** The most buckets whose last value this process remembers: others cost one read more. */
 const mostKnown = 10_000;

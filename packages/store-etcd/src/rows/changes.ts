@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { StoreError } from '@batonjs/store';
 import {
   type Change,
   ComparedChanges,
@@ -10,16 +11,15 @@ import {
   type Wanted,
 } from '@batonjs/store/adapter';
 import { guessed } from '@batonjs/store/rules';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { WriteGroups } from '../cluster/write-groups.ts';
-import type { Database } from '../layout/database.ts';
 import { unchanged } from '../layout/keys.ts';
-import { absent, type KnownTask, noWebhooks } from '../layout/known-task.ts';
+import { absent, type Database, type KnownTask, noWebhooks } from '../layout/known-task.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
-import type { Compare } from '../wire/messages.ts';
+import type { Compare, RangeResponse } from '../wire/messages.ts';
 import type { Buckets } from './buckets.ts';
-import { mustTakeWrites } from './freeze.ts';
-import { Look, namedIn } from './look.ts';
 import type { Reader } from './reader.ts';
+import { Look, namedIn } from './records.ts';
 import type { Searches } from './searches.ts';
 import { type TaskChange, tasksOf, Writing } from './writing.ts';
 
@@ -180,4 +180,19 @@ function writtenAt({ webhooks, ...task }: KnownTask, revision: number): KnownTas
     revision: task.revision || revision,
     webhooks: isWritten ? { ...webhooks, revision } : task.row?.webhooks === 0 ? noWebhooks : webhooks,
   };
+}
+
+/** See `Rows.freeze`. Each transaction that writes compares that the key is not there. */
+export async function freeze({ cluster, keys }: Database, ms: number): Promise<void> {
+  const key = keys.frozen;
+  const isForever = ms === Number.POSITIVE_INFINITY;
+  const lease = isForever || ms <= 0 ? undefined : await cluster.grantLease(Math.ceil(ms / 1_000));
+  await cluster.transact({ success: [ms > 0 ? { put: { key, value: '', lease } } : { delete: { key } }] });
+}
+
+/** Throws where the key was read. */
+export function mustTakeWrites({ connections }: Cluster, frozen: RangeResponse | undefined): void {
+  if (!frozen || frozen.kvs.length === 0) return;
+  const message = `${connections.name} takes no writes: it is being copied to another store, or was`;
+  throw new StoreError('UNAVAILABLE', message, { trouble: 'read-only' });
 }

@@ -1,6 +1,6 @@
 import type { Found, FoundTask, Moment, Wanted, WebhookRow } from '@batonjs/store/adapter';
-import type { Database } from '../layout/database.ts';
 import {
+  type Database,
   isApart,
   type KnownTask,
   type KnownWebhooks,
@@ -8,9 +8,8 @@ import {
   taskOf,
   webhooksOf,
 } from '../layout/known-task.ts';
-import { Look, namedIn, taskIn } from './look.ts';
-import { recordIn } from './records.ts';
-import { WaitingCounts } from './waiting-counts.ts';
+import { WaitingCounts } from './queue-fronts.ts';
+import { Look, namedIn, recordIn, taskIn } from './records.ts';
 
 /** Reads rows by their names. */
 export class Reader {

@@ -1,7 +1,6 @@
 import type { TaskName } from '@batonjs/store';
 import type { Found, Moment, TaskRow, Wanted, WebhookRow } from '@batonjs/store/adapter';
 import { byName, readyBetween, type WaitingCaller } from '@batonjs/store/rules';
-import type { Database } from '../layout/database.ts';
 import {
   due,
   ended,
@@ -13,15 +12,13 @@ import {
   turns,
   waiting,
 } from '../layout/indexes.ts';
-import { inside, insideUntil, lastPart, type Range } from '../layout/keys.ts';
-import { absent, webhooksOf } from '../layout/known-task.ts';
-import { timeIn, turnIn, turnOf } from '../layout/order.ts';
+import { inside, insideUntil, lastPart, type Range, timeIn, turnIn, turnOf } from '../layout/keys.ts';
+import { absent, type Database, webhooksOf } from '../layout/known-task.ts';
 import type { KeyValue } from '../wire/messages.ts';
-import { type Look, taskIn } from './look.ts';
 import { QueueFronts } from './queue-fronts.ts';
 import { RangeStarts } from './range-starts.ts';
 import type { Reader } from './reader.ts';
-import { expiredRecords, listedRecords } from './records.ts';
+import { expiredRecords, type Look, listedRecords, taskIn } from './records.ts';
 
 /** How many tasks one transaction can change, about: etcd takes 128 comparisons. */
 const mostTogether = 60;

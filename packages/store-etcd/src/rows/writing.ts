@@ -8,12 +8,11 @@ import {
   type WebhookRow,
 } from '@batonjs/store/adapter';
 import { forgottenTurns } from '@batonjs/store/rules';
-import type { Database } from '../layout/database.ts';
-import { digestOf } from '../layout/digest.ts';
 import { movesOfRecord, movesOfTask, movesOfWebhooks } from '../layout/indexes.ts';
-import { inside } from '../layout/keys.ts';
+import { digestOf, inside, turnIn } from '../layout/keys.ts';
 import {
   configApart,
+  type Database,
   isApart,
   type KnownTask,
   type KnownWebhooks,
@@ -21,10 +20,9 @@ import {
   taskValue,
   webhooksValue,
 } from '../layout/known-task.ts';
-import { turnIn } from '../layout/order.ts';
-import { largestText, type Upload, uploadParts } from '../logs/parts.ts';
+import { largestText, type Upload, uploadParts } from '../logs/logs.ts';
 import type { Write } from '../wire/messages.ts';
-import { type Look, taskIn } from './look.ts';
+import { type Look, taskIn } from './records.ts';
 
 /** Larger configs, in bytes of JSON, have a key of their own: changes of a task's webhooks write all of them. */
 const largestInRow = 1_024;

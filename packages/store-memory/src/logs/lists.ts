@@ -1,6 +1,5 @@
 import { SortedList } from '../order/sorted-list.ts';
-import { LargeMap } from './large-map.ts';
-import { Log, logsOf, type OneOrMore, withLog, withoutLog } from './log.ts';
+import { LargeMap, Log, logsOf, type OneOrMore, withLog, withoutLog } from './log.ts';
 
 /** A place in the order of a list. */
 export type Place = Pick<Log, 'statusAt' | 'taskId'>;

@@ -9,7 +9,7 @@ import {
 } from '@batonjs/store/adapter';
 import { countedAs, stateOf } from '@batonjs/store/rules';
 import type { WrittenAt } from '../database/columns.ts';
-import { keyOf } from '../database/keys.ts';
+import { keyOf } from '../database/database.ts';
 import { countsKey, waitingKey } from '../tables/searches.ts';
 
 /** A row as the database has it, and as it is to be. */

@@ -7,7 +7,7 @@ import {
   sqlTaskColumns,
   sqlWebhookColumns,
 } from '@batonjs/store/sql';
-import { keyOf } from './keys.ts';
+import { keyOf } from './database.ts';
 
 /** A row that is written, with the revision that it replaces; undefined for a new row. */
 export interface Written<Row> {

@@ -3,8 +3,7 @@ import type { Unsubscribe } from '@batonjs/store';
 import { type Notification, remember, Subscribers, type Topic, topicNumber } from '@batonjs/store/adapter';
 import type { Database } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
-import { Poll } from './poll.ts';
-import { isHeard, Registration } from './registration.ts';
+import { isHeard, Poll, Registration } from './poll.ts';
 
 /** The most topics of one message, which may have 8,000 bytes. */
 const topicsOfMessage = 300;

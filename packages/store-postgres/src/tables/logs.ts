@@ -2,8 +2,7 @@ import type { Scope, StoredFact } from '@batonjs/store';
 import { Group, type Grouped, type KeptFacts, type KeptLog, parseFact } from '@batonjs/store/adapter';
 import { taskOfSql } from '@batonjs/store/sql';
 import { readTaskColumns } from '../database/columns.ts';
-import type { DatabaseRow } from '../database/database.ts';
-import { keyOf } from '../database/keys.ts';
+import { type DatabaseRow, keyOf } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
 
 /** The most facts of one statement: a long log is read in parts, so that it does not block the event loop. */

@@ -2,11 +2,9 @@ import type { Found, TaskRow, Wanted } from '@batonjs/store/adapter';
 import type { TurnPlace, WaitingCaller } from '@batonjs/store/rules';
 import { recordOfSql, taskOfSql, webhookOfSql } from '@batonjs/store/sql';
 import { readTaskColumns } from '../database/columns.ts';
-import { clock, type DatabaseRow } from '../database/database.ts';
-import { keyOf } from '../database/keys.ts';
+import { clock, type DatabaseRow, keyOf } from '../database/database.ts';
 import { asking } from '../database/schema.ts';
-import { namedTasks } from './named-tasks.ts';
-import type { Mode, Rows, Search } from './search.ts';
+import { type Mode, namedTasks, type Rows, type Search } from './task-list.ts';
 
 /** The most facts that one transaction deletes, unless a single log has more: it must end in time. */
 const mostFacts = 10_000;

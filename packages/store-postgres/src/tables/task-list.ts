@@ -1,9 +1,9 @@
 import type { ListedTask, Scope, TaskPage } from '@batonjs/store';
-import type { ListSearch } from '@batonjs/store/adapter';
-import { listedFact } from '@batonjs/store/sql';
-import { keysOfTerms, termsOfTask } from '../database/columns.ts';
-import type { DatabaseRow } from '../database/database.ts';
-import { keyOf, markOf } from '../database/keys.ts';
+import type { Found, ListSearch } from '@batonjs/store/adapter';
+import type { WantedTask } from '@batonjs/store/rules';
+import { listedFact, taskOfSql, webhookOfSql } from '@batonjs/store/sql';
+import { keysOfTerms, readTaskColumns, termsOfTask } from '../database/columns.ts';
+import { type DatabaseRow, keyOf, markOf } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
 import { toStoredFact } from './logs.ts';
 
@@ -118,4 +118,57 @@ function toListed({ task_id, head, version, commit_id, fact }: DatabaseRow): Lis
   const listed = { taskId: String(task_id), head: JSON.parse(String(head)) };
   if (fact === null) return listed;
   return { ...listed, fact: listedFact(() => toStoredFact({ version, commit_id, fact })) };
+}
+
+export type Rows = readonly DatabaseRow[];
+
+/** Statements without values, and what their rows tell. */
+export interface Search {
+  readonly statements: readonly string[];
+  readonly found: (rows: readonly Rows[]) => Partial<Found>;
+}
+
+/** How rows are read: `'lock'` keeps those that it returns from others until the transaction ends. */
+export type Mode = 'look' | 'lock';
+
+/** Finds tasks by name: in the order of the keys, in which all transactions lock, so that they do not wait for each other in a circle. */
+export function namedTasks(
+  schema: string,
+  mode: Mode,
+  wanted: readonly WantedTask[],
+  withWebhooks = false,
+): Search {
+  const tasks = wanted.map(({ scope, taskId, once }) => ({
+    key: keyOf(scope, taskId),
+    onceKey: once === undefined ? undefined : keyOf(once),
+  }));
+  const lock = mode === 'lock' ? 'FOR UPDATE' : '';
+  const isOne = `key = ANY('{${tasks.map(({ key }) => key)}}'::text[])`;
+  const pairs = tasks.flatMap(({ key, onceKey }) => (onceKey ? [`('${key}', '${onceKey}')`] : []));
+  return {
+    statements: [
+      `SELECT ${readTaskColumns} FROM ${schema}.tasks WHERE ${isOne} ORDER BY key ${lock}`,
+      ...(withWebhooks
+        ? [`SELECT * FROM ${schema}.webhooks WHERE ${isOne} ORDER BY key, config_key ${lock}`]
+        : []),
+      ...(pairs.length > 0
+        ? [`SELECT key, once_key, version FROM ${schema}.once_keys WHERE (key, once_key) IN (${pairs})`]
+        : []),
+    ],
+    found: ([rows = [], ...more]) => {
+      const byKey = new Map(rows.map((row) => [row.key, taskOfSql(row)]));
+      const webhooks = Map.groupBy(withWebhooks ? (more.shift() ?? []) : [], ({ key }) => key);
+      const [used = []] = more;
+      return {
+        tasks: tasks.map(({ key, onceKey }) => {
+          const once = used.find((row) => row.key === key && row.once_key === onceKey);
+          return {
+            row: byKey.get(key),
+            webhooks: (webhooks.get(key) ?? []).map(webhookOfSql),
+            once: once && Number(once.version),
+          };
+        }),
+      };
+    },
+  };
 }

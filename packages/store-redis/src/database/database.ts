@@ -1,9 +1,8 @@
+import { createHash } from 'node:crypto';
 import { StoreError } from '@batonjs/store';
 import { listOf, type RedisDriver, type RedisReply } from '../connection/driver.ts';
 import { knowsFlags, layoutKey, mustNotEvict, type StartOptions, start, stepsOf } from './check-server.ts';
-import type { Script } from './script.ts';
 import { type Shard, Shards } from './shards.ts';
-import { troubleOf } from './trouble-of.ts';
 
 /** Runs commands and scripts on a Redis that is checked before its first use and after every interruption. */
 export class Database {
@@ -115,3 +114,37 @@ export class Database {
     return new StoreError('UNAVAILABLE', message, { cause: error, trouble: troubleOf(why) });
   }
 }
+
+/** A Lua script and the hash by which Redis caches it. */
+interface Script {
+  readonly source: string;
+  readonly sha: string;
+  /** The same script, which Redis also runs while its memory is full. */
+  readonly whenFull?: Script;
+}
+
+export const script = (source: string): Script => ({
+  source,
+  sha: createHash('sha1').update(source).digest('hex'),
+});
+
+/**
+ * A script that ends work or keeps it going, and so has to run while the memory of Redis is full. It adds little data.
+ * Redis older than 7.0 cannot do so, and refuses it like other scripts.
+ */
+export const vital = (source: string): Script => ({
+  ...script(source),
+  whenFull: script(`#!lua flags=allow-oom\n${source}`),
+});
+
+/** Patterns of Redis's refusals, anywhere in the message: scripts put text before them. */
+const troubles: readonly (readonly [RegExp, StoreError['trouble']])[] = [
+  [/\bOOM command not allowed/, 'out-of-memory'],
+  [/\bREADONLY You can't write/, 'read-only'],
+  [/\bFROZEN takes no writes/, 'read-only'],
+  [/\bMISCONF .*No space left/, 'disk-full'],
+];
+
+/** Why Redis does not write, from the message of its refusal. */
+const troubleOf = (message: string): StoreError['trouble'] =>
+  troubles.find(([pattern]) => pattern.test(message))?.[1];

@@ -16,8 +16,7 @@ import {
 } from '@batonjs/store/adapter';
 import { guessed, noTask } from '@batonjs/store/rules';
 import { listOf } from '../connection/driver.ts';
-import type { Database } from '../database/database.ts';
-import { script, vital } from '../database/script.ts';
+import { type Database, script, vital } from '../database/database.ts';
 import { write as source } from '../lua/write.ts';
 import { Group } from './group.ts';
 import type { Reader } from './reader.ts';

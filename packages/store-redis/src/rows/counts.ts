@@ -1,6 +1,15 @@
+import type { Found } from '@batonjs/store/adapter';
 import { askingStates, postponed } from '@batonjs/store/rules';
 import { listOf, type RedisReply } from '../connection/driver.ts';
-import type { Search } from './search.ts';
+
+/** The kind of its answer, then a command. */
+export type Question = readonly [kind: 'tasks' | 'hooks' | 'records' | '-', ...words: string[]];
+
+/** Questions, and what their answers tell. */
+export interface Search {
+  readonly questions: readonly Question[];
+  readonly found: (replies: readonly (RedisReply | undefined)[]) => Partial<Found>;
+}
 
 /** Counts what lies in a queue, each by the length of a sorted set. */
 export function countsSearch(queue: string): Search {

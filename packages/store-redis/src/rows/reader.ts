@@ -10,12 +10,10 @@ import type {
 } from '@batonjs/store/adapter';
 import { byName, contextOf, type WaitingCaller } from '@batonjs/store/rules';
 import { groupsOf, listOf, type RedisReply } from '../connection/driver.ts';
-import type { Database } from '../database/database.ts';
-import { vital } from '../database/script.ts';
+import { type Database, vital } from '../database/database.ts';
 import { type Shard, taskName } from '../database/shards.ts';
 import { find as source } from '../lua/find.ts';
-import { countsSearch } from './counts.ts';
-import type { Question, Search } from './search.ts';
+import { countsSearch, type Question, type Search } from './counts.ts';
 
 const findScript = vital(source);
 

@@ -1,5 +1,5 @@
 import { type Notification, type Subscribers, topicNumber } from '@batonjs/store/adapter';
-import type { TransactionHook } from '../sql/transactions.ts';
+import type { TransactionHook } from '../sql/database.ts';
 
 /** Topics, by number, each with the new length of the task's log. */
 type Touched = ReadonlyMap<number, number | undefined>;

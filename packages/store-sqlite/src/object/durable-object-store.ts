@@ -1,11 +1,19 @@
-import type { PushConfigStore, TaskStore } from '@batonjs/store';
-import { completeOptions, createStore } from '@batonjs/store/adapter';
+import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import { completeOptions, createStore, stepsFrom } from '@batonjs/store/adapter';
 import { rowsOnTables } from '../rows-on-tables.ts';
-import { ProbeRow } from '../sql/probe-row.ts';
-import { storedSchema } from './create-tables.ts';
-import { dataDeleted, ofThisObject, storeError } from './object-error.ts';
-import type { ObjectStorage } from './object-storage.ts';
-import { openObject } from './open-object.ts';
+import { ProbeRow, type Transactions } from '../sql/database.ts';
+import { layouts, schema } from '../sql/schema.ts';
+import { Leases } from '../tables/leases.ts';
+import { Tables } from '../tables/tables.ts';
+import { Alarm, NextWork } from './alarm.ts';
+import {
+  dataDeleted,
+  type ObjectStorage,
+  objectDatabase,
+  ofThisObject,
+  storeError,
+} from './object-storage.ts';
+import { objectTransactions } from './object-transactions.ts';
 
 export interface DurableObjectStoreOptions {
   /**
@@ -71,4 +79,109 @@ export function durableObjectStore(
       }
     },
   };
+}
+
+/** What all stores on the storage of one object share. */
+export interface OpenObject {
+  readonly identity: string;
+  readonly tables: Tables;
+  readonly transactions: Transactions;
+  readonly alarm: Alarm;
+}
+
+/** A value may have 2 MB. A character of JavaScript is up to 3 bytes of UTF-8. */
+const longestText = 500_000;
+
+/** Leases go by the clock of alarms, which is that of Cloudflare. */
+const wallClock = (): number => Date.now();
+
+const openObjects = new WeakMap<ObjectStorage, OpenObject>();
+
+/**
+ * Opens the storage of an object, once for each start of the object. No other process can have a lease then: those that
+ * are left belonged to the object that was evicted or died, and end at once.
+ */
+function openObject(storage: ObjectStorage, recoverAfterMs: number): OpenObject {
+  mustHaveSql(storage);
+  const open = openObjects.get(storage);
+  if (open && storedSchema(storage)?.identity === open.identity) return open;
+  open?.alarm.end(dataDeleted());
+
+  const identity = createTables(storage);
+  const db = objectDatabase(storage);
+  const tables = new Tables(db, { leaseNow: wallClock, longestText });
+  const alarm = new Alarm({ storage, nextWork: new NextWork(db), now: wallClock, recoverAfterMs });
+  const transactions = objectTransactions(storage, tables, alarm);
+  storage.transactionSync(() => new Leases(db).endAll(wallClock()));
+  const opened = { identity, tables, transactions, alarm };
+  openObjects.set(storage, opened);
+  return opened;
+}
+
+function mustHaveSql(storage: ObjectStorage): void {
+  try {
+    storage.sql.exec('SELECT 1').toArray();
+  } catch (error) {
+    const advice =
+      'Give its class `"storage": "sqlite"` in `exports`, or list it in `new_sqlite_classes` of a migration';
+    throw new StoreError('UNUSABLE', `The storage ${ofThisObject} has no SQLite. ${advice}`, {
+      cause: error,
+    });
+  }
+}
+
+/** As SQLite keeps it: a table of that name with another definition is not ours. */
+const ownTable = 'CREATE TABLE baton (version INTEGER NOT NULL, identity TEXT NOT NULL) STRICT';
+
+/**
+ * Creates the tables if there are none, and brings older ones forward, all or not at all. Returns the identity of the data. Throws a `StoreError` of code
+ * `UNUSABLE` for tables of another release, and for tables of the same name that are not ours.
+ */
+function createTables(storage: ObjectStorage): string {
+  const { sql } = storage;
+  return storage.transactionSync(() => {
+    const stored = storedSchema(storage);
+    if (stored) {
+      const names = { data: `The SQLite ${ofThisObject}`, instead: 'another object' };
+      for (const step of stepsFrom(stored.version, layouts, names)) {
+        step.run(objectDatabase(storage));
+        sql.exec('UPDATE baton SET version = ?', step.to);
+      }
+      return stored.identity;
+    }
+    mustBeFree(storage);
+    const identity = crypto.randomUUID();
+    sql.exec(ownTable);
+    sql.exec(schema);
+    sql.exec('INSERT INTO baton (version, identity) VALUES (?, ?)', layouts.current, identity);
+    return identity;
+  });
+}
+
+/** The version of the schema and the identity of the data; undefined if there are no tables. */
+function storedSchema({ sql }: ObjectStorage): { version: number; identity: string } | undefined {
+  const [table] = sql.exec("SELECT sql FROM sqlite_schema WHERE name = 'baton'").toArray();
+  if (table?.sql !== ownTable) return undefined;
+  const [row] = sql.exec('SELECT version, identity FROM baton').toArray();
+  return row && { version: Number(row.version), identity: String(row.identity) };
+}
+
+/** The object may have tables of its own, by other names. */
+function mustBeFree({ sql }: ObjectStorage): void {
+  const names = Array.from(
+    `${ownTable}; ${schema}`.matchAll(/CREATE (?:TABLE|INDEX) (\w+)/g),
+    ([, name]) => name,
+  );
+  const taken = sql
+    .exec(
+      'SELECT name FROM sqlite_schema WHERE lower(name) IN (SELECT value FROM json_each(?))',
+      JSON.stringify(names),
+    )
+    .toArray();
+  if (taken.length === 0) return;
+  const own = taken.map(({ name }) => name).join(', ');
+  throw new StoreError(
+    'UNUSABLE',
+    `The SQLite ${ofThisObject} has other tables or indexes of these names: ${own}. Use another class for the agent`,
+  );
 }

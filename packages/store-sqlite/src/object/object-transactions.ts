@@ -1,8 +1,7 @@
-import type { Transactions } from '../sql/transactions.ts';
+import type { Transactions } from '../sql/database.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { Alarm } from './alarm.ts';
-import { storeError } from './object-error.ts';
-import type { ObjectStorage } from './object-storage.ts';
+import { type ObjectStorage, storeError } from './object-storage.ts';
 
 /**
  * Transactions of an object, which is the only process on its database: each runs at once and without interruption.

@@ -1,7 +1,6 @@
 import type { TaskName } from '@batonjs/store';
 import type { KeptTask } from './columns.ts';
-import type { Database } from './database.ts';
-import type { TransactionHook } from './transactions.ts';
+import type { Database, TransactionHook } from './database.ts';
 
 /** How many are known at most. They are read again after that. */
 const most = 1_024;

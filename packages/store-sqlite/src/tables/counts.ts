@@ -1,6 +1,5 @@
 import type { Scope } from '@batonjs/store';
-import type { Database } from '../sql/database.ts';
-import type { TransactionHook } from '../sql/transactions.ts';
+import type { Database, TransactionHook } from '../sql/database.ts';
 
 /** No task has this scope: the counts of queues stand under it. */
 const queues = '';

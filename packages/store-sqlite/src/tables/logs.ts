@@ -1,8 +1,7 @@
 import type { Scope, StoredFact } from '@batonjs/store';
 import { type KeptFacts, type KeptLog, parseFact } from '@batonjs/store/adapter';
-import type { Database } from '../sql/database.ts';
+import type { Database, Transactions } from '../sql/database.ts';
 import { type LongTexts, snapshotPieces } from '../sql/long-texts.ts';
-import type { Transactions } from '../sql/transactions.ts';
 import type { TaskTable } from './task-table.ts';
 
 /** How long one slice of a read may block the event loop, in milliseconds. */

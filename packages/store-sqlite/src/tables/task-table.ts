@@ -1,6 +1,6 @@
-import type { TaskName } from '@batonjs/store';
+import type { Scope, TaskName } from '@batonjs/store';
 import type { TaskRow } from '@batonjs/store/adapter';
-import { countedAs, type RowPage, stateOf } from '@batonjs/store/rules';
+import { countedAs, isListedAlike, type RowPage, stateOf, termsOf } from '@batonjs/store/rules';
 import {
   areAlike,
   type KeptTask,
@@ -14,9 +14,7 @@ import {
 } from '../sql/columns.ts';
 import type { Database } from '../sql/database.ts';
 import type { KnownTasks } from '../sql/known-tasks.ts';
-import type { Contexts } from './contexts.ts';
 import type { Counts } from './counts.ts';
-import type { Terms } from './terms.ts';
 
 /** The other tables that know of a task. */
 interface Counted {
@@ -170,3 +168,86 @@ const waitsIn = (row: TaskRow | undefined): string | undefined =>
 
 /** The state that a log is counted under. */
 const countedState = (row: TaskRow | undefined): string | undefined => row?.head && stateOf(row);
+
+/** More tasks than this are many: how many more does not matter. */
+const many = 1_000;
+
+/** Where tasks with terms are listed, by each of them: the table `terms`, in the order of lists. */
+export class Terms {
+  readonly #leave;
+  readonly #enter;
+  readonly #count;
+
+  constructor(db: Database) {
+    this.#leave = db.prepare('DELETE FROM terms WHERE task = ?');
+    this.#enter = db.prepare(
+      'INSERT INTO terms (scope, term, state, status_at, task_id, task) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    this.#count = db.prepare(
+      'SELECT count(*) AS tasks FROM (SELECT 1 FROM terms WHERE scope = ? AND term = ? LIMIT ?)',
+    );
+  }
+
+  /** Lists a task where it stands now. */
+  put(task: number, before: TaskRow | undefined, { scope, taskId, head }: TaskRow): void {
+    const [was, is] = [termsOf(before?.head), termsOf(head)];
+    if (was.length + is.length === 0 || !head || isListedAlike(before?.head, head)) return;
+    if (was.length > 0) this.#leave.run(task);
+    for (const term of is)
+      this.#enter.run(scope, term, head.state ?? '', Date.parse(head.statusAt), taskId, task);
+  }
+
+  /** The terms, those with the fewest tasks first. */
+  rarestFirst(scope: Scope, terms: readonly string[]): readonly string[] {
+    if (terms.length < 2) return terms;
+    const counted = terms.map((term) => ({ term, tasks: Number(this.#count.get(scope, term, many)?.tasks) }));
+    return counted.sort((one, other) => one.tasks - other.tasks).map(({ term }) => term);
+  }
+}
+
+/** A row of the table `contexts`. */
+export interface ContextRow {
+  readonly id: number;
+  /** How many tasks it has, without logs that are not tasks. */
+  readonly tasks: number;
+}
+
+/** Numbers the contexts of all scopes and counts their tasks. */
+export class Contexts {
+  readonly #enter;
+  readonly #leave;
+  readonly #deleteUnused;
+  readonly #find;
+
+  constructor(db: Database) {
+    this.#enter = db.prepare(
+      `INSERT INTO contexts (scope, context_id, tasks) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks RETURNING id`,
+    );
+    this.#leave = db.prepare('UPDATE contexts SET tasks = tasks - ? WHERE id = ?');
+    this.#deleteUnused = db.prepare(
+      'DELETE FROM contexts WHERE id = ? AND NOT EXISTS (SELECT 1 FROM tasks WHERE context = ? AND state IS NOT NULL)',
+    );
+    this.#find = db.prepare('SELECT id, tasks FROM contexts WHERE scope = ? AND context_id = ?');
+  }
+
+  /** Adds `tasks` tasks (0 for a log that is not a task) to a context. Returns the number of the context. */
+  enter(scope: Scope, contextId: string, tasks: number): number {
+    return Number(this.#enter.get(scope, contextId, tasks)?.id);
+  }
+
+  /** Removes `tasks` tasks from a context. */
+  leave(context: number, tasks: number): void {
+    this.#leave.run(tasks, context);
+  }
+
+  /** Deletes the context of a task that has left it, which may have been in none. */
+  deleteUnused(context: number | null): void {
+    this.#deleteUnused.run(context, context);
+  }
+
+  find(scope: Scope, contextId: string): ContextRow | undefined {
+    const found = this.#find.get(scope, contextId);
+    return found && { id: Number(found.id), tasks: Number(found.tasks) };
+  }
+}

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open-database.ts';
-import { storeOnDatabase } from '../../src/store-on-database.ts';
+import { storeOnDatabase } from '../../src/sqlite-store.ts';
 import { freshPath } from '../folder.ts';
 import { chunk, commitOf, complete, create } from '../logs.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createTables } from '../../src/database/create-tables.ts';
+import { createTables } from '../../src/database/open-database.ts';
 
 const open = (): DatabaseSync => {
   const db = new DatabaseSync(':memory:');

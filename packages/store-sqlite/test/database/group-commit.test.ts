@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { GroupCommit } from '../../src/database/group-commit.ts';
 import { openDatabase } from '../../src/database/open-database.ts';
 import { sqliteStore } from '../../src/index.ts';
-import { storeOnDatabase } from '../../src/store-on-database.ts';
+import { storeOnDatabase } from '../../src/sqlite-store.ts';
 import { freshPath } from '../folder.ts';
 import { chunk, commitOf, create } from '../logs.ts';
 

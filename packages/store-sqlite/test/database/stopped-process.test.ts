@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { lockHolder } from '../../src/database/lock-holder.ts';
 import { openDatabase } from '../../src/database/open-database.ts';
+import { lockHolder } from '../../src/database/sqlite-error.ts';
 import { sqliteStore } from '../../src/index.ts';
-import { storeOnDatabase } from '../../src/store-on-database.ts';
+import { storeOnDatabase } from '../../src/sqlite-store.ts';
 import { freshPath } from '../folder.ts';
 import { create } from '../logs.ts';
 import { start } from '../other-process.ts';

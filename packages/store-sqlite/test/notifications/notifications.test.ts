@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Subscribers } from '@batonjs/store/adapter';
 import { expect, it, onTestFinished } from 'vitest';
-import { FileChanges } from '../../src/database/file-changes.ts';
 import { openDatabase } from '../../src/database/open-database.ts';
+import { FileChanges } from '../../src/database/sweep.ts';
 import { sqliteStore } from '../../src/index.ts';
 import { Changes } from '../../src/notifications/changes.ts';
 import { freshPath } from '../folder.ts';

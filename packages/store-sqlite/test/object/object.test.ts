@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkerd } from '../../../../test/runtimes/workerd-process.ts';
 import { durableObjectStore } from '../../src/durable-object.ts';
-import { storeError } from '../../src/object/object-error.ts';
+import { storeError } from '../../src/object/object-storage.ts';
 import { alarmCases } from './alarm-cases.ts';
 import { cases } from './object-cases.ts';
 

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open-database.ts';
 import { sqliteStore } from '../../src/index.ts';
-import { storeOnDatabase } from '../../src/store-on-database.ts';
+import { storeOnDatabase } from '../../src/sqlite-store.ts';
 import { Logs } from '../../src/tables/logs.ts';
 import { Tables } from '../../src/tables/tables.ts';
 import { freshPath } from '../folder.ts';

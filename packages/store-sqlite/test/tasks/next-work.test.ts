@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open-database.ts';
-import { NextWork } from '../../src/object/next-work.ts';
-import { storeOnDatabase } from '../../src/store-on-database.ts';
+import { NextWork } from '../../src/object/alarm.ts';
+import { storeOnDatabase } from '../../src/sqlite-store.ts';
 import { commitOf, create, received } from '../logs.ts';
 
 const ttlMs = 60_000;

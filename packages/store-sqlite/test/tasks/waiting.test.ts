@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open-database.ts';
 import { sqliteStore } from '../../src/index.ts';
-import { storeOnDatabase } from '../../src/store-on-database.ts';
+import { storeOnDatabase } from '../../src/sqlite-store.ts';
 import { freshPath } from '../folder.ts';
 import { chunk, commitOf, complete, create } from '../logs.ts';
 

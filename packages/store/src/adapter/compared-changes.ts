@@ -1,4 +1,4 @@
-import type { TaskName } from '../port/names.ts';
+import type { TaskName } from '../port/lease.ts';
 import type { TaskRow } from '../port/rows.ts';
 import { type Change, changedRow, isIdle, type Replaced, type Step } from '../rules/change.ts';
 import { KeyQueues } from './calls/key-queues.ts';

@@ -1,11 +1,10 @@
 import { frozenJson } from '@batonjs/lifecycle/internals';
-import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { Commit } from '../port/commit.ts';
-import type { TaskPage, TaskQuery } from '../port/list.ts';
-import type { Scope, TaskName } from '../port/names.ts';
+import type { Scope, TaskName } from '../port/lease.ts';
 import type { PushConfig, PushConfigStore } from '../port/push-config-store.ts';
+import { type Answer, whenAnswered } from '../port/rows.ts';
 import { StoreError } from '../port/store-error.ts';
-import type { Erased, TaskStore } from '../port/task-store.ts';
+import type { Erased, TaskPage, TaskQuery, TaskStore } from '../port/task-store.ts';
 import { takeStep } from '../rules/bucket.ts';
 import { foundOf, foundTask } from '../rules/change.ts';
 import { namesOf, pinnedIn, pinnedWanted, renewStep, unpinStep } from '../rules/claim.ts';
@@ -14,7 +13,7 @@ import { commitStep, type PreparedCommit } from '../rules/commit.ts';
 import { listSearch } from '../rules/list.ts';
 import { eraseStep, isOfDeletion, rememberStep } from '../rules/prune.ts';
 import { deleteRecordStep, expireStep, foundRecord, putRecordStep, storedRecord } from '../rules/record.ts';
-import { leaseReading } from '../rules/task-row.ts';
+import { byName, leaseReading, pushConfigOf } from '../rules/task-row.ts';
 import {
   outcomeStep,
   putStep,
@@ -23,7 +22,6 @@ import {
   reviveStep,
   withWebhooks,
 } from '../rules/webhook.ts';
-import { byName, pushConfigOf } from '../rules/webhook-row.ts';
 import { OpenCalls } from './calls/open-calls.ts';
 import {
   changeEachPart,
@@ -38,8 +36,7 @@ import {
   readParts,
   readRecord,
 } from './in-parts.ts';
-import { measure } from './measure.ts';
-import { readFacts, storedLog } from './read-log.ts';
+import { measure, readFacts, storedLog } from './read-log.ts';
 import type { Rows } from './rows.ts';
 import { transferOf } from './transfer.ts';
 import { prefixesOf } from './words.ts';

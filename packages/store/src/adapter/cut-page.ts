@@ -1,5 +1,5 @@
 import { weigh } from '@batonjs/lifecycle/internals';
-import type { ListedTask, TaskPage, TaskQuery } from '../port/list.ts';
+import type { ListedTask, TaskPage, TaskQuery } from '../port/task-store.ts';
 
 /**
  * Makes a page of `found`: the tasks of a query after `after`, in order, at least `limit` of them if so many exist.

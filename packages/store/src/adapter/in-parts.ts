@@ -1,9 +1,8 @@
-import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { Committed } from '../port/commit.ts';
-import type { ClaimRequest, Lease } from '../port/lease.ts';
-import type { TaskName } from '../port/names.ts';
+import type { ClaimRequest, Lease, TaskName } from '../port/lease.ts';
 import type { Delivery, DeliveryRequest } from '../port/push-config-store.ts';
 import type { RecordQuery, StoredRecord } from '../port/record-store.ts';
+import { type Answer, whenAnswered } from '../port/rows.ts';
 import { StoreError } from '../port/store-error.ts';
 import { type Found, type FoundTask, foundOf, foundTask, type Step, type Wanted } from '../rules/change.ts';
 import { claimStep } from '../rules/claim.ts';

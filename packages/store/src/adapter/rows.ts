@@ -1,10 +1,9 @@
 import type { Fact, Snapshot } from '@batonjs/lifecycle';
-import type { Answer } from '../port/answer.ts';
 import type { StoredFact } from '../port/commit.ts';
-import type { TaskPage } from '../port/list.ts';
-import type { Scope } from '../port/names.ts';
-import type { RowPage, TaskRow } from '../port/rows.ts';
-import type { Topic, Unsubscribe } from '../port/task-store.ts';
+import type { Scope } from '../port/lease.ts';
+import type { Answer, RowPage, TaskRow } from '../port/rows.ts';
+import { StoreError } from '../port/store-error.ts';
+import type { TaskPage, Topic, Unsubscribe } from '../port/task-store.ts';
 import type { Found, Step, Wanted } from '../rules/change.ts';
 import type { ListSearch } from '../rules/list.ts';
 
@@ -117,4 +116,23 @@ export interface Rows<Json = string> {
    * part. What a schedule counts and remembers of a queue, and `waiting`, are those of one part.
    */
   parts?(): Answer<Parts>;
+}
+
+/** Parses a stored fact. Throws a `StoreError` of code `UNREADABLE`, with its position, if the text is not JSON. */
+export function parseFact(json: string, version: number): Fact {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw new StoreError('UNREADABLE', `The fact at ${version} is no valid JSON`, { cause });
+  }
+}
+
+/** The fact that `read` returns, for a page; undefined if it is damaged, so that the rest of the page can be read. */
+export function listedFact(read: () => StoredFact): StoredFact | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (StoreError.is(error, 'UNREADABLE')) return undefined;
+    throw error;
+  }
 }

@@ -1,9 +1,8 @@
-import type { TaskName } from '../port/names.ts';
+import type { TaskName } from '../port/lease.ts';
 import type { RecordRow, TaskRow, WebhookRow } from '../port/rows.ts';
 import type { CallerRow, Found, QueueCounts, QueueRow, Wanted } from '../rules/change.ts';
 import type { Moment } from '../rules/moment.ts';
-import { contextOf, countedAs, isAsking } from '../rules/task-row.ts';
-import { byName, readyBetween } from '../rules/webhook-row.ts';
+import { byName, contextOf, countedAs, isAsking, readyBetween } from '../rules/task-row.ts';
 
 /** All rows of a store. */
 export interface AllRows {

@@ -1,5 +1,4 @@
-import type { Notification, Topic, Unsubscribe } from '../port/task-store.ts';
-import { topicNumber } from '../port/topic-number.ts';
+import { type Notification, type Topic, topicNumber, type Unsubscribe } from '../port/task-store.ts';
 
 type Notify = (version?: number) => void;
 

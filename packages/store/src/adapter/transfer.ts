@@ -1,16 +1,13 @@
 import type { Fact } from '@batonjs/lifecycle';
 import { textOfFirst } from '@batonjs/lifecycle/internals';
-import type { Answer } from '../port/answer.ts';
-import type { TaskName } from '../port/names.ts';
-import type { RecordRow, TaskRow, WebhookRow } from '../port/rows.ts';
+import type { TaskName } from '../port/lease.ts';
+import type { Answer, RecordRow, StoredTask, TaskRow, Transfer, WebhookRow } from '../port/rows.ts';
 import { StoreError } from '../port/store-error.ts';
-import type { StoredTask, Transfer } from '../port/transfer.ts';
 import { type FoundTask, foundTask, type Step } from '../rules/change.ts';
 import { eraseStep } from '../rules/prune.ts';
 import { foundRecord, recordWanted } from '../rules/record.ts';
-import { placed } from '../rules/task-row.ts';
+import { isBehind, placed, plannedWebhook } from '../rules/task-row.ts';
 import { emptyRow, withWebhooks } from '../rules/webhook.ts';
-import { isBehind, plannedWebhook } from '../rules/webhook-row.ts';
 import { changeRecord, readTasks, recordPage } from './in-parts.ts';
 import type { Rows } from './rows.ts';
 

@@ -1,6 +1,5 @@
 import type { Fact, Head, Snapshot } from '@batonjs/lifecycle';
-import type { Lease } from './lease.ts';
-import type { Scope } from './names.ts';
+import type { Lease, Scope } from './lease.ts';
 
 /** A fact with its position in the log (1, 2, 3 …) and the commit that wrote it. */
 export interface StoredFact {

@@ -1,5 +1,5 @@
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
-import type { Scope, TaskName } from './names.ts';
+import type { Scope, TaskName } from './lease.ts';
 
 /** A webhook of a task, and the position up to which the log was delivered to it. */
 export interface PushConfig extends TaskName {

@@ -1,4 +1,4 @@
-import type { Scope } from './names.ts';
+import type { Scope } from './lease.ts';
 
 /** A small JSON document that a store keeps beside its tasks. */
 export interface StoredRecord {

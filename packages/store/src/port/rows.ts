@@ -1,6 +1,61 @@
-import type { Head } from '@batonjs/lifecycle';
-import type { Scope, TaskName } from './names.ts';
+import type { Head, Snapshot } from '@batonjs/lifecycle';
+import type { StoredFact } from './commit.ts';
+import type { Scope, TaskName } from './lease.ts';
 import type { PushConfig } from './push-config-store.ts';
+
+/** What a store keeps of a task besides its facts. */
+export interface StoredTask {
+  /** Its lease ends so many milliseconds from now, as `leaseUntil` and `leasedAt` have it here. */
+  readonly row: TaskRow;
+  readonly webhooks: readonly WebhookRow[];
+  readonly snapshot?: Snapshot | undefined;
+}
+
+/** A fact with the `once` key of its commit, if it is the first one of a commit that has a key. */
+interface KeyedFact extends StoredFact {
+  readonly once?: string;
+}
+
+/**
+ * Moves all of a store into another one, whatever database that has: rows as they are, and no decision is taken again.
+ * Order of callers and buckets of rates stay behind.
+ */
+export interface Transfer {
+  /** Some of all tasks; see `Rows.every`. `from`: the `next` of the page before. */
+  tasks(from: string | undefined, limit: number): Promise<RowPage>;
+
+  /** Tasks by their names, with their webhooks; without a row where there is none. */
+  find(
+    names: readonly TaskName[],
+  ): Promise<readonly { readonly row: TaskRow | undefined; readonly webhooks: readonly WebhookRow[] }[]>;
+
+  /** A task by its name; undefined if it was deleted meanwhile. */
+  read(name: TaskName): Promise<StoredTask | undefined>;
+
+  /** Up to `limit` facts after a position, in order. */
+  facts(name: TaskName, after: number, limit: number): Promise<readonly KeyedFact[]>;
+
+  /**
+   * Adds facts, each with its commit. The task is no log until it is put. Rejects with `VERSION_CONFLICT` where the log
+   * has another length than up to them.
+   */
+  append(name: TaskName, facts: readonly KeyedFact[]): Promise<void>;
+
+  /** Puts a task whose facts are there, with its webhooks, in place of the one that is there. */
+  put(task: StoredTask): Promise<void>;
+
+  /** Deletes all of a task, and remembers nothing of it. */
+  remove(name: TaskName): Promise<void>;
+
+  /** Up to `limit` records after a name, in the order of their names, also those whose time is over. */
+  records(after: string | undefined, limit: number): Promise<readonly RecordRow[]>;
+
+  /** Puts a record as it is, or deletes it where only its name is given. */
+  putRecord(record: RecordRow | string): Promise<void>;
+
+  /** See `Rows.freeze`. Absent: no other process has this store. */
+  freeze?(ms: number): Promise<void>;
+}
 
 /**
  * All that is kept of a task besides its facts, its snapshot and its `once` keys, as plain columns. The rules make
@@ -80,3 +135,14 @@ export interface RowPage {
   /** Where the next page begins; undefined after the last one. */
   readonly next: string | undefined;
 }
+
+/** What a store or a database answers: at once, or as a promise. */
+export type Answer<T> = T | Promise<T>;
+
+/** Whether an answer is still to come, or is a failure. Promises of other libraries count too. */
+export const isPending = <T>(answer: Answer<T>): answer is Promise<T> =>
+  typeof (answer as { readonly then?: unknown } | null | undefined)?.then === 'function';
+
+/** What follows from an answer, at once if it is there at once. */
+export const whenAnswered = <T, U>(answer: Answer<T>, use: (value: T) => Answer<U>): Answer<U> =>
+  isPending(answer) ? answer.then(use) : use(answer);

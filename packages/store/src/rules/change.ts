@@ -1,9 +1,9 @@
-import type { TaskName } from '../port/names.ts';
+import type { TaskName } from '../port/lease.ts';
 import type { RecordRow, TaskRow, WebhookRow } from '../port/rows.ts';
 import { StoreError } from '../port/store-error.ts';
 import type { Notification } from '../port/task-store.ts';
 import type { Moment } from './moment.ts';
-import type { TurnPlace } from './turn-order.ts';
+import type { TurnPlace } from './task-row.ts';
 
 /** A task that is wanted by its name. */
 export interface WantedTask extends TaskName {

@@ -1,5 +1,4 @@
-import type { ClaimRequest, Lease, TurnSchedule } from '../port/lease.ts';
-import type { Scope } from '../port/names.ts';
+import type { ClaimRequest, Lease, Scope, TurnSchedule } from '../port/lease.ts';
 import type { TaskRow } from '../port/rows.ts';
 import {
   type CallerRow,
@@ -11,8 +10,7 @@ import {
   type WaitingCaller,
 } from './change.ts';
 import { type Claimed, claimedAmong, leases, readyFor } from './claim.ts';
-import { contextOf } from './task-row.ts';
-import { pickTurns, TurnGate, type TurnPlace } from './turn-order.ts';
+import { contextOf, pickTurns, TurnGate, type TurnPlace } from './task-row.ts';
 
 /**
  * The decision about a claim that follows a schedule. `elsewhere`: turns of the queue that run in other parts of the

@@ -1,5 +1,4 @@
-import type { ClaimRequest, Lease } from '../port/lease.ts';
-import type { TaskName } from '../port/names.ts';
+import type { ClaimRequest, Lease, TaskName } from '../port/lease.ts';
 import type { TaskRow } from '../port/rows.ts';
 import { type Change, type Found, foundOf, type Step, type TaskWrite, type Wanted } from './change.ts';
 import type { Moment } from './moment.ts';

@@ -8,8 +8,7 @@ import { type Change, type Found, foundTask, type Step, type Wanted } from './ch
 import type { Moment } from './moment.ts';
 import { deletionOf, isDeletion } from './prune.ts';
 import { foundRecord } from './record.ts';
-import { pinnedQueue, placed, plainQueue } from './task-row.ts';
-import { isBehind, plannedWebhook, readyWebhook } from './webhook-row.ts';
+import { isBehind, pinnedQueue, placed, plainQueue, plannedWebhook, readyWebhook } from './task-row.ts';
 
 /** A commit as it was when it was given, with its facts and its snapshot as the database keeps them. */
 export interface PreparedCommit<Json> {

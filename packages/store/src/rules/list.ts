@@ -1,7 +1,7 @@
 import type { Head } from '@batonjs/lifecycle';
 import { transitions } from '@batonjs/lifecycle/internals';
-import type { TaskFilter, TaskQuery } from '../port/list.ts';
 import type { TaskRow } from '../port/rows.ts';
+import type { TaskFilter, TaskQuery } from '../port/task-store.ts';
 
 type Tests<Name extends keyof TaskFilter> = {
   readonly [Each in Name]-?: (head: Head, wanted: TaskFilter[Each]) => boolean;

@@ -1,7 +1,6 @@
-import type { Scope, TaskName } from '../port/names.ts';
+import type { Scope, TaskName } from '../port/lease.ts';
 import type { RecordRow } from '../port/rows.ts';
-import type { Erased } from '../port/task-store.ts';
-import { topicNumber } from '../port/topic-number.ts';
+import { type Erased, topicNumber } from '../port/task-store.ts';
 import {
   type Change,
   changedRow,

@@ -1,7 +1,9 @@
 import type { Head } from '@batonjs/lifecycle';
 import type { TaskState } from '@batonjs/protocol';
-import type { LeaseReading } from '../port/lease.ts';
-import type { TaskRow } from '../port/rows.ts';
+import type { LeaseReading, Scope, TurnSchedule } from '../port/lease.ts';
+import type { PushConfig, PushConfigName } from '../port/push-config-store.ts';
+import type { TaskRow, WebhookRow } from '../port/rows.ts';
+import type { Notification } from '../port/task-store.ts';
 import type { Moment } from './moment.ts';
 
 /** The columns from which the others follow. */
@@ -101,3 +103,144 @@ export function plainQueue(queue: string): string {
 
 /** The version that a task is pinned to, of a queue as the row has it. */
 export const versionIn = (queue: string): string | undefined => queue.split(mark)[1];
+
+/** The columns from which the others follow. */
+export type WebhookFacts = Omit<WebhookRow, 'revision' | 'readyAt'>;
+
+/** Whether the webhook has not heard of all facts of a log of this length, and still may. */
+export const isBehind = ({ dead, cursor }: WebhookFacts, version: number): boolean =>
+  dead === undefined && cursor < version;
+
+/** The row that replaces `before`, of a task whose log has this length: when its next delivery may begin. */
+export function plannedWebhook(
+  before: WebhookRow | undefined,
+  webhook: WebhookFacts,
+  version: number,
+  now: number,
+): WebhookRow {
+  const { scope, taskId, id, config, protocolVersion, queue, cursor, attempts, retryAt, dead } = webhook;
+  const { fence, holder, leaseUntil } = webhook;
+  const isHeld = holder !== undefined;
+  const readyAt = isHeld ? leaseUntil : retryAt === undefined ? now : Date.parse(retryAt);
+  return {
+    scope,
+    taskId,
+    id,
+    config,
+    protocolVersion,
+    queue,
+    cursor,
+    attempts,
+    retryAt,
+    dead,
+    revision: before ? before.revision + 1 : Math.floor(now),
+    fence,
+    holder,
+    leaseUntil: isHeld ? leaseUntil : undefined,
+    readyAt: isBehind(webhook, version) ? readyAt : undefined,
+  };
+}
+
+/** After which time and up to which one the `readyAt` of wanted deliveries lies. */
+export const readyBetween = ({ beyondMs }: { readonly beyondMs?: number | undefined }, now: number) =>
+  beyondMs === undefined ? ([-1, now] as const) : ([now + beyondMs, Number.MAX_SAFE_INTEGER] as const);
+
+/** The notification that a delivery can be claimed now, or none. */
+export const readyWebhook = ({ queue, holder, readyAt }: WebhookRow, now: number): Notification[] =>
+  holder === undefined && readyAt !== undefined && readyAt <= now ? [{ queue }] : [];
+
+/** What callers see of a webhook. */
+export function pushConfigOf(row: WebhookRow): PushConfig {
+  const { scope, taskId, id, config, protocolVersion, queue, cursor, attempts, retryAt, dead } = row;
+  return {
+    ...{ scope, taskId, id, config, protocolVersion, queue, cursor, attempts },
+    ...(retryAt !== undefined && { retryAt }),
+    ...(dead !== undefined && { dead }),
+  };
+}
+
+/** The order of webhooks: by scope, task and id. */
+export function byName(a: PushConfigName, b: PushConfigName): number {
+  for (const key of ['scope', 'taskId', 'id'] as const)
+    if (a[key] !== b[key]) return a[key] < b[key] ? -1 : 1;
+  return 0;
+}
+
+/** The caller and the context of a task. Equal keys of contexts are equal contexts within one scope. */
+export interface TurnPlace {
+  readonly scope: Scope;
+  readonly context: string;
+}
+
+/** Counts the turns that run, and says which may start beside them. In memory: a store makes one for each claim. */
+export class TurnGate {
+  readonly #schedule: TurnSchedule;
+  readonly #callers = new Map<Scope, { turns: number; readonly contexts: Map<string, number> }>();
+  #turns = 0;
+
+  constructor(schedule: TurnSchedule, running: Iterable<TurnPlace>) {
+    this.#schedule = schedule;
+    for (const place of running) this.enter(place);
+  }
+
+  /** How many more turns may start, of all callers together. */
+  get room(): number {
+    return Math.max(0, (this.#schedule.concurrency ?? Number.POSITIVE_INFINITY) - this.#turns);
+  }
+
+  /** Whether one more turn of this caller may start, in some context. */
+  admitsCaller(scope: Scope): boolean {
+    const { perCaller = Number.POSITIVE_INFINITY } = this.#schedule;
+    return this.room > 0 && (this.#callers.get(scope)?.turns ?? 0) < perCaller;
+  }
+
+  admits({ scope, context }: TurnPlace): boolean {
+    return this.admitsCaller(scope) && !this.#isFull(this.#callers.get(scope)?.contexts.get(context));
+  }
+
+  /** The contexts of a caller in which no turn may start. */
+  fullContexts(scope: Scope): string[] {
+    const caller = this.#callers.get(scope);
+    if (!caller) return [];
+    return [...caller.contexts].filter(([, turns]) => this.#isFull(turns)).map(([context]) => context);
+  }
+
+  /** One more turn runs. */
+  enter({ scope, context }: TurnPlace): void {
+    const caller = this.#callers.get(scope) ?? { turns: 0, contexts: new Map() };
+    this.#callers.set(scope, caller);
+    caller.turns++;
+    caller.contexts.set(context, (caller.contexts.get(context) ?? 0) + 1);
+    this.#turns++;
+  }
+
+  #isFull(turns = 0): boolean {
+    return turns >= (this.#schedule.perContext ?? Number.POSITIVE_INFINITY);
+  }
+}
+
+/**
+ * Picks up to `limit` tasks that may start, one of each caller in turn. `callers` has the tasks of each caller, the most
+ * urgent first, and the callers in the order in which they come next. Enters what it picks into the gate.
+ */
+export function pickTurns<Task extends TurnPlace>(
+  gate: TurnGate,
+  callers: Iterable<Iterable<Task>>,
+  limit: number,
+): Task[] {
+  const picked: Task[] = [];
+  let left = Array.from(callers, (tasks) => tasks[Symbol.iterator]());
+  while (left.length > 0) {
+    left = left.filter((tasks) => {
+      if (picked.length >= limit) return false;
+      for (let next = tasks.next(); !next.done; next = tasks.next()) {
+        if (!gate.admits(next.value)) continue;
+        gate.enter(next.value);
+        picked.push(next.value);
+        return true;
+      }
+      return false;
+    });
+  }
+  return picked;
+}

@@ -1,4 +1,4 @@
-import type { TaskName } from '../port/names.ts';
+import type { TaskName } from '../port/lease.ts';
 import type {
   Delivery,
   DeliveryOutcome,
@@ -20,8 +20,7 @@ import {
   type Wanted,
 } from './change.ts';
 import { nameOf } from './claim.ts';
-import { placed, type TaskFacts } from './task-row.ts';
-import { isBehind, plannedWebhook, pushConfigOf, readyWebhook } from './webhook-row.ts';
+import { isBehind, placed, plannedWebhook, pushConfigOf, readyWebhook, type TaskFacts } from './task-row.ts';
 
 /** Tasks with their webhooks. */
 export const withWebhooks = (...names: readonly TaskName[]): Wanted => ({

@@ -1,8 +1,8 @@
 import type { Head } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
 import type { TaskQuery } from '../../src/index.ts';
-import type { TaskFilter } from '../../src/port/list.ts';
 import type { TaskRow } from '../../src/port/rows.ts';
+import type { TaskFilter } from '../../src/port/task-store.ts';
 import {
   listed as found,
   isListed as isFound,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Change, Step } from '../../src/adapter.ts';
-import type { ClaimRequest } from '../../src/port/lease.ts';
-import type { TaskName } from '../../src/port/names.ts';
+import type { ClaimRequest, TaskName } from '../../src/port/lease.ts';
 import type { RecordRow, TaskRow } from '../../src/port/rows.ts';
 import { takeStep } from '../../src/rules/bucket.ts';
 import { claimStep, renewStep } from '../../src/rules/claim.ts';
@@ -9,6 +8,7 @@ import { claimTurnsStep } from '../../src/rules/claim-turns.ts';
 import { commitStep } from '../../src/rules/commit.ts';
 import { listed } from '../../src/rules/list.ts';
 import { deletionOf, pruneStep } from '../../src/rules/prune.ts';
+import { pushConfigOf, readyWebhook } from '../../src/rules/task-row.ts';
 import {
   claimDeliveriesStep,
   outcomeStep,
@@ -17,7 +17,6 @@ import {
   retryNowStep,
   reviveStep,
 } from '../../src/rules/webhook.ts';
-import { pushConfigOf, readyWebhook } from '../../src/rules/webhook-row.ts';
 import { isIdle } from '../../src/rules.ts';
 import { head, row, webhook } from '../a-row.ts';
 

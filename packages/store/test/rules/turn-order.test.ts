@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pickTurns, TurnGate } from '../../src/rules/turn-order.ts';
+import { pickTurns, TurnGate } from '../../src/rules/task-row.ts';
 
 const place = (name: string) => ({ scope: name[0]!, context: name.slice(1) });
 

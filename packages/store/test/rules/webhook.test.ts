@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Change, Step, WebhookRow } from '../../src/adapter.ts';
 import type { Delivery } from '../../src/index.ts';
 import type { TaskRow } from '../../src/port/rows.ts';
+import { byName, plannedWebhook, pushConfigOf } from '../../src/rules/task-row.ts';
 import {
   claimDeliveriesStep,
   outcomeStep,
@@ -11,7 +12,6 @@ import {
   retryNowStep,
   reviveStep,
 } from '../../src/rules/webhook.ts';
-import { byName, plannedWebhook, pushConfigOf } from '../../src/rules/webhook-row.ts';
 import { head, row, webhook } from '../a-row.ts';
 
 const now = 1_000;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { Rate, TaskStore } from '@batonjs/store';
 import { section } from '../../fixture/check.ts';
 import { elapse } from '../../fixture/expectations.ts';
-import { oddIds } from '../../samples/odd-ids.ts';
-import { present } from '../../samples/present.ts';
+import { oddIds } from '../../samples/facts.ts';
+import { present } from '../../samples/log.ts';
 
 /** Buckets that fill so slowly that none is added while a check runs. */
 const slow = (burst: number): Rate => ({ burst, everyMs: 3_600_000 });

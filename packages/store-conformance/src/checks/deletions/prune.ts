@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { section } from '../../fixture/check.ts';
 import { each, idsOf, refuses, same } from '../../fixture/expectations.ts';
 import { answered, at, chunk, completed, created, received, status } from '../../samples/facts.ts';
-import { type Log, logOf } from '../../samples/log.ts';
-import { present } from '../../samples/present.ts';
+import { type Log, logOf, present } from '../../samples/log.ts';
 import { acquire, wanted, writer } from '../../samples/turns.ts';
 
 export async function closed(log: Log, ms: number): Promise<void> {

@@ -1,5 +1,5 @@
 import type { StoredFact, TaskStore } from '@batonjs/store';
-import { override } from '../../faults/override.ts';
+import { override } from '../../faults/sabotage.ts';
 import { type Fixture, section } from '../../fixture/check.ts';
 import { each, same, within } from '../../fixture/expectations.ts';
 import { follow } from '../../fixture/follow.ts';

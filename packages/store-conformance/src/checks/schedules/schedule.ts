@@ -3,8 +3,7 @@ import type { Lease, TaskStore, TurnSchedule } from '@batonjs/store';
 import { type Fixture, section } from '../../fixture/check.ts';
 import { elapse, picked, same } from '../../fixture/expectations.ts';
 import { completed, received, working } from '../../samples/facts.ts';
-import { logOf } from '../../samples/log.ts';
-import { nth } from '../../samples/present.ts';
+import { logOf, nth } from '../../samples/log.ts';
 import { acquire, claim as claimBy, dueAfter, release, wanted } from '../../samples/turns.ts';
 
 const urgent = 1_000_000;

@@ -3,8 +3,7 @@ import type { Lease } from '@batonjs/store';
 import { section } from '../../fixture/check.ts';
 import { elapse, eventually, refuses, same } from '../../fixture/expectations.ts';
 import { chunk, completed, received, working } from '../../samples/facts.ts';
-import { type Log, logOf } from '../../samples/log.ts';
-import { present } from '../../samples/present.ts';
+import { type Log, logOf, present } from '../../samples/log.ts';
 import { acquire, claim, dueAfter, lease, long, release, wanted, writer } from '../../samples/turns.ts';
 
 export const leaseChecks = section('a lease', {

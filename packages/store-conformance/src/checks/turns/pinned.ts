@@ -3,8 +3,7 @@ import type { Lease, TaskStore } from '@batonjs/store';
 import { section } from '../../fixture/check.ts';
 import { elapse, eventually, idsOf } from '../../fixture/expectations.ts';
 import { cancelRequested, completed, working } from '../../samples/facts.ts';
-import { logOf } from '../../samples/log.ts';
-import { nth } from '../../samples/present.ts';
+import { logOf, nth } from '../../samples/log.ts';
 import { claim, dueAfter, long, wanted, writer } from '../../samples/turns.ts';
 
 const queue = 'q';

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import type { PushConfigStore } from '@batonjs/store';
 import { section } from '../../fixture/check.ts';
 import { each, elapse, idsOf, picked, same, subscribe, subscribeAll } from '../../fixture/expectations.ts';
-import { at, chunk, completed } from '../../samples/facts.ts';
-import { logOf } from '../../samples/log.ts';
-import { nth, present } from '../../samples/present.ts';
+import { at, type Both, chunk, completed, push } from '../../samples/facts.ts';
+import { logOf, nth, present } from '../../samples/log.ts';
 import { iso, long } from '../../samples/turns.ts';
-import { type Both, push } from '../../samples/webhook.ts';
 
 const claim = (store: PushConfigStore, holder: string, more: object = {}) =>
   store.claimDeliveries({ queue: 'q', holder, ttlMs: long, limit: 10, ...more });

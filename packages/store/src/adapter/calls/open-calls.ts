@@ -1,4 +1,4 @@
-import { type Answer, isPending } from '../../port/answer.ts';
+import { type Answer, isPending } from '../../port/rows.ts';
 import { StoreError } from '../../port/store-error.ts';
 
 /** Counts the calls under way, and refuses new ones once the store is closed. */

@@ -1,5 +1,5 @@
 import { remember } from '@batonjs/protocol/bounded-map';
-import type { TaskName } from '../../port/names.ts';
+import type { TaskName } from '../../port/lease.ts';
 import type { TaskRow } from '../../port/rows.ts';
 import { type Change, changedRow, type FoundTask } from '../../rules/change.ts';
 
