@@ -14,6 +14,9 @@ import { Redactor } from './output/redactor.ts';
 /** The exit code of a command that was told to end before it had done its work. */
 export const interrupted = 130;
 
+/** The exit code of a command with `--fail` whose task FAILED or was REJECTED. */
+const taskFailed = 6;
+
 /** One run of a command. */
 export class RunContext<Options extends CommonOptions = CommonOptions> implements OpenContext {
   readonly io: Io;
@@ -122,6 +125,8 @@ export class RunContext<Options extends CommonOptions = CommonOptions> implement
     }
     if (['TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED'].includes(state))
       this.output.warn(`The task ended as ${state}`);
+    if (this.options.fail && ['TASK_STATE_FAILED', 'TASK_STATE_REJECTED'].includes(state))
+      this.exitCode = taskFailed;
   }
 }
 

@@ -40,12 +40,16 @@ describe('tasks --store', () => {
   it('lists the tasks of an agent by state, of a store that is in use', async () => {
     const file = await usedFile();
     const { json } = await cli(`tasks --store sqlite:${file} --agent used -o json`);
-    expect(json).toMatchObject({ total: 2, waiting: 0, tasks: [{ state: expect.any(String) }, {}] });
+    expect(json).toMatchObject({
+      totalSize: 2,
+      waiting: 0,
+      tasks: [{ status: { state: expect.any(String) } }, {}],
+    });
     const working = await cli(`tasks --store ${file} --agent used --state working`);
     expect(fieldOf(working.stdout, 'State')).toBe('TASK_STATE_WORKING');
     expect(fieldOf(working.stdout, 'Tasks')).toBe('1');
     expect((await cli(`tasks --store ${file} --agent used -o json --stream`)).lines).toHaveLength(2);
-    expect((await cli(`tasks --store ${file} --agent other -o json`)).json.total).toBe(0);
+    expect((await cli(`tasks --store ${file} --agent other -o json`)).json.totalSize).toBe(0);
   });
 
   it('names the agents that the store has, where the one that is asked for has none', async () => {
@@ -75,7 +79,7 @@ describe('tasks --store', () => {
       stderr: 'No agent called "smith" has worked on this store: --agent takes the `name` of one that has\n',
     });
     expect((await cli(`tasks --store ${file} -o json`)).json).toMatchObject({
-      total: 0,
+      totalSize: 0,
       agents: [
         { name: 'baker', cards: ['The baker'] },
         { name: 'tailor', cards: ['The tailor'] },
@@ -293,7 +297,10 @@ describe.skipIf(!postgres)('doctor on PostgreSQL', () => {
     expect(well.problems).toBe(0);
     for (const check of ['clock of the store', 'indexes'])
       expect(resultOf(well.findings, check)).toMatchObject({ result: 'ok' });
-    expect((await cli(`tasks --store ${postgres!.url} -o json`)).json).toMatchObject({ tasks: [], total: 0 });
+    expect((await cli(`tasks --store ${postgres!.url} -o json`)).json).toMatchObject({
+      tasks: [],
+      totalSize: 0,
+    });
     const client = new pg.Client({ connectionString: postgres!.url });
     await client.connect();
     const { rows } = await client.query(

@@ -178,6 +178,24 @@ describe('the exit code', () => {
     expect((await cli(`send -a ${url} ask`)).code).toBe(0);
   });
 
+  it('is 6 with --fail for a task that failed, and for no other', async () => {
+    const url = await serveMany();
+    const { id } = (await cli(`send -a ${url} -o json fail`)).json.task;
+    const lines = [
+      `send fail`,
+      `send --stream fail`,
+      `task get ${id} --wait`,
+      `task subscribe ${id}`,
+      'send hello',
+    ];
+    for (const line of lines) {
+      const ran = await Promise.all(
+        [`${line} -a ${url} --fail`, `${line} -a ${url}`].map((each) => cli(each)),
+      );
+      expect([line, ...ran.map(({ code }) => code)]).toEqual([line, line === 'send hello' ? 0 : 6, 0]);
+    }
+  });
+
   it('is 2 for a command line that makes no sense, and agrees with the error [A2ACLI_EXIT_001, R-CLI-80, R-CLI-88]', async () => {
     for (const line of ['', 'frob', 'send --nope', 'task', 'task get', '-o json send --output xml hi'])
       expect([line, (await cli(line)).code]).toEqual([line, 2]);

@@ -80,7 +80,7 @@ describe('the process', () => {
       },
     });
     for (let n = 0; n < 20; n++) await rpc(server, 'SendMessage', { message: say('ask') });
-    const words = ['tasks', '--store', file, '--agent', 'used', 'cancel', '--all', '--rate', '10/s'];
+    const words = ['tasks', '--store', file, '--agent', 'used', 'cancel', '--all', '--yes', '--rate', '10/s'];
     const { child, written, ended } = start([...words, '-o', 'json', '--stream']);
     await once(child.stdout, 'data');
     child.stdout.destroy();
@@ -107,7 +107,7 @@ describe('the process', () => {
     const { task } = await rpc(server, 'SendMessage', { message: say('never'), configuration });
     const tasks = (...args: string[]) =>
       start(['tasks', '--store', `sqlite:${file}`, '--agent', 'used', ...args, '-o', 'json']);
-    const canceled = tasks('cancel', '--state', 'input-required', '--rate', '10/s');
+    const canceled = tasks('cancel', '--state', 'input-required', '--yes', '--rate', '10/s');
     expect(await canceled.ended).toBe(0);
     expect(JSON.parse(canceled.written.stdout)).toMatchObject({ done: 3, isOver: true });
     const erased = tasks('erase', task.id);

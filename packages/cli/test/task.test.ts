@@ -1,14 +1,17 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Message } from '@batonjs/protocol';
+import type { Message, Task } from '@batonjs/protocol';
 import { LABELS } from '@batonjs/protocol/headers';
+import { completed } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import { eventually } from '../../../test/kit/until.ts';
 import { taskLines } from '../src/output/task-lines.ts';
 import { manyCard, serveMany, serveSteps } from './agents.ts';
 import { cli, fieldOf } from './cli.ts';
 import { passOn, serveRpc, taskOf } from './rpc.ts';
+import { usedStore } from './used-store.ts';
 
 const started = async (url: string, word: string) =>
   (await cli(`send -a ${url} -o json --async ${word}`)).json.task.id as string;
@@ -159,6 +162,37 @@ describe('task list', () => {
     expect((await cli(`task list -a ${url} -o json --stream`)).lines.map(({ id }) => id)).toHaveLength(3);
     expect((await cli(`task list -a ${url}`)).stdout.match(/^Task ID: /gm)).toHaveLength(3);
     expect((await cli(`task list -a ${url} --state done`)).code).toBe(2);
+  });
+
+  it('lists those of a store with the same flags and in the same form', async () => {
+    const { file, server } = usedStore({
+      agent: async function* ({ text: said }) {
+        yield completed(said === 'three' ? undefined : 'Hello');
+      },
+    });
+    for (const user of ['one', 'two', 'three']) await rpc(server, 'SendMessage', { message: say(user) });
+    const of = [`task list --store ${file}`, `tasks --store ${file}`];
+    const [one, other] = await Promise.all(
+      of.map((line) => cli(`${line} --agent used --page-size 2 -o json`)),
+    );
+    expect([one?.code, one?.stdout]).toEqual([0, other?.stdout]);
+    const { tasks, nextPageToken, totalSize } = one!.json;
+    expect([tasks.map(({ status }: Task) => status.state), totalSize]).toEqual([
+      ['TASK_STATE_COMPLETED', 'TASK_STATE_COMPLETED'],
+      3,
+    ]);
+    const all = await cli(`${of[0]} --agent used`, { isTTY: true });
+    expect(all.stdout.split('\n')[0]).toMatch(/ {2}three$/);
+    const rest = await cli(`${of[0]} --agent used --page-token ${nextPageToken}`, { isTTY: true });
+    expect(rest.stdout).toMatch(/^completed {2}\ds {2}[\w-]{36} {2}Hello\n$/);
+    expect((await cli(`${of[0]} --agent used --state working --since 1h -o json`)).json.tasks).toEqual([]);
+    // A store in the settings is not meant where an agent is named.
+    const url = await serveMany();
+    const env = { A2ACLI_STORE: file };
+    await cli(`send -a ${url} hello`);
+    expect((await cli(`task list -a ${url} -o json`, { env })).json.tasks).toHaveLength(1);
+    const words = await cli(`task list -a ${url} --text tea`);
+    expect([words.code, words.stderr]).toEqual([2, expect.stringContaining('Give --store')]);
   });
 
   it('lists one a line at a terminal, no wider than it', async () => {

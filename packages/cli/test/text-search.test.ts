@@ -18,14 +18,14 @@ async function told(textSearch: boolean, ...texts: readonly string[]) {
 it('lists the tasks whose first message has the words, and none of many by them', async () => {
   const tasks = await told(true, 'Refund invoice 42', 'Where is my invoice?');
   expect(fieldOf((await tasks('--text invoice')).stdout, 'Tasks')).toBe('2');
-  expect((await tasks('--text refund --state completed -o json')).json.total).toBe(1);
-  expect((await tasks('--text refund --state failed -o json')).json.total).toBe(0);
+  expect((await tasks('--text refund --state completed -o json')).json.totalSize).toBe(1);
+  expect((await tasks('--text refund --state failed -o json')).json.totalSize).toBe(0);
   const none = await tasks('--text nothing');
   expect([none.code, none.stdout]).toEqual([0, expect.stringContaining('Tasks: 0')]);
   expect(none.stderr).toBe('');
   const many = await tasks('--text refund delete --all');
   expect([many.code, many.stderr]).toEqual([2, expect.stringContaining('--text is for the list alone')]);
-  expect((await tasks('-o json')).json.total).toBe(2);
+  expect((await tasks('-o json')).json.totalSize).toBe(2);
 });
 
 it('says what a store needs to be searched', async () => {

@@ -14,6 +14,8 @@ export interface EraseOptions extends OfCaller {
   readonly contextId?: string | undefined;
   /** How long each task at work is waited for, in milliseconds. Default: `timeouts.cancelMs` of the server, or 10,000. */
   readonly waitMs?: number | undefined;
+  /** Says how much would be erased, and changes nothing: `left` are those at work. Default false. */
+  readonly dryRun?: boolean | undefined;
   /** Nothing more is canceled or waited for. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -35,15 +37,24 @@ export interface Erasure {
  */
 export async function eraseTasks(agent: Operated, options: EraseOptions): Promise<Erasure> {
   const source = sourceOf(agent);
-  const { store, queue } = source;
+  const { store, queue, webhooks } = source;
   const scope = scopeIn(source, options);
-  const { taskId, contextId, signal } = options;
+  const { taskId, contextId, signal, dryRun = false } = options;
   const { waitMs = insideOf(agent)?.dependencies.options.timeouts.cancelMs ?? 10_000 } = options;
   const erase = store.erase?.bind(store);
   if (!erase) throw new A2AError('UNSUPPORTED_OPERATION', 'The store erases no tasks');
   const done = { tasks: 0, facts: 0, webhooks: 0 };
   const left: string[] = [];
+  const look = async (id: string): Promise<void> => {
+    const log = await store.load(scope, id);
+    if (!log) return;
+    done.tasks += 1;
+    done.facts += log.version;
+    done.webhooks += (await webhooks?.listPushConfigs(scope, id, { limit: mostWebhooks }))?.length ?? 0;
+    if (!log.head.closed) left.push(id);
+  };
   const eraseOne = async (id: string): Promise<void> => {
+    if (dryRun) return look(id);
     let erased = await erase(scope, id);
     if (erased === 'open') {
       await end({ scope, taskId: id }, { waitMs, signal }, source);
@@ -58,6 +69,7 @@ export async function eraseTasks(agent: Operated, options: EraseOptions): Promis
   };
   if (taskId !== undefined) await eraseOne(taskId);
   else for await (const id of tasksOf(scope, contextId, store)) await eraseOne(id);
+  if (dryRun) return { ...done, left };
   // A fork that began meanwhile is at the front of the list. What else began there says nothing of what was erased.
   const isNewFork = async (id: string) =>
     !left.includes(id) && (await originOf({ scope, taskId: id }, store)) !== undefined;
@@ -75,6 +87,8 @@ export async function eraseTasks(agent: Operated, options: EraseOptions): Promis
 }
 
 const pageSize = 100;
+/** The most webhooks of a task that a dry run counts. */
+const mostWebhooks = 1_000;
 
 /** The ids of the tasks of a scope. One that is canceled meanwhile moves to the front of the list: it is met once. */
 async function* tasksOf(scope: Scope, contextId: string | undefined, store: TaskStore) {

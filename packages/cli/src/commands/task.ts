@@ -1,6 +1,7 @@
 import { A2AError } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
 import { type Command, Option } from 'commander';
+import { storeText } from '../deployment/open-store.ts';
 import {
   addAgentFlags,
   addExample,
@@ -8,26 +9,18 @@ import {
   addWaitFlags,
   type CommonOptions,
 } from '../flags/agent-flags.ts';
-import { toCount, toTexts } from '../flags/key-values.ts';
-import { type ListedState, stateNames, toState } from '../flags/states.ts';
+import { toCount } from '../flags/key-values.ts';
 import { isSettled, poll, subscribeAndWait } from '../following/wait.ts';
 import { idFields, showEvent, showTask } from '../output/render.ts';
-import { taskLines } from '../output/task-lines.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
+import { addListFlags, type ListFlags, listTasks } from './list.ts';
 
 interface TaskFlags extends CommonOptions {
   readonly history?: number;
   readonly wait?: boolean;
   readonly watch?: boolean;
   readonly pollInterval: number;
-  readonly contextId?: string;
-  readonly state?: ListedState;
-  readonly pageSize?: number;
-  readonly pageToken?: string;
-  readonly label?: readonly string[];
-  readonly skill?: string;
-  readonly code?: string;
 }
 
 export function addTask(program: Command, run: Run): Command {
@@ -51,19 +44,11 @@ export function addTask(program: Command, run: Run): Command {
 
   const list = task
     .command('list')
-    .description('list tasks, those that changed last first')
-    .option('--context-id <id>', 'only those of this context')
-    .addOption(
-      new Option('--state <state>', `only those in this state: ${stateNames.join(', ')}`).argParser(toState),
-    )
-    .option('--label <label>', 'only those with this label; may be repeated', toTexts)
-    .option('--skill <id>', 'only those for this skill')
-    .option('--code <code>', 'only those that failed with this code')
-    .option('--page-size <n>', 'so many at most', toCount(1))
-    .option('--page-token <token>', 'go on after an earlier page');
-  addExample(addStreamFlag(addAgentFlags(list)), 'task list -a localhost:4000 --state working').action(
-    run<TaskFlags>(listTasks),
-  );
+    .description('list tasks of an agent that runs, or of a store: those that changed last first');
+  addExample(
+    addStreamFlag(addAgentFlags(addListFlags(list.option('--store <url>', storeText)))),
+    'task list -a localhost:4000 --state working',
+  ).action(run<ListFlags>(listTasks));
 
   const subscribe = task
     .command('subscribe')
@@ -124,37 +109,6 @@ async function cancelTask(context: RunContext<TaskFlags>, id: string): Promise<v
   if (isSettled(task)) return;
   context.exitCode = 1;
   context.output.note(`Not ended yet: ${context.commandLine('task get', id, '--wait')}`);
-}
-
-async function listTasks(context: RunContext<TaskFlags>): Promise<void> {
-  const { options, output, io } = context;
-  const { contextId, state, label, skill, code, pageSize, pageToken } = options;
-  const agent = await context.agent();
-  const isForPerson = !output.isJson && io.stdout.isTTY;
-  const page = await context.waiting((signal) =>
-    agent.listTasks(
-      {
-        // What was said last, for tasks whose status says nothing.
-        historyLength: isForPerson ? 1 : undefined,
-        labels: label && [...label],
-        status: state,
-        ...{ contextId, skill, code, pageSize, pageToken },
-      },
-      { signal },
-    ),
-  );
-  if (output.isJson && !options.stream) return output.json(page);
-  if (isForPerson) {
-    output.raw(taskLines(page.tasks, io.stdout.columns ?? 80, Date.now()));
-    const rest = page.nextPageToken ? `, more with --page-token ${page.nextPageToken}` : '';
-    return output.note(`${page.tasks.length === 1 ? '1 task' : `${page.tasks.length} tasks`}${rest}`);
-  }
-  for (const task of page.tasks) {
-    output.result(task, idFields(task));
-  }
-  if (output.isJson) return;
-  output.field('Tasks', page.tasks.length);
-  if (page.nextPageToken) output.field('Next Page Token', page.nextPageToken);
 }
 
 async function subscribeToTask(context: RunContext<TaskFlags>, id: string): Promise<void> {

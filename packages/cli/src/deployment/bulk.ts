@@ -2,25 +2,18 @@ import type { BulkAction, BulkProgress } from '@batonjs/operator';
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
 import { addExample } from '../flags/agent-flags.ts';
-import { toDuration } from '../flags/duration.ts';
+import { addFilterFlags, type FilterFlags } from '../flags/filter-flags.ts';
 import { toRate, toTexts } from '../flags/key-values.ts';
-import { stateOf } from '../flags/states.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
-import { withStore } from './open-store.ts';
-import { operator } from './operator.ts';
-import type { ScopeFlags } from './tasks.ts';
+import { type ScopeFlags, withStore } from './open-store.ts';
+import { mayChange, operator, yesFlag } from './operator.ts';
 
 /** Flags of a command over many tasks. */
-export interface BulkFlags extends ScopeFlags {
-  readonly state?: string;
-  readonly code?: string;
-  readonly label?: readonly string[];
-  readonly skill?: string;
-  readonly contextId?: string;
-  readonly since?: number;
+export interface BulkFlags extends ScopeFlags, FilterFlags {
   readonly all?: boolean;
   readonly dryRun?: boolean;
+  readonly yes?: boolean;
   readonly rate?: number;
   readonly resume?: string;
   readonly by?: string;
@@ -28,18 +21,18 @@ export interface BulkFlags extends ScopeFlags {
   readonly from?: string;
 }
 
-/** Adds the flags that say which tasks, and how fast. `--state` is that of the command above. */
+/** Adds the flags that say which tasks, and how fast. */
 export const addBulkFlags = (command: Command): Command =>
-  command
-    .option('--caller <name>', 'the name of a caller, as in the command above; may be repeated', toTexts)
-    .option('--state <state>', 'only those in this state, as in the command above')
-    .option('--code <code>', 'only those that failed with this code')
-    .option('--label <label>', 'only those with this label; may be repeated', toTexts)
-    .option('--skill <id>', 'only those with a message for this skill')
-    .option('--context-id <id>', 'only those of this context')
-    .option('--since <duration>', 'only those whose status changed within this time', toDuration)
+  addFilterFlags(
+    command.option(
+      '--caller <name>',
+      'the name of a caller, as in the command above; may be repeated',
+      toTexts,
+    ),
+  )
     .option('--all', 'all tasks of the callers, where no other flag says which')
     .option('--dry-run', 'say what would be done, and do nothing')
+    .option(...yesFlag)
     .option('--rate <n/s>', 'so many a second at most, such as 20/s', toRate)
     .option('--resume <run>', 'go on with a run that did not end')
     .option('--by <name>', 'who asks, for the record; the user of this process if it is not given');
@@ -48,6 +41,13 @@ const descriptions: Readonly<Record<Exclude<BulkAction, 'fork'>, string>> = {
   cancel: 'cancel many tasks: a server or worker of the agent ends them',
   'retry-webhooks': 'try the webhooks of many tasks again that were given up or wait',
   delete: 'delete many tasks that have ended, with all that names them',
+};
+
+const verbs: Readonly<Record<BulkAction, string>> = {
+  cancel: 'Cancel',
+  fork: 'Fork',
+  delete: 'Delete',
+  'retry-webhooks': 'Retry the webhooks of',
 };
 
 /** Adds `cancel`, `retry-webhooks`, `delete` and `runs` to a command that has the flags of a store. */
@@ -73,6 +73,20 @@ export async function runBulk(action: BulkAction, context: RunContext<BulkFlags>
   const asked = request ? { ...request, caller, tenant } : { resume: resume ?? '' };
   await withStore(context, async (store) => {
     let last: BulkProgress | undefined;
+    const foreseen = async (): Promise<readonly [string, number]> => {
+      let count = 0;
+      for await (const { done } of bulkTasks(
+        { store, name: agent },
+        { ...asked, signal: io.signal, dryRun: true },
+      ))
+        count = done;
+      return [verbs[action], count];
+    };
+    // A run that goes on was agreed to when it began.
+    if (request && !dryRun && action !== 'retry-webhooks' && !(await mayChange(context, foreseen))) {
+      context.exitCode = 1;
+      return;
+    }
     try {
       await context.withProgress(false, async (line) => {
         for await (last of bulkTasks({ store, name: agent }, { ...asked, ...pace })) {
@@ -101,8 +115,7 @@ function requestOf(action: BulkAction, { since, label, state, from, ...flags }: 
   return {
     action,
     by,
-    state: state === undefined ? undefined : stateOf(state),
-    ...{ code, skill, contextId, labels: label },
+    ...{ state, code, skill, contextId, labels: label },
     since: since === undefined ? undefined : Date.now() - since,
     from: from === undefined ? undefined : pointOf(from),
   };

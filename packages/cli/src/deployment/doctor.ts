@@ -5,8 +5,7 @@ import { durationText, toDuration } from '../flags/duration.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
 import { clockSkew, type Finding, find } from './finding.ts';
-import { openStore, storeText } from './open-store.ts';
-import { addScopeFlags, type ScopeFlags } from './tasks.ts';
+import { addScopeFlags, openStore, type ScopeFlags, storeText } from './open-store.ts';
 
 interface DoctorFlags extends Omit<ScopeFlags, 'store'> {
   readonly store?: string;

@@ -5,9 +5,8 @@ import { toTexts } from '../flags/key-values.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
 import { addBulkFlags, type BulkFlags, pointOf, runBulk } from './bulk.ts';
-import { withStore } from './open-store.ts';
+import { callerOf, withStore } from './open-store.ts';
 import { operator } from './operator.ts';
-import { callerOf } from './tasks.ts';
 
 /** Flags that say what a fork begins with. */
 interface ForkFlags extends BulkFlags {
@@ -43,11 +42,8 @@ async function forkTask(context: RunContext<ForkFlags>, taskId?: string): Promis
     return runBulk('fork', context);
   }
   const { state, code, label, skill, contextId, since, all, resume, dryRun, rate } = options;
-  if (
-    [state, code, label, skill, contextId, since, all, resume, dryRun, rate].some(
-      (flag) => flag !== undefined,
-    )
-  )
+  const ofMany = [state, code, label, skill, contextId, since, all, resume, dryRun, rate];
+  if (ofMany.some((flag) => flag !== undefined))
     throw usage('A task and flags that say which tasks contradict each other');
   const { agent: name, tenant, from, message, setLabel, by = operator() } = options;
   const { forkTask: fork } = await import('@batonjs/operator');

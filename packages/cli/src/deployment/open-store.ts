@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import type { Command } from 'commander';
 import { CliError, usage } from '../errors/cli-error.ts';
 import type { CommonOptions } from '../flags/agent-flags.ts';
+import { toTexts } from '../flags/key-values.ts';
 import type { RunContext } from '../run-context.ts';
 
 /** A store that another process uses, and where it is. */
@@ -75,9 +77,35 @@ async function reached(kind: OpenedStore['kind'], address: string, open: Open): 
 
 /** Opens the store of a command while `use` runs. */
 export async function withStore<T>(
-  { options, io }: RunContext<CommonOptions & { readonly store: string }>,
+  { options, io }: RunContext<CommonOptions & { readonly store?: string }>,
   use: (store: OpenedStore['store']) => Promise<T>,
 ): Promise<T> {
-  const { store } = await openStore(options.store, io.cwd);
+  const { store } = await openStore(options.store ?? '', io.cwd);
   return use(store).finally(() => store.close());
+}
+
+/** Flags that say whose tasks are meant. */
+export interface ScopeFlags extends CommonOptions {
+  readonly store: string;
+  readonly agent: string;
+  readonly tenant?: string;
+  /** Several only for many tasks. */
+  readonly caller?: readonly string[];
+}
+
+export const callerText =
+  'the `scope` by which `authenticate` names the caller; none: those without authentication';
+
+export const addScopeFlags = (command: Command): Command =>
+  command
+    .option('--agent <name>', 'the name of the agent in the store', 'agent')
+    .option('--tenant <name>', 'the tenant')
+    .option('--caller <name>', callerText, toTexts);
+
+/** The caller of a command for the tasks of one. */
+export function callerOf({ caller = [''] }: Pick<ScopeFlags, 'caller'>): string {
+  const [one = '', ...others] = caller;
+  if (others.length > 0)
+    throw usage('--caller may be repeated only where many tasks are canceled, forked, deleted or sent again');
+  return one;
 }

@@ -3,11 +3,12 @@ import { usage } from '../errors/cli-error.ts';
 import { addExample } from '../flags/agent-flags.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
-import { withStore } from './open-store.ts';
-import type { ScopeFlags } from './tasks.ts';
+import { type ScopeFlags, withStore } from './open-store.ts';
+import { mayChange, yesFlag } from './operator.ts';
 
 interface ReleaseFlags extends ScopeFlags {
   readonly of: string;
+  readonly yes?: boolean;
 }
 
 interface ShareFlags extends ScopeFlags {
@@ -16,6 +17,8 @@ interface ShareFlags extends ScopeFlags {
 
 /** How many tasks one call releases. */
 const atOnce = 100;
+/** More are not counted before the question. */
+const most = 10_000;
 
 /** Adds `release` and `share` to a command that has the flags of a store. */
 export function addRelease(tasks: Command, run: Run): void {
@@ -23,7 +26,8 @@ export function addRelease(tasks: Command, run: Run): void {
     tasks
       .command('release')
       .description('let any version go on with the turns of a version that no process runs any more')
-      .requiredOption('--of <version>', 'the version that began the turns'),
+      .requiredOption('--of <version>', 'the version that began the turns')
+      .option(...yesFlag),
     'tasks --store sqlite:.data/expense.db --agent expense release --of 2026-11-20',
   ).action(run<ReleaseFlags>(releaseStored));
   addExample(
@@ -38,12 +42,15 @@ export function addRelease(tasks: Command, run: Run): void {
 async function releaseStored(context: RunContext<ReleaseFlags>): Promise<void> {
   const { agent, of } = context.options;
   const released = await withStore(context, async (store) => {
-    if (!store.unpin) throw usage('The store pins no turns to versions');
+    if (!store.unpin || !store.pinned) throw usage('The store pins no turns to versions');
+    const pinned = () => store.pinned!(agent, of, most);
+    if (!(await mayChange(context, async () => ['Release', (await pinned()).length]))) return undefined;
     let sum = 0;
     for (let some = atOnce; some === atOnce; sum += some) some = await store.unpin(agent, of, atOnce);
     return sum;
   });
-  context.output.result({ released }, [['Released', released]]);
+  if (released === undefined) context.exitCode = 1;
+  else context.output.result({ released }, [['Released', released]]);
 }
 
 async function shareStored(context: RunContext<ShareFlags>): Promise<void> {

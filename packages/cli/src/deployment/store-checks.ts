@@ -7,8 +7,7 @@ import { scopeOf } from '@batonjs/server/internals';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { durationText } from '../flags/duration.ts';
 import { clockSkew, type Finding, find } from './finding.ts';
-import type { OpenedStore } from './open-store.ts';
-import { callerOf, type ScopeFlags } from './tasks.ts';
+import { callerOf, type OpenedStore, type ScopeFlags } from './open-store.ts';
 
 /** What a check of a store needs to know besides the store. */
 export interface StoreCheckOptions extends Pick<ScopeFlags, 'agent' | 'tenant' | 'caller'> {

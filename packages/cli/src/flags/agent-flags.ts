@@ -23,6 +23,7 @@ export interface CommonOptions {
   readonly debug?: boolean;
   readonly progress: 'auto' | 'never';
   readonly config?: string;
+  readonly fail?: boolean;
 }
 
 /** Flags whose values must not be shown. */
@@ -51,6 +52,7 @@ export const unsettable: ReadonlySet<string> = new Set([
   'force',
   // Which tasks are changed must not depend on it either.
   'all',
+  'yes',
   'resume',
   'from',
   'to',
@@ -129,6 +131,7 @@ export const addWaitFlags = (command: Command): Command =>
       toDuration,
       2_000,
     )
+    .option('--fail', 'end with 6 where the task FAILED or was REJECTED; else its outcome is no failure')
     .addOption(
       new Option('--progress <when>', 'a progress bar on standard error')
         .choices(['auto', 'never'])

@@ -5,8 +5,7 @@ import { durationText, toDuration } from '../../flags/duration.ts';
 import { toTexts } from '../../flags/key-values.ts';
 import type { Run } from '../../run.ts';
 import type { RunContext } from '../../run-context.ts';
-import { openStore, storeText, withStore } from '../open-store.ts';
-import { callerText } from '../tasks.ts';
+import { callerText, openStore, storeText, withStore } from '../open-store.ts';
 import type { Counts } from './lines.ts';
 
 interface StoreFlags extends CommonOptions {
