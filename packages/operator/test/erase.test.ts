@@ -43,6 +43,9 @@ it('erases one task, those of a context, or all of a caller, and says how much',
   expect(erased.facts).toBeGreaterThan(4);
   expect(await eraseTasks(server, { taskId: one })).toEqual({ tasks: 0, facts: 0, webhooks: 0, left: [] });
   await expect(rpc(server, 'GetTask', { id: one })).rejects.toThrow();
+  expect(await eraseTasks(server, { caller: 'somebody else', dryRun: true })).toMatchObject({ tasks: 0 });
+  expect(await eraseTasks(server, { dryRun: true })).toMatchObject({ tasks: 3, left: [] });
+  expect(forgotten).toEqual([]);
   expect(await eraseTasks(server, { caller: 'somebody else' })).toMatchObject({ tasks: 0 });
   expect(await eraseTasks(server, { contextId: 'c1' })).toMatchObject({ tasks: 1 });
   await expect(rpc(server, 'GetTask', { id: two })).rejects.toThrow();
