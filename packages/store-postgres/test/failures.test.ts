@@ -68,6 +68,21 @@ describe.skipIf(!server)('When PostgreSQL is killed and started again', () => {
     }
     expect(await commitIds(open())).toEqual(inOrder(60));
   });
+
+  it('a claim is lost that was not on its disk, and its holder writes nothing after another one claimed', async () => {
+    // Nothing else brings to the disk what no commit waits for.
+    const own = await startPostgres(['-c', 'wal_writer_delay=10s']);
+    cleanUps.push(() => own.stop());
+    const [store, second] = [open({}, own.url), open({}, own.url)];
+    await store.commit(chunkAfter(0, { turn: { queue: 'q', want: true } }));
+    const claim = async (by: TaskStore, holder: string) =>
+      (await untilItWorks(() => by.claim({ queue: 'q', holder, ttlMs: 60_000, limit: 1 })))[0];
+    const lost = await claim(store, 'first');
+    await own.restart();
+    // The first claim would hold for a minute, and the second would have a larger fence.
+    expect(await claim(second, 'second')).toMatchObject({ cause: 'wanted', fence: lost?.fence });
+    await expect(persist(store, chunkAfter(1, { writer: lost }))).rejects.toMatchObject({ code: 'FENCED' });
+  });
 });
 
 /** Passes bytes on to the server; loses the answer to the first write after `armed`, which the server has executed. */

@@ -74,10 +74,13 @@ export class SingleChanges {
     changes: readonly Change<unknown>[],
   ): Promise<ReadonlySet<Change<unknown>>> {
     const { transactions, writer } = this.#options;
-    const rows = await transactions.write(...writer.tasks(collected)).catch((error: unknown) => {
-      if (error instanceof Error && isAboutValues(error.cause)) return [];
-      throw error;
-    });
+    const mayBeLost = changes.every((change) => change.mayBeLost);
+    const rows = await transactions
+      .write(...writer.tasks(collected, { mayBeLost }))
+      .catch((error: unknown) => {
+        if (error instanceof Error && isAboutValues(error.cause)) return [];
+        throw error;
+      });
     const keys = new Set(rows.map(({ key }) => key));
     const isWritten = ({ tasks = [] }: Change<unknown>) =>
       tasks.every((task) => {

@@ -29,6 +29,7 @@ export class Writer {
   keepsTexts = false;
   readonly #tasks: Planned;
   readonly #tasksWithTexts: Planned;
+  readonly #claims: Planned;
   readonly #webhooks: string;
   readonly #deleteWebhooks: string;
   readonly #records: string;
@@ -54,6 +55,8 @@ export class Writer {
     const isWritten = 'WHERE u.of IN (SELECT key FROM written)';
     // Outside of a transaction no other statement could bound the wait for the lock of a row.
     const bound = `SELECT set_config('lock_timeout', '${lockTimeoutMs}', true)`;
+    // The next commit that waits for the disk brings all that was committed before it there.
+    const unflushed = `${bound}, set_config('synchronous_commit', 'off', true)`;
     // A task that is just being deleted is still there for this statement, and the record of its deletion is not.
     // One row at a time: a plan that was kept for all of a list would go on reading the whole table as it grows.
     const isAbsent = (table: string, key: string, keys: string) =>
@@ -65,7 +68,7 @@ export class Writer {
     const mayBegin = `${isAbsent('records', 'name', at(15))} AND ${isAbsent('tasks', 'key', at(16))} AND ${hasRoom}`;
     // One statement: each costs a round trip. It fails, by a division, where a row that was remembered is gone. What belongs
     // to a task that is not written is not written either.
-    const statement = (more: string) => `WITH bound AS MATERIALIZED (${bound}),
+    const statement = (more: string, first = bound) => `WITH bound AS MATERIALIZED (${first}),
       written AS (${tasks.statement(1, `(SELECT FROM bound WHERE ${mayBegin}) AS b`)}),
       facts AS (
         INSERT INTO ${schema}.facts (key, version, commit_id, fact)
@@ -88,6 +91,7 @@ export class Writer {
       SELECT key, ${clock} AS now, 1 / (CASE WHEN is_gone THEN 0 ELSE 1 END) AS is_there,
       ${isHeard} AS is_heard FROM written`;
     this.#tasks = planned(statement(''));
+    this.#claims = planned(statement('', unflushed));
     this.#tasksWithTexts = planned(
       statement(`texts AS (
         INSERT INTO ${schema}.task_texts (key, words)
@@ -128,10 +132,10 @@ export class Writer {
    */
   tasks(
     collected: Collected,
-    part = this.#part,
+    { part = this.#part, mayBeLost = false } = {},
   ): readonly [plan: string, text: string, values: readonly unknown[]] {
     const texts = this.keepsTexts && collected.texts.length > 0 ? wordedTexts(collected.texts) : [];
-    const { plan, text } = texts.length > 0 ? this.#tasksWithTexts : this.#tasks;
+    const { plan, text } = texts.length > 0 ? this.#tasksWithTexts : mayBeLost ? this.#claims : this.#tasks;
     return [plan, text, [...valuesOf(taskColumns, collected.tasks), ...logsOf(collected, part), ...texts]];
   }
 
@@ -139,7 +143,7 @@ export class Writer {
   async write(session: Session, collected: Collected): Promise<void> {
     const { tasks, webhooks, deletedTasks, deletedWebhooks, queue } = collected;
     if (tasks.length > 0) {
-      const written = await session.queryPlanned(...this.tasks(collected, anyPart()));
+      const written = await session.queryPlanned(...this.tasks(collected, { part: anyPart() }));
       if (written.length !== tasks.length) throw new Raced();
     }
     if (webhooks.length > 0) {

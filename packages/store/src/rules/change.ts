@@ -208,6 +208,8 @@ export interface Change<T, Json = string> {
    * returns for those that it has written.
    */
   readonly partly?: (written: readonly Replaced<TaskRow>[]) => T;
+  /** Whether a crash of the database may undo it: a process does nothing on the strength of it before a later commit. */
+  readonly mayBeLost?: true;
 }
 
 /** A decision, and what it has to know. `decide` is pure and may be called again. It refuses by throwing a `StoreError`. */

@@ -1,5 +1,6 @@
 import type { ClaimRequest, Lease, TaskName } from '../port/lease.ts';
 import type { TaskRow } from '../port/rows.ts';
+import { topicNumber } from '../port/task-store.ts';
 import { type Change, type Found, foundOf, type Step, type TaskWrite, type Wanted } from './change.ts';
 import type { Moment } from './moment.ts';
 import { pinnedQueue, placed, plainQueue, versionIn } from './task-row.ts';
@@ -69,6 +70,7 @@ export function leases(
   return {
     result: leasesOf(claims),
     tasks: claims,
+    mayBeLost: true,
     partly: (written) => leasesOf(claims.filter((claim) => written.includes(claim))),
   };
 }
@@ -103,9 +105,11 @@ export function claimed(before: TaskRow, request: ClaimRequest, moment: Moment):
       : causeOfHeld(before.holder, before, moment, isKept);
   if (!cause) return undefined;
   const { fence } = before;
+  const after = leased({ ...before, wanted: false, fence: fence + 1, holder }, ttlMs, moment);
+  // No other claim makes this revision: where a crash undid this one, a write that follows it is refused.
   return {
     before,
-    after: leased({ ...before, wanted: false, fence: fence + 1, holder }, ttlMs, moment),
+    after: { ...after, revision: after.revision + (topicNumber({ queue: holder }) >>> 8) },
     cause,
   };
 }

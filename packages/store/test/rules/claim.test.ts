@@ -50,13 +50,22 @@ describe('what a claim makes of a row', () => {
     expect(claimed(before, request, moment)?.after).toEqual({
       ...before,
       ...changes,
-      revision: before.revision + 1,
+      revision: expect.any(Number),
       leaseUntil: now + 100,
       leasedAt: now,
       waitingSince: undefined,
       dueAt: undefined,
       turnAt: undefined,
     });
+  });
+
+  it('has a revision that the claim of no other token makes of the same row', () => {
+    const revisions = Array.from({ length: 100 }, (_, n) => {
+      const { before, after } = claimed(row({ wanted: true }), { ...request, holder: `h${n}` }, moment)!;
+      expect(after.revision).toBeGreaterThan(before.revision);
+      return after.revision;
+    });
+    expect(new Set(revisions).size).toBe(100);
   });
 });
 
