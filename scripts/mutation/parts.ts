@@ -104,7 +104,7 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   'store-etcd': {
     warm: true,
-    mutate: ['packages/store-etcd/src/{etcd-rows,rows/*,layout/*,logs/*}.ts'],
+    mutate: ['packages/store-etcd/src/{etcd-store,rows/*,layout/*,logs/*}.ts'],
     tests: [
       'scripts/mutation/stores/etcd.test.ts',
       'packages/store-etcd/test/{buckets,damaged,large-changes,large-webhooks,layout,meanwhile,outcomes,prune,queue-fronts,reads,round-trips,watches}.test.ts',
@@ -134,9 +134,9 @@ export const parts: Readonly<Record<string, Part>> = {
     leftOut: 'gives its process back',
     mutate: [
       'packages/mcp/src/{tasks,stdio}/*.ts',
-      'packages/mcp/src/http/{refusal,request-body,task-streams}.ts',
-      'packages/mcp/src/server/{start-task,tool-call}.ts',
-      'packages/mcp/src/tools/{call-tool,open-tasks,pending-call,response-of,tool-task,wait-for-task}.ts',
+      'packages/mcp/src/http/{mcp-handler,task-streams}.ts',
+      'packages/mcp/src/server/{conversation,start-task}.ts',
+      'packages/mcp/src/tools/{call-tool,pending-call,tool-task,wait-for-task}.ts',
     ],
   },
   'task-gateway': warm('task-gateway', ['**/*'], ['browser']),

@@ -40,7 +40,7 @@ const additions: Readonly<Record<string, Addition>> = {
       'packages/lifecycle/src/facts/traits.ts',
       'packages/lifecycle/src/state/head.ts',
       'packages/testing/src/replay/compare-facts.ts',
-      'packages/lifecycle/src/fork/reused-facts.ts',
+      'packages/lifecycle/src/fork/fork-log.ts',
       'packages/inspector/src/app/timeline/describe-entry.ts',
     ],
   },

@@ -9,10 +9,9 @@ import {
   frontDoor,
 } from '@batonjs/extensions/internals';
 import { encodeSse, sseHeaders } from '@batonjs/server/adapter';
-import type { AgUiEvent } from './events.ts';
 import { openRun, type Run, RunRefused, stepsOfRun } from './run.ts';
 import { RunEncoder } from './run-encoder.ts';
-import { type RunInput, readRunInput } from './run-input.ts';
+import { type AgUiEvent, type RunInput, readRunInput } from './run-input.ts';
 
 /** Options of `agUiHandler`. */
 export type AgUiHandlerOptions = FrontDoorOptions;

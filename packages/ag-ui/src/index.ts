@@ -1,2 +1,2 @@
 export { type AgUiHandlerOptions, agUiHandler } from './ag-ui-handler.ts';
-export { AG_UI, type FrontEnd, type FrontEndTool, frontEndOf } from './metadata.ts';
+export { AG_UI, type FrontEnd, type FrontEndTool, frontEndOf } from './messages.ts';

@@ -3,8 +3,7 @@ import { type AwaitedToolCall, awaitedCalls } from '@batonjs/client/answers';
 import { formOf } from '@batonjs/extensions/client';
 import type { Json, Part, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Interrupt } from './events.ts';
-import type { Resume } from './run-input.ts';
+import type { Interrupt, Resume } from './run-input.ts';
 
 /** The interrupts of a task that waits: one for each tool call to approve, or one for its question. */
 export function interruptsOf(task: Task): Interrupt[] {

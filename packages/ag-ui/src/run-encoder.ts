@@ -3,9 +3,8 @@ import type { AnswerPart, ShownToolCall } from '@batonjs/client/answers';
 import { errorOf } from '@batonjs/extensions/client';
 import type { Artifact, Json, Task } from '@batonjs/protocol';
 import { isObject } from '@batonjs/protocol/json';
-import type { AgUiEvent, AgUiMessage } from './events.ts';
 import { frontEndCalls, interruptsOf, isPlainQuestion } from './interrupts.ts';
-import type { RunInput } from './run-input.ts';
+import type { AgUiEvent, AgUiMessage, RunInput } from './run-input.ts';
 
 type Events = Generator<AgUiEvent, void, void>;
 

@@ -15,11 +15,9 @@ import {
 import type { Message, Part, Task } from '@batonjs/protocol';
 import { A2AError, CodedError } from '@batonjs/protocol/errors';
 import { isSameJson } from '@batonjs/protocol/json';
-import type { AgUiMessage } from './events.ts';
 import { answerTo, frontEndCalls, interruptsOf, isPlainQuestion } from './interrupts.ts';
-import { messagesOf, newMessages, partsOf, toolResults } from './messages.ts';
-import { AG_UI } from './metadata.ts';
-import type { Resume, RunInput } from './run-input.ts';
+import { AG_UI, messagesOf, newMessages, partsOf, toolResults } from './messages.ts';
+import type { AgUiMessage, Resume, RunInput } from './run-input.ts';
 
 /** How calls of the agent are made. */
 export interface RunSettings {

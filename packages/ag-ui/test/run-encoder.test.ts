@@ -1,9 +1,8 @@
 import type { AnswerPart } from '@batonjs/client/answers';
 import type { Task } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
-import type { AgUiEvent } from '../src/events.ts';
 import { RunEncoder } from '../src/run-encoder.ts';
-import { readRunInput } from '../src/run-input.ts';
+import { type AgUiEvent, readRunInput } from '../src/run-input.ts';
 
 const before = [
   { id: 'u', role: 'user', content: 'Hi' },

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newMessages, partsOf, toolResults } from '../src/messages.ts';
-import { AG_UI, frontEndOf } from '../src/metadata.ts';
+import { AG_UI, frontEndOf, newMessages, partsOf, toolResults } from '../src/messages.ts';
 import { readRunInput } from '../src/run-input.ts';
 
 const body = { threadId: 't', runId: 'r', messages: [] };

@@ -1,14 +1,16 @@
-export { allOf } from './callers/all-of.ts';
-export { anyOf } from './callers/any-of.ts';
+export { allOf, anyOf } from './callers/all-of.ts';
 export { type ApiKeyLocation, type ApiKeyOptions, apiKey } from './callers/api-key.ts';
 export type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './callers/authenticator.ts';
 export { type BearerJwtOptions, bearerJwt } from './callers/bearer-jwt.ts';
-export { CardSignatureError, type CardSignatureProblem } from './cards/card-signature-error.ts';
 export { type SignCardOptions, signCard } from './cards/sign-card.ts';
-export type { CardTrust } from './cards/trusted-keys.ts';
-export { type VerifiedCard, verifyCard } from './cards/verify-card.ts';
-export { jwksHandler } from './keys/jwks-handler.ts';
+export {
+  CardSignatureError,
+  type CardSignatureProblem,
+  type CardTrust,
+  type VerifiedCard,
+  verifyCard,
+} from './cards/verify-card.ts';
+export { jwksHandler, publicKeys } from './keys/jwks-handler.ts';
 export type { KeySet, KeySetCaching } from './keys/key-set.ts';
-export { publicKeys } from './keys/public-keys.ts';
 export { NOTIFICATION_JWT, type PushDelivery, type SignPushOptions, signPush } from './webhooks/sign-push.ts';
 export { type ReceivedPush, type VerifyPushOptions, verifyPush } from './webhooks/verify-push.ts';

@@ -14,12 +14,11 @@ import {
   toResultError,
   toStatus,
 } from '../src/errors/wire-error.ts';
-import { a2aService } from '../src/wire/a2a-service.ts';
+import { a2aService, serviceOf } from '../src/wire/a2a-service.ts';
 import { decodeMessage } from '../src/wire/decode-message.ts';
 import { encodeMessage } from '../src/wire/encode-message.ts';
 import { takePosition, withPosition } from '../src/wire/event-position.ts';
 import { type Field, messageTypes } from '../src/wire/message-types.ts';
-import { serviceOf } from '../src/wire/service.ts';
 import { WireProblem } from '../src/wire/wire-problem.ts';
 import { goldenRegistry } from './golden-registry.ts';
 

@@ -4,9 +4,9 @@ import { completed } from '@batonjs/server';
 import { Client, credentials, Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { expect, it, onTestFinished } from 'vitest';
 import { grpcClient, listenGrpc } from '../src/index.ts';
+import { serviceOf } from '../src/wire/a2a-service.ts';
 import { decodeMessage } from '../src/wire/decode-message.ts';
 import { encodeMessage } from '../src/wire/encode-message.ts';
-import { serviceOf } from '../src/wire/service.ts';
 import { serve } from './agent.ts';
 import { refused } from './raw-client.ts';
 

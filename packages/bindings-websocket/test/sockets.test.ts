@@ -5,8 +5,8 @@ import type { Duplex } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { listen } from '../../../test/kit/listen.ts';
+import { UnfinishedMessage } from '../src/sockets/callers.ts';
 import { FrameReader } from '../src/sockets/frame-reader.ts';
-import { UnfinishedMessage } from '../src/sockets/unfinished-message.ts';
 import {
   headersOf,
   routeUpgrades,

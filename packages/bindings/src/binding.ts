@@ -1,7 +1,6 @@
 import type { A2AError } from '@batonjs/protocol/errors';
 import type { OperationName } from '@batonjs/protocol/operations';
 import type { HttpReply, HttpRequest, IncomingReply, OutgoingRequest } from './http.ts';
-import type { SharedJson } from './shared-json.ts';
 
 /** A call of one operation. */
 export interface Call {
@@ -68,4 +67,20 @@ export interface ClientBinding extends Named {
   decodeEvent(call: Call, data: string): unknown;
   /** Whether the `data` of a server-sent event says that the stream ends with it; by default it ends when it is closed. */
   isLastEvent?(data: string): boolean;
+}
+
+/** A value for many readers. Its JSON is made when the first reader needs it, and only once. */
+export class SharedJson {
+  readonly value: unknown;
+  #text: string | undefined;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+
+  /** The value as JSON, on one line. */
+  get text(): string {
+    this.#text ??= JSON.stringify(this.value);
+    return this.#text;
+  }
 }

@@ -4,9 +4,14 @@ import { isObject } from '@batonjs/protocol/json';
 import { type OperationName, operations, type QueryType } from '@batonjs/protocol/operations';
 import type { Call, ClientBinding, ServerBinding, StreamEncoder } from './binding.ts';
 import { foreignAnswer, fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
-import type { HttpRequest, IncomingReply, OutgoingRequest } from './http.ts';
+import {
+  type HttpRequest,
+  type IncomingReply,
+  type OutgoingRequest,
+  replyType,
+  requireJson,
+} from './http.ts';
 import { parseAnswer } from './json-body.ts';
-import { replyType, requireJson } from './media-type.ts';
 import { matchRoute, type PathField } from './routes.ts';
 
 export { saysOf } from './error-info.ts';

@@ -1,18 +1,27 @@
-export type { Call, ClientBinding, ReceivedCall, ServerBinding, StreamEncoder } from './binding.ts';
+export {
+  type Call,
+  type ClientBinding,
+  type ReceivedCall,
+  type ServerBinding,
+  SharedJson,
+  type StreamEncoder,
+} from './binding.ts';
 export type {
   AnswerCall,
   CallAnswer,
   CallEvent,
   CallEvents,
   CallTarget,
+  ClientCompatibility,
   ClientTransport,
   IncomingCall,
   ProtobufMethod,
   ProtobufPeer,
   ProtobufVersion,
+  PushFormat,
+  ServerCompatibility,
   TransportRequest,
 } from './call-transport.ts';
-export type { ClientCompatibility, PushFormat, ServerCompatibility } from './compatibility.ts';
 export { fromWire, toDetails, toHeaders, type WireError } from './error-info.ts';
 export {
   type HttpReply,
@@ -29,5 +38,4 @@ export { httpJsonClient, httpJsonServer } from './http-json.ts';
 export { checkJson, type JsonLimits, jsonBody, parseAnswer, parseJson } from './json-body.ts';
 export { jsonRpcClient, jsonRpcServer } from './json-rpc.ts';
 export { type OlderOperationName, olderMethodOf, operationOfOlderMethod } from './older-methods.ts';
-export { SharedJson } from './shared-json.ts';
 export { decodeSse, encodeSse, type SseEvent, sseHeaders, sseHeartbeat } from './sse.ts';

@@ -2,13 +2,11 @@ import { A2AError, type FieldViolation, invalidParams, invalidRequest } from '@b
 import { AGENT_CARD_PATH, EVENT_STREAM, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isObject } from '@batonjs/protocol/json';
 import { isOperationName, operations } from '@batonjs/protocol/operations';
-import type { ClientBinding, ServerBinding, StreamEncoder } from './binding.ts';
+import type { ClientBinding, ServerBinding, SharedJson, StreamEncoder } from './binding.ts';
 import { foreignAnswer, fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
-import type { HttpRequest } from './http.ts';
+import { type HttpRequest, requireJson } from './http.ts';
 import { parseAnswer } from './json-body.ts';
-import { requireJson } from './media-type.ts';
 import { operationOfOlderMethod } from './older-methods.ts';
-import type { SharedJson } from './shared-json.ts';
 
 const name = 'JSONRPC';
 const version = PROTOCOL_VERSION;

@@ -7,9 +7,12 @@ import type { FailureContext } from './errors/envelope.ts';
 import type { CommonOptions } from './flags/agent-flags.ts';
 import { durationText } from './flags/duration.ts';
 import type { Io } from './io.ts';
-import { Output } from './output/output.ts';
-import { mayDraw, ProgressLine } from './output/progress-line.ts';
-import { Redactor } from './output/redactor.ts';
+import { mayDraw, Output, ProgressLine, Redactor } from './output/output.ts';
+
+/** Makes a command's action of a function of the run and of the arguments. */
+export type Run = <Options extends CommonOptions = CommonOptions>(
+  act: (context: RunContext<Options>, ...args: never[]) => Promise<void>,
+) => (...args: unknown[]) => Promise<void>;
 
 /** The exit code of a command that was told to end before it had done its work. */
 export const interrupted = 130;

@@ -4,15 +4,13 @@ import { pathToFileURL } from 'node:url';
 import type { AgentCard } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
-import { fileCardCache } from '../src/connection/card-cache.ts';
-import { resolveReference } from '../src/connection/card-reference.ts';
+import { fileCardCache, resolveReference } from '../src/connection/card-reference.ts';
 import { attach, type GivenCredentials } from '../src/connection/credentials.ts';
 import { originAt } from '../src/connection/open-agent.ts';
+import { addServiceParameter, addTransport, toCount, toMetadata } from '../src/flags/agent-flags.ts';
 import { toDuration } from '../src/flags/duration.ts';
 import { toState } from '../src/flags/filter-flags.ts';
-import { addServiceParameter, toCount, toMetadata } from '../src/flags/key-values.ts';
-import { addTransport } from '../src/flags/transports.ts';
-import { keepToken, tokenFor } from '../src/settings/tokens.ts';
+import { keepToken, tokenFor } from '../src/settings/settings.ts';
 import { serveMany } from './agents.ts';
 import { cli } from './cli.ts';
 

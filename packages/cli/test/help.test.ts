@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { root } from '../../../test/repository/source-files.ts';
 import { toDuration } from '../src/flags/duration.ts';
-import { allOf, createProgram } from '../src/program.ts';
+import { allOf, createProgram } from '../src/run-cli.ts';
 import { cli } from './cli.ts';
 
 /** The words that lead to each command. */

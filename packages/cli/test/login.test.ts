@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { OAuthError } from '@batonjs/oauth';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
-import { toCliError } from '../src/connection/login.ts';
+import { toCliError } from '../src/commands/auth.ts';
 import { cli } from './cli.ts';
 import { oauth, requires, serveAuthorization, serveSecured } from './secured-agent.ts';
 

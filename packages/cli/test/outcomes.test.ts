@@ -6,9 +6,7 @@ import { wireFetch } from '../src/connection/wire.ts';
 import { clockSkew, find } from '../src/deployment/finding.ts';
 import { CliError, usage } from '../src/errors/cli-error.ts';
 import { toFailure } from '../src/errors/envelope.ts';
-import { Output } from '../src/output/output.ts';
-import { ProgressLine } from '../src/output/progress-line.ts';
-import { Redactor } from '../src/output/redactor.ts';
+import { Output, ProgressLine, Redactor } from '../src/output/output.ts';
 import { describeFile, showCard, showEvent, showParts, showReply, showTask } from '../src/output/render.ts';
 
 const debug = 'Run the command again with --debug';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cleanLine, cleanText } from '../src/output/clean.ts';
 import { jsonText } from '../src/output/json-text.ts';
-import { Redactor } from '../src/output/redactor.ts';
+import { Redactor } from '../src/output/output.ts';
 import { serveMany } from './agents.ts';
 import { cli } from './cli.ts';
 import { serveSecured } from './secured-agent.ts';

@@ -1,12 +1,9 @@
 import type { AgentCard } from '@batonjs/protocol';
 import { type AgentClient, createAgentClient } from './agent-client.ts';
-import { checkTrust } from './card/check-trust.ts';
-import { parseCard } from './card/parse-card.ts';
-import { cardUrl, readCard } from './card/read-card.ts';
-import { candidatesOf } from './connection/interfaces.ts';
+import { cardUrl, checkTrust, parseCard, readCard } from './card/read-card.ts';
+import { candidatesOf } from './connection/retries.ts';
 import { Session } from './connection/session.ts';
-import type { CallOptions, ConnectOptions } from './options/connect-options.ts';
-import { toSettings } from './options/settings.ts';
+import { type CallOptions, type ConnectOptions, toSettings } from './options/connect-options.ts';
 
 /**
  * Reads an agent's card and chooses an interface: the first one that this client supports. A URL is either the agent's,

@@ -1,7 +1,6 @@
 export { A2AError, type ErrorReason } from '@batonjs/protocol/errors';
 export { dataOf, textOf } from '@batonjs/protocol/parts';
-export type { AgentClient, TaskHandle } from './agent-client.ts';
-export type { AgentOperations } from './agent-operations.ts';
+export type { AgentClient, AgentOperations, TaskHandle } from './agent-client.ts';
 export { ClientError, type ClientErrorCode, isTransient, wasNotConnected } from './client-error.ts';
 export { connect } from './connect.ts';
 export { type AnswerMessage, answer } from './conversation/answer.ts';
@@ -16,15 +15,15 @@ export {
   type SavedLineage,
   type Verdict,
 } from './graph/artifact-lineage.ts';
-export type { CachedCard, CardCache } from './options/card-cache.ts';
-export type { Clock } from './options/clock.ts';
 export type {
+  CachedCard,
   CallOptions,
+  CardCache,
+  Clock,
   ConnectOptions,
   Credentials,
   CredentialsRequest,
   RetryOptions,
 } from './options/connect-options.ts';
 export type { CallSpan, CallStart, ClientTelemetry } from './options/telemetry.ts';
-export type { AgentEvent, AgentReply } from './replies/agent-reply.ts';
-export { isInterrupted, isTerminal } from './replies/task-states.ts';
+export { type AgentEvent, type AgentReply, isInterrupted, isTerminal } from './replies/agent-reply.ts';

@@ -1,11 +1,9 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { ask, checkFolder, usualFolder } from './ask.ts';
 import { InputError, isNewEnough, oldestNode, type Project } from './choices.ts';
 import { installerOf } from './installer.ts';
-import { projectFiles } from './project-files.ts';
-import { projectName } from './project-name.ts';
-import { readOptions, usage } from './read-options.ts';
+import { projectFiles, projectName } from './project-files.ts';
+import { ask, checkFolder, readOptions, usage, usualFolder } from './read-options.ts';
 import { writeProject } from './write-project.ts';
 
 const { stdin, stdout, stderr, env } = process;

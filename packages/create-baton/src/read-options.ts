@@ -1,8 +1,12 @@
+import { createInterface } from 'node:readline/promises';
+import type { Readable, Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { chosen, InputError, type Project, stores, templates } from './choices.ts';
+import { projectName } from './project-files.ts';
+import { checkEmpty } from './write-project.ts';
 
 /** What the program was told. The program asks for the rest, unless `yes`. */
-export interface Options extends Partial<Project> {
+interface Options extends Partial<Project> {
   readonly yes: boolean;
 }
 
@@ -54,3 +58,58 @@ function parse(args: readonly string[]) {
     throw new InputError((error as Error).message);
   }
 }
+
+/** The folder where none is named. */
+export const usualFolder = 'my-agent';
+
+/**
+ * Asks for what the options leave open: at most three questions, each again until the answer is possible. Rejects with
+ * an `AbortError` when the user leaves.
+ */
+export async function ask(options: Options, input: Readable, output: Writable): Promise<Project> {
+  const terminal = createInterface({ input, output });
+  const leave = new AbortController();
+  terminal.once('close', () => leave.abort());
+  const question = async <T>(text: string, read: (answer: string) => T): Promise<T> => {
+    for (;;) {
+      const answer = await terminal.question(text, { signal: leave.signal });
+      try {
+        return read(answer.trim());
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+        output.write(`${error.message}\n`);
+      }
+    }
+  };
+  try {
+    const folder =
+      options.folder ??
+      (await question(`Folder (${usualFolder}): `, (answer) => checkFolder(answer || usualFolder)));
+    const store = options.store ?? (await question(menu('Where are tasks kept?', stores), pick(stores)));
+    const template =
+      options.template ?? (await question(menu('Which kind of agent?', templates), pick(templates)));
+    return { folder, store, template };
+  } finally {
+    terminal.close();
+  }
+}
+
+/** The folder, if a project can be written there. Throws an `InputError` if not. */
+export function checkFolder(folder: string): string {
+  projectName(folder);
+  checkEmpty(folder);
+  return folder;
+}
+
+function menu(title: string, choices: Readonly<Record<string, string>>): string {
+  const rows = Object.entries(choices).map(([name, about], n) => `  ${n + 1} ${name.padEnd(10)} ${about}\n`);
+  return `${title}\n${rows.join('')}(1): `;
+}
+
+/** A choice by its number or name; the first for an empty answer. */
+const pick =
+  <Name extends string>(choices: Readonly<Record<Name, string>>) =>
+  (answer: string): Name => {
+    const names = Object.keys(choices) as Name[];
+    return names[Number(answer || '1') - 1] ?? chosen('The answer', answer, choices);
+  };

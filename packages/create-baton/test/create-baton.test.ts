@@ -5,12 +5,10 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { node, run } from '../../../test/kit/processes.ts';
 import { root } from '../../../test/repository/source-files.ts';
-import { ask } from '../src/ask.ts';
 import { isNewEnough, type Project, stores, templates } from '../src/choices.ts';
 import { installerOf } from '../src/installer.ts';
-import { projectFiles } from '../src/project-files.ts';
-import { projectName, titleOf } from '../src/project-name.ts';
-import { readOptions } from '../src/read-options.ts';
+import { projectFiles, projectName, titleOf } from '../src/project-files.ts';
+import { ask, readOptions } from '../src/read-options.ts';
 import { writeProject } from '../src/write-project.ts';
 
 const main = join(root, 'packages/create-baton/src/main.ts');

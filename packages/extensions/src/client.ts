@@ -4,7 +4,7 @@ export { inGenerationOrder } from './generation/in-generation-order.ts';
 export { type Schedule, scheduled } from './scheduling/scheduled.ts';
 export type { Issue } from './schema.ts';
 export { type StateTransition, transitionsOf } from './state-history/transitions-of.ts';
-export { errorOf } from './task-error/error-of.ts';
+export { errorOf } from './task-error/failure-in.ts';
 export { labelsOf } from './task-labels/labels-of.ts';
 export { type Progress, progressOf } from './task-progress/progress-of.ts';
 export { type ChildTask, type TaskTree, treeOf } from './task-tree/tree-of.ts';

@@ -1,7 +1,6 @@
 export { FORM_TYPE, type Form } from '@batonjs/protocol/forms';
 export { type Extendable, type Extension, extend } from './extension.ts';
-export { formInput } from './form-input/form-input.ts';
-export { type FormQuestion, inputRequired } from './form-input/input-required.ts';
+export { type FormQuestion, formInput, inputRequired } from './form-input/form-input.ts';
 export { scheduling } from './scheduling/scheduling.ts';
 export type { Issue } from './schema.ts';
 export { stateHistory } from './state-history/state-history.ts';
@@ -10,8 +9,13 @@ export { taskLabels } from './task-labels/task-labels.ts';
 export { progress } from './task-progress/progress.ts';
 export { taskProgress } from './task-progress/task-progress.ts';
 export { taskTree } from './task-tree/task-tree.ts';
-export { type InvalidInput, type Skill, type SkillDefinition, skill } from './typed-skills/skill.ts';
-export { typedSkills } from './typed-skills/typed-skills.ts';
+export {
+  type InvalidInput,
+  type Skill,
+  type SkillDefinition,
+  skill,
+  typedSkills,
+} from './typed-skills/typed-skills.ts';
 export {
   FORM_INPUT,
   LABELS,

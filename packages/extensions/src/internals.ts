@@ -9,6 +9,6 @@ export {
   type FrontReply,
   frontDoor,
   logError,
+  refused,
 } from './front/front-door.ts';
-export { refused } from './front/refused.ts';
 export { type ReadSchema, readJsonSchema } from './json-schema/read-json-schema.ts';

@@ -4,8 +4,10 @@ import type {
   Part as TheirPart,
   Task as TheirTask,
 } from '@a2a-js/sdk';
+import type { RequestContext, ServerCallContext } from '@a2a-js/sdk/server';
 import type { Artifact, Json, Message, Part, Task, TaskState } from '@batonjs/protocol';
 import { a2aEnums } from '@batonjs/protocol/proto-messages';
+import type { Turn } from '@batonjs/server';
 
 // The official SDK represents objects as protocol buffers: enums are numbers, a `oneof` has a `$case`, and missing
 // text is empty. This file uses the SDK's types and none of its code.
@@ -79,7 +81,7 @@ export function theirPart(part: Part): TheirPart {
 }
 
 /** Converts a message for the executor. */
-export const theirMessage = ({
+const theirMessage = ({
   messageId,
   contextId = '',
   taskId = '',
@@ -116,7 +118,7 @@ const theirArtifact = ({
 });
 
 /** Converts a task for the executor. */
-export const theirTask = ({
+const theirTask = ({
   id,
   contextId = '',
   status,
@@ -135,3 +137,50 @@ export const theirTask = ({
   history: history.map(theirMessage),
   metadata,
 });
+
+/** The request context that the executor gets for a turn. */
+export async function requestContextOf(turn: Turn): Promise<RequestContext> {
+  const { taskId, contextId, task, message, metadata, acceptedOutputModes } = turn;
+  const userMessage = theirMessage(message);
+  const { tasks } = await turn.references();
+  const referenceTasks = tasks.map(theirTask);
+  return {
+    request: {
+      tenant: '',
+      message: userMessage,
+      configuration: {
+        acceptedOutputModes: [...acceptedOutputModes],
+        taskPushNotificationConfig: undefined,
+        returnImmediately: false,
+      },
+      metadata: { ...metadata },
+    },
+    taskId,
+    contextId,
+    context: callContextOf(turn),
+    userMessage,
+    ...(task && { task: theirTask(task) }),
+    ...(referenceTasks.length > 0 && { referenceTasks }),
+  };
+}
+
+/** The caller in the SDK's shape: a user name, with the claims in `state` under `caller`. */
+function callContextOf({ caller, extensions }: Turn): ServerCallContext {
+  const activated = new Set<string>();
+  const userName = String(caller.userName ?? caller.sub ?? '');
+  const context = {
+    tenant: undefined,
+    user: { isAuthenticated: userName !== '', userName },
+    requestedExtensions: [...extensions],
+    get activatedExtensions() {
+      return activated.size > 0 ? [...activated] : undefined;
+    },
+    requestedVersion: '1.0',
+    state: new Map<string, unknown>([['caller', caller]]),
+    addActivatedExtension: (uri: string) => void activated.add(uri),
+    setTenant: () => {},
+    setRequestedExtensions: () => {},
+  };
+  // The SDK's class has private members, so only its own code can create one. Executors use its public members only.
+  return context as unknown as ServerCallContext;
+}

@@ -1,9 +1,7 @@
-import type { AgentExecutionEvent, AgentExecutor } from '@a2a-js/sdk/server';
-import type { Agent, TaskUpdate, Turn } from '@batonjs/server';
-import { toMessage } from './convert.ts';
-import { EventBus } from './event-bus.ts';
-import { requestContextOf } from './request-context.ts';
-import { updatesFrom } from './updates.ts';
+import type { Artifact as TheirArtifact, TaskStatus as TheirStatus, Task as TheirTask } from '@a2a-js/sdk';
+import type { AgentExecutionEvent, AgentExecutor, ExecutionEventBus } from '@a2a-js/sdk/server';
+import type { Agent, Task, TaskUpdate, Turn } from '@batonjs/server';
+import { requestContextOf, toArtifact, toMessage, toState } from './convert.ts';
 
 /**
  * Runs an `AgentExecutor` of the official SDK as an agent. Each event is committed to the store before the next one is
@@ -75,5 +73,154 @@ async function* updates(
     await execution.settled;
   } finally {
     execution.stop();
+  }
+}
+
+type Listener = (...args: never[]) => void;
+
+/** The bus of one execution. It queues the published events until `next` reads them. */
+class EventBus implements ExecutionEventBus {
+  readonly #queue: AgentExecutionEvent[] = [];
+  readonly #listeners: { name: string; listener: Listener; once: boolean }[] = [];
+  #changed = Promise.withResolvers<void>();
+  #finished = false;
+
+  publish(event: AgentExecutionEvent): void {
+    if (this.#finished) return;
+    this.#queue.push(event);
+    this.#emit('event', event);
+    this.#changed.resolve();
+  }
+
+  finished(): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#emit('finished');
+    this.#changed.resolve();
+  }
+
+  /** The next event; undefined after the executor has finished. */
+  async next(): Promise<AgentExecutionEvent | undefined> {
+    while (this.#queue.length === 0 && !this.#finished) {
+      this.#changed = Promise.withResolvers();
+      await this.#changed.promise;
+    }
+    return this.#queue.shift();
+  }
+
+  on(name: 'event' | 'finished', listener: Listener): this {
+    this.#listeners.push({ name, listener, once: false });
+    return this;
+  }
+
+  once(name: 'event' | 'finished', listener: Listener): this {
+    this.#listeners.push({ name, listener, once: true });
+    return this;
+  }
+
+  off(name: 'event' | 'finished', listener: Listener): this {
+    const index = this.#listeners.findIndex((other) => other.name === name && other.listener === listener);
+    if (index >= 0) this.#listeners.splice(index, 1);
+    return this;
+  }
+
+  removeAllListeners(name?: 'event' | 'finished'): this {
+    const others = this.#listeners.filter((other) => name !== undefined && other.name !== name);
+    this.#listeners.splice(0, this.#listeners.length, ...others);
+    return this;
+  }
+
+  #emit(name: 'event' | 'finished', ...args: AgentExecutionEvent[]): void {
+    for (const entry of [...this.#listeners]) {
+      if (entry.name !== name) continue;
+      if (entry.once) this.off(name, entry.listener);
+      entry.listener(...(args as never[]));
+    }
+  }
+}
+
+type Status = Task['status'];
+
+/** Converts the events of one execution to updates. Throws `TypeError` for an event of another task. */
+function updatesFrom({ taskId, task }: Turn): (event: AgentExecutionEvent) => TaskUpdate[] {
+  let status: Pick<Status, 'state' | 'message'> | undefined = task?.status;
+  const artifacts = new Map(
+    (task?.artifacts ?? []).map((known) => [known.artifactId, JSON.stringify(known)]),
+  );
+
+  return (event) => {
+    const id = event.kind === 'task' ? event.data.id : event.data.taskId;
+    if (id && id !== taskId) throw new TypeError(`The executor published an event of the task ${id}`);
+    switch (event.kind) {
+      case 'task':
+        return ofTask(event.data);
+      case 'statusUpdate':
+        return ofStatus(event.data.status, event.data.metadata);
+      case 'artifactUpdate': {
+        const { artifact, append, lastChunk, metadata } = event.data;
+        return ofArtifact(artifact, { append, lastChunk, metadata });
+      }
+      default: {
+        // Once there is a task, a message becomes the message of its status.
+        const next = { state: status?.state ?? 'TASK_STATE_WORKING', message: toMessage(event.data) };
+        return moveTo(next);
+      }
+    }
+  };
+
+  /** The updates for what changed in a whole task. Ignores its history, which the server keeps itself. */
+  function ofTask({ status: theirs, artifacts: all }: TheirTask): TaskUpdate[] {
+    const changed = all.filter((artifact) => {
+      const newer = JSON.stringify(toArtifact(artifact));
+      return artifacts.get(artifact.artifactId) !== newer;
+    });
+    return [
+      ...(status ? [] : moveTo({ state: 'TASK_STATE_SUBMITTED' })),
+      ...changed.flatMap((artifact) => ofArtifact(artifact, {})),
+      ...ofStatus(theirs),
+    ];
+  }
+
+  function ofStatus(theirs: TheirStatus | undefined, metadata?: Record<string, unknown>): TaskUpdate[] {
+    if (!theirs) return [];
+    const state = toState(theirs.state);
+    const message = theirs.message?.parts.length ? toMessage(theirs.message) : undefined;
+    const isKnown = state === status?.state && message?.messageId === status.message?.messageId;
+    // A task cannot return to SUBMITTED, and a repeated status is not an update.
+    const isIgnored = state === 'TASK_STATE_UNSPECIFIED' || (state === 'TASK_STATE_SUBMITTED' && status);
+    if (isIgnored || (isKnown && !metadata)) return [];
+    return moveTo({ state, ...(message && { message }) }, metadata);
+  }
+
+  function moveTo(next: Pick<Status, 'state' | 'message'>, metadata?: Record<string, unknown>): TaskUpdate[] {
+    status = next;
+    return [{ status: next, ...(metadata && { metadata }) }];
+  }
+
+  function ofArtifact(
+    theirs: TheirArtifact | undefined,
+    {
+      append = false,
+      lastChunk = false,
+      metadata,
+    }: { append?: boolean; lastChunk?: boolean; metadata?: Record<string, unknown> | undefined },
+  ): TaskUpdate[] {
+    if (!theirs) return [];
+    const artifact = toArtifact(theirs);
+    if (artifact.parts.length === 0) {
+      if (!lastChunk) return [];
+      artifact.parts.push({ text: '' });
+    }
+    const isKnown = artifacts.has(artifact.artifactId);
+    artifacts.set(artifact.artifactId, append ? '' : JSON.stringify(artifact));
+    return [
+      {
+        artifact,
+        // Executors may append to an artifact that does not exist yet. Such a chunk creates it.
+        ...(append && isKnown && { append }),
+        ...(lastChunk && { lastChunk }),
+        ...(metadata && { metadata }),
+      },
+    ];
   }
 }

@@ -18,7 +18,5 @@ export type { Callback } from './state/agent-record.ts';
 export { evolve, replay, UnknownFactError } from './state/evolve.ts';
 export { type Head, headOf } from './state/head.ts';
 export { fromSnapshot, type Snapshot, toSnapshot } from './state/snapshot.ts';
-export type { State, StepFailures } from './state/state.ts';
-export { nextTurnAt, stepOf } from './state/state.ts';
-export type { StepResult } from './state/step-results.ts';
+export { nextTurnAt, type State, type StepFailures, type StepResult, stepOf } from './state/state.ts';
 export { historyOf, type TaskView, toStreamResponse, viewTask } from './state/view.ts';

@@ -1,8 +1,30 @@
 import type { AgentReply, MessageInput } from '@batonjs/client';
 import type { Struct, Task } from '@batonjs/protocol';
-import type { Answer, Turn } from '@batonjs/server';
-import type { Callee } from './agents/agents.ts';
+import type { Answer, Logger, TaskUpdate, Turn } from '@batonjs/server';
+import type { Agents, Callee } from './agents/agents.ts';
 import type { Relay } from './children/relay.ts';
+
+/** What the calls of one turn share. */
+export interface CallScope {
+  readonly turn: Turn;
+  readonly agents: Agents;
+  /** Writes an update of the task. Resolves when it is in the log. */
+  readonly emit: (update: TaskUpdate) => Promise<void>;
+  /** Aborted with that of the turn, and when the task ends while a call runs. */
+  readonly signal: AbortSignal;
+  readonly limits: CallLimits;
+  /** The calls whose children wait for an authorization, of which this task was told. Shared by all calls of the turn. */
+  readonly authorizing: Set<string>;
+  readonly logger: Logger;
+}
+
+/** The limits of calls. */
+export interface CallLimits {
+  readonly depth: number;
+  readonly calls: number;
+  /** How long an agent may be out of reach, in milliseconds. */
+  readonly unreachableMs: number;
+}
 
 /** How another agent is called. */
 export interface CallOptions {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { childIn, derivedId } from '../src/children/child-record.ts';
 import { answerTo, passedOn } from '../src/children/messages.ts';
 import { relayAll, relayProgress } from '../src/children/relay.ts';
-import { UpdateQueue } from '../src/turn/update-queue.ts';
+import { UpdateQueue } from '../src/turn/turn-calls.ts';
 
 describe('a child in the log', () => {
   it('is found by its own name only', () => {

@@ -18,8 +18,7 @@ import { cancelChildren } from '../src/children/cancel-children.ts';
 import { findTask } from '../src/children/start-child.ts';
 import { type Relay, relayProgress } from '../src/index.ts';
 import { mergedUpdates } from '../src/turn/merged-updates.ts';
-import { TurnCalls } from '../src/turn/turn-calls.ts';
-import { UpdateQueue } from '../src/turn/update-queue.ts';
+import { TurnCalls, UpdateQueue } from '../src/turn/turn-calls.ts';
 import { clientOf, serveParent } from './family.ts';
 
 const done: Agent = async function* () {

@@ -1,12 +1,11 @@
 import type { Credentials, CredentialsRequest } from '@batonjs/client';
 import type { AgentCard } from '@batonjs/protocol';
 import { remember } from '@batonjs/protocol/bounded-map';
-import { type Access, checkScopeCount, checkScopes } from './card/access.ts';
+import { type Access, checkScopeCount, checkScopes, choose } from './card/access.ts';
 import { bearerChallenges } from './card/challenge.ts';
-import { choose } from './card/choose.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { OAuthClient, OAuthOptions } from './options.ts';
-import { insecure, isSafeAddress, shown } from './servers/safe-address.ts';
+import { insecure, isSafeAddress, shown } from './servers/authorization-server.ts';
 import type { StoredToken } from './tokens/token-store.ts';
 import { type TokenRequest, Tokens } from './tokens/tokens.ts';
 

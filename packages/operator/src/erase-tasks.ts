@@ -1,8 +1,8 @@
+import { FACT_FORMAT } from '@batonjs/lifecycle';
 import { A2AError } from '@batonjs/protocol/errors';
-import { allRecords, insideOf } from '@batonjs/server/internals';
-import type { Scope, TaskName, TaskQuery, TaskStore } from '@batonjs/store';
+import { allRecords, insideOf, isoTime, newId, orderFor } from '@batonjs/server/internals';
+import { type Scope, StoreError, type TaskName, type TaskQuery, type TaskStore } from '@batonjs/store';
 import { deletionsOf } from '@batonjs/store/rules';
-import { cancelStored } from './cancel-stored.ts';
 import { originOf } from './fork-task.ts';
 import { type OfCaller, type Operated, type Source, scopeIn, sourceOf } from './operated.ts';
 
@@ -123,4 +123,31 @@ async function end(
   const hasEnded = async () => (await store.load(scope, taskId))?.head.closed ?? true;
   while (!(await hasEnded()) && clock.monotonic() < deadline && !signal?.aborted)
     await clock.sleep(lookEveryMs, signal);
+}
+
+/**
+ * Asks for the end of a task, by its log. A process that runs the agent carries it out. Resolves to the reason why there is
+ * nothing to ask for, or to undefined.
+ */
+export async function cancelStored(
+  { scope, taskId }: TaskName,
+  { store, clock, queue, schedule }: Source,
+): Promise<string | undefined> {
+  try {
+    const { repeated } = await store.commit({
+      scope,
+      taskId,
+      commitId: newId(clock),
+      expectedVersion: 'open',
+      facts: [{ format: FACT_FORMAT, at: isoTime(clock.now()), type: 'cancel-requested' }],
+      once: 'cancel',
+      // No code of the agent goes on: any version may carry it out.
+      turn: { queue, want: true, version: null, ...orderFor(schedule, { priority: 9 }) },
+    });
+    return repeated ? 'it was asked to cancel before' : undefined;
+  } catch (error) {
+    if (StoreError.is(error, 'LOG_CLOSED')) return 'it has ended';
+    if (StoreError.is(error, 'VERSION_CONFLICT')) return 'it is gone';
+    throw error;
+  }
 }

@@ -16,8 +16,7 @@ import {
   toWireError,
 } from '@batonjs/server/internals';
 import { type Commit, StoreError, type TaskName, type TaskStore } from '@batonjs/store';
-import { type OfCaller, type Operated, type Source, scopeIn, sourceOf } from './operated.ts';
-import { tried } from './tried.ts';
+import { type OfCaller, type Operated, type Source, scopeIn, sourceOf, tried } from './operated.ts';
 
 /** What a fork is asked for. */
 export interface ForkRequest {

@@ -1,3 +1,4 @@
+import { A2AError } from '@batonjs/protocol/errors';
 import type { AgentServer } from '@batonjs/server';
 import {
   type Clock,
@@ -7,7 +8,7 @@ import {
   systemClock,
   type TaskTimeouts,
 } from '@batonjs/server/internals';
-import type { PushConfigStore, Scope, TaskStore } from '@batonjs/store';
+import { type PushConfigStore, type Scope, StoreError, type TaskStore } from '@batonjs/store';
 
 /** The agent whose tasks an operator works on: its server in this process, or the store of its processes. */
 export type Operated = AgentServer | StoredAgent;
@@ -56,3 +57,28 @@ export function sourceOf(agent: Operated): Source {
 
 export const scopeIn = ({ queue }: Source, { caller = '', tenant }: OfCaller): Scope =>
   scopeOf(queue, tenant, { scope: caller });
+
+/**
+ * Calls again while the store does not answer or the queue is full, for so many milliseconds. Whether a call that failed
+ * so was carried out is not known.
+ */
+export async function tried<T>(
+  call: () => Promise<T>,
+  clock: Pick<Clock, 'monotonic' | 'random' | 'sleep'>,
+  forMs: number,
+  signal?: AbortSignal,
+): Promise<T> {
+  const deadline = clock.monotonic() + forMs;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isBusy(error) || clock.monotonic() >= deadline || signal?.aborted) throw error;
+      await clock.sleep(50 + clock.random() * 100, signal);
+    }
+  }
+}
+
+/** Whether the same may work in a moment. */
+export const isBusy = (error: unknown): boolean =>
+  StoreError.is(error, 'UNAVAILABLE') || A2AError.is(error, 'RESOURCE_EXHAUSTED');

@@ -23,7 +23,15 @@ export {
   type SecuritySchemeKind,
 } from './model/agent-card.ts';
 export type { Json, Struct } from './model/json.ts';
-export { Artifact, Message, Part, type PartAttributes, type PartContent, Role } from './model/messages.ts';
+export {
+  Artifact,
+  Message,
+  Part,
+  type PartAttributes,
+  type PartContent,
+  Role,
+  TaskState,
+} from './model/messages.ts';
 export type { Oneof } from './model/proto-json.ts';
 export {
   AuthenticationInfo,
@@ -41,7 +49,6 @@ export {
   TaskPushNotificationConfig,
 } from './model/requests.ts';
 export { Empty, ListTaskPushNotificationConfigsResponse, ListTasksResponse } from './model/responses.ts';
-export { TaskState } from './model/task-state.ts';
 export {
   SendMessageResponse,
   type SendMessageResponseMembers,

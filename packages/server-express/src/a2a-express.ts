@@ -3,7 +3,6 @@ import type { AgentServer, HttpExchange } from '@batonjs/server';
 import { mustHandle } from '@batonjs/server/adapter';
 import { answer, mountOf, readIncomingBody } from '@batonjs/server-node/adapter';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
-import { refusedBody } from './refused-body.ts';
 
 /**
  * Serves an agent from an app of Express 5 or 4, below the path of the mount: `app.use('/agent', a2aExpress(server))`. Works
@@ -57,3 +56,25 @@ function whereFrom(req: Request): ReturnType<typeof mountOf> & Pick<HttpExchange
   const mount = mountOf(socket, { protocol, host, path, trusted: false });
   return { ...mount, remoteAddress: socket.remoteAddress };
 }
+
+/** Reads a body that a parser refused. Undefined if the error is not that of a parser. */
+function refusedBody(error: unknown, req: Request): HttpExchange['readBody'] | undefined {
+  const { type, code, limit, body } = Object(error) as Record<string, unknown>;
+  switch (type) {
+    case 'entity.too.large':
+      return async () => ({ longerThan: Number(limit) });
+    case 'entity.parse.failed':
+      return async () => ({ bytes: typeof body === 'string' ? Buffer.from(body) : unreadable });
+    case 'request.aborted':
+      return () => Promise.reject(error);
+    case 'charset.unsupported':
+    case 'encoding.unsupported':
+      return async (most) => (req.readableEnded ? { bytes: unreadable } : readIncomingBody(req, most));
+    default:
+      // An error of zlib.
+      return String(code).startsWith('Z_') ? async () => ({ bytes: unreadable }) : undefined;
+  }
+}
+
+/** Stands for a body that is lost. It is not JSON. */
+const unreadable = Buffer.from('?');

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
-import { pump } from '../src/pump.ts';
+import { pump } from '../src/answer.ts';
 
 it('sends the headers of a stream that has no text yet', async () => {
   const begin = Promise.withResolvers<void>();

@@ -3,9 +3,9 @@ export {
   connectTasks,
   type NewTask,
   type TaskClient,
+  type WatchOptions,
 } from './client/connect-tasks.ts';
 export { TaskError } from './client/task-error.ts';
-export type { WatchOptions } from './client/watches.ts';
 export type {
   GatewayError,
   GatewayForm,

@@ -10,8 +10,7 @@ import { createHandler } from './http/handler.ts';
 import { type TaskGatewayOptions, unknownGatewayOptions } from './options.ts';
 import { createSocketServer } from './sockets/socket-server.ts';
 import { TaskWatches } from './sockets/task-watches.ts';
-import { ReadingStore } from './tasks/reading-store.ts';
-import { TaskLog } from './tasks/task-log.ts';
+import { ReadingStore, TaskLog } from './tasks/task-log.ts';
 import { TaskService } from './tasks/task-service.ts';
 
 /** A task service in front of agents. */

@@ -1,4 +1,3 @@
-export { clientTelemetry } from './client-telemetry.ts';
 export { type MetricsHandler, type MetricsHandlerOptions, metricsHandler } from './metrics/handler.ts';
-export { type TelemetryOptions, telemetry } from './telemetry.ts';
+export { clientTelemetry, type TelemetryOptions, telemetry } from './telemetry.ts';
 export { withTrace } from './with-trace.ts';

@@ -11,10 +11,10 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { Instruments } from './metrics/instruments.ts';
+import type { Instruments } from './metrics/registry.ts';
 import { attributes as names } from './names.ts';
 import { attributesOfAddress, attributesOfParams, attributesOfResult, errorType } from './read-attributes.ts';
-import { runIn, traceparentOf, withSpan } from './trace-context.ts';
+import { runIn, traceparentOf, withSpan } from './with-trace.ts';
 
 /**
  * A call of a server. Where the instrumentation of HTTP or gRPC made a span already, that span gets the attributes;

@@ -6,7 +6,7 @@ import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { serve } from '../../../test/kit/serve.ts';
-import { instrumentsOf } from '../src/metrics/instruments.ts';
+import { instrumentsOf } from '../src/metrics/registry.ts';
 import { observed } from './observed.ts';
 
 describe('metrics', () => {

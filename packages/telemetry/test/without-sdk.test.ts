@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { attributesOfAddress, attributesOfResult, errorType } from '../src/read-attributes.ts';
-import { linkTo } from '../src/trace-context.ts';
+import { linkTo } from '../src/with-trace.ts';
 
 describe('without an SDK', () => {
   it('nothing is recorded, and tasks run as before [R-OTEL-41]', async () => {

@@ -15,17 +15,15 @@ import {
   working,
 } from '@batonjs/server';
 import type { FinishReason, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai';
-import { type Given, type Kept, keeping } from '../history/kept-messages.ts';
-import { outputsOf } from '../history/outputs.ts';
 import type { PendingCall } from '../history/pending-call.ts';
-import { Transcript } from '../history/transcript.ts';
+import { type Given, type Kept, keeping } from '../history/task-messages.ts';
+import { outputsOf, Transcript } from '../history/transcript.ts';
 import { AI_SDK } from '../metadata.ts';
 import { failureFor, failureOf, ModelFailure } from './failures.ts';
-import type { ModelStream, StreamedAgentOptions } from './options.ts';
+import { type ModelStream, type StreamedAgentOptions, toolUpdate } from './options.ts';
 import { PartReader, type Read } from './part-reader.ts';
 import type { PendingQuestions } from './pending-questions.ts';
 import { questionOf } from './questions.ts';
-import { toolUpdate } from './tool-updates.ts';
 
 /** What an answer needs besides its stream. */
 export interface AnswerSettings {

@@ -2,8 +2,8 @@ import { FORM_INPUT, FORM_TYPE } from '@batonjs/extensions/client';
 import { askedIn, asOwn } from '@batonjs/extensions/internals';
 import type { Message } from '@batonjs/protocol';
 import { data, inputRequired, type Metadata, type TaskUpdate, type Turn, text } from '@batonjs/server';
-import { type Kept, keeping } from '../history/kept-messages.ts';
 import type { PendingCall } from '../history/pending-call.ts';
+import { type Kept, keeping } from '../history/task-messages.ts';
 import { AI_SDK } from '../metadata.ts';
 
 /** How much of an input the text of a question shows, in characters. The data part has all of it. */

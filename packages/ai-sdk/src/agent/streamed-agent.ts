@@ -1,7 +1,7 @@
 import { type Agent, type TaskUpdate, type Turn, taskAgent, type Updates } from '@batonjs/server';
 import type { ToolSet } from 'ai';
 import { promptBytes } from '../durable/kept-prompt.ts';
-import { RecordedCalls } from '../durable/recorded-calls.ts';
+import { RecordedCalls } from '../durable/model-call.ts';
 import { type RecordedModelOptions, recordedModel, type StoredCall } from '../durable/recorded-model.ts';
 import { recordedTools } from '../durable/recorded-tools.ts';
 import { type HistoryOptions, historyOf } from '../history/task-messages.ts';

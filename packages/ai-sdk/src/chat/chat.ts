@@ -1,5 +1,6 @@
 import { type AgentClient, answer } from '@batonjs/client';
 import {
+  type AwaitedToolCall,
   answerParts,
   awaitedCalls,
   begun,
@@ -11,12 +12,11 @@ import {
   tasksOf,
   untilAtRest,
 } from '@batonjs/client/answers';
-import type { Message, Part, Task } from '@batonjs/protocol';
+import type { Json, Message, Part, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import type { UIMessage, UIMessageChunk } from 'ai';
+import { getToolOrDynamicToolName, isToolUIPart, type UIMessage, type UIMessageChunk } from 'ai';
 import { AI_SDK } from '../metadata.ts';
 import { chunksOf } from './chunks.ts';
-import { answersIn, callsIn, partsOf } from './ui-messages.ts';
 
 /** Options for calls of the agent. */
 export interface FollowSettings {
@@ -123,3 +123,45 @@ async function followTask(agent: AgentClient, task: Task, settings: FollowSettin
 
 const asAnswer = (task: Task, part: Part): Part =>
   'data' in part ? (answer(task, part.data).parts[0] ?? part) : part;
+
+/** The parts of a user's message for the agent. A part `data-answer` holds the values for a form of the agent. */
+export function partsOf({ parts }: UIMessage): Part[] {
+  return parts.flatMap((part): Part[] => {
+    if (part.type === 'text') return [{ text: part.text }];
+    if (part.type === 'file') {
+      const [, raw] = /^data:[^,]*;base64,(.*)$/s.exec(part.url) ?? [];
+      const { mediaType, filename } = part;
+      return [
+        { ...(raw === undefined ? { url: part.url } : { raw }), mediaType, ...(filename && { filename }) },
+      ];
+    }
+    if (part.type === 'data-answer') return [{ data: part.data as Json }];
+    return [];
+  });
+}
+
+/**
+ * What the page says to tool calls that wait: approvals, and outputs of tools that it runs. Undefined if it has not
+ * answered all of them.
+ */
+export function answersIn(
+  { parts }: UIMessage,
+  awaited: readonly AwaitedToolCall[],
+): Record<string, Json> | undefined {
+  const answers: Record<string, Json> = {};
+  for (const { toolCallId, needs } of awaited) {
+    const part = parts.filter(isToolUIPart).find((each) => each.toolCallId === toolCallId);
+    if (needs === 'approval' && part?.state === 'approval-responded') {
+      const { approved, reason } = part.approval;
+      answers[toolCallId] = { approved, ...(reason && { reason }) };
+    } else if (part?.state === 'output-available') answers[toolCallId] = part.output as Json;
+    else if (part?.state === 'output-error')
+      answers[toolCallId] = { error: part.errorText, toolName: getToolOrDynamicToolName(part) };
+    else return undefined;
+  }
+  return answers;
+}
+
+/** The ids of the tool calls that a message shows. */
+export const callsIn = ({ parts }: UIMessage): string[] =>
+  parts.filter(isToolUIPart).map(({ toolCallId }) => toolCallId);

@@ -1,17 +1,15 @@
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
+  LanguageModelV4Content,
   LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
-import type { FetchFileOptions } from '@batonjs/server/address-policy';
+import { type FetchFileOptions, fetchFile } from '@batonjs/server/address-policy';
 import { gateway, type LanguageModel, wrapLanguageModel } from 'ai';
-import { everyUrl, withFiles } from './files-by-url.ts';
 import { keptPrompt } from './kept-prompt.ts';
-import { CallMeter, type ModelCall } from './model-call.ts';
-import type { RecordedCall, RecordedCalls } from './recorded-calls.ts';
-import { readParts, readResult, storedParts, storedResult } from './stored-parts.ts';
+import { CallMeter, type ModelCall, type RecordedCall, type RecordedCalls } from './model-call.ts';
 import { streamOf } from './stream-of.ts';
 
 /** What the log has of a call: the parts of its stream, or its whole result, and what it cost. */
@@ -145,4 +143,130 @@ const toolCallsIn = (parts: readonly LanguageModelV4StreamPart[]): string[] =>
 
 async function* inOrder<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values;
+}
+
+/**
+ * The parts of a stream as they are stored: without those that only the connection needs, pieces of a text joined, bytes
+ * as base64.
+ */
+export function storedParts(parts: readonly LanguageModelV4StreamPart[]): LanguageModelV4StreamPart[] {
+  const stored: LanguageModelV4StreamPart[] = [];
+  for (const part of parts) {
+    if (part.type === 'raw' || part.type === 'ping') continue;
+    const last = stored.at(-1);
+    if (
+      'delta' in part &&
+      last?.type === part.type &&
+      last.id === part.id &&
+      !part.providerMetadata &&
+      !last.providerMetadata
+    )
+      stored[stored.length - 1] = { ...last, delta: last.delta + part.delta };
+    else stored.push(withoutBytes(part));
+  }
+  return stored;
+}
+
+/** The parts that `storedParts` gave, after JSON. */
+export const readParts = (parts: readonly LanguageModelV4StreamPart[]): LanguageModelV4StreamPart[] =>
+  parts.map((part) => (part.type === 'response-metadata' ? { ...part, ...withDate(part) } : withUrl(part)));
+
+/** A whole result as it is stored. What request and response were on the wire is left out. */
+export const storedResult = ({
+  content,
+  request: _,
+  response,
+  ...rest
+}: LanguageModelV4GenerateResult): LanguageModelV4GenerateResult => ({
+  ...rest,
+  content: content.map(withoutBytes),
+  ...(response && {
+    response: { id: response.id, timestamp: response.timestamp, modelId: response.modelId },
+  }),
+});
+
+/** The result that `storedResult` gave, after JSON. */
+export const readResult = ({
+  content,
+  response,
+  ...rest
+}: LanguageModelV4GenerateResult): LanguageModelV4GenerateResult => ({
+  ...rest,
+  content: content.map(withUrl),
+  ...(response && { response: { ...response, ...withDate(response) } }),
+});
+
+type AnyPart = LanguageModelV4StreamPart | LanguageModelV4Content;
+
+function withoutBytes<Part extends AnyPart>(part: Part): Part {
+  if ((part.type !== 'file' && part.type !== 'reasoning-file') || part.data.type !== 'data') return part;
+  const { data } = part.data;
+  return typeof data === 'string' ? part : { ...part, data: { type: 'data', data: toBase64(data) } };
+}
+
+/** JSON made a text of the URL. */
+const withUrl = <Part extends AnyPart>(part: Part): Part =>
+  (part.type === 'file' || part.type === 'reasoning-file') && part.data.type === 'url'
+    ? { ...part, data: { ...part.data, url: new URL(part.data.url) } }
+    : part;
+
+/** JSON made a text of the date. */
+const withDate = ({ timestamp }: { readonly timestamp?: Date }): { timestamp?: Date } =>
+  timestamp ? { timestamp: new Date(timestamp) } : {};
+
+/** Bytes as base64, a part of them at a time: a call takes only so many arguments. */
+export function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += 8_192)
+    binary += String.fromCharCode(...bytes.subarray(at, at + 8_192));
+  return btoa(binary);
+}
+
+type Prompt = LanguageModelV4CallOptions['prompt'];
+
+/** The URLs that a wrapped model takes: all of them, so that the SDK fetches none. */
+export const everyUrl = { '*/*': [/^https?:/] };
+
+/**
+ * The prompt with the files that the model cannot fetch by itself. They are fetched here, where addresses inside of this
+ * network are refused: users choose these URLs. Rejects as `fetchFile` does.
+ */
+export async function withFiles(
+  prompt: Prompt,
+  model: Pick<LanguageModelV4, 'supportedUrls'>,
+  options: FetchFileOptions,
+): Promise<Prompt> {
+  const supported = await model.supportedUrls;
+  return Promise.all(
+    prompt.map(async (message) => {
+      if (message.role !== 'user') return message;
+      const content = await Promise.all(
+        message.content.map(async (part) => {
+          if (part.type !== 'file' || part.data.type !== 'url') return part;
+          const { url } = part.data;
+          if (isSupported(supported, part.mediaType, url.href)) return part;
+          const { bytes, mediaType } = await fetchFile(url.href, options);
+          const isVague = !part.mediaType.includes('/') || part.mediaType === 'application/octet-stream';
+          const data = { type: 'data' as const, data: bytes };
+          return { ...part, data, mediaType: (isVague && mediaType) || part.mediaType };
+        }),
+      );
+      return { ...message, content };
+    }),
+  );
+}
+
+const isSupported = (
+  supported: Readonly<Record<string, readonly RegExp[]>>,
+  mediaType: string,
+  url: string,
+): boolean =>
+  Object.entries(supported).some(
+    ([pattern, urls]) =>
+      covers(pattern.toLowerCase(), mediaType.toLowerCase()) && urls.some((each) => each.test(url)),
+  );
+
+function covers(pattern: string, mediaType: string): boolean {
+  if (pattern === '*' || pattern === '*/*' || pattern === mediaType) return true;
+  return pattern.endsWith('/*') && `${mediaType}/`.startsWith(pattern.slice(0, -1));
 }

@@ -1,11 +1,10 @@
 import { replacedIn } from '@batonjs/client/answers';
-import type { Message, Task } from '@batonjs/protocol';
-import type { Turn } from '@batonjs/server';
-import type { ModelMessage } from 'ai';
+import type { Message, Part, Task } from '@batonjs/protocol';
+import type { TaskUpdate, Turn } from '@batonjs/server';
+import type { AssistantModelMessage, FilePart, ModelMessage, TextPart } from 'ai';
+import { AI_SDK } from '../metadata.ts';
 import { answersTo, isUndecided } from './answers.ts';
-import { type AskedAgain, type Given, isAboutTools, type Kept, keptBy } from './kept-messages.ts';
 import type { PendingCall } from './pending-call.ts';
-import { assistantMessage, userMessage } from './user-content.ts';
 
 /** What a model reads before it answers. */
 export interface History {
@@ -148,3 +147,87 @@ function withRequests({ messages, pending }: Kept): ModelMessage[] {
     return requests.length > 0 ? { ...message, content: [...message.content, ...requests] } : message;
   });
 }
+
+/** A message of the user as a model reads it; undefined if it has no content. */
+export function userMessage({ parts }: Pick<Message, 'parts'>): ModelMessage | undefined {
+  const content = parts.map(contentOf);
+  return content.length > 0 ? { role: 'user', content } : undefined;
+}
+
+/**
+ * What the agent said, as a model reads its own words: a message, or artifacts, with an empty line between the texts of
+ * two. Undefined without content.
+ */
+export function assistantMessage(...said: (readonly Part[])[]): AssistantModelMessage | undefined {
+  const joined: (TextPart | FilePart)[] = [];
+  for (const parts of said) {
+    let between = '\n\n';
+    for (const part of parts.map(contentOf)) {
+      if (part.type === 'text' && part.text === '') continue;
+      const last = joined.at(-1);
+      // Pieces of one text, as they were streamed, are one text again.
+      if (last?.type === 'text' && part.type === 'text')
+        joined[joined.length - 1] = { type: 'text', text: last.text + between + part.text };
+      else joined.push(part);
+      between = '';
+    }
+  }
+  return joined.length > 0 ? { role: 'assistant', content: joined } : undefined;
+}
+
+/** Data becomes its JSON. A file whose address is no URL becomes text: a model cannot read it. */
+function contentOf(part: Part): TextPart | FilePart {
+  if ('text' in part) return { type: 'text', text: part.text };
+  if ('data' in part) return { type: 'text', text: JSON.stringify(part.data) };
+  const about = {
+    mediaType: part.mediaType || 'application/octet-stream',
+    ...(part.filename && { filename: part.filename }),
+  };
+  if ('raw' in part) return { type: 'file', data: { type: 'data', data: part.raw }, ...about };
+  return URL.canParse(part.url)
+    ? { type: 'file', data: { type: 'url', url: new URL(part.url) }, ...about }
+    : { type: 'text', text: part.url };
+}
+
+/** What a question keeps for the next turn: the messages of this turn's model, and its calls without a result. */
+export interface Kept {
+  readonly messages: readonly ModelMessage[];
+  readonly pending: readonly PendingCall[];
+  /** The id of the latest message that the turn took. `messages` do not answer those that came after it. */
+  readonly until: string;
+  readonly given: Given;
+}
+
+/** What a question keeps that was asked again: the answer with this id, and those before it, were none. */
+interface AskedAgain {
+  readonly isAgain: true;
+  readonly until: string;
+}
+
+/** What the turns of a task have put into its artifacts, so that the next turn goes on there. */
+export interface Given {
+  /** How many artifacts `file-1`, `file-2` … there are. */
+  readonly files: number;
+  /** They become an artifact when the task completes. */
+  readonly sources: readonly object[];
+  /** The lengths of the texts, in UTF-16 code units, by the names of their artifacts. */
+  readonly texts: Readonly<Record<string, number>>;
+}
+
+/**
+ * The update with what its message keeps, in one commit: in the memory of the task, which no client sees. As a copy: the
+ * stream may go on.
+ */
+export const keeping = (update: TaskUpdate, { messageId }: Message, kept: Kept | AskedAgain): TaskUpdate => ({
+  ...update,
+  memory: { [keyOf(messageId)]: JSON.parse(JSON.stringify(kept)) },
+});
+
+/** What a message of the agent keeps; undefined if it keeps nothing. */
+export const keptBy = ({ messageId }: Message, memory: Turn['memory']): Kept | AskedAgain | undefined =>
+  memory.get<Kept | AskedAgain>(keyOf(messageId));
+
+/** Whether the agent wrote the message about its tools, for people. */
+export const isAboutTools = ({ metadata }: Message): boolean => metadata?.[AI_SDK] !== undefined;
+
+const keyOf = (messageId: string): string => `${AI_SDK} ${messageId}`;

@@ -1,5 +1,6 @@
 import type {
   AssistantModelMessage,
+  JSONValue,
   ModelMessage,
   TextPart,
   TextStreamPart,
@@ -12,12 +13,7 @@ type Content = Exclude<AssistantModelMessage['content'], string>;
 type Output = Extract<ToolModelMessage['content'][number], { type: 'tool-result' }>['output'];
 
 /** Gives a result the form in which its model reads it. */
-export type OutputOf = (
-  toolName: string,
-  toolCallId: string,
-  input: unknown,
-  output: unknown,
-) => Promise<Output>;
+type OutputOf = (toolName: string, toolCallId: string, input: unknown, output: unknown) => Promise<Output>;
 
 /** The messages that a stream makes, and its tool calls without a result. Built while the stream is read. */
 export class Transcript {
@@ -154,3 +150,14 @@ export class Transcript {
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Results of tools in the form that their models read: by `toModelOutput` of the tool, or as text or JSON. */
+export const outputsOf =
+  (tools: ToolSet): OutputOf =>
+  async (toolName, toolCallId, input, output) => {
+    const tool = Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
+    if (tool?.toModelOutput)
+      return tool.toModelOutput({ toolCallId, input: input as never, output: output as never });
+    if (typeof output === 'string') return { type: 'text', value: output };
+    return { type: 'json', value: JSON.parse(JSON.stringify(output ?? null)) as JSONValue };
+  };

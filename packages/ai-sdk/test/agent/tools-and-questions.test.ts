@@ -1,10 +1,10 @@
 import type { Turn } from '@batonjs/server';
 import type { TextStreamPart, ToolSet } from 'ai';
 import { describe, expect, it } from 'vitest';
+import { toolUpdate } from '../../src/agent/options.ts';
 import { PartReader } from '../../src/agent/part-reader.ts';
 import { PendingQuestions } from '../../src/agent/pending-questions.ts';
 import { questionOf } from '../../src/agent/questions.ts';
-import { toolUpdate } from '../../src/agent/tool-updates.ts';
 import type { PendingCall } from '../../src/history/pending-call.ts';
 import { AI_SDK } from '../../src/metadata.ts';
 import type { Update } from './update.ts';

@@ -14,7 +14,7 @@ import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
 import { untilAborted } from '../../../../test/kit/until-aborted.ts';
 import { chatMessages } from '../../src/chat.ts';
-import { connected } from '../../src/connected.ts';
+import { connected } from '../../src/tools/a2a-tools.ts';
 import { call, reasoning, scriptedModel, text } from '../scripted-model.ts';
 import { agentOn, start } from '../served-agent.ts';
 import { TestChat, ways } from './test-chat.ts';

@@ -2,8 +2,8 @@ import type { AnswerPart } from '@batonjs/client/answers';
 import type { Task } from '@batonjs/protocol';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import { describe, expect, it } from 'vitest';
+import { answersIn, callsIn, partsOf } from '../../src/chat/chat.ts';
 import { chunksOf } from '../../src/chat/chunks.ts';
-import { answersIn, callsIn, partsOf } from '../../src/chat/ui-messages.ts';
 
 /** The chunks of these parts of an answer, after those that begin each. */
 async function encoded(parts: readonly unknown[], shownCalls: readonly string[] = []) {

@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../../../test/kit/listen.ts';
-import { everyUrl, withFiles } from '../../src/durable/files-by-url.ts';
+import { everyUrl, withFiles } from '../../src/durable/recorded-model.ts';
 
 type Prompt = LanguageModelV4CallOptions['prompt'];
 

@@ -1,7 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Turn } from '@batonjs/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { RecordedCalls } from '../../src/durable/recorded-calls.ts';
+import { RecordedCalls } from '../../src/durable/model-call.ts';
 import { recordedModel, type StoredCall } from '../../src/durable/recorded-model.ts';
 import { streamOf } from '../../src/durable/stream-of.ts';
 import { inTurn } from '../in-turn.ts';

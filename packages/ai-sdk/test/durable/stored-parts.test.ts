@@ -6,7 +6,7 @@ import {
   storedParts,
   storedResult,
   toBase64,
-} from '../../src/durable/stored-parts.ts';
+} from '../../src/durable/recorded-model.ts';
 
 type Part = LanguageModelV4StreamPart;
 

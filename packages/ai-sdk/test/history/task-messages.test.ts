@@ -1,9 +1,16 @@
 import type { Message, Part, Task } from '@batonjs/protocol';
 import { type Turn, working } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { isAboutTools, type Kept, keeping, keptBy } from '../../src/history/kept-messages.ts';
-import { type HistoryOptions, historyOf } from '../../src/history/task-messages.ts';
-import { assistantMessage, userMessage } from '../../src/history/user-content.ts';
+import {
+  assistantMessage,
+  type HistoryOptions,
+  historyOf,
+  isAboutTools,
+  type Kept,
+  keeping,
+  keptBy,
+  userMessage,
+} from '../../src/history/task-messages.ts';
 import { AI_SDK } from '../../src/metadata.ts';
 
 const user = (messageId: string, text = messageId): Message => ({

@@ -1,7 +1,6 @@
 import type { TextStreamPart, ToolSet } from 'ai';
 import { describe, expect, it } from 'vitest';
-import { outputsOf } from '../../src/history/outputs.ts';
-import { Transcript } from '../../src/history/transcript.ts';
+import { outputsOf, Transcript } from '../../src/history/transcript.ts';
 
 /** What a stream of these parts makes. */
 async function transcriptOf(parts: readonly object[], tools: ToolSet = {}) {

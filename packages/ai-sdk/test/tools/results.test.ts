@@ -3,8 +3,8 @@ import { TYPED_SKILLS } from '@batonjs/extensions/client';
 import type { AgentCard, Message, Part, Task, TaskState } from '@batonjs/protocol';
 import { asSchema } from 'ai';
 import { describe, expect, it } from 'vitest';
+import { skillTools, toolName } from '../../src/tools/a2a-tools.ts';
 import { toolResult } from '../../src/tools/result.ts';
-import { skillTools, toolName } from '../../src/tools/skills.ts';
 
 const said = (...parts: Part[]): Message => ({ messageId: 'm', role: 'ROLE_AGENT', parts });
 const task = (state: TaskState, message?: Message, ...artifacts: Part[][]): AgentReply => ({

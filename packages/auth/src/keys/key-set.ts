@@ -8,7 +8,7 @@ import {
   type JWK,
   type JWTVerifyGetKey,
 } from 'jose';
-import { publicKeys } from './public-keys.ts';
+import { publicKeys } from './jwks-handler.ts';
 
 /** Public keys, or the URL that publishes them as a JSON Web Key Set. */
 export type KeySet = string | URL | readonly JWK[];

@@ -10,11 +10,10 @@ import {
 } from '@grpc/grpc-js';
 import { fromServiceError, toParamsError } from '../errors/wire-error.ts';
 import { mustBeUsable } from '../usable-tls.ts';
-import { a2aService } from '../wire/a2a-service.ts';
+import { a2aService, type Method, serviceOf } from '../wire/a2a-service.ts';
 import { decodeMessage } from '../wire/decode-message.ts';
 import { encodeMessage } from '../wire/encode-message.ts';
 import { takePosition } from '../wire/event-position.ts';
-import { type Method, serviceOf } from '../wire/service.ts';
 import { targetOf } from './target.ts';
 
 /** What `grpcClient` takes. */

@@ -1,10 +1,8 @@
 import type { CallTarget, ProtobufVersion } from '@batonjs/bindings';
 import type { ServiceDefinition, UntypedHandleCall, UntypedServiceImplementation } from '@grpc/grpc-js';
-import { a2aService } from '../wire/a2a-service.ts';
-import { type Service, serviceOf } from '../wire/service.ts';
+import { a2aService, type Service, serviceOf } from '../wire/a2a-service.ts';
 import { definitionOf } from '../wire/service-definition.ts';
-import { answerStream } from './answer-stream.ts';
-import { answerUnary } from './answer-unary.ts';
+import { answerStream, answerUnary } from './answer-stream.ts';
 
 /** The two arguments of `addService` of a `grpc.Server`. */
 export interface GrpcService {

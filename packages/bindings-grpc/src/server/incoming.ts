@@ -1,8 +1,8 @@
 import { type CallTarget, checkJson, type IncomingCall, type ProtobufPeer } from '@batonjs/bindings';
 import type { Metadata, ServerUnaryCall } from '@grpc/grpc-js';
 import { toRequestError } from '../errors/wire-error.ts';
+import type { Method } from '../wire/a2a-service.ts';
 import { decodeMessage } from '../wire/decode-message.ts';
-import type { Method } from '../wire/service.ts';
 import { isArrived } from './arrivals.ts';
 
 /** The members of a call of grpc-js with one request. */

@@ -1,7 +1,6 @@
 import { CountingReader } from './counting-reader.ts';
-import { endOf, readStruct, readValue, skip } from './json-value.ts';
+import { endOf, readStruct, readTimestamp, readValue, skip } from './json-value.ts';
 import type { Field, MessageType } from './message-types.ts';
-import { readTimestamp } from './timestamp.ts';
 import { WireProblem } from './wire-problem.ts';
 
 type Members = Record<string, unknown>;

@@ -1,7 +1,6 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { writeStruct, writeValue } from './json-value.ts';
+import { writeStruct, writeTimestamp, writeValue } from './json-value.ts';
 import type { Field, MessageType } from './message-types.ts';
-import { writeTimestamp } from './timestamp.ts';
 import { WireProblem } from './wire-problem.ts';
 
 /**

@@ -3,12 +3,10 @@ import { A2AError, type ErrorReason, invalidParams } from '@batonjs/protocol/err
 import { isObject } from '@batonjs/protocol/json';
 import type { OperationName } from '@batonjs/protocol/operations';
 import { card } from '../translation/agent-card.ts';
-import { event } from '../translation/event.ts';
 import { taskPushConfig } from '../translation/push-config.ts';
-import { sendParams } from '../translation/request.ts';
 import { task } from '../translation/task.ts';
-import { type Codec, list, type Way } from '../wire/codec.ts';
-import { compact, type Loose } from '../wire/shape.ts';
+import { event, sendParams } from '../translation/translations.ts';
+import { type Codec, compact, type Loose, list, type Way } from '../wire/codec.ts';
 
 /** One operation of 0.3. With `isProto`, `params` are the body of a request on HTTP+JSON. */
 interface V03Operation {

@@ -2,8 +2,8 @@ import type { AgentCard } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { card } from '../translation/agent-card.ts';
 import { encodeSchemes } from '../translation/security.ts';
+import { compact, type Loose } from '../wire/codec.ts';
 import type { ReportLoss } from '../wire/loss.ts';
-import { compact, type Loose } from '../wire/shape.ts';
 
 // In protocol buffers, the security of a card of 0.3 has the members of 1.0, under another name.
 

@@ -5,11 +5,10 @@ import { isOperationName, type OperationName } from '@batonjs/protocol/operation
 import { decodeParams, decodeResult, encodeParams, encodeResult } from '../http/operations.ts';
 import { V03 } from '../translation/agent-card.ts';
 import { nameOf, reasonNamed } from '../translation/error-names.ts';
-import { fileBytesOf } from '../translation/files.ts';
+import { fileBytesOf } from '../translation/part.ts';
 import { configName } from '../translation/push-config.ts';
-import type { FileBytes, Way } from '../wire/codec.ts';
+import { compact, type FileBytes, type Loose, type Way } from '../wire/codec.ts';
 import { lossReporter, type OnLoss, type ReportLoss } from '../wire/loss.ts';
-import { compact, type Loose } from '../wire/shape.ts';
 import { readCard, writeCard } from './card.ts';
 import { v03Enums, v03Messages } from './messages.ts';
 

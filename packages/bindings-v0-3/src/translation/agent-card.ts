@@ -1,10 +1,9 @@
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { parseVersion, STATE_HISTORY } from '@batonjs/protocol/headers';
-import { codec, required, type Way } from '../wire/codec.ts';
+import { at, codec, compact, required, type Way } from '../wire/codec.ts';
 import type { ReportLoss } from '../wire/loss.ts';
 import type { V03AgentCard } from '../wire/objects.ts';
-import { at, compact } from '../wire/shape.ts';
 import {
   decodeRequirements,
   decodeSchemes,

@@ -1,8 +1,7 @@
 import type { Artifact, Message } from '@batonjs/protocol';
 import { isObject } from '@batonjs/protocol/json';
-import { type Codec, list, object } from '../wire/codec.ts';
+import { at, type Codec, list, object, text } from '../wire/codec.ts';
 import type { V03Artifact, V03Message } from '../wire/objects.ts';
-import { at, text } from '../wire/shape.ts';
 import { part } from './part.ts';
 
 const parts = list(part);

@@ -1,8 +1,7 @@
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
 import { isObject } from '@batonjs/protocol/json';
-import { codec } from '../wire/codec.ts';
+import { at, codec, compact, type Loose, present, text } from '../wire/codec.ts';
 import type { V03PushConfig, V03TaskPushConfig } from '../wire/objects.ts';
-import { at, compact, type Loose, present, text } from '../wire/shape.ts';
 
 /** A webhook without its task. */
 export const pushConfig = codec<V03PushConfig, TaskPushNotificationConfig>({

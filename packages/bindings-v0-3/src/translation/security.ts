@@ -1,7 +1,7 @@
 import type { OAuthFlows, SecurityRequirement, SecurityScheme } from '@batonjs/protocol';
+import { at, compact, type Loose } from '../wire/codec.ts';
 import type { ReportLoss } from '../wire/loss.ts';
 import type { V03AgentCard, V03Flows, V03SecurityScheme } from '../wire/objects.ts';
-import { at, compact, type Loose } from '../wire/shape.ts';
 
 type Schemes = Record<string, SecurityScheme>;
 type V03Schemes = NonNullable<V03AgentCard['securitySchemes']>;

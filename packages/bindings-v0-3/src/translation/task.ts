@@ -5,7 +5,7 @@ import type {
   TaskStatus,
   TaskStatusUpdateEvent,
 } from '@batonjs/protocol';
-import { type Codec, list, object, required, type Way } from '../wire/codec.ts';
+import { at, type Codec, type Loose, list, object, required, type Way } from '../wire/codec.ts';
 import type {
   V03ArtifactUpdate,
   V03StatusUpdate,
@@ -13,7 +13,6 @@ import type {
   V03TaskState,
   V03TaskStatus,
 } from '../wire/objects.ts';
-import { at, type Loose } from '../wire/shape.ts';
 import { artifact, message } from './message.ts';
 
 const states: Readonly<Record<V03TaskState, TaskState>> = {

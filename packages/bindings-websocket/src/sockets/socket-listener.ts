@@ -3,8 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type HttpReply, isForeignHost, isLoopbackAddress } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { Callers } from './callers.ts';
-import { UnfinishedMessage } from './unfinished-message.ts';
+import { Callers, UnfinishedMessage } from './callers.ts';
 import { type OnUpgrade, refuseUpgrade } from './upgrade-routes.ts';
 
 /** How WebSockets are accepted and kept. All times in milliseconds. */

@@ -4,11 +4,9 @@ import { join, resolve } from 'node:path';
 import { isLoopback } from '@batonjs/protocol/headers';
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
-import { addAgentFlags, addExample, type CommonOptions } from '../flags/agent-flags.ts';
+import { addAgentFlags, addExample, type CommonOptions, toCount, toTexts } from '../flags/agent-flags.ts';
 import { toDuration } from '../flags/duration.ts';
-import { toCount, toTexts } from '../flags/key-values.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Run, RunContext } from '../run-context.ts';
 
 interface McpFlags extends CommonOptions {
   readonly http?: number;

@@ -7,8 +7,7 @@ import { readCard } from '../connection/open-agent.ts';
 import { CliError, usage } from '../errors/cli-error.ts';
 import { addAgentFlags, addExample, addStreamFlag, type CommonOptions } from '../flags/agent-flags.ts';
 import { showCard } from '../output/render.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Run, RunContext } from '../run-context.ts';
 
 interface CardFlags extends CommonOptions {
   readonly validate?: boolean;

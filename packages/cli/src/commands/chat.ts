@@ -5,8 +5,7 @@ import type { Command } from 'commander';
 import { addAgentFlags, addExample, addWaitFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { sendAndWait } from '../following/wait.ts';
 import { showReply } from '../output/render.ts';
-import type { Run } from '../run.ts';
-import { interrupted, type RunContext } from '../run-context.ts';
+import { interrupted, type Run, type RunContext } from '../run-context.ts';
 import { FormPrompt } from './form-prompt.ts';
 
 interface ChatFlags extends CommonOptions {

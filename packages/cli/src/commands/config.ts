@@ -9,10 +9,8 @@ import {
   secretFlags,
 } from '../flags/agent-flags.ts';
 import { defaultText } from '../flags/duration.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
-import { globalFile, isSettable, Settings } from '../settings/settings.ts';
-import { variableOf } from '../settings/variable-of.ts';
+import type { Run, RunContext } from '../run-context.ts';
+import { globalFile, isSettable, Settings, variableOf } from '../settings/settings.ts';
 
 interface ConfigFlags extends CommonOptions {
   readonly envFile?: string;

@@ -2,8 +2,7 @@ import { A2AError, type AgentClient, isTerminal } from '@batonjs/client';
 import type { Command } from 'commander';
 import { addAgentFlags, addExample, type CommonOptions } from '../flags/agent-flags.ts';
 import { isSettled } from '../following/wait.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Run, RunContext } from '../run-context.ts';
 
 interface ConformanceFlags extends CommonOptions {
   readonly text: string;

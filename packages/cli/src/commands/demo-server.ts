@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
-import { addExample, addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
-import { toCount } from '../flags/key-values.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import { addExample, addOutputFlags, type CommonOptions, toCount } from '../flags/agent-flags.ts';
+import type { Run, RunContext } from '../run-context.ts';
 
 interface DemoFlags extends CommonOptions {
   readonly port: number;

@@ -5,8 +5,7 @@ import type { Command } from 'commander';
 import { CliError, usage } from '../errors/cli-error.ts';
 import { addAgentFlags, addExample, type CommonOptions } from '../flags/agent-flags.ts';
 import { idFields } from '../output/render.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Run, RunContext } from '../run-context.ts';
 
 interface DownloadFlags extends CommonOptions {
   readonly dir: string;

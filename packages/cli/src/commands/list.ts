@@ -4,13 +4,11 @@ import type { ListedTask, TaskQuery, TaskStore } from '@batonjs/store';
 import type { Command } from 'commander';
 import { addScopeFlags, callerOf, type ScopeFlags, storeText, withStore } from '../deployment/open-store.ts';
 import { CliError, usage } from '../errors/cli-error.ts';
-import { addExample, addOutputFlags, addStreamFlag, passFlagsOn } from '../flags/agent-flags.ts';
+import { addExample, addOutputFlags, addStreamFlag, passFlagsOn, toCount } from '../flags/agent-flags.ts';
 import { addFilterFlags, type FilterFlags } from '../flags/filter-flags.ts';
-import { toCount } from '../flags/key-values.ts';
 import { idFields } from '../output/render.ts';
 import { taskLines } from '../output/task-lines.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Run, RunContext } from '../run-context.ts';
 
 export interface ListFlags extends Omit<ScopeFlags, 'store'>, FilterFlags {
   readonly store?: string;

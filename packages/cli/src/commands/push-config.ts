@@ -9,11 +9,10 @@ import {
   addOutputFlags,
   addStreamFlag,
   type CommonOptions,
+  toCount,
 } from '../flags/agent-flags.ts';
-import { toCount } from '../flags/key-values.ts';
 import { showEvent } from '../output/render.ts';
-import type { Run } from '../run.ts';
-import { interrupted, type RunContext } from '../run-context.ts';
+import { interrupted, type Run, type RunContext } from '../run-context.ts';
 
 interface PushFlags extends CommonOptions {
   readonly url?: string;

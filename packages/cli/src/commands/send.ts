@@ -9,13 +9,12 @@ import {
   addStreamFlag,
   addWaitFlags,
   type CommonOptions,
+  toMetadata,
 } from '../flags/agent-flags.ts';
-import { toMetadata } from '../flags/key-values.ts';
 import { addPartFlags, partsOf } from '../flags/part-flags.ts';
 import { sendAndWait } from '../following/wait.ts';
 import { idFields, showEvent, showReply } from '../output/render.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Run, RunContext } from '../run-context.ts';
 
 interface SendFlags extends CommonOptions {
   readonly taskId?: string;

@@ -8,12 +8,11 @@ import {
   addStreamFlag,
   addWaitFlags,
   type CommonOptions,
+  toCount,
 } from '../flags/agent-flags.ts';
-import { toCount } from '../flags/key-values.ts';
 import { isSettled, poll, subscribeAndWait } from '../following/wait.ts';
 import { idFields, showEvent, showTask } from '../output/render.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Run, RunContext } from '../run-context.ts';
 import { addListFlags, type ListFlags, listTasks } from './list.ts';
 
 interface TaskFlags extends CommonOptions {

@@ -1,6 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { CachedCard, CardCache } from '@batonjs/client';
 import type { AgentCard } from '@batonjs/protocol';
 import { isLoopback } from '@batonjs/protocol/headers';
 import { CliError } from '../errors/cli-error.ts';
@@ -50,4 +52,28 @@ function readFile(file: string, reference: string): CardReference {
     // Falls through.
   }
   throw new CliError('A2ACLI_ERR_CARD_INVALID', `${reference} is no agent card of A2A 1.0`);
+}
+
+/** Keeps cards in files for as long as their agents allow. A cache that cannot be written is none. */
+export function fileCardCache(home: string): CardCache {
+  const folder = join(home, '.cache/a2a-cli/cards');
+  const pathOf = (url: string) => join(folder, `${createHash('sha256').update(url).digest('hex')}.json`);
+  return {
+    get(url) {
+      try {
+        return JSON.parse(readFileSync(pathOf(url), 'utf8')) as CachedCard;
+      } catch {
+        return undefined;
+      }
+    },
+    set(url, cached) {
+      if (cached.etag === null && cached.freshUntil <= Date.now()) return;
+      try {
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        writeFileSync(pathOf(url), JSON.stringify(cached), { mode: 0o600 });
+      } catch {
+        // Read again next time.
+      }
+    },
+  };
 }

@@ -1,11 +1,9 @@
 import type { BulkAction, BulkProgress } from '@batonjs/operator';
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
-import { addExample } from '../flags/agent-flags.ts';
+import { addExample, toRate, toTexts } from '../flags/agent-flags.ts';
 import { addFilterFlags, type FilterFlags } from '../flags/filter-flags.ts';
-import { toRate, toTexts } from '../flags/key-values.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Run, RunContext } from '../run-context.ts';
 import { type ScopeFlags, withStore } from './open-store.ts';
 import { mayChange, operator, yesFlag } from './operator.ts';
 

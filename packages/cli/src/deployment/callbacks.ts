@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { addExample, addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Run, RunContext } from '../run-context.ts';
 import { storeText, withStore } from './open-store.ts';
 
 interface RotateFlags extends CommonOptions {

@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
 import { addAgentFlags, addExample } from '../flags/agent-flags.ts';
 import { durationText, toDuration } from '../flags/duration.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Run, RunContext } from '../run-context.ts';
 import { clockSkew, type Finding, find } from './finding.ts';
 import { addScopeFlags, openStore, type ScopeFlags, storeText } from './open-store.ts';
 

@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
 import { addExample } from '../flags/agent-flags.ts';
 import { toDuration } from '../flags/duration.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Run, RunContext } from '../run-context.ts';
 import { callerOf, type ScopeFlags, withStore } from './open-store.ts';
 import { mayChange, yesFlag } from './operator.ts';
 

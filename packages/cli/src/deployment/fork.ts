@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
-import { addExample } from '../flags/agent-flags.ts';
-import { toTexts } from '../flags/key-values.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import { addExample, toTexts } from '../flags/agent-flags.ts';
+import type { Run, RunContext } from '../run-context.ts';
 import { addBulkFlags, type BulkFlags, pointOf, runBulk } from './bulk.ts';
 import { callerOf, withStore } from './open-store.ts';
 import { operator } from './operator.ts';

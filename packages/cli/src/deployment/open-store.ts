@@ -3,8 +3,7 @@ import { resolve } from 'node:path';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import type { Command } from 'commander';
 import { CliError, usage } from '../errors/cli-error.ts';
-import type { CommonOptions } from '../flags/agent-flags.ts';
-import { toTexts } from '../flags/key-values.ts';
+import { type CommonOptions, toTexts } from '../flags/agent-flags.ts';
 import type { RunContext } from '../run-context.ts';
 
 /** A store that another process uses, and where it is. */

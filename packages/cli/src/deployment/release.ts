@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
 import { addExample } from '../flags/agent-flags.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Run, RunContext } from '../run-context.ts';
 import { type ScopeFlags, withStore } from './open-store.ts';
 import { mayChange, yesFlag } from './operator.ts';
 

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
 import { addExample, addOutputFlags, type CommonOptions, passFlagsOn } from '../flags/agent-flags.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Run, RunContext } from '../run-context.ts';
 import { storeText, withStore } from './open-store.ts';
 
 interface SchedulesFlags extends CommonOptions {

@@ -1,7 +1,7 @@
-import { type Command, Option } from 'commander';
+import type { Struct } from '@batonjs/protocol';
+import { isObject, tryJson } from '@batonjs/protocol/json';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { toDuration } from './duration.ts';
-import { addServiceParameter } from './key-values.ts';
-import { addTransport } from './transports.ts';
 
 /** What every command that talks to an agent takes. Times in milliseconds. */
 export interface CommonOptions {
@@ -137,3 +137,63 @@ export const addWaitFlags = (command: Command): Command =>
         .choices(['auto', 'never'])
         .default('auto'),
     );
+
+/** The bindings that are built in, as cards name them, by the names that users may give. */
+const bindings: Readonly<Record<string, string>> = {
+  jsonrpc: 'JSONRPC',
+  'json-rpc': 'JSONRPC',
+  rest: 'HTTP+JSON',
+  'http+json': 'HTTP+JSON',
+  grpc: 'GRPC',
+};
+
+/** Adds a binding, or several with commas between them, to the preferred ones. */
+export function addTransport(text: string, earlier: readonly string[] = []): readonly string[] {
+  const named = text.split(',').map((name) => {
+    const binding = bindings[name.trim().toLowerCase()];
+    if (!binding) throw new InvalidArgumentError('A transport is jsonrpc, rest or grpc.');
+    return binding;
+  });
+  return [...earlier, ...named];
+}
+
+/** Reads `name:value` of a service parameter, and adds it to the earlier ones. */
+export function addServiceParameter(
+  text: string,
+  earlier: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const match = /^([!#$%&'*+.^_`|~\w-]+):\s*([^\r\n]*)$/.exec(text);
+  if (!match) throw new InvalidArgumentError('A service parameter is name:value.');
+  const [, name = '', value = ''] = match;
+  return { ...earlier, [name.toLowerCase()]: value };
+}
+
+/** Reads a JSON object. */
+export function toMetadata(text: string): Struct {
+  const value = tryJson(text);
+  if (!isObject(value)) throw new InvalidArgumentError('Metadata is a JSON object.');
+  return value as Struct;
+}
+
+/** Reads a whole number of at least `least`. */
+export const toCount =
+  (least: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (!/^\d{1,9}$/.test(text) || value < least)
+      throw new InvalidArgumentError(`It is a whole number, ${least} or more.`);
+    return value;
+  };
+
+/** Adds a text to the earlier ones. */
+export const toTexts = (text: string, earlier: readonly string[] = []): readonly string[] => [
+  ...earlier,
+  text,
+];
+
+/** Reads `20/s`, or `20`, as a number a second. */
+export function toRate(text: string): number {
+  const [, number = ''] = /^(\d{1,6}(?:\.\d{1,3})?)(?:\/s)?$/.exec(text) ?? [];
+  if (!(Number(number) > 0)) throw new InvalidArgumentError('A rate is a number a second, such as 20/s.');
+  return Number(number);
+}

@@ -1,7 +1,7 @@
 import type { TaskState } from '@batonjs/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { toTexts } from './agent-flags.ts';
 import { toDuration } from './duration.ts';
-import { toTexts } from './key-values.ts';
 
 /** The states that tasks are listed by, as users write them. */
 const stateNames = [

@@ -1,8 +1,7 @@
+import type { Progress } from '@batonjs/extensions/client';
 import type { Io } from '../io.ts';
 import { cleanLine, cleanText } from './clean.ts';
 import { jsonText } from './json-text.ts';
-import type { ProgressLine } from './progress-line.ts';
-import type { Redactor } from './redactor.ts';
 
 /** Writes results to standard output and everything else to standard error. */
 export class Output {
@@ -90,3 +89,135 @@ export class Output {
     this.#io.stdout.write(text);
   }
 }
+
+const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
+const barWidth = 24;
+const frameMs = 100;
+
+/** When a line may be drawn: for a person who watches standard error, and for nothing else. */
+export interface ProgressConditions {
+  readonly isJson: boolean;
+  readonly isStreaming: boolean;
+  readonly isAsync: boolean;
+  readonly isDebug: boolean;
+  readonly progress: 'auto' | 'never';
+}
+
+export const mayDraw = ({ stderr, env }: Pick<Io, 'stderr' | 'env'>, when: ProgressConditions): boolean =>
+  stderr.isTTY === true &&
+  env.TERM !== 'dumb' &&
+  when.progress !== 'never' &&
+  !(when.isJson || when.isStreaming || when.isAsync || when.isDebug);
+
+/** One line on standard error that is drawn over itself: a bar where the progress is known, else a spinner. */
+export class ProgressLine {
+  readonly #io: Pick<Io, 'stderr' | 'env'>;
+  #timer: NodeJS.Timeout | undefined;
+  #frame = 0;
+  #text = '';
+  #progress: Progress | undefined;
+  #isDrawn = false;
+
+  constructor(io: Pick<Io, 'stderr' | 'env'>) {
+    this.#io = io;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => {
+      this.#frame += 1;
+      this.draw();
+    }, frameMs).unref();
+    this.draw();
+  }
+
+  update(text: string, progress: Progress | undefined): void {
+    this.#text = text;
+    this.#progress = progress;
+    this.draw();
+  }
+
+  draw(): void {
+    if (!this.#timer) return;
+    this.#isDrawn = true;
+    this.#io.stderr.write(`\r\u001b[2K${this.#line()}`);
+  }
+
+  /** Takes the line away. It comes back with the next frame. */
+  erase(): void {
+    if (!this.#isDrawn) return;
+    this.#isDrawn = false;
+    this.#io.stderr.write('\r\u001b[2K');
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.erase();
+  }
+
+  #line(): string {
+    const { env, stderr } = this.#io;
+    const colour = (code: number, text: string) => (env.NO_COLOR ? text : `\u001b[${code}m${text}\u001b[0m`);
+    const width = Math.max(10, (stderr.columns ?? 80) - barWidth - 10);
+    const text = cleanLine(this.#text).slice(0, width);
+    if (!this.#progress || this.#progress.total === 0)
+      return `${colour(36, frames[this.#frame % frames.length]!)} ${text}`;
+    const share = this.#progress.progress / this.#progress.total;
+    const filled = Math.round(share * barWidth);
+    const bar = colour(36, '█'.repeat(filled)) + '░'.repeat(barWidth - filled);
+    return `${bar} ${String(Math.round(share * 100)).padStart(3)} % ${text}`;
+  }
+}
+
+/**
+ * Takes secrets out of text for people: the values that are known, wherever they stand. They are found as they are, in
+ * JSON, percent-encoded by any rule, and inside of Base64, as in `Authorization: Basic`.
+ */
+export class Redactor {
+  readonly #secrets = new Set<string>();
+  #pattern: RegExp | undefined;
+
+  /** From now on, this value is not shown. Also not as a part of a URL or of a cookie. */
+  hide(secret: string | undefined): void {
+    if (!secret) return;
+    this.#secrets.add(secret);
+    // Longer ones first: a secret may contain another one.
+    const secrets = [...this.#secrets].sort((one, other) => other.length - one.length);
+    const patterns = [...secrets.map(plainPattern), ...secrets.flatMap(base64Patterns)];
+    this.#pattern = new RegExp(patterns.join('|'), 'g');
+  }
+
+  redact(text: string): string {
+    return this.#pattern ? text.replaceAll(this.#pattern, '[redacted]') : text;
+  }
+}
+
+/** Each character as it is, as JSON escapes it, or percent-encoded: encoders do not agree which characters need it. */
+const plainPattern = (secret: string): string =>
+  [...secret]
+    .map((character) => {
+      const bytes = [...Buffer.from(character)].map((byte) => byte.toString(16).padStart(2, '0'));
+      const encoded = bytes.map(
+        (hex) => `%${hex.replaceAll(/[a-f]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)}`,
+      );
+      const forms = [literal(character), literal(JSON.stringify(character).slice(1, -1)), encoded.join('')];
+      if (character === ' ') forms.push('\\+');
+      return `(?:${[...new Set(forms)].join('|')})`;
+    })
+    .join('');
+
+/** The fewest characters of Base64 that belong to one secret alone. */
+const leastBase64 = 8;
+
+/** The characters of Base64 that depend on the secret alone, wherever it begins, and the few around them. */
+function base64Patterns(secret: string): string[] {
+  return [0, 1, 2].flatMap((shift) => {
+    const text = Buffer.from(`${'-'.repeat(shift)}${secret}`).toString('base64');
+    const own = text.slice(shift === 0 ? 0 : 4, -4);
+    if (own.length < leastBase64) return [];
+    const either = own.replaceAll('+', '[+-]').replaceAll('/', '[/_]');
+    return [`[\\w+/-]{0,4}${either}[\\w+/-]{0,4}={0,2}`];
+  });
+}
+
+const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

@@ -1,4 +1,8 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import childProcess from 'node:child_process';
+import dgram from 'node:dgram';
+import fs, { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import net from 'node:net';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Agent } from '@batonjs/server';
@@ -6,12 +10,9 @@ import type { Comparison, Replayed, TaskRecording } from '@batonjs/testing';
 import { type Command, Option } from 'commander';
 import { callerText, openStore, storeText } from '../deployment/open-store.ts';
 import { usage } from '../errors/cli-error.ts';
-import { addExample, addOutputFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import { addExample, addOutputFlags, type CommonOptions, toCount, toTexts } from '../flags/agent-flags.ts';
 import { toDuration } from '../flags/duration.ts';
-import { toCount, toTexts } from '../flags/key-values.ts';
-import type { Run } from '../run.ts';
-import type { RunContext } from '../run-context.ts';
-import { forbidEffects } from './forbid-effects.ts';
+import type { Run, RunContext } from '../run-context.ts';
 
 interface ReplayFlags extends CommonOptions {
   readonly store: string;
@@ -136,4 +137,63 @@ async function agentIn(file: string): Promise<Agent> {
   if (typeof agent !== 'function')
     throw usage(`${file} exports no agent`, 'Its default export is a function, or { agent, card }');
   return agent as Agent;
+}
+
+type Functions = Record<string, unknown>;
+
+/** What reaches the world outside of a process, and leaves something there. */
+const effects: readonly (readonly [target: object, what: string, names: readonly string[]])[] = [
+  [net.Socket.prototype, 'a connection', ['connect']],
+  [dgram.Socket.prototype, 'a datagram', ['send', 'connect']],
+  [childProcess, 'a program', ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync', 'fork']],
+  [
+    fs,
+    'a change of a file',
+    [
+      'writeFile',
+      'writeFileSync',
+      'appendFile',
+      'appendFileSync',
+      'createWriteStream',
+      'rm',
+      'rmSync',
+      'unlink',
+      'unlinkSync',
+      'rename',
+      'renameSync',
+      'mkdir',
+      'mkdirSync',
+    ],
+  ],
+  [fs.promises, 'a change of a file', ['writeFile', 'appendFile', 'rm', 'unlink', 'rename', 'mkdir']],
+];
+
+/**
+ * Lets connections, programs and changes of files fail in this process, until the returned function is called. Code that
+ * tries one gets an error with the code `REPLAY_EFFECT`.
+ */
+function forbidEffects(): () => void {
+  const restored: (() => void)[] = [];
+  for (const [target, what, names] of effects)
+    for (const name of names) {
+      const functions = target as Functions;
+      const original = functions[name];
+      functions[name] = () => {
+        throw Object.assign(new Error(`${name}: ${what} is an effect outside of a step`), {
+          code: 'REPLAY_EFFECT',
+        });
+      };
+      restored.push(() => {
+        functions[name] = original;
+      });
+    }
+  // A branch of the agent that is not waited for any more may fail.
+  const ignore = () => {};
+  process.on('unhandledRejection', ignore);
+  syncBuiltinESMExports();
+  return () => {
+    for (const restore of restored) restore();
+    process.off('unhandledRejection', ignore);
+    syncBuiltinESMExports();
+  };
 }

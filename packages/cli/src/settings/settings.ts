@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Command, Option } from 'commander';
 import { usage } from '../errors/cli-error.ts';
-import { unsettable } from '../flags/agent-flags.ts';
+import { secretFlags, unsettable } from '../flags/agent-flags.ts';
 import type { Io } from '../io.ts';
-import { checkDestination } from './destination.ts';
-import { variableOf } from './variable-of.ts';
 
 /** Where a value comes from, strongest first. */
 export type SettingSource = 'flag' | 'environment' | 'given file' | 'local file' | 'global file' | 'default';
@@ -122,5 +120,86 @@ function parsed(option: Option, value: string): unknown {
     return option.parseArg ? option.parseArg(value, undefined as never) : value;
   } catch (error) {
     throw usage(`${variableOf(option.long!)}: ${(error as Error).message}`);
+  }
+}
+
+/** Flags that decide who receives a credential, or who can read it on its way. */
+const destinations = ['agentCard', 'endpoint', 'authorizationServer', 'insecure', 'tlsCa'] as const;
+
+/** What sets a flag: `local file` is one that was found in a folder above, which may be a stranger's. */
+type SourceOf = (name: string) => string | undefined;
+
+/**
+ * Refuses a credential of the user if the `.env` of a folder decides where it goes: the maker of the folder could take it.
+ * A credential in the same file goes where that file says, and one that is kept for an agent goes to that agent.
+ * `forAgent`: the flags whose value is kept for the agent card in use. Throws `USAGE`.
+ */
+function checkDestination(command: Command, forAgent: ReadonlySet<string>): void {
+  const sourceOf: SourceOf = (name) => command.getOptionValueSource(name);
+  const redirecting = destinations.filter((name) => sourceOf(name) === 'local file');
+  if (redirecting.length === 0) return;
+  const isElsewhere = redirecting.some((name) => name !== 'agentCard');
+  const redirected = command.options
+    .map((option) => option.attributeName())
+    .filter((name) => secretFlags.has(name) && ![undefined, 'default', 'local file'].includes(sourceOf(name)))
+    .find((name) => isElsewhere || !forAgent.has(name));
+  if (redirected !== undefined) throw redirects(redirecting[0]!, `the value of ${flagOf(redirected)}`);
+  if (redirecting.includes('authorizationServer')) throw redirects('authorizationServer', 'a login');
+}
+
+/** Refuses a kept token if the `.env` of a folder lets others read it on its way. Throws `USAGE`. */
+export function checkKeptToken(command: Command): void {
+  const weakening = (['insecure', 'tlsCa'] as const).find(
+    (name) => command.getOptionValueSource(name) === 'local file',
+  );
+  if (weakening) throw redirects(weakening, 'the token of auth login');
+}
+
+const redirects = (name: string, what: string) =>
+  usage(
+    `The .env of a folder sets ${variableOf(flagOf(name))}, which must not decide where ${what} goes`,
+    `Give ${flagOf(name)} on the command line, or name the file with --config if you trust it`,
+  );
+
+const flagOf = (name: string): string =>
+  `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** `--agent-card` is `A2ACLI_AGENT_CARD`. */
+export const variableOf = (longFlag: string): string =>
+  `A2ACLI_${longFlag.replace(/^--/, '').replaceAll('-', '_').toUpperCase()}`;
+
+/** A token of `auth login`. */
+export interface StoredToken {
+  readonly accessToken: string;
+  /** ISO 8601; absent if the server did not say. */
+  readonly expiresAt?: string;
+}
+
+const pathOf = (home: string): string => join(home, '.config/a2a-cli/tokens.json');
+
+/** The token of an agent's origin that is still valid; undefined if there is none. */
+export function tokenFor(home: string, origin: string, now = Date.now()): StoredToken | undefined {
+  const token = readAll(home)[origin];
+  return token && (token.expiresAt === undefined || Date.parse(token.expiresAt) > now) ? token : undefined;
+}
+
+/** Keeps a token in a file that only its user can read. */
+export function keepToken(home: string, origin: string, token: StoredToken): string {
+  const path = pathOf(home);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const next = `${path}.${process.pid}`;
+  writeFileSync(next, `${JSON.stringify({ ...readAll(home), [origin]: token }, undefined, 2)}\n`, {
+    mode: 0o600,
+  });
+  chmodSync(next, 0o600);
+  renameSync(next, path);
+  return path;
+}
+
+function readAll(home: string): Record<string, StoredToken> {
+  try {
+    return JSON.parse(readFileSync(pathOf(home), 'utf8')) as Record<string, StoredToken>;
+  } catch {
+    return {};
   }
 }

@@ -1,8 +1,7 @@
 import type { Artifact, Json, Message, Part, Task } from '@batonjs/protocol';
 import { textOf } from '@batonjs/protocol/parts';
 import { TaskView } from '../following/task-view.ts';
-import type { AgentEvent } from '../replies/agent-reply.ts';
-import { isInterrupted, isTerminal } from '../replies/task-states.ts';
+import { type AgentEvent, isInterrupted, isTerminal } from '../replies/agent-reply.ts';
 
 /** A call of a tool, as agents show it in data of a WORKING message: `streamedAgent` of `@batonjs/ai-sdk` does. */
 export interface ShownToolCall {

@@ -4,7 +4,7 @@ import { isSameJson } from '@batonjs/protocol/json';
 import { textOf } from '@batonjs/protocol/parts';
 import type { AgentClient } from '../agent-client.ts';
 import type { CallOptions } from '../options/connect-options.ts';
-import { isInterrupted, isTerminal } from '../replies/task-states.ts';
+import { isInterrupted, isTerminal } from '../replies/agent-reply.ts';
 import type { AnswerStart } from './answer-parts.ts';
 
 /** Cancels the open task of a conversation. Resolves to whether there was one. */

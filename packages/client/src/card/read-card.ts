@@ -3,16 +3,11 @@ import { httpJsonClient, saysOf } from '@batonjs/bindings/http-json';
 import type { AgentCard } from '@batonjs/protocol';
 import { AGENT_CARD_PATH, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { ClientError } from '../client-error.ts';
-import { startDeadline } from '../connection/call-deadline.ts';
+import { readAnswer, startDeadline } from '../connection/call-deadline.ts';
 import { exchange } from '../connection/exchange.ts';
-import { readAnswer } from '../connection/response-body.ts';
 import { pauseAfter } from '../connection/retries.ts';
-import type { CachedCard } from '../options/card-cache.ts';
-import type { CallOptions } from '../options/connect-options.ts';
-import { parseUrl } from '../options/http-url.ts';
-import type { Settings } from '../options/settings.ts';
-import { checkTrust } from './check-trust.ts';
-import { parseCard } from './parse-card.ts';
+import { type CachedCard, type CallOptions, parseUrl, type Settings } from '../options/connect-options.ts';
+import { withoutNulls } from '../replies/without-nulls.ts';
 
 /**
  * The URL of an agent's card: the well-known path below the agent's URL, or the URL itself if it ends in `.json`.
@@ -98,3 +93,24 @@ async function cardIn(reply: IncomingReply, settings: Settings): Promise<AgentCa
   }
   return card as AgentCard;
 }
+
+/** Passes a card to the `verifyCard` option. Rejects with `UNTRUSTED_CARD` if that rejects or returns `false`. */
+export async function checkTrust(card: unknown, { verifyCard }: Settings): Promise<void> {
+  const untrusted = (cause?: unknown) =>
+    new ClientError('UNTRUSTED_CARD', 'The agent card is not to be trusted', cause);
+  let verdict: unknown;
+  try {
+    verdict = await verifyCard?.(card as AgentCard);
+  } catch (cause) {
+    throw untrusted(cause);
+  }
+  if (verdict === false) throw untrusted();
+}
+
+/** The card without `null` members, translated to A2A 1.0 if it is of another version that the client supports. */
+export const parseCard = (raw: unknown, { compatibility }: Settings): Partial<AgentCard> | null => {
+  const card = withoutNulls(raw);
+  return (
+    compatibility.map((other) => other.decodeCard(card)).find(Boolean) ?? (card as Partial<AgentCard> | null)
+  );
+};

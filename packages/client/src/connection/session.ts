@@ -4,19 +4,15 @@ import type { AgentCard, StreamResponse } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { A2A_JSON, IDEMPOTENCY, JSON_TYPE } from '@batonjs/protocol/headers';
 import { type Operation, type OperationName, operations } from '@batonjs/protocol/operations';
-import type { CallOptions } from '../options/connect-options.ts';
-import type { Settings } from '../options/settings.ts';
+import type { CallOptions, Settings } from '../options/connect-options.ts';
 import { checkEvent, checkResult } from '../replies/check-reply.ts';
 import { withoutNulls } from '../replies/without-nulls.ts';
-import { type CallDeadline, startDeadline } from './call-deadline.ts';
+import { type CallDeadline, discard, limitEvents, readAnswer, startDeadline } from './call-deadline.ts';
 import { checkNumbers } from './check-numbers.ts';
-import { exchange } from './exchange.ts';
-import { type Candidate, candidatesOf, noInterface } from './interfaces.ts';
+import { callStart, exchange, type InSpan, type Replied, tracedCall } from './exchange.ts';
 import { neededExtensions } from './needed-extensions.ts';
 import { isEventStream, isUnrouted, namesAnError, nullFree } from './reply-kind.ts';
-import { discard, limitEvents, readAnswer } from './response-body.ts';
-import { startRetries } from './retries.ts';
-import { callStart, type InSpan, type Replied, tracedCall } from './traced-calls.ts';
+import { type Candidate, candidatesOf, noInterface, startRetries } from './retries.ts';
 import { callOnce, type PreparedCall, streamCall } from './transport-call.ts';
 
 /** One event of a stream with its position, if the server sends positions. A stream can continue after a position. */

@@ -1,11 +1,8 @@
 import type { Call, ClientTransport, TransportRequest } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
-import type { CallOptions, CredentialsRequest } from '../options/connect-options.ts';
-import type { Settings } from '../options/settings.ts';
-import { ofNetwork } from './call-deadline.ts';
-import { credentialsFor, hasHeaders, headersOf, isRefusal, untrusted } from './exchange.ts';
-import { tooLarge } from './response-body.ts';
-import type { Retried } from './traced-calls.ts';
+import type { CallOptions, CredentialsRequest, Settings } from '../options/connect-options.ts';
+import { ofNetwork, tooLarge } from './call-deadline.ts';
+import { credentialsFor, hasHeaders, headersOf, isRefusal, type Retried, untrusted } from './exchange.ts';
 
 /** A call with everything that it is sent with. */
 export interface PreparedCall {

@@ -5,10 +5,8 @@ import { ClientError } from '../client-error.ts';
 import { startDeadline } from '../connection/call-deadline.ts';
 import { outOfReach, sendAgain, startRetries } from '../connection/retries.ts';
 import type { PositionedEvent, Session } from '../connection/session.ts';
-import type { CallOptions } from '../options/connect-options.ts';
-import type { AgentEvent, AgentReply } from '../replies/agent-reply.ts';
-import { isInterrupted, isTerminal } from '../replies/task-states.ts';
-import { withLate } from './late-events.ts';
+import type { CallOptions, Clock } from '../options/connect-options.ts';
+import { type AgentEvent, type AgentReply, isInterrupted, isTerminal } from '../replies/agent-reply.ts';
 import { isAtOrBefore } from './positions.ts';
 import { pollTask, streamTask } from './task-source.ts';
 import { TaskView } from './task-view.ts';
@@ -225,3 +223,34 @@ const unstreamable: ReadonlySet<string> = new Set([
 ]);
 
 const isAsking = (task: Task | undefined): boolean => task?.status.state === 'TASK_STATE_INPUT_REQUIRED';
+
+/** How long a connection may go on after the end of its task, in milliseconds. */
+const lateMs = 250;
+
+/** The events of a connection, with those that an agent sends after the end of the task: some send its artifacts then. */
+async function* withLate<Event>(
+  events: AsyncIterable<Event>,
+  { isOver, clock }: { readonly isOver: () => boolean; readonly clock: Clock },
+): AsyncGenerator<Event, void, void> {
+  const iterator = events[Symbol.asyncIterator]();
+  const silence = new AbortController();
+  let isSilent = false;
+  try {
+    for (;;) {
+      const reading = iterator.next();
+      const next = await (isOver() ? Promise.race([reading, clock.sleep(lateMs, silence.signal)]) : reading);
+      isSilent = !next;
+      if (!next || next.done) return;
+      yield next.value;
+    }
+  } catch (error) {
+    // The task has ended, and so may its connection, in any way.
+    if (!isOver()) throw error;
+  } finally {
+    silence.abort();
+    const closed = iterator.return?.();
+    // A read that is under way may never end: the caller breaks the connection.
+    if (isSilent) closed?.catch(() => {});
+    else await closed;
+  }
+}

@@ -1,9 +1,26 @@
 import type { ClientBinding, ClientCompatibility, ClientTransport } from '@batonjs/bindings';
+import { httpJsonClient } from '@batonjs/bindings/http-json';
+import { jsonRpcClient } from '@batonjs/bindings/json-rpc';
 import type { AgentCard } from '@batonjs/protocol';
-import type { OptionsOf } from '@batonjs/protocol/options';
-import type { CardCache } from './card-cache.ts';
-import type { Clock } from './clock.ts';
+import { compact } from '@batonjs/protocol/json';
+import { mustKnowOptions, type OptionsOf, withDefaults } from '@batonjs/protocol/options';
+import { sleep } from '@batonjs/protocol/timing';
+import { ClientError } from '../client-error.ts';
 import type { ClientTelemetry } from './telemetry.ts';
+
+/** A card with the caching headers of its response. */
+export interface CachedCard {
+  readonly card: AgentCard;
+  readonly etag: string | null;
+  /** The client uses the cached card without asking until this time, in milliseconds since 1970. */
+  readonly freshUntil: number;
+}
+
+/** Stores cards by their URL. A `Map` implements it. */
+export interface CardCache {
+  get(url: string): CachedCard | undefined;
+  set(url: string, card: CachedCard): unknown;
+}
 
 /** Options of a single call. */
 export interface CallOptions {
@@ -38,7 +55,7 @@ export interface CallOptions {
  * How the client retries calls that failed temporarily, with the defaults: exponential backoff with full jitter;
  * `Retry-After` is respected.
  */
-export const retryOptions = {
+const retryOptions = {
   /**
    * Attempts per call, the first one included. Default 5. Messages that may be sent again are by default limited by
    * `sendForMs` alone; followed streams are limited by `followForMs` alone.
@@ -86,7 +103,7 @@ export type Credentials = (
 ) => Readonly<Record<string, string>> | undefined | Promise<Readonly<Record<string, string>> | undefined>;
 
 /** The options of `connect`, with the defaults. */
-export const connectOptions = {
+const connectOptions = {
   /** Sends the requests. The `fetch` of a server in the same process calls it without a network. */
   fetch: undefined as ((request: Request) => Promise<Response>) | undefined,
   /**
@@ -146,3 +163,64 @@ export const connectOptions = {
 
 /** Options of `connect`. */
 export type ConnectOptions = OptionsOf<typeof connectOptions>;
+
+/** The options of `connect` with all defaults filled in, and the card once it is known, for the `credentials` hook. */
+export type Settings = ReturnType<typeof toSettings> & { card?: AgentCard };
+
+/**
+ * Fills in the defaults. Throws `INVALID_URL` for a trusted origin that is not an HTTP URL, and a `TypeError` for an
+ * option that does not exist.
+ */
+export function toSettings(given: ConnectOptions) {
+  mustKnowOptions(given, { ...connectOptions, retry: retryOptions });
+  const {
+    clock,
+    retry,
+    trustedOrigins,
+    bindings = [jsonRpcClient, httpJsonClient],
+    compatibility,
+    cards = new Map() as CardCache,
+    followForMs = retry === false ? 0 : 60_000,
+    ...options
+  } = withDefaults(connectOptions, given);
+  const { attempts, ...ofRetry } = withDefaults(
+    retryOptions,
+    retry || { attempts: retry === false ? 1 : undefined },
+  );
+  return {
+    ...options,
+    cards,
+    followForMs,
+    bindings: [...bindings, ...compatibility.flatMap((other) => other.bindings)],
+    compatibility,
+    origins: new Set(trustedOrigins.map((origin) => parseUrl(origin).origin)),
+    retry: { ...ofRetry, attempts: attempts ?? 5, sendAttempts: attempts ?? Number.POSITIVE_INFINITY },
+    clock: { ...systemClock, ...compact(clock) },
+  };
+}
+
+/** Parses an absolute `http:` or `https:` URL. Throws `INVALID_URL` for anything else; its message suggests a fix. */
+export function parseUrl(given: string | URL): URL {
+  const url = URL.canParse(String(given)) ? new URL(given) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  const meant = `http://${given}`;
+  const hint = !String(given).includes('//') && URL.canParse(meant) ? `: did you mean ${meant}` : '';
+  throw new ClientError('INVALID_URL', `"${given}" is no http:// or https:// URL${hint}`);
+}
+
+/** The source of time and randomness. Tests may replace it. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Resolves after this many milliseconds, or when the signal aborts. Never rejects. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** A random number of at least 0 and less than 1. */
+  readonly random: () => number;
+}
+
+/** The clock of this process. */
+export const systemClock: Clock = {
+  now: Date.now,
+  random: Math.random,
+  sleep,
+};

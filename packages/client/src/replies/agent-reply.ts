@@ -1,4 +1,4 @@
-import type { SendMessageResponseMembers, StreamResponseMembers } from '@batonjs/protocol';
+import type { SendMessageResponseMembers, StreamResponseMembers, Task } from '@batonjs/protocol';
 
 /** An object with exactly one of the members. The types of the others are `undefined`, so that all can be read. */
 export type OneOf<Members> = {
@@ -12,3 +12,10 @@ export type AgentReply = OneOf<SendMessageResponseMembers>;
 
 /** One event of a stream: a task, a message, or an update of a task. Spec: §3.2.3. */
 export type AgentEvent = OneOf<StreamResponseMembers>;
+
+/** Whether the task is in a terminal state. It never changes again. Spec: §4.1.3. */
+export const isTerminal = ({ status }: Pick<Task, 'status'>): boolean =>
+  /_(COMPLETED|FAILED|CANCELED|REJECTED)$/.test(status.state);
+
+/** Whether the task waits for an answer or an authorization. Spec: §4.1.3. */
+export const isInterrupted = ({ status }: Pick<Task, 'status'>): boolean => /_REQUIRED$/.test(status.state);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/options/clock.ts';
+import { systemClock } from '../../src/options/connect-options.ts';
 
 it.each([2 ** 31, 1e15])('a pause of %d ms does not end at once', async (ms) => {
   const waiting = new AbortController();

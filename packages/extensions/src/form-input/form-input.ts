@@ -1,10 +1,10 @@
 import type { Json, Message } from '@batonjs/protocol';
 import { answerIn, FORM_TYPE, type Form, type FormAnswer, formIn, isOwnForm } from '@batonjs/protocol/forms';
-import type { TaskUpdate } from '@batonjs/server';
+import { data, inputRequired as plainInputRequired, type TaskUpdate, text } from '@batonjs/server';
+import type { z } from 'zod';
 import { answerFor, around, declare, type Extension, mapUpdates, withMessages } from '../extension.ts';
-import { describeIssues, type Issue } from '../schema.ts';
+import { describeIssues, type Issue, jsonSchemaOf } from '../schema.ts';
 import { FORM_INPUT } from '../uris.ts';
-import { askWith } from './input-required.ts';
 import { asOwn, checkValues, markOwn, withHiddenForm } from './own-forms.ts';
 
 /**
@@ -80,4 +80,36 @@ function askAgain({ form, isOwn, question, issues, values }: Refusal): TaskUpdat
   const errors = Object.fromEntries(issues.map(({ path, message }) => [path, message]));
   const again = { ...form, initial: values, errors };
   return markOwn(askWith(`${question}\n\n${describeIssues(issues)}`, isOwn ? asOwn(again) : again));
+}
+
+/** The form of a question. */
+export interface FormQuestion {
+  /** The schema of the answer. People see its field names. */
+  readonly form: z.ZodObject;
+  readonly title?: string;
+  /** Values that are known already. */
+  readonly initial?: Json;
+}
+
+/**
+ * Asks a question as text and as a form. The checked values of the answer arrive in `turn.values`. Requires
+ * `formInput`.
+ */
+export const inputRequired = (question: string, { form, title, initial }: FormQuestion): TaskUpdate =>
+  askWith(
+    question,
+    asOwn({
+      formId: crypto.randomUUID(),
+      ...(title && { title }),
+      // Refuses members that the form does not ask for, unless its own schema allows them.
+      schema: { additionalProperties: false, ...jsonSchemaOf(form) },
+      ...(initial !== undefined && { initial }),
+    }),
+  );
+
+/** Asks a question with an existing form. */
+function askWith(question: string, form: Form): TaskUpdate {
+  const update = plainInputRequired([text(question), data(form, { mediaType: FORM_TYPE })]);
+  if ('status' in update && update.status.message) update.status.message.extensions = [FORM_INPUT];
+  return update;
 }

@@ -1,5 +1,5 @@
 import { type AgentClient, connect } from '@batonjs/client';
-import { A2AError } from '@batonjs/protocol/errors';
+import { A2AError, type ErrorRow, errorTable } from '@batonjs/protocol/errors';
 import { AGENT_CARD_PATH, JSON_TYPE, mediaTypeOf } from '@batonjs/protocol/headers';
 import { guardHook } from '@batonjs/protocol/hooks';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
@@ -11,10 +11,10 @@ import {
   mustKnowOptions,
   type OptionsOf,
   readBody,
+  toHeaders,
   withDefaults,
 } from '@batonjs/server/adapter';
 import { insideOf } from '@batonjs/server/internals';
-import { refused } from './refused.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 type Handle = AgentServer['handle'];
@@ -233,4 +233,23 @@ function refusal(error: unknown, onError: (error: unknown) => void, refusals: 'j
   const { reason: code = 'INTERNAL', message = 'Internal error' } = shown ?? {};
   const body = refusals === 'json' ? JSON.stringify({ error: { code, message } }) : message;
   return { status: row.http, headers: { 'content-type': type, ...headers }, body };
+}
+
+/** How a request is refused. */
+export interface Refused {
+  readonly row: ErrorRow;
+  readonly headers: Record<string, string>;
+  /** The error, if the caller may read it; of others, the caller reads only that there was one. */
+  readonly shown: A2AError | undefined;
+}
+
+/** The refusal of a request. `onError` is told of errors that are no fault of the caller. */
+export function refused(error: unknown, onError: (error: unknown) => void): Refused {
+  const known = A2AError.is(error) ? (errorTable[error.reason] as ErrorRow | undefined) : undefined;
+  const row = known ?? errorTable.INTERNAL_ERROR;
+  if (row.http >= 500) onError(error);
+  const shown = A2AError.is(error) && row.status !== 'INTERNAL' ? error : undefined;
+  // RFC 9110 §15.5.2: a reply with the status 401 has a challenge.
+  const challenge = row.http === 401 && { 'www-authenticate': 'Bearer' };
+  return { row, shown, headers: { ...challenge, ...(shown && toHeaders(shown)) } };
 }

@@ -1,4 +1,4 @@
-import type { Message } from '@batonjs/protocol';
+import type { Message, Task } from '@batonjs/protocol';
 import type { Failure } from '@batonjs/server';
 import { TASK_ERROR } from '../uris.ts';
 
@@ -19,3 +19,7 @@ function toFailure(value: unknown): Failure | undefined {
     ...(details !== undefined && { details: details as Failure['details'] }),
   };
 }
+
+/** The reason why a task FAILED or was REJECTED; undefined if its message has none that programs can read. */
+export const errorOf = ({ status }: Task): Failure | undefined =>
+  /_(FAILED|REJECTED)$/.test(status.state) ? failureIn(status.message) : undefined;

@@ -1,14 +1,36 @@
 import type { Message, Part } from '@batonjs/protocol';
 import { invalidParams } from '@batonjs/protocol/errors';
-import type { Fact, MessageReceived } from '../facts/facts.ts';
+import type { ChildUpdated, Fact, MessageReceived } from '../facts/facts.ts';
 import { eachOnce } from '../facts/labels.ts';
-import { isInterrupted } from '../facts/states.ts';
+import { isInterrupted, isTerminal } from '../facts/states.ts';
 import { evolve } from '../state/evolve.ts';
-import { nextTurnAt, type State } from '../state/state.ts';
+import { answerPrefix, nextTurnAt, type State } from '../state/state.ts';
+import { viewArtifact } from '../state/view.ts';
 import { freezeMembers } from '../values/frozen-json.ts';
-import type { Fork } from './fork.ts';
-import { cutAt, positionOf } from './fork-position.ts';
-import { reusedFacts } from './reused-facts.ts';
+
+/**
+ * From where a fork goes on: from the first message, after a step (the latest one of this name, with its result), or after
+ * the fact at a position of the log, from 1.
+ */
+export type ForkFrom = 'start' | { readonly step: string } | { readonly position: number };
+
+/** The task that begins as another one was at a point of its log. */
+interface Fork {
+  readonly taskId: string;
+  readonly from: ForkFrom;
+  /** The time of all its facts: ISO 8601, UTC, milliseconds. */
+  readonly at: string;
+  /** From the first message on: what it says instead. Otherwise: what a message says that follows. */
+  readonly parts?: readonly Part[] | undefined;
+  /** The id of the message with these parts. */
+  readonly messageId: string;
+  /** Instead of the labels that the origin had. */
+  readonly labels?: readonly string[] | undefined;
+  /** Who asked for it. */
+  readonly by?: string | undefined;
+  /** Steps of the open turn that are not reused. */
+  readonly forgotten?: readonly string[];
+}
 
 /** The log of a fork. */
 export interface ForkedLog {
@@ -98,3 +120,106 @@ function ownedBy(fact: Fact, owned: (message: Message) => Message, at: string): 
     status: { ...fact.status, timestamp: at, ...(message && { message: owned(message) }) },
   };
 }
+
+/** The position in a log. Throws `INVALID_PARAMS` if the log has none. */
+function positionOf(facts: readonly Fact[], from: ForkFrom): number {
+  if (from === 'start') return 1;
+  if ('step' in from) {
+    const at = facts.findLastIndex((fact) => fact.type === 'step-completed' && fact.name === from.step);
+    if (at < 0) throw invalid(`the task has completed no step "${from.step}"`);
+    return at + 1;
+  }
+  const { position } = from;
+  if (!Number.isInteger(position) || position < 1 || position > facts.length)
+    throw invalid(`a position of this task is a whole number from 1 to ${facts.length}`);
+  return position;
+}
+
+/** The facts up to the position. Throws `INVALID_PARAMS` if the task had ended there. */
+function cutAt(facts: readonly Fact[], position: number): readonly Fact[] {
+  const end = facts.findIndex(closes);
+  if (end >= 0 && position > end) throw invalid(`the task has ended at position ${position}`);
+  // The end of a turn and that of its task are one commit.
+  const isEnding = end >= 0 && position === end && facts[position - 1]?.type === 'turn-ended';
+  return facts.slice(0, isEnding ? position - 1 : position);
+}
+
+const closes = (fact: Fact): boolean =>
+  fact.type === 'answered' || (fact.type === 'status-changed' && isTerminal(fact.status.state));
+
+const invalid = (description: string) => invalidParams([{ field: 'from', description }]);
+
+/**
+ * The facts that a fork takes over after the first message, of the facts up to its point and the state there. The rest is
+ * the origin's alone: failures and further attempts, a cancel request, callbacks without a value or an answer, children
+ * at work. Artifacts are whole, at the end.
+ */
+function reusedFacts(taken: readonly Fact[], state: State, fork: Fork): readonly Fact[] {
+  const answered = new Set(taken.flatMap((fact) => answeredIn(fact) ?? []));
+  const ended = new Map<string, ChildUpdated>();
+  for (const fact of taken) if (fact.type === 'child-updated') ended.set(fact.name, fact);
+  const reused = taken.slice(1).filter((fact) => isReused(fact, state, fork, { answered, ended }));
+  const format = taken[0]?.format ?? 1;
+  const artifacts = (state.task?.artifacts ?? []).map(
+    (record): Fact => ({
+      format,
+      at: fork.at,
+      type: 'artifact-updated',
+      artifact: viewArtifact(record),
+      append: false,
+      lastChunk: true,
+    }),
+  );
+  return [...reused, ...artifacts];
+}
+
+/** The id of the callback whose value, or whose answer of a person, the fact is. */
+function answeredIn(fact: Fact): string | undefined {
+  if (fact.type === 'callback-received') return fact.id;
+  const id = fact.type === 'message-received' ? fact.message.messageId : '';
+  return id.startsWith(answerPrefix) ? id.slice(answerPrefix.length) : undefined;
+}
+
+interface Finished {
+  /** The ids of callbacks whose value or answer came. */
+  readonly answered: ReadonlySet<string>;
+  /** The latest fact of each child. */
+  readonly ended: ReadonlyMap<string, ChildUpdated>;
+}
+
+function isReused(fact: Fact, { openTurn }: State, fork: Fork, { answered, ended }: Finished): boolean {
+  switch (fact.type) {
+    case 'message-received':
+    case 'turn-ended':
+    case 'message-taken':
+    case 'woken':
+    case 'wake-set':
+    case 'status-changed':
+    case 'memory-changed':
+    case 'callback-received':
+      return true;
+    case 'turn-started':
+      return fact.attempt === 1;
+    case 'step-completed':
+      return fact.turn !== openTurn?.number || !fork.forgotten?.includes(fact.name);
+    case 'labels-set':
+      return fork.labels === undefined;
+    case 'callback-opened':
+      return answered.has(fact.id);
+    case 'child-updated':
+      return ended.get(fact.name) === fact && fact.child.state !== undefined && isTerminal(fact.child.state);
+  }
+  fact satisfies { type: LeftBehind };
+  return false;
+}
+
+/** A type of fact that is the origin's alone. */
+type LeftBehind =
+  | 'task-created'
+  | 'answered'
+  | 'artifact-updated'
+  | 'cancel-requested'
+  | 'step-failed'
+  | 'turn-failed'
+  | 'turn-paused'
+  | 'turn-logged';

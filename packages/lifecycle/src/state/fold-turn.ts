@@ -9,8 +9,7 @@ import type {
 } from '../facts/facts.ts';
 import { changeable, type Own, withMember } from '../values/own.ts';
 import { keepStep } from './agent-record.ts';
-import type { Draft } from './state.ts';
-import { addResult } from './step-results.ts';
+import { addResult, type Draft } from './state.ts';
 
 export function startTurn(next: Draft, { turn, attempt, messageIds, at, version }: TurnStarted): void {
   const { taken, left } = take(next.pending, messageIds);

@@ -2,8 +2,7 @@ import type { Artifact, Message } from '@batonjs/protocol';
 import { addMessage, emptyConversation } from '../facts/conversation.ts';
 import { toArray, toList } from '../values/list.ts';
 import { UnknownFactError } from './evolve.ts';
-import type { OpenTurn, State, TaskRecord } from './state.ts';
-import { toRecord, toResults } from './step-results.ts';
+import { type OpenTurn, type State, type TaskRecord, toRecord, toResults } from './state.ts';
 import { viewArtifact } from './view.ts';
 
 /** Format of the snapshots this release writes. Stores give the facts in place of one with a higher number. */

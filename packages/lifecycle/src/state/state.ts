@@ -4,7 +4,6 @@ import type { Child, MessageReceived, Metadata } from '../facts/facts.ts';
 import type { OnlyBy, Question } from '../facts/question-link.ts';
 import type { List } from '../values/list.ts';
 import { type AgentRecord, callbackOf } from './agent-record.ts';
-import { resultIn, type StepResult, type StepResults } from './step-results.ts';
 
 /** An artifact with its parts apart, so that adding a chunk does not copy those before it. */
 export interface ArtifactRecord {
@@ -174,3 +173,50 @@ export function stepOf({ openTurn, agent }: State, name: string): StepResult | u
 
 /** A new state, before `evolve` returns it. */
 export type Draft = { -readonly [Name in keyof State]: State[Name] };
+
+/** The result of a completed step: JSON, `null` for a step without one. */
+export interface StepResult {
+  readonly result: unknown;
+}
+
+/**
+ * Results of steps by name. They only grow: more of them share the map of those before, so that one more costs the same
+ * however many there are.
+ */
+interface StepResults {
+  readonly size: number;
+  /** In the order of their completion. Those from `size` on belong to others that share the map. */
+  readonly byName: Map<string, StepResult & { readonly index: number }>;
+}
+
+/** The result of this name, if there is one. */
+function resultIn(results: StepResults | undefined, name: string): StepResult | undefined {
+  if (!results) return undefined;
+  const found = results.byName.get(name);
+  return found && found.index < results.size ? found : undefined;
+}
+
+/** The results with one more. The first one of a name counts. */
+export function addResult(results = noResults(), name: string, result: unknown): StepResults {
+  if (resultIn(results, name)) return results;
+  const { size } = results;
+  // Where others grew from the same results already, these go on in a copy.
+  const byName = results.byName.size === size ? results.byName : new Map(entriesOf(results));
+  byName.set(name, { index: size, result });
+  return { size: size + 1, byName };
+}
+
+/** The results as plain JSON. */
+export const toRecord = (results = noResults()): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(entriesOf(results).map(([name, { result }]) => [name, result]));
+
+/** The results of a record; undefined for one without any. */
+export const toResults = (record: Readonly<Record<string, unknown>>): StepResults | undefined =>
+  Object.entries(record).reduce<StepResults | undefined>(
+    (results, [name, result]) => addResult(results, name, result),
+    undefined,
+  );
+
+const noResults = (): StepResults => ({ size: 0, byName: new Map() });
+
+const entriesOf = ({ size, byName }: StepResults) => [...byName].slice(0, size);

@@ -1,9 +1,12 @@
-import { A2AError, type AgentClient } from '@batonjs/client';
-import { logError } from '@batonjs/extensions/internals';
+import { A2AError, type AgentClient, ClientError } from '@batonjs/client';
+import { logError, refused } from '@batonjs/extensions/internals';
+import { errorTable } from '@batonjs/protocol/errors';
+import { JSON_TYPE, mediaTypeOf } from '@batonjs/protocol/headers';
 import { guardHook } from '@batonjs/protocol/hooks';
+import { chunksOf, readText } from '@batonjs/protocol/json';
 import { mustKnowOptions, type OptionsOf, withDefaults } from '@batonjs/protocol/options';
 import type { AgentServer } from '@batonjs/server';
-import { answerInTime, isForeignHost } from '@batonjs/server/adapter';
+import { answerInTime, isForeignHost, parseJson } from '@batonjs/server/adapter';
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -11,9 +14,8 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { mcpOptions, serverFactory } from '../server/to-mcp.ts';
+import type { OnError } from '../translation/results.ts';
 import { handleOf } from './handle.ts';
-import { errorResponse, refusal } from './refusal.ts';
-import { readJson } from './request-body.ts';
 import { Sessions } from './sessions.ts';
 import { TaskStreams } from './task-streams.ts';
 
@@ -171,4 +173,39 @@ function checked(given: McpCaller): McpCaller {
   const { caller, agent } = Object(given) as Partial<McpCaller>;
   if (typeof caller === 'string' && caller !== '' && agent) return { caller, agent };
   throw new TypeError('The function of mcpHandler returns { caller, agent }, and the caller is a name');
+}
+
+/** Three programs read the values of a call: this one, its client of the agent, and the agent. */
+const maxValues = 20_000;
+
+/**
+ * The JSON in the body of a request; undefined if it has none, which the transport refuses. Throws `PAYLOAD_TOO_LARGE`
+ * beyond `most` bytes, `PARSE_ERROR`, and `INVALID_REQUEST` for more than 20,000 values or 4,000 different names.
+ */
+async function readJson({ method, headers, body }: Request, most: number): Promise<unknown> {
+  if (method !== 'POST' || !body || mediaTypeOf(headers.get('content-type')) !== JSON_TYPE) return undefined;
+  const text = await readText(chunksOf(body), most);
+  if (text === undefined) throw new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${most} bytes`);
+  return parseJson(text, { maxValues });
+}
+
+/** An error of JSON-RPC for a request whose id was not read. */
+const errorResponse = (
+  status: number,
+  code: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response =>
+  Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status, headers: { ...headers } });
+
+/**
+ * The reply to a request whose caller was refused, or for which no agent was found. The caller reads an `A2AError`, and
+ * of other errors only their kind. `onError` sees every error that is no fault of the caller.
+ */
+export function refusal(error: unknown, onError: OnError): Response {
+  const { row, shown, headers } = refused(error, onError);
+  if (shown) return errorResponse(row.http, row.jsonRpc, shown.message, headers);
+  return ClientError.is(error)
+    ? errorResponse(502, errorTable.INTERNAL_ERROR.jsonRpc, `The agent cannot be called (${error.code})`)
+    : errorResponse(500, errorTable.INTERNAL_ERROR.jsonRpc, 'Internal error');
 }

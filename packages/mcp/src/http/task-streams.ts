@@ -6,10 +6,8 @@ import {
   SERVER_INFO_META_KEY,
   SUBSCRIPTION_ID_META_KEY,
 } from '@modelcontextprotocol/server';
-import { errorOf, taskFailure } from '../tasks/failure.ts';
-import { type ListenRequest, readListen } from '../tasks/listen-request.ts';
-import type { TaskRequests } from '../tasks/task-requests.ts';
-import { notifyOfTasks } from '../tasks/task-subscription.ts';
+import { errorOf, type TaskRequests, taskFailure } from '../tasks/task-requests.ts';
+import { type ListenRequest, notifyOfTasks, readListen } from '../tasks/task-subscription.ts';
 
 /** How many streams there are at once, of all callers and of one. */
 const most = { all: 1_024, ofCaller: 128 };

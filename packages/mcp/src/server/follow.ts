@@ -2,7 +2,7 @@ import type { AgentClient, AgentEvent, AgentReply, TaskStream } from '@batonjs/c
 import { isInterrupted } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
 import { SdkError, SdkErrorCode, type ServerContext } from '@modelcontextprotocol/server';
-import type { OnError } from '../translation/failures.ts';
+import type { OnError } from '../translation/results.ts';
 
 /** One request of a client of MCP, for the agent. */
 export interface Call {

@@ -3,10 +3,9 @@ import type { CallToolRequest, CallToolResult, InputRequiredResult } from '@mode
 import { handleOrResult, type TaskView } from '../tasks/detailed-task.ts';
 import { resultOf } from '../translation/results.ts';
 import type { SkillTool } from '../translation/tool-list.ts';
-import { Conversation, type Outcome } from './conversation.ts';
+import { Conversation, type Outcome, outcomeResult, sendArguments } from './conversation.ts';
 import { type Call, cancelAbandoned } from './follow.ts';
 import { toMcpTask } from './task-methods.ts';
-import { outcomeResult, sendArguments } from './tool-call.ts';
 
 type Arguments = CallToolRequest['params']['arguments'];
 

@@ -9,9 +9,8 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { timesOf } from '../tasks/handle.ts';
-import { type OnError, protocolError } from '../translation/failures.ts';
-import { resultOf } from '../translation/results.ts';
+import { timesOf } from '../tasks/detailed-task.ts';
+import { type OnError, protocolError, resultOf } from '../translation/results.ts';
 import type { Conversation } from './conversation.ts';
 
 /** The capability of a server whose tool calls can be tasks of MCP. Spec: MCP 2025-11-25, Tasks. */

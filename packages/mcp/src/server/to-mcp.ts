@@ -1,4 +1,5 @@
-import type { AgentClient } from '@batonjs/client';
+import { type AgentClient, type AgentEvent, textOf } from '@batonjs/client';
+import { progressOf, TASK_PROGRESS } from '@batonjs/extensions/client';
 import type { AgentCard } from '@batonjs/protocol';
 import { guardHook } from '@batonjs/protocol/hooks';
 import { mustKnowOptions, type OptionsOf, withDefaults } from '@batonjs/protocol/options';
@@ -12,25 +13,23 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
+import { ClosedQuestions } from '../tasks/input-requests.ts';
 import {
   capabilitiesOf,
   extensionMissing,
+  type McpTaskOptions,
+  readTaskOptions,
   showsForms,
   TASKS_EXTENSION,
   takesHandles,
-} from '../tasks/capabilities.ts';
-import { ClosedQuestions } from '../tasks/closed-questions.ts';
-import { type McpTaskOptions, readTaskOptions } from '../tasks/task-options.ts';
+} from '../tasks/task-options.ts';
 import { addTaskRequests, type TaskRequests } from '../tasks/task-requests.ts';
-import { extensionsOf } from '../translation/extensions-of.ts';
-import { failedResult, type OnError } from '../translation/failures.ts';
-import { CONTINUE_TASK, type SkillTool, toolsOf } from '../translation/tool-list.ts';
-import { Conversation } from './conversation.ts';
+import { failedResult, type OnError } from '../translation/results.ts';
+import { CONTINUE_TASK, extensionsOf, type SkillTool, toolsOf } from '../translation/tool-list.ts';
+import { Conversation, callTool, continueTask } from './conversation.ts';
 import type { Call } from './follow.ts';
-import { progressNotifier } from './progress.ts';
 import { callForHandle, startTask } from './start-task.ts';
 import { addTaskMethods, taskCapability } from './task-methods.ts';
-import { callTool, continueTask } from './tool-call.ts';
 
 /** The options of every MCP server, with their defaults. */
 export const mcpOptions = {
@@ -201,5 +200,42 @@ function listed({ tool }: SkillTool, isAsked: boolean, isLegacy: boolean): Tool 
     ...rest,
     ...(outputSchema && isAsked && { outputSchema }),
     ...(isLegacy && tool.name !== CONTINUE_TASK && { execution: { taskSupport: 'optional' as const } }),
+  };
+}
+
+/** The most characters of a message that one notification has. */
+const longestMessage = 1_000;
+
+/**
+ * Tells a client that sent a `progressToken` of each update of the task, and does nothing for others. The numbers are
+ * the agent's own where it offers the extension for progress, and count the updates where it does not. They only grow,
+ * as MCP wants them to.
+ */
+export function progressNotifier(
+  { mcpReq }: ServerContext,
+  card: AgentCard,
+): (event: AgentEvent) => Promise<void> {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return async () => {};
+  const hasNumbers = card.capabilities?.extensions?.some(({ uri }) => uri === TASK_PROGRESS);
+  let last = 0;
+  return async (event) => {
+    const { statusUpdate, artifactUpdate } = event;
+    if (!statusUpdate && !artifactUpdate) return;
+    const known = hasNumbers ? progressOf(event) : undefined;
+    const progress = known?.progress ?? (hasNumbers ? last : last + 1);
+    // An update without a number that grows goes a little further, so that its text is seen.
+    const next = progress > last ? progress : last + 1e-6;
+    last = next;
+    const text = textOf(statusUpdate?.status.message ?? artifactUpdate?.artifact).slice(0, longestMessage);
+    await mcpReq.notify({
+      method: 'notifications/progress',
+      params: {
+        progressToken,
+        progress: next,
+        ...(known && { total: known.total }),
+        ...(text && { message: text }),
+      },
+    });
   };
 }

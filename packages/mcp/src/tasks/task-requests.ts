@@ -9,15 +9,12 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { extensionsOf } from '../translation/extensions-of.ts';
-import type { OnError } from '../translation/failures.ts';
 import { questionOf } from '../translation/question.ts';
-import { capabilitiesOf, extensionMissing, takesHandles } from './capabilities.ts';
-import type { ClosedQuestions } from './closed-questions.ts';
-import { detailedTask, type TaskView } from './detailed-task.ts';
-import { taskFailure } from './failure.ts';
-import { readHandle } from './handle.ts';
-import type { TaskSettings } from './task-options.ts';
+import { describeFailure, type OnError } from '../translation/results.ts';
+import { extensionsOf } from '../translation/tool-list.ts';
+import { detailedTask, readHandle, type TaskView } from './detailed-task.ts';
+import type { ClosedQuestions } from './input-requests.ts';
+import { capabilitiesOf, extensionMissing, type TaskSettings, takesHandles } from './task-options.ts';
 
 /** What requests about tasks share. */
 export interface TaskRequests {
@@ -136,4 +133,24 @@ async function cancelTask(agent: AgentClient, id: string): Promise<void> {
     if (!A2AError.is(error, 'TASK_NOT_CANCELABLE') && !A2AError.is(error, 'UNSUPPORTED_OPERATION'))
       throw error;
   }
+}
+
+/** An error as it is written. */
+export const errorOf = ({ code, message, data }: ProtocolError) => ({
+  code,
+  message,
+  ...(data !== undefined && { data }),
+});
+
+/**
+ * The error of a request about a task. A task that does not exist and one of another caller are the same: -32602. An
+ * agent that cannot be reached says nothing about its task: -32603, and the next read may find it.
+ */
+export function taskFailure(error: unknown, onError: OnError): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  if (A2AError.is(error, 'TASK_NOT_FOUND'))
+    return new ProtocolError(ProtocolErrorCode.InvalidParams, 'Task not found');
+  const isOfParams = A2AError.is(error, 'INVALID_PARAMS');
+  const code = isOfParams ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
+  return new ProtocolError(code, describeFailure(error, onError));
 }

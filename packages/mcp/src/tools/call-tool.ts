@@ -1,9 +1,7 @@
 import { progress, TASK_PROGRESS } from '@batonjs/extensions';
 import { type TaskUpdate, type Turn, working } from '@batonjs/server';
-import { type McpClient, mustBeClient2, type ToolResult } from './mcp-client.ts';
-import { type OpenTask, openTaskOf, remember } from './open-tasks.ts';
+import { type McpClient, mustBeClient2, ToolError, type ToolResult, throwIfError } from './mcp-client.ts';
 import { ask, openRequest, type PendingCall, pendingIn, pendingOf } from './pending-call.ts';
-import { ToolError, throwIfError } from './tool-error.ts';
 import {
   cancelTask,
   handleIn,
@@ -13,7 +11,7 @@ import {
   type ToolTask,
   updateTask,
 } from './tool-task.ts';
-import { waitForTask } from './wait-for-task.ts';
+import { type OpenTask, openTaskOf, remember, waitForTask } from './wait-for-task.ts';
 
 /** Options of `callTool`. */
 export interface CallToolOptions {

@@ -1,10 +1,9 @@
-import { type AgentReply, dataOf } from '@batonjs/client';
+import { A2AError, type AgentReply, ClientError, dataOf } from '@batonjs/client';
 import { awaitedCalls, taskContent } from '@batonjs/client/answers';
-import { errorOf, formOf } from '@batonjs/extensions/client';
-import type { Task } from '@batonjs/protocol';
+import { errorOf, formOf, SkillError } from '@batonjs/extensions/client';
+import type { Artifact, Json, Part, Task } from '@batonjs/protocol';
 import { isObject } from '@batonjs/protocol/json';
-import type { CallToolResult } from '@modelcontextprotocol/server';
-import { contentOf, contentOfArtifacts } from './content.ts';
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { questionText } from './question.ts';
 import { CONTINUE_TASK } from './tool-list.ts';
 
@@ -99,3 +98,99 @@ function waitingResult(task: Task): CallToolResult {
 
 const howToContinue = ({ id }: Task): string =>
   `call the tool ${CONTINUE_TASK} with the taskId ${JSON.stringify(id)}`;
+
+type Content = CallToolResult['content'][number];
+
+/** A part has one of these. */
+interface AnyPart {
+  readonly text?: string;
+  readonly url?: string;
+  readonly raw?: string;
+  readonly data?: Json;
+}
+
+/**
+ * The content of a part. Text stays text, data becomes text with JSON, bytes become an image, audio or an embedded
+ * resource, by their media type, and a URL becomes a link. `uri` names the embedded resource.
+ */
+export function contentOf(part: Part, uri: string): Content {
+  const { text, url, raw: data, data: json = null } = part as AnyPart;
+  const { mediaType: mimeType, filename: name } = part;
+  if (text !== undefined) return { type: 'text', text };
+  if (url !== undefined)
+    return { type: 'resource_link', uri: url, name: name ?? url, ...(mimeType && { mimeType }) };
+  if (data !== undefined) {
+    if (mimeType?.startsWith('image/')) return { type: 'image', data, mimeType };
+    if (mimeType?.startsWith('audio/')) return { type: 'audio', data, mimeType };
+    return { type: 'resource', resource: { uri, blob: data, ...(mimeType && { mimeType }) } };
+  }
+  return { type: 'text', text: JSON.stringify(json) };
+}
+
+/** The content of all artifacts of a task, in order. The chunks of a text are one text. */
+export const contentOfArtifacts = (taskId: string, artifacts: readonly Artifact[]): Content[] =>
+  artifacts.flatMap(({ artifactId, parts }) =>
+    joined(parts).map((part, n) =>
+      contentOf(part, `a2a:${encodeURIComponent(taskId)}/${encodeURIComponent(artifactId)}/${n}`),
+    ),
+  );
+
+/** The parts with texts that follow each other, of one media type and file, in one: an agent that streams sends chunks. */
+function joined(parts: readonly Part[]): Part[] {
+  const all: Part[] = [];
+  for (const part of parts) {
+    const last = all.at(-1);
+    if (last && isText(last) && isText(part) && isOfSameFile(last, part))
+      all[all.length - 1] = { ...last, text: last.text + part.text };
+    else all.push(part);
+  }
+  return all;
+}
+
+type TextPart = Extract<Part, { readonly text: string }>;
+
+const isOfSameFile = (one: Part, other: Part): boolean =>
+  one.mediaType === other.mediaType && one.filename === other.filename;
+
+const isText = (part: Part): part is TextPart => typeof (part as AnyPart).text === 'string';
+
+/** Sees errors that clients are not shown. */
+export type OnError = (error: unknown) => void;
+
+/** What a client may read of an error. Everything else goes to `onError`. */
+export function describeFailure(error: unknown, onError: OnError): string {
+  if (SkillError.is(error)) {
+    const issues = error.issues.map(({ path, message }) => `\n${path ? `${path}: ` : ''}${message}`);
+    return `${error.message}${issues.join('')}`;
+  }
+  if (A2AError.is(error)) {
+    if (error.reason === 'UNAUTHENTICATED' || error.reason === 'PERMISSION_DENIED')
+      return `The agent refused the credentials of this MCP server (${error.reason})`;
+    if (error.reason !== 'INTERNAL_ERROR')
+      return `The agent refused the call (${error.reason}): ${error.message}`;
+  }
+  onError(error);
+  if (ClientError.is(error)) return `The agent cannot be called (${error.code})`;
+  return 'Internal error';
+}
+
+/** The result of a tool whose call failed. Errors of the protocol are thrown instead. */
+export function failedResult(error: unknown, onError: OnError): CallToolResult {
+  if (error instanceof ProtocolError) throw error;
+  return textResult(describeFailure(error, onError), true);
+}
+
+/** The error of a method other than a tool call. */
+export function protocolError(error: unknown, onError: OnError): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  if (A2AError.is(error, 'TASK_NOT_FOUND'))
+    return new ProtocolError(ProtocolErrorCode.InvalidParams, 'Task not found');
+  return new ProtocolError(codeOf(error), describeFailure(error, onError));
+}
+
+/** Spec: MCP 2025-11-25, Tasks: a cursor that is none, and a task that ended, are wrong parameters. */
+function codeOf(error: unknown): ProtocolErrorCode {
+  if (!A2AError.is(error)) return ProtocolErrorCode.InternalError;
+  const isOfParams = error.reason === 'INVALID_PARAMS' || error.reason === 'TASK_NOT_CANCELABLE';
+  return isOfParams ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InvalidRequest;
+}

@@ -1,4 +1,5 @@
-import { TYPED_SKILLS } from '@batonjs/extensions/client';
+import type { AgentClient } from '@batonjs/client';
+import { FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from '@batonjs/extensions/client';
 import type { AgentCard } from '@batonjs/protocol';
 import type { Tool } from '@modelcontextprotocol/server';
 
@@ -85,3 +86,9 @@ function schemasOf(card: AgentCard, id: string): { input: Schema; output: Schema
 
 const isObjectSchema = (schema: unknown): schema is Schema =>
   typeof schema === 'object' && schema !== null && (schema as { type?: unknown }).type === 'object';
+
+/** The extensions that the agent offers, of those that make results and questions better. */
+export function extensionsOf({ card }: Pick<AgentClient, 'card'>): string[] {
+  const offered = card.capabilities?.extensions?.map(({ uri }) => uri) ?? [];
+  return [FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS].filter((uri) => offered.includes(uri));
+}

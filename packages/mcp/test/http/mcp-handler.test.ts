@@ -3,7 +3,7 @@ import { A2AError, ClientError } from '@batonjs/client';
 import { reply } from '@batonjs/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { collect } from '../../../../test/kit/collect.ts';
-import { refusal } from '../../src/http/refusal.ts';
+import { refusal } from '../../src/http/mcp-handler.ts';
 import { type McpHandlerOptions, mcpHandler } from '../../src/index.ts';
 import { serveAgent } from '../clients.ts';
 

@@ -1,7 +1,7 @@
 import type { AgentClient } from '@batonjs/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { TaskStreams } from '../../src/http/task-streams.ts';
-import { ClosedQuestions } from '../../src/tasks/closed-questions.ts';
+import { ClosedQuestions } from '../../src/tasks/input-requests.ts';
 import { readTaskOptions } from '../../src/tasks/task-options.ts';
 
 describe('the streams of all callers', () => {

@@ -3,7 +3,7 @@ import { TASK_PROGRESS } from '@batonjs/extensions/client';
 import type { AgentCard } from '@batonjs/protocol';
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import { progressNotifier } from '../../src/server/progress.ts';
+import { progressNotifier } from '../../src/server/to-mcp.ts';
 
 const of = { taskId: 't', contextId: 'c' };
 

@@ -4,7 +4,7 @@ import { type Agent, type AgentServer, completed, inputRequired, reply } from '@
 import type { Server } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { type McpOptions, toMcp } from '../../src/index.ts';
-import { capabilitiesOf, showsForms } from '../../src/tasks/capabilities.ts';
+import { capabilitiesOf, showsForms } from '../../src/tasks/task-options.ts';
 import { mcpClient, serveAgent, serveMcp, textOf, versions } from '../clients.ts';
 
 const skills = [{ id: 's', name: 'S', description: 'Does it', tags: [] }];

@@ -1,7 +1,7 @@
 import { A2AError } from '@batonjs/client';
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import { taskFailure } from '../../src/tasks/failure.ts';
+import { taskFailure } from '../../src/tasks/task-requests.ts';
 
 describe('the error of a request about a task', () => {
   const internal = new ProtocolError(-32_021, 'Missing');

@@ -1,8 +1,7 @@
 import type { Task } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
-import { ClosedQuestions } from '../../src/tasks/closed-questions.ts';
-import { detailedTask } from '../../src/tasks/detailed-task.ts';
-import { handleOf, readHandle } from '../../src/tasks/handle.ts';
+import { detailedTask, handleOf, readHandle } from '../../src/tasks/detailed-task.ts';
+import { ClosedQuestions } from '../../src/tasks/input-requests.ts';
 import { readTaskOptions } from '../../src/tasks/task-options.ts';
 
 const at = '2026-11-26T03:00:00.000Z';

@@ -1,8 +1,7 @@
 import type { Message, Task } from '@batonjs/protocol';
 import { expect, it } from 'vitest';
 import { declared, rawClient } from '../../../../test/kit/http/raw-mcp-client.ts';
-import { ClosedQuestions } from '../../src/tasks/closed-questions.ts';
-import { inputRequestsOf } from '../../src/tasks/input-requests.ts';
+import { ClosedQuestions, inputRequestsOf } from '../../src/tasks/input-requests.ts';
 import { closedGate, serveAgent, serveMcp } from '../clients.ts';
 
 const waiting = (state: string, ...parts: Message['parts']): Task => ({

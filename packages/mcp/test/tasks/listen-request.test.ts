@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readListen } from '../../src/tasks/listen-request.ts';
+import { readListen } from '../../src/tasks/task-subscription.ts';
 
 describe('a request to be told of tasks', () => {
   const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };

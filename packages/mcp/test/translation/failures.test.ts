@@ -2,7 +2,7 @@ import { A2AError, ClientError } from '@batonjs/client';
 import { SkillError } from '@batonjs/extensions/client';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import { describeFailure, failedResult, protocolError } from '../../src/translation/failures.ts';
+import { describeFailure, failedResult, protocolError } from '../../src/translation/results.ts';
 
 const { InvalidParams, InvalidRequest, InternalError } = ProtocolErrorCode;
 const issues = [

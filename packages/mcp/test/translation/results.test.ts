@@ -1,8 +1,7 @@
 import type { Artifact, Message, Part, Task, TaskState } from '@batonjs/protocol';
 import { failed } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { contentOf, contentOfArtifacts } from '../../src/translation/content.ts';
-import { resultOf, textResult } from '../../src/translation/results.ts';
+import { contentOf, contentOfArtifacts, resultOf, textResult } from '../../src/translation/results.ts';
 
 const uri = 'a2a:x';
 

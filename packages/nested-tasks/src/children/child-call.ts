@@ -10,12 +10,10 @@ import { FORM_INPUT, progressOf, TASK_ERROR, TASK_PROGRESS, TASK_TREE } from '@b
 import type { Task } from '@batonjs/protocol';
 import { type TaskUpdate, working } from '@batonjs/server';
 import { offers, type Target } from '../agents/agents.ts';
-import type { CallOptions } from '../call.ts';
-import type { CallScope } from '../call-scope.ts';
+import type { CallOptions, CallScope } from '../call.ts';
 import { hasEnded } from './child-record.ts';
-import { KnownChild } from './known-child.ts';
 import { firstMessage, passedOn } from './messages.ts';
-import { Questions } from './questions.ts';
+import { KnownChild, Questions } from './questions.ts';
 import { relayProgress } from './relay.ts';
 import { firstEvent, type SendSettings, type StartedStream, startChild } from './start-child.ts';
 

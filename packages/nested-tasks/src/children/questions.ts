@@ -2,12 +2,12 @@ import { isInterrupted, type MessageInput } from '@batonjs/client';
 import { askedIn } from '@batonjs/extensions/internals';
 import type { Message, Task, TaskState } from '@batonjs/protocol';
 import { sleep } from '@batonjs/protocol/timing';
-import { isIdempotent } from '../agents/agents.ts';
+import type { TaskUpdate } from '@batonjs/server';
+import { isIdempotent, type Target } from '../agents/agents.ts';
 import { reach } from '../agents/reach.ts';
-import type { CallOptions } from '../call.ts';
-import type { CallScope } from '../call-scope.ts';
+import type { CallOptions, CallScope } from '../call.ts';
 import { aborted } from './aborted.ts';
-import type { KnownChild } from './known-child.ts';
+import { type ChildRecord, childIn, derivedId } from './child-record.ts';
 import { answersAfter, answerTo, questionOf, toMessage } from './messages.ts';
 import { type SendSettings, type StartedStream, send } from './start-child.ts';
 
@@ -177,3 +177,50 @@ export class Questions {
 /** Whether the child got the message: an attempt that died sent it. */
 const hasMessage = ({ history }: Task, messageId: string): boolean =>
   history?.some((message) => message.messageId === messageId) ?? false;
+
+/** A child as its parent knows it, and writes it to its log. */
+export class KnownChild {
+  readonly name: string;
+  readonly target: Target;
+  record: ChildRecord;
+  taskId: string | undefined;
+  state: TaskState | undefined;
+  /** Whether an earlier attempt or turn wrote it. */
+  readonly isFromLog: boolean;
+  readonly #scope: CallScope;
+
+  constructor(scope: CallScope, name: string, target: Target) {
+    const known = childIn(scope.turn.children, name);
+    this.name = name;
+    this.target = target;
+    this.isFromLog = known !== undefined;
+    this.record = known?.record ?? { at: target.at, startedAt: Date.now() };
+    this.taskId = known?.taskId;
+    this.state = known?.state;
+    this.#scope = scope;
+  }
+
+  change(changes: Partial<ChildRecord>): void {
+    this.record = { ...this.record, ...changes };
+  }
+
+  /** Writes the child as it is known now, in one commit with an update of the task if there is one. */
+  save(update?: TaskUpdate): Promise<void> {
+    const { name, taskId, state, record, target } = this;
+    const agent = (target.client.card.name || 'Another agent').slice(0, 200);
+    const child = { name, agent, ...(taskId && { taskId }), ...(state && { state }), record };
+    return this.#scope.emit({ ...update, child } as TaskUpdate);
+  }
+
+  /** Reads the child from its agent. */
+  read(): Promise<Task> {
+    const { signal, limits } = this.#scope;
+    const read = () => this.target.client.getTask({ id: this.taskId! }, { signal });
+    return reach(read, { forMs: limits.unreachableMs, signal, repeatable: true });
+  }
+
+  /** An id that is derived from the task, the call and these texts. */
+  idOf(...texts: readonly string[]): string {
+    return derivedId(this.#scope.turn.taskId, this.name, ...texts);
+  }
+}

@@ -5,14 +5,12 @@ import { sleep } from '@batonjs/protocol/timing';
 import type { Logger, TaskUpdate, Turn } from '@batonjs/server';
 import type { Agents, Callee, Target } from '../agents/agents.ts';
 import { reach, Unreachable } from '../agents/reach.ts';
-import type { Call, CallOptions } from '../call.ts';
+import type { Call, CallLimits, CallOptions, CallScope } from '../call.ts';
 import { CallError } from '../call-error.ts';
-import type { CallLimits, CallScope } from '../call-scope.ts';
 import { cancelChildren } from '../children/cancel-children.ts';
 import { ChildCall } from '../children/child-call.ts';
 import { childIn, type RecordedChild } from '../children/child-record.ts';
 import { depthOf } from '../children/messages.ts';
-import { UpdateQueue } from './update-queue.ts';
 
 /** An update of the task was refused: no error of the other agent. */
 class Refused extends Error {
@@ -201,4 +199,46 @@ function toCallError(error: unknown, name: string): unknown {
   if (A2AError.is(error))
     return new CallError('REFUSED', name, `its agent refused it (${error.reason})`, error);
   return error;
+}
+
+/** An update that waits to be written. */
+export interface Waiting {
+  readonly update: TaskUpdate;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** The updates that calls want to write, in order, for the generator that yields them. */
+export class UpdateQueue {
+  readonly #waiting: Waiting[] = [];
+  #onPush: () => void = () => {};
+
+  /** Resolves when the update is in the log. Rejects when it is refused, and with the reason of `signal`. */
+  push(update: TaskUpdate, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const abort = () => settle(reject, signal.reason);
+      const settle = <T>(end: (value: T) => void, value: T) => {
+        signal.removeEventListener('abort', abort);
+        end(value);
+      };
+      signal.addEventListener('abort', abort);
+      this.#waiting.push({
+        update,
+        resolve: () => settle(resolve, undefined),
+        reject: (reason) => settle(reject, reason),
+      });
+      this.#onPush();
+    });
+  }
+
+  shift(): Waiting | undefined {
+    return this.#waiting.shift();
+  }
+
+  /** Calls `listener` at each push, and at once if updates wait. */
+  onPush(listener: () => void): void {
+    this.#onPush = listener;
+    if (this.#waiting.length > 0) listener();
+  }
 }

@@ -1,9 +1,7 @@
-import type { AgentCard, OAuthFlow, SecurityScheme } from '@batonjs/protocol';
+import type { AgentCard, OAuthFlow, SecurityRequirement, SecurityScheme } from '@batonjs/protocol';
 import { OAuthError } from '../oauth-error.ts';
 import type { OAuthClient } from '../options.ts';
-import type { CardEndpoints, Discovery } from '../servers/authorization-server.ts';
-import { checkAddress, shown } from '../servers/safe-address.ts';
-import type { Alternative } from './requirements.ts';
+import { type CardEndpoints, checkAddress, type Discovery, shown } from '../servers/authorization-server.ts';
 
 /** The flows that this package performs. The specification deprecates the others. */
 export type Flow = 'clientCredentials' | 'authorizationCode' | 'deviceCode';
@@ -33,7 +31,7 @@ export interface Access {
  * What token meets an alternative of the card; undefined if no scheme of it is about tokens. A request carries one token,
  * so several schemes must be of one client. Throws an `OAuthError` if no client of the options may get the token.
  */
-export function accessFor(
+function accessFor(
   alternative: Alternative,
   card: AgentCard,
   agent: string,
@@ -166,3 +164,89 @@ function checkOrigins(endpoints: CardEndpoints, origin: string): void {
       throw new OAuthError('NO_CLIENT', `The ${name} of the card, ${shown(url)}, is not at ${origin}`);
   }
 }
+
+/** The tokens with which a card's requirements can be met. */
+export interface Choice {
+  /** In the order of the card; those of the scheme that the agent named come first. */
+  readonly accesses: readonly Access[];
+  /** Whether callers may do without a token: by other schemes, such as an API key, or anonymously. */
+  readonly isOptional: boolean;
+  /** Whether the card lets anyone call without credentials. */
+  readonly isOpen: boolean;
+}
+
+/** What the choice depends on besides the card. */
+export interface ChoiceContext {
+  /** The origin of the agent. */
+  readonly agent: string;
+  readonly clients: ReadonlyMap<string, OAuthClient>;
+  /** Ids. */
+  readonly skills: readonly string[];
+  /** Whether the agent has refused a request. */
+  readonly isRefused: boolean;
+  /** The scheme that the refusal named. */
+  readonly realm?: string | undefined;
+}
+
+/**
+ * Finds the tokens that meet a card's requirements. Throws the `OAuthError` of the first requirement if no client of the
+ * options can meet any, and callers cannot do without a token.
+ */
+export function choose(card: AgentCard, { agent, clients, skills, isRefused, realm }: ChoiceContext): Choice {
+  const required = alternativesOf(card, skills);
+  const isOpen = required.length === 0 || required.some(({ size }) => size === 0);
+  const alternatives = required.length === 0 && isRefused ? schemesAlone(card) : required;
+  const accesses: Access[] = [];
+  let isOptional = isOpen;
+  let failure: unknown;
+  const add = (alternative: Alternative) => {
+    try {
+      const access = accessFor(alternative, card, agent, clients);
+      if (access) accesses.push(access);
+      else isOptional = true;
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      failure ??= error;
+    }
+  };
+  for (const alternative of alternatives) add(alternative);
+  // A skill may require a scheme that the card itself does not.
+  if (realm !== undefined && !accesses.some(({ scheme }) => scheme === realm)) add(new Map([[realm, []]]));
+  if (accesses.length === 0 && !isOptional && failure) throw failure;
+  accesses.sort((a, b) => Number(b.scheme === realm) - Number(a.scheme === realm));
+  return { accesses, isOptional, isOpen };
+}
+
+/** Schemes with the scopes of each, all of which one request must satisfy. */
+type Alternative = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * The alternatives that a card leaves to a caller of these skills: one of the card's and one of each skill's, together.
+ * Empty if the card requires nothing. Spec: §4.4.5, §4.5.
+ */
+function alternativesOf(card: AgentCard, skillIds: readonly string[]): readonly Alternative[] {
+  const chosen = card.skills?.filter(({ id }) => skillIds.includes(id)) ?? [];
+  const lists = [card.securityRequirements, ...chosen.map((skill) => skill.securityRequirements)]
+    .map((list) => list ?? [])
+    .filter(({ length }) => length > 0);
+  if (lists.length === 0) return [];
+  return lists
+    .map((list) => list.slice(0, maximumAlternatives).map(toAlternative))
+    .reduce((left, right) => left.flatMap((a) => right.map((b) => both(a, b))).slice(0, maximumAlternatives));
+}
+
+/** Every scheme of the card on its own: for cards that require nothing, whose agents ask for a token all the same. */
+const schemesAlone = ({ securitySchemes = {} }: AgentCard): readonly Alternative[] =>
+  Object.keys(securitySchemes).map((name) => new Map([[name, []]]));
+
+/** Cards come from strangers, and combinations multiply. */
+const maximumAlternatives = 64;
+
+const toAlternative = ({ schemes = {} }: SecurityRequirement): Alternative =>
+  new Map(Object.entries(schemes).map(([name, { list = [] } = {}]) => [name, list]));
+
+const both = (a: Alternative, b: Alternative): Alternative => {
+  const merged = new Map(a);
+  for (const [name, scopes] of b) merged.set(name, [...new Set([...(merged.get(name) ?? []), ...scopes])]);
+  return merged;
+};

@@ -14,8 +14,8 @@ import {
 import type { Flow } from '../card/access.ts';
 import { OAuthError } from '../oauth-error.ts';
 import type { Authorize, DeviceCode, OAuthOptions } from '../options.ts';
+import { checkAddress } from '../servers/authorization-server.ts';
 import { callOption } from '../servers/refusals.ts';
-import { checkAddress } from '../servers/safe-address.ts';
 
 /** The parameters of a request for a token, such as `scope` and `resource`. */
 export type TokenParameters = Readonly<Record<string, string>>;

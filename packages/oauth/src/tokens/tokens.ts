@@ -3,9 +3,8 @@ import type { Access } from '../card/access.ts';
 import { obtain, possibleFlow, refresh, type TokenParameters } from '../flows/obtain.ts';
 import { OAuthError } from '../oauth-error.ts';
 import type { OAuthOptions } from '../options.ts';
-import { type AuthorizationServers, authorizationServers } from '../servers/authorization-server.ts';
+import { type AuthorizationServers, authorizationServers, shown } from '../servers/authorization-server.ts';
 import { callOption, failureOf } from '../servers/refusals.ts';
-import { shown } from '../servers/safe-address.ts';
 import { isToken, memoryTokenStore, type StoredToken, type TokenStore } from './token-store.ts';
 
 /** A token for one agent, which it refused or not. */

@@ -1,7 +1,7 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { derivedTaskId } from '@batonjs/server/internals';
 import type { ListedTask, PushConfig, TaskName } from '@batonjs/store';
-import { cancelStored } from '../cancel-stored.ts';
+import { cancelStored } from '../erase-tasks.ts';
 import { forkStored, originOf } from '../fork-task.ts';
 import type { Source } from '../operated.ts';
 import type { BulkAction, BulkOutcome, BulkRequest } from './bulk.ts';

@@ -1,7 +1,7 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { allRecords, type Clock, newId, recordName } from '@batonjs/server/internals';
 import type { RecordStore, Scope } from '@batonjs/store';
-import { tried } from '../tried.ts';
+import { tried } from '../operated.ts';
 import type { BulkRequest } from './bulk.ts';
 import { type BulkCursor, firstCursor } from './bulk-cursor.ts';
 

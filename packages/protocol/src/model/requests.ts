@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { Message } from './messages.ts';
+import { Message, TaskState } from './messages.ts';
 import {
   anyText,
   bool,
@@ -16,7 +16,6 @@ import {
   unchecked,
   url,
 } from './proto-json.ts';
-import { TaskState } from './task-state.ts';
 
 const tenant = optionalId;
 const historyLength = int32(0).optional();

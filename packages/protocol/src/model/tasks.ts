@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Artifact, Message } from './messages.ts';
+import { Artifact, Message, TaskState } from './messages.ts';
 import {
   generation,
   message,
@@ -10,7 +10,6 @@ import {
   struct,
   timestamp,
 } from './proto-json.ts';
-import { TaskState } from './task-state.ts';
 
 /** The state of a task, with the agent's message about it. Spec: §4.1.2. */
 export const TaskStatus = message({

@@ -1,7 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
-import { Part } from '../../src/model/messages.ts';
-import { TaskState } from '../../src/model/task-state.ts';
+import { Part, TaskState } from '../../src/model/messages.ts';
 import { SendMessageResponse, StreamResponse, Task } from '../../src/model/tasks.ts';
 import { fieldViolations } from '../../src/parse-params.ts';
 

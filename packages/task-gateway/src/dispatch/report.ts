@@ -1,5 +1,5 @@
 import { isInterrupted, isTerminal, textOf } from '@batonjs/client';
-import { errorOf, progressOf } from '@batonjs/extensions/client';
+import { errorOf, formOf, progressOf } from '@batonjs/extensions/client';
 import type { Json, Task } from '@batonjs/protocol';
 import {
   authRequired,
@@ -11,9 +11,13 @@ import {
   type Turn,
   working,
 } from '@batonjs/server';
-import type { GatewayError } from '../tasks/gateway-task.ts';
-import { noteIn, noteMessage, type QuestionName } from '../tasks/note.ts';
-import { questionOf } from './question.ts';
+import {
+  type GatewayError,
+  type GatewayForm,
+  noteIn,
+  noteMessage,
+  type QuestionName,
+} from '../tasks/gateway-task.ts';
 import { madeBy, resultOf } from './result.ts';
 
 type Emit = Parameters<Parameters<typeof emitting>[0]>[0];
@@ -110,4 +114,28 @@ export class Report {
 function percentOf(task: Task): number | undefined {
   const { progress, total } = progressOf(task) ?? { progress: 0, total: 0 };
   return total > 0 ? Math.round((100 * progress) / total) : undefined;
+}
+
+/** The question that a task waits with at its agent. */
+export interface Question {
+  readonly form: GatewayForm;
+  /** The agent asked in words: its answer is text. */
+  readonly isPlain: boolean;
+}
+
+/** The question of a task that waits for an answer or an authorization. One in words becomes a form with one field. */
+export function questionOf({ id, status, ...task }: Task): Question {
+  const form = formOf({ id, ...task, status: { ...status, state: 'TASK_STATE_INPUT_REQUIRED' } });
+  if (form) return { form, isPlain: false };
+  const plain: GatewayForm = {
+    formId: status.message?.messageId || id,
+    title: textOf(status.message) || 'The agent asks',
+    schema: {
+      type: 'object',
+      properties: { text: { type: 'string' } },
+      required: ['text'],
+      additionalProperties: false,
+    },
+  };
+  return { form: plain, isPlain: true };
 }

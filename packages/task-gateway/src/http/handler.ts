@@ -2,12 +2,9 @@ import type { HttpReply } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import { isJsonType, mediaTypeOf } from '@batonjs/protocol/headers';
 import type { Authenticate, Caller, Handle, HttpExchange, Logger } from '@batonjs/server';
-import { readBody } from '@batonjs/server/adapter';
-import { GatewayRefusal, isFault, toWireError } from '../tasks/gateway-refusal.ts';
-import { type TaskService, taskNotFound } from '../tasks/task-service.ts';
-import { waitForUpdate } from '../tasks/wait-for-update.ts';
-import { callerOf } from './caller-of.ts';
-import { errorReply, jsonReply } from './json-reply.ts';
+import { callerOf as knownCaller, readBody } from '@batonjs/server/adapter';
+import { GatewayRefusal, isFault, toWireError, type WireError } from '../tasks/gateway-refusal.ts';
+import { type TaskService, taskNotFound, waitForUpdate } from '../tasks/task-service.ts';
 import {
   checkQuery,
   toFilter,
@@ -140,3 +137,27 @@ async function readJson(exchange: HttpExchange, { bodyBytes, logger }: HandlerSe
   // The caller is authenticated by now, so a long body needs no further question.
   return (await readBody(exchange, { options, logger, requestId: '', ask: async () => {} }))?.json();
 }
+
+/** Who sends a request. Throws as the `callerOf` of a server; all are one caller if the gateway does not ask. */
+export const callerOf = async (
+  request: Parameters<Authenticate>[0],
+  authenticate: Authenticate | undefined,
+): Promise<Caller> => (await knownCaller(request, authenticate)) ?? { scope: 'anyone' };
+
+export const errorReply = ({ status, code, message, headers }: WireError): HttpReply =>
+  jsonReply(status, { error: { code, message } }, headers);
+
+export const jsonReply = (
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): HttpReply => ({
+  status,
+  headers: {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  },
+  body: JSON.stringify(value),
+});

@@ -1,10 +1,9 @@
 import type { Json } from '@batonjs/protocol';
 import { isObject } from '@batonjs/protocol/json';
 import { GatewayRefusal } from '../tasks/gateway-refusal.ts';
-import { type GatewayStatus, statuses } from '../tasks/gateway-task.ts';
+import { type Assignment, type GatewayStatus, statuses } from '../tasks/gateway-task.ts';
 import { decodeCursor, type TaskFilter } from '../tasks/task-log.ts';
 import type { FormInput } from '../tasks/task-service.ts';
-import type { Assignment } from '../tasks/view.ts';
 
 const longestId = 256;
 /** The longest wait of a long poll, in seconds. */

@@ -2,8 +2,8 @@ import type { Json } from '@batonjs/protocol';
 import { isObject } from '@batonjs/protocol/json';
 import { members, toFormInput, toSequence, toSubmission, toTaskId } from '../http/task-request.ts';
 import { GatewayRefusal } from '../tasks/gateway-refusal.ts';
+import type { Assignment } from '../tasks/gateway-task.ts';
 import type { FormInput } from '../tasks/task-service.ts';
-import type { Assignment } from '../tasks/view.ts';
 
 /** What a client may send over a WebSocket. `requestId` comes back in the reply. */
 export type ClientFrame = { readonly requestId?: string } & (

@@ -4,12 +4,10 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { Caller, Logger } from '@batonjs/server';
 import type { RawData, WebSocket } from 'ws';
 import { GatewayRefusal, isFault, toWireError } from '../tasks/gateway-refusal.ts';
-import type { TaskProgressReport } from '../tasks/gateway-task.ts';
+import { isFinal, type TaskProgressReport, wordsOf } from '../tasks/gateway-task.ts';
 import type { TaskService } from '../tasks/task-service.ts';
-import { isFinal, wordsOf } from '../tasks/view.ts';
 import { type ClientFrame, requestIdIn, toFrame } from './frames.ts';
-import { type TaskWatch, updatesPerRead } from './task-watch.ts';
-import type { TaskWatches } from './task-watches.ts';
+import { type TaskWatch, type TaskWatches, updatesPerRead } from './task-watches.ts';
 
 /** Limits of one WebSocket. */
 export interface SocketLimits {

@@ -1,19 +1,21 @@
 import type { MessageReceived } from '@batonjs/lifecycle';
+import { sleep } from '@batonjs/protocol/timing';
 import { derivedTaskId, scopeOf } from '@batonjs/server/internals';
-import { foldLog, type Scope, type StoredFact } from '@batonjs/store';
-import type { GatewayStatus, GatewayTask, GatewayTransition } from './gateway-task.ts';
-import { noteIn } from './note.ts';
-import type { StoreReads } from './reading-store.ts';
+import { foldLog, type Scope, type StoredFact, StoreError, type TaskStore } from '@batonjs/store';
 import {
   type Assignment,
   assignmentIn,
+  type GatewayStatus,
+  type GatewayTask,
+  type GatewayTransition,
   isContinued,
+  noteIn,
   reportOf,
   shownStatus,
   statesOf,
   statusIn,
   transitionIn,
-} from './view.ts';
+} from './gateway-task.ts';
 
 /** Where the log of a task is in the store. */
 export interface TaskAddress {
@@ -176,4 +178,65 @@ export function decodeCursor(cursor: string): TaskFilter['after'] {
     // Falls through: a cursor is opaque, so any text may come.
   }
   return undefined;
+}
+
+/** What requests and WebSockets need of the store: changes are calls of the gateway's own agent server. */
+type StoreReads = Pick<TaskStore, 'load' | 'readFacts' | 'list' | 'subscribe'>;
+
+/** How long `close` waits for a store that does not answer, in milliseconds. */
+const longestMs = 5_000;
+
+/**
+ * The store as requests and WebSockets read it, until it is closed: the program closes its store as soon as the gateway
+ * is, and whatever still asked it then would fail.
+ */
+export class ReadingStore implements StoreReads {
+  readonly #store: TaskStore;
+  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #subscriptions = new Set<() => Promise<void>>();
+  #isClosed = false;
+
+  constructor(store: TaskStore) {
+    this.#store = store;
+  }
+
+  load: TaskStore['load'] = (...args) => this.#ask(() => this.#store.load(...args));
+  readFacts: TaskStore['readFacts'] = (...args) => this.#ask(() => this.#store.readFacts(...args));
+  list: TaskStore['list'] = (...args) => this.#ask(() => this.#store.list(...args));
+
+  subscribe: TaskStore['subscribe'] = (...args) =>
+    this.#ask(async () => {
+      const end = await this.#store.subscribe(...args);
+      const leave = () => {
+        this.#subscriptions.delete(leave);
+        return this.#track(async () => end());
+      };
+      if (this.#isClosed) await leave();
+      else this.#subscriptions.add(leave);
+      return leave;
+    });
+
+  /** Ends all subscriptions, and resolves when nothing asks the store any more. Later calls reject with `UNAVAILABLE`. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const leave of this.#subscriptions) leave().catch(() => {});
+    const over = new AbortController();
+    await Promise.race([sleep(longestMs, over.signal), Promise.allSettled(this.#underWay)]);
+    over.abort();
+  }
+
+  async #ask<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new StoreError('UNAVAILABLE', 'The gateway is closed');
+    return this.#track(call);
+  }
+
+  async #track<T>(call: () => Promise<T>): Promise<T> {
+    const asked = call();
+    this.#underWay.add(asked);
+    try {
+      return await asked;
+    } finally {
+      this.#underWay.delete(asked);
+    }
+  }
 }

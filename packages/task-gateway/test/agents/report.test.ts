@@ -3,7 +3,7 @@ import type { Message, Part, Task, TaskState } from '@batonjs/protocol';
 import type { TaskUpdate, Turn } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import { Report } from '../../src/dispatch/report.ts';
-import { type Note, noteIn, noteMessage } from '../../src/tasks/note.ts';
+import { type Note, noteIn, noteMessage } from '../../src/tasks/gateway-task.ts';
 
 /** A report, and what it wrote: state, text and note of each status. */
 function reporting({

@@ -5,11 +5,10 @@ import type { Json, Message, Part, Task, TaskState } from '@batonjs/protocol';
 import { IDEMPOTENCY } from '@batonjs/protocol/headers';
 import type { Turn } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { forwardAnswers } from '../../src/dispatch/forward-answers.ts';
 import type { Report } from '../../src/dispatch/report.ts';
 import type { Run } from '../../src/dispatch/run.ts';
-import { agentTaskOf, findTask, runAtAgent } from '../../src/dispatch/run-at-agent.ts';
-import { noteMessage } from '../../src/tasks/note.ts';
+import { agentTaskOf, findTask, forwardAnswers, runAtAgent } from '../../src/dispatch/run-at-agent.ts';
+import { noteMessage } from '../../src/tasks/gateway-task.ts';
 
 const text = (words: string): Part => ({ text: words });
 const said = (

@@ -1,7 +1,7 @@
 import { FACT_FORMAT, type Fact, type Head, headOf } from '@batonjs/lifecycle';
 import type { Json, Part, TaskState } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
-import { type Note, noteMessage } from '../../src/tasks/note.ts';
+import { type Note, noteMessage } from '../../src/tasks/gateway-task.ts';
 import type { TaskLog } from '../../src/tasks/task-log.ts';
 
 const common = { format: FACT_FORMAT, at: '2026-01-01T00:00:00.000Z' } as const;

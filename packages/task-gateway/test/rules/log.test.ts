@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { TaskLog } from '../../src/tasks/task-log.ts';
-import { waitForUpdate } from '../../src/tasks/wait-for-update.ts';
+import { waitForUpdate } from '../../src/tasks/task-service.ts';
 import { asking, continued, factsOf, writeTo } from './facts.ts';
 
 describe('a task in the log', () => {

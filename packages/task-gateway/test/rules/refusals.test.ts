@@ -2,8 +2,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { Caller } from '@batonjs/server';
 import { StoreError } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
-import { callerOf } from '../../src/http/caller-of.ts';
-import { errorReply, jsonReply } from '../../src/http/json-reply.ts';
+import { callerOf, errorReply, jsonReply } from '../../src/http/handler.ts';
 import { GatewayRefusal, isFault, toWireError } from '../../src/tasks/gateway-refusal.ts';
 
 describe('an error as clients see it', () => {

@@ -1,10 +1,18 @@
 import { FACT_FORMAT, type Fact } from '@batonjs/lifecycle';
 import type { Message, Part, Task, TaskState } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
-import { questionOf } from '../../src/dispatch/question.ts';
+import { questionOf } from '../../src/dispatch/report.ts';
 import { resultOf, resultOfMessage } from '../../src/dispatch/result.ts';
-import { noteIn, noteMessage } from '../../src/tasks/note.ts';
-import { assignmentIn, isFinal, reportOf, statesOf, statusIn, transitionIn } from '../../src/tasks/view.ts';
+import {
+  assignmentIn,
+  isFinal,
+  noteIn,
+  noteMessage,
+  reportOf,
+  statesOf,
+  statusIn,
+  transitionIn,
+} from '../../src/tasks/gateway-task.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const said = (...parts: Part[]): Message => ({ messageId: 'm', role: 'ROLE_AGENT', parts });

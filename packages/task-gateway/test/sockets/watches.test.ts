@@ -3,8 +3,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { eventually } from '../../../../test/kit/until.ts';
-import type { TaskWatch } from '../../src/sockets/task-watch.ts';
-import { TaskWatches } from '../../src/sockets/task-watches.ts';
+import { type TaskWatch, TaskWatches } from '../../src/sockets/task-watches.ts';
 import { TaskLog } from '../../src/tasks/task-log.ts';
 import { factsOf, writeTo } from '../rules/facts.ts';
 

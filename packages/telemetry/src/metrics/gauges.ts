@@ -1,7 +1,7 @@
 import type { ObservedProcess } from '@batonjs/server/adapter';
 import type { Attributes, BatchObservableResult, ObservableGauge } from '@opentelemetry/api';
 import { attributes } from '../names.ts';
-import type { UsedMeter } from './instruments.ts';
+import type { UsedMeter } from './registry.ts';
 
 /** A queue is measured at most once in this many milliseconds, however often gauges are read. */
 const measureEveryMs = 5_000;

@@ -2,8 +2,7 @@ import type { BatchObservableCallback, Meter, MetricOptions } from '@opentelemet
 import { expect, it } from 'vitest';
 import { writeMetrics } from '../../src/metrics/exposition.ts';
 import { Observed } from '../../src/metrics/gauges.ts';
-import { makeInstruments } from '../../src/metrics/instruments.ts';
-import { Registry } from '../../src/metrics/registry.ts';
+import { makeInstruments, Registry } from '../../src/metrics/registry.ts';
 
 /** A meter that notes what is made with it. */
 function notingMeter() {

@@ -2,7 +2,7 @@ import { telemetry } from '@batonjs/telemetry';
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { updatesIn } from '../../../server/src/base/hooks/telemetry.ts';
-import { linkTo } from '../../src/trace-context.ts';
+import { linkTo } from '../../src/with-trace.ts';
 import { observed } from '../observed.ts';
 
 const start = {

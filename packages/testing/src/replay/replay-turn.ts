@@ -7,7 +7,7 @@ import {
   type Turn,
   takenLater,
 } from '@batonjs/server/turns';
-import { type TurnGround, turnOn } from '../turn-on.ts';
+import { type TurnGround, turnOn } from '../run-turn.ts';
 import { type AttemptReplay, ReplayOver } from './attempt-replay.ts';
 import { storeAt, type TaskRecording } from './recording.ts';
 import { replaySteps } from './replay-steps.ts';

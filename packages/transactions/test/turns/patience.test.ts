@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { SqlSession } from '../../src/sql-session.ts';
+import { SqlSession } from '../../src/once.ts';
 import { sqliteFile } from '../sqlite-file.ts';
 
 it('does not lose its file to another process that writes after it has read', async () => {

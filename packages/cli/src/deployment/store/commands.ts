@@ -1,10 +1,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { addExample, addOutputFlags, type CommonOptions } from '../../flags/agent-flags.ts';
+import { addExample, addOutputFlags, type CommonOptions, toTexts } from '../../flags/agent-flags.ts';
 import { durationText, toDuration } from '../../flags/duration.ts';
-import { toTexts } from '../../flags/key-values.ts';
-import type { Run } from '../../run.ts';
-import type { RunContext } from '../../run-context.ts';
+import type { Run, RunContext } from '../../run-context.ts';
 import { callerText, openStore, storeText, withStore } from '../open-store.ts';
 import type { Counts } from './lines.ts';
 
