@@ -22,7 +22,7 @@ import {
   tables,
   textTables,
 } from '../../packages/store-postgres/src/database/schema.ts';
-import { layouts as redisLayouts } from '../../packages/store-redis/src/database/check-server.ts';
+import { layouts as redisLayouts } from '../../packages/store-redis/src/database/database.ts';
 import { schema, layouts as sqliteLayouts } from '../../packages/store-sqlite/src/sql/schema.ts';
 import { textSchema } from '../../packages/store-sqlite/src/sql/text-schema.ts';
 import { chunkAfter, headAt } from '../kit/task-logs.ts';

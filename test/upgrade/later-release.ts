@@ -8,7 +8,7 @@ type Changes = Readonly<Record<string, readonly Change[]>>;
 
 const sqlite = 'packages/store-sqlite/src/sql/schema.ts';
 const postgres = 'packages/store-postgres/src/database/schema.ts';
-const redis = 'packages/store-redis/src/database/check-server.ts';
+const redis = 'packages/store-redis/src/database/database.ts';
 const etcd = 'packages/store-etcd/src/layout/keys.ts';
 const columns = 'packages/store/src/adapter/sql-columns.ts';
 const places = 'packages/store-redis/src/rows/places.ts';
@@ -115,7 +115,7 @@ const releases = {
   next: {
     ...ofFacts,
     [columns]: [[lastAt, `${lastAt} ['latest_at', 'text?', ({ lastAt }) => lastAt],`]],
-    'packages/store-sqlite/src/sql/columns.ts': [["'last_at')", "'last_at', 'latest_at')"]],
+    'packages/store-sqlite/src/sql/database.ts': [["'last_at')", "'last_at', 'latest_at')"]],
     [sqlite]: [[layouts(900), layouts(901, sqlitesSteps[0])]],
     [postgres]: [[openLayouts, layouts(901, postgresSteps[0])]],
     [redis]: [[openLayouts, layouts(901, redisSteps[0])]],
@@ -138,7 +138,7 @@ const releases = {
       [lastAt, "['latest_at', 'text', ({ lastAt }) => lastAt],"],
       ['String(found.last_at)', 'String(found.latest_at)'],
     ],
-    'packages/store-sqlite/src/sql/columns.ts': [["'last_at')", "'latest_at')"]],
+    'packages/store-sqlite/src/sql/database.ts': [["'last_at')", "'latest_at')"]],
     [sqlite]: [[layouts(900), layouts(1000, ...sqlitesSteps)]],
     [postgres]: [[openLayouts, layouts(1000, ...postgresSteps)]],
     [redis]: [[openLayouts, layouts(1000, ...redisSteps)]],

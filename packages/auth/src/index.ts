@@ -1,6 +1,11 @@
-export { allOf, anyOf } from './callers/all-of.ts';
 export { type ApiKeyLocation, type ApiKeyOptions, apiKey } from './callers/api-key.ts';
-export type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './callers/authenticator.ts';
+export {
+  type AuthenticatedCaller,
+  type Authenticator,
+  allOf,
+  anyOf,
+  type CredentialedRequest,
+} from './callers/authenticator.ts';
 export { type BearerJwtOptions, bearerJwt } from './callers/bearer-jwt.ts';
 export { type SignCardOptions, signCard } from './cards/sign-card.ts';
 export {
@@ -10,7 +15,6 @@ export {
   type VerifiedCard,
   verifyCard,
 } from './cards/verify-card.ts';
-export { jwksHandler, publicKeys } from './keys/jwks-handler.ts';
-export type { KeySet, KeySetCaching } from './keys/key-set.ts';
+export { jwksHandler, type KeySet, type KeySetCaching, publicKeys } from './keys/key-set.ts';
 export { NOTIFICATION_JWT, type PushDelivery, type SignPushOptions, signPush } from './webhooks/sign-push.ts';
 export { type ReceivedPush, type VerifyPushOptions, verifyPush } from './webhooks/verify-push.ts';

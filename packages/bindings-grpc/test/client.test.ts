@@ -6,7 +6,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { completed, type Turn, type Updates, working } from '@batonjs/server';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { targetOf } from '../src/client/target.ts';
+import { targetOf } from '../src/client/grpc-client.ts';
 import { grpcClient } from '../src/index.ts';
 import { definitionOf } from '../src/wire/service-definition.ts';
 import { echo, serve } from './agent.ts';

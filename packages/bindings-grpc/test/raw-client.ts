@@ -1,7 +1,7 @@
 import type { OperationName } from '@batonjs/protocol/operations';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
-import { decodeDetails } from '../src/errors/rpc-status.ts';
+import { decodeDetails } from '../src/errors/wire-error.ts';
 import { a2aMethods } from '../src/wire/a2a-service.ts';
 import { decodeMessage } from '../src/wire/decode-message.ts';
 import { encodeMessage } from '../src/wire/encode-message.ts';

@@ -5,9 +5,10 @@ import { type DescField, ScalarType } from '@bufbuild/protobuf';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { targetOf } from '../src/client/target.ts';
-import { decodeDetails, encodeStatus } from '../src/errors/rpc-status.ts';
+import { targetOf } from '../src/client/grpc-client.ts';
 import {
+  decodeDetails,
+  encodeStatus,
   fromServiceError,
   toParamsError,
   toRequestError,

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type Confirmation, confirmedServer } from '../src/connection/authorization-server.ts';
 import { wireFetch } from '../src/connection/wire.ts';
 import { clockSkew, find } from '../src/deployment/finding.ts';
-import { CliError, usage } from '../src/errors/cli-error.ts';
-import { toFailure } from '../src/errors/envelope.ts';
+import { CliError, toFailure, usage } from '../src/errors/cli-error.ts';
 import { Output, ProgressLine, Redactor } from '../src/output/output.ts';
 import { describeFile, showCard, showEvent, showParts, showReply, showTask } from '../src/output/render.ts';
 

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { eventually } from '../../../test/kit/until.ts';
-import { taskLines } from '../src/output/task-lines.ts';
+import { taskLines } from '../src/commands/list.ts';
 import { manyCard, serveMany, serveSteps } from './agents.ts';
 import { cli, fieldOf } from './cli.ts';
 import { passOn, serveRpc, taskOf } from './rpc.ts';

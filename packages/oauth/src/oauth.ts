@@ -1,8 +1,14 @@
 import type { Credentials, CredentialsRequest } from '@batonjs/client';
 import type { AgentCard } from '@batonjs/protocol';
 import { remember } from '@batonjs/protocol/bounded-map';
+import {
+  allowInsecureRequests,
+  Configuration,
+  customFetch,
+  fetchProtectedResource,
+  WWWAuthenticateChallengeError,
+} from 'openid-client';
 import { type Access, checkScopeCount, checkScopes, choose } from './card/access.ts';
-import { bearerChallenges } from './card/challenge.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { OAuthClient, OAuthOptions } from './options.ts';
 import { insecure, isSafeAddress, shown } from './servers/authorization-server.ts';
@@ -170,3 +176,37 @@ function problemWith(url: string, isTrusted: boolean): OAuthError | undefined {
     `The card names ${shown(url)}, which gets no token: list its origin in \`trustedOrigins\` if it may have one`,
   );
 }
+
+/** What an agent says about a token that it refused. RFC 6750 §3. */
+export interface BearerChallenge {
+  /** With Baton's servers, the name of the security scheme in the card. */
+  readonly realm: string | undefined;
+  /** Such as `invalid_token` or `insufficient_scope`. */
+  readonly error: string | undefined;
+  readonly scopes: readonly string[];
+}
+
+/** The `Bearer` challenges of a `WWW-Authenticate` header; none if it is malformed or too long. */
+export async function bearerChallenges(header: string): Promise<readonly BearerChallenge[]> {
+  if (header === '' || header.length > maximumLength) return [];
+  const configuration = new Configuration({ issuer: 'http://localhost' }, 'none');
+  allowInsecureRequests(configuration);
+  // The library has a parser of challenges, which it offers only for the answer to a request.
+  configuration[customFetch] = async () =>
+    new Response(null, { status: 401, headers: { 'www-authenticate': header } });
+  try {
+    await fetchProtectedResource(configuration, 'none', new URL('http://localhost'), 'GET');
+    return [];
+  } catch (error) {
+    if (!(error instanceof WWWAuthenticateChallengeError)) return [];
+    return error.cause
+      .filter(({ scheme }) => scheme === 'bearer')
+      .map(({ parameters: { realm, error: code, scope = '' } }) => ({
+        realm,
+        error: code,
+        scopes: scope.split(' ').filter((name) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name)),
+      }));
+  }
+}
+
+const maximumLength = 8_192;

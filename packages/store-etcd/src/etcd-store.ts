@@ -1,14 +1,12 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
 import { completeOptions, createStore, type Rows, type Wanted } from '@batonjs/store/adapter';
-import { Cluster } from './cluster/cluster.ts';
+import { Cluster, WriteGroups } from './cluster/cluster.ts';
 import { Connections, type EtcdTls } from './cluster/connections.ts';
-import { WriteGroups } from './cluster/write-groups.ts';
 import { ClusterClock } from './layout/cluster-clock.ts';
 import { identityOf, type Keys, keysOf, unchanged } from './layout/keys.ts';
 import { everyTask, readFacts, readLog } from './logs/logs.ts';
 import { listTasks } from './logs/task-list.ts';
-import { Wakeups } from './notifications/wakeups.ts';
-import { Watches } from './notifications/watches.ts';
+import { Wakeups, Watches } from './notifications/watches.ts';
 import { Buckets } from './rows/buckets.ts';
 import { Changes, freeze, mustTakeWrites } from './rows/changes.ts';
 import { Reader } from './rows/reader.ts';

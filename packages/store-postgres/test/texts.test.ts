@@ -3,8 +3,8 @@ import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
-import { createSchema } from '../src/database/create-schema.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
+import { createSchema } from '../src/database/schema.ts';
 import { type PostgresStoreOptions, postgresStore } from '../src/index.ts';
 
 const server = await postgresForTests();

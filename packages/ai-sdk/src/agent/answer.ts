@@ -22,8 +22,7 @@ import { AI_SDK } from '../metadata.ts';
 import { failureFor, failureOf, ModelFailure } from './failures.ts';
 import { type ModelStream, type StreamedAgentOptions, toolUpdate } from './options.ts';
 import { PartReader, type Read } from './part-reader.ts';
-import type { PendingQuestions } from './pending-questions.ts';
-import { questionOf } from './questions.ts';
+import { type PendingQuestions, questionOf } from './questions.ts';
 
 /** What an answer needs besides its stream. */
 export interface AnswerSettings {

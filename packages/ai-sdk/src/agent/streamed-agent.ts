@@ -8,8 +8,7 @@ import { type HistoryOptions, historyOf } from '../history/task-messages.ts';
 import { toolQuestionsKey } from '../tool-questions.ts';
 import { Answer } from './answer.ts';
 import type { ModelStream, ModelTurn, StreamedAgentOptions } from './options.ts';
-import { PendingQuestions } from './pending-questions.ts';
-import { questionAgain } from './questions.ts';
+import { PendingQuestions, questionAgain } from './questions.ts';
 
 /**
  * An agent that answers with a stream of the AI SDK. Its text becomes an artifact, coalesced; a tool that needs approval,

@@ -12,8 +12,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { repetitions } from '../../../../test/kit/repetitions.ts';
-import { cardPayload } from '../../src/cards/card-payload.ts';
-import { cardShape, type Shape } from '../../src/cards/card-shape.ts';
+import { cardPayload, cardShape, type Shape } from '../../src/cards/card-payload.ts';
 import { bareCard, fullCard } from './sample-cards.ts';
 
 const specOf = (card: unknown) => JSON.parse(cardPayload(card).spec);

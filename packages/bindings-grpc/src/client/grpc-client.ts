@@ -1,5 +1,6 @@
 import type { Call, ClientTransport, ProtobufVersion, TransportRequest } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
+import { isLoopback } from '@batonjs/protocol/headers';
 import {
   type ChannelCredentials,
   type ChannelOptions,
@@ -14,7 +15,6 @@ import { a2aService, type Method, serviceOf } from '../wire/a2a-service.ts';
 import { decodeMessage } from '../wire/decode-message.ts';
 import { encodeMessage } from '../wire/encode-message.ts';
 import { takePosition } from '../wire/event-position.ts';
-import { targetOf } from './target.ts';
 
 /** What `grpcClient` takes. */
 export interface GrpcClientOptions {
@@ -177,4 +177,32 @@ function secure(tls: NonNullable<GrpcClientOptions['tls']> = {}): ChannelCredent
   const { ca, cert, key, rejectUnauthorized = true } = tls;
   const buffer = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
   return credentials.createSsl(buffer(ca), buffer(key), buffer(cert), { rejectUnauthorized });
+}
+
+/** Where a channel leads. */
+export interface Target {
+  /** `host:port`, as grpc-js takes it. */
+  readonly host: string;
+  readonly isSecure: boolean;
+}
+
+const pattern = /^(?:(grpcs?|https?):\/\/)?((?:\[[\da-f:.]+\]|[^\s:/?#@[\]]+)(?::\d{1,5})?)\/?$/i;
+
+/**
+ * The target that an address of a card names: `host:port`, or a URL of the schemes `grpc`, `http` (plaintext), `grpcs`
+ * and `https` (TLS). Without a scheme, loopback means plaintext, and any other host TLS. Undefined for other addresses,
+ * and for plaintext on other hosts unless `plaintext` allows it.
+ */
+export function targetOf(address: string, plaintext: boolean): Target | undefined {
+  const [, scheme, host] = pattern.exec(address) ?? [];
+  if (!host) return undefined;
+  const mayBePlain = plaintext || isLoopback(withoutPort(host));
+  const isSecure = scheme ? /s$/i.test(scheme) : !mayBePlain;
+  return isSecure || mayBePlain ? { host, isSecure } : undefined;
+}
+
+/** The colons of an IPv6 address stand in brackets. */
+function withoutPort(host: string): string {
+  const colon = host.lastIndexOf(':');
+  return colon > host.lastIndexOf(']') ? host.slice(0, colon) : host;
 }

@@ -4,7 +4,7 @@ import { isObject } from '@batonjs/protocol/json';
 import { isOperationName, type OperationName } from '@batonjs/protocol/operations';
 import { decodeParams, decodeResult, encodeParams, encodeResult } from '../http/operations.ts';
 import { V03 } from '../translation/agent-card.ts';
-import { nameOf, reasonNamed } from '../translation/error-names.ts';
+import { nameOf, reasonNamed } from '../translation/error.ts';
 import { fileBytesOf } from '../translation/part.ts';
 import { configName } from '../translation/push-config.ts';
 import { compact, type FileBytes, type Loose, type Way } from '../wire/codec.ts';

@@ -1,4 +1,4 @@
-import { type CallTarget, parseJson } from '@batonjs/bindings';
+import { type CallEvents, type CallTarget, parseJson } from '@batonjs/bindings';
 import { A2AError, invalidRequest } from '@batonjs/protocol/errors';
 import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { operations } from '@batonjs/protocol/operations';
@@ -10,7 +10,6 @@ import { closeCodes } from '../wire/close-code.ts';
 import { type Id, idAtStart, idIn, type RequestFrame, readRequest } from '../wire/request-frame.ts';
 import { Credentials } from './credentials.ts';
 import type { MessageCount } from './message-rate.ts';
-import { OpenCall } from './open-call.ts';
 import { SendQueue } from './send-queue.ts';
 
 /** Limits of one connection. */
@@ -217,5 +216,44 @@ export class Connection implements ServedSocket {
     this.#credentials.close();
     for (const call of this.#calls.values()) call.end();
     this.#frames.close();
+  }
+}
+
+/** A call that is under way on a connection. */
+class OpenCall {
+  readonly id: Id;
+  readonly isStream: boolean;
+  readonly #left = new AbortController();
+  #events: CallEvents | undefined;
+
+  constructor(id: Id, isStream: boolean) {
+    this.id = id;
+    this.isStream = isStream;
+  }
+
+  /** Aborted when the call is ended from outside. */
+  get signal(): AbortSignal {
+    return this.#left.signal;
+  }
+
+  get isOver(): boolean {
+    return this.#left.signal.aborted;
+  }
+
+  /** The events that answer the call. Closes them if the call is over. */
+  set events(events: CallEvents) {
+    this.#events = events;
+    if (this.isOver) events.close();
+  }
+
+  /** Ends the call before its answer. A task that it started goes on. */
+  end(): void {
+    this.#left.abort();
+    this.#events?.close();
+  }
+
+  /** Frees the events after the last one. */
+  finish(): void {
+    this.#events?.close();
   }
 }

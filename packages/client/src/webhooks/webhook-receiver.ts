@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ClientCompatibility, parseAnswer } from '@batonjs/bindings';
+import { remember } from '@batonjs/protocol/bounded-map';
 import { A2A_JSON, DELIVERY_ID, JSON_TYPE, mediaTypeOf } from '@batonjs/protocol/headers';
 import { guardHook } from '@batonjs/protocol/hooks';
 import { chunksOf, readText } from '@batonjs/protocol/json';
 import type { AgentEvent } from '../replies/agent-reply.ts';
 import { checkEvent } from '../replies/check-reply.ts';
 import { genuineDelivery, type WebhookDelivery, type WebhookSecrets } from './genuine-delivery.ts';
-import { type SeenDeliveries, seenDeliveries } from './seen-deliveries.ts';
 
-export { type SeenDeliveries, seenDeliveries, type WebhookDelivery, type WebhookSecrets };
+export type { WebhookDelivery, WebhookSecrets };
 
 /** Options of a receiver. At least one of `token`, `authentication` and `verify` is required. */
 export interface WebhookReceiverOptions extends WebhookSecrets {
@@ -141,4 +141,21 @@ function taskIdOf({ task, statusUpdate, artifactUpdate, message }: AgentEvent): 
   const members = [task, statusUpdate, artifactUpdate, message].filter(Boolean);
   const id: unknown = task?.id ?? statusUpdate?.taskId ?? artifactUpdate?.taskId ?? message?.taskId;
   return members.length === 1 && typeof id === 'string' && id !== '' ? id : undefined;
+}
+
+/** Remembers the ids of handled deliveries. Several receiving processes need an implementation that they share. */
+export interface SeenDeliveries {
+  has(id: string): boolean | Promise<boolean>;
+  add(id: string): void | Promise<void>;
+}
+
+/** Remembers the latest `limit` deliveries in the memory of this process. */
+export function seenDeliveries(limit = 10_000): SeenDeliveries {
+  const seen = new Map<string, true>();
+  return {
+    has: (id) => seen.has(id),
+    add(id) {
+      remember(seen, id, true, limit);
+    },
+  };
 }

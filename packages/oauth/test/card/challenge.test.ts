@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bearerChallenges } from '../../src/card/challenge.ts';
+import { bearerChallenges } from '../../src/oauth.ts';
 
 const bearer = (scope: string) => `Bearer realm="a", error="insufficient_scope", scope="${scope}"`;
 const found = (scopes: string[]) => [{ realm: 'a', error: 'insufficient_scope', scopes }];

@@ -11,11 +11,10 @@ import {
   type Wanted,
 } from '@batonjs/store/adapter';
 import { guessed } from '@batonjs/store/rules';
-import type { Cluster } from '../cluster/cluster.ts';
-import type { WriteGroups } from '../cluster/write-groups.ts';
+import type { Cluster, WriteGroups } from '../cluster/cluster.ts';
 import { unchanged } from '../layout/keys.ts';
 import { absent, type Database, type KnownTask, noWebhooks } from '../layout/known-task.ts';
-import type { Wakeups } from '../notifications/wakeups.ts';
+import type { Wakeups } from '../notifications/watches.ts';
 import type { Compare, RangeResponse } from '../wire/messages.ts';
 import type { Buckets } from './buckets.ts';
 import type { Reader } from './reader.ts';

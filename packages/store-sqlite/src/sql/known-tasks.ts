@@ -1,6 +1,5 @@
 import type { TaskName } from '@batonjs/store';
-import type { KeptTask } from './columns.ts';
-import type { Database, TransactionHook } from './database.ts';
+import type { Database, KeptTask, TransactionHook } from './database.ts';
 
 /** How many are known at most. They are read again after that. */
 const most = 1_024;

@@ -1,8 +1,7 @@
 import type { Layouts } from '@batonjs/store/adapter';
 import { askingStates } from '@batonjs/store/rules';
 import { sqlTaskColumns, sqlWebhookColumns } from '@batonjs/store/sql';
-import { definitionsOf, recordColumns } from './columns.ts';
-import type { Database } from './database.ts';
+import { type Database, definitionsOf, recordColumns } from './database.ts';
 
 /** The application id of files of this store: "Batn". */
 export const applicationId = 0x42_61_74_6e;

@@ -1,7 +1,6 @@
 import { changedRow, type RecordRow, type Replaced, type Wanted } from '@batonjs/store/adapter';
 import { recordOfSql } from '@batonjs/store/sql';
-import { namesOf, recordColumns, valuesOf } from '../sql/columns.ts';
-import type { Database } from '../sql/database.ts';
+import { type Database, namesOf, recordColumns, valuesOf } from '../sql/database.ts';
 
 /** Rows of the table `records`. Called inside the caller's transaction. */
 export class Records {

@@ -12,8 +12,7 @@ import {
 } from '@batonjs/store/adapter';
 import type { QueueCounts, WantedTask } from '@batonjs/store/rules';
 import { Changes } from '../notifications/changes.ts';
-import { type KeptTask, readColumns, toTask } from '../sql/columns.ts';
-import type { Database } from '../sql/database.ts';
+import { type Database, type KeptTask, readColumns, toTask } from '../sql/database.ts';
 import type { KnownTasks } from '../sql/known-tasks.ts';
 import { LongTexts, snapshotPieces } from '../sql/long-texts.ts';
 import { Counts } from './counts.ts';

@@ -3,6 +3,7 @@ import type { TaskRow } from '@batonjs/store/adapter';
 import { countedAs, isListedAlike, type RowPage, stateOf, termsOf } from '@batonjs/store/rules';
 import {
   areAlike,
+  type Database,
   type KeptTask,
   listColumns,
   logColumns,
@@ -11,8 +12,7 @@ import {
   toTask,
   turnColumns,
   valuesOf,
-} from '../sql/columns.ts';
-import type { Database } from '../sql/database.ts';
+} from '../sql/database.ts';
 import type { KnownTasks } from '../sql/known-tasks.ts';
 import type { Counts } from './counts.ts';
 

@@ -1,7 +1,6 @@
 import type { CallerRow, Found, Moment, QueueRow, Wanted } from '@batonjs/store/adapter';
 import { forgottenTurns } from '@batonjs/store/rules';
-import { type KeptTask, readColumns, toTask } from '../sql/columns.ts';
-import type { Database } from '../sql/database.ts';
+import { type Database, type KeptTask, readColumns, toTask } from '../sql/database.ts';
 import { asking } from '../sql/schema.ts';
 
 /** Finds the tasks that can be claimed. */

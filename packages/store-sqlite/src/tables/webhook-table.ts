@@ -1,8 +1,7 @@
 import { changedRow, type Replaced, type Wanted, type WebhookRow } from '@batonjs/store/adapter';
 import { readyBetween } from '@batonjs/store/rules';
 import { sqlWebhookColumns } from '@batonjs/store/sql';
-import { type KeptWebhook, namesOf, toWebhook, valuesOf } from '../sql/columns.ts';
-import type { Database } from '../sql/database.ts';
+import { type Database, type KeptWebhook, namesOf, toWebhook, valuesOf } from '../sql/database.ts';
 import type { TaskTable } from './task-table.ts';
 
 const mostCounted = 10_000;

@@ -2,7 +2,7 @@ import { frozenJson } from '@batonjs/lifecycle/internals';
 import type { Commit } from '../port/commit.ts';
 import type { Scope, TaskName } from '../port/lease.ts';
 import type { PushConfig, PushConfigStore } from '../port/push-config-store.ts';
-import { type Answer, whenAnswered } from '../port/rows.ts';
+import { type Answer, isPending, whenAnswered } from '../port/rows.ts';
 import { StoreError } from '../port/store-error.ts';
 import type { Erased, TaskPage, TaskQuery, TaskStore } from '../port/task-store.ts';
 import { takeStep } from '../rules/bucket.ts';
@@ -22,7 +22,6 @@ import {
   reviveStep,
   withWebhooks,
 } from '../rules/webhook.ts';
-import { OpenCalls } from './calls/open-calls.ts';
 import {
   changeEachPart,
   changeParts,
@@ -212,4 +211,50 @@ function prepareCommit<Json>(rows: Rows<Json>, commit: Commit): PreparedCommit<J
     snapshot: snapshot && { version: snapshot.version, json: rows.encode(snapshot) },
     encode: (fact) => rows.encode(fact),
   };
+}
+
+/** Counts the calls under way, and refuses new ones once the store is closed. */
+class OpenCalls {
+  readonly #name: string;
+  #inside = 0;
+  #isClosed = false;
+  #left: (() => void) | undefined;
+
+  readonly #leave = (): void => {
+    this.#inside--;
+    if (this.#inside === 0) this.#left?.();
+  };
+
+  /** `name`: that of the database, for errors. */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /**
+   * The outcome of a call. Rejects with what it throws, and with code `UNAVAILABLE` once closed. One that answers at once is
+   * not counted.
+   */
+  pass<T>(call: () => Answer<T>): Answer<T> {
+    if (this.#isClosed)
+      return Promise.reject(new StoreError('UNAVAILABLE', `The store ${this.#name} is closed`));
+    try {
+      const answer = call();
+      if (!isPending(answer)) return answer;
+      this.#inside++;
+      // A caller may look at the outcome later.
+      answer.then(this.#leave, this.#leave);
+      return answer;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Refuses new calls. Resolves when the last call has ended. Called once. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return new Promise((resolve) => {
+      this.#left = resolve;
+      if (this.#inside === 0) resolve();
+    });
+  }
 }

@@ -2,10 +2,14 @@ import type { Head } from '@batonjs/lifecycle';
 import type { TaskState } from '@batonjs/protocol';
 import type { Commit, Committed, StoredFact, StoredLog } from './commit.ts';
 import type { ClaimRequest, Lease, LeaseReading, Scope, TaskName } from './lease.ts';
-import type { QueueReading } from './queue-reading.ts';
-import type { Rate } from './rate.ts';
 import type { RecordStore } from './record-store.ts';
-import type { Answer, Transfer } from './rows.ts';
+import type { Answer, QueueReading, Transfer } from './rows.ts';
+
+/** How a bucket fills: it holds `burst` (a whole number, 1 or more), and gets one every `everyMs` (more than 0). */
+export interface Rate {
+  readonly burst: number;
+  readonly everyMs: number;
+}
 
 /** Which tasks of a scope are listed. All conditions must hold. `rules/list.ts` says what each means. */
 export interface TaskFilter {

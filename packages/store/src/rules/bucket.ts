@@ -1,4 +1,4 @@
-import type { Rate } from '../port/rate.ts';
+import type { Rate } from '../port/task-store.ts';
 import type { Step } from './change.ts';
 
 /** What became of a bucket from which one was asked for. */

@@ -9,7 +9,7 @@ import {
   isSameFact,
   type OrderedFact,
 } from './compare-facts.ts';
-import { beginsInterrupted, type RecordedAttempt } from './recorded-attempts.ts';
+import { beginsInterrupted, type RecordedAttempt } from './recording.ts';
 
 /** What the code does otherwise than the log says. */
 export type DifferenceKind =

@@ -14,10 +14,8 @@ import {
 import { runUpdates } from '../run-updates.ts';
 import { AttemptReplay, type ReplayDifference, ReplayOver } from './attempt-replay.ts';
 import { type Comparison, describeFact } from './compare-facts.ts';
-import { attemptsIn } from './recorded-attempts.ts';
-import type { TaskRecording } from './recording.ts';
-import { explainUnknown, stepName } from './replay-steps.ts';
-import { replayTurn } from './replay-turn.ts';
+import { attemptsIn, type TaskRecording } from './recording.ts';
+import { explainUnknown, replayTurn, stepName } from './replay-turn.ts';
 
 /** How a task is replayed. */
 export interface ReplayOptions {
