@@ -106,7 +106,7 @@ const additions: Readonly<Record<string, Addition>> = {
     ],
   },
   'a filter of lists in requests': {
-    file: 'packages/protocol/src/model/requests.ts',
+    file: 'packages/protocol/src/model/messages.ts',
     edit: [/^export const ListTasksRequest = message\(\{$/m, '$&\n  tag: optionalText,'],
     name: 'tag',
     places: [

@@ -8,7 +8,7 @@ import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { targetOf } from '../src/client/grpc-client.ts';
 import { grpcClient } from '../src/index.ts';
-import { definitionOf } from '../src/wire/service-definition.ts';
+import { definitionOf } from '../src/server/grpc-service.ts';
 import { echo, serve } from './agent.ts';
 
 const bindings = [grpcClient()];

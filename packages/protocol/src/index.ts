@@ -25,15 +25,6 @@ export {
 export type { Json, Struct } from './model/json.ts';
 export {
   Artifact,
-  Message,
-  Part,
-  type PartAttributes,
-  type PartContent,
-  Role,
-  TaskState,
-} from './model/messages.ts';
-export type { Oneof } from './model/proto-json.ts';
-export {
   AuthenticationInfo,
   CancelTaskRequest,
   CreateTaskPushNotificationConfigRequest,
@@ -43,11 +34,18 @@ export {
   GetTaskRequest,
   ListTaskPushNotificationConfigsRequest,
   ListTasksRequest,
+  Message,
+  Part,
+  type PartAttributes,
+  type PartContent,
+  Role,
   SendMessageConfiguration,
   SendMessageRequest,
   SubscribeToTaskRequest,
   TaskPushNotificationConfig,
-} from './model/requests.ts';
+  TaskState,
+} from './model/messages.ts';
+export type { Oneof } from './model/proto-json.ts';
 export { Empty, ListTaskPushNotificationConfigsResponse, ListTasksResponse } from './model/responses.ts';
 export {
   SendMessageResponse,

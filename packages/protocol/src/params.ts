@@ -10,7 +10,7 @@ import {
   ListTasksRequest,
   SendMessageRequest,
   SubscribeToTaskRequest,
-} from './model/requests.ts';
+} from './model/messages.ts';
 import type { OperationName } from './operation-table.ts';
 
 /** The request schema of every operation. Apart from the results, so that a server need not load the schemas of those. */

@@ -1,7 +1,6 @@
 import type { CallTarget, ProtobufVersion } from '@batonjs/bindings';
 import type { ServiceDefinition, UntypedHandleCall, UntypedServiceImplementation } from '@grpc/grpc-js';
 import { a2aService, type Service, serviceOf } from '../wire/a2a-service.ts';
-import { definitionOf } from '../wire/service-definition.ts';
 import { answerStream, answerUnary } from './answer-stream.ts';
 
 /** The two arguments of `addService` of a `grpc.Server`. */
@@ -30,4 +29,31 @@ export function implement(server: CallTarget, { name: service, version, methods 
     definition: definitionOf(service, methods),
     implementation: Object.fromEntries(handlers),
   };
+}
+
+/** Bytes go to and come from grpc-js as they are: a request that is no message gets an error of ours. */
+const toBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const asTheyAre = (bytes: Buffer): Buffer => bytes;
+
+/** The definition of a service whose handlers take and return bytes. */
+export function definitionOf(
+  service: string,
+  methods: readonly { readonly name: string; readonly isStream?: boolean }[],
+): ServiceDefinition {
+  return Object.fromEntries(
+    methods.map(({ name, isStream = false }) => [
+      name,
+      {
+        path: `/${service}/${name}`,
+        originalName: name,
+        requestStream: false,
+        responseStream: isStream,
+        requestSerialize: toBuffer,
+        requestDeserialize: asTheyAre,
+        responseSerialize: toBuffer,
+        responseDeserialize: asTheyAre,
+      },
+    ]),
+  );
 }

@@ -3,8 +3,7 @@ import { type ServerUnaryCall, type ServerWritableStream, type sendUnaryData, st
 import { decodeMessage } from '../wire/decode-message.ts';
 import { encodeMessage } from '../wire/encode-message.ts';
 import { messageTypes } from '../wire/message-types.ts';
-import { definitionOf } from '../wire/service-definition.ts';
-import type { GrpcService } from './grpc-service.ts';
+import { definitionOf, type GrpcService } from './grpc-service.ts';
 
 const types = messageTypes(
   { HealthCheckRequest: '1 service string', HealthCheckResponse: '1 status ServingStatus' },

@@ -22,8 +22,8 @@ import {
   reasonNamed,
   upError,
 } from '../translation/error.ts';
-import { identified } from '../translation/message.ts';
 import { fileBytesOf } from '../translation/part.ts';
+import { identified } from '../translation/task.ts';
 import type { FileBytes, Way } from '../wire/codec.ts';
 import type { ReportLoss } from '../wire/loss.ts';
 import { decodeParams, decodeResult, encodeParams, encodeResult, v03OperationOf } from './operations.ts';

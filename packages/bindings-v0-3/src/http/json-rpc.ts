@@ -17,7 +17,7 @@ import { isObject } from '@batonjs/protocol/json';
 import { isOperationName, type OperationName, operations } from '@batonjs/protocol/operations';
 import { V03 } from '../translation/agent-card.ts';
 import { downError, errorDataFor, errorIn, upError } from '../translation/error.ts';
-import { identified } from '../translation/message.ts';
+import { identified } from '../translation/task.ts';
 import type { ReportLoss } from '../wire/loss.ts';
 import { decodeParams, decodeResult, encodeParams, encodeResult } from './operations.ts';
 

@@ -6,10 +6,9 @@ import type { Loss, ReportLoss } from '../wire/loss.ts';
 import type { V03Error, V03Event, V03SendParams } from '../wire/objects.ts';
 import { card } from './agent-card.ts';
 import { downError, upError } from './error.ts';
-import { artifact, message } from './message.ts';
 import { part } from './part.ts';
 import { pushConfig, taskPushConfig } from './push-config.ts';
-import { artifactUpdate, status, statusUpdate, task } from './task.ts';
+import { artifact, artifactUpdate, message, status, statusUpdate, task } from './task.ts';
 
 type V03Configuration = NonNullable<V03SendParams['configuration']>;
 

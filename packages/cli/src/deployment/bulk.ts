@@ -4,11 +4,11 @@ import { usage } from '../errors/cli-error.ts';
 import { addExample, toRate, toTexts } from '../flags/agent-flags.ts';
 import { addFilterFlags, type FilterFlags } from '../flags/filter-flags.ts';
 import type { Run, RunContext } from '../run-context.ts';
-import { type ScopeFlags, withStore } from './open-store.ts';
+import { callerOf, type ScopeFlags, withStore } from './open-store.ts';
 import { mayChange, operator, yesFlag } from './operator.ts';
 
 /** Flags of a command over many tasks. */
-export interface BulkFlags extends ScopeFlags, FilterFlags {
+interface BulkFlags extends ScopeFlags, FilterFlags {
   readonly all?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
@@ -20,7 +20,7 @@ export interface BulkFlags extends ScopeFlags, FilterFlags {
 }
 
 /** Adds the flags that say which tasks, and how fast. */
-export const addBulkFlags = (command: Command): Command =>
+const addBulkFlags = (command: Command): Command =>
   addFilterFlags(
     command.option(
       '--caller <name>',
@@ -62,7 +62,7 @@ export function addBulk(tasks: Command, run: Run): void {
 }
 
 /** Does one thing to the tasks that the flags name, and says how far it is. */
-export async function runBulk(action: BulkAction, context: RunContext<BulkFlags>): Promise<void> {
+async function runBulk(action: BulkAction, context: RunContext<BulkFlags>): Promise<void> {
   const { options, output, io } = context;
   const { agent, tenant, caller = [''], dryRun, rate, resume } = options;
   const request = resume === undefined ? requestOf(action, options) : undefined;
@@ -120,7 +120,7 @@ function requestOf(action: BulkAction, { since, label, state, from, ...flags }: 
 }
 
 /** The point of a log that a user wrote: its position, or the name of a step. */
-export const pointOf = (from: string): string | number => (/^\d+$/.test(from) ? Number(from) : from);
+const pointOf = (from: string): string | number => (/^\d+$/.test(from) ? Number(from) : from);
 
 function conclude(
   { id, action, total, done, skipped, failed, isOver }: BulkProgress,
@@ -152,4 +152,52 @@ async function listRuns(context: RunContext<ScopeFlags>): Promise<void> {
     ['Done', `${done}${isOver ? '' : ', not over'}`] as const,
   ]);
   context.output.result({ runs }, [...fields, ['Runs', runs.length]]);
+}
+
+/** Flags that say what a fork begins with. */
+interface ForkFlags extends BulkFlags {
+  readonly from: string;
+  readonly message?: string;
+  readonly setLabel?: readonly string[];
+}
+
+/** Adds `fork` to a command that has the flags of a store. */
+export function addFork(tasks: Command, run: Run): void {
+  const command = tasks
+    .command('fork')
+    .description('make a task that goes on from a point of another one, which stays as it is; or of many')
+    .argument('[task-id]', 'the task; without it, those that the flags say')
+    .option('--from <point>', 'start, the name of a step, or a position of its log', 'start')
+    .option('--message <text>', 'from the start: what it says instead; otherwise: the next message')
+    .option(
+      '--set-label <label>',
+      'a label of the new task in place of the old ones; may be repeated',
+      toTexts,
+    );
+  addExample(
+    addBulkFlags(command),
+    'tasks --store sqlite:.data/expense.db --agent expense fork 3f2a --from pay',
+  ).action(run<ForkFlags>(forkTask));
+}
+
+async function forkTask(context: RunContext<ForkFlags>, taskId?: string): Promise<void> {
+  const { options } = context;
+  if (taskId === undefined) {
+    if (options.message !== undefined || options.setLabel)
+      throw usage('--message and --set-label are for the fork of one task');
+    return runBulk('fork', context);
+  }
+  const { state, code, label, skill, contextId, since, all, resume, dryRun, rate } = options;
+  const ofMany = [state, code, label, skill, contextId, since, all, resume, dryRun, rate];
+  if (ofMany.some((flag) => flag !== undefined))
+    throw usage('A task and flags that say which tasks contradict each other');
+  const { agent: name, tenant, from, message, setLabel, by = operator() } = options;
+  const { forkTask: fork } = await import('@batonjs/operator');
+  const caller = callerOf(options);
+  const asked = { caller, tenant, from: pointOf(from), by, message, labels: setLabel };
+  const id = await withStore(context, (store) => fork({ store, name }, taskId, asked));
+  context.output.result({ taskId: id, from: taskId }, [
+    ['Task ID', id],
+    ['Fork of', taskId],
+  ]);
 }

@@ -6,8 +6,8 @@ import {
   SERVER_INFO_META_KEY,
   SUBSCRIPTION_ID_META_KEY,
 } from '@modelcontextprotocol/server';
+import { type ListenRequest, notifyOfTasks, readListen } from '../server/task-methods.ts';
 import { errorOf, type TaskRequests, taskFailure } from '../tasks/task-requests.ts';
-import { type ListenRequest, notifyOfTasks, readListen } from '../tasks/task-subscription.ts';
 
 /** How many streams there are at once, of all callers and of one. */
 const most = { all: 1_024, ofCaller: 128 };

@@ -9,9 +9,9 @@ import {
   type TransportSendOptions,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { type ListenRequest, notifyOfTasks, readListen } from '../server/task-methods.ts';
 import { type McpOptions, mcpOptions, serverFactory } from '../server/to-mcp.ts';
 import { errorOf, type TaskRequests, taskFailure } from '../tasks/task-requests.ts';
-import { type ListenRequest, notifyOfTasks, readListen } from '../tasks/task-subscription.ts';
 
 /** Options of `serveMcpStdio`. */
 export interface McpStdioOptions extends McpOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readListen } from '../../src/tasks/task-subscription.ts';
+import { readListen } from '../../src/server/task-methods.ts';
 
 describe('a request to be told of tasks', () => {
   const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };

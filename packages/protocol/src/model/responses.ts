@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { TaskPushNotificationConfig } from './messages.ts';
 import { int32, message, optionalText } from './proto-json.ts';
-import { TaskPushNotificationConfig } from './requests.ts';
 import { Task } from './tasks.ts';
 
 /** One page of tasks. The last has an empty `nextPageToken`; `totalSize` counts the tasks of all pages. Spec: §3.1.4. */

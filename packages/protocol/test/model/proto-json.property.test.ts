@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SendMessageRequest } from '../../src/model/requests.ts';
+import { SendMessageRequest } from '../../src/model/messages.ts';
 import { StreamResponse } from '../../src/model/tasks.ts';
 import { parseParams } from '../../src/parse-params.ts';
 import { sendMessageRequest, spellLoosely, streamResponse } from '../arbitraries.ts';

@@ -10,13 +10,12 @@ import { followChecks } from './notifications/follow.ts';
 import { subscribeChecks } from './notifications/subscribe.ts';
 import { onceChecks, openAppendChecks } from './open-append.ts';
 import { propertyChecks } from './properties.ts';
-import { raceChecks } from './races.ts';
 import { loadChecks, readFactsChecks } from './read.ts';
 import { recordChecks } from './records.ts';
 import { scheduleChecks } from './schedules/schedule.ts';
 import { transferChecks } from './transfer.ts';
 import { claimChecks, claimOrderChecks } from './turns/claim.ts';
-import { leaseChecks, renewChecks } from './turns/lease.ts';
+import { leaseChecks, raceChecks, renewChecks } from './turns/lease.ts';
 import { measureChecks, waitingChecks } from './turns/measure.ts';
 import { pinnedChecks } from './turns/pinned.ts';
 

@@ -8,12 +8,11 @@ import type {
   Wanted,
   WebhookRow,
 } from '@batonjs/store/adapter';
-import { byName, contextOf, type WaitingCaller } from '@batonjs/store/rules';
+import { askingStates, byName, contextOf, postponed, type WaitingCaller } from '@batonjs/store/rules';
 import { groupsOf, listOf, type RedisReply } from '../connection/driver.ts';
 import { type Database, vital } from '../database/database.ts';
 import { type Shard, taskName } from '../database/shards.ts';
 import { find as source } from '../lua/find.ts';
-import { countsSearch, type Question, type Search } from './counts.ts';
 
 const findScript = vital(source);
 
@@ -225,3 +224,45 @@ const toCaller = ([scope = '', firstAt, turn]: readonly string[]): WaitingCaller
   firstAt: Number(firstAt),
   turn: Number(turn),
 });
+
+/** The kind of its answer, then a command. */
+type Question = readonly [kind: 'tasks' | 'hooks' | 'records' | '-', ...words: string[]];
+
+/** Questions, and what their answers tell. */
+interface Search {
+  readonly questions: readonly Question[];
+  readonly found: (replies: readonly (RedisReply | undefined)[]) => Partial<Found>;
+}
+
+/** Counts what lies in a queue, each by the length of a sorted set. */
+function countsSearch(queue: string): Search {
+  const asked = askingStates.map((state) => `asked:${queue}\0${state}`);
+  return {
+    questions: [
+      ...[`later:${queue}`, `deliver:${queue}`, `dead:${queue}`, ...asked].map(
+        (key) => ['-', 'ZCARD', key] as const,
+      ),
+      ...asked.map((key) => ['-', 'ZRANGE', key, '0', '0', 'WITHSCORES'] as const),
+    ],
+    found: ([later, undelivered, dead, ...replies]) => ({
+      counts: {
+        tasks: {
+          [postponed]: Number(later),
+          ...Object.fromEntries(askingStates.map((state, n) => [state, Number(replies[n])])),
+        },
+        askedAt: earliest(replies.slice(askingStates.length)),
+        undelivered: Number(undelivered),
+        dead: Number(dead),
+      },
+    }),
+  };
+}
+
+/** The smallest of the first scores; undefined without any. */
+function earliest(firsts: readonly (RedisReply | undefined)[]): number | undefined {
+  const times = firsts.flatMap((first) => {
+    const [, score] = listOf(first);
+    return score === undefined || score === null ? [] : [Number(score)];
+  });
+  return times.length === 0 ? undefined : Math.min(...times);
+}

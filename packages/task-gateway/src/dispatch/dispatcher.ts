@@ -7,8 +7,7 @@ import { type Agent, emitting, type Logger, type Turn } from '@batonjs/server';
 import { assignmentIn, type GatewayError } from '../tasks/gateway-task.ts';
 import { Report } from './report.ts';
 import { resultOfMessage } from './result.ts';
-import type { Run } from './run.ts';
-import { agentTaskOf, findTask, runAtAgent, UnknownOutcome } from './run-at-agent.ts';
+import { agentTaskOf, findTask, type Run, runAtAgent, UnknownOutcome } from './run-at-agent.ts';
 import { checkedSkill, hasSkill, type Target, type Targets } from './targets.ts';
 
 /** What dispatching needs to know. */

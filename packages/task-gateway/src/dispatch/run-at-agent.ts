@@ -7,12 +7,13 @@ import {
   isTerminal,
   type TaskStream,
 } from '@batonjs/client';
+import { FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from '@batonjs/extensions/client';
 import { derivedId, isIdempotent, reach } from '@batonjs/nested-tasks/internals';
 import type { Json, Message, Struct, Task } from '@batonjs/protocol';
 import type { Turn } from '@batonjs/server';
 import { noteIn } from '../tasks/gateway-task.ts';
-import { questionOf } from './report.ts';
-import { optionsOf, type Run } from './run.ts';
+import { questionOf, type Report } from './report.ts';
+import type { Target } from './targets.ts';
 
 /** Whether the agent received the message of an attempt that died is not known, and must not be tried twice. */
 export class UnknownOutcome extends Error {
@@ -204,3 +205,19 @@ function answerTo(task: Task, { parts }: Message) {
   if (form.formId !== formId) return undefined;
   return answer(task, isPlain ? String(Object(values).text ?? '') : (values ?? {}));
 }
+
+/** One turn of a task of the gateway, at its agent. */
+export interface Run {
+  readonly target: Target;
+  readonly turn: Turn;
+  readonly report: Report;
+  /** How long an agent may be out of reach, in milliseconds. */
+  readonly unreachableMs: number;
+}
+
+/** The options of every call of the agent: those extensions are active that it offers and the gateway reads. */
+const optionsOf = ({ target: { agent }, turn, unreachableMs }: Run) => {
+  const offered = new Set(agent.card.capabilities?.extensions?.map(({ uri }) => uri));
+  const extensions = [TYPED_SKILLS, FORM_INPUT, TASK_PROGRESS, TASK_ERROR].filter((uri) => offered.has(uri));
+  return { signal: turn.signal, followForMs: unreachableMs, extensions };
+};

@@ -6,8 +6,13 @@ import { IDEMPOTENCY } from '@batonjs/protocol/headers';
 import type { Turn } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/dispatch/report.ts';
-import type { Run } from '../../src/dispatch/run.ts';
-import { agentTaskOf, findTask, forwardAnswers, runAtAgent } from '../../src/dispatch/run-at-agent.ts';
+import {
+  agentTaskOf,
+  findTask,
+  forwardAnswers,
+  type Run,
+  runAtAgent,
+} from '../../src/dispatch/run-at-agent.ts';
 import { noteMessage } from '../../src/tasks/gateway-task.ts';
 
 const text = (words: string): Part => ({ text: words });
