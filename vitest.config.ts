@@ -60,7 +60,10 @@ const long = [
  * over HTTP: 4,300 bytes with modules of Vite, 11,700 with those of Node.js. These are of Vitest's workers, and not of what
  * users run: in a process of Node.js without Vitest, with sources and with `dist` alike, it is 1,200.
  */
-const throughVite = ['packages/react/test/hooks.test.ts', 'packages/server-node/test/die-young.test.ts'];
+const throughVite = [
+  'packages/react/test/{chat,hooks}.test.ts',
+  'packages/server-node/test/die-young.test.ts',
+];
 
 /**
  * Node.js loads the sources itself, types stripped, as it does in the processes that tests start: they share what is compiled.

@@ -42,9 +42,10 @@ type Exports = Readonly<Record<string, string | Readonly<Record<string, string>>
 function entriesOf(folder: string, name: string, exports: Exports): Entry[] {
   return Object.entries(exports).flatMap(([subpath, target]) => {
     const specifier = name + subpath.slice(1);
-    if (typeof target === 'string' || inner.test(specifier)) return [];
+    const source = typeof target === 'string' ? undefined : target['@batonjs/source'];
+    if (source === undefined || inner.test(specifier)) return [];
     const page = `${folder}/${subpath === '.' ? 'api' : subpath.slice(2)}`;
-    return [{ specifier, page, source: join('packages', folder, target['@batonjs/source'] ?? '') }];
+    return [{ specifier, page, source: join('packages', folder, source) }];
   });
 }
 

@@ -77,9 +77,10 @@ function resolve(from: string, specifier: string): string {
   return entry.path;
 }
 
-/** The entries of a package: the specifier under which each is imported, and its source. */
+/** The entries of a package: the specifier under which each is imported, and its source. Style sheets have no names. */
 export function entriesOf({ folder, manifest }: Workspace): { name: string; path: string }[] {
-  return Object.entries(manifest.exports ?? {}).map(([subpath, target]) => ({
+  const entries = Object.entries(manifest.exports ?? {}).filter(([subpath]) => !subpath.endsWith('.css'));
+  return entries.map(([subpath, target]) => ({
     name: manifest.name + subpath.slice(1),
     path: join(root, folder, typeof target === 'string' ? target : (target['@batonjs/source'] ?? '')),
   }));

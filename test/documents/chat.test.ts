@@ -53,7 +53,7 @@ describe.skipIf(!executablePath)('the page "A chat in ten minutes"', { timeout: 
     const given = ['my-chat', '--template', 'chat', '--store', 'sqlite'];
     await execute(node, [create, ...given], { cwd: folder });
     install();
-    const shown = readFileSync(join(project, 'page/chat.tsx'), 'utf8');
+    const shown = readFileSync(join(project, 'page/main.tsx'), 'utf8');
     expect(codeBlocks('docs/start/chat.md', 'tsx')).toEqual([shown]);
     const sources = { ...process.env, NODE_OPTIONS: '--conditions=@batonjs/source' };
     // The packages of this repository are not built: the page is made of their sources.
@@ -87,18 +87,19 @@ describe.skipIf(!executablePath)('the page "A chat in ten minutes"', { timeout: 
       await page.getByRole('textbox', { name: 'Message' }).fill(text);
       await page.getByRole('button', { name: 'Send' }).click();
     };
+    await page.getByRole('heading', { name: 'My Chat' }).first().waitFor();
     await send('Hello');
-    await page.getByText('You said: Hello').waitFor();
+    await page.getByText('You said: Hello').first().waitFor();
     await page.waitForFunction(() => location.hash.length > 1);
     await page.reload();
-    await page.getByText('You said: Hello').waitFor();
+    await page.locator('article').getByText('You said: Hello').waitFor();
     server!.signal('SIGKILL');
     expect(await server!.ended).toBe('SIGKILL');
-    await page.getByRole('status').waitFor();
+    await page.getByText('Connection lost').waitFor();
     await send('Are you there?');
-    await page.getByText('(sending)').waitFor();
+    await page.locator('[data-state=sending]').waitFor();
     await start();
-    await page.getByText('You said: Are you there?').waitFor();
+    await page.locator('article').getByText('You said: Are you there?').waitFor();
     expect(await page.locator('article').count()).toBe(2);
   });
 });

@@ -254,10 +254,12 @@ describe('a published manifest', () => {
 
 describe('entries', () => {
   const entries = members.flatMap(({ folder, manifest }) =>
-    Object.entries(manifest.exports ?? {}).map(([subpath, target]) => ({
-      entry: posix.join(folder, subpath),
-      path: posix.join(folder, typeof target === 'string' ? target : (target['@batonjs/source'] ?? '')),
-    })),
+    Object.entries(manifest.exports ?? {})
+      .filter(([subpath]) => !subpath.endsWith('.css'))
+      .map(([subpath, target]) => ({
+        entry: posix.join(folder, subpath),
+        path: posix.join(folder, typeof target === 'string' ? target : (target['@batonjs/source'] ?? '')),
+      })),
   );
 
   it.each(entries)('$entry names every export it has', ({ path }) => {

@@ -19,9 +19,9 @@ const sourceOf = (target: string | Record<string, string>): string =>
   /^\.\/src\/(.+)\.ts$/.exec(typeof target === 'string' ? target : (target['@batonjs/source'] ?? ''))?.[1] ??
   '';
 
-/** What others import; a manifest that is exported as it stands is no source. */
+/** What others import; a manifest or a style sheet that is exported as it stands is no source. */
 const entriesOf = ({ exports = {} }: (typeof packages)[number]['manifest']) =>
-  Object.entries(exports).filter(([subpath]) => subpath !== './package.json');
+  Object.entries(exports).filter(([subpath]) => !/\.(json|css)$/.test(subpath));
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
@@ -115,7 +115,8 @@ describe.each(packages)('$manifest.name', ({ folder, manifest }) => {
   it('is published as ES modules, under Apache-2.0, without its sources', () => {
     expect(manifest).toMatchObject({
       type: 'module',
-      sideEffects: false,
+      // Bundlers would leave out a style sheet without effects.
+      sideEffects: expect.toSatisfy((effects) => effects === false || `${effects}` === '*.css'),
       license: 'Apache-2.0',
       files: expect.toSatisfy((names: string[]) => names.includes('CHANGELOG.md') && !names.includes('src')),
       publishConfig: { access: 'public' },

@@ -6,6 +6,7 @@ import {
   type CardInput,
   completed,
   data,
+  failed,
   file,
   inputRequired,
   type TaskUpdate,
@@ -17,7 +18,8 @@ import {
 /** The card of the agent of the chat. */
 export const chatCard: CardInput = {
   name: 'Chat',
-  description: 'Tells stories, shows the weather, draws, and asks before it deletes. No model is needed.',
+  description:
+    'A scripted agent, without a model: it tells a story, shows the weather, draws, and asks before it deletes.',
   skills: [
     {
       id: 'chat',
@@ -25,6 +27,7 @@ export const chatCard: CardInput = {
       description: 'Answers in a chat.',
       tags: ['chat', 'steps', 'restart'],
       examples: ['Tell me a story', 'How is the weather?', 'Draw a boat', 'Delete the draft'],
+      inputModes: ['text/plain', 'image/*'],
     },
   ],
 };
@@ -57,6 +60,7 @@ export const chatAgent = ({
     if (/delete/i.test(asked)) return yield* deleteDraft(turn);
     if (/weather/i.test(asked)) return yield* showWeather();
     if (/draw/i.test(asked)) return yield* draw();
+    if (/fail/i.test(asked)) return yield failed('The printer is out of paper. Fill it, and try again.');
     const [, count] = /chunks (\d+)/.exec(asked) ?? [];
     if (count) return yield* writeChunks(Math.min(Number(count), 20_000));
     yield* writeStory(turn, pause);
@@ -106,9 +110,23 @@ const shown = (content: object): TaskUpdate =>
 async function* showWeather(): Updates {
   yield shown({ ...call, state: 'called' });
   yield shown({ ...call, state: 'done', output: { degrees: 7, sky: 'clear' } });
-  yield artifact('answer', 'It is 7 degrees in Oulu, and the sky is clear.');
+  yield artifact('answer', forecast);
   yield completed();
 }
+
+const forecast = `It is **7 degrees** in Oulu, and the sky is clear.
+
+| Day | Degrees | Sky |
+| --- | ---: | --- |
+| Monday | 7 | clear |
+| Tuesday | 5 | rain, later sun |
+
+As code, for [your own page](https://example.com/weather):
+
+\`\`\`ts
+const weather = { place: 'Oulu', degrees: 7, sky: 'clear' };
+\`\`\`
+`;
 
 async function* draw(): Updates {
   yield artifact(

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect } from '@batonjs/client';
 import axe from 'axe-core';
-import type { BrowserContext, CDPSession, Page } from 'playwright-core';
+import type { BrowserContext, CDPSession, Locator, Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Command, freePort, node, run } from '../../../test/kit/processes.ts';
@@ -111,51 +112,181 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
     return page;
   }
   const send = async (page: Page, text: string) => {
-    await page.getByLabel('Message').fill(text);
+    await page.getByRole('textbox', { name: /Message|Your answer/ }).fill(text);
     await page.getByRole('button', { name: 'Send', exact: true }).click();
   };
   /** Begins a story, and waits for its first sentence and for the address of the conversation. */
   const beginStory = async (page: Page) => {
     await send(page, 'Tell me a story');
     await go(1);
-    await page.getByText(firstSentence).waitFor();
+    await page.locator('article').getByText(firstSentence).waitFor();
     await page.waitForFunction(() => location.hash.length > 1);
   };
   const finished = async (page: Page) => {
-    await page.locator('[data-state=TASK_STATE_COMPLETED]').waitFor();
-    const text = await page.locator('.answer').textContent();
+    await page.locator('article[data-state=TASK_STATE_COMPLETED]').waitFor();
+    const text = await page.locator('article').textContent();
     for (const sentence of [firstSentence, lastSentence]) expect(text?.split(sentence)).toHaveLength(2);
   };
 
-  it('shows tools, a picture and the conversations, and people can use it', async () => {
-    const page = await open();
-    const problems: string[] = [];
-    page.on('console', (message) => {
-      if (message.type() === 'error') problems.push(message.text());
-    });
-    await page.getByRole('button', { name: 'How is the weather?' }).click();
-    const tool = page.getByRole('region', { name: 'Tool weather' });
-    await tool.getByText('done').waitFor();
-    expect(await tool.textContent()).toContain('{"degrees":7,"sky":"clear"}');
-    await send(page, 'Draw a boat');
-    const picture = page.getByRole('img', { name: 'boat.svg' });
-    await picture.waitFor();
-    await page.waitForFunction(() => document.querySelector('img')?.naturalWidth);
-    await page.getByRole('button', { name: /2 tasks · completed/ }).waitFor();
+  /** What axe finds, and what reaches beyond the page or stands below its fold. */
+  const problemsOf = async (page: Page) => {
     await page.evaluate(axe.source);
-    const found = await page.evaluate(async () => {
+    return page.evaluate(async () => {
       const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(document);
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+      const log = document.querySelector('.baton-log')!;
+      const field = document.querySelector('textarea')!.getBoundingClientRect();
+      return [
+        ...violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`),
+        ...[document.documentElement, log].filter((each) => each.scrollWidth > each.clientWidth).map(String),
+        ...(field.bottom > innerHeight || field.width < 200 ? [`the field is at ${field.bottom}`] : []),
+        ...(log.scrollHeight - log.scrollTop - log.clientHeight > 1 ? [`the end is not in view`] : []),
+      ];
     });
-    expect(found).toEqual([]);
-    expect(problems).toEqual([]);
+  };
+  const isInView = (locator: Locator) =>
+    locator.evaluate((element) => {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      return element.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+    });
+
+  const sizes = [1440, 1024, 390].flatMap((width) => [[width, 'light'] as const, [width, 'dark'] as const]);
+  it.each(sizes)(
+    'is whole at %i px, %s: an answer, a failure and a question, in view',
+    async (width, colorScheme) => {
+      const page = await open();
+      await page.setViewportSize({ width, height: 700 });
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      const problems: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error') problems.push(message.text());
+      });
+      expect(await problemsOf(page)).toEqual([]);
+      await page.getByRole('log').getByRole('button', { name: 'How is the weather?' }).click();
+      const weather = page.getByRole('article', { name: 'How is the weather?' });
+      await weather.getByRole('cell', { name: 'rain, later sun' }).waitFor();
+      await weather.getByText('weather', { exact: true }).first().click();
+      await weather.getByText('"sky": "clear"').waitFor();
+      await send(page, 'Draw a boat');
+      await page.getByRole('img', { name: 'boat.svg' }).waitFor();
+      await page.waitForFunction(() => document.querySelector('img')?.naturalWidth);
+      await send(page, 'Please fail');
+      await page.getByText('The printer is out of paper.').first().waitFor();
+      await send(page, 'Delete the draft');
+      const allow = page.getByRole('button', { name: 'Allow' });
+      await allow.waitFor();
+      await expect.poll(() => problemsOf(page)).toEqual([]);
+      expect(await isInView(allow)).toBe(true);
+      expect(await isInView(page.getByText('"path": "draft.txt"'))).toBe(true);
+      if (width === 390) await page.getByRole('button', { name: 'Conversations' }).click();
+      expect(await isInView(page.getByRole('button', { name: 'How is the weather?' }).first())).toBe(true);
+      expect(problems).toEqual([]);
+    },
+  );
+
+  it('follows the end, stays where a reader scrolled up, and leads back', async () => {
+    const page = await open();
+    const distance = () =>
+      page.locator('.baton-log').evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+    const state = (name: string) =>
+      page
+        .locator('article')
+        .last()
+        .and(page.locator(`[data-state=${name}]`))
+        .waitFor();
+    await send(page, 'chunks 1200');
+    await state('TASK_STATE_COMPLETED');
+    await expect.poll(distance).toBeLessThan(2);
+    await send(page, 'Tell me a story');
+    await go(1);
+    await page.locator('article').getByText(firstSentence).waitFor();
+    await expect.poll(distance).toBeLessThan(2);
+    await page.locator('.baton-log').hover();
+    await page.mouse.wheel(0, -2_000);
+    const newest = page.getByRole('button', { name: 'Jump to newest' });
+    await newest.waitFor();
+    const read = await page.locator('.baton-log').evaluate((log) => log.scrollTop);
+    await go(7);
+    await state('TASK_STATE_COMPLETED');
+    expect(await page.locator('.baton-log').evaluate((log) => log.scrollTop)).toBe(read);
+    await newest.click();
+    await expect.poll(distance).toBeLessThan(2);
+    expect(await newest.count()).toBe(0);
+  });
+
+  it('says why a task failed after a reload, sends again, edits and breaks lines', async () => {
+    const page = await open();
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await field.fill('Please');
+    await field.press('Shift+Enter');
+    await field.pressSequentially('fail');
+    await field.press('Enter');
+    const why = page.locator('article').getByText('The printer is out of paper.');
+    await why.waitFor();
+    await page.getByRole('button', { name: 'Please fail' }).waitFor();
+    await page.reload();
+    await why.waitFor();
+    expect(await page.locator('.baton-bubble').textContent()).toBe('Please\nfail');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => why.count()).toBe(2);
+    await page.getByRole('button', { name: 'Edit' }).first().click();
+    expect(await field.inputValue()).toBe('Please\nfail');
+    await field.press('End');
+    await field.pressSequentially('? No: draw');
+    await field.press('Enter');
+    await page.getByRole('img', { name: 'boat.svg' }).waitFor();
+  });
+
+  it('opens 1,000 messages with the newest in the page, and tells a screen reader an answer once', async () => {
+    const PORT = String(await freePort());
+    await using fast = run(node, [program], { env: { ...env, PORT, DATABASE: '' } });
+    await fast.until(/The chat is at/);
+    const agent = await connect(`http://127.0.0.1:${PORT}/agents/chat`);
+    const contextId = 'many';
+    // Each has the message, three of what the agent did, and an artifact: 100 tasks are what a conversation reads.
+    for (let n = 0; n < 200; n += 1) await agent.send('How is the weather?', { contextId });
+    const page = await open(`http://127.0.0.1:${PORT}/chat/#chat=${contextId}`);
+    const articles = page.locator('article');
+    await page.getByRole('button', { name: 'Show earlier messages' }).waitFor();
+    expect(await articles.count()).toBe(20);
+    expect(await page.locator('*').count()).toBeLessThan(2_000);
+    await page.getByRole('button', { name: 'Show earlier messages' }).click();
+    expect(await articles.count()).toBe(40);
+    await page.evaluate(() => {
+      const said = document.querySelector('.baton-hidden')!;
+      const told: (string | null)[] = [];
+      new MutationObserver(() => told.push(said.textContent)).observe(said, {
+        characterData: true,
+        subtree: true,
+        childList: true,
+      });
+      const others = [...document.querySelectorAll('article')].slice(0, -1);
+      const changed: MutationRecord[] = [];
+      for (const each of others)
+        new MutationObserver((all) => changed.push(...all)).observe(each, {
+          subtree: true,
+          childList: true,
+          characterData: true,
+        });
+      Object.assign(globalThis, { told, changed });
+    });
+    await send(page, 'chunks 500');
+    await page
+      .locator('article', { hasText: 'word500 ' })
+      .and(page.locator('[data-state$=COMPLETED]'))
+      .waitFor();
+    const seen = await page.evaluate(() => {
+      const { told, changed } = globalThis as unknown as { told: string[]; changed: unknown[] };
+      return { told: new Set(told).size, changed: changed.length };
+    });
+    // That it works, then the answer. No earlier task is touched.
+    expect(seen).toEqual({ told: 2, changed: 0 });
   });
 
   it('goes on after a reload in the middle', async () => {
     const page = await open();
     await beginStory(page);
     await page.reload();
-    await page.getByText(firstSentence).waitFor();
+    await page.locator('article').getByText(firstSentence).waitFor();
     await go(7);
     await finished(page);
   });
@@ -165,10 +296,10 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
     await beginStory(page);
     await page.getByRole('button', { name: 'Kill the server' }).click();
     expect(await command.ended).toBe('SIGKILL');
-    await page.getByRole('status').getByText('Offline').waitFor();
-    expect(await page.locator('.answer').textContent()).not.toContain(lastSentence);
+    await page.getByText('Connection lost').waitFor();
+    expect(await page.locator('article').textContent()).not.toContain(lastSentence);
     await start();
-    await page.getByRole('status').getByText('Online').waitFor();
+    await page.getByText('Connection lost').waitFor({ state: 'detached' });
     await go(7);
     await finished(page);
   });
@@ -179,10 +310,10 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
     await context.setOffline(true);
     onTestFinished(() => context.setOffline(false));
     await command[Symbol.asyncDispose]();
-    await page.getByRole('status').getByText('Offline').waitFor();
+    await page.getByText('Connection lost').waitFor();
     await start();
     await context.setOffline(false);
-    await page.getByRole('status').getByText('Online').waitFor();
+    await page.getByText('Connection lost').waitFor({ state: 'detached' });
     await go(7);
     await finished(page);
   });
@@ -191,7 +322,7 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
     const page = await open();
     await beginStory(page);
     const other = await open(page.url());
-    await other.getByText(firstSentence).waitFor();
+    await other.locator('article').getByText(firstSentence).waitFor();
     await go(7);
     await Promise.all([finished(page), finished(other)]);
     await send(other, 'Draw a boat');
@@ -201,12 +332,13 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
   it('takes an approval after a restart of the server', async () => {
     const page = await open();
     await send(page, 'Delete the draft');
-    await page.getByText('May I delete draft.txt?').waitFor();
+    await page.locator('article').getByText('May I delete draft.txt?').waitFor();
     await restart();
     await page.reload();
     await page.getByRole('button', { name: 'Allow' }).click();
-    await page.getByText('draft.txt is deleted.').waitFor();
-    await page.getByRole('region', { name: 'Tool delete' }).getByText('done').waitFor();
+    await page.locator('article').getByText('draft.txt is deleted.').waitFor();
+    await page.locator('summary', { hasText: 'delete' }).click();
+    await page.locator('details').getByText('done').waitFor();
   });
 
   it('shows 5,000 chunks without a long task, at a cost for each that does not grow with their number', async () => {
@@ -224,8 +356,10 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
     const costOf = async (count: number) => {
       const before = await cpu();
       await send(page, `chunks ${count}`);
-      await page.getByText(`word${count} `).waitFor();
-      await page.locator('[data-state=TASK_STATE_COMPLETED]').last().waitFor();
+      await page
+        .locator('article', { hasText: `word${count} ` })
+        .and(page.locator('[data-state$=COMPLETED]'))
+        .waitFor();
       return (await cpu()) - before;
     };
     await costOf(500);

@@ -23,3 +23,4 @@ export {
   replacedIn,
   tasksOf,
 } from './answers/thread.ts';
+export { toRequest } from './conversation/message-input.ts';

@@ -4,3 +4,7 @@ import { bundleSize } from '../../../bench/harness/bundle-size.ts';
 it('has at most 7 KB, minified and compressed, beside React and the client', async () => {
   expect(await bundleSize('@batonjs/react', ['react', '@batonjs/client'])).toBeLessThanOrEqual(7_000);
 });
+
+it('has at most 28 KB with its chat, which reads Markdown', async () => {
+  expect(await bundleSize('@batonjs/react/chat', ['react', '@batonjs/client'])).toBeLessThanOrEqual(28_000);
+});

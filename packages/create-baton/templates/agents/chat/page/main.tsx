@@ -1,6 +1,6 @@
 import { connect } from '@batonjs/client';
+import { Chat } from '@batonjs/react/chat';
 import { createRoot } from 'react-dom/client';
-import { Chat } from './chat.tsx';
 
 // The page and the agent have one origin.
 const agent = await connect(new URL('/', location.href));

@@ -5,7 +5,15 @@ export const card = {
   name: '{{title}}',
   description: 'Answers with a language model',
   version: '0.1.0',
-  skills: [{ id: 'answer', name: 'Answer', description: 'Answers a question', tags: ['chat'] }],
+  skills: [
+    {
+      id: 'answer',
+      name: 'Answer',
+      description: 'Answers a question',
+      tags: ['chat'],
+      examples: ['What can you do?', 'Write a haiku about the sea'],
+    },
+  ],
 };
 
 /** Streams the answer of a model. Every piece is in the store before a client sees it. */
