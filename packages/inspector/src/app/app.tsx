@@ -12,7 +12,6 @@ import { RequestsPage } from './pages/requests-page.tsx';
 import { SchedulesPage } from './pages/schedules-page.tsx';
 import { SendPage } from './pages/send-page.tsx';
 import { TokenPage } from './pages/token-page.tsx';
-import { WebhooksPage } from './pages/webhooks-page.tsx';
 import { Empty, Loading, ProblemNote } from './parts/bits.tsx';
 import { Select } from './parts/choice.tsx';
 import { Guarded } from './parts/guarded.tsx';
@@ -143,7 +142,6 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
   const pages = {
     card: () => <CardPage key={agent} agent={agent} />,
     send: () => <SendPage key={agent} agent={agent} query={query} />,
-    webhooks: () => <WebhooksPage key={agent} agent={agent} scope={scope} />,
     wire: () => <RequestsPage key={agent} agent={agent} query={query} />,
     tasks: () =>
       task === undefined ? (

@@ -120,17 +120,6 @@ export const actRoutes: Readonly<Record<string, Route>> = {
     return { revived: await reviveAll(webhooksOf(agent), scope, params.task) };
   },
 
-  async 'POST /agents/:agent/redeliver'({ inspection, params, body, permit }) {
-    const given = await body();
-    const taskId = textIn(given, 'taskId');
-    await permit('redeliver', { agent: params.agent, taskId });
-    const agent = inspection.agent(params.agent);
-    const webhooks = webhooksOf(agent);
-    const isRevived = await webhooks.revive(placeIn(agent, given).scope, taskId, textIn(given, 'id'));
-    if (!isRevived) throw new RequestError(409, 'This webhook does not exist any more, or was not given up');
-    return {};
-  },
-
   async 'POST /file'({ inspection, body, permit }) {
     const given = await body();
     const agent = textIn(given, 'agent');

@@ -11,7 +11,6 @@ import { countHidden, countOpen } from '../tasks/count-open.ts';
 import { filterFor, readFilter } from '../tasks/filters.ts';
 import { taskFeeds } from '../tasks/task-feed.ts';
 import { mustHaveTask, storeTimeline } from '../timeline/store-timeline.ts';
-import { listWebhooks } from '../webhooks/list-webhooks.ts';
 import { ANSWERED, type Route } from './route.ts';
 import { exchangeFeed } from './wire-feeds.ts';
 
@@ -99,11 +98,6 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     const shown = (signal: AbortSignal) => withCalls(feed(signal), { prices, showsMessages });
     await streamLines(response, shown, inspection.hide);
     return ANSWERED;
-  },
-
-  async 'GET /agents/:agent/webhooks'({ inspection, params, query }) {
-    const agent = inspection.agent(params.agent);
-    return listWebhooks(agent, agent.tasks, readNumber(query, 'scope'));
   },
 
   async 'GET /requests'({ clientRequests, inspection, viewer, response }) {

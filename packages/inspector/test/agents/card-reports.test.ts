@@ -1,9 +1,7 @@
 import { CardSignatureError, type CardTrust } from '@batonjs/auth';
-import type { AgentClient } from '@batonjs/client';
 import { TYPED_SKILLS } from '@batonjs/extensions/client';
 import { describe, expect, it } from 'vitest';
 import { reportCard } from '../../src/agents/card-report.ts';
-import { listWebhooks } from '../../src/webhooks/list-webhooks.ts';
 
 describe('the report about a card', () => {
   const of = (card: object, raw: unknown = card, used: object = {}, trust?: CardTrust) => {
@@ -81,106 +79,5 @@ describe('the report about a card', () => {
       },
     } as CardTrust;
     await expect(of(signed, signed, {}, broken)).rejects.toThrow('Broken');
-  });
-});
-
-describe('the webhooks of an agent', () => {
-  const config = (id: string, more: object = {}) => ({ id, taskId: 't', url: 'http://a/x?secret', ...more });
-  const rows = (n: number) => Array.from({ length: n }, (_, at) => ({ id: `t${at}`, version: at }));
-  const source = (tasks: object[], next?: string) =>
-    ({ list: async () => ({ tasks, ...(next && { next }) }) }) as never;
-
-  it('from its store are those of its newest tasks, and all that were given up', async () => {
-    const asked: unknown[] = [];
-    const push = (id: string, taskId: string, scope: string, more: object = {}) => ({
-      id,
-      taskId,
-      scope,
-      cursor: 1,
-      attempts: 2,
-      config: config(id, { authentication: { scheme: 'Basic' } }),
-      ...more,
-    });
-    const webhooks = {
-      async listPushConfigs(scope: string, taskId: string, options: object) {
-        asked.push([scope, taskId, options]);
-        return taskId === 't1' ? [push('w', 't1', 's1', { retryAt: 'later' })] : [];
-      },
-      async listDead(queue: string, options: object) {
-        asked.push([queue, options]);
-        return [push('w', 't1', 's1', { dead: 'no' }), push('v', 't9', 'gone', { dead: 'no' })];
-      },
-    };
-    const store = { webhooks, queue: 'q', scopes: [{ scope: 's0' }, { scope: 's1' }] };
-    expect(await listWebhooks({ store } as never, source(rows(2)), 1)).toEqual({
-      isComplete: true,
-      webhooks: [
-        {
-          id: 'w',
-          taskId: 't1',
-          url: 'http://a/x',
-          authentication: 'Basic',
-          cursor: 1,
-          attempts: 2,
-          scope: 1,
-          version: 1,
-          retryAt: 'later',
-        },
-        {
-          id: 'v',
-          taskId: 't9',
-          url: 'http://a/x',
-          authentication: 'Basic',
-          cursor: 1,
-          attempts: 2,
-          scope: -1,
-          dead: 'no',
-        },
-      ],
-    });
-    expect(asked).toEqual([
-      ['s1', 't0', { limit: 100 }],
-      ['s1', 't1', { limit: 100 }],
-      ['q', { limit: 100 }],
-    ]);
-    const all = async (n: number, next?: string) => {
-      asked.length = 0;
-      const { isComplete } = await listWebhooks({ store } as never, source(rows(n), next));
-      return [isComplete, asked.length - 1];
-    };
-    expect([await all(50), await all(51), await all(1, 'n')]).toEqual([
-      [true, 50],
-      [false, 50],
-      [false, 1],
-    ]);
-    expect(await listWebhooks({ store: { scopes: [] } } as never, source(rows(51)))).toEqual({
-      webhooks: [],
-      isComplete: true,
-    });
-  });
-
-  it('from the agent are asked for where it has some', async () => {
-    const asked: unknown[] = [];
-    const client = (capabilities?: object) =>
-      ({
-        card: { capabilities },
-        async listTaskPushNotificationConfigs(params: { taskId: string }) {
-          asked.push(params);
-          return params.taskId === 't0' ? { configs: [config('w', { token: 'x' }), { url: 'none' }] } : {};
-        },
-      }) as unknown as AgentClient;
-    const list = (capabilities?: object) =>
-      listWebhooks({ link: { client: async () => client(capabilities) } } as never, source(rows(2), 'n'));
-    for (const none of [undefined, {}, { pushNotifications: false }])
-      expect(await list(none)).toEqual({ webhooks: [], isComplete: true });
-    expect(asked).toEqual([]);
-    expect(await list({ pushNotifications: true })).toEqual({
-      isComplete: false,
-      webhooks: [
-        { id: 'w', taskId: 't', url: 'http://a/x', authentication: 'token' },
-        { id: '', taskId: '', url: '', authentication: 'none' },
-      ],
-    });
-    expect(asked).toEqual([{ taskId: 't0' }, { taskId: 't1' }]);
   });
 });

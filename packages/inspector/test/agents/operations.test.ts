@@ -88,7 +88,7 @@ describe('a task of a caller at a tenant', () => {
 });
 
 it('all webhooks of a task are tried again that were given up, and no others', async () => {
-  const { call, near, outside, show, hooks } = await serve({ allow: ['redeliver'] });
+  const { call, feed, near, outside, show, hooks } = await serve({ allow: ['redeliver'] });
   const { task } = await near.send('ask');
   for (const [id, path] of [
     ['up', 'file'],
@@ -99,8 +99,10 @@ it('all webhooks of a task are tried again that were given up, and no others', a
   await near.send('blue', { task: task! });
   await until(show, task!.id, 'COMPLETED');
   const dead = async () => {
-    const { webhooks } = (await call('/agents/show/webhooks')).json as unknown as { webhooks: Json[] };
-    return webhooks.filter((row) => row.dead).length;
+    const place = `/agents/show/tasks/${task!.id}/timeline`;
+    const lines = await feed(place, ({ type }) => type === 'live');
+    const { deliveries } = lines.find(({ type }) => type === 'beside')!.beside as { deliveries: Json[] };
+    return deliveries.filter((row) => row.dead).length;
   };
   await expect.poll(dead).toBe(2);
   const before = hooks.length;

@@ -135,55 +135,6 @@ describe('a task', () => {
   });
 });
 
-describe('the webhooks', () => {
-  it('are listed without their secrets, and sent again after they were given up', async () => {
-    const { call, near, outside, hooks, show } = await serve({ allow: ['redeliver'] });
-    const { task } = await near.send('ask');
-    const about = { taskId: task!.id, id: 'w', url: `${outside}/hook?key=secret`, token: 'secret' };
-    await near.createTaskPushNotificationConfig({
-      ...about,
-      authentication: { scheme: 'Bearer', credentials: 'secret' },
-    });
-    const rows = async () =>
-      ((await call('/agents/show/webhooks')).json as unknown as { webhooks: Json[] }).webhooks;
-    const row = {
-      id: 'w',
-      taskId: task!.id,
-      url: `${outside}/hook`,
-      authentication: 'Bearer, token',
-      scope: 0,
-    };
-    expect(await call('/agents/show/webhooks')).toMatchObject({
-      json: { isComplete: true, webhooks: [row] },
-    });
-    expect(JSON.stringify(await rows())).not.toContain('secret');
-    expect((await call('/agents/show/redeliver', { taskId: task!.id, id: 'w' })).message).toBe(
-      'This webhook does not exist any more, or was not given up',
-    );
-    await near.send('blue', { task: task! });
-    await until(show, task!.id, 'COMPLETED');
-    await expect.poll(rows).toMatchObject([{ ...row, dead: expect.any(String) }]);
-    const before = hooks.length;
-    expect((await call('/agents/show/redeliver', { taskId: task!.id, id: 'w', scope: 0 })).status).toBe(200);
-    await expect.poll(() => hooks.length).toBeGreaterThan(before);
-    expect((await call('/agents/far/redeliver', { taskId: 't', id: 'w' })).message).toBe(
-      'The store of this agent keeps no webhooks',
-    );
-    expect((await call('/agents/show/redeliver', { taskId: 't' })).message).toBe('id is missing');
-  });
-
-  it('of another process are those that the agent lists', async () => {
-    const { call, away, outside } = await serve();
-    const { task } = await away.send('ask');
-    await away.createTaskPushNotificationConfig({ taskId: task!.id, id: 'w', url: `${outside}/hook` });
-    expect((await call('/agents/far/webhooks')).json).toEqual({
-      isComplete: true,
-      webhooks: [{ id: 'w', taskId: task!.id, url: `${outside}/hook`, authentication: 'none' }],
-    });
-    expect((await call('/agents/kept/webhooks')).json).toEqual({ webhooks: [], isComplete: true });
-  });
-});
-
 describe('a file', () => {
   it('is fetched from the address of the agent, and from no other inside of this network', async () => {
     const { call, outside, farUrl } = await serve({ allow: ['fetch-file', 'add-agent'] });

@@ -4,7 +4,6 @@ import { useEffect, useState } from 'preact/hooks';
 export const tabs = {
   tasks: ['Tasks', 'tasks'],
   send: ['Send', 'send'],
-  webhooks: ['Webhooks', 'webhooks'],
   wire: ['Requests', 'wire'],
   card: ['Card', 'card'],
 } as const;

@@ -4,7 +4,6 @@ const paths = {
   send: 'M4 12 20 4l-5 16-4-7z',
   graph:
     'M4 6a2 2 0 1 0 4 0 2 2 0 1 0-4 0M4 18a2 2 0 1 0 4 0 2 2 0 1 0-4 0M16 12a2 2 0 1 0 4 0 2 2 0 1 0-4 0M8 7l8 4M8 17l8-4',
-  webhooks: 'M12 4v10M8 10l4 4 4-4M5 20h14',
   wire: 'M4 8h14l-4-4M20 16H6l4 4',
   card: 'M4 5h16v14H4zM8 10h8M8 14h5',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',

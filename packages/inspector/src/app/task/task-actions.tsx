@@ -1,5 +1,6 @@
 import type { Task } from '@batonjs/protocol';
 import type { Sent } from '../../api/command.ts';
+import type { Beside } from '../../api/timeline.ts';
 import { agentPath } from '../data/api.ts';
 import { taskHref } from '../data/route.ts';
 import { useAct, useAgent, useMay } from '../data/session.ts';
@@ -12,6 +13,8 @@ interface TaskActionsProps {
   readonly agent: string;
   readonly task: Task;
   readonly scope: number;
+  /** What stands beside the log: its webhooks among it. */
+  readonly beside: Beside | undefined;
 }
 
 /** Does something to a task, and keeps how that went. */
@@ -29,10 +32,11 @@ function useTaskAction(agent: string, taskId: string, scope: number) {
 }
 
 /** Runs a task again, cancels it, or starts its next turn: as far as the viewer may and the inspector can. */
-export function TaskActions({ agent, task, scope }: TaskActionsProps) {
+export function TaskActions({ agent, task, scope, beside }: TaskActionsProps) {
   const may = { cancel: useMay('cancel'), wake: useMay('wake'), fork: useMay('fork'), send: useMay('send') };
   const summary = useAgent(agent);
   const { act, send, busy, isBusy, problem } = useTaskAction(agent, task.id, scope);
+  const mayRedeliver = useMay('redeliver') && beside?.deliveries.some(({ dead }) => dead !== undefined);
   const isOver = isTerminalState(task.status.state);
   const first = task.history?.find(({ role }) => role === 'ROLE_USER');
   const canFork = may.fork && summary?.hasServer;
@@ -51,6 +55,16 @@ export function TaskActions({ agent, task, scope }: TaskActionsProps) {
         >
           <Icon name="turn" />
           Run again
+        </ActButton>
+      )}
+      {mayRedeliver && (
+        <ActButton
+          disabled={isBusy}
+          title="After the last update that arrived"
+          onClick={() => void act('redeliver')}
+        >
+          <Icon name="delivery" />
+          Retry webhooks
         </ActButton>
       )}
       {!isOver && may.wake && summary?.hasServer && (

@@ -1,5 +1,6 @@
 import type { Task } from '@batonjs/protocol';
 import type { ComponentChildren } from 'preact';
+import type { Beside } from '../../api/timeline.ts';
 import { useState } from 'preact/hooks';
 import { hrefOf, listBefore } from '../data/route.ts';
 import { useAgent } from '../data/session.ts';
@@ -19,10 +20,11 @@ interface TaskHeadProps {
   /** It grows in place. */
   readonly timeline: Timeline;
   readonly state: TimelineState;
+  readonly beside: Beside | undefined;
 }
 
 /** What a task is about, who began it and when, how long it took, and what can be done with it. */
-export function TaskHead({ agent, task, scope, timeline, state }: TaskHeadProps) {
+export function TaskHead({ agent, task, scope, timeline, state, beside }: TaskHeadProps) {
   const { task: present, title } = timeline.live;
   const name = useAgent(agent)?.name ?? agent;
   return (
@@ -43,7 +45,7 @@ export function TaskHead({ agent, task, scope, timeline, state }: TaskHeadProps)
           </a>
         )}
         {present && <CompareLink agent={agent} task={task} />}
-        {present && <TaskActions agent={agent} task={present} scope={scope} />}
+        {present && <TaskActions {...{ agent, task: present, scope, beside }} />}
       </div>
       <h1 class="task-title">{title ?? `Task ${shortId(task)}`}</h1>
       <div class="task-facts">

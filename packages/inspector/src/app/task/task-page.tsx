@@ -36,7 +36,7 @@ export function TaskPage({ agent, task, scope, at }: TaskPageProps) {
   if (problem && timeline.rows.length === 0) return <ProblemNote problem={problem} />;
   return (
     <div class="task-page">
-      <TaskHead agent={agent} task={task} scope={scope} timeline={timeline} state={state} />
+      <TaskHead {...{ agent, task, scope, timeline, state, beside }} />
       <ProblemNote problem={problem} />
       {timeline.rows.length === 0 ? (
         state === 'loading' ? (
