@@ -1,5 +1,5 @@
 import { guardHook } from '@batonjs/protocol/hooks';
-import type { ActionRecord } from './api/activity.ts';
+import type { ActionRecord } from './api/agent.ts';
 
 /** How many records are kept. */
 const most = 1_000;

@@ -1,5 +1,4 @@
-export type { ActionRecord } from './api/activity.ts';
-export type { Action } from './api/agent.ts';
+export type { Action, ActionRecord } from './api/agent.ts';
 export { type Inspector, inspector } from './inspector.ts';
 export type {
   InspectedAgent,

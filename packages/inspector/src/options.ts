@@ -2,8 +2,7 @@ import type { CardTrust } from '@batonjs/auth';
 import type { ConnectOptions } from '@batonjs/client';
 import type { AgentServer, Authenticate } from '@batonjs/server';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
-import type { ActionRecord } from './api/activity.ts';
-import type { Action } from './api/agent.ts';
+import type { Action, ActionRecord } from './api/agent.ts';
 
 /** Whose tasks in a store are shown: they belong to an agent, a tenant and a caller. */
 export interface InspectedCaller {

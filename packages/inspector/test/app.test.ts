@@ -101,7 +101,7 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     await rows('Tasks').filter({ hasText: 'The printer is on fire' }).waitFor();
     for (const text of ['ask', 'auth', 'steps', 'chunks 3', 'chunks 4']) await start(text);
     await expect.poll(() => rows('Tasks').count()).toBe(6);
-    await expect.poll(() => page.getByRole('button', { name: /^Completed/ }).innerText()).toMatch(/3$/);
+    await expect.poll(() => page.getByRole('button', { name: /^Completed/ }).textContent()).toMatch(/3$/);
     await checkAccess();
     await picture('2-tasks');
     await page.getByRole('button', { name: /^Failed/ }).click();
@@ -148,7 +148,7 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     await page.getByText('The task as it was at entry').waitFor();
     await heading('held').waitFor({ state: 'detached' });
     const shown = page.getByRole('region', { name: 'The task', exact: true });
-    await expect.poll(() => shown.innerText()).toContain('Working');
+    await expect.poll(() => shown.textContent()).toContain('Working');
     await checkAccess();
     await picture('3-timeline');
     await page.getByRole('slider').focus();

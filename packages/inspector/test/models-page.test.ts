@@ -117,7 +117,7 @@ describe.skipIf(!executablePath)('an operator of agents on models', () => {
     await go(`#/agents/show/tasks/${other}`);
     await section().getByText('2 calls of models without a price: not in the cost.').waitFor();
     expect((await figures()).map((text) => text.split(' ')[0])).toEqual(['Model', 'Tokens', 'Tokens']);
-    expect(await section().innerText()).not.toContain('$');
+    expect(await section().textContent()).not.toContain('$');
     const steps = await start('steps');
     await until(served.show, steps, 'COMPLETED');
     await go(`#/agents/show/tasks/${steps}`);

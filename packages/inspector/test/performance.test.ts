@@ -48,7 +48,7 @@ describe.skipIf(!executablePath)('long lists', { timeout: 300_000 }, () => {
     const list = page.getByRole('listbox', { name: 'Tasks' });
     await list.getByRole('option').first().waitFor();
     await list.focus();
-    const loaded = () => page.getByText(new RegExp(`^[\\d,]+( of ${manyTasksText})? tasks$`)).innerText();
+    const loaded = () => page.getByText(new RegExp(`^[\\d,]+( of ${manyTasksText})? tasks$`)).textContent();
     await expect
       .poll(
         async () => {

@@ -2,9 +2,8 @@ import { FACT_FORMAT, type Fact } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../src/api/timeline.ts';
 import { dateTime } from '../src/app/parts/words.ts';
-import { listRows } from '../src/app/timeline/fold-chunks.ts';
 import { placeOfName, spansOf } from '../src/app/timeline/spans.ts';
-import { Timeline } from '../src/app/timeline/timeline.ts';
+import { listRows, Timeline } from '../src/app/timeline/timeline.ts';
 
 const at = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString();
 const fact = (seq: number, ms: number, more: object): Entry => ({

@@ -1,5 +1,19 @@
 import type { AgentCard } from '@batonjs/protocol';
 
+/** Something that was done with the inspector, or tried. */
+export interface ActionRecord {
+  /** ISO 8601. */
+  readonly at: string;
+  /** The name of the viewer, if `authenticate` gave one. */
+  readonly by?: string;
+  readonly action: Action;
+  /** Id of the agent. */
+  readonly agent?: string;
+  readonly taskId?: string;
+  /** Why it failed, in one sentence; absent if it did not. */
+  readonly problem?: string;
+}
+
 /** The things that a viewer may be allowed to do besides looking at agents and tasks: each as a request, and once it was done. */
 export const actions = {
   send: ['send messages', 'Sent a message'],

@@ -6,7 +6,7 @@ import { hrefOf, type Place, placeHref, places, type Route, type Tab, tabs } fro
 import { useAct, useAgent, useGet, useMay, useSession } from './data/session.ts';
 import { ActButton } from './forms/act-button.tsx';
 import { AgentMark } from './parts/agent-mark.tsx';
-import { Icon } from './parts/icon.tsx';
+import { Icon } from './parts/bits.tsx';
 import { ThemeButton } from './theme-button.tsx';
 
 /** How often the counts of open tasks are read again, in milliseconds. */

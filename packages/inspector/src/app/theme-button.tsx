@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { Icon } from './parts/icon.tsx';
+import { Icon } from './parts/bits.tsx';
 
 const themes = ['system', 'light', 'dark'] as const;
 type Theme = (typeof themes)[number];

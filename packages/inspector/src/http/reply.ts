@@ -1,8 +1,10 @@
-import type { ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ClientError } from '@batonjs/client';
 import { A2AError } from '@batonjs/protocol/errors';
+import { JSON_TYPE, mediaTypeOf } from '@batonjs/protocol/headers';
+import { tryJson } from '@batonjs/protocol/json';
 import type { Problem } from '../api/command.ts';
-import { responseHeaders } from '../guard/response-headers.ts';
 
 /** An error that the app shows as it is, with the status of its reply. */
 export class RequestError extends Error {
@@ -15,10 +17,10 @@ export class RequestError extends Error {
 }
 
 /** Takes secrets out of JSON. */
-export type Hide = (json: string) => string;
+type Hide = (json: string) => string;
 
 /** Where nothing is secret. */
-export const asItIs: Hide = (json) => json;
+const asItIs: Hide = (json) => json;
 
 /** Answers with JSON. */
 export function sendJson(
@@ -61,3 +63,91 @@ export function problemOf(error: unknown): Problem {
   if (name === 'StoreError') return { message: (error as Error).message, code };
   return { message: 'The inspector failed', code: 'INTERNAL_ERROR' };
 }
+
+/** How often an idle feed sends an empty line, in milliseconds: a proxy closes silent connections. */
+const heartbeatMs = 10_000;
+
+/** Answers with a feed: one JSON value per line, as fast as the browser reads. The signal aborts when it leaves. */
+export async function streamLines(
+  response: ServerResponse,
+  feed: (signal: AbortSignal) => AsyncIterable<unknown>,
+  hide: Hide = asItIs,
+): Promise<void> {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  // The browser left before the feed began: `close` was emitted already.
+  if (response.destroyed) return;
+  response.writeHead(200, {
+    ...responseHeaders,
+    'content-type': 'application/x-ndjson; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
+  response.write('\n');
+  const heartbeat = setInterval(() => response.write('\n'), heartbeatMs);
+  try {
+    for await (const value of feed(gone.signal)) {
+      if (gone.signal.aborted) break;
+      if (!response.write(`${hide(JSON.stringify(value))}\n`))
+        await once(response, 'drain', { signal: gone.signal }).catch(() => {});
+    }
+  } finally {
+    clearInterval(heartbeat);
+    response.end();
+  }
+}
+
+/** A whole number of the query; undefined without one. Throws a `RequestError` for anything else. */
+export function readNumber(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null || text === '') return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new RequestError(400, `${name} must be a whole number`);
+}
+
+/** The largest body of a request in bytes: a message with a file or two. */
+const maxBytes = 24 * 1024 * 1024;
+
+/** The body of a request as JSON. A parser of the framework may have read it. Rejects with a `RequestError`. */
+export async function readJson(request: IncomingMessage & { readonly body?: unknown }): Promise<unknown> {
+  if (mediaTypeOf(request.headers['content-type']) !== JSON_TYPE)
+    throw new RequestError(415, 'The body must be JSON');
+  if (request.readableEnded) return request.body;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // The connection stays open for the answer that refuses the rest.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxBytes) throw new RequestError(413, `The body has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  const value = tryJson(Buffer.concat(chunks).toString());
+  if (value === undefined) throw new RequestError(400, 'The body is no JSON');
+  return value;
+}
+
+/**
+ * The headers of every response. Scripts, styles, fonts and requests come from the inspector alone; pictures and sounds are
+ * made in the page from what the inspector sent. No script and no style stands in the page itself.
+ */
+export const responseHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "img-src 'self' blob:",
+    'media-src blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types dompurify',
+  ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};

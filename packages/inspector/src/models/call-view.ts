@@ -1,8 +1,7 @@
 import type { Fact, FactOf } from '@batonjs/lifecycle';
 import type { Entry, TimelineUpdate } from '../api/timeline.ts';
 import { HIDDEN } from '../wire/secrets.ts';
-import type { PriceTable } from './model-prices.ts';
-import { readCall, readMessages } from './read-call.ts';
+import { type PriceTable, readCall, readMessages } from './read-call.ts';
 
 /** How calls of models are shown to a viewer. */
 export interface CallViewOptions {

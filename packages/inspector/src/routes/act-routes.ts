@@ -1,10 +1,11 @@
 import { namesThisMachine } from '@batonjs/bindings';
 import { forkTask } from '@batonjs/operator';
 import type { Part, Struct } from '@batonjs/protocol';
+import { fetchFile as fetchSafely } from '@batonjs/server/address-policy';
 import { wakeKeyOf } from '@batonjs/server/internals';
 import type { PushConfigStore, Scope } from '@batonjs/store';
-import { fetchFile } from '../actions/fetch-file.ts';
 import { sendMessage } from '../actions/send-message.ts';
+import type { AgentLink } from '../agents/agent-link.ts';
 import { type StoreScope, summaryOf } from '../agents/inspected.ts';
 import type { AnswerLink } from '../api/command.ts';
 import { RequestError } from '../http/reply.ts';
@@ -184,4 +185,20 @@ function placeIn({ store }: Exhibit, { scope = 0 }: Body): StoreScope {
   const found = store?.scopes[Number(scope)];
   if (!found) throw new RequestError(404, 'The inspector does not have this scope of the store');
   return found;
+}
+
+/** The largest file that is fetched for the app, in bytes. */
+const maxBytes = 20 * 1024 * 1024;
+
+/** Fetches a file that an agent named by URL: from public addresses, and from the address of the agent itself. */
+export async function fetchFile(
+  link: AgentLink | undefined,
+  url: string,
+): Promise<{ readonly mediaType: string; readonly base64: string }> {
+  const own = link && URL.parse(link.url);
+  const { bytes, mediaType = 'application/octet-stream' } = await fetchSafely(url, {
+    maxBytes,
+    ...(own && { allow: [`${own.hostname}:${own.port || (own.protocol === 'https:' ? '443' : '80')}`] }),
+  });
+  return { mediaType, base64: Buffer.from(bytes).toString('base64') };
 }

@@ -1,13 +1,18 @@
+import type { Scope } from '@batonjs/store';
 import { reportCard } from '../agents/card-report.ts';
 import { type AgentStore, summaryOf } from '../agents/inspected.ts';
-import { type Action, actions, type OpenCounts, type Overview, type SessionInfo } from '../api/agent.ts';
+import {
+  type Action,
+  actions,
+  mostCounted,
+  type OpenCounts,
+  type Overview,
+  type SessionInfo,
+} from '../api/agent.ts';
 import type { TaskFilter } from '../api/task.ts';
-import { readNumber } from '../http/read-number.ts';
-import { problemOf, RequestError } from '../http/reply.ts';
-import { streamLines } from '../http/stream-lines.ts';
+import { problemOf, RequestError, readNumber, streamLines } from '../http/reply.ts';
 import { type Exhibit, isAllowed } from '../inspection.ts';
 import { withCalls } from '../models/call-view.ts';
-import { countHidden, countOpen } from '../tasks/count-open.ts';
 import { filterFor, readFilter } from '../tasks/filters.ts';
 import { taskFeeds } from '../tasks/task-feed.ts';
 import { mustHaveTask, storeTimeline } from '../timeline/store-timeline.ts';
@@ -150,3 +155,33 @@ async function countsOf(store: AgentStore): Promise<OpenCounts> {
   const hidden = await countHidden(store);
   return { ...(await countOpen(store)), ...(hidden > 0 && { hidden }) };
 }
+
+/** How many tasks of an agent are open, for the callers that are shown first. */
+export async function countOpen({ tasks, scopes: [first] }: AgentStore): Promise<OpenCounts> {
+  return {
+    asking: first ? await count(tasks, first.scope, askingStates) : 0,
+    working: first ? await count(tasks, first.scope, ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']) : 0,
+  };
+}
+
+/** How many tasks wait for an answer of callers that are not shown; 0 if the store does not count them. */
+async function countHidden({ tasks, scopes, queue }: AgentStore): Promise<number> {
+  const { questions = {} } = (await tasks.measure?.(queue)) ?? {};
+  let hidden = Object.values(questions).reduce((sum, number) => sum + number, 0);
+  for (const { scope } of hidden > 0 ? scopes : []) hidden -= await count(tasks, scope, askingStates);
+  return Math.max(0, hidden);
+}
+
+async function count(
+  tasks: AgentStore['tasks'],
+  scope: Scope,
+  states: readonly OpenState[],
+): Promise<number> {
+  let sum = 0;
+  for (const state of states)
+    sum += (await tasks.list(scope, { state, limit: 1, totalAtMost: mostCounted + 1 })).total;
+  return Math.min(sum, mostCounted + 1);
+}
+
+type OpenState = `TASK_STATE_${'INPUT_REQUIRED' | 'AUTH_REQUIRED' | 'SUBMITTED' | 'WORKING'}`;
+const askingStates = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const;

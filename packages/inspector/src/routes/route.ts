@@ -3,7 +3,7 @@ import type { Activity } from '../activity.ts';
 import type { Action } from '../api/agent.ts';
 import type { ClientRequests } from '../clients/client-requests.ts';
 import type { Inspection } from '../inspection.ts';
-import type { PriceTable } from '../models/model-prices.ts';
+import type { PriceTable } from '../models/read-call.ts';
 import type { Target, Viewer } from '../options.ts';
 
 /** One request for data or an action, from a viewer who may look. */

@@ -1,7 +1,8 @@
-import { forgetSchedule } from '@batonjs/server/schedules';
-import type { AgentSchedules } from '../api/schedules.ts';
+import { scheduleLabel } from '@batonjs/server/internals';
+import { forgetSchedule, schedulesIn } from '@batonjs/server/schedules';
+import type { AgentStore } from '../agents/inspected.ts';
+import type { AgentSchedules, Schedule, ScheduledTask } from '../api/schedules.ts';
 import { problemOf, RequestError } from '../http/reply.ts';
-import { readSchedules } from '../schedules/read-schedules.ts';
 import type { Route } from './route.ts';
 
 /** The recurring tasks of all agents. */
@@ -29,3 +30,45 @@ export const scheduleRoutes: Readonly<Record<string, Route>> = {
     return {};
   },
 };
+
+/** How many of the tasks of a schedule are named. */
+const mostTasks = 3;
+
+/** The schedules that servers of an agent had, by name, with the latest tasks of each. */
+async function readSchedules(store: AgentStore): Promise<readonly Schedule[]> {
+  const found = await schedulesIn(store.tasks, store.queue);
+  return Promise.all(
+    found.map(async ({ name, cron, timezone, missed, nextAt, isOverdue, latest }) => {
+      const label = scheduleLabel(name);
+      return {
+        name,
+        cron,
+        timezone,
+        missed,
+        nextAt,
+        isOverdue,
+        latestAt: latest?.dueAt,
+        label,
+        tasks: await latestTasks(store, label),
+      };
+    }),
+  );
+}
+
+async function latestTasks({ tasks, scopes }: AgentStore, label: string): Promise<readonly ScheduledTask[]> {
+  const pages = await Promise.all(
+    scopes.map(async ({ scope }, index) => {
+      const page = await tasks.list(scope, { labels: [label], limit: mostTasks, totalAtMost: 1 });
+      return page.tasks.map(({ taskId, head }) => ({
+        id: taskId,
+        state: head.state ?? 'TASK_STATE_UNSPECIFIED',
+        at: head.statusAt,
+        scope: index,
+      }));
+    }),
+  );
+  return pages
+    .flat()
+    .sort((one, other) => (one.at < other.at ? 1 : -1))
+    .slice(0, mostTasks);
+}

@@ -4,9 +4,8 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { textOf } from '@batonjs/protocol/parts';
 import type { AgentLink } from '../agents/agent-link.ts';
 import { type StateCounts, states, type TaskFilter, type TaskList, type TaskRow } from '../api/task.ts';
-import { isIn, requestOf } from './filters.ts';
+import { isIn, requestOf, titleOf } from './filters.ts';
 import { readPages, shortText, type TaskSource } from './task-source.ts';
-import { titleOf } from './title.ts';
 
 /** Tasks on a page. */
 const pageSize = 100;

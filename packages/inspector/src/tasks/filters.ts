@@ -1,11 +1,10 @@
 import { labelProblem } from '@batonjs/lifecycle';
-import type { ListTasksRequest } from '@batonjs/protocol';
+import type { ListTasksRequest, Message } from '@batonjs/protocol';
 import type { TaskQuery } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
+import type { PartMembers } from '../api/part-members.ts';
 import { type ListedState, states, type TaskFilter, type TaskRow } from '../api/task.ts';
-import { readNumber } from '../http/read-number.ts';
-import { RequestError } from '../http/reply.ts';
-import { hasText } from './title.ts';
+import { RequestError, readNumber } from '../http/reply.ts';
 
 /** What one member of a filter means. */
 interface Meaning<Wanted> {
@@ -37,7 +36,7 @@ const meanings: { readonly [Name in keyof TaskFilter]-?: Meaning<NonNullable<Tas
     isMet: (row, contextId) => row.contextId === contextId,
   },
   labels: {
-    read: readLabels,
+    read: labelsIn,
     ofAgent: (labels) => ({ labels: [...labels] }),
     ofStore: (labels) => ({ labels }),
     isMet: (row, labels) => labels.every((label) => row.labels?.includes(label)),
@@ -79,7 +78,7 @@ const names = Object.keys(meanings) as readonly (keyof TaskFilter)[];
 const all = names.map((name): readonly [keyof TaskFilter, AnyMeaning] => [name, meanings[name]]);
 
 /** All that the query names. Throws a `RequestError` for one that no task can have. */
-function readLabels(query: URLSearchParams): readonly string[] | undefined {
+function labelsIn(query: URLSearchParams): readonly string[] | undefined {
   const labels = query.getAll('labels').filter((label) => label !== '');
   const problem = labelProblem(labels);
   if (problem) throw new RequestError(400, problem);
@@ -128,3 +127,36 @@ export const isIn =
   (filter: TaskFilter): ((row: TaskRow) => boolean) =>
   (row) =>
     given(filter).every(({ isMet, wanted }) => isMet(row, wanted));
+
+/** The longest title in characters. */
+const most = 120;
+
+/** What a task is about, in one line: the text of its first message, else its data or the name of its file. */
+export function titleOf(message: Message | undefined): string | undefined {
+  const parts: readonly PartMembers[] = message?.parts ?? [];
+  const part = parts.find(({ text }) => text?.trim()) ?? parts[0];
+  const words = part?.text ?? part?.filename ?? part?.url ?? JSON.stringify(part?.data);
+  const line = words
+    ?.slice(0, 4 * most)
+    .replace(/\s+/g, ' ')
+    .trim();
+  if (!line) return undefined;
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+}
+
+/** The label by which an agent says what a task is about. */
+const titleLabel = /^title:\s*(\S.*)$/s;
+
+/** What labels say: the title, if one of them is it, and the others. */
+export function readLabels(labels: readonly string[] = []): { title?: string; labels?: readonly string[] } {
+  const title = labels.map((label) => titleLabel.exec(label)?.[1]).find(Boolean);
+  const others = labels.filter((label) => !titleLabel.test(label));
+  return { ...(title && { title }), ...(others.length > 0 && { labels: others }) };
+}
+
+/** Whether a task is found by a text: in its id, its title, what its status says, or its labels. */
+export function hasText(text: string): (row: TaskRow) => boolean {
+  const wanted = text.toLowerCase();
+  return ({ id, title = '', text: said = '', labels = [], code = '' }) =>
+    [id, title, said, code, ...labels].some((each) => each.toLowerCase().includes(wanted));
+}

@@ -1,15 +1,12 @@
+import { remember } from '@batonjs/protocol/bounded-map';
 import { tryJson } from '@batonjs/protocol/json';
 import { textOf } from '@batonjs/protocol/parts';
-import type { ListedTask, Scope, TaskPage, TaskQuery, TaskStore } from '@batonjs/store';
-import type { AgentStore } from '../agents/inspected.ts';
-import type { UnservedTask } from '../agents/unserved-tasks.ts';
-import { type StateCounts, states, type TaskRow } from '../api/task.ts';
+import type { ListedTask, Scope, StoredFact, TaskPage, TaskQuery, TaskStore } from '@batonjs/store';
+import type { AgentStore, UnservedTask } from '../agents/inspected.ts';
+import { type Assignee, type StateCounts, states, type TaskRow } from '../api/task.ts';
 import { RequestError } from '../http/reply.ts';
-import { assignees } from './assignees.ts';
-import { briefs } from './briefs.ts';
-import { isIn, queryOf } from './filters.ts';
+import { isIn, queryOf, readLabels, titleOf } from './filters.ts';
 import { type FoundPage, readPages, shortText, type TaskSource } from './task-source.ts';
-import { readLabels } from './title.ts';
 
 /** Tasks on a page. A store answers faster than an agent. */
 const pageSize = 250;
@@ -123,4 +120,106 @@ function readPlace(text: string | undefined): Place | undefined {
   const { statusAt, taskId } = Object(tryJson(text)) as Record<string, unknown>;
   if (typeof statusAt === 'string' && typeof taskId === 'string') return { statusAt, taskId };
   throw new RequestError(400, 'This is no place in a list of tasks');
+}
+
+/** What the first fact of a task says of it. It never changes. */
+export type Brief = Pick<TaskRow, 'title' | 'startedAt'>;
+
+/** How many tasks are remembered: those of the pages that are looked at. */
+const most = 20_000;
+
+/** Adds to rows what their tasks are about. One whose log cannot be read stays as it is. */
+export function briefs(store: Pick<TaskStore, 'readFacts'>) {
+  const read = remembered(
+    most,
+    ({ scope, id }: { readonly scope: Scope; readonly id: string }) => `${scope} ${id}`,
+    async ({ scope, id }): Promise<Brief | undefined> => {
+      const [first] = await store.readFacts(scope, id, 0, 1);
+      if (!first) return undefined;
+      const { fact } = first;
+      const title = fact.type === 'message-received' ? titleOf(fact.message) : undefined;
+      return { startedAt: fact.at, ...(title !== undefined && { title }) };
+    },
+  );
+  return async (scope: Scope, rows: readonly TaskRow[]): Promise<TaskRow[]> => {
+    const found = await read(rows.map(({ id }) => ({ scope, id })));
+    return rows.map((row, index) => ({ ...found[index], ...row }));
+  };
+}
+
+const asking = 'TASK_STATE_INPUT_REQUIRED';
+/** How many tasks with a question are remembered. */
+const mostAsking = 5_000;
+/** How many facts are read: those just before the question, where an agent makes links, and those after it. */
+const facts = { before: 20, after: 80 };
+
+interface Asking {
+  readonly scope: Scope;
+  readonly row: TaskRow;
+  readonly statusVersion: number;
+}
+
+/** Adds to the rows of a page the people that have their questions by links. A log that cannot be read names no one. */
+export function assignees(store: Pick<TaskStore, 'readFacts'>) {
+  const read = remembered(
+    mostAsking,
+    ({ scope, row: { id, version = 0 } }: Asking) => `${scope} ${id} ${version}`,
+    async ({ scope, row: { id }, statusVersion }) => {
+      const after = Math.max(0, statusVersion - facts.before);
+      return assigneesIn(await store.readFacts(scope, id, after, facts.before + facts.after));
+    },
+  );
+  return async (scope: Scope, rows: readonly TaskRow[], { tasks }: Pick<TaskPage, 'tasks'>) => {
+    const open = rows.flatMap((row, index): Asking[] =>
+      row.state === asking ? [{ scope, row, statusVersion: tasks[index]?.head.statusVersion ?? 0 }] : [],
+    );
+    const found = await read(open);
+    const named = new Map(open.map(({ row }, index) => [row, found[index] ?? []]));
+    return rows.map((row): TaskRow => {
+      const people = named.get(row) ?? [];
+      return people.length > 0 ? { ...row, assignees: people } : row;
+    });
+  };
+}
+
+/** Who was asked since the latest message of a client, each once. */
+function assigneesIn(read: readonly StoredFact[]): readonly Assignee[] {
+  const asked = new Map<string, Assignee>();
+  for (const { fact } of read) {
+    if (fact.type === 'message-received') asked.clear();
+    if (fact.type === 'callback-opened' && fact.answers)
+      asked.set(fact.answers.by, { by: fact.answers.by, expiresAt: fact.expiresAt });
+  }
+  return [...asked.values()];
+}
+
+/** How many logs are read at once. */
+const atOnce = 32;
+
+/**
+ * Reads something of logs, in their order, and remembers the latest results. A log that cannot be read gives undefined, and
+ * is read again the next time.
+ */
+function remembered<Log, Value>(
+  most: number,
+  keyOf: (log: Log) => string,
+  read: (log: Log) => Promise<Value | undefined>,
+): (logs: readonly Log[]) => Promise<readonly (Value | undefined)[]> {
+  const known = new Map<string, Value>();
+  const readOne = async (log: Log): Promise<Value | undefined> => {
+    const value = await read(log).catch(() => undefined);
+    if (value === undefined) return undefined;
+    remember(known, keyOf(log), value, most);
+    return value;
+  };
+  return async (logs) => {
+    const values: (Value | undefined)[] = [];
+    for (let from = 0; from < logs.length; from += atOnce) {
+      const part = logs.slice(from, from + atOnce).map((log) => known.get(keyOf(log)) ?? readOne(log));
+      // Known results are not awaited: the list is read again twice a second.
+      const isKnown = part.every((value) => !(value instanceof Promise));
+      values.push(...(isKnown ? (part as Value[]) : await Promise.all(part)));
+    }
+    return values;
+  };
 }

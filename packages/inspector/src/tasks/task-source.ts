@@ -1,5 +1,5 @@
 import type { StateCounts, TaskFilter, TaskList, TaskRow, Unserved } from '../api/task.ts';
-import { hasText } from './title.ts';
+import { hasText } from './filters.ts';
 
 /** Where the list of an agent's tasks comes from. */
 export interface TaskSource {

@@ -5,7 +5,7 @@ import type { Entry, Notice, TimelineUpdate } from '../api/timeline.ts';
 import { problemOf } from '../http/reply.ts';
 import { pause } from '../pause.ts';
 import { rowOf } from '../tasks/agent-tasks.ts';
-import type { Tap } from '../wire/tap.ts';
+import type { Tap } from '../wire/recorded-fetch.ts';
 
 /** The most entries of one task that are kept. */
 const mostEntries = 20_000;

@@ -1,7 +1,7 @@
 import type { Call, ClientTransport, TransportRequest } from '@batonjs/bindings';
+import type { Tap } from './recorded-fetch.ts';
 import { Secrets } from './secrets.ts';
 import { grpcurlOf } from './shell-line.ts';
-import type { Tap } from './tap.ts';
 import type { Draft, WireLog } from './wire-log.ts';
 
 /** The gRPC binding of a client that writes every call into the log while it happens. */

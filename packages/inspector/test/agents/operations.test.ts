@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { until } from '../../../../test/kit/until.ts';
 import { Activity } from '../../src/activity.ts';
-import type { ActionRecord } from '../../src/api/activity.ts';
+import type { ActionRecord } from '../../src/api/agent.ts';
 import type { InspectorOptions } from '../../src/options.ts';
 import { showAgent } from '../show-agent.ts';
 import { type Json, serve } from './inspector-api.ts';
@@ -101,7 +101,8 @@ it('all webhooks of a task are tried again that were given up, and no others', a
   const dead = async () => {
     const place = `/agents/show/tasks/${task!.id}/timeline`;
     const lines = await feed(place, ({ type }) => type === 'live');
-    const { deliveries } = lines.find(({ type }) => type === 'beside')!.beside as { deliveries: Json[] };
+    const [beside] = lines.flatMap((line) => (line.type === 'beside' ? [line.beside as never] : []));
+    const { deliveries } = beside as unknown as { deliveries: Json[] };
     return deliveries.filter((row) => row.dead).length;
   };
   await expect.poll(dead).toBe(2);

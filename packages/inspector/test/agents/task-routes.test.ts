@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../../../test/kit/listen.ts';
-import { until } from '../../../../test/kit/until.ts';
-import { fetchFile } from '../../src/actions/fetch-file.ts';
+import { fetchFile } from '../../src/routes/act-routes.ts';
 import { type Json, serve } from './inspector-api.ts';
 
 describe('a message', () => {

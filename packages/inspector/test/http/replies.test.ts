@@ -8,12 +8,17 @@ import { describe, expect, it } from 'vitest';
 import { listen } from '../../../../test/kit/listen.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { checkRequest } from '../../src/guard/check-request.ts';
-import { responseHeaders } from '../../src/guard/response-headers.ts';
-import { readJson } from '../../src/http/read-json.ts';
-import { problemOf, RequestError, sendJson, sendProblem } from '../../src/http/reply.ts';
+import {
+  problemOf,
+  RequestError,
+  readJson,
+  responseHeaders,
+  sendJson,
+  sendProblem,
+  streamLines,
+} from '../../src/http/reply.ts';
 import { router } from '../../src/http/router.ts';
 import { serveApp } from '../../src/http/serve-app.ts';
-import { streamLines } from '../../src/http/stream-lines.ts';
 import { createInspector } from '../../src/inspector.ts';
 
 /** A server that answers like this, until the test ends. */

@@ -6,7 +6,7 @@ import { holdTimers } from '../../../../test/kit/held-timers.ts';
 import { sendMessage } from '../../src/actions/send-message.ts';
 import { inspected } from '../../src/agents/inspected.ts';
 import type { Exchange } from '../../src/api/wire.ts';
-import { streamLines } from '../../src/http/stream-lines.ts';
+import { streamLines } from '../../src/http/reply.ts';
 import { Inspection } from '../../src/inspection.ts';
 import { exchangeFeed } from '../../src/routes/wire-feeds.ts';
 import { Recordings } from '../../src/timeline/recordings.ts';

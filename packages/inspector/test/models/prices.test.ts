@@ -3,7 +3,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { inspector, type ModelPrices } from '../../src/index.ts';
-import { PriceTable } from '../../src/models/model-prices.ts';
+import { PriceTable } from '../../src/models/read-call.ts';
 
 const small = { input: 0.25, output: 2 };
 const names = { provider: 'openai.responses', modelId: 'gpt-5-mini' };

@@ -5,9 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import type { TaskRow } from '../../src/api/task.ts';
 import { Inspection } from '../../src/inspection.ts';
-import { assignees as assigneesOf } from '../../src/tasks/assignees.ts';
-import { briefs as briefsOf } from '../../src/tasks/briefs.ts';
-import { countOpen } from '../../src/tasks/count-open.ts';
+import { countOpen } from '../../src/routes/look-routes.ts';
+import { assignees as assigneesOf, briefs as briefsOf } from '../../src/tasks/store-tasks.ts';
 
 const hourMs = 3_600_000;
 

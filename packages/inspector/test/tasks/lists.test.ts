@@ -18,10 +18,10 @@ import { states } from '../../src/api/task.ts';
 import { RequestError } from '../../src/http/reply.ts';
 import { Inspection } from '../../src/inspection.ts';
 import { agentTasks, rowOf } from '../../src/tasks/agent-tasks.ts';
+import { titleOf } from '../../src/tasks/filters.ts';
 import { toRow } from '../../src/tasks/store-tasks.ts';
 import { taskFeed, taskFeeds } from '../../src/tasks/task-feed.ts';
 import { shortText } from '../../src/tasks/task-source.ts';
-import { titleOf } from '../../src/tasks/title.ts';
 
 const old = '2020-01-01T00:00:00.000Z';
 const task = (id: string, state = 'COMPLETED', more: object = {}): Task =>

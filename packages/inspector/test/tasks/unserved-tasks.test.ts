@@ -1,6 +1,6 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
-import { UnservedTasks } from '../../src/agents/unserved-tasks.ts';
+import { UnservedTasks } from '../../src/agents/inspected.ts';
 import type { TaskListUpdate } from '../../src/api/task.ts';
 import { Inspection } from '../../src/inspection.ts';
 import { taskFeed } from '../../src/tasks/task-feed.ts';

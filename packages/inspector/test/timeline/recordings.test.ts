@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { sendMessage } from '../../src/actions/send-message.ts';
 import { Recording } from '../../src/timeline/recording.ts';
 import { Recordings } from '../../src/timeline/recordings.ts';
-import type { Tap } from '../../src/wire/tap.ts';
+import type { Tap } from '../../src/wire/recorded-fetch.ts';
 import { message, settled, status, stream, taskEvent } from './written-stream.ts';
 
 describe('the recordings of an agent', () => {

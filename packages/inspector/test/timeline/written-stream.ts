@@ -2,7 +2,7 @@ import type { AgentEvent } from '@batonjs/client';
 import type { Message, TaskState } from '@batonjs/protocol';
 import type { TimelineUpdate } from '../../src/api/timeline.ts';
 import type { OpenStream } from '../../src/timeline/recording.ts';
-import type { Tap } from '../../src/wire/tap.ts';
+import type { Tap } from '../../src/wire/recorded-fetch.ts';
 
 export const at = '2026-01-01T00:00:00.000Z';
 export const status = (state: string, timestamp?: string) => ({

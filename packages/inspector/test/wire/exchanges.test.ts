@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { operationOf } from '../../src/wire/operation-of.ts';
-import { recordedFetch } from '../../src/wire/recorded-fetch.ts';
+import { recordedFetch, type Tap } from '../../src/wire/recorded-fetch.ts';
 import { credentialsIn, receivedHeaders } from '../../src/wire/secrets.ts';
 import { curlOf, grpcurlOf } from '../../src/wire/shell-line.ts';
-import type { Tap } from '../../src/wire/tap.ts';
 import { WireLog } from '../../src/wire/wire-log.ts';
 
 /** A log, what it told its listener, and a tap that notes everything. */

@@ -1,5 +1,5 @@
+import { backoffMs, sleep } from '@batonjs/protocol/timing';
 import type { Problem } from '../../api/command.ts';
-import { accessHeaders } from './access.ts';
 
 /** An error of the inspector or of an agent, as it is shown. */
 export class ApiError extends Error {
@@ -22,7 +22,7 @@ export const agentPath = (agent: string, ...below: readonly string[]): string =>
   `/${['agents', agent, ...below].map(encodeURIComponent).join('/')}`;
 
 /** The address of a resource of the inspector, wherever it is mounted. */
-export const apiUrl = (path: string): string => new URL(`api${path}`, document.baseURI).href;
+const apiUrl = (path: string): string => new URL(`api${path}`, document.baseURI).href;
 
 /** Reads from the inspector. Rejects with an `ApiError`. */
 export const get = <T>(path: string, signal?: AbortSignal): Promise<T> =>
@@ -49,7 +49,7 @@ async function call<T>(path: string, init: RequestInit): Promise<T> {
 }
 
 /** The error in a reply. */
-export async function errorOf(response: Response): Promise<ApiError> {
+async function errorOf(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as { problem?: Problem };
   return new ApiError(
     response.status,
@@ -65,4 +65,105 @@ export function queryOf(
     .flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, String(one)]))
     .filter(([, text]) => text !== '');
   return set.length > 0 ? `?${new URLSearchParams(set)}` : '';
+}
+
+/** A token belongs to one mount: an origin may serve several inspectors. */
+const key = () => `baton-inspector-token ${new URL(document.baseURI).pathname}`;
+
+/** Takes the token out of the address, where it must not stay, and keeps it for this browser: a second tab needs it too. */
+export function takeToken(): void {
+  const token = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
+  if (!token) return;
+  localStorage.setItem(key(), token);
+  history.replaceState(null, '', `${location.pathname}#/`);
+}
+
+/** Keeps a token that a person pasted, or the address that contains it. */
+export function keepToken(text: string): void {
+  localStorage.setItem(key(), /#token=([\w-]+)/.exec(text)?.[1] ?? text.trim());
+}
+
+/** The headers that open the inspector. */
+function accessHeaders(): Record<string, string> {
+  const token = localStorage.getItem(key());
+  return token ? { authorization: `Bearer ${token}` } : {};
+}
+
+/** The state of a feed. */
+export type FeedState = 'open' | 'lost';
+
+/** What a feed is opened with. */
+export interface FeedOptions<T> {
+  /** Called for each connection: it may say where to go on. */
+  readonly path: () => string;
+  readonly onValue: (value: T) => void;
+  readonly onState?: (state: FeedState) => void;
+  /** The inspector refused the feed: asking again would not help, so it is closed. */
+  readonly onRefused?: (error: ApiError) => void;
+}
+
+/** Without a byte for so long, in milliseconds, a connection counts as broken: the inspector sends something every 10 s. */
+const silenceMs = 25_000;
+const backoff = { initialMs: 250, maxMs: 2_000, jitter: 0 };
+
+/**
+ * Reads a feed of the inspector and reconnects for as long as it is open and not refused. Returns the function that
+ * closes it.
+ */
+export function openFeed<T>({ path, onValue, onState, onRefused }: FeedOptions<T>): () => void {
+  const closing = new AbortController();
+  void (async () => {
+    let failures = 0;
+    while (!closing.signal.aborted) {
+      try {
+        const refusal = await readOnce(
+          path(),
+          closing.signal,
+          (value: T) => {
+            failures = 0;
+            onValue(value);
+          },
+          () => onState?.('open'),
+        );
+        if (refusal) return closing.signal.aborted ? undefined : onRefused?.(refusal);
+      } catch {
+        // Said by the state.
+      }
+      if (closing.signal.aborted) return;
+      onState?.('lost');
+      await sleep(backoffMs(++failures, backoff), closing.signal);
+    }
+  })();
+  return () => closing.abort();
+}
+
+/** Resolves when the connection ended, to the error if the inspector refused it for good. Rejects if it broke. */
+async function readOnce<T>(
+  path: string,
+  closed: AbortSignal,
+  onValue: (value: T) => void,
+  onOpen: () => void,
+): Promise<ApiError | undefined> {
+  const silent = new AbortController();
+  const signal = AbortSignal.any([closed, silent.signal]);
+  let timer = setTimeout(() => silent.abort(), silenceMs);
+  try {
+    const response = await fetch(apiUrl(path), { headers: accessHeaders(), signal });
+    if (response.status >= 400 && response.status < 500) return await errorOf(response);
+    if (!response.ok || !response.body) throw new Error(`The inspector answered ${response.status}`);
+    onOpen();
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return undefined;
+      clearTimeout(timer);
+      timer = setTimeout(() => silent.abort(), silenceMs);
+      const lines = (rest + value).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) if (line !== '') onValue(JSON.parse(line) as T);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
 }

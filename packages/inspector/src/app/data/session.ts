@@ -1,8 +1,7 @@
 import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Action, AgentSummary, SessionInfo } from '../../api/agent.ts';
-import { type ApiError, apiErrorOf, get, post } from './api.ts';
-import { type FeedOptions, type FeedState, openFeed } from './feed.ts';
+import { type ApiError, apiErrorOf, type FeedOptions, type FeedState, get, openFeed, post } from './api.ts';
 
 /** What every page knows. */
 export interface Session extends SessionInfo {
@@ -115,4 +114,14 @@ export function useAct() {
     }
   };
   return { act, busy, isBusy: busy !== undefined, error, problem: error?.problem };
+}
+
+/** The time in milliseconds since 1970, read again every few seconds, so that ages on the page grow. */
+export function useNow(everyMs = 5_000): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
 }

@@ -3,8 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Sent } from '../../api/command.ts';
 import { agentPath } from '../data/api.ts';
 import { useAct } from '../data/session.ts';
-import { ProblemNote } from '../parts/bits.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, ProblemNote } from '../parts/bits.tsx';
 import { fileSize } from '../parts/words.ts';
 import { ActButton } from './act-button.tsx';
 

@@ -1,9 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Assignee } from '../../api/task.ts';
 import { noteQuery } from '../data/route.ts';
-import { useNow } from '../data/use-now.ts';
-import type { ListedRow } from '../list/task-lists.ts';
-import { useTaskList } from '../list/use-task-list.ts';
+import { useNow } from '../data/session.ts';
+import { type ListedRow, useTaskList } from '../list/task-lists.ts';
 import { AgentCell } from '../parts/agent-mark.tsx';
 import { Empty, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';

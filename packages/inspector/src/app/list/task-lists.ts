@@ -1,4 +1,7 @@
-import type { StateCounts, TaskList, TaskListUpdate, TaskRow, Unserved } from '../../api/task.ts';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { StateCounts, TaskFilter, TaskList, TaskListUpdate, TaskRow, Unserved } from '../../api/task.ts';
+import { agentPath, get, queryOf } from '../data/api.ts';
+import { useFeeds } from '../data/session.ts';
 
 /** A task in a list, with the id of its agent. */
 export interface ListedRow extends TaskRow {
@@ -19,7 +22,7 @@ interface AgentList {
 }
 
 /** The lists of one agent or of several, newest first. They grow in place. */
-export class TaskLists {
+class TaskLists {
   readonly #lists = new Map<string, AgentList>();
   readonly #counts = new Map<string, StateCounts>();
   readonly #unserved = new Map<string, Unserved>();
@@ -162,3 +165,72 @@ function withChanges(tasks: readonly TaskRow[], before: readonly ListedRow[], ag
 }
 
 const endOf = ({ rows }: AgentList): string => rows.at(-1)?.statusAt ?? '';
+
+/** The list of tasks as far as it was read. */
+export interface TaskListState
+  extends Pick<TaskLists, 'rows' | 'total' | 'totals' | 'counts' | 'unserved' | 'source' | 'searchesTexts'> {
+  /** Why the list could not be read, or a part of it. */
+  readonly problem: string | undefined;
+  readonly isLoading: boolean;
+  /** Reads the next page, if there is one. */
+  readonly more: () => void;
+}
+
+/** Reads the tasks of an agent, or of all, page by page, and keeps the beginning as it is now. */
+export function useTaskList(agent: string | undefined, filter: TaskFilter): TaskListState {
+  const openFeed = useFeeds();
+  const lists = useRef(new TaskLists());
+  const [, setDrawn] = useState({});
+  const [refusal, setRefusal] = useState<string>();
+  const isReading = useRef(false);
+  const path = `/feed${queryOf({ agent, ...filter })}`;
+
+  useEffect(() => {
+    const read = new TaskLists();
+    lists.current = read;
+    isReading.current = false;
+    setRefusal(undefined);
+    let drawing = 0;
+    const close = openFeed<TaskListUpdate>({
+      path: () => path,
+      onRefused: ({ message }) => setRefusal(message),
+      onValue(update) {
+        read.receive(update);
+        drawing ||= requestAnimationFrame(() => {
+          drawing = 0;
+          setDrawn({});
+        });
+      },
+    });
+    return () => {
+      close();
+      cancelAnimationFrame(drawing);
+    };
+  }, [path, openFeed]);
+
+  const more = useCallback(() => {
+    const read = lists.current;
+    const { unfinished } = read;
+    if (!unfinished || isReading.current) return;
+    isReading.current = true;
+    get<TaskList>(agentPath(unfinished.agent, 'tasks') + queryOf({ ...filter, after: unfinished.after }))
+      .then(
+        (page) => read.append(unfinished.agent, page),
+        (error: unknown) => setRefusal(error instanceof Error ? error.message : String(error)),
+      )
+      .finally(() => {
+        if (read !== lists.current) return;
+        isReading.current = false;
+        setDrawn({});
+      });
+  }, [path]);
+
+  const { rows, total, totals, counts, unserved, source, searchesTexts, isRead, problems } = lists.current;
+  const problem =
+    refusal ??
+    ([...problems]
+      .map(([id, message]) => (agent === undefined ? `${id}: ${message}` : message))
+      .join(' · ') ||
+      undefined);
+  return { rows, total, totals, counts, unserved, source, searchesTexts, problem, isLoading: !isRead, more };
+}

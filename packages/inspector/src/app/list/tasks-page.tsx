@@ -1,22 +1,17 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TaskFilter } from '../../api/task.ts';
 import { changeQuery, hrefOf, rememberList, taskHref } from '../data/route.ts';
-import { useSession } from '../data/session.ts';
-import { useNow } from '../data/use-now.ts';
-import { Empty, Loading, PageHead, ProblemNote } from '../parts/bits.tsx';
-import { Select } from '../parts/choice.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { useNow, useSession } from '../data/session.ts';
+import { Empty, Icon, Loading, PageHead, ProblemNote } from '../parts/bits.tsx';
+import { Choice, Select } from '../parts/choice.tsx';
+import { UnservedNotes } from '../parts/unserved-note.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { plural, shortId } from '../parts/words.ts';
-import { ListChoices } from './choices.tsx';
 import { ManyDialog } from './many-dialog.tsx';
-import { filterOf } from './search.ts';
-import { SearchBox, StateTabs } from './task-filters.tsx';
-import type { ListedRow } from './task-lists.ts';
+import { filterOf, SearchBox, StateTabs } from './task-filters.tsx';
+import { type ListedRow, type TaskListState, useTaskList } from './task-lists.ts';
 import { TaskCells } from './task-row.tsx';
-import { UnservedNotes } from './unserved-notes.tsx';
 import { scopeIn } from './use-many.ts';
-import { type TaskListState, useTaskList } from './use-task-list.ts';
 
 const sources = {
   live: 'Live from the store',
@@ -158,3 +153,63 @@ const countOf = ({ rows, total, isLoading }: TaskListState): string => {
     ? plural(rows.length, 'task')
     : `${rows.length.toLocaleString('en')} of ${plural(total, 'task')}`;
 };
+
+interface ListChoicesProps {
+  /** The agent whose page it is. */
+  readonly agent: string | undefined;
+  readonly query: URLSearchParams;
+  readonly list: TaskListState;
+}
+
+/** Chooses the agent, with how many of its tasks fit, the caller, and the code with which a task failed. */
+function ListChoices({ agent, query, list }: ListChoicesProps) {
+  const { agents } = useSession();
+  const chosen = query.get('agent') ?? '';
+  const callers = [...new Set(agents.flatMap(({ scopes }) => scopes))].sort();
+  return (
+    <>
+      {agent === undefined && (
+        <>
+          <Choice
+            label="Agent"
+            all="All agents"
+            chosen={chosen}
+            onChoose={(agent) => changeQuery({ agent })}
+            values={agents.map(({ id, name }) => {
+              const total = list.totals.get(id);
+              return [id, total === undefined ? name : `${name} (${total.toLocaleString('en')})`];
+            })}
+          />
+          <Choice
+            label="Caller"
+            all="First caller of each"
+            chosen={query.get('caller') ?? ''}
+            onChoose={(caller) => changeQuery({ caller })}
+            values={callers.length > 1 ? callers.map((caller) => [caller, caller]) : []}
+          />
+        </>
+      )}
+      <CodeChoice chosen={query.get('code') ?? ''} list={list} />
+    </>
+  );
+}
+
+/** Chooses among the codes of the tasks that were listed since the page was opened. */
+function CodeChoice({ chosen, list }: { readonly chosen: string; readonly list: TaskListState }) {
+  const seen = useRef(new Set<string>());
+  const read = useRef<unknown>(undefined);
+  if (read.current !== list.rows) {
+    read.current = list.rows;
+    for (const { code } of list.rows) if (code) seen.current.add(code);
+  }
+  const values = [...seen.current].sort();
+  return (
+    <Choice
+      label="Error code"
+      all="Any error code"
+      chosen={chosen}
+      onChoose={(code) => changeQuery({ code })}
+      values={values.map((code) => [code, code])}
+    />
+  );
+}

@@ -5,9 +5,8 @@ import { agentPath } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAct, useAgent, useGet, useMay, useSession } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
-import { CopyButton, Empty, Facts, Loading, ProblemNote, Section, Table } from '../parts/bits.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { JsonView } from '../parts/json-view.tsx';
+import { CopyButton, Empty, Facts, Icon, Loading, ProblemNote, Section, Table } from '../parts/bits.tsx';
+import { JsonView } from '../parts/content.tsx';
 import { plural } from '../parts/words.ts';
 
 /** The card of an agent with everything that was checked. */

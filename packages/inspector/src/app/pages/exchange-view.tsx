@@ -2,7 +2,7 @@ import { tryJson } from '@batonjs/protocol/json';
 import type { ComponentChildren } from 'preact';
 import type { Exchange } from '../../api/wire.ts';
 import { CopyButton, Facts, Section } from '../parts/bits.tsx';
-import { JsonView } from '../parts/json-view.tsx';
+import { JsonView } from '../parts/content.tsx';
 import { duration } from '../parts/words.ts';
 
 interface ExchangeViewProps {

@@ -8,10 +8,9 @@ import { hrefOf } from '../data/route.ts';
 import { useAgent, useGet, useMay } from '../data/session.ts';
 import { Composer, useSend } from '../forms/composer.tsx';
 import { SchemaForm } from '../forms/schema-form.tsx';
-import { Empty, Loading, PageHead, ProblemNote, Section } from '../parts/bits.tsx';
+import { Empty, Icon, Loading, PageHead, ProblemNote, Section } from '../parts/bits.tsx';
 import { Toggles } from '../parts/choice.tsx';
 import { Content } from '../parts/content.tsx';
-import { Icon } from '../parts/icon.tsx';
 import { shortId } from '../parts/words.ts';
 
 interface SendPageProps {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { keepToken } from '../data/access.ts';
-import { Icon } from '../parts/icon.tsx';
+import { keepToken } from '../data/api.ts';
+import { Icon } from '../parts/bits.tsx';
 
 /** Asks for the token, for a browser that was opened without it. */
 export function TokenPage({ message, onToken }: { readonly message: string; readonly onToken: () => void }) {

@@ -1,6 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { CopyButton } from './bits.tsx';
-import { Icon } from './icon.tsx';
+import type { Unserved } from '../../api/task.ts';
+import { changeQuery } from '../data/route.ts';
+import { useSession } from '../data/session.ts';
+import { CopyButton, Icon } from './bits.tsx';
+import { plural } from './words.ts';
 
 interface UnservedNoteProps {
   /** What waits. */
@@ -25,5 +28,44 @@ export function UnservedNote({ children, version, queue }: UnservedNoteProps) {
         </p>
       </div>
     </div>
+  );
+}
+
+interface UnservedNotesProps {
+  /** By agent. */
+  readonly unserved: ReadonlyMap<string, Unserved>;
+  /** Whether the list has only these tasks. */
+  readonly isChosen: boolean;
+}
+
+/** Which versions tasks wait for that no process runs: in a line with the way to them, or each with what to do. */
+export function UnservedNotes({ unserved, isChosen }: UnservedNotesProps) {
+  const { agents } = useSession();
+  const found = [...unserved].flatMap(([agent, { queue, versions }]) =>
+    versions.map((each) => ({ ...each, queue, name: agents.find(({ id }) => id === agent)?.name ?? agent })),
+  );
+  if (found.length === 0) return null;
+  const all = found.reduce((sum, { tasks }) => sum + tasks, 0);
+  if (!isChosen)
+    return (
+      <p class="unserved-hint">
+        {`${plural(all, 'task')} ${all === 1 ? 'waits' : 'wait'} for a version that no process runs.`}{' '}
+        <button
+          type="button"
+          class="button button-quiet"
+          onClick={() => changeQuery({ state: 'unserved', q: '', age: '', context: '', code: '' })}
+        >
+          {all === 1 ? 'Show it' : 'Show them'}
+        </button>
+      </p>
+    );
+  return (
+    <>
+      {found.map(({ version, tasks, queue, name }) => (
+        <UnservedNote key={`${queue} ${version}`} version={version} queue={queue}>
+          {`${plural(tasks, 'task')} of ${name} ${tasks === 1 ? 'waits' : 'wait'} for version ${version}, which no process runs.`}
+        </UnservedNote>
+      ))}
+    </>
   );
 }

@@ -1,6 +1,5 @@
 import { hrefOf } from '../data/route.ts';
-import { Loading, ProblemNote } from '../parts/bits.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, Loading, ProblemNote } from '../parts/bits.tsx';
 import { Conversation } from '../timeline/conversation.tsx';
 import { useTimeline } from '../timeline/use-timeline.ts';
 import { AssignPanel } from './assign-panel.tsx';

@@ -5,8 +5,7 @@ import { agentPath } from '../data/api.ts';
 import { taskHref } from '../data/route.ts';
 import { useAct, useAgent, useMay } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
-import { ProblemNote } from '../parts/bits.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, ProblemNote } from '../parts/bits.tsx';
 import { isTerminalState } from '../parts/words.ts';
 
 interface TaskActionsProps {

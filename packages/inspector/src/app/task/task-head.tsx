@@ -1,12 +1,10 @@
 import type { Task } from '@batonjs/protocol';
 import type { ComponentChildren } from 'preact';
-import type { Beside } from '../../api/timeline.ts';
 import { useState } from 'preact/hooks';
+import type { Beside } from '../../api/timeline.ts';
 import { hrefOf, listBefore } from '../data/route.ts';
-import { useAgent } from '../data/session.ts';
-import { useNow } from '../data/use-now.ts';
-import { CopyButton, StateBadge } from '../parts/bits.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { useAgent, useNow } from '../data/session.ts';
+import { CopyButton, Icon, StateBadge } from '../parts/bits.tsx';
 import { dateTime, duration, isTerminalState, plural, shortId } from '../parts/words.ts';
 import type { Timeline } from '../timeline/timeline.ts';
 import type { TimelineState } from '../timeline/use-timeline.ts';

@@ -4,7 +4,7 @@ import type { Call } from '../../api/model-calls.ts';
 import type { PartMembers } from '../../api/part-members.ts';
 import type { Entry, Notice } from '../../api/timeline.ts';
 import { callName, callText } from '../models/totals.ts';
-import type { IconName } from '../parts/icon.tsx';
+import type { IconName } from '../parts/bits.tsx';
 import {
   dateTime,
   fileSize,

@@ -3,8 +3,7 @@ import type { Fact } from '@batonjs/lifecycle';
 import type { Call } from '../../api/model-calls.ts';
 import { callName } from '../models/totals.ts';
 import { isTerminalState, stateName } from '../parts/words.ts';
-import { chunkOf } from './fold-chunks.ts';
-import type { TimelineRow } from './timeline.ts';
+import { chunkOf, type TimelineRow } from './timeline.ts';
 
 /** Something that lasted: a bar of the waterfall. */
 export interface Span {

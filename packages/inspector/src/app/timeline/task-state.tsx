@@ -2,17 +2,14 @@ import { formOf } from '@batonjs/extensions/client';
 import type { Artifact, Task } from '@batonjs/protocol';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Beside } from '../../api/timeline.ts';
+import type { Beside, Delivery } from '../../api/timeline.ts';
 import { hrefOf } from '../data/route.ts';
 import { useSession } from '../data/session.ts';
 import { ModelsSection } from '../models/models-section.tsx';
-import { Section, StateBadge } from '../parts/bits.tsx';
-import { Content } from '../parts/content.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { JsonView } from '../parts/json-view.tsx';
+import { Icon, Section, StateBadge } from '../parts/bits.tsx';
+import { Content, JsonView } from '../parts/content.tsx';
 import { UnservedNote } from '../parts/unserved-note.tsx';
-import { clockTime, plural, shortId } from '../parts/words.ts';
-import { BesideChips } from './beside-chips.tsx';
+import { clockTime, dateTime, plural, shortId } from '../parts/words.ts';
 import { Conversation } from './conversation.tsx';
 import { Failures } from './failures.tsx';
 import { LogLines } from './log-lines.tsx';
@@ -185,3 +182,41 @@ function TaskProgress({ task }: { readonly task: Task | undefined }) {
 
 /** The form that a task waits for, if it waits for one. */
 export const formOfTask = (task: Task | undefined) => (task ? formOf(task) : undefined);
+
+/** What stands beside the log of a task at present: who may write it, when it is due, how far its webhooks are. */
+function BesideChips({ beside: { lease, dueAt, deliveries } }: { readonly beside: Beside }) {
+  return (
+    <>
+      {lease && (
+        <span class="chip" title={lease.holder && `Held by ${lease.holder}`}>
+          <Icon name="lease" />
+          {lease.holder ? `Lease ${lease.fence}, held by ${shortId(lease.holder)}` : 'Waits for a process'}
+        </span>
+      )}
+      {dueAt && (
+        <span class="chip">
+          <Icon name="deadline" />
+          {`Due ${dateTime(dueAt)}`}
+        </span>
+      )}
+      {deliveries.map((delivery) => (
+        <span
+          key={delivery.id}
+          class={`chip ${delivery.dead || delivery.attempts > 0 ? 'chip-again' : ''}`}
+          title={delivery.dead ?? delivery.url}
+        >
+          <Icon name="delivery" />
+          {textOf(delivery)}
+        </span>
+      ))}
+    </>
+  );
+}
+
+function textOf({ url, cursor, attempts, retryAt, dead }: Delivery): string {
+  const host = URL.parse(url)?.host || url;
+  if (dead) return `Webhook ${host} given up`;
+  if (attempts > 0)
+    return `Webhook ${host} failed ${plural(attempts, 'time')}${retryAt ? `, again ${dateTime(retryAt)}` : ''}`;
+  return `Webhook ${host} has entry ${cursor}`;
+}

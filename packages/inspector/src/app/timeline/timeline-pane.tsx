@@ -1,10 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
+import { Icon } from '../parts/bits.tsx';
 import { Select } from '../parts/choice.tsx';
-import { Icon } from '../parts/icon.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { clockTime, duration } from '../parts/words.ts';
-import { type ListedRow, listRows } from './fold-chunks.ts';
-import type { Timeline, TimelineRow } from './timeline.ts';
+import { type ListedRow, listRows, type Timeline, type TimelineRow } from './timeline.ts';
 
 type Kinds = 'all' | 'client' | 'inside';
 

@@ -1,7 +1,6 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Call } from '../../api/model-calls.ts';
-import { useSession } from '../data/session.ts';
-import { useNow } from '../data/use-now.ts';
+import { useNow, useSession } from '../data/session.ts';
 import { callName, money, tokenWords } from '../models/totals.ts';
 import { duration, isTerminalState } from '../parts/words.ts';
 import { placeOfName, type Span, spansOf } from './spans.ts';
