@@ -1,2 +1,1 @@
-export { chatMessages } from './chat/history.ts';
-export { A2AChatTransport, type A2AChatTransportOptions } from './chat/transport.ts';
+export { A2AChatTransport, type A2AChatTransportOptions, chatMessages } from './chat/transport.ts';

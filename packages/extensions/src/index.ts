@@ -1,14 +1,11 @@
 export { FORM_TYPE, type Form } from '@batonjs/protocol/forms';
+export { scheduling, stateHistory, taskLabels, taskTree } from './declared.ts';
 export { type Extendable, type Extension, extend } from './extension.ts';
 export { type FormQuestion, formInput, inputRequired } from './form-input/form-input.ts';
-export { scheduling } from './scheduling/scheduling.ts';
 export type { Issue } from './schema.ts';
-export { stateHistory } from './state-history/state-history.ts';
 export { taskError } from './task-error/task-error.ts';
-export { taskLabels } from './task-labels/task-labels.ts';
 export { progress } from './task-progress/progress.ts';
 export { taskProgress } from './task-progress/task-progress.ts';
-export { taskTree } from './task-tree/task-tree.ts';
 export {
   type InvalidInput,
   type Skill,

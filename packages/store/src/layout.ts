@@ -1,4 +1,4 @@
-import { StoreError } from './port/store-error.ts';
+import { StoreError } from './port/commit.ts';
 
 /** Brings the data of a store from one layout to the next. */
 export interface LayoutStep<Database> {

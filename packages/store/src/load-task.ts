@@ -1,7 +1,6 @@
 import { fromSnapshot, replay, type State } from '@batonjs/lifecycle';
-import type { StoredFact, StoredLog } from './port/commit.ts';
+import { type StoredFact, type StoredLog, StoreError } from './port/commit.ts';
 import type { Scope } from './port/lease.ts';
-import { StoreError } from './port/store-error.ts';
 import type { TaskStore } from './port/task-store.ts';
 
 /**

@@ -2,7 +2,7 @@ import { replay, toSnapshot } from '@batonjs/lifecycle';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { foldLog, loadTask } from '../src/index.ts';
-import { diverged } from '../src/port/store-error.ts';
+import { diverged } from '../src/port/commit.ts';
 import { append, create } from './a-log.ts';
 
 describe('loadTask', () => {

@@ -10,7 +10,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { encodeSse, sseHeaders } from '@batonjs/server/adapter';
 import { safeValidateUIMessages, type UIMessage, type UIMessageChunk } from 'ai';
 import { resumeChat, sendChat } from './chat.ts';
-import { chatMessages } from './history.ts';
+import { chatMessages } from './transport.ts';
 
 /** Options of `chatHandler`. */
 export type ChatHandlerOptions = FrontDoorOptions;

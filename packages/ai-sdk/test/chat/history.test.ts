@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { serve } from '../../../../test/kit/serve.ts';
 import { resumeChat, sendChat } from '../../src/chat/chat.ts';
 import { chatHandler } from '../../src/chat/chat-handler.ts';
-import { chatMessages } from '../../src/chat/history.ts';
+import { chatMessages } from '../../src/chat/transport.ts';
 import { A2AChatTransport } from '../../src/chat.ts';
 
 /** An agent with these tasks, and the signals of the calls that list them. */

@@ -1,5 +1,5 @@
 import { type OptionsOf, unknownOptions, withDefaults } from '@batonjs/protocol/options';
-import { StoreError } from '../port/store-error.ts';
+import { StoreError } from '../port/commit.ts';
 
 /** The options of a store, with these defaults. Throws a `StoreError` of code `UNUSABLE` for one that it does not have. */
 export function completeOptions<Defaults extends object>(

@@ -1,9 +1,8 @@
 import { frozenJson } from '@batonjs/lifecycle/internals';
-import type { Commit } from '../port/commit.ts';
+import { type Commit, StoreError } from '../port/commit.ts';
 import type { Scope, TaskName } from '../port/lease.ts';
 import type { PushConfig, PushConfigStore } from '../port/push-config-store.ts';
 import { type Answer, isPending, whenAnswered } from '../port/rows.ts';
-import { StoreError } from '../port/store-error.ts';
 import type { Erased, TaskPage, TaskQuery, TaskStore } from '../port/task-store.ts';
 import { takeStep } from '../rules/bucket.ts';
 import { foundOf, foundTask } from '../rules/change.ts';

@@ -1,9 +1,8 @@
-import type { Committed } from '../port/commit.ts';
+import { type Committed, StoreError } from '../port/commit.ts';
 import type { ClaimRequest, Lease, TaskName } from '../port/lease.ts';
 import type { Delivery, DeliveryRequest } from '../port/push-config-store.ts';
 import type { RecordQuery, StoredRecord } from '../port/record-store.ts';
 import { type Answer, whenAnswered } from '../port/rows.ts';
-import { StoreError } from '../port/store-error.ts';
 import { type Found, type FoundTask, foundOf, foundTask, type Step, type Wanted } from '../rules/change.ts';
 import { claimStep } from '../rules/claim.ts';
 import { claimTurnsStep } from '../rules/claim-turns.ts';

@@ -1,9 +1,8 @@
 import { SNAPSHOT_FORMAT } from '@batonjs/lifecycle/internals';
 import { mustBeWhole } from '../load-task.ts';
-import type { StoredFact, StoredLog } from '../port/commit.ts';
+import { diverged, type StoredFact, type StoredLog, StoreError } from '../port/commit.ts';
 import type { TaskName } from '../port/lease.ts';
 import { type Answer, type QueueReading, whenAnswered } from '../port/rows.ts';
-import { diverged, StoreError } from '../port/store-error.ts';
 import { type Found, foundOf } from '../rules/change.ts';
 import { deletionOf, isDeletedStep, isDeletion } from '../rules/prune.ts';
 import { foundRecord } from '../rules/record.ts';

@@ -1,8 +1,7 @@
 import type { Fact, Snapshot } from '@batonjs/lifecycle';
-import type { StoredFact } from '../port/commit.ts';
+import { type StoredFact, StoreError } from '../port/commit.ts';
 import type { Scope } from '../port/lease.ts';
 import type { Answer, RowPage, TaskRow } from '../port/rows.ts';
-import { StoreError } from '../port/store-error.ts';
 import type { TaskPage, Topic, Unsubscribe } from '../port/task-store.ts';
 import type { Found, Step, Wanted } from '../rules/change.ts';
 import type { ListSearch } from '../rules/list.ts';

@@ -1,8 +1,8 @@
 import type { Fact } from '@batonjs/lifecycle';
 import { textOfFirst } from '@batonjs/lifecycle/internals';
+import { StoreError } from '../port/commit.ts';
 import type { TaskName } from '../port/lease.ts';
 import type { Answer, RecordRow, StoredTask, TaskRow, Transfer, WebhookRow } from '../port/rows.ts';
-import { StoreError } from '../port/store-error.ts';
 import { type FoundTask, foundTask, type Step } from '../rules/change.ts';
 import { eraseStep } from '../rules/prune.ts';
 import { foundRecord, recordWanted } from '../rules/record.ts';

@@ -1,6 +1,6 @@
+import { StoreError } from '../port/commit.ts';
 import type { TaskName } from '../port/lease.ts';
 import type { RecordRow, TaskRow, WebhookRow } from '../port/rows.ts';
-import { StoreError } from '../port/store-error.ts';
 import type { Notification } from '../port/task-store.ts';
 import type { Moment } from './moment.ts';
 import type { TurnPlace } from './task-row.ts';

@@ -1,8 +1,7 @@
 import type { Fact } from '@batonjs/lifecycle';
-import type { Commit, Committed } from '../port/commit.ts';
+import { type Commit, type Committed, StoreError } from '../port/commit.ts';
 import type { Lease } from '../port/lease.ts';
 import type { TaskRow, WebhookRow } from '../port/rows.ts';
-import { StoreError } from '../port/store-error.ts';
 import type { Notification } from '../port/task-store.ts';
 import { type Change, type Found, foundTask, type Step, type Wanted } from './change.ts';
 import type { Moment } from './moment.ts';

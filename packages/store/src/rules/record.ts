@@ -1,6 +1,6 @@
+import { StoreError } from '../port/commit.ts';
 import type { RecordOptions, RecordQuery, StoredRecord } from '../port/record-store.ts';
 import type { RecordRow } from '../port/rows.ts';
-import { StoreError } from '../port/store-error.ts';
 import { type Found, foundOf, type Step, type Wanted } from './change.ts';
 
 const longestJson = 65_536;
