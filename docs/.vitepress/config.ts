@@ -5,8 +5,9 @@ import { checkAnchors } from './anchors.ts';
 import { hasConcepts, withConcepts } from './concepts.ts';
 import { repository, root, siteLink } from './links.ts';
 import { publishedPackages } from './packages.ts';
-import { completeGroups, docs, titleOf, writtenByScripts } from './pages.ts';
+import { completeGroups, docs, titleOf } from './pages.ts';
 import { plainPath, writePlainPages } from './plain-pages.ts';
+import { searchOptions, termOf, toSearch } from './search.ts';
 
 /** Where the site is served: `/`, or a path such as `/baton/`. */
 const base = process.env.DOCS_BASE ?? '/';
@@ -20,8 +21,16 @@ const icon = `data:image/svg+xml,${encodeURIComponent(svg)}`;
 /** That of the server, the package that most of the site is about. */
 const { version } = JSON.parse(readFileSync(join(root, 'packages/server/package.json'), 'utf8'));
 
-/** Commands are read and copied whole on a narrow screen, and the empty list of the search says why it is empty. */
+/**
+ * Commands are read and copied whole on a narrow screen, the picture of the first page has its own shape, the search says
+ * why its list is empty, and colours have enough contrast.
+ */
 const style = `
+:root { --vp-c-brand-3: #3f5bb5; --vp-c-brand-2: #34509f; }
+.vp-doc [class*='language-'] > span.lang { color: var(--vp-c-text-2); }
+.VPHero .image-container { width: 100%; height: auto; transform: none; }
+.VPHero .image-src { position: static; max-width: 100%; max-height: none; border-radius: 12px; transform: none; }
+.VPHero .image-bg { display: none; }
 .vp-doc [class*='language-sh'] pre code { white-space: pre-wrap; overflow-wrap: anywhere; }
 .VPLocalSearchBox .results:empty::before {
   content: 'Results come as you type. The first search loads an index: a moment, please.';
@@ -37,7 +46,7 @@ export default defineConfig({
   outDir: join(docs, '.vitepress/dist'),
   ignoreDeadLinks: false,
   // The index of the search, which is loaded when it is opened.
-  vite: { build: { chunkSizeWarningLimit: 2_000 } },
+  vite: { build: { chunkSizeWarningLimit: 2_000 }, publicDir: join(docs, 'images') },
   markdown: {
     anchor: { slugify },
     config(markdown) {
@@ -60,7 +69,7 @@ export default defineConfig({
       { text: 'Concepts', link: '/start/concepts' },
       { text: 'Tutorial', link: '/start/tutorial' },
       { text: 'Recipes', link: '/start/recipes' },
-      { text: 'FAQ', link: '/operating/troubleshooting' },
+      { text: 'FAQ', link: '/faq' },
       { text: 'Options', link: '/options' },
       { text: 'Comparison', link: '/start/comparison' },
       { text: `Version ${version}`, link: '/releases' },
@@ -76,12 +85,13 @@ export default defineConfig({
       provider: 'local',
       options: {
         translations: { modal: { noResultsText: 'Nothing is found for' } },
-        miniSearch: { searchOptions: { boostDocument } },
-        // Tables that a script writes: they would be a third of the index, and hide the pages that are meant to be read.
-        _render(text, env, markdown) {
-          return writtenByScripts.includes(env.relativePath) ? '' : markdown.render(text, env);
-        },
+        miniSearch: { options: { processTerm: termOf }, searchOptions },
+        _render: (text, env, markdown) => toSearch(env.relativePath, markdown.render(text, env)),
       },
+    },
+    editLink: {
+      text: 'Edit this page',
+      pattern: `${repository}/edit/main/docs/:path`,
     },
     socialLinks: [{ icon: 'github', link: repository }],
   },
@@ -89,6 +99,10 @@ export default defineConfig({
     ['link', { rel: 'icon', href: icon, type: 'image/svg+xml' }],
     ['style', {}, style],
   ],
+  // The reference is made from the sources: there is no file of it to edit.
+  transformPageData(page) {
+    if (page.filePath.startsWith('reference/')) page.frontmatter.editLink = false;
+  },
   transformHead: ({ page }) => [
     ['link', { rel: 'alternate', type: 'text/markdown', href: base + plainPath(page) }],
   ],
@@ -111,12 +125,6 @@ function sidebar(): DefaultTheme.SidebarItem[] {
     items: entries.map(({ specifier, page }) => ({ text: specifier, link: `/reference/${page}` })),
   }));
   return [...written, { text: 'Packages', collapsed: true, items }];
-}
-
-/** Tables to look things up in come first, decisions and the reference of types last. Runs in the browser. */
-function boostDocument(id: string): number {
-  if (/\/(options|errors|recipes)\.html/.test(id)) return 3;
-  return /\/(decisions|reference)\//.test(id) ? 0.5 : 1;
 }
 
 /** The id of a heading as GitHub makes it, so that links to headings work on both. */

@@ -63,6 +63,8 @@ export const groups: readonly Group[] = [
       'serving/api-keys.md',
       'serving/authentication.md',
       'serving/cookie-sessions.md',
+      'serving/other-languages.md',
+      'serving/proxy.md',
       'serving/browser.md',
       'serving/react.md',
       'serving/use-chat.md',
@@ -108,7 +110,7 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Look up',
-    pages: ['options.md', 'errors.md', 'releases.md'],
+    pages: ['faq.md', 'options.md', 'errors.md', 'releases.md'],
   },
   {
     title: 'How it works',

@@ -2,11 +2,12 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from '@batonjs/client';
-import { reply } from '@batonjs/server';
+import { connect, textOf } from '@batonjs/client';
+import { append, artifact, completed, reply } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tlsFetch } from '../../packages/cli/src/connection/tls.ts';
+import { codeBlocks } from '../../scripts/packed/consumer.ts';
 import { mounts } from '../kit/http/mounts.ts';
 import { hasNginx, nginx } from '../kit/http/nginx.ts';
 import { listen as listenOn } from '../kit/listen.ts';
@@ -55,6 +56,35 @@ describe.skipIf(!(await hasNginx()))('behind nginx', () => {
     const client = await connect(`https://${address}/agent`, { fetch: tlsFetch({ ca: cert }, false)! });
     expect(client.interface.url).toBe(`https://${address}/agent`);
     expect((await client.send('Hello')).message?.parts).toEqual([{ text: 'Hello' }]);
+  });
+
+  it('with the file of the page, the card has the address of the proxy, and events come as they are written', async () => {
+    const next = Promise.withResolvers<void>();
+    const server = serve(async function* () {
+      yield artifact('text', 'first ');
+      await next.promise;
+      yield append('text', 'second');
+      yield completed();
+    });
+    const origin = await listenOn(createServer(await mounts[0]![1](server, { trusted: true })));
+    const { key, cert } = certificateOf('localhost');
+    const [file = ''] = codeBlocks('docs/serving/proxy.md', 'nginx');
+    const [, upstream = '', rules = ''] = /(upstream[\s\S]*?\n}\n)\s*server \{\n([\s\S]*)\}/.exec(file) ?? [];
+    expect(rules).toContain('listen 443 ssl;');
+    const address = await nginx(rules.replace('listen 443 ssl;', ''), {
+      upstream: upstream.replace('127.0.0.1:4000', new URL(origin).host),
+      tls: true,
+      files: { 'key.pem': key, 'cert.pem': cert },
+    });
+    const client = await connect(`https://${address}/agent`, { fetch: tlsFetch({ ca: cert }, false)! });
+    expect(client.interface.url).toBe(`https://${address}/agent`);
+    const seen: string[] = [];
+    for await (const { artifactUpdate } of client.stream('Go')) {
+      if (artifactUpdate) seen.push(textOf(artifactUpdate.artifact));
+      // Written only once the first has passed the proxy.
+      if (seen.length === 1) next.resolve();
+    }
+    expect(seen).toEqual(['first ', 'second']);
   });
 
   it('a client is told what the proxy answers in place of the agent', async () => {

@@ -255,8 +255,8 @@ describe('chat', () => {
     const stdin = 'go\nmaybe\nYes, please\n10001\n\ntravel, 2\n\n';
     const terminal = { isTTY: true, isStdinTTY: true, stdin };
     const { stdout, stderr } = await cli(`chat -a ${url} --progress never`, terminal);
-    const [choice, cents] = ['Approve it? (1 Yes, 2 No): ', 'cents (now 900): '];
-    const tags = 'tags (1 travel, 2 food; optional): note (optional): ';
+    const [choice, cents] = ['Approve it? (1 Yes, 2 No): ', 'Cents (now 900): '];
+    const tags = 'Tags (1 travel, 2 food; optional): Note (optional): ';
     const prompts = `> ${choice}Choose one\n${choice}${cents}At most 10,000\n${cents}${tags}> `;
     expect(stderr.replaceAll(/^Waiting for task.*\n/gm, '')).toBe(prompts);
     expect(stdout).toContain('{"approved":true,"cents":900,"tags":["travel","food"]}');

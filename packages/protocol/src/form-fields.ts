@@ -47,7 +47,7 @@ export function fieldsOf(schema: FieldSchema, initial?: Json): readonly FormFiel
         path: path.join('.'),
         member,
         kind,
-        title: textIn(own.title) ?? member,
+        title: textIn(own.title) ?? inWords(member),
         description: textIn(own.description),
         isRequired: required.includes(member),
         options: inside,
@@ -63,6 +63,13 @@ export function fieldsOf(schema: FieldSchema, initial?: Json): readonly FormFiel
 
 const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
+
+/** The name of a member as a person reads it: `dueDate` and `due_date` are "Due date". */
+const inWords = (name: string): string => {
+  const words = name.replaceAll(/(?<=[a-z\d])(?=[A-Z])|[_-]+/g, ' ').trim();
+  const lower = words.replaceAll(/ [A-Z](?=[a-z])/g, (letter) => letter.toLowerCase());
+  return lower.replace(/^./, (letter) => letter.toUpperCase());
+};
 
 /** `null` beside a type says that the member may be left out. */
 function withoutNull(schema: FieldSchema): FieldSchema {

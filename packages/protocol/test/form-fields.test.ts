@@ -22,14 +22,14 @@ describe('a field', () => {
     options: texts.map((text) => expect.objectContaining({ text })),
   });
   it.each<[object, object]>([
-    [{}, { kind: 'text', title: 'x', description: undefined, entered: [] }],
+    [{}, { kind: 'text', title: 'X', description: undefined, entered: [] }],
     [
       { title: 'T', description: 'D', default: 'a' },
       { title: 'T', description: 'D', entered: ['a'] },
     ],
     [
       { title: { toString: 'x' }, description: 7 },
-      { title: 'x', description: undefined },
+      { title: 'X', description: undefined },
     ],
     [{ type: 'string', maxLength: 201 }, { kind: 'long' }],
     [
@@ -75,6 +75,18 @@ describe('a field', () => {
     ],
   ])('of the schema %j is %j', (schema, field) => {
     expect(one(schema)).toMatchObject(field);
+  });
+
+  it.each([
+    ['dueDate', 'Due date'],
+    ['due_date', 'Due date'],
+    ['total-amountInEUR', 'Total amount in EUR'],
+    ['VATNumber', 'VATNumber'],
+    ['line2', 'Line2'],
+    ['', ''],
+  ])('that has no title is called by its name in words: %s is %s', (name, words) => {
+    const [field] = fieldsOf(object({ [name]: { type: 'string' } }));
+    expect(field?.title).toBe(words);
   });
 
   it('begins with what is known, and with its default without that', () => {

@@ -51,6 +51,7 @@ export function Chat({ agent, texts = english, children }: ChatProps) {
     toEnd();
     write();
   };
+  const toggle = () => setOpen(!isOpen);
   const name = agent?.card.name ?? '';
   const log = { role: 'log', 'aria-live': 'off', 'aria-label': name, tabIndex: 0 } as const;
   return (
@@ -61,19 +62,14 @@ export function Chat({ agent, texts = english, children }: ChatProps) {
           <Conversations agent={agent} current={contextId} onChoose={choose} />
         </nav>
         <header>
-          <Button
-            label={texts.conversations}
-            sign="☰"
-            aria-expanded={isOpen}
-            onClick={() => setOpen(!isOpen)}
-          />
+          <Button label={texts.conversations} sign="☰" aria-expanded={isOpen} onClick={toggle} />
           <h1 dir="auto">{name}</h1>
           {children}
         </header>
         <div className="baton-log" ref={scroller} {...log}>
           <div>
             {agent && !contextId && talk.sent.length === 0 && <Welcome card={agent.card} />}
-            <Log key={contextId} talk={talk} />
+            <Log talk={talk} />
           </div>
         </div>
         <footer>
@@ -85,12 +81,10 @@ export function Chat({ agent, texts = english, children }: ChatProps) {
   );
 }
 
+type Page = { toEnd(): void; write(text: string): void };
+
 /** What parts of the chat use: one object, so that a chunk renders its own task only. */
-function useChatUse(
-  talk: UsedConversation,
-  texts: ChatTexts,
-  page: { toEnd(): void; write(text: string): void },
-) {
+function useChatUse(talk: UsedConversation, texts: ChatTexts, page: Page) {
   const latest = useRef({ talk, page });
   latest.current = { talk, page };
   useEffect(() => {

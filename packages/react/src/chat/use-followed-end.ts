@@ -1,8 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-/** The distance from the end, in CSS pixels, at which a reader is still at the end. */
-const near = 48;
-
 /** Keeps the end of a scrolled element with one child in view while the child grows, unless the reader scrolled up. */
 export function useFollowedEnd() {
   const scroller = useRef<HTMLDivElement>(null);
@@ -20,8 +17,8 @@ export function useFollowedEnd() {
     const onScroll = () => {
       const { scrollHeight, scrollTop, clientHeight } = element;
       const distance = scrollHeight - scrollTop - clientHeight;
-      // Content that grows leads away from the end as well: only a reader goes up. One that shrinks stays at the end.
-      if (distance < 2 || (scrollTop > top && distance < near)) follows.current = true;
+      // A reader who comes near the end follows it. Content that grows leads away from the end as well: only a reader goes up. One that shrinks stays at the end.
+      if (distance < 2 || (scrollTop > top && distance < 48)) follows.current = true;
       else if (scrollTop < top) follows.current = false;
       top = scrollTop;
       setAtEnd(follows.current);

@@ -144,8 +144,16 @@ describe('a link to a question', () => {
       'class="error" id="field-5-error">This is no JSON',
     ]);
     expect(refused.text).toContain('value="&lt;none&gt;"');
+    expect(refused.text).toMatch(
+      /<title>3 things need a look · .* role="alert">3 things need a look<.*<fieldset/s,
+    );
+    // The first fault has the focus, and no other.
+    expect(refused.text.match(/<\w+[^>]* autofocus/g)).toEqual([
+      '<fieldset aria-invalid="true" tabindex="-1" autofocus',
+    ]);
     const low = await submit(server, url, page, { 'field-0': '0', 'field-1': '0' });
     expect([low.status, low.text]).toEqual([422, expect.stringContaining('id="field-1-error">At least 1<')]);
+    expect(low.text).toMatch(/One thing needs a look.*<input id="field-1"[^>]* autofocus/s);
     const other = await submit(server, url, page, { 'field-0': '7', 'field-1': '1' });
     expect(other.text).toContain('id="field-0-error">Choose one<');
     const fields = { 'field-0': '0', 'field-1': '7', 'field-2': '0', 'field-4': 'a', 'field-5': '{"b":1}' };

@@ -2,7 +2,7 @@ import type { HttpReply } from '@batonjs/bindings';
 import { errorsById, type FormField, fieldsOf } from '@batonjs/protocol/form-fields';
 import { textOf } from '@batonjs/protocol/parts';
 import type { LinkStatus, WaitingQuestion } from '../../operations/callbacks/answer-question.ts';
-import { escaped, pageReply } from './page.ts';
+import { escaped, layout, pageReply } from './page.ts';
 
 /** What the person wrote, and the faults of it by path; the empty path stands for the whole. */
 export interface Refused {
@@ -84,22 +84,31 @@ export function questionPage(
   const asked = form ? fieldsOf(form.schema, form.initial) : [];
   const errors = errorsById(asked, refused?.errors ?? form?.errors ?? {});
   const fields = form ? asked.map((field) => fieldOf(field, errors, refused?.posted)) : [textField(refused)];
-  const whole = note ?? errors[''];
+  const faults = Object.keys(errors).filter(Boolean).length;
+  const look = faults > 0 && `${faults === 1 ? 'One thing needs' : `${faults} things need`} a look`;
+  const whole = note ?? errors[''] ?? (look || undefined);
   const until = expiresAt.slice(0, 16).replace('T', ' ');
   const page = layout(
-    `${agent} asks`,
+    `${look ? `${look} · ` : ''}${agent} asks`,
     `<p class="from">${escaped(agent, most.line)} asks ${escaped(by, most.line)}</p>
 <h1>${escaped(form?.title ?? 'A question', most.line)}</h1>
 <p class="question">${escaped(textOf(question), most.text)}</p>
 <form method="post" accept-charset="utf-8">
 <input type="hidden" name="question" value="${escaped(question.messageId, most.line)}">
-${whole ? `<p class="error" role="alert">${escaped(whole, most.line)}</p>\n` : ''}${fields.join('\n')}
+${whole ? `<p class="error" role="alert">${escaped(whole, most.line)}</p>\n` : ''}${focused(fields.join('\n'))}
 <button>Send the answer</button>
 </form>
 <p class="until">It can be answered once, until ${escaped(until, most.line)} UTC.</p>`,
   );
   return pageReply(page, { status: refused ? 422 : note ? 409 : 200, form: true });
 }
+
+/** The fields with the focus on the first fault. */
+const focused = (fields: string): string =>
+  fields.replace(
+    /(<fieldset)? aria-invalid="true"/,
+    (all, set) => `${all}${set ? ' tabindex="-1"' : ''} autofocus`,
+  );
 
 const textField = (refused: Refused | undefined): string => `<label for="text">Your answer</label>
 ${problem('text', refused?.errors.text)}<textarea id="text" name="text" rows="4" required${describedBy('text', refused?.errors.text)}>${escaped(refused?.posted.get('text') ?? '', most.text)}</textarea>`;
@@ -139,29 +148,3 @@ const problem = (field: string, error: string | undefined): string =>
 
 const describedBy = (field: string, error: string | undefined): string =>
   error ? ` aria-invalid="true" aria-describedby="${field}-error"` : '';
-
-const layout = (title: string, body: string): string => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="robots" content="noindex">
-<title>${escaped(title, most.line)}</title>
-<style>${style}</style>
-<main>
-${body}
-</main>
-</html>
-`;
-
-const style = `:root{color-scheme:light dark;--ink:#1c1f26;--soft:#5b6270;--line:#d5d9e2;--field:#858b99;--card:#fff;--ground:#f4f5f8;--main:#2855d9;--on:#fff;--bad:#b3261e}
-@media(prefers-color-scheme:dark){:root{--ink:#e8eaf0;--soft:#a4abba;--line:#3a404c;--field:#7d8494;--card:#1d2027;--ground:#13151a;--main:#8fb0ff;--on:#10131a;--bad:#ff9d94}}
-*{box-sizing:border-box}body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-main{max-width:36rem;margin:6vh auto;padding:2rem;background:var(--card);border:1px solid var(--line);border-radius:12px}
-@media(max-width:40rem){main{margin:0;min-height:100vh;border:0;border-radius:0;padding:1.25rem}}
-h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem}p{margin:0 0 1rem;overflow-wrap:anywhere}.question{white-space:pre-wrap;font-size:1.0625rem}
-.from,.until,.hint,.optional{color:var(--soft);font-size:.875rem}.from{margin-bottom:.25rem}.until{margin:1.25rem 0 0}.hint{margin:0 0 .25rem}
-form{display:grid;gap:.375rem}label,legend{font-weight:600;padding:0}.option{display:flex;gap:.5rem;align-items:center;font-weight:400;padding:.375rem 0}.optional{font-weight:400}
-fieldset{border:0;padding:0;margin:0 0 .75rem}input:not([type=radio],[type=checkbox]),textarea{width:100%;font:inherit;color:inherit;background:transparent;padding:.5rem .625rem;border:1px solid var(--field);border-radius:8px;margin-bottom:.75rem}
-[type=radio],[type=checkbox]{width:1.125rem;height:1.125rem;margin:0;accent-color:var(--main)}.mono{font-family:ui-monospace,monospace;font-size:.875rem}[aria-invalid]{border-color:var(--bad)}
-button{justify-self:start;font:inherit;font-weight:600;color:var(--on);background:var(--main);border:0;border-radius:8px;padding:.625rem 1.125rem;cursor:pointer}
-:focus-visible{outline:2px solid var(--main);outline-offset:2px}.error{color:var(--bad);font-size:.9375rem;margin:0 0 .25rem}`;

@@ -2,7 +2,7 @@ import type { HttpReply } from '@batonjs/bindings';
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { AGENT_CARD_PATH } from '@batonjs/protocol/headers';
 import { credentialsOf } from './credentials-of-card.ts';
-import { escaped, pageReply } from './page.ts';
+import { escaped, layout, pageReply } from './page.ts';
 
 /** A page that describes the agent at this address, and how to call it. Nothing on it runs or is loaded. */
 export function browserPage(card: AgentCard, method: string): HttpReply {
@@ -25,19 +25,14 @@ function pageOf(card: AgentCard): string {
     .map(
       (skill) => `<li>${escaped(skill.name, most.line)}: ${escaped(skill.description ?? '', most.text)}</li>`,
     );
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${name}</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:50em;margin:2em auto;padding:0 1em}pre{overflow:auto;padding:1em;border:1px solid}</style>
-<h1>${name}</h1>
+  return layout(
+    card.name,
+    `<h1>${name}</h1>
 <p>${escaped(card.description, most.text)}</p>
 ${skills.length > 0 ? `<ul>${skills.join('')}</ul>\n` : ''}<p>This is the address of an A2A agent. Programs send messages to it; this page is for people.</p>
 ${reached ? waysIn(card, reached) : ''}<h2>Its card</h2>
-<pre>${escaped(JSON.stringify(card, undefined, 2), most.card)}</pre>
-</html>
-`;
+<pre>${escaped(JSON.stringify(card, undefined, 2), most.card)}</pre>`,
+  );
 }
 
 function waysIn(card: AgentCard, { url, protocolBinding, tenant }: AgentInterface): string {

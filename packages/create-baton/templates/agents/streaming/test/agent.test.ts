@@ -23,12 +23,17 @@ test('the answer of the model is an artifact', async () => {
   assert.equal(textOf(task.artifacts?.[0]), 'You said: hello there');
 });
 
-test('a model that fails halfway fails the task', async () => {
+/** What the log gets, which would stand in red between the tests. */
+const logged = ({ mock }: TestContext) => mock.method(console, 'error', () => {}).mock;
+
+test('a model that fails halfway fails the task', async (context) => {
+  const log = logged(context);
   const task = await ask(async function* () {
     yield 'half';
     throw new Error('out of tokens');
   }, 'hello');
   assert.equal(task?.status.state, 'TASK_STATE_FAILED');
+  assert.deepEqual(log.calls[0]?.arguments, ['The model failed: out of tokens']);
 });
 
 /** Asks a model over the API that many have, which answers a prompt with these events. */
@@ -60,6 +65,8 @@ for (const [what, end] of Object.entries({
   'a filter': piece('', 'content_filter'),
 }))
   test(`half an answer that ends with ${what} fails the task`, async (context) => {
+    const log = logged(context);
     const task = await askOver(context, () => [piece('The dose'), end]);
     assert.equal(task?.status.state, 'TASK_STATE_FAILED');
+    assert.equal(log.callCount(), 1);
   });
