@@ -31,6 +31,7 @@ const style = `
 .VPHero .image-container { width: 100%; height: auto; transform: none; }
 .VPHero .image-src { position: static; max-width: 100%; max-height: none; border-radius: 12px; transform: none; }
 .VPHero .image-bg { display: none; }
+.VPHome > .vp-doc { margin-top: 3rem; }
 .vp-doc [class*='language-sh'] pre code { white-space: pre-wrap; overflow-wrap: anywhere; }
 .VPLocalSearchBox .results:empty::before {
   content: 'Results come as you type. The first search loads an index: a moment, please.';

@@ -39,8 +39,8 @@ export async function installTarballs(
   await run(pnpm, ['install', '--prefer-offline', '--reporter', 'append-only'], { cwd: folder });
 }
 
-/** The TypeScript code blocks of a Markdown file of the repository, in order; `tsx` are those with JSX of React. */
-export function codeBlocks(file: string, language: 'ts' | 'tsx' = 'ts'): string[] {
+/** The code blocks of a Markdown file of the repository in a language, in order; `tsx` are those with JSX of React. */
+export function codeBlocks(file: string, language = 'ts'): string[] {
   const text = readFileSync(join(root, file), 'utf8');
   const block = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
   return Array.from(text.matchAll(block), ([, code]) => code!);
