@@ -50,6 +50,7 @@ const optionTables: Readonly<Record<string, readonly [path: string, type: string
     ['base/caller-rate.ts', 'CallerRate', 'limits.callers.requests.'],
   ],
   callbacks: [['turns/outside/callback-options.ts', 'callbackOptions', 'callbacks.']],
+  files: [['turns/files/file-options.ts', 'fileOptions', 'files.']],
   retention: [
     ['base/store/retention.ts', 'RetentionOptions', 'retention.'],
     ['base/store/retention-rules.ts', 'RetentionRule', 'retention.rules.'],

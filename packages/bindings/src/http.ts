@@ -26,6 +26,8 @@ export interface HttpReply {
   /** Names in lower case. */
   readonly headers: Record<string, string>;
   readonly body?: string | AsyncIterable<string> | undefined;
+  /** The content of a file, in place of `body`. */
+  readonly bytes?: AsyncIterable<Uint8Array> | undefined;
 }
 
 /** A request that a client sends. */

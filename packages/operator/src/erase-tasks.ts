@@ -62,6 +62,7 @@ export async function eraseTasks(agent: Operated, options: EraseOptions): Promis
     }
     if (erased === 'open') left.push(id);
     else if (erased) {
+      await source.files?.forget(scope, id);
       done.tasks += 1;
       done.facts += erased.facts;
       done.webhooks += erased.webhooks;
@@ -77,9 +78,11 @@ export async function eraseTasks(agent: Operated, options: EraseOptions): Promis
     before = done.tasks;
     for await (const id of tasksOf(scope, contextId, store)) if (await isNewFork(id)) await eraseOne(id);
   }
-  if (taskId === undefined && contextId === undefined)
+  if (taskId === undefined && contextId === undefined) {
+    await source.files?.forget(scope);
     for (const query of [{ scope }, { prefix: deletionsOf(scope) }])
       for (const { name } of await allRecords(store, query)) await store.deleteRecord(name);
+  }
   if (!store.forgetTurns) return { ...done, left };
   const { tasks } = await store.list(scope, { answered: true, limit: 1 });
   if (tasks.length === 0) await store.forgetTurns(queue, scope);

@@ -102,6 +102,9 @@ export async function forkStored(
       ...orderFor(schedule, first),
     },
   };
+  if (source.files) await source.files.fork(scope, taskId, id);
+  else if (JSON.stringify(forked.facts).includes('"url":"baton-file:'))
+    throw new A2AError('UNSUPPORTED_OPERATION', 'The task has files: fork it at its server');
   if (await begin(commit, taskId, source)) {
     const { contextId, createdAt, task } = state;
     const to = task?.status.state ?? 'TASK_STATE_SUBMITTED';

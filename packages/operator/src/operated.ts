@@ -35,7 +35,7 @@ type Dependencies = Inside['dependencies'];
 export interface Source
   extends Pick<Dependencies, 'store' | 'clock'>,
     Partial<Pick<Dependencies, 'onEvent'>>,
-    Partial<Pick<Dependencies['options'], 'schedule' | 'limits'>> {
+    Partial<Pick<Dependencies['options'], 'schedule' | 'limits' | 'files'>> {
   readonly queue: string;
   readonly timeouts?: TaskTimeouts | undefined;
   /** Undefined if the store keeps no webhooks. */

@@ -40,6 +40,12 @@ export const TASK_TREE = 'https://batonjs.dev/extensions/task-tree/v1';
  */
 export const LABELS = 'https://batonjs.dev/extensions/labels/v1';
 
+/**
+ * URI of the extension of an agent that keeps files apart from tasks. Its `params` say where files are uploaded (`url`) and
+ * how large one may be (`maxBytes`). A part whose file it keeps has `{ size, sha256 }` under this name in its `metadata`.
+ */
+export const FILES = 'https://batonjs.dev/extensions/files/v1';
+
 /** Header that carries `TaskPushNotificationConfig.token` to a webhook. */
 export const NOTIFICATION_TOKEN = 'X-A2A-Notification-Token';
 

@@ -20,7 +20,7 @@ export async function answer(
   { target, readBody, ...asked }: Asked,
 ): Promise<void> {
   keepAlive(req.socket);
-  const { status, headers, body } = await server.handle({
+  const { status, headers, body, bytes } = await server.handle({
     ...asked,
     ...partsOf(target),
     readBody: async (limit, ask) => {
@@ -28,6 +28,7 @@ export async function answer(
       await endOfRound();
       return read;
     },
+    bytes: () => req,
     method: req.method ?? 'GET',
     headers: headersOf(req),
     signal: leavingOf(res),
@@ -42,8 +43,9 @@ export async function answer(
     return;
   }
   res.writeHead(status, headers);
-  if (body === undefined) res.end();
-  else pump(body, res);
+  const stream = bytes ?? body;
+  if (stream === undefined) res.end();
+  else pump(stream, res);
 }
 
 /** Aborted when the client leaves. Kept outside the closure: everything the listener captures lives as long as the stream. */
@@ -74,14 +76,14 @@ const headersOf = ({ headers }: IncomingMessage): Record<string, string | undefi
 };
 
 /** Writes a stream, as fast as the client reads it. */
-export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
+export function pump(body: AsyncIterable<string | Uint8Array>, res: ServerResponse): void {
   const texts = body[Symbol.asyncIterator]();
   // The client may have left before there was a stream.
   if (res.destroyed) return void texts.return?.();
   let isBegun = false;
   const fail = () => void res.destroy();
   const next = () => void texts.next().then(write, fail);
-  const write = ({ done, value }: IteratorResult<string>) => {
+  const write = ({ done, value }: IteratorResult<string | Uint8Array>) => {
     const isFirst = !isBegun;
     isBegun = true;
     if (res.writableEnded) return;
@@ -107,7 +109,7 @@ export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
  * Sends the headers and the first text in one packet. Two writes to a corked socket instead of one joined text: Node.js
  * would keep the headers as 30 pieces of a string while the stream is open.
  */
-function writeFirst(res: ServerResponse, text: string): boolean {
+function writeFirst(res: ServerResponse, text: string | Uint8Array): boolean {
   const { socket } = res;
   socket?.cork();
   res.flushHeaders();

@@ -22,6 +22,7 @@ import type { AnsweringParts } from './front/calls/answer-call.ts';
 import { createAnswerCall, createCallsOf, createCheckCaller } from './front/calls/call-target.ts';
 import { createCallerLimiter } from './front/calls/caller-limits.ts';
 import { withRequiredScopes } from './front/calls/required-scopes.ts';
+import { withFiles } from './front/files/files.ts';
 import { completeCors, withCors } from './front/http/cors.ts';
 import { createFetch } from './front/http/fetch.ts';
 import { createHandler, type HttpOptions } from './front/http/handler.ts';
@@ -132,7 +133,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const cors = completeCors(options.cors, credentialHeaders(card));
   const handleWith = (ask?: HttpOptions['ask']): Handle => {
     const answer = createHandler({ ...parts, bindings, compatibility, watch, ask });
-    const answered = withOwnHost(answer, { hasAuthenticate, publicUrl });
+    const answered = withOwnHost(withFiles(answer, parts), { hasAuthenticate, publicUrl });
     return withCallbacks(withCors(answered, cors), dependencies);
   };
   const handle = handleWith();
@@ -192,9 +193,9 @@ function cardsOf(
   const inTime = timeLimit(dependencies);
   const extended = inTime('card.extended', options.card.extended);
   const sign = inTime('card.sign', options.card.sign);
-  const { messages, preview, compatibility } = dependencies.options;
+  const { messages, preview, compatibility, files } = dependencies.options;
   const hasPush = push !== undefined;
-  const derived = derivedMembers({ ...options, idempotency: messages.idempotency, preview }, hasPush);
+  const derived = derivedMembers({ ...options, idempotency: messages.idempotency, preview, files }, hasPush);
   const card = completeCard(options.card, derived);
   if (card.capabilities.pushNotifications && !hasPush)
     throw new TypeError(

@@ -22,6 +22,7 @@ export {
   completedBeforeCancel,
   data,
   type Failure,
+  type FileContent,
   failed,
   file,
   inputRequired,
@@ -29,6 +30,7 @@ export {
   link,
   rejected,
   reply,
+  type TaskFile,
   text,
   working,
 } from './agent/builders.ts';

@@ -23,6 +23,7 @@ import type { CorsOptions } from './front/http/cors.ts';
 import type { Transition } from './log/write/transition.ts';
 import type { CardInput } from './operations/card/card-options.ts';
 import type { Schedules } from './operations/recurring/recurring-task.ts';
+import { type FileOptions, fileOptions } from './turns/files/file-options.ts';
 import { type QueueOptions, queueOptions } from './turns/order/schedule.ts';
 import { type CallbackOptions, callbackOptions } from './turns/outside/callback-options.ts';
 import type { CancelHook } from './turns/turn-dependencies.ts';
@@ -68,6 +69,11 @@ export interface WorkerOptions {
    * one, below `publicUrl`. Then no tenant can be called `callbacks`. Default false.
    */
   readonly callbacks?: CallbackOptions | boolean | undefined;
+  /**
+   * Where files lie apart from the tasks that name them: large parts of messages and artifacts, and uploads. Then no tenant
+   * can be called `files`. Give all servers and workers on a store the same. Default: files lie in the tasks.
+   */
+  readonly files?: FileOptions | undefined;
   readonly limits?: (Partial<Limits> & LimitsOfCallers) | undefined;
   /**
    * How long tasks are kept that have ended; the process deletes older ones by itself. Default: forever. Give all
@@ -181,6 +187,7 @@ const known: Readonly<Record<keyof Required<AgentServerOptions>, true | object>>
   clock: true,
   compatibility: true,
   cors: true,
+  files: fileOptions,
   limits: { ...defaultLimits, callers: ofCallers },
   logger: true,
   messages: messageOptions,

@@ -33,6 +33,8 @@ import {
   type WorkerOptions,
 } from './options.ts';
 import { Claimer } from './turns/claim/claimer.ts';
+import { FileSweep } from './turns/files/file-sweep.ts';
+import { ServerFiles } from './turns/files/server-files.ts';
 import { completeSchedule } from './turns/order/schedule.ts';
 import { completeCallbacks } from './turns/outside/callback-options.ts';
 import { completeRetry, guardRetry } from './turns/retries/retry-policy.ts';
@@ -79,6 +81,8 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
   const push = webhooks && { ...webhooks, peers };
   const deliverer = push && new Deliverer({ ...dependencies, push });
   const { owners, versions, telemetry } = dependencies;
+  const { files } = dependencies.options;
+  const sweep = files && new FileSweep(files.options, dependencies);
   let isOpen = true;
   let stopped = () => {};
   const readiness = createReadiness({ store, clock, isOpen: () => isOpen, owners, versions, peers });
@@ -100,12 +104,19 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
       if (run !== 'workers') claimer.start();
       deliverer?.start();
       retention?.start();
+      sweep?.start();
     },
     async close(graceMs) {
       isOpen = false;
       const deadline = clock.monotonic() + graceMs;
       // At once: a drain waits for turns that are being claimed, and none of this needs to wait for the rest.
-      await Promise.all([claimer.close(), retention?.close(), peers?.close(), runner.drain(graceMs)]);
+      await Promise.all([
+        claimer.close(),
+        retention?.close(),
+        sweep?.close(),
+        peers?.close(),
+        runner.drain(graceMs),
+      ]);
       // Only now: streams and waits on a turn that was given time to finish get its last event.
       tasks.close();
       await deliverer?.close(Math.max(0, deadline - clock.monotonic()));
@@ -242,9 +253,12 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
       limits: withDefaults(defaultLimits, given.limits),
       messages: withDefaults(messageOptions, given.messages),
       callbacks: completeCallbacks(given.callbacks ?? false, { publicUrl, store, clock }),
+      files: given.files && new ServerFiles(given.files, { publicUrl, queue, store, clock, fetchFile }),
     },
   };
 }
+
+const fetchFile = () => import('./webhooks/address-policy/fetch-file.ts');
 
 /** Undefined if turns are pinned to no version. Throws `TypeError` for options that cannot work. */
 function versionsFor(

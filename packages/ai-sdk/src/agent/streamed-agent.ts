@@ -84,7 +84,10 @@ async function* updatesOf<AnyTurn extends Turn>(
       signal: turn.signal,
       turn: Object.create(turn, { [toolQuestionsKey]: { value: pendingQuestions } }),
       model: (model, name = 'model') =>
-        recordedModel(model, callsOf(name), (ids) => pendingQuestions.expect(ids), recorded),
+        recordedModel(model, callsOf(name), (ids) => pendingQuestions.expect(ids), {
+          ...recorded,
+          file: turn.file,
+        }),
       tools: (own) => recordedTools(Object.assign(tools, own) as typeof own, turn),
     });
     yield* new Answer(stream, { options, turn, pendingQuestions, tools, given }).updates();

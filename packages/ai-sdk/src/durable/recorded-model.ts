@@ -6,6 +6,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
+import type { Turn } from '@batonjs/server';
 import { type FetchFileOptions, fetchFile } from '@batonjs/server/address-policy';
 import { gateway, type LanguageModel, wrapLanguageModel } from 'ai';
 import { keptPrompt } from './kept-prompt.ts';
@@ -21,6 +22,8 @@ export type StoredCall = { readonly modelCall: ModelCall } & (
 /** How the calls of a model are made and kept. */
 export interface RecordedModelOptions {
   readonly files?: FetchFileOptions | undefined;
+  /** Reads the files that the server keeps. */
+  readonly file?: Turn['file'] | undefined;
   /** How many bytes of each prompt are kept. Undefined: none. */
   readonly promptBytes?: number | undefined;
 }
@@ -37,14 +40,14 @@ export function recordedModel(
   model: LanguageModel,
   calls: RecordedCalls<StoredCall>,
   onToolCalls: OnToolCalls,
-  { files = {}, promptBytes }: RecordedModelOptions = {},
+  { files = {}, file, promptBytes }: RecordedModelOptions = {},
 ): LanguageModel {
   const found =
     typeof model === 'string' ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(model) : model;
   const meterOf = (inner: LanguageModelV4, { prompt }: LanguageModelV4CallOptions) =>
     new CallMeter(inner, promptBytes === undefined ? undefined : keptPrompt(prompt, promptBytes));
   const complete = async (inner: LanguageModelV4, params: LanguageModelV4CallOptions, meter: CallMeter) => {
-    const prompt = await withFiles(params.prompt, inner, files);
+    const prompt = await withFiles(params.prompt, inner, files, file);
     meter.start();
     return { ...params, prompt };
   };
@@ -229,12 +232,14 @@ export const everyUrl = { '*/*': [/^https?:/] };
 
 /**
  * The prompt with the files that the model cannot fetch by itself. They are fetched here, where addresses inside of this
- * network are refused: users choose these URLs. Rejects as `fetchFile` does.
+ * network are refused: users choose these URLs. `file` reads those that the server keeps: others may not reach its address.
+ * Rejects as `fetchFile` does.
  */
 export async function withFiles(
   prompt: Prompt,
   model: Pick<LanguageModelV4, 'supportedUrls'>,
   options: FetchFileOptions,
+  file?: Turn['file'],
 ): Promise<Prompt> {
   const supported = await model.supportedUrls;
   return Promise.all(
@@ -244,8 +249,11 @@ export async function withFiles(
         message.content.map(async (part) => {
           if (part.type !== 'file' || part.data.type !== 'url') return part;
           const { url } = part.data;
-          if (isSupported(supported, part.mediaType, url.href)) return part;
-          const { bytes, mediaType } = await fetchFile(url.href, options);
+          const kept = file && keptAt(url.href, options, file);
+          if (!kept && isSupported(supported, part.mediaType, url.href)) return part;
+          const { bytes, mediaType } = kept
+            ? { ...kept, bytes: await kept.bytes() }
+            : await fetchFile(url.href, options);
           const isVague = !part.mediaType.includes('/') || part.mediaType === 'application/octet-stream';
           const data = { type: 'data' as const, data: bytes };
           return { ...part, data, mediaType: (isVague && mediaType) || part.mediaType };
@@ -254,6 +262,12 @@ export async function withFiles(
       return { ...message, content };
     }),
   );
+}
+
+/** The file that the server keeps under this address; undefined for one elsewhere, and for one that is too large to send. */
+function keptAt(url: string, { maxBytes = 10 * 1024 * 1024 }: FetchFileOptions, file: Turn['file']) {
+  const kept = file({ url });
+  return kept.size !== undefined && kept.size <= maxBytes ? kept : undefined;
 }
 
 const isSupported = (

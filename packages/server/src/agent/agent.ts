@@ -1,5 +1,6 @@
 import type { Child, Metadata, TaskUpdate } from '@batonjs/lifecycle';
-import type { Artifact, Message, Task } from '@batonjs/protocol';
+import type { Artifact, Message, Part, Task } from '@batonjs/protocol';
+import type { FileContent, PartOptions, TaskFile } from './builders.ts';
 import type { CallbackRequest, OpenedCallback, ReceivedCallback } from './callback.ts';
 import type { StepFunction, StepOptions } from './retries/retry.ts';
 import type { TransactionDatabase } from './transaction.ts';
@@ -245,6 +246,17 @@ export interface Turn {
   callback(request: CallbackRequest): Promise<OpenedCallback>;
   /** The values that were posted to the callbacks of this task, by name. Look up with `Object.hasOwn`. */
   readonly callbacks: Readonly<Record<string, ReceivedCallback>>;
+  /**
+   * Stores a file apart from the task: bytes, a `Blob`, or a stream of any length. Resolves, once it is durable, to the part
+   * for an artifact or a message: `artifact('film', await turn.saveFile(createReadStream('film.mp4'), { mediaType: 'video/mp4' }))`.
+   * Rejects with what the stream throws, and with `UNAVAILABLE` if the file store fails. Needs the option `files`.
+   */
+  saveFile(content: FileContent, options?: PartOptions): Promise<Part>;
+  /**
+   * The file of a part, wherever it is: in the part (`raw`), kept by the server, or at a URL, which is fetched if it is
+   * public, up to 10 MiB. Needs the option `files` for all but `raw`.
+   */
+  file(part: Part): TaskFile;
   /** For `server.wake()`: starts the next turn of this task without a client's message. Keep it from clients. */
   readonly wakeKey: string;
 }

@@ -135,3 +135,22 @@ export function append(
 ): TaskUpdate & { artifact: Artifact } {
   return { ...artifact(typeof to === 'string' ? { artifactId: to } : to, ...parts), append: true };
 }
+
+/** The content of a file: its bytes, a `Blob`, or a stream, such as `createReadStream(path)` of `node:fs`. */
+export type FileContent = Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** The file of a part. It is read when it is asked for. */
+export interface TaskFile {
+  readonly filename: string | undefined;
+  readonly mediaType: string | undefined;
+  /** In bytes; undefined for a file elsewhere. */
+  readonly size: number | undefined;
+  /** In hex; of files that the server keeps. */
+  readonly sha256: string | undefined;
+  /** The bytes, as fast as they are read. Throws while they are read if the file is gone. */
+  stream(): AsyncIterable<Uint8Array>;
+  /** All bytes, in memory. */
+  bytes(): Promise<Uint8Array>;
+  text(): Promise<string>;
+  blob(): Promise<Blob>;
+}

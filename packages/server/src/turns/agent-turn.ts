@@ -12,9 +12,10 @@ import type { Inbox, Memory, References, Turn, TurnContext, TurnLog } from '../a
 import { linesOf, valuesOf } from '../agent/message-content.ts';
 import type { TurnSpan, TurnStart } from '../base/hooks/telemetry.ts';
 import { momentOf } from '../base/timing/moment.ts';
-import { memoryErrorOf } from '../log/write/memory-limit.ts';
+import { storing } from '../log/write/memory-limit.ts';
 import { contextOf } from './context/context-tasks.ts';
 import { referencesOf } from './context/references.ts';
+import { toolsOf } from './files/task-files.ts';
 import { createTurnLog } from './lines/turn-log.ts';
 import { isWithoutMessage, ofSender, startedWith, takenLater } from './order/turn-messages.ts';
 import { wakeKeyOf } from './order/wake-key.ts';
@@ -87,12 +88,13 @@ export class AgentTurn implements Turn {
 
   // Agents get copies: they may change them without changing the state.
   get message(): Message {
-    this[inner].message ??= structuredClone(this[inner].started.message);
+    this[inner].message ??= copyOf(this[inner], this[inner].started.message);
     return this[inner].message;
   }
 
   get messages(): readonly Message[] {
-    this[inner].messages ??= structuredClone(historyOf(this[inner].state, { currentStatusInHistory: true }));
+    const { state } = this[inner];
+    this[inner].messages ??= copyOf(this[inner], historyOf(state, { currentStatusInHistory: true }));
     return this[inner].messages;
   }
 
@@ -108,7 +110,7 @@ export class AgentTurn implements Turn {
   get task(): Task | undefined {
     const { state } = this[inner].writer;
     const { currentStatusInHistory } = this[inner].dependencies.options.messages;
-    return state.task && structuredClone(viewTask(state, { currentStatusInHistory }));
+    return state.task && copyOf(this[inner], viewTask(state, { currentStatusInHistory }));
   }
 
   get context(): TurnContext {
@@ -119,6 +121,7 @@ export class AgentTurn implements Turn {
       contextId: this.contextId,
       taskId: this.taskId,
       bytes: dependencies.options.limits.replyBytes,
+      shown: (value) => shownIn(this[inner], value),
     });
   }
 
@@ -126,7 +129,8 @@ export class AgentTurn implements Turn {
     const { writer, dependencies, started } = this[inner];
     const { store } = dependencies;
     const { limits } = dependencies.options;
-    return () => referencesOf(store, writer.live.scope, started.message, limits.replyBytes);
+    return async () =>
+      shownIn(this[inner], await referencesOf(store, writer.live.scope, started.message, limits.replyBytes));
   }
 
   get caller(): Turn['caller'] {
@@ -230,10 +234,26 @@ export class AgentTurn implements Turn {
     return receivedIn(this[inner].writer.state.agent);
   }
 
+  get saveFile(): Turn['saveFile'] {
+    return filesIn(this[inner]).saveFile;
+  }
+
+  get file(): Turn['file'] {
+    return filesIn(this[inner]).file;
+  }
+
   get wakeKey(): string {
     return wakeKeyOf(this[inner].writer.live.scope, this.taskId);
   }
 }
+
+/** Agents see links, as clients do. */
+const shownIn = <T>({ writer: { live }, dependencies }: Inner, value: T): T =>
+  dependencies.options.files?.shown(value, live.scope) ?? value;
+
+const copyOf = <T>(turn: Inner, value: T): T => shownIn(turn, structuredClone(value));
+
+const filesIn = ({ writer: { live }, dependencies: { options } }: Inner) => toolsOf(options.files, live);
 
 const stepsIn = ({ writer, abort, span, pause, dependencies }: Inner): StepRecord => ({
   span,
@@ -255,15 +275,6 @@ const stepsIn = ({ writer, abort, span, pause, dependencies }: Inner): StepRecor
   },
   fail: (name, message, retryAt) => writer.write(() => [{ type: 'fail-step', name, message, retryAt }]),
 });
-
-/** Rejects with the error that agents are told. */
-async function storing(write: () => unknown): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    throw memoryErrorOf(error);
-  }
-}
 
 /** What telemetry learns of an attempt that begins. `isTimed`: because a time came. */
 export function turnStart(

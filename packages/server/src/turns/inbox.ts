@@ -22,11 +22,19 @@ export class TurnInbox implements Inbox {
   readonly #signal: AbortSignal;
   readonly #clock: Clock;
   readonly #again: MessageReceived[];
+  readonly #shown: (message: Message) => Message;
   #taking: Promise<unknown> = Promise.resolve();
 
   /** `again`: what earlier attempts of the turn took while they ran; it comes first, and is not recorded again. */
-  constructor(writer: Receiving, signal: AbortSignal, clock: Clock, again: readonly MessageReceived[]) {
+  constructor(
+    writer: Receiving,
+    signal: AbortSignal,
+    clock: Clock,
+    again: readonly MessageReceived[],
+    shown = (message: Message) => message,
+  ) {
     this.#writer = writer;
+    this.#shown = shown;
     this.#signal = signal;
     this.#clock = clock;
     this.#again = [...again];
@@ -55,11 +63,11 @@ export class TurnInbox implements Inbox {
   async #takeNext(): Promise<Message | undefined> {
     while (!this.#signal.aborted && !this.#writer.live.isOver) {
       const known = this.#again.shift();
-      if (known) return structuredClone(known.message);
+      if (known) return this.#shown(structuredClone(known.message));
       const message = this.#due[0]?.message;
       if (message) {
         await this.#writer.write(() => [{ type: 'take', messageId: message.messageId }]);
-        return structuredClone(message);
+        return this.#shown(structuredClone(message));
       }
       await this.#nextChange();
     }

@@ -45,7 +45,9 @@ export async function recordUpdates(
     if (next.done) return run.ended();
     try {
       checkUpdate(next.value);
-      const written = waiting ? updateWith(next.value, waiting, task) : task.update(next.value);
+      const update = task.files ? await task.files.kept(next.value) : next.value;
+      if (run.halted) return;
+      const written = waiting ? updateWith(update, waiting, task) : task.update(update);
       if (isPending(written)) await written;
     } catch (error) {
       // An update that is not allowed is thrown at the `yield`, where the agent can catch it.
@@ -63,7 +65,8 @@ export async function recordUpdates(
 /** Writes an update, in one commit with those that wait behind it. If one of them is not allowed, alone. */
 async function updateWith(update: TaskUpdate, waiting: WaitingUpdates, task: TaskWriter): Promise<void> {
   try {
-    await task.update(update, takeWaiting(update, waiting));
+    const more = takeWaiting(update, waiting);
+    await task.update(update, task.files ? await task.files.kept(more) : more);
   } catch (error) {
     if (!A2AError.is(error)) throw error;
     waiting.putBack();

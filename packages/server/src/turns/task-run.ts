@@ -103,8 +103,9 @@ export class TaskRun {
     const task = this.#task;
     const { closed, cancelRequested, openTurn } = task.state;
     const { clock } = this.#dependencies;
-    const { timeouts, restart, maxAttempts } = this.#dependencies.options;
+    const { timeouts, restart, maxAttempts, files } = this.#dependencies.options;
     if (closed) return;
+    if (files) await files.ready();
     this.#attempt = openTurn?.attempt ?? 1;
     if (openTurn && task.lease.cause === 'expired') this.#report('taken-over');
     if (cancelRequested) return this.#endUnattended('canceled');
@@ -204,7 +205,7 @@ export class TaskRun {
 
   async #answer(message: Message): Promise<void> {
     checkAnswer(message);
-    await this.#task.answer(message);
+    await this.#task.answer(this.#task.files ? await this.#task.files.kept(message) : message);
   }
 
   async #consume(updates: AsyncIterable<TaskUpdate>, waiting: WaitingUpdates | undefined): Promise<void> {

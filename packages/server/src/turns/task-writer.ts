@@ -9,6 +9,7 @@ import type { Decision } from '../log/write/decision.ts';
 import { reportTransitions } from '../log/write/transition.ts';
 import { type Written, write } from '../log/write/write.ts';
 import { commandsFor, endCommands, pauseCommands, questionCommands, unlessCanceled } from './commands.ts';
+import { TaskFiles } from './files/task-files.ts';
 import { Confirmation, type Heartbeat, type Held } from './heartbeat.ts';
 import { TurnInbox } from './inbox.ts';
 import { decideWithin, PendingLines } from './lines/pending-lines.ts';
@@ -36,6 +37,8 @@ export class TaskWriter implements Held, TurnTask {
   onLost: () => void = () => {};
   readonly #dependencies: TurnDependencies;
   readonly #process: TurnProcess;
+  /** Undefined if files lie in the log. */
+  readonly files: TaskFiles | undefined;
   readonly #confirmation: Confirmation;
   #lost = false;
   #isClosing = false;
@@ -60,6 +63,7 @@ export class TaskWriter implements Held, TurnTask {
     this.heldUntil = since + dependencies.options.timeouts.leaseMs;
     this.#dependencies = dependencies;
     this.#process = process;
+    this.files = dependencies.options.files && new TaskFiles(dependencies.options.files, live);
     this.#confirmation = new Confirmation(this, process.heartbeat, dependencies, since);
   }
 
@@ -193,7 +197,9 @@ export class TaskWriter implements Held, TurnTask {
   }
 
   openInbox(signal: AbortSignal, again: readonly MessageReceived[]): Inbox {
-    return new TurnInbox(this, signal, this.#dependencies.clock, again);
+    const { clock, options } = this.#dependencies;
+    const shown = (message: Message) => options.files?.shown(message, this.live.scope) ?? message;
+    return new TurnInbox(this, signal, clock, again, shown);
   }
 
   /** Gives the task to another process in the middle of its turn: the process that claims it runs the turn again. */

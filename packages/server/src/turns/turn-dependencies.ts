@@ -11,6 +11,7 @@ import type { Timeouts } from '../base/timeouts.ts';
 import type { Clock } from '../base/timing/clock.ts';
 import type { LazyAbort } from '../base/timing/lazy-abort.ts';
 import type { Transition } from '../log/write/transition.ts';
+import type { ServerFiles } from './files/server-files.ts';
 import type { Schedule } from './order/schedule.ts';
 import type { CompleteCallbacks } from './outside/callback-options.ts';
 import type { CallbackTask } from './outside/open-callback.ts';
@@ -50,6 +51,8 @@ export interface TurnOptions {
   readonly preview: boolean;
   /** Undefined: other systems send no values. */
   readonly callbacks: CompleteCallbacks | undefined;
+  /** Undefined: files lie in the logs. */
+  readonly files: ServerFiles | undefined;
 }
 
 /** The objects that turns are claimed and run with. Made once for each server or worker. */
@@ -79,6 +82,7 @@ export interface TurnSources extends Pick<TurnDependencies, 'clock' | 'logger'> 
   readonly options: {
     readonly queue: string;
     readonly callbacks: CallbackTask['callbacks'];
+    readonly files?: ServerFiles | undefined;
     readonly limits: Pick<Limits, 'replyBytes'>;
     readonly messages: Pick<MessageOptions, 'currentStatusInHistory'>;
     readonly retry: { readonly steps: StepPolicy };

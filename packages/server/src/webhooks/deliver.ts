@@ -125,7 +125,8 @@ async function send(
   }
   const name = deliveryId(delivery.push, first, version);
   const isCounted = format.version === PREVIEW_VERSION;
-  const whole = isCounted ? generationIn(event, await generationOf(version, parts)) : event;
+  const shown = (await parts.options.files?.ready())?.shown(event, delivery.push.scope) ?? event;
+  const whole = isCounted ? generationIn(shown, await generationOf(version, parts)) : shown;
   const webhookRequest = { push: delivery.push, id: name, format, event: whole };
   const span = parts.telemetry?.delivery({
     taskId,

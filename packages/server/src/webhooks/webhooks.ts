@@ -1,5 +1,5 @@
 import type { PushFormat, ServerCompatibility } from '@batonjs/bindings';
-import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import type { PushConfigStore, Scope, TaskStore } from '@batonjs/store';
 import type { Telemetry } from '../base/hooks/telemetry.ts';
 import type { PeerPush, Peers } from '../base/store/peers.ts';
 import type { StoreSource } from '../base/store/store-source.ts';
@@ -33,6 +33,7 @@ export interface DeliveryDependencies extends StoreSource {
   readonly options: {
     readonly queue: string;
     readonly pollMs: number;
+    readonly files?: { ready(): Promise<{ shown<T>(event: T, scope: Scope): T }> } | undefined;
     readonly timeouts: Pick<Timeouts, 'leaseMs' | 'storeMs'>;
   };
 }

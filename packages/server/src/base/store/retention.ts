@@ -1,5 +1,6 @@
 import { isoTime } from '../timing/clock.ts';
 import type { RetentionRule } from './retention-rules.ts';
+import { Rounds } from './rounds.ts';
 import type { StoreSource } from './store-source.ts';
 
 /** How long tasks are kept that have ended. All times in milliseconds. */
@@ -21,75 +22,31 @@ export interface RetentionOptions {
   readonly batch?: number;
 }
 
-/** The record of the right to delete: who puts it first has it, while it lasts. */
-const name = 'retention';
-
-/** The shortest time between two questions of one process, in parts of `everyMs`; the right lasts as long. */
-const shortest = 0.75;
-
 /** The pause between two deletions, in milliseconds. */
 const pauseMs = { least: 5, most: 1_000 };
 
-/**
- * Deletes old tasks from time to time. Among all processes on a store one at a time does: whose record it is, which is
- * never given back. Its time ends, and then the next process that asks has it.
- */
-export class Retention {
+/** Deletes old tasks from time to time, one process of all on a store at a time. */
+export class Retention extends Rounds {
   readonly #source: StoreSource;
   readonly #options: Required<Omit<RetentionOptions, 'rules'>>;
-  readonly #stop = new AbortController();
-  #over: Promise<void> | undefined;
 
   constructor(source: StoreSource, { closedAfterMs, everyMs = 60_000, batch = 50 }: RetentionOptions) {
+    super(source, { name: 'retention', what: 'tasks', everyMs });
     this.#source = source;
     this.#options = { closedAfterMs, everyMs, batch };
   }
 
-  start(): void {
-    this.#over = this.#loop();
-  }
-
-  /** Resolves when the deletion that is under way has ended. */
-  async close(): Promise<void> {
-    this.#stop.abort();
-    await this.#over;
-  }
-
-  async #loop(): Promise<void> {
-    const { clock, report } = this.#source;
-    const { everyMs } = this.#options;
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      try {
-        const revision = await this.#put(0);
-        if (revision !== undefined) await this.#deleteAll(revision);
-      } catch (error) {
-        report('Could not delete old tasks', { error });
-      }
-      // At random intervals, so that many processes do not all ask at the same moment.
-      await clock.sleep(everyMs * (shortest + clock.random() / 2), signal, 'idle');
-    }
-  }
-
-  /** The revision of the record; undefined if another process has it. */
-  #put(revision: number): Promise<number | undefined> {
-    const ttlMs = this.#options.everyMs * shortest;
-    return this.#source.store.putRecord(name, revision, {}, { ttlMs });
-  }
-
-  async #deleteAll(first: number): Promise<void> {
+  protected async round(first: number): Promise<void> {
     const { store, clock, logger } = this.#source;
     const { closedAfterMs, batch: limit } = this.#options;
-    const ttlMs = this.#options.everyMs * shortest;
-    const { signal } = this.#stop;
     let revision: number | undefined = first;
     let renewedAt = clock.monotonic();
     let deleted = 0;
     let some = limit;
-    while (some >= limit && !signal.aborted) {
+    while (some >= limit && !this.signal.aborted) {
       const since = clock.monotonic();
-      if (since - renewedAt > ttlMs / 3) {
-        revision = await this.#put(revision);
+      if (since - renewedAt > this.ttlMs / 3) {
+        revision = await this.take(revision);
         // Another process has it, and goes on.
         if (revision === undefined) break;
         renewedAt = since;
@@ -98,7 +55,7 @@ export class Retention {
       deleted += some;
       const tookMs = clock.monotonic() - since;
       const pause = Math.min(pauseMs.most, Math.max(pauseMs.least, 4 * tookMs));
-      if (some >= limit) await clock.sleep(pause, signal, 'idle');
+      if (some >= limit) await clock.sleep(pause, this.signal, 'idle');
     }
     if (deleted > 0) logger('info', 'Old tasks were deleted', { deleted });
   }

@@ -9,7 +9,7 @@ const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
 
 // Not by web crypto, which only answers later.
 export const sha256: typeof bytes.sha256 = (text, encoding) => {
-  const digest = hash(encoder.encode(text));
+  const digest = hash(typeof text === 'string' ? encoder.encode(text) : text);
   return encoding === 'hex' ? bytesToHex(digest) : urlSafe(toBase64(digest));
 };
 
@@ -36,6 +36,16 @@ export const concat: typeof bytes.concat = (chunks) => {
   return all;
 };
 
+export const sha256Stream: typeof bytes.sha256Stream = () => {
+  const state = hash.create();
+  return { update: (bytes) => void state.update(bytes), hex: () => bytesToHex(state.digest()) };
+};
+
+export const fromBase64: typeof bytes.fromBase64 = (base64) =>
+  Uint8Array.from(atob(base64.replaceAll('-', '+').replaceAll('_', '/')), (character) =>
+    character.charCodeAt(0),
+  );
+
 /** A call takes a limited number of arguments. */
 const perCall = 8_192;
 
@@ -48,10 +58,7 @@ export const toBase64: typeof bytes.toBase64 = (bytes) => {
 
 export const toBase64Url: typeof bytes.toBase64Url = (text) => urlSafe(toBase64(encoder.encode(text)));
 
-export const fromBase64Url: typeof bytes.fromBase64Url = (text) => {
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-  return lenient.decode(Uint8Array.from(binary, (character) => character.charCodeAt(0)));
-};
+export const fromBase64Url: typeof bytes.fromBase64Url = (text) => lenient.decode(fromBase64(text));
 
 export const writableText: typeof bytes.writableText = (text) => {
   const bytes = encoder.encode(text);

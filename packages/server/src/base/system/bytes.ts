@@ -2,8 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import { createHash, randomFillSync } from 'node:crypto';
 
 /** The SHA-256 of a text in UTF-8. */
-export const sha256 = (text: string, encoding: 'hex' | 'base64url'): string =>
+export const sha256 = (text: string | Uint8Array, encoding: 'hex' | 'base64url'): string =>
   createHash('sha256').update(text).digest(encoding);
+
+/** The SHA-256, in hex, of bytes that come one after another. */
+export function sha256Stream(): { update(bytes: Uint8Array): void; hex(): string } {
+  const hash = createHash('sha256');
+  return { update: (bytes) => void hash.update(bytes), hex: () => hash.digest('hex') };
+}
 
 /** Fills an array of at most 65,536 bytes with random numbers that no one can guess. */
 export const fillRandom = (bytes: Uint8Array): void => void randomFillSync(bytes);
@@ -20,6 +26,9 @@ export const concat = (chunks: readonly Uint8Array[]): Uint8Array => Buffer.conc
 
 /** Bytes as base64, with padding. */
 export const toBase64 = (bytes: Uint8Array): string => bufferOf(bytes).toString('base64');
+
+/** The bytes that base64 stands for, with or without padding, also of the alphabet of URLs. */
+export const fromBase64 = (base64: string): Uint8Array => Buffer.from(base64, 'base64');
 
 /** A text in UTF-8 as base64url, without padding. */
 export const toBase64Url = (text: string): string => Buffer.from(text).toString('base64url');

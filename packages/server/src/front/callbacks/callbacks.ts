@@ -12,6 +12,7 @@ import {
 } from '../../operations/callbacks/receive-callback.ts';
 import { REQUEST_ID, requestIdOf } from '../calls/request-id.ts';
 import type { Handle, HttpExchange } from '../http/http-exchange.ts';
+import { refusal } from '../http/refusal.ts';
 import { readBody } from '../http/request-body.ts';
 import { messagePage, settledPage } from '../pages/answer-page.ts';
 import { isForm, showLink, takeAnswer } from './answer-links.ts';
@@ -135,13 +136,4 @@ function unsignedReply(exchange: HttpExchange, agent: string): HttpReply {
 
 const withoutBody = ({ status, headers }: HttpReply): HttpReply => ({ status, headers });
 
-const refusal = (code: number, message: string): HttpReply => ({
-  status: code,
-  headers: { 'content-type': JSON_TYPE },
-  body: JSON.stringify({ error: { code, message } }),
-});
-
-const notAllowed: HttpReply = {
-  ...refusal(405, 'A callback takes a POST'),
-  headers: { 'content-type': JSON_TYPE, allow: 'POST' },
-};
+const notAllowed = refusal(405, 'A callback takes a POST', { allow: 'POST' });

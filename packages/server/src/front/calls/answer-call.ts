@@ -1,4 +1,4 @@
-import type { Call } from '@batonjs/bindings';
+import { type Call, SharedJson } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import {
   A2A_EXTENSIONS,
@@ -10,6 +10,7 @@ import {
 } from '@batonjs/protocol/headers';
 import { operations } from '@batonjs/protocol/operations';
 import { parseParams } from '@batonjs/protocol/parse-params';
+import type { Scope } from '@batonjs/store';
 import type { Caller } from '../../agent/caller.ts';
 import type { Events, RequestSpan } from '../../base/hooks/telemetry.ts';
 import { type EventBatch, EventStream } from '../../log/event-stream.ts';
@@ -17,6 +18,7 @@ import { type CallContext, scopeOf } from '../../operations/call/call-context.ts
 import type { Dependencies } from '../../operations/call/dependencies.ts';
 import { toWireError } from '../../operations/call/wire-error.ts';
 import { type AnyOperation, service } from '../../operations/operations.ts';
+import type { ServerFiles } from '../../turns/files/server-files.ts';
 import type { Admission } from './admission.ts';
 import type { RequestHead } from './authenticate.ts';
 import { checkTenant, type Tenants } from './tenants.ts';
@@ -103,12 +105,33 @@ export async function answerCall(decoded: DecodedCall, parts: AnsweringParts): P
   const onError = (error: unknown) => toWireError(error, logger, { requestId, operation, taskId });
   try {
     const answer = (service[operation] as AnyOperation)(params, context, dependencies);
-    if (!(answer instanceof EventStream)) return { extensions, result: await answer };
-    return { extensions, stream: answer, first: await answer.next(), onError };
+    const { files } = options;
+    const { scope } = context;
+    if (!(answer instanceof EventStream)) {
+      const result = await answer;
+      return { extensions, result: files ? (await files.ready()).shown(result, scope) : result };
+    }
+    const stream = files ? withLinks(answer, files, scope) : answer;
+    return { extensions, stream, first: await stream.next(), onError };
   } catch (error) {
     throw onError(error);
   }
 }
+
+/** A stream whose events have links to files. */
+const withLinks = (stream: EventStream, files: ServerFiles, scope: Scope): Events<EventBatch> => ({
+  async next() {
+    const batch = await stream.next();
+    if (!batch) return undefined;
+    await files.ready();
+    const events = batch.events.map((one) => {
+      const value = files.shown(one.event.value, scope);
+      return value === one.event.value ? one : { ...one, event: new SharedJson(value) };
+    });
+    return { ...batch, events };
+  },
+  close: () => stream.close(),
+});
 
 function read({ readCall, span }: DecodedCall): AskedCall {
   if (!readCall) throw new A2AError('METHOD_NOT_FOUND');

@@ -1,7 +1,7 @@
 import { type HttpReply, namesThisMachine } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Handle, HttpExchange } from './http-exchange.ts';
-import { readStream } from './request-body.ts';
+import { chunksOf, readStream } from './request-body.ts';
 
 /** The members of a request that an adapter adds. Without `readBody`, the body of the request is read. */
 export type Asked = Pick<
@@ -37,6 +37,7 @@ export async function answerRequest(
   const { signal } = gone;
   const reply = await handle({
     readBody: (limit, ask) => readStream(request, limit, ask),
+    bytes: () => chunksOf(request.body),
     ...asked,
     method: request.method,
     query: new URL(request.url).searchParams,
@@ -112,7 +113,8 @@ function pathBelow(mount: string, { pathname }: URL): string | undefined {
   return below === '' || below.startsWith('/') ? below : undefined;
 }
 
-function bodyOf({ body }: HttpReply, gone: AbortController): BodyInit | null {
+function bodyOf({ body: text, bytes }: HttpReply, gone: AbortController): BodyInit | null {
+  const body: string | AsyncIterable<string | Uint8Array> | undefined = bytes ?? text;
   if (body === undefined || typeof body === 'string') return body ?? null;
   const iterator = body[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
@@ -124,7 +126,7 @@ function bodyOf({ body }: HttpReply, gone: AbortController): BodyInit | null {
     async pull(controller) {
       const next = await iterator.next();
       if (next.done) controller.close();
-      else controller.enqueue(encoder.encode(next.value));
+      else controller.enqueue(typeof next.value === 'string' ? encoder.encode(next.value) : next.value);
     },
     cancel: () => gone.abort(),
   });

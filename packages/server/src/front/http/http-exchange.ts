@@ -20,6 +20,11 @@ export interface HttpExchange extends RequestHead {
    * `ask` before it reads more than 64 kB, and rejects if `ask` does: this caller may not send so much.
    */
   readonly readBody: (limit: number, ask: () => Promise<unknown>) => Promise<Body | undefined>;
+  /**
+   * The body as it arrives, of any length, once, and instead of `readBody`. Rejects if it ends too early. An adapter that
+   * has none takes no uploads.
+   */
+  readonly bytes?: (() => AsyncIterable<Uint8Array>) | undefined;
   /** Absolute URL of the mount without trailing slash, if the request can be trusted to say it. */
   readonly baseUrl?: string | undefined;
   /**

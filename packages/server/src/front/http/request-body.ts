@@ -59,7 +59,7 @@ export const isLarge = ({ method, headers }: Pick<HttpExchange, 'method' | 'head
   (Number(headers['content-length']) > small || headers['transfer-encoding'] !== undefined);
 
 /** Logs only at `info`: a client that leaves before its request is complete is no fault, and gets no answer. */
-function lost(error: unknown, logger: Logger, details: Readonly<Record<string, unknown>>): never {
+export function lost(error: unknown, logger: Logger, details: Readonly<Record<string, unknown>>): never {
   if (A2AError.is(error)) throw error;
   logger('info', 'A client left before its request was complete', { ...details, error });
   throw new A2AError('PARSE_ERROR', 'The body ended too early');
@@ -83,6 +83,19 @@ function letGo(body: Request['body']): void {
   const timer: unknown = setTimeout(() => body?.cancel().catch(() => {}), answerMs);
   // Only in Node.js is it an object.
   (timer as { unref?: () => void }).unref?.();
+}
+
+/** The chunks of a body. One that is not read to its end is let go. */
+export async function* chunksOf(body: Request['body']): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  let isWhole = false;
+  try {
+    for (let next = await reader?.read(); next?.value; next = await reader?.read()) yield next.value;
+    isWhole = true;
+  } finally {
+    reader?.releaseLock();
+    if (!isWhole) letGo(body);
+  }
 }
 
 /** Reads the body of a web request for `readBody`. Calls `ask` before it reads more than 64 kB. */

@@ -33,3 +33,12 @@ const sized = (what: string, key: string, value: unknown): string =>
 /** The error that an agent is told: it names keys and sizes. Any other error is itself. */
 export const memoryErrorOf = (error: unknown): unknown =>
   A2AError.is(error, 'RESOURCE_EXHAUSTED') && error.cause instanceof RangeError ? error.cause : error;
+
+/** Rejects with the error that agents are told. */
+export async function storing(write: () => unknown): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    throw memoryErrorOf(error);
+  }
+}

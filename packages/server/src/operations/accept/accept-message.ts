@@ -4,11 +4,12 @@ import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import type { LabelsOf } from '../../agent/message-options.ts';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
+import { TaskFiles } from '../../turns/files/task-files.ts';
 import type { CallContext } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
 import { checkInputModes, checkOutputModes } from '../card/media-modes.ts';
 import type { Accepted } from './accepted.ts';
-import { beginLog } from './begin-log.ts';
+import { beginLog, newTaskId } from './begin-log.ts';
 import { checkSkill, skillIn } from './check-skill.ts';
 import { continueTask } from './continue-task.ts';
 import { checkInlineConfig } from './inline-config.ts';
@@ -45,7 +46,12 @@ export async function accept(
     const { notBeforeMs } = dependencies.options.limits;
     const scheduling = schedulingOf(message, context, clock.now(), notBeforeMs);
     const labels = existing ? undefined : labelsFor(message, context, options.messages.labelsOf);
-    const receive = toReceive(request, context, card, scheduling, {
+    const taskId = existing?.taskId ?? newTaskId(message, context, dependencies);
+    const files =
+      options.files &&
+      (await new TaskFiles(options.files, { scope: context.scope, taskId }).received(message));
+    const kept = files ? { ...request, message: files.value } : request;
+    const receive = toReceive(kept, context, card, scheduling, {
       skill: skillIn(card, skillId)?.id,
       labels,
     });
@@ -53,12 +59,13 @@ export async function accept(
     for (const begun of existing?.state.skills ?? []) checkSkill(begun, context.caller, card);
     // Every reason to refuse comes before the first write.
     if (existing) decide(existing.state, receive, isoTime(clock.now()));
-    checkInputModes(dependencies.card, message);
+    checkInputModes(dependencies.card, receive.message);
     checkOutputModes(dependencies.card, configuration?.acceptedOutputModes);
     if (existing) enter(existing);
+    if (files) await files.save();
     return existing
       ? await continueTask(existing, receive, dependencies)
-      : await beginLog(receive, context, dependencies, enter);
+      : await beginLog(taskId, receive, context, dependencies, enter);
   } catch (error) {
     if (existing) dependencies.tasks.release(existing);
     throw error;

@@ -1,4 +1,5 @@
 import type { Command } from '@batonjs/lifecycle';
+import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { type Commit, isPending, StoreError } from '@batonjs/store';
 import { newId } from '../../base/system/new-id.ts';
@@ -18,8 +19,17 @@ import { hasTooMany, tooManyTasks } from './check-unfinished.ts';
 import { derivedTaskId } from './derived-task-id.ts';
 import { mustBeTheSame, onceOf, type Receive } from './receive.ts';
 
+/** The id of the task that a message starts. */
+export const newTaskId = (
+  { messageId }: Message,
+  context: CallContext,
+  dependencies: Dependencies,
+): string =>
+  isRepeatable(context, dependencies) ? derivedTaskId(context.scope, messageId) : newId(dependencies.clock);
+
 /** Records a message in a new log, or finds the one that the same message began. Takes the turn if it runs here. */
 export async function beginLog(
+  taskId: string,
   receive: Receive,
   context: CallContext,
   dependencies: Dependencies,
@@ -30,7 +40,6 @@ export async function beginLog(
   const { scope, requestId } = context;
   const { messageId } = receive.message;
   const unlessDeleted = isRepeatable(context, dependencies);
-  const taskId = unlessDeleted ? derivedTaskId(scope, messageId) : newId(clock);
   const reserved = runner.reserve(startsHere(receive, dependencies) ? 1 : 0);
   const here = reserved.turns > 0;
   const commands = firstCommands(receive, taskId, here, dependencies);

@@ -1,5 +1,5 @@
 import type { AgentCapabilities, AgentCard } from '@batonjs/protocol';
-import { GENERATION, IDEMPOTENCY } from '@batonjs/protocol/headers';
+import { FILES, GENERATION, IDEMPOTENCY } from '@batonjs/protocol/headers';
 import type { CardOptions } from './card-options.ts';
 
 /** The members of a card that follow from the options of the server. */
@@ -18,11 +18,12 @@ interface DerivedFrom {
   };
   readonly idempotency: boolean | 'authenticated';
   readonly preview: boolean;
+  readonly files: { readonly options: { readonly url: string; readonly uploadBytes: number } } | undefined;
 }
 
 /** Derives members of the card from options. Throws `TypeError` for a combination that callers could not use. */
 export function derivedMembers(
-  { card, authenticate, idempotency, preview }: DerivedFrom,
+  { card, authenticate, idempotency, preview, files }: DerivedFrom,
   pushNotifications: boolean,
 ): DerivedMembers {
   const { skillOf, extended } = card;
@@ -38,6 +39,7 @@ export function derivedMembers(
   const extensions = [
     ...(isIdempotent ? [idempotencyExtension] : []),
     ...(preview ? [generationExtension] : []),
+    ...(files ? [filesExtension(files.options)] : []),
   ];
   return {
     securitySchemes: authenticate?.securitySchemes,
@@ -60,3 +62,9 @@ const generationExtension = {
   uri: GENERATION,
   description: 'Tasks and events carry a generation, as planned for A2A 1.1',
 };
+
+const filesExtension = ({ url, uploadBytes }: { readonly url: string; readonly uploadBytes: number }) => ({
+  uri: FILES,
+  description: 'Files of messages may be uploaded, and files of tasks are links',
+  params: { url: `${url}/files`, maxBytes: uploadBytes },
+});

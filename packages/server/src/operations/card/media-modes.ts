@@ -2,7 +2,7 @@ import type { AgentCard, Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 
 /** Throws `CONTENT_TYPE_NOT_SUPPORTED` if a part is of a type the agent does not read. Spec: §3.1.1. */
-export function checkInputModes(card: AgentCard, { parts }: Message): void {
+export function checkInputModes(card: AgentCard, { parts }: Partial<Message> & Pick<Message, 'parts'>): void {
   const modes = inputModesOf(card);
   if (modes.length === 0) return;
   for (const [index, part] of parts.entries()) {

@@ -13,10 +13,12 @@ export interface ContextSource {
   readonly contextId: string;
   readonly taskId: string;
   readonly bytes: number;
+  /** What the agent sees of tasks and messages. */
+  readonly shown: <T>(value: T) => T;
 }
 
 /** The other tasks and messages of a context, read on request. */
-export function contextOf({ store, scope, contextId, taskId, bytes }: ContextSource): TurnContext {
+export function contextOf({ store, scope, contextId, taskId, bytes, shown }: ContextSource): TurnContext {
   const others = async (answered: boolean): Promise<State[]> => {
     const limit = most + 1;
     const query = { contextId, limit, bytes, totalAtMost: 0 };
@@ -37,8 +39,8 @@ export function contextOf({ store, scope, contextId, taskId, bytes }: ContextSou
   };
   return {
     id: contextId,
-    tasks: async () => (await others(false)).flatMap((state) => (state.task ? [viewTask(state)] : [])),
-    messages: async () => (await others(true)).flatMap(messagesOf),
+    tasks: async () => shown((await others(false)).flatMap((state) => (state.task ? [viewTask(state)] : []))),
+    messages: async () => shown((await others(true)).flatMap(messagesOf)),
   };
 }
 

@@ -29,9 +29,12 @@ export class CallbackKeys {
     this.#clock = clock;
   }
 
-  async sign(text: string): Promise<string> {
+  sign = async (text: string): Promise<string> => (await this.signer())(text);
+
+  /** Signs several texts at once. */
+  async signer(): Promise<(text: string) => string> {
     const [latest = ''] = await this.#known(knownMs);
-    return signatureOf(latest, text);
+    return (text) => signatureOf(latest, text);
   }
 
   /** Whether one of the keys signed the text. Reads the store at most once a second. */

@@ -58,7 +58,8 @@ async function contextIn(order: (ids: string[]) => string[], bytes: number) {
       return { ...page, tasks: order([...known.keys()].sort()).map((id) => known.get(id)!) };
     },
   });
-  const read = { store, scope, contextId: 'same', taskId: 'none', bytes };
+  const shown = <T>(value: T) => value;
+  const read = { store, scope, contextId: 'same', taskId: 'none', bytes, shown };
   return (await contextOf(read).tasks()).map(({ id }) => id);
 }
 

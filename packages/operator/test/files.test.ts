@@ -1,0 +1,41 @@
+import { artifact, completed, file } from '@batonjs/server';
+import { describe, expect, it } from 'vitest';
+import { rpc } from '../../../test/kit/rpc.ts';
+import { bytesAt, large, raw, send, serveFiles, uploaded } from '../../server/test/files/serve-files.ts';
+import { eraseTasks, forkTask } from '../src/index.ts';
+
+const served = () =>
+  serveFiles(async function* () {
+    yield artifact('a', file(large('made')));
+    yield completed();
+  });
+
+describe('operators', () => {
+  it('erase the files of a task with it, and all of a caller', async () => {
+    const { server, keys } = served();
+    const make = (caller: string) => send(server, [{ text: 'make' }], { caller });
+    const [first] = [await make('ana'), await make('ana'), await make('bob')];
+    await uploaded(server, large());
+    await eraseTasks(server, { caller: 'ana', taskId: first!.id });
+    expect(await keys()).toHaveLength(3);
+    await eraseTasks(server, { caller: 'ana' });
+    expect(await keys()).toHaveLength(1);
+  });
+
+  it('fork a task with its files, which stay when the origin goes', async () => {
+    const { server, store, keys } = served();
+    const task = await send(server, [{ raw: raw(large('sent')), mediaType: 'image/png' }]);
+    const options = { caller: 'ana' };
+    await expect(forkTask({ store, name: 'agent' }, task.id, options)).rejects.toMatchObject({
+      reason: 'UNSUPPORTED_OPERATION',
+    });
+    const id = await forkTask(server, task.id, options);
+    await expect
+      .poll(async () => (await rpc(server, 'GetTask', { id }, { 'x-caller': 'ana' })).status.state)
+      .toBe('TASK_STATE_COMPLETED');
+    await eraseTasks(server, { caller: 'ana', taskId: task.id });
+    const { history } = await rpc(server, 'GetTask', { id }, { 'x-caller': 'ana' });
+    expect(await bytesAt(server, history[0].parts[0].url)).toEqual(large('sent'));
+    expect((await keys()).filter((key) => key.includes(task.id))).toEqual([]);
+  });
+});

@@ -1,0 +1,72 @@
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it } from 'vitest';
+import { memoryFiles } from '../../../../test/kit/memory-files.ts';
+import { rpc } from '../../../../test/kit/rpc.ts';
+import { artifact, completed, file } from '../../src/index.ts';
+import { insideOf } from '../../src/operations/call/inside-of.ts';
+import { FileSweep } from '../../src/turns/files/file-sweep.ts';
+import { bytesAt, large, raw, send, serveFiles, uploaded } from './serve-files.ts';
+
+const hour = 3_600_000;
+
+/** A server whose clock is ahead, what it keeps, and its sweep. */
+function swept(options: Parameters<typeof serveFiles>[1] = {}) {
+  const time = { ahead: 0 };
+  const served = serveFiles(
+    async function* () {
+      yield artifact('a', file(large('made')));
+      yield completed();
+    },
+    { clock: { now: () => Date.now() + time.ahead }, ...options },
+  );
+  const { dependencies } = insideOf(served.server)!;
+  const sweep = () => new FileSweep(dependencies.options.files!.options, dependencies).round();
+  return { ...served, time, sweep };
+}
+
+describe('the sweep of files', () => {
+  it('deletes those without a task after an hour, and uploads after a day', async () => {
+    const { server, store, keys, time, sweep } = swept();
+    const parts = [{ raw: raw(large('sent')), mediaType: 'image/png' }];
+    const [kept, gone] = [await send(server, parts), await send(server, parts)];
+    await uploaded(server, large());
+    expect(await keys()).toHaveLength(5);
+    await store.erase!(JSON.stringify(['agent', '', 'ana']), gone.id);
+    expect(await sweep()).toBe(0);
+    time.ahead = hour + 1_000;
+    expect(await sweep()).toBe(2);
+    expect((await keys()).filter((key) => key.includes(kept.id))).toHaveLength(2);
+    time.ahead = 24 * hour + 1_000;
+    expect(await sweep()).toBe(1);
+    expect(await sweep()).toBe(0);
+    expect(await bytesAt(server, kept.artifacts[0].parts[0].url).catch(({ message }) => message)).toMatch(
+      /^404/,
+    );
+    const { artifacts } = await rpc(server, 'GetTask', { id: kept.id }, { 'x-caller': 'ana' });
+    expect(await bytesAt(server, artifacts[0].parts[0].url)).toEqual(large('made'));
+  });
+
+  it('leaves the files of another store of tasks, and says so', async () => {
+    const files = memoryFiles();
+    const one = swept({ files: { store: files } });
+    await send(one.server, [{ text: 'make' }]);
+    await one.sweep();
+    const logged: unknown[] = [];
+    const other = swept({
+      files: { store: files },
+      store: memoryStore(),
+      logger: (...line) => logged.push(line[1]),
+    });
+    other.time.ahead = 30 * 24 * hour;
+    expect(await other.sweep()).toBe(0);
+    expect(logged).toContain('The file store has files of other tasks: no files are deleted');
+    expect(await one.keys()).toHaveLength(1);
+  });
+
+  it('runs by itself', async () => {
+    const served = swept({ files: { store: memoryFiles(), sweepMs: 20 } });
+    await served.files.put('x.YWdlbnQ/1.W10/uploads/left', (async function* () {})());
+    served.time.ahead = 25 * hour;
+    await expect.poll(served.keys).toEqual([]);
+  });
+});
