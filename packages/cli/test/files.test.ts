@@ -1,15 +1,45 @@
 import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { artifact, completed } from '@batonjs/server';
+import { artifact, completed, type Part } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
+import { memoryFiles } from '../../../test/kit/memory-files.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { manyCard, serveMany } from './agents.ts';
 import { abortedAfterTest, cli, fieldOf } from './cli.ts';
 
 describe('task download', () => {
+  it('saves what a large file of send became, which was uploaded', async () => {
+    const held: { handler?: RequestListener } = {};
+    const url = await listen((request, response) => held.handler?.(request, response));
+    const server = serve(
+      async function* ({ message }) {
+        yield artifact('same', ...(message.parts as [Part, ...Part[]]));
+        yield completed();
+      },
+      {
+        card: { name: 'Test', description: 'For tests', defaultInputModes: ['video/*'] },
+        publicUrl: url,
+        files: { store: memoryFiles() },
+        limits: { bodyBytes: 100_000 },
+      },
+    );
+    held.handler = nodeHandler(server);
+    const cwd = temporaryFolder();
+    const film = Buffer.alloc(5_000_000, 'film');
+    writeFileSync(join(cwd, 'big.mp4'), film);
+    const sent = await cli(`send -a ${url} -o json --file ${join(cwd, 'big.mp4')}`);
+    expect([sent.code, sent.json.task.artifacts[0].parts[0].filename]).toEqual([0, 'big.mp4']);
+    const { code, json } = await cli(`task download -a ${url} ${sent.json.task.id} --dir out -o json`, {
+      cwd,
+    });
+    expect([code, json.files[0].bytes]).toEqual([0, 5_000_000]);
+    expect(readFileSync(join(cwd, 'out/big.mp4')).equals(film)).toBe(true);
+  });
+
   it('saves artifacts, never outside of the folder and never over a file [A2ACLI_DOWNLOAD_001]', async () => {
     const url = await listen(
       nodeHandler(

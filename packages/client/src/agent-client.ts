@@ -1,4 +1,4 @@
-import type { AgentCard, AgentInterface, Task } from '@batonjs/protocol';
+import type { AgentCard, AgentInterface, Part, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { IMPLIED_VERSION } from '@batonjs/protocol/headers';
 import {
@@ -12,6 +12,7 @@ import {
 import { checkTrust } from './card/read-card.ts';
 import { startDeadline } from './connection/call-deadline.ts';
 import type { Session, StreamOptions } from './connection/session.ts';
+import { type UploadContent, type UploadOptions, upload } from './connection/upload.ts';
 import { idOf, type MessageInput, type SendOptions, toRequest } from './conversation/message-input.ts';
 import { wholeTask } from './following/task-source.ts';
 import { type FollowOptions, TaskStream } from './following/task-stream.ts';
@@ -37,6 +38,11 @@ export interface AgentClient extends AgentOperations {
   send(input: MessageInput, options?: SendOptions): Promise<AgentReply>;
   /** Sends a message and follows its task until the task ends or waits for an answer. Spec: §3.1.2. */
   stream(input: MessageInput, options?: SendOptions & Omit<FollowOptions, 'lastEventId'>): TaskStream;
+  /**
+   * Uploads a file of any size, and resolves to the part to send. Rejects with `UNSUPPORTED_OPERATION` if the agent's card
+   * does not offer the extension `FILES`.
+   */
+  upload(content: UploadContent, options?: UploadOptions): Promise<Part>;
   /** Follows a task until it ends. Spec: §3.1.6. */
   follow(task: Task | string, options?: FollowOptions): TaskStream;
   /** The operations on one task. Sends no request. */
@@ -105,6 +111,7 @@ export function createAgentClient(
     },
     send,
     follow,
+    upload: (content, options = {}) => upload(session, content, options),
     stream: (input, options = {}) => new TaskStream(session, { request: toRequest(input, options) }, options),
     task: (task) => {
       const id = idOf(task);

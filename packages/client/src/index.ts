@@ -3,6 +3,7 @@ export { dataOf, textOf } from '@batonjs/protocol/parts';
 export type { AgentClient, AgentOperations, TaskHandle } from './agent-client.ts';
 export { ClientError, type ClientErrorCode, isTransient, wasNotConnected } from './client-error.ts';
 export { connect } from './connect.ts';
+export type { UploadContent, UploadOptions } from './connection/upload.ts';
 export { type AnswerMessage, answer } from './conversation/answer.ts';
 export { conversation, statusMessageIsLast } from './conversation/conversation.ts';
 export type { MessageInput, SendOptions } from './conversation/message-input.ts';

@@ -1,7 +1,10 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import type { Artifact, Part } from '@batonjs/protocol';
+import { pipeline } from 'node:stream/promises';
+import type { AgentCard, Artifact, Part } from '@batonjs/protocol';
+import { FILES } from '@batonjs/protocol/headers';
 import type { Command } from 'commander';
+import type { OpenAgent } from '../connection/open-agent.ts';
 import { CliError, usage } from '../errors/cli-error.ts';
 import { addAgentFlags, addExample, type CommonOptions } from '../flags/agent-flags.ts';
 import { idFields } from '../output/render.ts';
@@ -16,7 +19,8 @@ interface DownloadFlags extends CommonOptions {
 /** A part that becomes a file. */
 interface Download {
   readonly name: string;
-  readonly bytes: Buffer;
+  /** Its bytes, or the link to them. */
+  readonly content: Buffer | string;
 }
 
 export function addDownload(task: Command, run: Run): void {
@@ -34,7 +38,7 @@ export function addDownload(task: Command, run: Run): void {
 
 async function download(context: RunContext<DownloadFlags>, id: string): Promise<void> {
   const { options, output, io } = context;
-  const agent = await context.agent();
+  const { agent, card, fetch } = await context.open();
   const task = await context.waiting((signal) => agent.getTask({ id, historyLength: 0 }, { signal }));
   const artifacts = (task.artifacts ?? []).filter(
     ({ artifactId }) => options.artifact === undefined || artifactId === options.artifact,
@@ -45,7 +49,7 @@ async function download(context: RunContext<DownloadFlags>, id: string): Promise
   const taken = new Set<string>();
   const files = artifacts.flatMap((artifact) =>
     artifact.parts.flatMap((part, n) => {
-      const file = toFile(artifact, part, n);
+      const file = toFile(artifact, part, n, card);
       if (!file) {
         context.exitCode = 1;
         output.note(`Not downloaded: ${'url' in part ? part.url : artifact.artifactId}`);
@@ -57,25 +61,47 @@ async function download(context: RunContext<DownloadFlags>, id: string): Promise
   if (existing)
     throw new CliError('A2ACLI_ERR_USAGE', `${existing.path} exists`, 'Give --force to overwrite it');
   mkdirSync(folder, { recursive: true });
-  for (const { path, bytes } of files) writeFileSync(path, bytes, { flag: options.force ? 'w' : 'wx' });
-  output.result({ taskId: id, files: files.map(({ path, bytes }) => ({ path, bytes: bytes.length })) }, [
+  for (const { path, content } of files) {
+    const chunks =
+      typeof content === 'string'
+        ? await linked(new Request(content, { signal: io.signal, redirect: 'error' }), fetch)
+        : [content];
+    await pipeline(chunks, createWriteStream(path, { flags: options.force ? 'w' : 'wx' }));
+  }
+  const saved = files.map(({ path }) => ({ path, bytes: statSync(path).size }));
+  output.result({ taskId: id, files: saved }, [
     ...idFields(task),
-    ...files.map(({ path, bytes }) => ['Saved', `${path} (${bytes.length} bytes)`] as const),
+    ...saved.map(({ path, bytes }) => ['Saved', `${path} (${bytes} bytes)`] as const),
   ]);
 }
 
-/** A part as a file; undefined for a URL, which is not fetched: it may lead anywhere. */
-function toFile({ artifactId, name = artifactId }: Artifact, part: Part, n: number): Download | undefined {
+/** What a link of the agent leads to. */
+async function linked(request: Request, fetch: OpenAgent['fetch']) {
+  const { ok, status, body } = await fetch(request);
+  if (ok && body) return body;
+  throw new CliError('A2ACLI_ERR_UNREACHABLE', `The agent answers a link to a file with ${status}`);
+}
+
+/** A part as a file; undefined for a URL elsewhere, which is not fetched: it may lead anywhere. */
+function toFile(
+  { artifactId, name = artifactId }: Artifact,
+  part: Part,
+  n: number,
+  card: AgentCard,
+): Download | undefined {
+  const files = card.capabilities?.extensions?.find(({ uri }) => uri === FILES)?.params?.url;
   const numbered = n === 0 ? name : `${name}-${n + 1}`;
   if ('text' in part && part.text !== undefined)
-    return { name: safe(part.filename ?? `${numbered}.txt`), bytes: Buffer.from(part.text) };
+    return { name: safe(part.filename ?? `${numbered}.txt`), content: Buffer.from(part.text) };
   if ('data' in part)
     return {
       name: safe(part.filename ?? `${numbered}.json`),
-      bytes: Buffer.from(`${JSON.stringify(part.data, undefined, 2)}\n`),
+      content: Buffer.from(`${JSON.stringify(part.data, undefined, 2)}\n`),
     };
   if ('raw' in part && part.raw !== undefined)
-    return { name: safe(part.filename ?? numbered), bytes: Buffer.from(part.raw, 'base64') };
+    return { name: safe(part.filename ?? numbered), content: Buffer.from(part.raw, 'base64') };
+  if ('url' in part && files && part.url.startsWith(`${files}/`))
+    return { name: safe(part.filename ?? numbered), content: part.url };
   return undefined;
 }
 

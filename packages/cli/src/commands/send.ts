@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { access, readFile, stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import type { AgentReply } from '@batonjs/client';
 import type { Json, Part, Struct, Task } from '@batonjs/protocol';
+import { FILES } from '@batonjs/protocol/headers';
 import { tryJson } from '@batonjs/protocol/json';
 import { textOf } from '@batonjs/protocol/parts';
 import { type Command, Option } from 'commander';
@@ -49,8 +50,8 @@ export function addSend(program: Command, run: Run): void {
 }
 
 async function send(context: RunContext<SendFlags>, text: string | undefined): Promise<void> {
-  const { options, output, command, io } = context;
-  const parts = await partsOf(command, text, io);
+  const { options, output } = context;
+  const parts = await partsOf(context, text);
   const { taskId, contextId, metadata, pollInterval } = options;
   const { agent } = await context.open();
   // Only agents with extensions can report progress.
@@ -146,27 +147,48 @@ function addPartFlags(command: Command): Command {
 }
 
 /** The parts of the message: the text argument, then the part flags in their order. */
-async function partsOf(command: Command, text: string | undefined, io: Pick<Io, 'stdin'>): Promise<Part[]> {
+async function partsOf(context: RunContext, text: string | undefined): Promise<Part[]> {
   const parts: Part[] = text === undefined ? [] : [{ text }];
-  for (const part of given.get(command) ?? []) parts.push(await toPart(part, io));
+  for (const part of given.get(context.command) ?? []) parts.push(await toPart(part, context));
   if (parts.length === 0)
     throw usage('There is nothing to send', 'Give a text, or one of --text, --file and --data');
   return parts;
 }
 
-async function toPart({ kind, value, mediaType }: GivenPart, io: Pick<Io, 'stdin'>): Promise<Part> {
+async function toPart({ kind, value, mediaType }: GivenPart, context: RunContext): Promise<Part> {
   const named = mediaType === undefined ? {} : { mediaType };
   if (kind === 'text') return { text: value, ...named };
-  if (kind === 'data') return { data: parseData(value === '-' ? await readAll(io.stdin) : value), ...named };
+  if (kind === 'data')
+    return { data: parseData(value === '-' ? await readAll(context.io.stdin) : value), ...named };
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(value)) return { url: value, filename: fileOf(value), ...named };
-  const bytes = await readFile(value).catch((cause) => {
+  await access(value).catch((cause) => {
     throw usage(`The file ${value} cannot be read: ${cause.code}`);
   });
-  return {
-    raw: bytes.toString('base64'),
+  return toFilePart(context, value, {
     filename: basename(value),
     mediaType: mediaType ?? inferred[extname(value).toLowerCase()] ?? 'application/octet-stream',
-  };
+  });
+}
+
+/** Larger files are uploaded, where the agent takes uploads. In bytes. */
+const inlineBytes = 1024 * 1024;
+
+/** Uploads a large file, with a bar for a person who waits. */
+async function toFilePart(
+  context: RunContext,
+  path: string,
+  about: { filename: string; mediaType: string },
+): Promise<Part> {
+  const agent = (await stat(path)).size > inlineBytes ? await context.agent() : undefined;
+  if (!agent?.card.capabilities?.extensions?.some(({ uri }) => uri === FILES))
+    return { raw: (await readFile(path)).toString('base64'), ...about };
+  return context.waiting((signal) =>
+    context.withProgress(false, (line) => {
+      const onProgress = (progress: number, total = 0) =>
+        line?.update(`Uploading ${about.filename}`, { progress, total });
+      return agent.upload(path, { ...about, signal, onProgress });
+    }),
+  );
 }
 
 const fileOf = (url: string): string => basename(new URL(url).pathname) || 'file';

@@ -27,6 +27,8 @@ export interface OpenAgent {
   /** The card as the agent serves it. */
   readonly card: AgentCard;
   readonly hasCredentials: boolean;
+  /** Sends a request as those to the agent are sent. */
+  readonly fetch: (request: Request) => Promise<Response>;
 }
 
 /** Reads the card that the options name, without a connection. */
@@ -76,8 +78,9 @@ export async function openAgent(context: OpenContext): Promise<OpenAgent> {
   if (options.insecure) output.warn('TLS certificates are not verified (--insecure)');
   if (hasCredentials && (options.insecure || chosen.supportedInterfaces[0]?.url.startsWith('http://')))
     output.warn('A CREDENTIAL IS SENT OVER A CONNECTION THAT IS NOT VERIFIED');
+  const wire = await wireOf(context, attachment.query, origins, needsGrpc(chosen));
   const agent = await connect(chosen, {
-    ...(await wireOf(context, attachment.query, origins, needsGrpc(chosen))),
+    ...wire,
     timeoutMs: options.timeout,
     headers: { ...options.svcParam, ...attachment.headers },
     extensions: requiredExtensions(card),
@@ -85,7 +88,7 @@ export async function openAgent(context: OpenContext): Promise<OpenAgent> {
   output.debug(
     `uses ${agent.interface.protocolBinding} ${agent.interface.protocolVersion} at ${agent.interface.url}`,
   );
-  return { agent, card, hasCredentials };
+  return { agent, card, hasCredentials, fetch: wire.fetch };
 }
 
 /** The token of `auth login` for the origin, if there is no other and the card names an interface there. */
@@ -115,7 +118,7 @@ async function wireOf(
   query: Attachment['query'],
   origins: readonly string[],
   withGrpc: boolean,
-): Promise<ConnectOptions> {
+): Promise<ConnectOptions & Pick<OpenAgent, 'fetch'>> {
   const files = tlsFiles(options, io.cwd);
   const trace = options.debug ? (line: string) => output.debug(line) : undefined;
   const send = tlsFetch(files, options.insecure ?? false) ?? ((request: Request) => fetch(request));

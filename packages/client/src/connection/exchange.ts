@@ -23,11 +23,14 @@ export interface Context extends CallOptions {
   readonly signal: AbortSignal;
 }
 
+/** A request whose body may be made when it is sent: a stream is sent once. */
+type Sent = Omit<OutgoingRequest, 'body'> & { readonly body?: string | (() => BodyInit) | undefined };
+
 /**
  * Sends a request and resolves to the response, whatever its status. Repeats it once if better credentials may be
  * accepted.
  */
-export async function exchange(request: OutgoingRequest, context: Context): Promise<Response> {
+export async function exchange(request: Sent, context: Context): Promise<Response> {
   context.signal.throwIfAborted();
   const { url } = request;
   const refused = await credentialsFor(url, context);
@@ -50,7 +53,7 @@ export const isRefusal = (isUnauthenticated: boolean, challenge = ''): boolean =
  * redirected.
  */
 async function send(
-  request: OutgoingRequest,
+  request: Sent,
   context: Context,
   credentials: CredentialsRequest['refused'],
 ): Promise<Response> {
@@ -60,10 +63,11 @@ async function send(
   let isTrusted = settings.origins.has(new URL(url).origin);
   let sees = true;
   for (let hops = 0; ; hops += 1) {
+    const made = typeof body === 'function' ? { body: body(), duplex: 'half' } : { body };
     const init: RequestInit = {
       ...unlimited,
       method,
-      body,
+      ...made,
       signal,
       // Made here, so that one that cannot be sent is no failure of the network.
       headers: new Headers({ ...own, ...headersOf(context, isTrusted), ...credentials }),

@@ -3,6 +3,14 @@ import type { ClientErrorCode } from '../client-error.ts';
 /** Browsers have limits of their own, which no request changes. */
 export const unlimited: object = {};
 
+/** Pages have no paths. */
+export const fileAt = async (path: string): Promise<File> => {
+  throw new TypeError(`A page cannot read '${path}': upload a Blob`);
+};
+
+/** Only some browsers send a stream. */
+export const streamsBodies: boolean = false;
+
 /** Sends a request with the browser's own `fetch`, which adds nothing to the bundle. */
 export const sendHttp = (url: string, init: RequestInit): Promise<Response> => fetch(url, init);
 

@@ -15,6 +15,13 @@ export const unlimited: object = {
   },
 };
 
+/** The file at a path, which is read as it is sent. */
+export const fileAt = async (path: string): Promise<File> =>
+  new File([await (await import('node:fs')).openAsBlob(path)], path.replace(/.*[\\/]/, ''));
+
+/** Whether a body may be a stream. */
+export const streamsBodies: boolean = true;
+
 /** Sends a request. The session handles deadlines, retries and statuses, so ky's own are turned off. */
 export const sendHttp = (url: string, init: RequestInit): Promise<Response> =>
   ky(url, { ...init, timeout: false, retry: 0, throwHttpErrors: false });

@@ -1,0 +1,71 @@
+import { httpJsonClient } from '@batonjs/bindings';
+import type { Part } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { FILES } from '@batonjs/protocol/headers';
+import { fileAt, streamsBodies } from '#http';
+import type { CallOptions } from '../options/connect-options.ts';
+import { startDeadline } from './call-deadline.ts';
+import { exchange } from './exchange.ts';
+import { readAnswer } from './response-body.ts';
+import type { Session } from './session.ts';
+
+/** The content of an upload: a `Blob` or `File`, a stream, or the path of a file, where there are any. */
+export type UploadContent = Blob | ReadableStream<Uint8Array> | string;
+
+/** What an upload says of its file. `timeoutMs`: none by default. */
+export interface UploadOptions extends CallOptions {
+  /** Default: the name of the `File`, or of the path. */
+  readonly filename?: string | undefined;
+  /** Default: the type of the `Blob`. */
+  readonly mediaType?: string | undefined;
+  /** Called with the bytes that were sent so far, and all of them where that is known. In browsers at the end only. */
+  readonly onProgress?: ((sent: number, total: number | undefined) => void) | undefined;
+}
+
+/** Uploads a file. Resolves to the part that names it in a message. */
+export async function upload(
+  session: Session,
+  content: UploadContent,
+  { filename, mediaType, onProgress, ...options }: UploadOptions,
+): Promise<Part> {
+  const { settings, card, version } = session;
+  const offered = card.capabilities?.extensions?.find(({ uri }) => uri === FILES)?.params;
+  if (typeof offered?.url !== 'string')
+    throw new A2AError('UNSUPPORTED_OPERATION', "The agent's card offers no uploads");
+  const source = typeof content === 'string' ? await fileAt(content) : content;
+  const { name, type, size } = Object(source) as Partial<File>;
+  if (Number(size) > Number(offered.maxBytes))
+    throw new A2AError('PAYLOAD_TOO_LARGE', `The file is larger than ${offered.maxBytes} bytes`);
+  const { tenant } = session.candidates[session.current]!;
+  const about = { filename: filename ?? name, mediaType: mediaType ?? type, tenant };
+  const address = new URL(offered.url);
+  for (const [member, value] of Object.entries(about)) if (value) address.searchParams.set(member, value);
+  let sent = 0;
+  const body = (): BodyInit => {
+    if (source instanceof Blob && !streamsBodies) return source;
+    const counted = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        sent += chunk.byteLength;
+        onProgress?.(sent, size);
+        controller.enqueue(chunk);
+      },
+    });
+    return (source instanceof Blob ? source.stream() : source).pipeThrough(counted);
+  };
+  const headers: Record<string, string> = size === undefined ? {} : { 'content-length': `${size}` };
+  const deadline = startDeadline({ timeoutMs: 0, ...options }, settings, address.href);
+  const { signal } = deadline;
+  try {
+    const request = { method: 'POST', url: address.href, headers, body };
+    const response = await exchange(request, { ...options, settings, version, extensions: [], signal });
+    const answer = await readAnswer(response, settings.maxResponseBytes);
+    const reply = { status: response.status, headers: response.headers, body: answer, url: address.href };
+    const part = httpJsonClient.decodeReply({ operation: 'SendMessage', params: {} }, reply) as Part;
+    if (sent === 0) onProgress?.(size ?? 0, size);
+    return part;
+  } catch (error) {
+    throw deadline.classify(error);
+  } finally {
+    deadline.close();
+  }
+}
