@@ -143,9 +143,9 @@ export const pages: Readonly<Record<string, readonly (Example | string | (() => 
   'agents/files': [
     {
       answer: () => ({
-        parts: [{ raw: btoa('a picture'), mediaType: 'image/png', filename: 'receipt.png' }],
+        parts: [{ raw: btoa('a picture'.repeat(9_000)), mediaType: 'image/png', filename: 'receipt.png' }],
       }),
-      says: /report.txt/,
+      says: /report\.txt.*\/files\/[\w-]{99}/,
     },
   ],
   'agents/language-models': [declared],

@@ -117,6 +117,7 @@ export async function runProgram(code: string, setting: Setting, given: Surround
     }),
     '@batonjs/server-node': (real) => ({
       listen: (server: AgentServer, options: object) => closed(real.listen(server, options)),
+      folderFiles: () => real.folderFiles(`${file}.files`),
       listenProbes: (of: object, options: object) => closed(real.listenProbes(of, { ...options, port: 0 })),
     }),
     '@batonjs/bindings-grpc': (real) => ({

@@ -4,9 +4,8 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { FILES } from '@batonjs/protocol/headers';
 import { fileAt, streamsBodies } from '#http';
 import type { CallOptions } from '../options/connect-options.ts';
-import { startDeadline } from './call-deadline.ts';
+import { readAnswer, startDeadline } from './call-deadline.ts';
 import { exchange } from './exchange.ts';
-import { readAnswer } from './response-body.ts';
 import type { Session } from './session.ts';
 
 /** The content of an upload: a `Blob` or `File`, a stream, or the path of a file, where there are any. */
