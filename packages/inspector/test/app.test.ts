@@ -267,16 +267,16 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     await go('#/agents/show/send');
     await page.getByRole('textbox', { name: 'Your message' }).fill('convert something');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByRole('textbox', { name: /^amount/ }).waitFor();
+    await page.getByRole('textbox', { name: /^amount/i }).waitFor();
     await page.getByRole('button', { name: 'Answer', exact: true }).click();
     await expect.poll(() => page.getByText(/^(This is needed|Choose one)$/).count()).toBe(2);
-    await page.getByRole('textbox', { name: /^amount/ }).fill('much');
+    await page.getByRole('textbox', { name: /^amount/i }).fill('much');
     await page.getByRole('button', { name: 'Answer', exact: true }).click();
     await page.getByText('This is no number').waitFor();
     await checkAccess();
     await picture('4-form');
-    await page.getByRole('textbox', { name: /^amount/ }).fill('21');
-    await page.getByRole('combobox', { name: /^currency/ }).selectOption('EUR');
+    await page.getByRole('textbox', { name: /^amount/i }).fill('21');
+    await page.getByRole('combobox', { name: /^currency/i }).selectOption('EUR');
     await page.getByRole('button', { name: 'Answer', exact: true }).click();
     await entry('Twice 21 EUR').waitFor();
     const answer = page.locator('.message-user').last();
@@ -289,8 +289,8 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     const id = await start('convert something');
     await until(served.show, id, 'INPUT_REQUIRED');
     await go(`#/agents/show/tasks/${id}`);
-    await page.getByRole('textbox', { name: /^amount/ }).fill('42');
-    await page.getByRole('combobox', { name: /^currency/ }).selectOption('EUR');
+    await page.getByRole('textbox', { name: /^amount/i }).fill('42');
+    await page.getByRole('combobox', { name: /^currency/i }).selectOption('EUR');
     await page.getByRole('button', { name: 'Answer', exact: true }).click();
     await entry('Twice 42 EUR').waitFor();
     await go(`#/agents/show/tasks/${await start('reserved')}`);
@@ -313,8 +313,8 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     const { page, go, start, served } = app;
     await go('#/agents/show/send');
     await page.getByRole('button', { name: 'Convert' }).click();
-    await page.getByRole('textbox', { name: /^amount/ }).fill('4');
-    await page.getByRole('combobox', { name: /^currency/ }).selectOption('USD');
+    await page.getByRole('textbox', { name: /^amount/i }).fill('4');
+    await page.getByRole('combobox', { name: /^currency/i }).selectOption('USD');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await entry('Twice 4 USD').waitFor();
 
