@@ -17,7 +17,7 @@ const redis: Kind = {
 
 const postgres: Kind = {
   isShared: true,
-  open: async (url) => (await import('@batonjs/store-postgres')).postgresStore(url),
+  open: async (url) => (await import('@batonjs/store-postgres')).postgresStore(url, { textSearch: true }),
 };
 
 const kinds: Readonly<Record<string, Kind>> = {
@@ -27,7 +27,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   sqlite: {
     isShared: true,
-    open: async (_, path) => (await import('@batonjs/store-sqlite')).sqliteStore(path),
+    open: async (_, path) => (await import('@batonjs/store-sqlite')).sqliteStore(path, { textSearch: true }),
   },
   pglite: { isShared: false, open: async (_, folder) => openPGlite(folder) },
   redis,
@@ -46,7 +46,7 @@ async function openPGlite(folder: string): Promise<SampleStore> {
   ]);
   if (folder) await mkdir(folder, { recursive: true });
   const database = await PGlite.create(folder || 'memory://');
-  const store = postgresStore(database);
+  const store = postgresStore(database, { textSearch: true });
   return {
     ...store,
     async close() {

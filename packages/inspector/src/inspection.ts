@@ -6,7 +6,7 @@ import { problemOf, RequestError } from './http/reply.ts';
 import type { InspectedAgent, Target, Viewer } from './options.ts';
 import { agentTasks } from './tasks/agent-tasks.ts';
 import { storeTasks } from './tasks/store-tasks.ts';
-import type { TaskSource } from './tasks/task-source.ts';
+import type { TaskSource } from './tasks/task-feed.ts';
 import { Recordings } from './timeline/recordings.ts';
 import { credentialsIn, HIDDEN } from './wire/secrets.ts';
 

@@ -1,4 +1,4 @@
-import { createAgentServer, failed, inputRequired } from '@batonjs/server';
+import { completed, createAgentServer, failed, inputRequired } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import express from 'express';
 import type { Page } from 'playwright-core';
@@ -10,6 +10,24 @@ import { builtApp } from './built-app.ts';
 import { closed } from './inspected-servers.ts';
 
 const executablePath = await chromiumForTests();
+
+/** A store with more tasks than a search looks at in one go, of which the oldest is the invoice. */
+async function archive() {
+  const store = memoryStore();
+  const server = createAgentServer({
+    name: 'archive',
+    card: { name: 'Archive', description: 'For tests' },
+    store,
+    logger: () => {},
+    async *agent() {
+      yield completed();
+    },
+  });
+  for (let n = 0; n < 2_050; n++)
+    await rpc(server, 'SendMessage', { message: say(n === 0 ? 'Invoice 7' : `Letter ${n}`) });
+  await server.close();
+  return store;
+}
 
 /** Two agents whose callers say who they are, each with tasks of Ada and Bob. */
 async function serveTwo() {
@@ -42,6 +60,8 @@ async function serveTwo() {
         { server: baker, callers: scopes },
         // In another order: a caller is found by its name.
         { server: tailor, callers: scopes.toReversed() },
+        // Its tasks are those of its second caller, whom no list shows at first.
+        { name: 'archive', store: await archive(), callers: [{ caller: 'eva' }, {}] },
       ],
     },
     await builtApp(),
@@ -108,6 +128,29 @@ describe.skipIf(!executablePath)('the list of all tasks', { timeout: 120_000 }, 
     await page.getByRole('listbox', { name: 'Tasks' }).getByRole('option').click();
     await page.getByRole('heading', { name: 'poor hat of ada' }).waitFor();
     expect(inAddress('scope')).toBe('1');
+  });
+
+  it('says how far a search went, goes on from there, and claims no more than it read', async () => {
+    await page.evaluate(() => {
+      location.hash = '#/agents/archive/tasks?scope=1&q=Invoice%207';
+    });
+    await page.getByText('of the newest 2,000 of 2,050 tasks').waitFor();
+    await page.getByText('None found so far', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Search older' }).click();
+    await shows('Invoice 7');
+    await page.getByText('All 2,050 tasks were searched').waitFor();
+    await page.evaluate(() => {
+      location.hash = '#/agents/archive/tasks?scope=1&q=no-such-word';
+    });
+    await page.getByRole('button', { name: 'Search older' }).click();
+    await page.getByText('No task fits', { exact: true }).waitFor();
+    await page.evaluate(() => {
+      location.hash = '#/tasks?q=&caller=ada';
+    });
+    await page.getByLabel('Hide scheduled').check();
+    await expect.poll(() => inAddress('q')).toBe('-label:schedule:*');
+    await page.getByLabel('Hide scheduled').uncheck();
+    await expect.poll(() => inAddress('q')).toBeNull();
   });
 
   it('11 says that nobody is called so', async () => {

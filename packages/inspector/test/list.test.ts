@@ -54,7 +54,7 @@ describe.skipIf(!executablePath)('the lists of the inspector', () => {
     const { page, go } = app;
     await go('#/compare');
     const [title, text] = await Promise.all(
-      [/^No task to compare$/, /^Open a task and keep it/].map((words) =>
+      [/^No task to compare$/, /^Open a task that was run again/].map((words) =>
         page.getByText(words).first().boundingBox(),
       ),
     );

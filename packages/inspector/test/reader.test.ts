@@ -145,7 +145,7 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
       await expect.poll(() => new URLSearchParams(page.url().split('?')[1]).get('q')).toBe(typed);
     }
     // No store here has an index of texts, and the page says so where a text is searched.
-    const onlyNewest = page.getByText('Searched: ids, titles and answers of the newest tasks');
+    const onlyNewest = page.getByText(/^All \d+ tasks were searched: ids, titles, labels and answers\.$/);
     await onlyNewest.waitFor();
     await search.fill('label:vip');
     await onlyNewest.waitFor({ state: 'detached' });
@@ -207,8 +207,19 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     expect(JSON.stringify(task)).not.toMatch(/oven|gas|show-agent/i);
     await go(`#/agents/show/tasks/${task.id}`);
     await page.getByText('The oven is cold', { exact: true }).waitFor();
-    const stack = await state().locator('.failure pre').textContent();
+    await state().getByText('Caused by: Error: No gas', { exact: true }).waitFor();
+    const own = await state().locator('.failure-own').textContent();
+    expect(own).toMatch(/^at .*test\/show-agent\.ts:\d+/);
+    expect(own).not.toMatch(/node_modules|node:|src\/turns|file:/);
+    await state().getByText('Whole stack').click();
+    const stack = await state().locator('.failure details pre').textContent();
     expect(stack).toMatch(/The oven is cold[\s\S]*show-agent[\s\S]*Caused by: Error: No gas/);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await state().getByRole('button', { name: 'Copy for an issue' }).click();
+    await state().getByText('Copied', { exact: true }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
+      /^\*\*The oven is cold\*\*\n\nTurn 1, `OVEN`, not tried again\n\n- caused by: Error: No gas\n\n```\nat /,
+    );
     await state().getByText('OVEN', { exact: true }).waitFor();
     await checkAccess();
     await picture('reader-failure');
@@ -216,6 +227,12 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await page.getByText(/The task as it was at entry \d+/).waitFor();
     const selected = app.rows('Timeline').and(page.locator('[aria-selected=true]'));
     await expect.poll(() => selected.textContent()).toContain('Turn 1 failed');
+    // The list says what was thrown, too.
+    await go('#/agents/show/tasks?state=failed');
+    await app.rows('Tasks').locator('.cell-text', { hasText: 'The oven is cold' }).first().waitFor();
+    await page.getByRole('button', { name: 'Act on all …' }).click();
+    await page.getByRole('button', { name: /^Run again \(\d+\)$/ }).waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
   });
 
   it('sees turns, steps and waits as bars, and looks closer', async () => {
@@ -307,9 +324,24 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
       await expect.poll(() => /tasks\/([\w-]+)/.exec(page.url())?.[1]).not.toBe(id);
       return /tasks\/([\w-]+)/.exec(page.url())![1]!;
     };
-    await page.getByRole('button', { name: 'Run again' }).click();
+    await page.getByRole('button', { name: 'Run again', exact: true }).click();
     const again = await until(served.show, await newTask(), 'COMPLETED');
     expect(again.history?.[0]?.referenceTaskIds).toContain(id);
+    await page.getByText(/^Run again of/).waitFor();
+    await page.getByRole('link', { name: 'compare' }).click();
+    await page
+      .getByRole('region', { name: 'Right task' })
+      .getByRole('button', { name: /^measure, / })
+      .waitFor();
+    await go(`#/agents/show/tasks/${id}`);
+    await page.getByRole('button', { name: 'with other words …' }).click();
+    await page.getByRole('textbox', { name: 'The first message' }).fill('steps again');
+    await checkAccess();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const other = await newTask();
+    await expect
+      .poll(async () => (await until(served.show, other, 'COMPLETED')).history?.[0]?.parts)
+      .toEqual([{ text: 'steps again' }]);
     await go(`#/agents/show/tasks/${id}`);
     await entry('Step measure').click();
     await page.getByRole('button', { name: /^Fork from entry \d+$/ }).click();
@@ -318,7 +350,7 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await entry('Step cut').waitFor();
     await go('#/activity');
     const row = page.getByRole('row', { name: 'Ran again' });
-    await expect.poll(() => row.count()).toBe(2);
+    await expect.poll(() => row.count()).toBe(3);
     expect(await row.first().textContent()).toContain('holder of the token');
     await checkAccess();
   });
@@ -328,10 +360,7 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     const ids = [await start('steps'), await start('throw it')];
     await until(served.show, ids[0]!, 'COMPLETED');
     await until(served.show, ids[1]!, 'FAILED');
-    await go(`#/agents/show/tasks/${ids[0]}`);
-    await page.getByRole('button', { name: 'Keep to compare' }).click();
-    await go(`#/agents/show/tasks/${ids[1]}`);
-    await page.getByRole('link', { name: 'Compare with the kept one' }).click();
+    await go(`#/compare?a=show/${ids[0]}&b=show/${ids[1]}`);
     const [left, right] = ['Left task', 'Right task'].map((name) => page.getByRole('region', { name }));
     await left!.getByRole('button', { name: /^measure, / }).waitFor();
     await right!.getByText('The oven is cold', { exact: true }).waitFor();

@@ -41,9 +41,8 @@ const timelineOf = (...given: readonly (readonly Entry[])[]) => {
 };
 
 describe('a timeline', () => {
-  it('has the gap before each row, and how long turns and states lasted', () => {
+  it('has how long turns and states lasted', () => {
     const { rows } = timelineOf(entries);
-    expect(rows.map(({ gapMs }) => gapMs)).toEqual([undefined, 0, 10, 20, 1_500, 70, 400, 100]);
     expect(rows.map(({ durationMs }) => durationMs).filter(Boolean)).toEqual([1_990, 500]);
   });
 
@@ -154,7 +153,6 @@ describe('a timeline', () => {
     );
     const times = timeline.rows.map(({ entry }) => entry.at ?? '');
     expect(times).toEqual([...times].sort());
-    expect(timeline.rows.slice(8).map(({ gapMs }) => gapMs)).toEqual([900, 1_000, 1_000, 1_000]);
     expect(timeline.at(10).task?.status.state).toBe('TASK_STATE_WORKING');
   });
 
@@ -282,6 +280,30 @@ it.each([
   ['where the line ends', 100, 0.5, { side: 'before', room: 100 }],
 ] as const)('has the name of a bar where there is room: %s', (_, left, width, place) => {
   expect(placeOfName(left, width)).toEqual(place);
+});
+
+it('has the wait before the next try of a step beside its work', () => {
+  const failed = { type: 'step-failed', name: 'pay', turn: 1, attempt: 1, message: 'Busy', retryAt: at(400) };
+  const paid = { type: 'step-completed', name: 'pay', turn: 1, result: 1 };
+  const { rows } = timelineOf([...entries.slice(0, 3), fact(4, 100, failed), fact(5, 431, paid)]);
+  const bars = spansOf(rows).map(({ kind, from, until = 0 }) => [
+    kind,
+    from - Date.parse(at(0)),
+    until - from,
+  ]);
+  expect(bars).toContainEqual(['wait', 100, 300]);
+  expect(bars).toContainEqual(['step', 400, 31]);
+});
+
+it.each([
+  [{ parts: [{ data: { code: 'AGENT_FAILED' } }, { text: 'The agent failed' }] }, 'The agent failed'],
+  [{ parts: [{ data: { code: 'X' } }] }, '{"code":"X"}'],
+])('a status says its words before its data: %j', (message, text) => {
+  const failed = fact(3, 10, { type: 'status-changed', status: { state: 'TASK_STATE_FAILED', message } });
+  expect(timelineOf([...entries.slice(0, 2), failed]).rows.at(-1)?.described).toMatchObject({
+    text,
+    icon: 'warning',
+  });
 });
 
 it('says who was asked by a link, by whom, and who answered', () => {

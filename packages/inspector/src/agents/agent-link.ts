@@ -5,8 +5,7 @@ import { type AgentClient, type CardCache, connect } from '@batonjs/client';
 import type { AgentServer } from '@batonjs/server';
 import { answerRequest } from '@batonjs/server/adapter';
 import type { InspectedAgent } from '../options.ts';
-import { recordedFetch, type Tap } from '../wire/recorded-fetch.ts';
-import { recordedTransport } from '../wire/recorded-transport.ts';
+import { recordedFetch, recordedTransport, type Tap } from '../wire/recorded-fetch.ts';
 import { WireLog } from '../wire/wire-log.ts';
 
 /** The interface that calls go to. */

@@ -61,6 +61,10 @@ export interface TaskFilter {
   readonly contextId?: string;
   /** Only tasks with all of these labels. */
   readonly labels?: readonly string[];
+  /** Only tasks with none of these labels; one that ends with `*` is the beginning of a label. */
+  readonly notLabels?: readonly string[];
+  /** Only tasks that took longer than so many milliseconds, or with `-` before them shorter. */
+  readonly took?: number;
   /** Only tasks for the skill with this id. */
   readonly skill?: string;
   /** Only tasks that failed with this code. */
@@ -89,8 +93,10 @@ export interface TaskList {
   readonly next?: string;
   /** `live`: changes are pushed; `polled`: the agent is asked; `seen`: the agent has no list, only tasks of this inspector. */
   readonly source: 'live' | 'polled' | 'seen';
-  /** A text was searched in the first messages of all tasks. Otherwise, only the newest tasks were looked at. */
+  /** A text was searched in the first messages of all tasks. */
   readonly searchesTexts?: true;
+  /** How many tasks were looked through one by one, newest first, and of how many; absent where an index has all of them. */
+  readonly searched?: { readonly tasks: number; readonly of?: number };
 }
 
 /** How many tasks are in each state; states that are not known are absent. */

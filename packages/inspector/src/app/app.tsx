@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type ActionRecord, type AgentSummary, actions, type SessionInfo } from '../api/agent.ts';
-import { type ApiError, type FeedState, get } from './data/api.ts';
+import { type ApiError, type FeedState, get, keepToken } from './data/api.ts';
 import { changeQuery, hrefOf, placeHref, places, type Route, useRoute } from './data/route.ts';
 import { SessionContext, useAgent, useGet } from './data/session.ts';
 import { InboxPage } from './inbox/inbox-page.tsx';
@@ -9,8 +9,7 @@ import { CardPage } from './pages/card-page.tsx';
 import { RequestsPage } from './pages/requests-page.tsx';
 import { SchedulesPage } from './pages/schedules-page.tsx';
 import { SendPage } from './pages/send-page.tsx';
-import { TokenPage } from './pages/token-page.tsx';
-import { Empty, Guarded, Loading, PageHead, ProblemNote, Table } from './parts/bits.tsx';
+import { Empty, Guarded, Icon, Loading, PageHead, ProblemNote, Table } from './parts/bits.tsx';
 import { Select } from './parts/choice.tsx';
 import { dateTime, shortId } from './parts/words.ts';
 import { Shell } from './shell.tsx';
@@ -214,5 +213,39 @@ function Row({ record: { at, by, action, agent, taskId, problem } }: { readonly 
       </td>
       <td class={problem ? 'field-problem' : 'muted'}>{problem ?? 'done'}</td>
     </tr>
+  );
+}
+
+/** Asks for the token, for a browser that was opened without it. */
+function TokenPage({ message, onToken }: { readonly message: string; readonly onToken: () => void }) {
+  const [text, setText] = useState('');
+  return (
+    <main class="token-page">
+      <Icon name="lock" />
+      <h1>Open the inspector</h1>
+      <p>{message}. Use the address that was printed when the inspector started, or paste it here.</p>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          keepToken(text);
+          onToken();
+        }}
+      >
+        <label class="field">
+          Printed address, or token
+          <input
+            class="mono"
+            type="text"
+            autocomplete="off"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="button button-main">
+          Open
+        </button>
+      </form>
+    </main>
   );
 }

@@ -3,4 +3,7 @@ import { App } from './app.tsx';
 import { takeToken } from './data/api.ts';
 
 takeToken();
-render(<App />, document.getElementById('app')!);
+const place = document.getElementById('app')!;
+// What the page shows until it is here.
+place.replaceChildren();
+render(<App />, place);

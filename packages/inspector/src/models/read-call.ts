@@ -1,4 +1,4 @@
-import type { FactOf } from '@batonjs/lifecycle';
+import type { Fact, FactOf } from '@batonjs/lifecycle';
 import { isObject } from '@batonjs/protocol/json';
 import type {
   Call,
@@ -8,7 +8,9 @@ import type {
   ModelCall,
   TokenUsage,
 } from '../api/model-calls.ts';
+import type { Entry, TimelineUpdate } from '../api/timeline.ts';
 import type { ModelPrice, ModelPrices } from '../options.ts';
+import { HIDDEN } from '../wire/secrets.ts';
 
 /** The most characters of an answer that are shown. */
 const mostCharacters = 16_384;
@@ -19,10 +21,7 @@ type Json = Readonly<Record<string, unknown>>;
 const objectOf = (value: unknown): Json | undefined => (isObject(value) ? value : undefined);
 
 /** What a step called; undefined for a step of another kind. */
-export function readCall(
-  { result }: FactOf<'step-completed'>,
-  prices: PriceTable | undefined,
-): Call | undefined {
+function readCall({ result }: FactOf<'step-completed'>, prices: PriceTable | undefined): Call | undefined {
   const { modelCall, toolCall, error } = objectOf(result) ?? {};
   const model = objectOf(modelCall);
   if (model) return readModel(model, prices);
@@ -71,7 +70,7 @@ const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
 /** What a model was asked, if the agent kept that, and what it said. */
-export function readMessages({ result }: FactOf<'step-completed'>): CallMessages {
+function readMessages({ result }: FactOf<'step-completed'>): CallMessages {
   const { modelCall, parts, result: whole } = objectOf(result) ?? {};
   const { messages, isCut } = objectOf(objectOf(modelCall)?.prompt) ?? {};
   const said = textIn(listOf(parts ?? objectOf(whole)?.content));
@@ -172,4 +171,56 @@ function checked(name: string, price: ModelPrice): ModelPrice {
       throw new TypeError(`\`${member}\` of ${place} must be a number from 0, per million tokens`);
   }
   return { ...price };
+}
+
+/** How calls of models are shown to a viewer. */
+export interface CallViewOptions {
+  readonly prices?: PriceTable | undefined;
+  /** Whether the viewer may read what models are asked and what they say. */
+  readonly showsMessages: boolean;
+}
+
+/** What the memory of a task has of the conversation with its model, while it waits for an answer. */
+const keptConversation = 'https://batonjs.dev/ai-sdk/v1 ';
+
+/** The updates of a timeline with what steps called. Without leave, they have no words of models. */
+export async function* withCalls(
+  updates: AsyncIterable<TimelineUpdate>,
+  options: CallViewOptions,
+): AsyncGenerator<TimelineUpdate, void, void> {
+  for await (const update of updates)
+    yield update.type === 'entries'
+      ? { ...update, entries: update.entries.map((entry) => viewEntry(entry, options)) }
+      : update;
+}
+
+function viewEntry(entry: Entry, options: CallViewOptions): Entry {
+  const { fact } = entry;
+  if (fact?.type === 'step-completed') return viewStep(entry, fact, options);
+  return fact?.type === 'memory-changed' && !options.showsMessages
+    ? { ...entry, fact: withoutConversation(fact) }
+    : entry;
+}
+
+function viewStep(
+  entry: Entry,
+  fact: FactOf<'step-completed'>,
+  { prices, showsMessages }: CallViewOptions,
+): Entry {
+  const call = readCall(fact, prices);
+  if (!isOfModel(fact)) return call ? { ...entry, call } : entry;
+  if (!showsMessages) return { ...entry, fact: { ...fact, result: HIDDEN }, ...(call && { call }) };
+  return call?.kind === 'model' ? { ...entry, call: { ...call, messages: readMessages(fact) } } : entry;
+}
+
+/** A call that cannot be read has words of a model, too. */
+const isOfModel = ({ result }: FactOf<'step-completed'>): boolean =>
+  Object.hasOwn(Object(result), 'modelCall');
+
+function withoutConversation(fact: FactOf<'memory-changed'>): Fact {
+  const changes = Object.entries(fact.changes).map(([name, value]) => [
+    name,
+    name.startsWith(keptConversation) ? HIDDEN : value,
+  ]);
+  return { ...fact, changes: Object.fromEntries(changes) };
 }

@@ -1,15 +1,17 @@
 import { namesThisMachine } from '@batonjs/bindings';
+import { FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from '@batonjs/extensions/client';
 import { forkTask } from '@batonjs/operator';
-import type { Part, Struct } from '@batonjs/protocol';
+import type { Message, Part, Struct } from '@batonjs/protocol';
 import { fetchFile as fetchSafely } from '@batonjs/server/address-policy';
 import { wakeKeyOf } from '@batonjs/server/internals';
 import type { PushConfigStore, Scope } from '@batonjs/store';
-import { sendMessage } from '../actions/send-message.ts';
 import type { AgentLink } from '../agents/agent-link.ts';
 import { type StoreScope, summaryOf } from '../agents/inspected.ts';
-import type { AnswerLink } from '../api/command.ts';
+import { type AnswerLink, INSPECTOR, type SendCommand, type Sent } from '../api/command.ts';
 import { RequestError } from '../http/reply.ts';
 import type { Exhibit } from '../inspection.ts';
+import { Recording } from '../timeline/recording.ts';
+import type { Recordings } from '../timeline/recordings.ts';
 import type { Route } from './route.ts';
 
 /** For how long a link may take an answer, in milliseconds. */
@@ -83,6 +85,7 @@ export const actRoutes: Readonly<Record<string, Route>> = {
     const agent = inspection.agent(params.agent);
     const { tenant, caller } = placeIn(agent, given);
     const { position } = given;
+    const message = optionalText(given, 'message');
     if (position !== undefined && !Number.isSafeInteger(position))
       throw new RequestError(400, 'position must be a whole number');
     const taskId = await forkTask(serverOf(agent), params.task, {
@@ -90,6 +93,7 @@ export const actRoutes: Readonly<Record<string, Route>> = {
       tenant,
       caller,
       from: position as number | undefined,
+      message,
     });
     return { taskId };
   },
@@ -202,3 +206,54 @@ export async function fetchFile(
   });
   return { mediaType, base64: Buffer.from(bytes).toString('base64') };
 }
+
+/** Extensions whose content the app shows. They are activated if the card offers them. */
+const shown: readonly string[] = [FORM_INPUT, TASK_PROGRESS, TASK_ERROR, TYPED_SKILLS];
+
+/** How long a message waits for the first sign of its task, in milliseconds. */
+const firstEventMs = 60_000;
+
+/**
+ * Sends a message. Resolves when the agent answered or its task exists; the task is followed from then
+ * on, if there are `recordings`.
+ */
+export async function sendMessage(
+  link: AgentLink,
+  recordings: Recordings | undefined,
+  command: SendCommand,
+): Promise<Sent> {
+  const { parts, taskId, contextId, references = [], metadata, sentBy } = command;
+  const client = await link.client();
+  const offered = client.card.capabilities?.extensions?.map(({ uri }) => uri) ?? [];
+  const message: Message = {
+    role: 'ROLE_USER',
+    messageId: crypto.randomUUID(),
+    parts: [...parts],
+    ...(taskId && { taskId }),
+    ...(contextId && { contextId }),
+    ...(references.length > 0 && { referenceTaskIds: [...references] }),
+    ...(sentBy !== undefined && { metadata: { [INSPECTOR]: { sentBy } } }),
+  };
+  const options = { extensions: offered.filter((uri) => shown.includes(uri)), ...(metadata && { metadata }) };
+  if (taskId || !recordings) {
+    if (taskId) recordings?.of(taskId).sent(message);
+    const reply = await client.send(message, { ...options, returnImmediately: true });
+    if (taskId) recordings?.open(taskId);
+    return reply.task ? { taskId: reply.task.id } : answered(reply.message);
+  }
+  const recording = new Recording();
+  recording.sent(message);
+  recording.follow(async (tap, call) => (await link.connect(tap)).stream(message, { ...options, ...call }));
+  await recording.begun(firstEventMs);
+  if (!recording.task) {
+    recording.stop();
+    if (recording.answer) return answered(recording.answer);
+    throw recording.failure ?? new Error('The agent said nothing');
+  }
+  recordings.adopt(recording.task.id, recording);
+  return { taskId: recording.task.id };
+}
+
+const answered = ({ parts, contextId }: Message): Sent => ({
+  message: { parts, ...(contextId && { contextId }) },
+});

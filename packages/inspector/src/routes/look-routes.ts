@@ -12,7 +12,7 @@ import {
 import type { TaskFilter } from '../api/task.ts';
 import { problemOf, RequestError, readNumber, streamLines } from '../http/reply.ts';
 import { type Exhibit, isAllowed } from '../inspection.ts';
-import { withCalls } from '../models/call-view.ts';
+import { withCalls } from '../models/read-call.ts';
 import { filterFor, readFilter } from '../tasks/filters.ts';
 import { taskFeeds } from '../tasks/task-feed.ts';
 import { mustHaveTask, storeTimeline } from '../timeline/store-timeline.ts';

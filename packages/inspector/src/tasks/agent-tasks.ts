@@ -4,8 +4,8 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { textOf } from '@batonjs/protocol/parts';
 import type { AgentLink } from '../agents/agent-link.ts';
 import { type StateCounts, states, type TaskFilter, type TaskList, type TaskRow } from '../api/task.ts';
-import { isIn, requestOf, titleOf } from './filters.ts';
-import { readPages, shortText, type TaskSource } from './task-source.ts';
+import { isIn, lookedAt, requestOf, titleOf } from './filters.ts';
+import { readPages, shortText, type TaskSource } from './task-feed.ts';
 
 /** Tasks on a page. */
 const pageSize = 100;
@@ -84,7 +84,7 @@ async function read(client: AgentClient, filter: TaskFilter, after: string | und
     });
     return { rows: tasks.map((task) => rowOf(task, fewMessages)), total: totalSize, next: nextPageToken };
   };
-  return { ...(await readPages(page, filter.text ?? '', after, pageSize)), source: 'polled' };
+  return { ...(await readPages(page, lookedAt(filter), after, pageSize)), source: 'polled' };
 }
 
 /** How many messages of each task are asked for: the first one is among them while there are not more. */

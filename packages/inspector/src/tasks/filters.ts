@@ -18,7 +18,11 @@ interface Meaning<Wanted> {
   readonly isMet: (row: TaskRow, wanted: Wanted) => boolean;
 }
 
+const nonEmpty = (texts: readonly string[]) => (texts.length > 0 ? texts : undefined);
 const readText = (query: URLSearchParams, name: string) => query.get(name);
+const ended = /_(COMPLETED|FAILED|CANCELED|REJECTED)$/;
+const isLabel = (wanted: string, label: string): boolean =>
+  wanted.endsWith('*') ? label.startsWith(wanted.slice(0, -1)) : label === wanted;
 const since = (maxAgeMs: number) => new Date(Date.now() - maxAgeMs).toISOString();
 
 /** Every filter of the inspector: how agents and stores are asked for it. */
@@ -40,6 +44,18 @@ const meanings: { readonly [Name in keyof TaskFilter]-?: Meaning<NonNullable<Tas
     ofAgent: (labels) => ({ labels: [...labels] }),
     ofStore: (labels) => ({ labels }),
     isMet: (row, labels) => labels.every((label) => row.labels?.includes(label)),
+  },
+  notLabels: {
+    read: (query, name) => nonEmpty(query.getAll(name).filter(Boolean)),
+    isMet: ({ labels = [] }, unwanted) =>
+      !labels.some((label) => unwanted.some((one) => isLabel(one, label))),
+  },
+  took: {
+    read: (query, name) => Number(query.get(name)) || undefined,
+    isMet: ({ startedAt = '', statusAt = '', state }, took) => {
+      const ms = (state.match(ended) ? Date.parse(statusAt) : Date.now()) - Date.parse(startedAt);
+      return took < 0 ? ms < -took : ms > took;
+    },
   },
   skill: {
     read: readText,
@@ -82,7 +98,7 @@ function labelsIn(query: URLSearchParams): readonly string[] | undefined {
   const labels = query.getAll('labels').filter((label) => label !== '');
   const problem = labelProblem(labels);
   if (problem) throw new RequestError(400, problem);
-  return labels.length > 0 ? labels : undefined;
+  return nonEmpty(labels);
 }
 
 function readState(query: URLSearchParams, name: string): ListedState | '' | null {
@@ -121,6 +137,11 @@ export const requestOf = (filter: TaskFilter): Partial<ListTasksRequest> =>
 /** What a store is asked for. */
 export const queryOf = (filter: TaskFilter): Partial<TaskQuery> =>
   Object.assign({}, ...given(filter).map(({ ofStore, wanted }) => ofStore?.(wanted)));
+
+/** The part of a filter that neither agents nor stores know: each row is looked at. Undefined for none. */
+export function lookedAt({ text, notLabels, took }: TaskFilter): ((row: TaskRow) => boolean) | undefined {
+  return text || notLabels || took ? isIn({ text, notLabels, took } as TaskFilter) : undefined;
+}
 
 /** Whether a row is in a list. */
 export const isIn =

@@ -5,8 +5,8 @@ import type { ListedTask, Scope, StoredFact, TaskPage, TaskQuery, TaskStore } fr
 import type { AgentStore, UnservedTask } from '../agents/inspected.ts';
 import { type Assignee, type StateCounts, states, type TaskRow } from '../api/task.ts';
 import { RequestError } from '../http/reply.ts';
-import { isIn, queryOf, readLabels, titleOf } from './filters.ts';
-import { type FoundPage, readPages, shortText, type TaskSource } from './task-source.ts';
+import { isIn, lookedAt, queryOf, readLabels, titleOf } from './filters.ts';
+import { type FoundPage, readPages, shortText, type TaskSource } from './task-feed.ts';
 
 /** Tasks on a page. A store answers faster than an agent. */
 const pageSize = 250;
@@ -20,6 +20,7 @@ export function storeTasks({ tasks, scopes, queue, unserved }: AgentStore): Task
   };
   const withBriefs = briefs(tasks);
   const withAssignees = assignees(tasks);
+  const withThrown = thrown(tasks);
   const unservedIn = async (scope: Scope) => {
     // Without them, the list is still of use.
     const found = await unserved.read().catch(() => []);
@@ -33,7 +34,8 @@ export function storeTasks({ tasks, scopes, queue, unserved }: AgentStore): Task
       const query: TaskQuery = { limit: pageSize, ...queryOf(filter) };
       const waiting = await unservedIn(scope);
       const toRows = async (page: Pick<TaskPage, 'tasks'>) => {
-        const rows = await withAssignees(scope, await withBriefs(scope, page.tasks.map(toRow)), page);
+        const known = await withThrown(scope, page.tasks.map(toRow), page);
+        const rows = await withAssignees(scope, await withBriefs(scope, known), page);
         return waiting.size === 0 ? rows : rows.map((row) => withVersion(row, waiting.get(row.id)));
       };
       if (filter.unserved) {
@@ -49,13 +51,15 @@ export function storeTasks({ tasks, scopes, queue, unserved }: AgentStore): Task
         return { rows: await toRows(page), total: page.total, next: endOf(page) };
       };
       if (!text || !(await tasks.searchesText?.()))
-        return { ...(await readPages(read, text, after, pageSize)), source: 'live' };
+        return { ...(await readPages(read, lookedAt(filter), after, pageSize)), source: 'live' };
       const { rows, next } = await read(after, { text });
+      const isRight = lookedAt({ ...filter, text: '' }) ?? (() => true);
       // What else has the words, such as an id or an answer, is found among the newest tasks.
-      const newest = after === undefined ? (await readPages(read, text, after, pageSize)).tasks : [];
+      const newest =
+        after === undefined ? (await readPages(read, lookedAt(filter), after, pageSize)).tasks : [];
       const found = new Set(rows.map(({ id }) => id));
       return {
-        tasks: [...rows, ...newest.filter(({ id }) => !found.has(id))].sort(newestFirst),
+        tasks: [...rows.filter(isRight), ...newest.filter(({ id }) => !found.has(id))].sort(newestFirst),
         ...(next && { next }),
         source: 'live',
         searchesTexts: true,
@@ -120,6 +124,31 @@ function readPlace(text: string | undefined): Place | undefined {
   const { statusAt, taskId } = Object(tryJson(text)) as Record<string, unknown>;
   if (typeof statusAt === 'string' && typeof taskId === 'string') return { statusAt, taskId };
   throw new RequestError(400, 'This is no place in a list of tasks');
+}
+
+/** What an agent threw stands at most so many facts before the status that says so. */
+const failedBefore = 5;
+
+/** Adds to the rows of failed tasks what the agent threw, in place of what clients are told. */
+function thrown(store: Pick<TaskStore, 'readFacts'>) {
+  const read = remembered(
+    mostAsking,
+    ({ scope, id, at }: { readonly scope: Scope; readonly id: string; readonly at: number }) =>
+      `${scope} ${id} ${at}`,
+    async ({ scope, id, at }) => {
+      const facts = await store.readFacts(scope, id, Math.max(0, at - failedBefore), failedBefore);
+      const failed = facts.findLast(({ fact }) => fact.type === 'turn-failed')?.fact;
+      return failed?.type === 'turn-failed' ? shortText(failed.message) : '';
+    },
+  );
+  return async (scope: Scope, rows: readonly TaskRow[], { tasks }: Pick<TaskPage, 'tasks'>) => {
+    const failed = rows.flatMap(({ id, state }, index) =>
+      state === 'TASK_STATE_FAILED' ? [{ scope, id, at: tasks[index]?.head.statusVersion ?? 0 }] : [],
+    );
+    const found = await read(failed);
+    const texts = new Map(failed.map(({ id }, index) => [id, found[index]]));
+    return rows.map((row): TaskRow => (texts.get(row.id) ? { ...row, text: texts.get(row.id)! } : row));
+  };
 }
 
 /** What the first fact of a task says of it. It never changes. */

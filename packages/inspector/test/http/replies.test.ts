@@ -15,10 +15,10 @@ import {
   responseHeaders,
   sendJson,
   sendProblem,
+  serveApp,
   streamLines,
 } from '../../src/http/reply.ts';
 import { router } from '../../src/http/router.ts';
-import { serveApp } from '../../src/http/serve-app.ts';
 import { createInspector } from '../../src/inspector.ts';
 
 /** A server that answers like this, until the test ends. */

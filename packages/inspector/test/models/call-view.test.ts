@@ -2,8 +2,7 @@ import type { Fact } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../../src/api/model-calls.ts';
 import type { Entry, TimelineUpdate } from '../../src/api/timeline.ts';
-import { type CallViewOptions, withCalls } from '../../src/models/call-view.ts';
-import { PriceTable } from '../../src/models/read-call.ts';
+import { type CallViewOptions, PriceTable, withCalls } from '../../src/models/read-call.ts';
 
 const at = '2026-11-26T12:00:00.000Z';
 const step = (result: unknown): Fact => ({

@@ -20,8 +20,7 @@ import { Inspection } from '../../src/inspection.ts';
 import { agentTasks, rowOf } from '../../src/tasks/agent-tasks.ts';
 import { titleOf } from '../../src/tasks/filters.ts';
 import { toRow } from '../../src/tasks/store-tasks.ts';
-import { taskFeed, taskFeeds } from '../../src/tasks/task-feed.ts';
-import { shortText } from '../../src/tasks/task-source.ts';
+import { shortText, taskFeed, taskFeeds } from '../../src/tasks/task-feed.ts';
 
 const old = '2020-01-01T00:00:00.000Z';
 const task = (id: string, state = 'COMPLETED', more: object = {}): Task =>
@@ -100,6 +99,7 @@ describe('the tasks that an agent lists', () => {
     const few = listing([page(2, 'no'), page(1, 'yes'), { ...page(1, 'no'), nextPageToken: '' }]);
     expect(await few.source.list({ text: 'yes' })).toStrictEqual({
       tasks: [rowOf(task('yes0'))],
+      searched: { tasks: 4, of: 9 },
       source: 'polled',
     });
     expect(few.asked.map(({ pageToken }) => pageToken)).toEqual([undefined, 'n', 'n']);
@@ -107,7 +107,12 @@ describe('the tasks that an agent lists', () => {
     expect(await full.source.list({ text: 'yes' })).toMatchObject({ next: 'n' });
     expect(full.asked).toHaveLength(1);
     const none = listing(Array.from({ length: 30 }, () => page(100, 'no')));
-    expect(await none.source.list({ text: 'yes' })).toEqual({ tasks: [], next: 'n', source: 'polled' });
+    expect(await none.source.list({ text: 'yes' })).toEqual({
+      tasks: [],
+      searched: { tasks: 2_000, of: 9 },
+      next: 'n',
+      source: 'polled',
+    });
     expect(none.asked).toHaveLength(20);
   });
 
@@ -239,7 +244,11 @@ describe('the tasks of a store', () => {
     expect(await ids({ contextId: tasks[1]!.contextId })).toEqual([tasks[1]!.id]);
     expect(await ids({ text: tasks[2]!.id.slice(3) })).toEqual([tasks[2]!.id]);
     expect(await ids({ maxAgeMs: 3_600_000 })).toHaveLength(3);
-    expect(await exhibit.tasks.list({ text: 'none' })).toEqual({ tasks: [], source: 'live' });
+    expect(await exhibit.tasks.list({ text: 'none' })).toEqual({
+      tasks: [],
+      searched: { tasks: 3, of: 3 },
+      source: 'live',
+    });
     expect(await exhibit.tasks.counts()).toMatchObject({
       TASK_STATE_INPUT_REQUIRED: 1,
       TASK_STATE_COMPLETED: 2,
@@ -281,7 +290,12 @@ describe('the tasks of a store', () => {
     // A search goes on until it has a page, or has seen 2,000.
     asked.length = 0;
     for (let n = 0; n < 9; n += 1) pages.push({ tasks: many });
-    expect(await source.list({ text: 'none' })).toEqual({ tasks: [], next, source: 'live' });
+    expect(await source.list({ text: 'none' })).toEqual({
+      tasks: [],
+      searched: { tasks: 2_000, of: 999 },
+      next,
+      source: 'live',
+    });
     expect(asked).toHaveLength(8);
     asked.length = 0;
     pages.splice(0, pages.length, { tasks: many }, { tasks: many });

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '@batonjs/client';
 import { describe, expect, it } from 'vitest';
-import { sendMessage } from '../../src/actions/send-message.ts';
+import { sendMessage } from '../../src/routes/act-routes.ts';
 import { Recording } from '../../src/timeline/recording.ts';
 import { Recordings } from '../../src/timeline/recordings.ts';
 import type { Tap } from '../../src/wire/recorded-fetch.ts';

@@ -1,13 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { AnswerLink } from '../../api/command.ts';
 import type { Assignee } from '../../api/task.ts';
-import { noteQuery } from '../data/route.ts';
-import { useNow } from '../data/session.ts';
+import { agentPath } from '../data/api.ts';
+import { hrefOf, noteQuery } from '../data/route.ts';
+import { useAct, useAgent, useMay, useNow } from '../data/session.ts';
+import { ActButton } from '../forms/act-button.tsx';
 import { type ListedRow, useTaskList } from '../list/task-lists.ts';
 import { AgentCell } from '../parts/agent-mark.tsx';
-import { Empty, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
+import { Empty, Icon, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
+import { Select } from '../parts/choice.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { ago, dateTime, plural, shortId, until } from '../parts/words.ts';
-import { OpenQuestion } from '../task/open-question.tsx';
+import { NextStep } from '../task/next-step.tsx';
+import { Conversation } from '../timeline/conversation.tsx';
+import type { Asked } from '../timeline/entry-details.ts';
+import { useTimeline } from '../timeline/use-timeline.ts';
 
 /** The most open questions that are listed. */
 const most = 2_000;
@@ -109,5 +116,103 @@ function Assigned({ assignees, now }: { readonly assignees: readonly Assignee[];
     <span class="cell-assigned" title={`Assigned to ${names}`}>
       {open.length > 0 ? `with ${names}` : `link of ${names} ended`}
     </span>
+  );
+}
+
+/** A task that waits: what it is about, its conversation, and its form. */
+function OpenQuestion({ agent, task }: { readonly agent: string; readonly task: string }) {
+  const { timeline, problem, state } = useTimeline(agent, task, 0);
+  const { task: present, title } = timeline.live;
+  if (problem && !present) return <ProblemNote problem={problem} />;
+  if (!present) return state === 'loading' ? <Loading what="Reading the conversation" /> : null;
+  return (
+    <div class="open-question">
+      <header class="section-head">
+        <h2>{title}</h2>
+        <a class="button button-quiet" href={hrefOf(agent, 'tasks', task)}>
+          <Icon name="tasks" />
+          Open the task
+        </a>
+      </header>
+      <Conversation replay={timeline.live} agent={agent} />
+      <NextStep agent={agent} replay={timeline.live} />
+      {present.status.state === 'TASK_STATE_INPUT_REQUIRED' && (
+        <AssignPanel agent={agent} task={task} asked={timeline.live.asked} />
+      )}
+    </div>
+  );
+}
+
+const hourMs = 3_600_000;
+const times: readonly (readonly [number, string])[] = [
+  [hourMs, '1 hour'],
+  [8 * hourMs, '8 hours'],
+  [24 * hourMs, '1 day'],
+  [7 * 24 * hourMs, '7 days'],
+];
+
+interface AssignPanelProps {
+  readonly agent: string;
+  readonly task: string;
+  readonly scope?: number;
+  readonly asked: readonly Asked[];
+}
+
+/** Who was asked the question by a link, and a way to ask someone else. */
+function AssignPanel({ agent, task, scope = 0, asked }: AssignPanelProps) {
+  const mayAssign = useMay('assign');
+  const canAssign = mayAssign && useAgent(agent)?.hasServer;
+  if (asked.length === 0 && !canAssign) return null;
+  return (
+    <section class="assign" aria-label="Assigned to">
+      {asked.length > 0 && (
+        <ul class="assigned">
+          {asked.map(({ by, assignedBy, expiresAt }, index) => (
+            <li key={index}>
+              <strong>{by}</strong> was asked by {assignedBy ?? 'the agent'}, until {dateTime(expiresAt)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {canAssign && <AssignForm agent={agent} task={task} scope={scope} />}
+    </section>
+  );
+}
+
+function AssignForm({ agent, task, scope }: Omit<AssignPanelProps, 'asked'>) {
+  const [to, setTo] = useState('');
+  const [expiresMs, setExpiresMs] = useState(24 * hourMs);
+  const [link, setLink] = useState<AnswerLink>();
+  const { act, problem } = useAct();
+  const assign = async (event: Event) => {
+    event.preventDefault();
+    setLink(undefined);
+    setLink(await act(agentPath(agent, 'tasks', task, 'assign'), { to, expiresMs, scope }));
+  };
+  return (
+    <form class="assign-form" onSubmit={(event) => void assign(event)}>
+      <label class="field">
+        Assign to
+        <input
+          type="text"
+          required
+          maxLength={200}
+          placeholder="A name or a mail address"
+          value={to}
+          onInput={(event) => setTo(event.currentTarget.value)}
+        />
+      </label>
+      <Select class="field" label="For" chosen={expiresMs} values={times} onChoose={setExpiresMs} />
+      <ActButton type="submit" disabled={to.trim() === ''}>
+        Make a link
+      </ActButton>
+      <ProblemNote problem={problem} />
+      {link && (
+        <label class="field assign-link">
+          Send this link to {to}: it answers once, without a login, and is shown only now
+          <input class="mono" readOnly value={link.url} onFocus={(event) => event.currentTarget.select()} />
+        </label>
+      )}
+    </form>
   );
 }

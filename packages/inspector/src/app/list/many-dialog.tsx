@@ -24,8 +24,11 @@ export function ManyDialog({ agent, filter, isEmpty }: ManyDialogProps) {
   const { agents } = useSession();
   const may = { cancel: useMay('cancel'), fork: useMay('fork'), redeliver: useMay('redeliver') };
   const offered = (Object.keys(manyActions) as ManyAction[]).filter((action) => may[action]);
-  const [action, setAction] = useState<ManyAction>(offered[0] ?? 'cancel');
+  const [chosen, setAction] = useState<ManyAction>();
   const many = useMany(agent, filter, agents);
+  // The first that fits some of them, unless one was chosen.
+  const action =
+    chosen ?? offered.find((one) => many.tasks?.some(manyActions[one].fits)) ?? offered[0] ?? 'cancel';
   if (offered.length === 0) return null;
   const { tasks, isReading, done, failed, isRunning, problem } = many;
   const fitting = tasks?.filter(manyActions[action].fits) ?? [];

@@ -1,11 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import {
-  type ListedState,
-  type StateCounts,
-  states,
-  type TaskFilter,
-  type Unserved,
-} from '../../api/task.ts';
+import { type StateCounts, states, type TaskFilter, type Unserved } from '../../api/task.ts';
 import { changeQuery } from '../data/route.ts';
 import { Icon } from '../parts/bits.tsx';
 import { stateClass, stateName } from '../parts/words.ts';
@@ -77,7 +71,23 @@ const total = (counts: StateCounts): number | undefined => {
   return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
 };
 
-/** Searches by words and by `label:`, `code:` and `skill:`. */
+const unscheduled = '-label:schedule:*';
+
+/** Leaves out the tasks that schedules started. */
+export const HideScheduled = ({ typed }: { readonly typed: string }) => (
+  <label class="fold">
+    <input
+      type="checkbox"
+      checked={typed.includes(unscheduled)}
+      onChange={({ currentTarget: { checked } }) =>
+        changeQuery({ q: `${typed.replace(unscheduled, '')}${checked ? ` ${unscheduled}` : ''}`.trim() })
+      }
+    />
+    Hide scheduled
+  </label>
+);
+
+/** Searches by words, and by what {@link readSearch} knows. */
 export function SearchBox({ typed }: { readonly typed: string }) {
   const [text, setText] = useState(typed);
   useEffect(() => setText(typed), [typed]);
@@ -90,53 +100,15 @@ export function SearchBox({ typed }: { readonly typed: string }) {
     <label class="search">
       <Icon name="search" />
       <span class="visually-hidden">
-        Search in titles, answers and ids; label:, code: and skill: find those
+        Search in titles, answers and ids; label:, -label:, code:, skill: and took: find those
       </span>
       <input
         id="search"
         type="search"
-        placeholder="Search, or label:… code:… skill:…"
+        placeholder="Search, or label:… -label:… code:… skill:… took:>10s"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
     </label>
   );
-}
-
-/** What stands in the address of a list: `q`, `state`, `age`, `context`, `caller`, `code`, `scope`. */
-export function filterOf(query: URLSearchParams): TaskFilter {
-  const state = query.get('state');
-  const age = Number(query.get('age') ?? 0);
-  const context = query.get('context');
-  const caller = query.get('caller');
-  const code = query.get('code');
-  return {
-    scope: Number(query.get('scope') ?? 0),
-    ...readSearch(query.get('q') ?? ''),
-    ...(state === 'unserved' && { unserved: true }),
-    ...(state &&
-      state !== 'unserved' && {
-        state: `TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}` as ListedState,
-      }),
-    ...(age > 0 && { maxAgeMs: age }),
-    ...(context && { contextId: context }),
-    ...(caller && { caller }),
-    ...(code && { code }),
-  };
-}
-
-/** Reads what a person typed: `label:vip code:TIMEOUT skill:convert`, and any other words as one text. */
-export function readSearch(typed: string): Pick<TaskFilter, 'text' | 'labels' | 'code' | 'skill'> {
-  const labels: string[] = [];
-  const found: { code?: string; skill?: string } = {};
-  const text = typed
-    .replace(/\b(label|code|skill):("([^"]*)"|\S+)/g, (_, name: string, word: string, quoted?: string) => {
-      const value = quoted ?? word;
-      if (name === 'label') labels.push(value);
-      else found[name as 'code' | 'skill'] = value;
-      return '';
-    })
-    .replace(/\s+/g, ' ')
-    .trim();
-  return { ...found, ...(labels.length > 0 && { labels }), ...(text !== '' && { text }) };
 }

@@ -19,6 +19,9 @@ interface AgentList {
   total: number | undefined;
   source: TaskList['source'];
   searchesTexts: boolean;
+  searched: TaskList['searched'];
+  /** How many tasks the further pages looked through. */
+  older: number;
 }
 
 /** The lists of one agent or of several, newest first. They grow in place. */
@@ -77,9 +80,13 @@ class TaskLists {
     return others.length === 0 ? first?.source : undefined;
   }
 
-  /** Whether a text was searched in the first messages of all tasks. */
-  get searchesTexts(): boolean {
-    return [...this.#lists.values()].every((list) => list.searchesTexts);
+  /** How many tasks were looked through one by one, of how many, and whether all were; undefined where an index was asked. */
+  get searched(): { readonly tasks: number; readonly of: number; readonly isAll: boolean } | undefined {
+    const lists = [...this.#lists.values()].filter(({ searched }) => searched);
+    if (lists.length === 0) return undefined;
+    const tasks = lists.reduce((sum, { searched, older }) => sum + (searched?.tasks ?? 0) + older, 0);
+    const of = lists.reduce((sum, { searched }) => sum + (searched?.of ?? 0), 0);
+    return { tasks, of: Math.max(of, tasks), isAll: lists.every(({ next }) => next === undefined) };
   }
 
   /** Why lists could not be read, by agent. */
@@ -109,10 +116,11 @@ class TaskLists {
   }
 
   /** Adds the page that follows the ones before. */
-  append(agent: string, { tasks, next }: TaskList): void {
+  append(agent: string, { tasks, next, searched }: TaskList): void {
     const list = this.#lists.get(agent);
     if (!list) return;
     list.next = next;
+    list.older += searched?.tasks ?? 0;
     for (const task of tasks) {
       if (list.known.has(task.id)) continue;
       list.known.add(task.id);
@@ -122,7 +130,7 @@ class TaskLists {
   }
 
   /** Takes the first page, which was read again. Rows that it has no more stay where further pages were read. */
-  #begin(agent: string, { tasks, next, total, source, searchesTexts }: TaskList): void {
+  #begin(agent: string, { tasks, next, total, source, searchesTexts, searched }: TaskList): void {
     const before = this.#lists.get(agent);
     const ids = new Set(tasks.map(({ id }) => id));
     const isWhole = next === undefined;
@@ -138,6 +146,8 @@ class TaskLists {
       total,
       source,
       searchesTexts: searchesTexts ?? false,
+      searched,
+      older: isWhole ? 0 : (before?.older ?? 0),
     });
     this.#rows = undefined;
   }
@@ -168,7 +178,7 @@ const endOf = ({ rows }: AgentList): string => rows.at(-1)?.statusAt ?? '';
 
 /** The list of tasks as far as it was read. */
 export interface TaskListState
-  extends Pick<TaskLists, 'rows' | 'total' | 'totals' | 'counts' | 'unserved' | 'source' | 'searchesTexts'> {
+  extends Pick<TaskLists, 'rows' | 'total' | 'totals' | 'counts' | 'unserved' | 'source' | 'searched'> {
   /** Why the list could not be read, or a part of it. */
   readonly problem: string | undefined;
   readonly isLoading: boolean;
@@ -225,12 +235,12 @@ export function useTaskList(agent: string | undefined, filter: TaskFilter): Task
       });
   }, [path]);
 
-  const { rows, total, totals, counts, unserved, source, searchesTexts, isRead, problems } = lists.current;
+  const { rows, total, totals, counts, unserved, source, searched, isRead, problems } = lists.current;
   const problem =
     refusal ??
     ([...problems]
       .map(([id, message]) => (agent === undefined ? `${id}: ${message}` : message))
       .join(' · ') ||
       undefined);
-  return { rows, total, totals, counts, unserved, source, searchesTexts, problem, isLoading: !isRead, more };
+  return { rows, total, totals, counts, unserved, source, searched, problem, isLoading: !isRead, more };
 }

@@ -24,7 +24,9 @@ export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
         <StateBadge state={state} />
       </span>
       <span class="cell-task">
-        <span class="cell-title">{title ?? shortId(id)}</span>
+        <span class="cell-title" dir="auto">
+          {title ?? shortId(id)}
+        </span>
         <span class="cell-sub">
           {hasAgent && <AgentCell id={task.agent} />}
           {waitsFor && <span class="chip chip-bad">waits for version {waitsFor}</span>}
@@ -39,7 +41,9 @@ export function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
           <span class="mono">{shortId(id)}</span>
         </span>
       </span>
-      <span class="cell-text">{oneLine(saidBeside(state, task.text))}</span>
+      <span class="cell-text" dir="auto">
+        {oneLine(saidBeside(state, task.text))}
+      </span>
       <span class="cell-age">
         <span>{statusAt ? ago(statusAt, now) : ''}</span>
         {startedAt && statusAt && isTerminalState(state) && (

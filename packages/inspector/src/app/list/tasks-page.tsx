@@ -8,7 +8,8 @@ import { UnservedNotes } from '../parts/unserved-note.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { plural, shortId } from '../parts/words.ts';
 import { ManyDialog } from './many-dialog.tsx';
-import { filterOf, SearchBox, StateTabs } from './task-filters.tsx';
+import { filterOf } from './search.ts';
+import { HideScheduled, SearchBox, StateTabs } from './task-filters.tsx';
 import { type ListedRow, type TaskListState, useTaskList } from './task-lists.ts';
 import { TaskCells } from './task-row.tsx';
 import { scopeIn } from './use-many.ts';
@@ -61,6 +62,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
           values={ages}
           onChoose={(age) => changeQuery({ age: age === 0 ? '' : String(age) })}
         />
+        <HideScheduled typed={query.get('q') ?? ''} />
         <ListChoices agent={agent} query={query} list={list} />
         {context && <ContextChip context={context} />}
         <span class="spacer" />
@@ -68,18 +70,32 @@ export function TasksPage({ agent, query }: TasksPageProps) {
           {countOf(list)}
         </span>
       </div>
-      {filter.text && !list.isLoading && !list.searchesTexts && (
-        <p class="muted">
-          Searched: ids, titles and answers of the newest tasks. First messages of all tasks are searched
-          where the store has textSearch.
-        </p>
-      )}
+      {list.searched && <Searched searched={list.searched} onOlder={list.more} />}
       <UnservedNotes unserved={list.unserved} isChosen={filter.unserved ?? false} />
       <ProblemNote problem={list.problem} />
       <TaskRows agent={agent} list={list} isFiltered={isFiltered} filter={filter} />
     </div>
   );
 }
+
+interface SearchedProps {
+  readonly searched: NonNullable<TaskListState['searched']>;
+  readonly onOlder: () => void;
+}
+
+/** How far a search went that looks at each task, and a way to go on from there. */
+const Searched = ({ searched: { tasks, of, isAll }, onOlder }: SearchedProps) => (
+  <p class="muted" role="status">
+    {isAll
+      ? `All ${plural(tasks, 'task')} were searched: ids, titles, labels and answers.`
+      : `Searched ids, titles, labels and answers of the newest ${tasks.toLocaleString('en')} of ${plural(of, 'task')}. `}
+    {!isAll && (
+      <button type="button" class="button button-quiet" onClick={onOlder}>
+        Search older
+      </button>
+    )}
+  </p>
+);
 
 const ContextChip = ({ context }: { readonly context: string }) => (
   <span class="chip">
@@ -109,8 +125,13 @@ function TaskRows({ agent, list, isFiltered, filter }: TaskRowsProps) {
   if (list.rows.length === 0) {
     if (list.isLoading) return list.problem ? null : <Loading what="Reading tasks" />;
     return isFiltered ? (
-      <Empty icon="search" title="No task fits">
-        Choose another state or age, or clear the search.
+      <Empty
+        icon="search"
+        title={list.searched && !list.searched.isAll ? 'None found so far' : 'No task fits'}
+      >
+        {list.searched && !list.searched.isAll
+          ? 'Older tasks were not looked at yet: search them, too.'
+          : 'Choose another state or age, or clear the search.'}
       </Empty>
     ) : (
       <Empty icon="tasks" title="No tasks yet">
@@ -138,7 +159,7 @@ function TaskRows({ agent, list, isFiltered, filter }: TaskRowsProps) {
         selected={chosen ? list.rows.findIndex(({ id }) => id === chosen.id) : -1}
         onSelect={(index) => setChosen(list.rows[index])}
         hrefOf={hrefAt}
-        onEnd={list.more}
+        onEnd={list.searched ? undefined : list.more}
         total={list.total ?? list.rows.length}
         rowClass={() => 'task-row'}
         row={(task) => <TaskCells task={task} now={now} hasAgent={agent === undefined} />}

@@ -5,11 +5,16 @@ const colours = 6;
 
 /** The first letter of an agent's name in a colour that its neighbours in the list do not have. */
 export function AgentMark({ id, name }: { readonly id: string; readonly name: string }) {
-  const place = useSession().agents.findIndex((agent) => agent.id === id);
+  const { agents } = useSession();
+  const place = agents.findIndex((agent) => agent.id === id);
   const [letter = '?'] = name.trim();
+  // Agents of one letter are told apart by a number.
+  const same = agents.filter((agent) => agent.name.trim()[0]?.toUpperCase() === letter.toUpperCase());
+  const number = same.length > 1 ? same.findIndex((agent) => agent.id === id) + 1 : '';
   return (
     <span class={`agent-mark agent-mark-${Math.max(0, place) % colours}`} aria-hidden="true">
       {letter.toUpperCase()}
+      {number}
     </span>
   );
 }

@@ -41,15 +41,24 @@ export function RichText({
 
 function PlainText({ text }: { readonly text: string }) {
   const [isWhole, setWhole] = useState(false);
-  if (isWhole || text.length <= cutText) return <p class="plain-text">{text}</p>;
+  if (isWhole || text.length <= cutText)
+    return (
+      <p class="plain-text" dir="auto">
+        {text}
+      </p>
+    );
   const left = text.length - shownStart - shownEnd;
   return (
     <div class="content">
-      <p class="plain-text">{text.slice(0, shownStart)}</p>
+      <p class="plain-text" dir="auto">
+        {text.slice(0, shownStart)}
+      </p>
       <button type="button" class="button between-text" onClick={() => setWhole(true)}>
         {plural(left, 'more character')}
       </button>
-      <p class="plain-text">{text.slice(-shownEnd)}</p>
+      <p class="plain-text" dir="auto">
+        {text.slice(-shownEnd)}
+      </p>
     </div>
   );
 }
@@ -67,5 +76,5 @@ function Markdown({ text }: { readonly text: string }) {
       isGone = true;
     };
   }, [text]);
-  return <div ref={place} class="markdown" />;
+  return <div ref={place} class="markdown" dir="auto" />;
 }

@@ -47,6 +47,16 @@ export function renderMarkdown(text: string): DocumentFragment {
     link.target = '_blank';
     link.rel = 'noopener noreferrer nofollow';
   }
+  // Under the heading of their section, without a step left out.
+  const titles = [...fragment.querySelectorAll('h1,h2,h3,h4,h5,h6')];
+  const levels = [...new Set(titles.map(({ tagName }) => tagName))].sort();
+  let before = 2;
+  for (const title of titles) {
+    before = Math.min(before + 1, 3 + levels.indexOf(title.tagName), 6);
+    const shown = document.createElement(`h${before}`);
+    shown.append(...title.childNodes);
+    title.replaceWith(shown);
+  }
   return fragment;
 }
 

@@ -36,6 +36,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
 
   usePlace(frame, { rowHeight, count, selected, isFollowing });
 
+  const toEnd = useEnd(props);
   useEffect(() => {
     if (onEnd && first + visible + 30 >= count) onEnd();
   }, [onEnd, first, visible, count]);
@@ -46,6 +47,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
     const target = targetOf(event.key, selected, visible, count);
     if (target === undefined || count === 0) return;
     event.preventDefault();
+    toEnd(event.key === 'End');
     onSelect(Math.max(0, Math.min(count - 1, target)));
   };
 
@@ -53,6 +55,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
   const until = Math.min(count, first + visible + overscan);
   const drawn = items.slice(from, until);
   // A row that leaves the page at one end comes back at the other with another content: changing is faster than creating.
+  // Not one of another class: Chromium may keep the colours that it had.
   const slots = visible + 2 * overscan + 1;
   const isDrawn = selected >= from && selected < until;
   return (
@@ -71,7 +74,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
           const index = from + offset;
           return (
             <Slot
-              key={index % slots}
+              key={`${index % slots} ${rowClass?.(item, index)}`}
               id={`${id}-${index}`}
               className={rowClass?.(item, index) ?? ''}
               index={index}
@@ -88,6 +91,19 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
       </div>
     </div>
   );
+}
+
+/** `End` goes to the end of all rows: they are read page by page until it is there, or another key is pressed. */
+function useEnd<Item>({ items, total = 0, onSelect, onEnd }: VirtualListProps<Item>): (is: boolean) => void {
+  const [isToEnd, setToEnd] = useState(false);
+  const count = items.length;
+  useEffect(() => {
+    if (!isToEnd) return;
+    onSelect(count - 1);
+    if (onEnd && count < total) onEnd();
+    else setToEnd(false);
+  }, [isToEnd, count]);
+  return setToEnd;
 }
 
 interface SlotProps {

@@ -2,7 +2,7 @@ import { hrefOf } from '../data/route.ts';
 import { useAgent } from '../data/session.ts';
 import { Empty, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
 import { Conversation } from '../timeline/conversation.tsx';
-import { Failures } from '../timeline/failures.tsx';
+import { Failures } from '../timeline/log-lines.tsx';
 import { ArtifactView } from '../timeline/task-state.tsx';
 import { useTimeline } from '../timeline/use-timeline.ts';
 import { Waterfall } from '../timeline/waterfall.tsx';
@@ -25,7 +25,7 @@ export function ComparePage({ query }: { readonly query: URLSearchParams }) {
             />
           ) : (
             <Empty key={index} icon="tasks" title="No task to compare">
-              Open a task and keep it to compare, then open another one.
+              Open a task that was run again: it leads to both.
             </Empty>
           ),
         )}

@@ -1,11 +1,13 @@
 import type { Task } from '@batonjs/protocol';
+import { textOf } from '@batonjs/protocol/parts';
+import { useRef, useState } from 'preact/hooks';
 import type { Sent } from '../../api/command.ts';
 import type { Beside } from '../../api/timeline.ts';
 import { agentPath } from '../data/api.ts';
 import { taskHref } from '../data/route.ts';
 import { useAct, useAgent, useMay } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
-import { Icon, ProblemNote } from '../parts/bits.tsx';
+import { Icon, ProblemNote, Question } from '../parts/bits.tsx';
 import { isTerminalState } from '../parts/words.ts';
 
 interface TaskActionsProps {
@@ -41,20 +43,30 @@ export function TaskActions({ agent, task, scope, beside }: TaskActionsProps) {
   const canFork = may.fork && summary?.hasServer;
   // Without the server, its first message is sent again.
   const canSend = !canFork && may.send && summary?.canCall && first !== undefined;
-  const again = () =>
-    canFork ? act('fork') : send({ parts: first?.parts, contextId: task.contextId, references: [task.id] });
+  const said = textOf(first);
+  const again = (message?: string) =>
+    canFork
+      ? act('fork', { message })
+      : send({
+          parts: message === undefined ? first?.parts : [{ text: message }],
+          contextId: task.contextId,
+          references: [task.id],
+        });
   return (
     <>
       <ProblemNote problem={problem} />
       {(canFork || canSend) && (
-        <ActButton
-          disabled={isBusy}
-          title="Makes a new task of the first message"
-          onClick={() => void again()}
-        >
-          <Icon name="turn" />
-          Run again
-        </ActButton>
+        <>
+          <ActButton
+            disabled={isBusy}
+            title="Makes a new task of the first message"
+            onClick={() => void again()}
+          >
+            <Icon name="turn" />
+            Run again
+          </ActButton>
+          {said && <OtherWords said={said} onSend={(message) => void again(message)} />}
+        </>
       )}
       {mayRedeliver && (
         <ActButton
@@ -78,6 +90,53 @@ export function TaskActions({ agent, task, scope, beside }: TaskActionsProps) {
           {busy?.endsWith('/cancel') ? 'Canceling …' : 'Cancel task'}
         </ActButton>
       )}
+    </>
+  );
+}
+
+interface OtherWordsProps {
+  /** The first message. */
+  readonly said: string;
+  readonly onSend: (message: string) => void;
+}
+
+/** Changes the first message before the task runs again. */
+function OtherWords({ said, onSend }: OtherWordsProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState(said);
+  const run = () => {
+    dialog.current?.close();
+    onSend(text);
+  };
+  return (
+    <>
+      <ActButton kind="quiet" class="other-words" onClick={() => dialog.current?.showModal()}>
+        with other words …
+      </ActButton>
+      <Question
+        title="Run again with other words"
+        dialog={dialog}
+        buttons={
+          <>
+            <button type="button" class="button" onClick={() => dialog.current?.close()}>
+              Close
+            </button>
+            <ActButton kind="main" disabled={text.trim() === ''} onClick={run}>
+              Run
+            </ActButton>
+          </>
+        }
+      >
+        <label class="composer-text">
+          <span class="field-name">The first message</span>
+          <textarea
+            rows={5}
+            dir="auto"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+      </Question>
     </>
   );
 }

@@ -1,14 +1,13 @@
 import type { Task } from '@batonjs/protocol';
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import type { Beside } from '../../api/timeline.ts';
-import { hrefOf, listBefore } from '../data/route.ts';
+import { hrefOf, listBefore, taskHref } from '../data/route.ts';
 import { useAgent, useNow } from '../data/session.ts';
 import { CopyButton, Icon, StateBadge } from '../parts/bits.tsx';
 import { dateTime, duration, isTerminalState, plural, shortId } from '../parts/words.ts';
 import type { Timeline } from '../timeline/timeline.ts';
 import type { TimelineState } from '../timeline/use-timeline.ts';
-import { type Compared, compareHref, keepCompared } from './compared.ts';
+import { compareHref } from './compared.ts';
 import { TaskActions } from './task-actions.tsx';
 
 interface TaskHeadProps {
@@ -23,7 +22,7 @@ interface TaskHeadProps {
 
 /** What a task is about, who began it and when, how long it took, and what can be done with it. */
 export function TaskHead({ agent, task, scope, timeline, state, beside }: TaskHeadProps) {
-  const { task: present, title } = timeline.live;
+  const { task: present, title, forkedFrom } = timeline.live;
   const name = useAgent(agent)?.name ?? agent;
   return (
     <header class="task-head">
@@ -42,10 +41,11 @@ export function TaskHead({ agent, task, scope, timeline, state, beside }: TaskHe
             Context
           </a>
         )}
-        {present && <CompareLink agent={agent} task={task} />}
         {present && <TaskActions {...{ agent, task: present, scope, beside }} />}
       </div>
-      <h1 class="task-title">{title ?? `Task ${shortId(task)}`}</h1>
+      <h1 class="task-title" dir="auto">
+        {title ?? `Task ${shortId(task)}`}
+      </h1>
       <div class="task-facts">
         {present && <StateBadge state={present.status.state} />}
         <TaskFacts timeline={timeline} present={present} agent={agent} name={name} />
@@ -53,8 +53,14 @@ export function TaskHead({ agent, task, scope, timeline, state, beside }: TaskHe
           {shortId(task)}
         </span>
         <CopyButton text={task} label="Copy id" />
-        <LinkState state={state} />
+        {!isTerminalState(present?.status.state ?? '') && <LinkState state={state} />}
       </div>
+      {forkedFrom && (
+        <p class="past-note" role="status">
+          Run again of <a href={taskHref(agent, forkedFrom, scope)}>{shortId(forkedFrom)}</a> ·{' '}
+          <a href={compareHref({ agent, task: forkedFrom }, { agent, task })}>compare</a>
+        </p>
+      )}
     </header>
   );
 }
@@ -91,33 +97,6 @@ export function TaskFacts({ timeline, present, agent, name }: TaskFactsProps) {
           {label}
         </a>
       ))}
-    </>
-  );
-}
-
-/** Keeps a task to compare it with another one, or compares it with the kept one. */
-function CompareLink(compared: Compared) {
-  const [, setKept] = useState(0);
-  const href = compareHref(compared);
-  const keep = () => {
-    keepCompared(compared);
-    setKept((count) => count + 1);
-  };
-  return (
-    <>
-      {href && (
-        <a class="button button-quiet compare-link" href={href}>
-          Compare with the kept one
-        </a>
-      )}
-      <button
-        type="button"
-        class="button button-quiet compare-link"
-        title="Keeps this task, to compare another one with it"
-        onClick={keep}
-      >
-        Keep to compare
-      </button>
     </>
   );
 }

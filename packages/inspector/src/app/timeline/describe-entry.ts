@@ -131,7 +131,18 @@ function describeEvent({ task, message, statusUpdate, artifactUpdate }: AgentEve
 }
 
 const statusOf = (state: string, parts: readonly PartMembers[] = []): Described =>
-  is('status', stateName(state), saidBeside(state, summary(parts)), stateClass(state));
+  is(iconOf(state), stateName(state), saidBeside(state, summary(wordsIn(parts))), stateClass(state));
+
+/** The texts of a status; its data, such as the code of an error, only where there is none. */
+function wordsIn(parts: readonly PartMembers[]): readonly PartMembers[] {
+  const texts = parts.filter(({ text }) => text);
+  return texts.length > 0 ? texts : parts;
+}
+
+const iconOf = (state: string): IconName =>
+  (({ COMPLETED: 'check', FAILED: 'warning', REJECTED: 'warning', CANCELED: 'cancel' }) as const)[
+    state.replace('TASK_STATE_', '') as 'FAILED'
+  ] ?? 'status';
 
 const artifactOf = (
   { name, artifactId, parts }: { name?: string; artifactId: string; parts: readonly PartMembers[] },
@@ -165,7 +176,7 @@ export function summary(parts: readonly PartMembers[]): string {
   const words = parts.map((part) => {
     if (part.text !== undefined) return part.text;
     if (part.raw !== undefined)
-      return `[${part.filename ?? part.mediaType ?? 'file'}, ${fileSize(Math.floor(part.raw.length * 0.75))}]`;
+      return `[${part.filename ?? part.mediaType ?? 'file'}, ${fileSize(Math.floor(part.raw.replace(/=+$/, '').length * 0.75))}]`;
     return part.url ?? JSON.stringify(part.data);
   });
   return oneLine(words.join(' '));

@@ -1,8 +1,8 @@
 import type { LogLine } from '@batonjs/lifecycle';
-import { Section } from '../parts/bits.tsx';
+import { CopyButton, Section } from '../parts/bits.tsx';
 import { VirtualFlow } from '../parts/virtual-flow.tsx';
-import { clockTime, plural } from '../parts/words.ts';
-import type { Logged } from './entry-details.ts';
+import { clockTime, dateTime, plural } from '../parts/words.ts';
+import type { Failure, Logged } from './entry-details.ts';
 
 interface LogLinesProps {
   readonly logged: readonly Logged[];
@@ -90,4 +90,97 @@ function fieldsOf(fields: LogLine['fields'] = {}): {
     else shown.push(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   }
   return { stacks, shown: shown.join(' ') };
+}
+
+interface FailuresProps {
+  readonly failures: readonly Failure[];
+  /** Goes to the entry of a failure. */
+  readonly onSeq: (seq: number) => void;
+}
+
+/** What the agent threw, and why: for those who run it, as no client sees it. The last one first. */
+export function Failures({ failures, onSeq }: FailuresProps) {
+  if (failures.length === 0) return null;
+  const [last] = failures.slice(-1);
+  return (
+    <Section
+      title={failures.length === 1 ? 'What went wrong' : `What went wrong, ${failures.length} times`}
+      aside={last && <CopyButton text={issueOf(last)} label="Copy for an issue" />}
+    >
+      <ul class="failures">
+        {failures.toReversed().map((failure, index) => (
+          <li key={failure.seq} class="failure">
+            <p class="failure-head">
+              <button type="button" class="link-button" onClick={() => onSeq(failure.seq)}>
+                {failure.where}
+              </button>
+              {failure.at && <span class="muted mono">{clockTime(failure.at)}</span>}
+              {failure.code && <code>{failure.code}</code>}
+              <span class="muted">
+                {failure.retryAt ? `tried again at ${dateTime(failure.retryAt)}` : 'not tried again'}
+              </span>
+            </p>
+            <p class="failure-message">{failure.message}</p>
+            {failure.stack && <Stack text={failure.stack} isOpen={index === 0} />}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+/** The causes in a line each, the frames of the agent's own code, and the rest folded. */
+function Stack({ text, isOpen }: { readonly text: string; readonly isOpen: boolean }) {
+  const { causes, own, folded } = partsOfStack(text);
+  return (
+    <>
+      {causes.map((cause, index) => (
+        <p key={index} class="failure-message">
+          Caused by: {cause}
+        </p>
+      ))}
+      {isOpen && own.length > 0 && <pre class="code failure-own">{own.join('\n')}</pre>}
+      <details>
+        <summary>{folded > 0 ? `Whole stack, with ${folded} frames of libraries` : 'Whole stack'}</summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard. */}
+        <pre class="code" tabIndex={0}>
+          {text}
+        </pre>
+      </details>
+    </>
+  );
+}
+
+/** Frames of Node.js, of installed packages, and of Baton where it runs from its sources. */
+const ofLibrary = /node_modules\/|\(?node:|\/packages\/[\w-]+\/(src|dist)\//;
+
+/** The parts of a stack that say something; paths of own frames begin where they differ. */
+export function partsOfStack(stack: string) {
+  const [, ...causes] = stack.split('\nCaused by: ').map((part) => part.split('\n', 1)[0]!);
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
+  const own = frames
+    .filter((frame) => !ofLibrary.test(frame))
+    .map((frame) => frame.trim().replace('file://', ''));
+  const folders = own.map((frame) => /(\/.*\/)[^/]*$/.exec(frame)?.[1] ?? '').filter(Boolean);
+  let shared = folders[0] ?? '';
+  while (!folders.every((folder) => folder.startsWith(shared))) shared = shared.replace(/[^/]*\/$/, '');
+  // The name of the innermost folder says where a file lies.
+  const root = shared.replace(/[^/]*\/$/, '');
+  return {
+    causes,
+    own: own.map((frame) => (root.length > 1 ? frame.replace(root, '') : frame)),
+    folded: frames.length - own.length,
+  };
+}
+
+/** A failure as Markdown. */
+function issueOf({ message, where, code, stack = '', retryAt }: Failure): string {
+  const { causes, own } = partsOfStack(stack);
+  const again = retryAt ? `tried again at ${retryAt}` : 'not tried again';
+  return [
+    `**${message}**`,
+    `${where}${code ? `, \`${code}\`` : ''}, ${again}`,
+    ...causes.map((cause) => `- caused by: ${cause}`),
+    ...(own.length > 0 ? [['```', ...own, '```'].join('\n')] : []),
+  ].join('\n\n');
 }

@@ -39,7 +39,9 @@ export class Replay {
   lost = 0;
   /** Whether an attempt runs that is not among the lost ones. */
   #isRunning = false;
-  /** When the task was forked from another one: what it took over has the same time. */
+  /** The task that it is a run again of. */
+  forkedFrom: string | undefined;
+  /** When it was forked from that: what it took over has the same time. */
   #forkedAt: string | undefined;
   /** Who was asked by links since the latest message of a client. Another list after each. */
   asked: readonly Asked[] = [];
@@ -149,7 +151,10 @@ export class Replay {
         this.asked = [];
         if (typeof answeredBy === 'string')
           this.answeredBy = { ...this.answeredBy, [fact.message.messageId]: answeredBy };
-        if (fact.forked) this.#forkedAt = fact.at;
+        if (fact.forked) {
+          this.#forkedAt = fact.at;
+          this.forkedFrom = fact.forked.taskId;
+        }
         this.caller ??= nameIn(fact.caller);
         this.traceId = /^00-([\da-f]{32})-/.exec(fact.traceparent ?? '')?.[1];
         return;

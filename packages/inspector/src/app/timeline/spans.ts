@@ -142,7 +142,12 @@ class SpanReader {
         const step = this.#begin('step', fact.name, this.#stepFrom || at, this.#stepRow);
         step.until = at;
         if (fact.type === 'step-failed') step.isFailed = true;
-        this.#anchor(at, row);
+        // Until its next try it waits, and does no work.
+        if (fact.type === 'step-failed' && fact.retryAt) {
+          const retryAt = Date.parse(fact.retryAt);
+          this.#begin('wait', `Until ${fact.name} is tried again`, at, row).until = retryAt;
+          this.#anchor(retryAt, row);
+        } else this.#anchor(at, row);
         return;
       }
       case 'child-updated':

@@ -11,8 +11,7 @@ import { Content, JsonView } from '../parts/content.tsx';
 import { UnservedNote } from '../parts/unserved-note.tsx';
 import { clockTime, dateTime, plural, shortId } from '../parts/words.ts';
 import { Conversation } from './conversation.tsx';
-import { Failures } from './failures.tsx';
-import { LogLines } from './log-lines.tsx';
+import { Failures, LogLines } from './log-lines.tsx';
 import type { Replay } from './replay.ts';
 import type { TimelineRow } from './timeline.ts';
 

@@ -73,7 +73,7 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
         rowClass={({ row, index }) =>
           `entry tone-${row.described.tone} ${index >= current ? 'is-later' : ''}`
         }
-        row={(listed) => <EntryRow {...listed} />}
+        row={(listed, place) => <EntryRow {...listed} before={rows[place - 1]?.row} />}
       />
       <Scrub count={count} position={position} onPosition={onPosition} />
     </div>
@@ -116,9 +116,14 @@ function Scrub({ count, position, onPosition }: ScrubProps) {
   );
 }
 
-function EntryRow({ row, first = row, chunks }: ListedRow) {
+interface EntryRowProps extends ListedRow {
+  /** The row above, to which the gap is told: others may be hidden. */
+  readonly before: TimelineRow | undefined;
+}
+
+function EntryRow({ row, first = row, chunks, before }: EntryRowProps) {
   const { entry, described } = row;
-  const { gapMs } = first;
+  const gapMs = before && Math.max(0, lengthOf(before, first) ?? 0);
   const isLong = gapMs !== undefined && gapMs >= longGapMs;
   const durationMs = chunks ? lengthOf(first, row) : row.durationMs;
   return (

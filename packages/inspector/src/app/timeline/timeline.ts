@@ -11,16 +11,13 @@ export class TimelineRow {
   readonly entry: Entry;
   /** The content has another shape than its type says: it is shown as JSON only. */
   readonly isUnreadable: boolean;
-  /** Milliseconds since the row before. */
-  gapMs: number | undefined;
   /** How long what began here lasted, in milliseconds: a turn, a status. */
   durationMs?: number;
   #described: Described | undefined;
 
-  constructor(entry: Entry, isUnreadable: boolean, gapMs: number | undefined) {
+  constructor(entry: Entry, isUnreadable: boolean) {
     this.entry = entry;
     this.isUnreadable = isUnreadable;
-    this.gapMs = gapMs;
   }
 
   /** The entry in words, made when the row is drawn: most rows of a long task never are. */
@@ -56,7 +53,6 @@ export class Timeline {
   /** Grows with every change. */
   version = 0;
   #saved: Saved[] = [];
-  #lastAt: number | undefined;
   #turn: TimelineRow | undefined;
   #status: TimelineRow | undefined;
 
@@ -74,7 +70,6 @@ export class Timeline {
     this.rows = [];
     this.live = new Replay();
     this.#saved = [];
-    this.#lastAt = undefined;
     this.#turn = undefined;
     this.#status = undefined;
     this.version += 1;
@@ -93,16 +88,11 @@ export class Timeline {
     const isUnreadable = !this.#apply(entry);
     const at = entry.at === undefined ? undefined : Date.parse(entry.at);
     const place = this.#placeOf(entry, at);
-    const before = place === this.rows.length ? this.#lastAt : this.#timeBefore(place);
-    const gapMs = at !== undefined && before !== undefined ? Math.max(0, at - before) : undefined;
-    const row = new TimelineRow(entry, isUnreadable, gapMs);
+    const row = new TimelineRow(entry, isUnreadable);
     if (place < this.rows.length) this.#saved = this.#saved.filter(({ count }) => count <= place);
     this.rows.splice(place, 0, row);
-    const after = this.rows[place + 1];
-    if (after?.entry.at !== undefined && at !== undefined) after.gapMs = Date.parse(after.entry.at) - at;
     this.#save();
     if (isUnreadable || at === undefined) return;
-    this.#lastAt = Math.max(at, this.#lastAt ?? 0);
     this.#measure(row, at);
   }
 
@@ -127,11 +117,6 @@ export class Timeline {
       place -= 1;
     }
     return place;
-  }
-
-  #timeBefore(place: number): number | undefined {
-    const at = this.rows[place - 1]?.entry.at;
-    return at === undefined ? undefined : Date.parse(at);
   }
 
   #save(): void {

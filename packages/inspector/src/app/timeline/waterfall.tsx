@@ -34,10 +34,12 @@ export function Waterfall({ timeline, version, onRow, label = 'Waterfall' }: Wat
   const now = useNow(1_000);
   const spans = useMemo(() => spansOf(timeline.rows), [timeline, version]);
   const isOver = isTerminalState(timeline.live.task?.status.state ?? '');
-  const from = spans[0]?.from ?? 0;
+  const started = Date.parse(timeline.rows.find(({ entry }) => entry.at)?.entry.at ?? '');
+  const from = Math.min(spans[0]?.from ?? 0, started || Number.POSITIVE_INFINITY);
   const ends = spans.map(({ until }) => until ?? 0);
   const last = spans.some(({ until }) => until === undefined) && !isOver ? now : 0;
   const whole = Math.max(1, Math.max(last, ...ends) - from);
+  const ended = isOver ? Date.parse(timeline.live.task?.status.timestamp ?? '') : Number.NaN;
   const go = useRef(onRow);
   go.current = onRow;
   // The same bars stay as they are: a step back in the task does not draw them again.
@@ -49,7 +51,7 @@ export function Waterfall({ timeline, version, onRow, label = 'Waterfall' }: Wat
   return (
     <section class="waterfall" aria-label={label}>
       <header class="waterfall-tools">
-        <h2>{duration(whole)} in all</h2>
+        <h2>{duration(ended - from || whole)} in all</h2>
         <span class="spacer" />
         <button
           type="button"
