@@ -25,7 +25,7 @@ const programs = [
   'test/closing/call-process.ts',
   'scripts/{chaos/server,fuzz/server,gateway-chaos/gateway,ledger/bank-process,scaling/worker}.ts',
   'test/later/{accept,begin,fork}-then-die.ts',
-  'test/later/{cancel-many,erase-and-fork,serve-recurring,serve-versioned}.ts',
+  'test/later/{cancel-many,erase-and-fork,run-due,serve-recurring,serve-versioned}.ts',
   'test/support/{store-process,where-it-stands}.ts',
 ];
 

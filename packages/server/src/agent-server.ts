@@ -39,10 +39,11 @@ import { derivedMembers } from './operations/card/derived-members.ts';
 import { takeName } from './operations/card/names-on-store.ts';
 import { credentialHeaders } from './operations/card/security.ts';
 import { createServedCards } from './operations/card/served-cards.ts';
+import { type DueRun, type RunDueOptions, runDue, workInCall } from './operations/recurring/run-due.ts';
 import { startSchedules } from './operations/recurring/start-schedules.ts';
 import { wakeTask } from './operations/wake-task.ts';
 import type { AgentServerOptions } from './options.ts';
-import { createRuntime, type Runtime } from './runtime.ts';
+import { createRun, createRuntime, type Runtime } from './runtime.ts';
 import type { TurnOptions } from './turns/turn-dependencies.ts';
 import { type PushDeliveries, pushDeliveries } from './webhooks/dead-letters.ts';
 
@@ -52,6 +53,11 @@ export interface AgentServer {
   readonly card: AgentCard;
   /** The web-standard handler. Paths are below `publicUrl`, or below the origin without it. */
   fetch(request: Request): Promise<Response>;
+  /**
+   * Works on all that is due, under `run: 'due'`: turns, schedules, deadlines, deliveries, retention. When it resolves, all
+   * that it began is ended or given back: turns that take longer go on in the next run.
+   */
+  runDue(options: RunDueOptions): Promise<DueRun>;
   /** The handler that adapters of HTTP frameworks call. */
   readonly handle: Handle;
   /** Answers calls of bindings that are not HTTP, with the same checks: `listenGrpc` of `@batonjs/bindings-grpc`. */
@@ -110,7 +116,6 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const { store } = runtime.dependencies;
   const { queue, compatibility } = runtime.dependencies.options;
   const closing = new AbortController();
-  const isOpen = () => !closing.signal.aborted;
   const publicUrl = options.publicUrl?.replace(/(?<!\/)\/+$/, '');
   const added: AgentInterface[] = [];
   const { card, cards, bindings } = cardsOf(options, runtime, added, publicUrl);
@@ -122,12 +127,14 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     runner,
     claimer,
     push,
-    isOpen,
+    isOpen: () => !closing.signal.aborted,
+    work: options.run === 'due' ? (task) => workInCall(source, task) : undefined,
     options: { ...runtime.dependencies.options, ...ofOperations(options) },
   };
+  const hasAuthenticate = options.authenticate !== undefined;
+  const source = { ...dependencies, closing: closing.signal, begin: createRun.bind(undefined, options) };
   const inTime = timeLimit(dependencies);
   const tenants = inTime('tenants', options.tenants);
-  const hasAuthenticate = options.authenticate !== undefined;
   const parts = { dependencies, admission: admissionOf(options, dependencies, inTime), tenants };
   const watch = new RequestWatch();
   const cors = completeCors(options.cors, credentialHeaders(card));
@@ -140,7 +147,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const mount = publicUrl ? new URL(publicUrl).pathname : '';
   const leaveName = takeName(options.store, queue, options.card);
   const schedules = startSchedules(options.schedules, dependencies);
-  runtime.start();
+  void runtime.start();
 
   const server: AgentServer = {
     card,
@@ -152,6 +159,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     limits: dependencies.options.limits,
     push: pushDeliveries(push, queue),
     fetch: createFetch(handle, mount),
+    runDue: (given) => runDue({ ...source, schedules }, given),
     get load() {
       return { turns: runner.running, tasks: tasks.size };
     },

@@ -108,8 +108,11 @@ export interface WorkerOptions {
 /** The options of `createAgentServer`. All times in milliseconds. */
 export interface AgentServerOptions extends WorkerOptions {
   readonly card: CardInput;
-  /** Whether this process runs the turns of its messages, or leaves them to `createWorker` elsewhere. Default `'here'`. */
-  readonly run?: 'here' | 'workers' | undefined;
+  /**
+   * Whether this process runs the turns of its messages, or leaves them to `createWorker` elsewhere. `'due'`: it works
+   * only during calls, also of `runDue`, on hosts that keep no process; needs `restart: 'rerun'`. Default `'here'`.
+   */
+  readonly run?: 'here' | 'workers' | 'due' | undefined;
   /**
    * Absolute URL at which clients reach this agent. Needed unless they are on this machine or come through a trusted
    * proxy.

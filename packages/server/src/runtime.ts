@@ -1,10 +1,9 @@
-import type { Head } from '@batonjs/lifecycle';
 import { isLabel } from '@batonjs/lifecycle/internals';
 import { guardHook } from '@batonjs/protocol/hooks';
 import { withDefaults } from '@batonjs/protocol/options';
+import type { TaskName } from '@batonjs/store';
 import { extensionsOf } from './agent/agent.ts';
 import { messageOptions } from './agent/message-options.ts';
-import { mustBePositive } from './base/defaults.ts';
 import { guardLogger } from './base/hooks/call-hook.ts';
 import { guardTelemetry } from './base/hooks/guard-telemetry.ts';
 import { consoleLogger, type Logger, toLogger } from './base/hooks/logger.ts';
@@ -14,8 +13,9 @@ import { boundedStore } from './base/store/bounded-store.ts';
 import { digestsOf, type Peer, Peers } from './base/store/peers.ts';
 import { QueueOwners } from './base/store/queue-owners.ts';
 import { createReadiness, type Readiness } from './base/store/readiness.ts';
-import { Retention, type RetentionOptions } from './base/store/retention.ts';
-import { keptLonger } from './base/store/retention-rules.ts';
+import { Retention } from './base/store/retention.ts';
+import { rulesOf } from './base/store/retention-rules.ts';
+import type { Rounds } from './base/store/rounds.ts';
 import { StoreOutage } from './base/store/store-outage.ts';
 import { timedStore } from './base/store/timed-store.ts';
 import { Versions } from './base/store/versions.ts';
@@ -23,6 +23,7 @@ import { processName } from './base/system/process-name.ts';
 import { completeTimeouts } from './base/timeouts.ts';
 import { systemClock } from './base/timing/clock.ts';
 import { LiveTasks } from './log/live-tasks.ts';
+import { mustFitRuns } from './operations/recurring/run-due.ts';
 import {
   type AgentServerOptions,
   restartOf,
@@ -39,9 +40,11 @@ import { completeSchedule } from './turns/order/schedule.ts';
 import { completeCallbacks } from './turns/outside/callback-options.ts';
 import { completeRetry, guardRetry } from './turns/retries/retry-policy.ts';
 import { Runner } from './turns/runner.ts';
+import type { RunLimit } from './turns/steps/run-limit.ts';
 import type { TurnDependencies } from './turns/turn-dependencies.ts';
 import { logTurnEvent } from './turns/turn-event.ts';
 import { Deliverer } from './webhooks/deliverer.ts';
+import { pushOptions } from './webhooks/push-options.ts';
 import { createWebhooks, sharedPushOptions, type Webhooks } from './webhooks/webhooks.ts';
 
 /** The common part of a server and a worker: live tasks, turns and deliveries to webhooks, not started yet. */
@@ -52,9 +55,14 @@ export interface Runtime {
   readonly claimer: Claimer;
   /** Undefined if nothing is delivered to webhooks. */
   readonly push: Webhooks | undefined;
+  /** Those that delete from time to time. */
+  readonly rounds: readonly Rounds[];
   readonly readiness: () => Promise<Readiness>;
-  /** Claims tasks, unless `run` is `workers`, and deliveries. */
-  start(): void;
+  /**
+   * Claims tasks, unless `run` is `workers`, and deliveries. In a bounded run, resolves once nothing is left to claim;
+   * `only`: claims this task alone.
+   */
+  start(only?: TaskName): Promise<void> | undefined;
   /**
    * Claims nothing more, gives running turns and deliveries up to `graceMs` milliseconds, ends the other turns as
    * `restart` says, and ends all streams.
@@ -62,27 +70,41 @@ export interface Runtime {
   close(graceMs: number): Promise<void>;
 }
 
+type Run = AgentServerOptions['run'];
+
+/** The runtime of a bounded run. An attempt at a webhook that began in time is over in time, so that it counts. */
+export function createRun({ card: _, ...options }: AgentServerOptions, limit: RunLimit, delivers: boolean) {
+  const timeoutMs = Math.min({ ...pushOptions, ...options.push }.timeoutMs, limit.forMs / 2);
+  const push = delivers && options.push !== false && { ...options.push, timeoutMs };
+  return createRuntime({ ...options, push }, 'due', limit);
+}
+
 /**
- * Makes the runtime of a server, or of a worker if `run` is undefined. Throws `TypeError` for options that cannot work.
+ * Makes the runtime of a server, or of a worker if `run` is undefined; `limit`: of a bounded run. Throws `TypeError` for
+ * options that cannot work.
  */
-export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'): Runtime {
-  const dependencies = turnDependencies(options, run);
+export function createRuntime(options: WorkerOptions, run?: Run, limit?: RunLimit): Runtime {
+  if (run === 'due') mustFitRuns(options);
+  const dependencies = { ...turnDependencies(options, run), limit };
   const { store, clock, logger, report } = dependencies;
   const { timeouts, compatibility } = dependencies.options;
-  const retention = options.retention && createRetention(options.retention, dependencies);
+  const retention = options.retention && new Retention(dependencies, options.retention);
   const keptLonger = rulesOf(options.retention);
   const tasks = new LiveTasks({ store, clock, logger, report, timeouts, keptLonger });
   const runner = new Runner(dependencies, tasks);
   const claimer = new Claimer(dependencies, tasks, runner);
   const webhooks = createWebhooks(store, options.push, compatibility);
-  const peers = store.isPrivate
-    ? undefined
-    : new Peers(dependencies.options.queue, peerOf(options, dependencies, webhooks), dependencies);
+  // A server without a process tells the others nothing: a run of it hears of them.
+  const peers =
+    store.isPrivate || (run === 'due' && !limit)
+      ? undefined
+      : new Peers(dependencies.options.queue, peerOf(options, dependencies, webhooks), dependencies);
   const push = webhooks && { ...webhooks, peers };
   const deliverer = push && new Deliverer({ ...dependencies, push });
   const { owners, versions, telemetry } = dependencies;
   const { files } = dependencies.options;
   const sweep = files && new FileSweep(files.options, dependencies);
+  const rounds = [retention, sweep].filter((one) => one !== undefined);
   let isOpen = true;
   let stopped = () => {};
   const readiness = createReadiness({ store, clock, isOpen: () => isOpen, owners, versions, peers });
@@ -92,19 +114,22 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
     runner,
     claimer,
     push,
+    rounds,
     readiness,
-    start() {
-      if (telemetry?.started)
+    start(only) {
+      if (run === 'due' && !limit) return undefined;
+      if (telemetry?.started && !limit)
         stopped = guardHook(
           'telemetry',
           telemetry.started(observed(dependencies, { runner, tasks, readiness })),
         );
-      peers?.start();
+      if (!limit) peers?.start();
       tasks.start();
-      if (run !== 'workers') claimer.start();
+      if (only) return claimer.claimNow(only.scope, only.taskId);
+      const claiming = run === 'workers' ? undefined : claimer.start();
       deliverer?.start();
-      retention?.start();
-      sweep?.start();
+      if (!limit) for (const one of rounds) one.start();
+      return claiming;
     },
     async close(graceMs) {
       isOpen = false;
@@ -112,8 +137,7 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
       // At once: a drain waits for turns that are being claimed, and none of this needs to wait for the rest.
       await Promise.all([
         claimer.close(),
-        retention?.close(),
-        sweep?.close(),
+        ...rounds.map((one) => one.close()),
         peers?.close(),
         runner.drain(graceMs),
       ]);
@@ -171,33 +195,11 @@ function observed(
   };
 }
 
-/** Undefined without rules: a task that ends asks for none then. Throws `TypeError` for rules that cannot work. */
-function rulesOf(
-  { closedAfterMs, rules }: RetentionOptions = { closedAfterMs: 0 },
-): ((head: Head) => number | undefined) | undefined {
-  if (rules === undefined) return undefined;
-  if (!Array.isArray(rules)) throw new TypeError('`retention.rules` must be an array');
-  for (const [n, rule] of rules.entries()) {
-    const name = `retention.rules[${n}]`;
-    mustBePositive(name, { closedAfterMs: Object(rule).closedAfterMs });
-    if (rule.label === undefined && rule.skill === undefined)
-      throw new TypeError(`\`${name}\` needs \`label\` or \`skill\``);
-  }
-  return rules.length === 0 ? undefined : (head) => keptLonger(closedAfterMs, rules, head);
-}
-
-/** Throws `TypeError` for values that cannot work. */
-function createRetention(options: RetentionOptions, dependencies: TurnDependencies): Retention {
-  const { closedAfterMs, everyMs = 1, batch = 1 } = options;
-  mustBePositive('retention', { closedAfterMs, everyMs, batch });
-  return new Retention(dependencies, options);
-}
-
 /**
  * The dependencies of a server, or of a worker if `run` is undefined, from its options. Throws `TypeError` for options
  * that cannot work.
  */
-export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers'): TurnDependencies {
+export function turnDependencies(given: WorkerOptions, run?: Run): TurnDependencies {
   const { agent, store } = given;
   const plainLogger = toLogger(given.logger ?? consoleLogger);
   const telemetry = given.telemetry && guardTelemetry(given.telemetry, guardLogger(plainLogger));

@@ -33,7 +33,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const runtime = createRuntime(options);
   // A worker has no socket of its own.
   if (work.count++ === 0) work.hold();
-  runtime.start();
+  void runtime.start();
   const { readiness, dependencies, tasks } = runtime;
   let isOpen = true;
   const worker: Worker = {

@@ -67,7 +67,7 @@ async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], 
   }
   const { openTurn } = live.state;
   // No process works on it: it waits, or its turn is paused.
-  if (run === 'here' && (!openTurn || openTurn.pausedUntil !== undefined))
+  if (run !== 'workers' && (!openTurn || openTurn.pausedUntil !== undefined))
     await claimer.claimNow(live.scope, live.taskId, { mustEnd: true });
 }
 

@@ -21,7 +21,11 @@ export async function sendMessage(
   try {
     const { historyLength, returnImmediately, taskPushNotificationConfig } = request.configuration ?? {};
     if (taskPushNotificationConfig) await putInlineConfig(accepted, request, context, dependencies);
-    if (!returnImmediately) await settled(accepted, request.message.messageId, context, dependencies);
+    if (!returnImmediately) {
+      const end = dependencies.work?.(live);
+      await settled(accepted, request.message.messageId, context, dependencies);
+      await end?.();
+    }
     if (!live.state.task && !live.state.closed) await ensureTask(live, dependencies);
     const { state } = live;
     if (state.answer) return { message: state.answer };

@@ -39,13 +39,16 @@ async function open(
     throw error;
   });
   const { live } = accepted;
+  let end: (() => unknown) | undefined;
   const leave = () => {
+    end?.();
     live.leave();
     tasks.release(live);
   };
   try {
     if (request.configuration?.taskPushNotificationConfig)
       await putInlineConfig(accepted, request, context, dependencies);
+    end = dependencies.work?.(live);
     const stream = startOf(accepted, await live.origin(), request, context, dependencies);
     return { live, signal: context.signal, isLast: false, leave, ...stream };
   } catch (error) {

@@ -150,7 +150,7 @@ export class AgentTurn implements Turn {
   }
 
   get step(): Turn['step'] {
-    this[inner].step ??= createSteps(stepsIn(this[inner]));
+    this[inner].step ??= limited(createSteps(stepsIn(this[inner])), this[inner]);
     return this[inner].step;
   }
 
@@ -254,6 +254,9 @@ const shownIn = <T>({ writer: { live }, dependencies }: Inner, value: T): T =>
 const copyOf = <T>(turn: Inner, value: T): T => shownIn(turn, structuredClone(value));
 
 const filesIn = ({ writer: { live }, dependencies: { options } }: Inner) => toolsOf(options.files, live);
+
+const limited = (step: Turn['step'], { writer, abort }: Inner): Turn['step'] =>
+  writer.limit?.steps(step, abort) ?? step;
 
 const stepsIn = ({ writer, abort, span, pause, dependencies }: Inner): StepRecord => ({
   span,

@@ -48,6 +48,8 @@ export type Halt =
   | 'deadline'
   /** A step waits for its next try for long. */
   | 'paused'
+  /** The run that works on the turn has no time left. */
+  | 'overtime'
   | 'shutdown';
 
 const reasons: Record<Halt, string> = {
@@ -55,6 +57,7 @@ const reasons: Record<Halt, string> = {
   canceled: 'The task was canceled',
   deadline: 'The time for the task is over',
   paused: 'The turn is paused until the next try of a step',
+  overtime: 'The run that works on the turn ends',
   shutdown: 'The server closes',
 };
 

@@ -73,3 +73,12 @@ async function updateWith(update: TaskUpdate, waiting: WaitingUpdates, task: Tas
     await task.update(update);
   }
 }
+
+/** Not awaited: an agent that never returns must not keep the task. Errors that it throws now are ignored. */
+export function endQuietly(iterator: AsyncIterator<TaskUpdate>): void {
+  try {
+    Promise.resolve(iterator.return?.()).catch(() => {});
+  } catch {
+    // See above.
+  }
+}

@@ -96,7 +96,7 @@ export class Runner implements TurnProcess {
     return this.#running.size;
   }
 
-  /** Calls `listener` when a place is free again after a reservation got none; with a schedule, whenever a turn ends. */
+  /** Calls `listener` when a place is free after a reservation got none; with a schedule or limit, when a turn ends. */
   onFree(listener: () => void): void {
     this.#onFree = listener;
   }
@@ -116,6 +116,9 @@ export class Runner implements TurnProcess {
     lease: Lease,
     { since, isAlone = false, requestId, ...begin }: StartOptions,
   ): Running {
+    const { limit, options } = this.#dependencies;
+    const { schedule } = options;
+    if (limit) limit.turns++;
     const task = new TaskWriter(live, lease, since, this.#dependencies, this);
     const run = new TaskRun(task, this.#dependencies, isAlone || this.#running.size === 0, requestId);
     const kept = this.heartbeat.add(task);
@@ -133,7 +136,7 @@ export class Runner implements TurnProcess {
       this.stalls.turnEnds();
       this.#tasks.release(live);
       this.#leave(() => this.#running.remove(node));
-      if (this.#dependencies.options.schedule) this.#onFree();
+      if (schedule || limit) this.#onFree();
       if (run.pausedUntil !== undefined) this.#onPause(live, run.pausedUntil);
     });
     return running;
@@ -150,7 +153,7 @@ export class Runner implements TurnProcess {
     void this.#idle.then(() => done.abort());
     await Promise.race([this.#idle, this.#dependencies.clock.sleep(graceMs, done.signal)]);
     this.#isClosed = true;
-    for (const { run } of this.#running) run.halt('shutdown');
+    for (const { run } of this.#running) run.halt(this.#dependencies.limit ? 'overtime' : 'shutdown');
     await this.#idle;
   }
 }

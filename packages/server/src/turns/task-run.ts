@@ -23,10 +23,11 @@ import {
 } from './failure.ts';
 import { DeadlineWatch } from './order/deadline-watch.ts';
 import { deadlineOf, dueAt, startsAt } from './order/task-deadlines.ts';
-import { recordUpdates } from './record-updates.ts';
+import { endQuietly, recordUpdates } from './record-updates.ts';
 import { isSpent } from './retries/attempts.ts';
 import { nextTryAt } from './retries/retry-policy.ts';
 import { describeThrown } from './retries/thrown.ts';
+import { TurnLimit } from './steps/run-limit.ts';
 import type { TaskWriter } from './task-writer.ts';
 import type { Begin, TurnDependencies } from './turn-dependencies.ts';
 import type { TurnEvent } from './turn-event.ts';
@@ -87,7 +88,7 @@ export class TaskRun {
   halt(halt: Halt): void {
     if (this.halted === 'fenced' || this.#over.aborted) return;
     this.halted = halt;
-    if (halt === 'shutdown') this.#task.closing();
+    if (halt === 'shutdown' || halt === 'overtime') this.#task.closing();
     this.#signal.abort(because(halt));
     this.#onHalt(halt);
   }
@@ -141,9 +142,10 @@ export class TaskRun {
   }
 
   async #turn(begin: Begin, isTimed: boolean): Promise<void> {
-    const { agent, telemetry, clock, options } = this.#dependencies;
+    const { agent, telemetry, clock, limit, options } = this.#dependencies;
     const task = this.#task;
     this.#openTurn = task.state.openTurn;
+    if (limit) task.limit = new TurnLimit(limit, clock.monotonic, () => this.#pause(clock.now()));
     this.#notice();
     if (this.halted) return this.#stop();
     this.#deadline = new DeadlineWatch(task, this.#dependencies, this.#over, () => this.halt('deadline'));
@@ -243,6 +245,7 @@ export class TaskRun {
     if (this.halted === 'paused')
       return task.pause({ type: 'pause-turn', until: isoTime(this.pausedUntil ?? 0) });
     if (this.halted === 'deadline') return this.#endUnattended(deadlineExceeded);
+    if (this.halted === 'overtime') return task.endOvertime();
     if (this.halted !== 'shutdown') return;
     if (task.state.cancelRequested) return task.cancel();
     return this.#dependencies.options.restart === 'fail' ? task.fail(serverClosed) : task.handOver();
@@ -265,6 +268,7 @@ export class TaskRun {
       if (!this.#task.isWriting) this.#task.lost();
     }
     if (this.#task.live.isDiverged) this.#task.lost();
+    if (this.#openTurn && this.#task.isWriting && !this.#task.state.closed) this.#task.limit?.moved();
     this.#deadline?.look();
     if (!cancelRequested || this.#signal.aborted) return;
     this.#signal.abort(because('canceled'));
@@ -282,15 +286,6 @@ export class TaskRun {
       if (this.halted) resolve(halted);
       value.then(resolve, reject);
     });
-  }
-}
-
-/** Not awaited: an agent that never returns must not keep the task. Errors that it throws now are ignored. */
-function endQuietly(iterator: AsyncIterator<TaskUpdate>): void {
-  try {
-    Promise.resolve(iterator.return?.()).catch(() => {});
-  } catch {
-    // See above.
   }
 }
 

@@ -9,6 +9,7 @@ import type { Decision } from '../log/write/decision.ts';
 import { reportTransitions } from '../log/write/transition.ts';
 import { type Written, write } from '../log/write/write.ts';
 import { commandsFor, endCommands, pauseCommands, questionCommands, unlessCanceled } from './commands.ts';
+import { withAttempts } from './failure.ts';
 import { TaskFiles } from './files/task-files.ts';
 import { Confirmation, type Heartbeat, type Held } from './heartbeat.ts';
 import { TurnInbox } from './inbox.ts';
@@ -17,6 +18,7 @@ import { giveBack, handOver } from './order/give-back.ts';
 import { dueAt } from './order/task-deadlines.ts';
 import type { Thrown } from './retries/thrown.ts';
 import type { StallWatch } from './stall-watch.ts';
+import { nextAttempt, type TurnLimit } from './steps/run-limit.ts';
 import type { TurnAbort, TurnDependencies, TurnTask } from './turn-dependencies.ts';
 
 /** The objects that all turns of a process share. */
@@ -32,6 +34,7 @@ export interface TurnProcess {
 export class TaskWriter implements Held, TurnTask {
   readonly live: LiveTask;
   readonly lease: Lease;
+  declare limit?: TurnLimit;
   heldUntil: number;
   /** Called when the store says that the lease is gone. */
   onLost: () => void = () => {};
@@ -175,6 +178,15 @@ export class TaskWriter implements Held, TurnTask {
    */
   pause(pause: Command & { type: 'pause-turn' | 'fail-turn' }): Promise<void> {
     return this.#release((state) => pauseCommands(state, this.live.taskId, pause));
+  }
+
+  /** The run ends before the turn could be handed on: the next one begins another attempt, if there is one left. */
+  async endOvertime(): Promise<void> {
+    const { clock, options } = this.#dependencies;
+    const failure = this.limit?.failure;
+    const failures = (this.state.openTurn?.failures ?? 0) + 1;
+    if (failure && failures >= options.maxAttempts) return this.fail(withAttempts(failure, failures));
+    return this.pause(nextAttempt(isoTime(clock.now()), failure?.message));
   }
 
   /** Decided on the whole log, so that no message and no cancel that came meanwhile is missed. */

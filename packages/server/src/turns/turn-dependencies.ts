@@ -16,6 +16,7 @@ import type { Schedule } from './order/schedule.ts';
 import type { CompleteCallbacks } from './outside/callback-options.ts';
 import type { CallbackTask } from './outside/open-callback.ts';
 import type { RetryPolicies, StepPolicy } from './retries/retry-policy.ts';
+import type { RunLimit, TurnLimit } from './steps/run-limit.ts';
 import type { TurnEvent } from './turn-event.ts';
 
 /** Stops work that was started elsewhere. May return what became of children. */
@@ -26,8 +27,8 @@ export type CancelHook =
 /** How turns are claimed and run: the options of a server or worker, completed. Plain values, times in milliseconds. */
 export interface TurnOptions {
   readonly queue: string;
-  /** Whether this process runs the turns of the messages it accepts, or leaves them to workers. */
-  readonly run: 'here' | 'workers';
+  /** Whether this process runs the turns of the messages it accepts, or leaves them to workers or to its next run. */
+  readonly run: 'here' | 'workers' | 'due';
   /** Whether this process is a worker, which answers no requests. */
   readonly isWorker: boolean;
   /** What happens to a turn whose process died. */
@@ -73,6 +74,8 @@ export interface TurnDependencies {
   readonly onEvent: (event: Transition | TurnEvent) => void;
   /** Undefined if no telemetry is wanted. */
   readonly telemetry: Telemetry | undefined;
+  /** Of a bounded run; undefined in a process that stays. */
+  readonly limit?: RunLimit | undefined;
   readonly options: TurnOptions;
 }
 
@@ -101,6 +104,8 @@ export interface TurnTask {
   /** Up to when times had come as the turn started here: milliseconds since 1970. */
   readonly startedAt: number;
   readonly lines: { add(line: LogLine): void };
+  /** Of a turn in a bounded run. */
+  readonly limit?: TurnLimit;
   /** Whether the next try of a step follows at once: in unit tests. */
   readonly skipsWaits?: boolean;
   /** Throws or rejects if the facts are refused. */

@@ -98,11 +98,11 @@ export class Searches {
     moment: Moment,
     look: Look,
   ): Promise<NonNullable<Found['ready']>> {
-    const { queue, limit, left } = wanted;
+    const { queue, limit, left, aheadMs = 0 } = wanted;
     const { now, leaseNow } = moment;
     const folder = this.#db.keys.waiting(queue);
-    const comes = insideUntil(this.#db.keys.due(queue), now);
-    const ends = insideUntil(this.#db.keys.leased(queue), leaseNow);
+    const comes = insideUntil(this.#db.keys.due(queue), now + aheadMs);
+    const ends = insideUntil(this.#db.keys.leased(queue), leaseNow + aheadMs);
     const some = { limit: Math.min(limit, most), keysOnly: true };
     const oldest = this.#fronts.range(folder);
     // A long queue has other tasks for this claim. In a short one, a task that is missed may be the only one.

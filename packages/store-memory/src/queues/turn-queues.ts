@@ -40,14 +40,14 @@ export class TurnQueues {
   }
 
   ready(
-    { queue, limit, left }: NonNullable<Wanted['ready']>,
+    { queue, limit, left, aheadMs = 0 }: NonNullable<Wanted['ready']>,
     now: number,
     leaseNow: number,
   ): NonNullable<Found['ready']> {
     return {
       waiting: this.#waiting.due(queue, Number.POSITIVE_INFINITY, limit).map(rowOf),
-      due: this.#due.due(queue, now, limit).map(rowOf),
-      left: this.#held.due(queue, leaseNow, left).map(rowOf),
+      due: this.#due.due(queue, now + aheadMs, limit).map(rowOf),
+      left: this.#held.due(queue, leaseNow + aheadMs, left).map(rowOf),
     };
   }
 

@@ -78,14 +78,14 @@ class Searches {
     return single(statement, (rows) => ({ held: rows.map(taskOfSql) }));
   }
 
-  ready({ queue, limit, left }: NonNullable<Wanted['ready']>): Search {
+  ready({ queue, limit, left, aheadMs = 0 }: NonNullable<Wanted['ready']>): Search {
     const first = (column: string, condition: string, most = limit) =>
       `${this.#tasks(queue)} AND ${condition} ORDER BY ${column} LIMIT ${most} ${this.#skip}`;
     return {
       statements: [
         first('waiting_since', 'waiting_since IS NOT NULL'),
-        first('due_at', `due_at <= ${this.#now}`),
-        first('lease_until', `lease_until <= ${this.#now}`, left),
+        first('due_at', `due_at <= ${this.#now} + ${aheadMs}`),
+        first('lease_until', `lease_until <= ${this.#now} + ${aheadMs}`, left),
       ],
       found: (rows) => {
         const [waiting = [], due = [], left = []] = rows.map((some) => some.map(taskOfSql));
@@ -134,8 +134,8 @@ class Searches {
     );
   }
 
-  deliveries({ queue, limit, beyondMs }: NonNullable<Wanted['deliveries']>): Search {
-    const when = beyondMs === undefined ? `<= ${this.#now}` : `> ${this.#now} + ${beyondMs}`;
+  deliveries({ queue, limit, aheadMs = 0, beyondMs }: NonNullable<Wanted['deliveries']>): Search {
+    const when = beyondMs === undefined ? `<= ${this.#now} + ${aheadMs}` : `> ${this.#now} + ${beyondMs}`;
     return single(
       `${this.#webhooks(queue)} AND ready_at ${when} ORDER BY ready_at LIMIT ${limit} ${this.#skip}`,
       (rows) => ({ deliveries: rows.map(webhookOfSql) }),

@@ -181,12 +181,12 @@ const expiredSearch = ({ limit }: NonNullable<Wanted['expired']>): Search => ({
   found: ([reply]) => ({ expired: rowsOf<RecordRow>(reply) }),
 });
 
-function readySearch({ queue, limit, left }: NonNullable<Wanted['ready']>): Search {
+function readySearch({ queue, limit, left, aheadMs }: NonNullable<Wanted['ready']>): Search {
   return {
     questions: [
       firstOf('tasks', `waiting:${queue}`, '+inf', limit),
-      firstOf('tasks', `due:${queue}`, 'NOW', limit),
-      firstOf('tasks', `left:${queue}`, 'NOW', left),
+      firstOf('tasks', `due:${queue}`, untilNow(aheadMs), limit),
+      firstOf('tasks', `left:${queue}`, untilNow(aheadMs), left),
     ],
     found: ([waiting, due, left]) => ({
       ready: { waiting: rowsOf(waiting), due: rowsOf(due), left: rowsOf(left) },
@@ -194,15 +194,17 @@ function readySearch({ queue, limit, left }: NonNullable<Wanted['ready']>): Sear
   };
 }
 
+const untilNow = (aheadMs?: number): string => (aheadMs === undefined ? 'NOW' : `NOW+${aheadMs}`);
+
 /** Asks for the first rows of a sorted set, between two scores. */
 const firstOf = (kind: Question[0], key: string, until: string, limit: number, from = '-inf'): Question => [
   kind,
   ...['ZRANGEBYSCORE', key, from, until, 'LIMIT', '0', String(limit)],
 ];
 
-const deliveriesOf = ({ queue, limit, beyondMs }: NonNullable<Wanted['deliveries']>): Question =>
+const deliveriesOf = ({ queue, limit, aheadMs, beyondMs }: NonNullable<Wanted['deliveries']>): Question =>
   beyondMs === undefined
-    ? firstOf('hooks', `deliver:${queue}`, 'NOW', limit)
+    ? firstOf('hooks', `deliver:${queue}`, untilNow(aheadMs), limit)
     : firstOf('hooks', `deliver:${queue}`, '+inf', limit, `NOW+${Math.ceil(beyondMs)}`);
 
 const parse = <Row = TaskRow>(json: RedisReply): Row => JSON.parse(String(json));

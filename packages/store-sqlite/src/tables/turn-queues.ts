@@ -63,14 +63,14 @@ export class TurnQueues {
   }
 
   ready(
-    { queue, limit, left }: NonNullable<Wanted['ready']>,
+    { queue, limit, left, aheadMs = 0 }: NonNullable<Wanted['ready']>,
     now: number,
     leaseNow: number,
   ): NonNullable<Found['ready']> {
     return {
       waiting: this.#waiting.all(queue, limit).map(toTask),
-      due: this.#due.all(queue, now, limit).map(toTask),
-      left: this.#left.all(queue, leaseNow, left).map(toTask),
+      due: this.#due.all(queue, now + aheadMs, limit).map(toTask),
+      left: this.#left.all(queue, leaseNow + aheadMs, left).map(toTask),
     };
   }
 

@@ -78,12 +78,15 @@ function contiguous(
   return facts;
 }
 
+/** Later than any time that a task or a webhook has, in milliseconds from now. */
+const farMs = 1e14;
+
 /** How much lies in a queue; see `TaskStore.measure`. */
 export function measure<Json>(rows: Rows<Json>, queue: string): Answer<QueueReading> {
   const wanted = {
     waiting: { queue },
-    ready: { queue, limit: 1, left: 1 },
-    deliveries: { queue, limit: 1 },
+    ready: { queue, limit: 1, left: 1, aheadMs: farMs },
+    deliveries: { queue, limit: 1, aheadMs: farMs },
     counts: { queue },
   };
   return whenAnswered(readParts(rows, wanted), readingOf);
@@ -91,16 +94,18 @@ export function measure<Json>(rows: Rows<Json>, queue: string): Answer<QueueRead
 
 /** The reading of all parts together. */
 function readingOf(parts: readonly Found[]): QueueReading {
-  const waitingMs = most(parts.flatMap(waits));
-  const undeliveredMs = most(
-    parts.flatMap((found) => {
-      const [first] = foundOf(found, 'deliveries');
-      return first?.readyAt === undefined ? [] : [found.now - first.readyAt];
-    }),
+  const waiting = parts.flatMap(waits);
+  const delivering = parts.flatMap((found) =>
+    foundOf(found, 'deliveries').map(({ readyAt = found.now }) => found.now - readyAt),
   );
+  const [waitingMs, undeliveredMs] = [waiting, delivering].map((times) =>
+    most(times.filter((ms) => ms >= 0)),
+  );
+  const next = [...waiting, ...delivering];
   return {
     waiting: sum(parts.map((found) => foundOf(found, 'waiting'))),
     ...(waitingMs !== undefined && { waitingMs }),
+    ...(next.length > 0 && { nextMs: Math.max(0, -Math.max(...next)) }),
     ...(undeliveredMs !== undefined && { undeliveredMs }),
     ...counted(parts),
   };
@@ -131,12 +136,12 @@ function counted(parts: readonly Found[]): Partial<QueueReading> {
   };
 }
 
-/** For how long the first turn of each kind could have been claimed, each by its own clock. */
+/** For how long the first turn of each kind could have been claimed, each by its own clock. Negative: it cannot yet. */
 function waits(found: Found): number[] {
   const { now, orderNow, leaseNow } = found;
   const { waiting, due, left } = foundOf(found, 'ready');
   return [
-    ...waiting.map(({ waitingSince = orderNow }) => orderNow - waitingSince),
+    ...waiting.map(({ waitingSince = orderNow }) => Math.max(0, orderNow - waitingSince)),
     ...due.map(({ dueAt = now }) => now - dueAt),
     ...left.map(({ leaseUntil = leaseNow }) => leaseNow - leaseUntil),
   ];

@@ -14,6 +14,8 @@ export interface QueueReading {
   readonly waiting: number;
   /** For how many milliseconds the turn that could have been claimed longest has waited; absent if none can. */
   readonly waitingMs?: number;
+  /** Milliseconds until a turn or a delivery can be claimed, 0 if one can be now; absent if there is nothing to do. */
+  readonly nextMs?: number;
   /** Turns that begin or go on at a later time: after a pause, or as the next try. */
   readonly postponed?: number;
   /** Tasks that wait for an answer of their client, by state. States without such tasks may be absent. */

@@ -27,9 +27,14 @@ export interface Wanted {
   readonly held?: { readonly queue: string; readonly holder: string; readonly limit: number };
   /**
    * Tasks of the queue: up to `limit` that wait, by `waitingSince`; up to `limit` whose `dueAt` has come, by it; up to
-   * `left` whose `leaseUntil` has come, by it.
+   * `left` whose `leaseUntil` has come, by it. With `aheadMs`: also those whose time comes within so many milliseconds.
    */
-  readonly ready?: { readonly queue: string; readonly limit: number; readonly left: number };
+  readonly ready?: {
+    readonly queue: string;
+    readonly limit: number;
+    readonly left: number;
+    readonly aheadMs?: number;
+  };
   /** What a schedule counts and remembers of a queue. */
   readonly schedule?: { readonly queue: string };
   /**
@@ -41,10 +46,11 @@ export interface Wanted {
     readonly callers: readonly { readonly scope: string; readonly except: readonly string[] }[];
     readonly limit: number;
   };
-  /** Up to `limit` webhooks of the queue whose `readyAt` has come, by it; or instead lies more than `beyondMs` ahead. */
+  /** Up to `limit` webhooks of the queue by `readyAt`, up to `aheadMs` from now; or instead, more than `beyondMs` ahead. */
   readonly deliveries?: {
     readonly queue: string;
     readonly limit: number;
+    readonly aheadMs?: number;
     readonly beyondMs?: number | undefined;
   };
   /** Up to `limit` webhooks of the queue that have `dead`, by scope, task and id. */

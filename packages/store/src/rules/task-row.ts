@@ -142,8 +142,13 @@ export function plannedWebhook(
 }
 
 /** After which time and up to which one the `readyAt` of wanted deliveries lies. */
-export const readyBetween = ({ beyondMs }: { readonly beyondMs?: number | undefined }, now: number) =>
-  beyondMs === undefined ? ([-1, now] as const) : ([now + beyondMs, Number.MAX_SAFE_INTEGER] as const);
+export const readyBetween = (
+  { aheadMs = 0, beyondMs }: { aheadMs?: number; beyondMs?: number | undefined },
+  now: number,
+) =>
+  beyondMs === undefined
+    ? ([-1, now + aheadMs] as const)
+    : ([now + beyondMs, Number.MAX_SAFE_INTEGER] as const);
 
 /** The notification that a delivery can be claimed now, or none. */
 export const readyWebhook = ({ queue, holder, readyAt }: WebhookRow, now: number): Notification[] =>

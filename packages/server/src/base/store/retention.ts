@@ -1,3 +1,4 @@
+import { mustBePositive } from '../defaults.ts';
 import { isoTime } from '../timing/clock.ts';
 import type { RetentionRule } from './retention-rules.ts';
 import { Rounds } from './rounds.ts';
@@ -31,6 +32,7 @@ export class Retention extends Rounds {
   readonly #options: Required<Omit<RetentionOptions, 'rules'>>;
 
   constructor(source: StoreSource, { closedAfterMs, everyMs = 60_000, batch = 50 }: RetentionOptions) {
+    mustBePositive('retention', { closedAfterMs, everyMs, batch });
     super(source, { name: 'retention', what: 'tasks', everyMs });
     this.#source = source;
     this.#options = { closedAfterMs, everyMs, batch };

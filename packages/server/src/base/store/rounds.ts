@@ -47,16 +47,21 @@ export abstract class Rounds {
     return this.#source.store.putRecord(this.#options.name, revision, {}, { ttlMs: this.ttlMs });
   }
 
+  /** One round, if it is time and no other process has it. Never rejects. */
+  async once(): Promise<void> {
+    try {
+      const revision = await this.take(0);
+      if (revision !== undefined) await this.round(revision);
+    } catch (error) {
+      this.#source.report(`Could not delete old ${this.#options.what}`, { error });
+    }
+  }
+
   async #loop(): Promise<void> {
-    const { clock, report } = this.#source;
-    const { what, everyMs } = this.#options;
+    const { clock } = this.#source;
+    const { everyMs } = this.#options;
     while (!this.signal.aborted) {
-      try {
-        const revision = await this.take(0);
-        if (revision !== undefined) await this.round(revision);
-      } catch (error) {
-        report(`Could not delete old ${what}`, { error });
-      }
+      await this.once();
       // At random intervals, so that many processes do not all ask at the same moment.
       await clock.sleep(everyMs * (shortest + clock.random() / 2), this.signal, 'idle');
     }

@@ -1,4 +1,5 @@
 import type { AgentCard } from '@batonjs/protocol';
+import type { TaskName } from '@batonjs/store';
 import type { SkillOf } from '../../agent/skill-of.ts';
 import type { StreamOptions } from '../../base/streams.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
@@ -31,5 +32,7 @@ export interface Dependencies extends TurnDependencies {
   readonly push: Webhooks | undefined;
   /** Whether the server still accepts requests. */
   readonly isOpen: () => boolean;
+  /** Works on the task of a call that waits for it, until the returned function is called. Undefined: others do. */
+  readonly work: ((task: TaskName) => () => Promise<void>) | undefined;
   readonly options: OperationOptions;
 }

@@ -37,6 +37,8 @@ export interface Schedules {
 
 /** The schedules of a server that runs. */
 export interface RunningSchedules {
+  /** Starts the tasks whose time has come. Resolves to the next due time, in milliseconds since 1970. Rejects if the store fails. */
+  due(ending: AbortSignal): Promise<number>;
   /** Starts nothing more. Resolves when the task that is being started is recorded. */
   close(): Promise<void>;
 }
@@ -44,6 +46,8 @@ export interface RunningSchedules {
 /** What schedules need of their server. */
 export interface ScheduleSource extends StoreSource {
   readonly queue: string;
+  /** Whether they start nothing by themselves: the server calls `due`. */
+  readonly isAsked?: boolean;
   /** Starts the task of a due time, or finds out that it was started before. Rejects with an `A2AError`. */
   submit(due: DueTask): Promise<void>;
 }

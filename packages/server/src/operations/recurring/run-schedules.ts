@@ -29,8 +29,10 @@ export interface CompleteTask {
 /** Starts the tasks at their times, until it is closed. */
 export function runSchedules(tasks: readonly CompleteTask[], source: ScheduleSource): RunningSchedules {
   const closing = new AbortController();
-  const running = tasks.map((task) => new ScheduleRun(task, source, closing.signal).run());
+  const runs = tasks.map((task) => new ScheduleRun(task, source, closing.signal));
+  const running = source.isAsked ? [] : runs.map((one) => one.run());
   return {
+    due: async (ending) => Math.min(...(await Promise.all(runs.map((one) => one.due(ending))))),
     async close() {
       closing.abort();
       await Promise.all(running);
@@ -76,6 +78,16 @@ class ScheduleRun {
       if (ms > 0) await clock.sleep(Math.min(ms, longestSleepMs), this.#closing, 'idle');
       // The clock may have been set back meanwhile.
       if (ms <= 0 || this.#through > clock.now()) await this.#untilDone(() => this.#catchUp());
+    }
+  }
+
+  /** Starts the tasks whose time has come, and resolves to the next due time. Rejects if the store fails. */
+  async due(ending: AbortSignal): Promise<number> {
+    if (this.#through === 0) await this.#begin();
+    for (;;) {
+      const next = this.#own.times.next(this.#through) ?? Number.POSITIVE_INFINITY;
+      if (next > this.#source.clock.now() || ending.aborted) return next;
+      await this.#catchUp();
     }
   }
 

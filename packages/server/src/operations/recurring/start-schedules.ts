@@ -13,6 +13,7 @@ export function startSchedules(
   const { store, clock, logger, report, options } = dependencies;
   return schedules.start({
     queue: options.queue,
+    isAsked: options.run === 'due',
     store,
     clock,
     logger,

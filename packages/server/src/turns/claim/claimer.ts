@@ -50,12 +50,14 @@ export class Claimer {
       );
   }
 
-  start(): void {
+  /** In a bounded run, resolves when nothing is left to claim and no turn runs; else once it is closed. */
+  start(): Promise<void> {
     // With a reason: an abort without one creates an error with a stack, for every notification.
     this.#unsubscribe = subscribeToQueue(this.#dependencies, () => this.#notified.abort('notified'));
     this.#runner.onFree(() => this.#notified.abort('free'));
-    this.#runner.onPause((task, until) => this.#waitFor(task, until));
+    if (!this.#dependencies.limit) this.#runner.onPause((task, until) => this.#waitFor(task, until));
     this.#over = this.#loop();
+    return this.#over;
   }
 
   /**
@@ -125,6 +127,7 @@ export class Claimer {
       }
       if (more) await this.#letOthersRun();
       if (more || this.#stop.signal.aborted) continue;
+      if (this.#dependencies.limit && this.#runner.running === 0 && !this.#recovery.isBusy) return;
       // At random intervals, so that many processes do not all poll at the same moment.
       const ms = pollMs * (0.75 + clock.random() / 2);
       const since = clock.monotonic();

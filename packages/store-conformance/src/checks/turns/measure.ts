@@ -11,7 +11,13 @@ const asks = status('TASK_STATE_INPUT_REQUIRED');
 
 /** A reading whose times are left out; each was none or more than none. */
 async function countsOf({ second }: Fixture, of = queue): Promise<Partial<QueueReading>> {
-  const { waitingMs, questionMs, undeliveredMs, ...counts } = (await second.measure?.(of)) ?? { waiting: -1 };
+  const {
+    waitingMs,
+    questionMs,
+    undeliveredMs,
+    nextMs: _,
+    ...counts
+  } = (await second.measure?.(of)) ?? { waiting: -1 };
   for (const ms of [waitingMs, questionMs, undeliveredMs]) assert.ok(ms === undefined || ms >= 0, `${ms}`);
   return counts;
 }
@@ -25,12 +31,14 @@ export const measureChecks = section('measure', {
     const { store, second, now } = fixture;
     if (!store.measure || !second.measure) return;
     assert.equal((await second.measure(queue)).waiting, 0);
-    assert.equal((await second.measure(queue)).waitingMs, undefined);
+    const { waitingMs: none, nextMs } = await second.measure(queue);
+    assert.deepEqual([none, nextMs], [undefined, undefined]);
     for (const taskId of ['a', 'b', 'c']) await logOf(store, { taskId }).create(wanted);
     await logOf(store, { taskId: 'other' }).create({ turn: { queue: 'other', want: true } });
     const reading = await second.measure(queue);
     assert.equal(reading.waiting, 3);
     assert.ok(reading.waitingMs !== undefined && reading.waitingMs >= 0, `${reading.waitingMs}`);
+    assert.equal(reading.nextMs, 0);
     const late = logOf(store, { taskId: 'late' });
     await late.create(acquire('late'));
     const dueAt = now() - 60_000;
@@ -66,6 +74,7 @@ export const measureChecks = section('measure', {
     const all = await second.measure?.(queue);
     assert.deepEqual(questionsIn(all ?? {}), asking);
     assert.deepEqual([all?.postponed, all?.waiting], [1, 0]);
+    assert.ok(Math.abs((all?.nextMs ?? 0) - 60_000) < 5_000, `next in ${all?.nextMs} ms`);
     const asked = all?.questionMs ?? -1;
     assert.ok(Math.abs(now() - Date.parse(at(0)) - asked) < 5_000, `asked ${asked} ms ago`);
     assert.deepEqual(questionsIn(await countsOf(fixture, 'other')), {});
