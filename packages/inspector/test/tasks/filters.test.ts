@@ -114,6 +114,7 @@ it.each<[TaskFilter, Partial<TaskRow>, boolean]>([
   [{ took: 9_000 }, done as Partial<TaskRow>, true],
   [{ took: 11_000 }, done as Partial<TaskRow>, false],
   [{ took: -11_000 }, done as Partial<TaskRow>, true],
+  [{ took: -9_000 }, done as Partial<TaskRow>, false],
   [{ took: 11_000 }, { ...done, state: 'TASK_STATE_WORKING' } as Partial<TaskRow>, true],
   [{ took: 1 }, {}, false],
 ])('%j is looked for in each row: %j, %s', (wanted, given, isMet) => {

@@ -152,7 +152,7 @@ function Stack({ text, isOpen }: { readonly text: string; readonly isOpen: boole
 }
 
 /** Frames of Node.js, of installed packages, and of Baton where it runs from its sources. */
-const ofLibrary = /node_modules\/|\(?node:|\/packages\/[\w-]+\/(src|dist)\//;
+const ofLibrary = /<anonymous>|node_modules\/|\(?node:|\/packages\/[\w-]+\/(src|dist)\//;
 
 /** The parts of a stack that say something; paths of own frames begin where they differ. */
 export function partsOfStack(stack: string) {
