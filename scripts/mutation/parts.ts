@@ -114,11 +114,7 @@ export const parts: Readonly<Record<string, Part>> = {
   // From here on real servers answer: the tests that start processes of their own are too slow for so many runs.
   'nested-tasks': warm('nested-tasks', ['*']),
   oauth: warm('oauth', ['**/*']),
-  // Without `main.ts`, which only starts the program, and the test that starts it.
-  mcp: {
-    ...warm('mcp', ['*', '{http,server,tools}/*'], ['program']),
-    mutate: [...sourcesOf('mcp'), '!packages/mcp/src/main.ts'],
-  },
+  mcp: warm('mcp', ['*', '{http,server,tools}/*']),
   // What the extension for tasks is made of, on the side of a server and in agents.
   'mcp-tasks': {
     ...warm(

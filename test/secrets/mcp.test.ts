@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { connect } from '@batonjs/client';
 import { describe, expect, it } from 'vitest';
 import { mcpClient, programClient, serveMcp } from '../../packages/mcp/test/clients.ts';
 import { rawClient } from '../kit/http/raw-mcp-client.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { canaries } from './canaries.ts';
 import { type Failure, serveEchoing } from './echoing-agent.ts';
 
@@ -61,8 +63,9 @@ describe('no secret leaves an MCP server whose agent repeats what it was sent', 
     const echoing = await serveEchoing(secrets, 'bearer', { inBase64: false });
     echoing.fail = fail;
     const token = secrets.plant('the token for the agent');
-    const client = await programClient([echoing.url, '--header-env', 'Authorization=AGENT_TOKEN'], {
-      env: { AGENT_TOKEN: `Bearer ${token}` },
+    const data = join(temporaryFolder(), 'tasks.db');
+    const client = await programClient(['-a', echoing.url, '--data', data], {
+      env: { A2ACLI_BEARER: token },
       onError: (text) => secrets.leave('standard error', text),
     });
     secrets.leave('the tools', await client.listTools());

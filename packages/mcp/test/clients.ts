@@ -80,20 +80,16 @@ export async function mcpClient(
   return Object.assign(client, { asked });
 }
 
-/** A client of the program `baton-mcp`, until the test ends. `onError` gets what the program writes to standard error. */
+/** A client of `baton mcp`, until the test ends. `onError` gets what the program writes to standard error. */
 export async function programClient(
   flags: readonly string[],
   { env, onError }: { env: Record<string, string>; onError: (text: string) => void },
 ) {
-  const program = await builtProgram(new URL('../src/main.ts', import.meta.url));
+  const program = await builtProgram(new URL('../../cli/src/main.ts', import.meta.url));
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
   const around = { PATH, NODE_COMPILE_CACHE, ...env };
-  const transport = new StdioClientTransport({
-    command: node,
-    args: [program, ...flags],
-    env: around,
-    stderr: 'pipe',
-  });
+  const args = ['--disable-warning=ExperimentalWarning', program, 'mcp', ...flags];
+  const transport = new StdioClientTransport({ command: node, args, env: around, stderr: 'pipe' });
   transport.stderr?.on('data', (piece) => onError(String(piece)));
   const client = new Client({ name: 'test', version: '1' });
   onTestFinished(() => client.close());

@@ -18,6 +18,7 @@ interface McpFlags extends CommonOptions {
   readonly retention: number;
   readonly unreachable: number;
   readonly resend?: boolean;
+  readonly modelApproves?: boolean;
 }
 
 export function addMcp(program: Command, run: Run): void {
@@ -45,7 +46,8 @@ export function addMcp(program: Command, run: Run): void {
       toDuration,
       60_000,
     )
-    .option('--resend', 'send a message again although the agent may have received it');
+    .option('--resend', 'send a message again although the agent may have received it')
+    .option('--model-approves', 'the model of the host may approve what the agent asks an approval for');
   addExample(addAgentFlags(command), 'mcp -a https://agent.example').action(run<McpFlags>(serve));
 }
 
@@ -68,6 +70,7 @@ async function serve(context: RunContext<McpFlags>): Promise<void> {
     retentionMs: Math.round(retentionMs),
     unreachableMs: options.unreachable,
     resend: options.resend ?? false,
+    modelApproves: options.modelApproves ?? false,
     http: port === undefined ? undefined : { port, host, allowedHosts },
     logger: (level, message) => {
       if (level === 'error' || level === 'warn') output.note(message);

@@ -19,6 +19,7 @@ export interface McpBridgeOptions {
   readonly retentionMs: number;
   readonly unreachableMs: number;
   readonly resend: boolean;
+  readonly modelApproves: boolean;
   /** Undefined serves standard input and output. */
   readonly http:
     | { readonly port: number; readonly host: string; readonly allowedHosts: readonly string[] }
@@ -40,9 +41,9 @@ const leaseMs = 3_000;
 
 /** Serves an agent over MCP, with a task of its own for each of the agent's: its handles outlive this process. */
 export async function serveMcp(target: AgentClient, options: McpBridgeOptions): Promise<McpBridge> {
-  const { data, waitMs, pollIntervalMs, retentionMs, unreachableMs, resend, http, logger, onError } = options;
+  const { data, waitMs, modelApproves, pollIntervalMs, retentionMs, http, logger, onError } = options;
   mkdirSync(dirname(data), { recursive: true, mode: 0o700 });
-  const agent = bridgeAgent(target, { unreachableMs, resend, logger });
+  const agent = bridgeAgent(target, options);
   const store = sqliteStore(data);
   // The tasks are those of this file, whatever the card of the agent says today.
   await shareQueue(store, 'agent', agent.card.name);
@@ -56,7 +57,7 @@ export async function serveMcp(target: AgentClient, options: McpBridgeOptions): 
     logger,
   });
   const connected = await connect('http://localhost', { fetch: server.fetch });
-  const mcp = { waitMs, tasks: { pollIntervalMs, retentionMs }, onError };
+  const mcp = { waitMs, modelApproves, tasks: { pollIntervalMs, retentionMs }, onError };
   try {
     const listening =
       http &&

@@ -6,17 +6,15 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OlderStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { serveLeadingCard } from '../../../test/kit/http/card-that-leads.ts';
-import { type Command, node, run } from '../../../test/kit/processes.ts';
-import { eventually } from '../../../test/kit/until.ts';
-import { builtProgram } from '../../../test/support/built-program.ts';
-import { closedGate, textOf } from './clients.ts';
-import { type Gate, skillsAgent } from './skills-agent.ts';
+import { node } from '../../../../test/kit/processes.ts';
+import { eventually } from '../../../../test/kit/until.ts';
+import { builtProgram } from '../../../../test/support/built-program.ts';
+import { closedGate, textOf } from '../clients.ts';
+import { type Gate, skillsAgent } from '../skills-agent.ts';
 
-const program = [await builtProgram(new URL('../src/main.ts', import.meta.url))];
+const program = [await builtProgram(new URL('./stdio-program.ts', import.meta.url))];
 const gate: Gate & { release(): void } = closedGate();
 let listening: Awaited<ReturnType<typeof listen>>;
 let url: string;
@@ -36,20 +34,6 @@ function close() {
   gate.open = promise;
   gate.release = resolve;
 }
-
-it('a card leads the program to no address of the network, unless it is allowed', async () => {
-  const { url: leading, port, asked } = await serveLeadingCard();
-  const ask = async (...flags: string[]) => {
-    const client = new Client({ name: 'test', version: '1' });
-    const args = [...program, leading, ...flags];
-    await client.connect(new StdioClientTransport({ command: node, args, stderr: 'pipe' }));
-    onTestFinished(() => client.close());
-    return client.callTool({ name: 'ask', arguments: { message: 'hello' } });
-  };
-  expect(await ask()).toMatchObject({ isError: true });
-  expect(asked).toEqual([]);
-  expect(textOf(await ask('--allow', `127.0.0.1:${port}`))).toBe('From inside');
-});
 
 describe('the program over stdio', () => {
   const start = () => new StdioClientTransport({ command: node, args: [...program, url], stderr: 'pipe' });
@@ -168,26 +152,5 @@ describe('a task of MCP 2025-11-25, for a client of the SDK 1', () => {
       expect(await tasks.getTask(created.task.taskId)).toMatchObject({ status: 'cancelled' }),
     );
     await slow.return();
-  });
-});
-
-describe('the program over HTTP', () => {
-  it('serves /mcp to its own machine, and ends with a signal', async () => {
-    await using command: Command = run(node, [...program, url, '--http', '0']);
-    const said = await command.until(/http:\/\/\S+\/mcp/);
-    const endpoint = new URL(/http:\/\/\S+\/mcp/.exec(said)![0]);
-    expect(endpoint.hostname).toBe('127.0.0.1');
-    const client = new OlderClient({ name: 'test', version: '1' });
-    // biome-ignore lint/suspicious/noExplicitAny: the SDK's own types disagree about exact optional members.
-    await client.connect(new StreamableHTTPClientTransport(endpoint) as any);
-    expect((await client.callTool({ name: 'files', arguments: {} })).isError).toBeUndefined();
-    await client.close();
-    const post = (headers: Record<string, string>, path = '/mcp') =>
-      fetch(new URL(path, endpoint), { method: 'POST', headers, body: '{}' });
-    expect((await post({ origin: 'https://evil.example' })).status).toBe(403);
-    expect((await post({}, '/other')).status).toBe(404);
-    expect((await post({ 'mcp-session-id': 'gone' })).status).toBe(404);
-    command.signal('SIGTERM');
-    expect(await command.ended).toBe(0);
   });
 });
