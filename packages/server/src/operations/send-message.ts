@@ -24,7 +24,7 @@ export async function sendMessage(
     if (!returnImmediately) {
       const end = dependencies.work?.(live);
       await settled(accepted, request.message.messageId, context, dependencies);
-      await end?.();
+      if (end) await end();
     }
     if (!live.state.task && !live.state.closed) await ensureTask(live, dependencies);
     const { state } = live;
