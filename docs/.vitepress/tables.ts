@@ -16,7 +16,7 @@ export interface Option {
 /** The members of an interface, or of an object with defaults, in a file of the repository. */
 export function optionsOf(path: string, type: string): Option[] {
   const text = readFileSync(join(root, path), 'utf8');
-  const body = new RegExp(`^export (?:interface|const) ${type}\\b[^{]*{\\n([\\s\\S]*?)^}`, 'm').exec(
+  const body = new RegExp(`^(?:export )?(?:interface|const) ${type}\\b[^{]*{\\n([\\s\\S]*?)^}`, 'm').exec(
     text,
   )?.[1];
   if (body === undefined) throw new Error(`${path} has no ${type}`);
@@ -33,14 +33,14 @@ export function optionsOf(path: string, type: string): Option[] {
 const optionTables: Readonly<Record<string, readonly [path: string, type: string, prefix?: string][]>> = {
   server: [
     ['options.ts', 'AgentServerOptions'],
-    ['operations/card/card-options.ts', 'CardOptions', 'card.'],
-    ['base/streams.ts', 'streamOptions', 'streams.'],
+    ['operations/card/derived-members.ts', 'CardOptions', 'card.'],
+    ['base/timeouts.ts', 'streamOptions', 'streams.'],
   ],
   both: [
     ['options.ts', 'WorkerOptions'],
     ['options.ts', 'RerunOptions', 'restart.'],
     ['options.ts', 'VersionOptions', 'version.'],
-    ['agent/message-options.ts', 'messageOptions', 'messages.'],
+    ['agent/caller.ts', 'messageOptions', 'messages.'],
   ],
   timeouts: [['base/timeouts.ts', 'timeouts', 'timeouts.']],
   queue: [['turns/order/schedule.ts', 'queueOptions', 'queue.']],
@@ -53,11 +53,11 @@ const optionTables: Readonly<Record<string, readonly [path: string, type: string
   files: [['turns/files/file-options.ts', 'fileOptions', 'files.']],
   retention: [
     ['base/store/retention.ts', 'RetentionOptions', 'retention.'],
-    ['base/store/retention-rules.ts', 'RetentionRule', 'retention.rules.'],
+    ['base/store/retention.ts', 'RetentionRule', 'retention.rules.'],
   ],
   push: [
-    ['webhooks/push-options.ts', 'pushOptions', 'push.'],
-    ['webhooks/push-options.ts', 'pushRetry', 'push.retry.'],
+    ['webhooks/webhooks.ts', 'pushOptions', 'push.'],
+    ['webhooks/webhooks.ts', 'pushRetry', 'push.retry.'],
     ['webhooks/address-policy/address-policy.ts', 'addressOptions', 'push.'],
   ],
   cors: [['front/http/cors.ts', 'CorsOptions', 'cors.']],

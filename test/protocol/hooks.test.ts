@@ -11,7 +11,7 @@ import { createTaskGateway } from '@batonjs/task-gateway';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Activity } from '../../packages/inspector/src/activity.ts';
 import { attempt } from '../../packages/server/src/webhooks/attempt.ts';
-import { pushFormat } from '../../packages/server/src/webhooks/push-format.ts';
+import { pushFormat } from '../../packages/server/src/webhooks/webhooks.ts';
 import { push } from '../../packages/server/test/webhooks/kit/push-config.ts';
 import { delivering } from '../../packages/server/test/webhooks/kit/stored-task.ts';
 

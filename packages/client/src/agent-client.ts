@@ -9,14 +9,15 @@ import {
   type Params,
   type Reply,
 } from '@batonjs/protocol/operations';
-import { checkTrust } from './card/read-card.ts';
+import { cardUrl, checkTrust, parseCard, readCard } from './card/read-card.ts';
 import { startDeadline } from './connection/call-deadline.ts';
-import type { Session, StreamOptions } from './connection/session.ts';
+import { candidatesOf } from './connection/retries.ts';
+import { Session, type StreamOptions } from './connection/session.ts';
 import { type UploadContent, type UploadOptions, upload } from './connection/upload.ts';
 import { idOf, type MessageInput, type SendOptions, toRequest } from './conversation/message-input.ts';
 import { wholeTask } from './following/task-source.ts';
 import { type FollowOptions, TaskStream } from './following/task-stream.ts';
-import type { CallOptions } from './options/connect-options.ts';
+import { type CallOptions, type ConnectOptions, toSettings } from './options/connect-options.ts';
 import { type AgentReply, isInterrupted, isTerminal } from './replies/agent-reply.ts';
 
 /** A client of one agent. */
@@ -67,7 +68,7 @@ export interface TaskHandle {
 }
 
 /** Creates the client of a session. `reread` reads the card again. */
-export function createAgentClient(
+function createAgentClient(
   session: Session,
   reread: (options?: CallOptions) => Promise<AgentCard>,
 ): AgentClient {
@@ -204,4 +205,26 @@ async function settled(session: Session, task: Task, options: CallOptions): Prom
     deadline.close();
   }
   return stream.task ?? task;
+}
+
+/**
+ * Reads an agent's card and chooses an interface: the first one that this client supports. A URL is either the agent's,
+ * with the card below it, or the card's own. Rejects with a `ClientError`: `NETWORK`, `INVALID_CARD`, `INVALID_URL`,
+ * `UNTRUSTED_CARD` or `NO_INTERFACE`. Spec: §8.2, §8.3.2.
+ */
+export async function connect(
+  agent: string | URL | AgentCard,
+  options: ConnectOptions = {},
+): Promise<AgentClient> {
+  const settings = toSettings(options);
+  if (typeof agent === 'object' && !(agent instanceof URL)) {
+    await checkTrust(agent, settings);
+    const card = parseCard(agent, settings) as AgentCard;
+    for (const { address } of candidatesOf(card, settings)) settings.origins.add(new URL(address).origin);
+    return createAgentClient(new Session(card, settings), async () => card);
+  }
+  const url = cardUrl(agent);
+  settings.origins.add(new URL(url).origin);
+  const read = (call?: CallOptions) => readCard(url, settings, call);
+  return createAgentClient(new Session(await read(), settings), read);
 }

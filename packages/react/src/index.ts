@@ -2,8 +2,7 @@
 
 export type { Connection } from './feeds/connection.ts';
 export type { Conversed, SentMessage } from './feeds/conversation-feed.ts';
-export type { FollowedTask } from './feeds/task-feed.ts';
-export type { ListedTasks, ListOptions } from './feeds/task-list-feed.ts';
+export type { FollowedTask, ListedTasks, ListOptions } from './feeds/task-feed.ts';
 export { type Question, QuestionForm, type QuestionFormProps } from './form/question-form.tsx';
 export { type UsedConversation, useConversation } from './use-conversation.ts';
 export { type UsedTask, useTask } from './use-task.ts';

@@ -1,7 +1,7 @@
 import type { AgentClient } from '@batonjs/client';
 import { useMemo } from 'react';
 import { feedsOf } from './feeds/agent-feeds.ts';
-import type { ListedTasks, ListOptions } from './feeds/task-list-feed.ts';
+import type { ListedTasks, ListOptions } from './feeds/task-feed.ts';
 import { useFeed } from './use-feed.ts';
 
 /** The tasks of an agent as they are now. */

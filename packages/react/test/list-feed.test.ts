@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
 import { newMessage } from '../src/feeds/new-message.ts';
 import { Shared } from '../src/feeds/shared.ts';
-import { type ListOptions, TaskListFeed } from '../src/feeds/task-list-feed.ts';
+import { type ListOptions, TaskListFeed } from '../src/feeds/task-feed.ts';
 import { serveTalking } from './talking-agent.ts';
 import { watch } from './watch.ts';
 

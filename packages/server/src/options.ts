@@ -4,32 +4,34 @@ import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
 import type { Backoff } from '@batonjs/protocol/timing';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent } from './agent/agent.ts';
-import { type MessageOptions, messageOptions } from './agent/message-options.ts';
+import { type MessageOptions, messageOptions } from './agent/caller.ts';
 import type { TurnRetry } from './agent/retries/retry.ts';
-import { mustBePositive } from './base/defaults.ts';
 import type { Logger, LoggerMethods } from './base/hooks/logger.ts';
 import type { Telemetry } from './base/hooks/telemetry.ts';
 import { defaultLimits, type Limits } from './base/limits.ts';
-import type { RetentionOptions } from './base/store/retention.ts';
-import type { RetentionRule } from './base/store/retention-rules.ts';
+import type { RetentionOptions, RetentionRule } from './base/store/retention.ts';
 import type { Deploys } from './base/store/versions.ts';
-import { type StreamOptions, streamOptions } from './base/streams.ts';
-import { type Timeouts, timeouts } from './base/timeouts.ts';
+import {
+  mustBePositive,
+  type StreamOptions,
+  streamOptions,
+  type Timeouts,
+  timeouts,
+} from './base/timeouts.ts';
 import type { Clock } from './base/timing/clock.ts';
 import type { Authenticate } from './front/calls/authenticate.ts';
 import type { CallerLimits } from './front/calls/caller-limits.ts';
 import type { Tenants } from './front/calls/tenants.ts';
 import type { CorsOptions } from './front/http/cors.ts';
-import type { Transition } from './log/write/transition.ts';
-import type { CardInput } from './operations/card/card-options.ts';
+import type { Transition } from './log/write/decision.ts';
+import type { CardInput } from './operations/card/derived-members.ts';
 import type { Schedules } from './operations/recurring/recurring-task.ts';
 import { type FileOptions, fileOptions } from './turns/files/file-options.ts';
 import { type QueueOptions, queueOptions } from './turns/order/schedule.ts';
 import { type CallbackOptions, callbackOptions } from './turns/outside/callback-options.ts';
-import type { CancelHook } from './turns/turn-dependencies.ts';
-import type { TurnEvent } from './turns/turn-event.ts';
+import type { CancelHook, TurnEvent } from './turns/turn-dependencies.ts';
 import { addressOptions } from './webhooks/address-policy/address-policy.ts';
-import { type PushOptions, pushOptions } from './webhooks/push-options.ts';
+import { type PushOptions, pushOptions } from './webhooks/webhooks.ts';
 
 /** The options that a worker and a server have in common. All times in milliseconds. */
 export interface WorkerOptions {

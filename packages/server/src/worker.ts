@@ -1,6 +1,6 @@
 import type { OpenedCallback } from './agent/callback.ts';
-import { keepWatched } from './base/hooks/watched.ts';
-import type { Readiness } from './base/store/readiness.ts';
+import { keepWatched } from './base/hooks/request-watch.ts';
+import type { Readiness } from './base/store/versions.ts';
 import { work } from './base/timing/hold-process.ts';
 import type { AnswerLinkOptions } from './operations/callbacks/open-answer-link.ts';
 import type { WorkerOptions } from './options.ts';

@@ -1,7 +1,9 @@
 /** @jsxImportSource react */
-import { type AgentClient, isTransient, textOf } from '@batonjs/client';
+import { type AgentClient, isInterrupted, isTransient, textOf } from '@batonjs/client';
 import {
+  type KeyboardEvent,
   type ReactNode,
+  type RefObject,
   useContext,
   useEffect,
   useMemo,
@@ -10,8 +12,7 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { type UsedConversation, useConversation } from '../use-conversation.ts';
-import { Composer } from './composer.tsx';
-import { Conversations } from './conversations.tsx';
+import { useTasks } from '../use-tasks.ts';
 import { Markdown } from './markdown.tsx';
 import { Button, ChatContext, type ChatUse } from './parts.tsx';
 import { Said, TaskView } from './task-view.tsx';
@@ -160,3 +161,85 @@ function onHash(listen: () => void): () => void {
   addEventListener('hashchange', listen);
   return () => removeEventListener('hashchange', listen);
 }
+
+interface ConversationsProps {
+  readonly agent: AgentClient | undefined;
+  readonly current: string | undefined;
+  readonly onChoose: (contextId: string) => void;
+}
+
+/** The conversations of the newest tasks, called by their first words; a mark shows those that run or ask. */
+function Conversations({ agent, current, onChoose }: ConversationsProps) {
+  const { texts } = useContext(ChatContext);
+  const { tasks } = useTasks(agent, { pageSize: 100 });
+  const [titles, setTitles] = useState<ReadonlyMap<string, string>>(new Map());
+  const ids = [...new Set(tasks.flatMap(({ contextId }) => contextId ?? []))];
+  const unnamed = ids.find((id) => !titles.has(id));
+  // A list has no messages: the oldest known task of each conversation is read, once.
+  const first = tasks.findLast(({ contextId }) => contextId === unnamed)?.id;
+  useEffect(() => {
+    if (!agent || !first || !unnamed) return;
+    const read = agent.getTask({ id: first }).then(({ history }) => textOf(history?.[0]).slice(0, 80));
+    const name = (title: string) => setTitles((before) => new Map(before).set(unnamed, title));
+    void read.catch(() => '').then((words) => name(words || texts.message));
+  }, [agent, first, unnamed, texts]);
+  return (
+    <ul>
+      {ids.map((id) => (
+        <li key={id} dir="auto" data-state={tasks.find(({ contextId }) => contextId === id)?.status.state}>
+          <Button label={titles.get(id) ?? '…'} aria-current={id === current} onClick={() => onChoose(id)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface ComposerProps {
+  readonly talk: UsedConversation;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly field: RefObject<HTMLTextAreaElement | null>;
+}
+
+/** The field of the message, and what it is about: Enter sends, Shift+Enter begins a line. */
+function Composer({ talk, text, onText, field }: ComposerProps) {
+  const { texts, send } = useContext(ChatContext);
+  const { current, connection } = talk;
+  const isRunning = current !== undefined && !isInterrupted(current);
+  const label = current && !isRunning ? texts.answer : texts.message;
+  const isEmpty = text.trim() === '';
+  const submit = () => {
+    if (isEmpty) return;
+    send({ parts: [{ text: text.trim() }] });
+    onText('');
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    submit();
+  };
+  return (
+    <>
+      <p role="status">{connection === 'reconnecting' && texts.offline}</p>
+      <div className="baton-composer">
+        <textarea
+          {...{ ref: field, dir: 'auto', value: text, 'aria-label': label, placeholder: label, onKeyDown }}
+          rows={Math.min(8, text.split('\n').length)}
+          onChange={({ target }) => onText(target.value)}
+        />
+        {isRunning && isEmpty ? (
+          <Button label={texts.stop} sign="■" onClick={() => talk.cancel().catch(() => {})} />
+        ) : (
+          <Button label={texts.send} sign="↑" disabled={isEmpty} onClick={submit} />
+        )}
+      </div>
+      <p role="status" className="baton-hidden">
+        {isRunning ? texts.working : lastWords(talk)}
+      </p>
+    </>
+  );
+}
+
+/** The last answer or question as a whole, for screen readers: its chunks are not read out. */
+const lastWords = ({ tasks }: UsedConversation): string =>
+  [...(tasks.at(-1)?.artifacts ?? []), tasks.at(-1)?.status.message].map(textOf).join(' ').slice(-1_000);

@@ -2,8 +2,7 @@ import type { AgentClient } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
 import { ConversationFeed, type OtherFeeds } from './conversation-feed.ts';
 import { Shared } from './shared.ts';
-import { TaskFeed } from './task-feed.ts';
-import { type ListOptions, TaskListFeed } from './task-list-feed.ts';
+import { type ListOptions, TaskFeed, TaskListFeed } from './task-feed.ts';
 
 /** The feeds of one agent: all components that show the same share one. */
 export class AgentFeeds implements OtherFeeds {

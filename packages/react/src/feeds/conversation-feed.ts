@@ -11,8 +11,7 @@ import type { Json, Message, Task } from '@batonjs/protocol';
 import type { Connection } from './connection.ts';
 import { Feed } from './feed.ts';
 import { newMessage } from './new-message.ts';
-import type { TaskFeed } from './task-feed.ts';
-import { type ListedTasks, TaskListFeed } from './task-list-feed.ts';
+import { type ListedTasks, type TaskFeed, TaskListFeed } from './task-feed.ts';
 
 /** A message that was sent from this page and is in no task yet. */
 export interface SentMessage {

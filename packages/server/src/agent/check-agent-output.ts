@@ -1,7 +1,7 @@
 import { isInterrupted, labelProblem, type State, type TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { asJson } from './as-json.ts';
+import { asJson } from './message-content.ts';
 
 /** Whether an agent answered with updates rather than with a message. */
 export const isUpdates = (answer: unknown): answer is AsyncIterable<TaskUpdate> =>

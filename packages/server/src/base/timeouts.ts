@@ -1,5 +1,4 @@
 import { withDefaults } from '@batonjs/protocol/options';
-import { mustBePositive } from './defaults.ts';
 
 /** How long a server or a worker waits for what, in milliseconds, with the defaults. Undefined: without an end. */
 export const timeouts = {
@@ -52,3 +51,22 @@ export function completeTimeouts(given: Partial<Timeouts> | undefined): Timeouts
   mustBePositive('timeouts', { leaseMs, sweepMs });
   return complete;
 }
+
+/** Throws `TypeError`, naming the option of the group, unless all values are more than 0. */
+export function mustBePositive(group: string, values: Record<string, number | undefined>): void {
+  for (const [name, value] of Object.entries(values))
+    if (!(Number(value) > 0)) throw new TypeError(`\`${group}.${name}\` must be more than 0`);
+}
+
+/** How streams are kept open, with the defaults. */
+export const streamOptions = {
+  /**
+   * How long a stream over HTTP is silent before it sends a comment, so that proxies keep the connection: one of AG-UI or a
+   * chat on this server, too. Default 15,000. Below the time after which the proxy closes idle ones: some do after 10 s.
+   */
+  heartbeatMs: 15_000,
+  /** Whether the stream of a send ends at INPUT_REQUIRED, or only with the task. Default true. */
+  closeOnInputRequired: true,
+};
+
+export type StreamOptions = Readonly<typeof streamOptions>;

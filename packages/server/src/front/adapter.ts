@@ -37,6 +37,4 @@ export {
   mustHandle,
   webMountOf,
 } from './http/fetch.ts';
-export { keepAliveMs } from './http/keep-alive.ts';
-export { withOwnHost } from './http/own-host.ts';
-export { isLarge, readBody } from './http/request-body.ts';
+export { isLarge, keepAliveMs, readBody, withOwnHost } from './http/request-body.ts';

@@ -1,8 +1,7 @@
 import { isPending, type Scope } from '@batonjs/store';
-import { commitIdAt } from './commit-id-at.ts';
 import { LiveTask } from './live-task.ts';
 import type { LogDependencies } from './log-dependencies.ts';
-import { StoreIdentity } from './store-identity.ts';
+import { commitIdAt } from './report-lost-facts.ts';
 
 /** Emptied when it is removed: a busy map holds on to removed entries for a while, see `LinkedList`. */
 interface Entry {
@@ -137,3 +136,31 @@ export class LiveTasks {
 }
 
 const keyOf = (scope: Scope, taskId: string): string => `${taskId}\n${scope}`;
+
+/** Logs when the data of the store was emptied or replaced while this process was running. */
+export class StoreIdentity {
+  readonly #dependencies: Pick<LogDependencies, 'store' | 'logger'>;
+  #known: string | undefined;
+
+  constructor(dependencies: Pick<LogDependencies, 'store' | 'logger'>) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * Reads the identity of the store, with one cheap call. Never rejects: an outage of the store is logged
+   * elsewhere.
+   */
+  async refresh(): Promise<void> {
+    const { store, logger } = this.#dependencies;
+    try {
+      const identity = await store.identity();
+      if (this.#known !== undefined && identity !== this.#known) {
+        const details = { before: this.#known, now: identity };
+        logger('error', 'The store was emptied or replaced: the tasks it held are gone', details);
+      }
+      this.#known = identity;
+    } catch {
+      // The store logs its outages itself.
+    }
+  }
+}

@@ -1,4 +1,4 @@
-import { type Answer, type Scope, StoreError } from '@batonjs/store';
+import { type Answer, type Scope, StoreError, type TaskStore } from '@batonjs/store';
 import type { LogDependencies } from './log-dependencies.ts';
 
 /** The members of a live task that the report needs. */
@@ -32,5 +32,21 @@ export async function reportLostFacts(live: Lossy): Promise<void> {
     logger('error', 'The store lost facts of a task', details);
   } catch (error) {
     logger('error', 'The store lost facts of a task', { taskId, knownVersion: version, error });
+  }
+}
+
+/** The `commitId` of the fact at a position, read from the store; undefined if there is none or it was pruned. */
+export async function commitIdAt(
+  store: TaskStore,
+  scope: Scope,
+  taskId: string,
+  version: number,
+): Promise<string | undefined> {
+  try {
+    const [stored] = await store.readFacts(scope, taskId, version - 1, 1);
+    return stored?.commitId;
+  } catch (error) {
+    if (StoreError.is(error, 'LOG_GAP')) return undefined;
+    throw error;
   }
 }

@@ -2,14 +2,12 @@ import { decide } from '@batonjs/lifecycle';
 import type { CancelTaskRequest, Task } from '@batonjs/protocol';
 import { StoreError } from '@batonjs/store';
 import { isoTime } from '../base/timing/clock.ts';
+import { waitForFact } from '../log/cursor.ts';
 import { viewWithin } from '../log/fit-task.ts';
 import type { LiveTask } from '../log/live-task.ts';
-import { waitForFact } from '../log/wait-for-fact.ts';
-import { appendOpenly } from '../log/write/append-openly.ts';
+import { appendOpenly } from '../log/write/write.ts';
 import { orderFor } from '../turns/order/schedule.ts';
-import type { CallContext } from './call/call-context.ts';
-import type { Dependencies } from './call/dependencies.ts';
-import { openTask } from './call/open-task.ts';
+import { type CallContext, type Dependencies, openTask } from './call/call-context.ts';
 import { viewFor } from './call/view-for.ts';
 
 /**

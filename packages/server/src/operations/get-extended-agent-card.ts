@@ -1,6 +1,5 @@
 import type { AgentCard, GetExtendedAgentCardRequest } from '@batonjs/protocol';
-import type { CallContext } from './call/call-context.ts';
-import type { Dependencies } from './call/dependencies.ts';
+import type { CallContext, Dependencies } from './call/call-context.ts';
 
 /** GetExtendedAgentCard. Spec: §3.1.11. */
 export const getExtendedAgentCard = (

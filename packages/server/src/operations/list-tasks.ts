@@ -13,9 +13,8 @@ import { LABELS } from '@batonjs/protocol/headers';
 import { type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';
 import { fromBase64Url, sha256, toBase64Url } from '#bytes';
 import { fitTask } from '../log/fit-task.ts';
-import { loadEach } from '../turns/context/load-each.ts';
-import type { CallContext } from './call/call-context.ts';
-import type { Dependencies } from './call/dependencies.ts';
+import { loadEach } from '../turns/context/references.ts';
+import type { CallContext, Dependencies } from './call/call-context.ts';
 import { invalidPageToken, isStoreId } from './call/page-token.ts';
 import { viewFor, withLabels } from './call/view-for.ts';
 

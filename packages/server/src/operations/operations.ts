@@ -1,17 +1,17 @@
 import type { OperationName, Operations, Params, Result } from '@batonjs/protocol/operations';
 import type { EventStream } from '../log/event-stream.ts';
-import type { CallContext } from './call/call-context.ts';
-import type { Dependencies } from './call/dependencies.ts';
+import type { CallContext, Dependencies } from './call/call-context.ts';
 import { cancelTask } from './cancel-task.ts';
-import { createTaskPushNotificationConfig } from './create-task-push-notification-config.ts';
-import { deleteTaskPushNotificationConfig } from './delete-task-push-notification-config.ts';
 import { getExtendedAgentCard } from './get-extended-agent-card.ts';
 import { getTask } from './get-task.ts';
-import { getTaskPushNotificationConfig } from './get-task-push-notification-config.ts';
-import { listTaskPushNotificationConfigs } from './list-task-push-notification-configs.ts';
 import { listTasks } from './list-tasks.ts';
-import { sendMessage } from './send-message.ts';
-import { sendStreamingMessage } from './send-streaming-message.ts';
+import {
+  createTaskPushNotificationConfig,
+  deleteTaskPushNotificationConfig,
+  getTaskPushNotificationConfig,
+  listTaskPushNotificationConfigs,
+} from './push-notification-configs.ts';
+import { sendMessage, sendStreamingMessage } from './send-message.ts';
 import { subscribeToTask } from './subscribe-to-task.ts';
 
 /** The function of one operation: a stream returns its events, the others a promise of their result. */

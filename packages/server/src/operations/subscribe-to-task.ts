@@ -3,16 +3,14 @@ import type { SubscribeToTaskRequest } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { GENERATION } from '@batonjs/protocol/headers';
 import type { StoredFact } from '@batonjs/store';
-import { commitIdAt } from '../log/commit-id-at.ts';
 import { type EventBatch, EventStream, type StreamStart } from '../log/event-stream.ts';
+import { eventOf, positionIn, taskEvent } from '../log/fit-task.ts';
 import { generationAt } from '../log/generation/generation-at.ts';
 import { GenerationCounter } from '../log/generation/generations.ts';
 import type { LiveTask } from '../log/live-task.ts';
+import { commitIdAt } from '../log/report-lost-facts.ts';
 import type { StreamEvent } from '../log/stream-event.ts';
-import { eventOf, positionIn, taskEvent } from '../log/task-events.ts';
-import type { CallContext } from './call/call-context.ts';
-import type { Dependencies } from './call/dependencies.ts';
-import { openTask } from './call/open-task.ts';
+import { type CallContext, type Dependencies, openTask } from './call/call-context.ts';
 import { viewFor } from './call/view-for.ts';
 
 /**

@@ -2,13 +2,11 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
 import { newId } from '../base/system/new-id.ts';
 import { isoTime } from '../base/timing/clock.ts';
-import { appendOpenly } from '../log/write/append-openly.ts';
-import { decideAll } from '../log/write/decision.ts';
-import { reserveSize } from '../log/write/task-limits.ts';
+import { decideAll, reserveSize } from '../log/write/decision.ts';
+import { appendOpenly } from '../log/write/write.ts';
 import { orderFor } from '../turns/order/schedule.ts';
-import { readWakeKey } from '../turns/order/wake-key.ts';
-import type { Dependencies } from './call/dependencies.ts';
-import { taskNotFound } from './call/open-task.ts';
+import { readWakeKey } from '../turns/order/wake-time.ts';
+import { type Dependencies, taskNotFound } from './call/call-context.ts';
 
 /**
  * Starts another turn of the task that a wake key names, without a client's message. Not an operation of the protocol:

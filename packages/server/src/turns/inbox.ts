@@ -3,8 +3,8 @@ import { isMessageDue } from '@batonjs/lifecycle/internals';
 import type { Message } from '@batonjs/protocol';
 import type { Inbox } from '../agent/agent.ts';
 import { type Clock, isoTime } from '../base/timing/clock.ts';
+import { nextFact } from '../log/cursor.ts';
 import type { LiveTask } from '../log/live-task.ts';
-import { nextFact } from '../log/wait-for-fact.ts';
 import type { TurnTask } from './turn-dependencies.ts';
 
 /** The task whose messages they are. */

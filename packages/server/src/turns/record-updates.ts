@@ -2,9 +2,9 @@ import type { TaskUpdate } from '@batonjs/lifecycle';
 import { A2AError } from '@batonjs/protocol/errors';
 import { isPending } from '@batonjs/store';
 import { checkUpdate } from '../agent/check-agent-output.ts';
-import { takeWaiting, type WaitingUpdates } from '../agent/waiting-updates.ts';
+import { takeWaiting, type WaitingUpdates } from '../agent/emitting.ts';
 import type { Clock } from '../base/timing/clock.ts';
-import { nextRound } from '../base/timing/next-round.ts';
+import { nextRound } from '../base/timing/round-limit.ts';
 import type { TaskWriter } from './task-writer.ts';
 
 /** How many milliseconds the updates of an agent may block the event loop. */

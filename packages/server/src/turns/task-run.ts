@@ -4,11 +4,11 @@ import { StoreError } from '@batonjs/store';
 import type { Answer } from '../agent/agent.ts';
 import { canceled, type Failure, failed } from '../agent/builders.ts';
 import { checkAnswer, checkEnd, isUpdates } from '../agent/check-agent-output.ts';
-import { type WaitingUpdates, waitingIn } from '../agent/waiting-updates.ts';
+import { type WaitingUpdates, waitingIn } from '../agent/emitting.ts';
 import { runIn, updatesIn } from '../base/hooks/telemetry.ts';
 import { detailsOf } from '../base/store/store-outage.ts';
 import { isoTime } from '../base/timing/clock.ts';
-import { LazyAbort } from '../base/timing/lazy-abort.ts';
+import { LazyAbort } from '../base/timing/deadline-timers.ts';
 import { AgentTurn, type Pause, turnStart } from './agent-turn.ts';
 import { callCancelHook } from './call-cancel-hook.ts';
 import {
@@ -21,16 +21,14 @@ import {
   turnOver,
   withAttempts,
 } from './failure.ts';
-import { DeadlineWatch } from './order/deadline-watch.ts';
-import { deadlineOf, dueAt, startsAt } from './order/task-deadlines.ts';
+import { DeadlineWatch, deadlineOf, dueAt, startsAt } from './order/deadline-watch.ts';
 import { endQuietly, recordUpdates } from './record-updates.ts';
 import { isSpent } from './retries/attempts.ts';
 import { nextTryAt } from './retries/retry-policy.ts';
 import { describeThrown } from './retries/thrown.ts';
 import { TurnLimit } from './steps/run-limit.ts';
 import type { TaskWriter } from './task-writer.ts';
-import type { Begin, TurnDependencies } from './turn-dependencies.ts';
-import type { TurnEvent } from './turn-event.ts';
+import type { Begin, TurnDependencies, TurnEvent } from './turn-dependencies.ts';
 
 type OpenTurn = NonNullable<State['openTurn']>;
 

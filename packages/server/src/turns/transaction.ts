@@ -1,5 +1,5 @@
 import type { JsonOf, Turn } from '../agent/agent.ts';
-import { asJson } from '../agent/as-json.ts';
+import { asJson } from '../agent/message-content.ts';
 import type { TransactionDatabase, TransactionKey } from '../agent/transaction.ts';
 
 /** The transactions of a turn: steps whose result is recorded in the database before it is in the log. */

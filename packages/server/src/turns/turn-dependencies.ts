@@ -2,22 +2,21 @@ import type { ServerCompatibility } from '@batonjs/bindings';
 import type { ChildUpdate, Command, LogLine, MessageReceived, State } from '@batonjs/lifecycle';
 import type { Answer, Lease, Scope, TaskStore } from '@batonjs/store';
 import type { Agent, Inbox, Turn } from '../agent/agent.ts';
-import type { MessageOptions } from '../agent/message-options.ts';
+import type { MessageOptions } from '../agent/caller.ts';
 import type { Logger, ReportFailure } from '../base/hooks/logger.ts';
 import type { Telemetry } from '../base/hooks/telemetry.ts';
 import type { Limits } from '../base/limits.ts';
 import type { Versions } from '../base/store/versions.ts';
 import type { Timeouts } from '../base/timeouts.ts';
 import type { Clock } from '../base/timing/clock.ts';
-import type { LazyAbort } from '../base/timing/lazy-abort.ts';
-import type { Transition } from '../log/write/transition.ts';
+import type { LazyAbort } from '../base/timing/deadline-timers.ts';
+import type { Transition } from '../log/write/decision.ts';
 import type { ServerFiles } from './files/server-files.ts';
 import type { Schedule } from './order/schedule.ts';
 import type { CompleteCallbacks } from './outside/callback-options.ts';
 import type { CallbackTask } from './outside/open-callback.ts';
 import type { RetryPolicies, StepPolicy } from './retries/retry-policy.ts';
 import type { RunLimit, TurnLimit } from './steps/run-limit.ts';
-import type { TurnEvent } from './turn-event.ts';
 
 /** Stops work that was started elsewhere. May return what became of children. */
 export type CancelHook =
@@ -122,4 +121,34 @@ export interface Begin {
   readonly started?: boolean;
   /** The id of a message that a request of this process was adding when the lease was taken. */
   readonly arriving?: string | undefined;
+}
+
+/** Something happened to a turn, written by this process or not, that is no change of its task's state. */
+export interface TurnEvent {
+  /**
+   * - `taken-over`: this process claimed the task after the lease of the process that ran the turn had expired.
+   * - `rerun`: this process runs the agent again for a turn that was left open.
+   * - `lost`: this process may no longer write the task in the middle of a turn; further updates of the agent are refused.
+   * - `failed`: the agent threw, and another attempt follows.
+   * - `cancel-forced`: the task was canceled and its agent did not stop within `timeouts.cancelGraceMs`.
+   */
+  readonly type: 'taken-over' | 'rerun' | 'lost' | 'failed' | 'cancel-forced';
+  readonly taskId: string;
+  readonly contextId: string;
+  /** The attempt that this is about: the lost one, the new one, the canceled one. From 1. */
+  readonly attempt: number;
+  /** How many attempts of a turn there may be: 1 under `restart: 'fail'`; of `failed`, how often the agent may throw. */
+  readonly maxAttempts: number;
+}
+
+const messages: Readonly<Record<Exclude<TurnEvent['type'], 'failed'>, string>> = {
+  'taken-over': 'A turn was taken over: the lease of its process expired',
+  rerun: 'A turn is run again',
+  lost: 'A turn lost its task',
+  'cancel-forced': 'A canceled agent did not stop in time',
+};
+
+/** Logs an event of a turn at `warn`. A failure was logged with its error. */
+export function logTurnEvent(logger: Logger, { type, ...details }: TurnEvent): void {
+  if (type !== 'failed') logger('warn', messages[type], details);
 }

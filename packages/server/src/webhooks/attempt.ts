@@ -1,14 +1,15 @@
 import type { PushFormat } from '@batonjs/bindings';
+import { type Fact, isTerminal } from '@batonjs/lifecycle';
 import type { StreamResponse } from '@batonjs/protocol';
 import { A2A_VERSION, DELIVERY_ID, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
-import { retryAfterMs, unlessAborted } from '@batonjs/protocol/timing';
-import type { PushConfig } from '@batonjs/store';
+import { backoffMs, retryAfterMs, unlessAborted } from '@batonjs/protocol/timing';
+import type { PushConfig, PushConfigStore } from '@batonjs/store';
 import { sha256 } from '#bytes';
 import { sendTo } from '#send-to';
-import { type HearingClock, hear } from '../base/timing/clock.ts';
-import { atMost } from '../base/timing/wait-at-most.ts';
-import { AddressRefused } from './address-policy/address-refused.ts';
-import type { DeliveryDependencies } from './webhooks.ts';
+import { type HearingClock, hear, isoTime } from '../base/timing/clock.ts';
+import { atMost } from '../base/timing/within-deadline.ts';
+import { AddressRefused } from './address-policy/address-policy.ts';
+import { backoffOf, type DeliveryDependencies, type PushRetry } from './webhooks.ts';
 
 /** One update on its way to one webhook. */
 export interface WebhookRequest {
@@ -144,3 +145,41 @@ function failureOf(error: unknown): AttemptResult {
 }
 
 const failure = (reason: string) => ({ delivered: false, reason, retry: 'yes' }) as const;
+
+/** The circumstances of an attempt that failed. */
+export interface FailedAttempt {
+  /** The update. */
+  readonly fact: Fact;
+  /** Attempts with this update, this one counted. */
+  readonly attempts: number;
+  /** How often in a row the webhook refused updates, this one counted. */
+  readonly rejections: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly random: () => number;
+}
+
+/** A webhook is tried again, or given up. */
+export type FailureOutcome = Extract<
+  Parameters<PushConfigStore['advance']>[1],
+  { retryAt: string } | { dead: string }
+>;
+
+/** Whether no update follows: a webhook that refuses this one is given up, so that `deadLetters` shows it. */
+const endsTask = (fact: Fact): boolean => fact.type === 'status-changed' && isTerminal(fact.status.state);
+
+/** The fate of a webhook that did not take an update. Undefined if the update is skipped. */
+export function outcomeOf(
+  { reason, retry, afterMs = 0 }: AttemptResult & { delivered: false },
+  { fact, attempts, rejections, now, random }: FailedAttempt,
+  options: PushRetry,
+): FailureOutcome | undefined {
+  const { maxAttempts, maxRejections, maxAgeMs, maxDelayMs } = options;
+  if (retry === 'skip' && rejections < maxRejections && !endsTask(fact)) return undefined;
+  const isFinal = retry === 'skip' || retry === 'no';
+  const isHopeless = isFinal || rejections >= maxRejections || attempts >= maxAttempts;
+  if (isHopeless || now - Date.parse(fact.at) > maxAgeMs)
+    return { dead: `${reason}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}` };
+  const wait = Math.max(backoffMs(attempts, backoffOf(options), random), Math.min(afterMs, maxDelayMs));
+  return { retryAt: isoTime(now + wait), attempts };
+}

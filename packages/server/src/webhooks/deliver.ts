@@ -1,18 +1,16 @@
 import { FACT_FORMAT, toStreamResponse } from '@batonjs/lifecycle';
 import { PREVIEW_VERSION } from '@batonjs/protocol/headers';
 import { backoffMs } from '@batonjs/protocol/timing';
-import { type Delivery, loadTask, type StoredFact } from '@batonjs/store';
+import { type Delivery, loadTask, type PushConfig, type StoredFact } from '@batonjs/store';
+import { sha256 } from '#bytes';
 import { type DeliverySpan, runIn } from '../base/hooks/telemetry.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import { generationAt, generationIn } from '../log/generation/generation-at.ts';
-import { type AttemptResult, attempt } from './attempt.ts';
-import { type FailureOutcome, outcomeOf } from './attempt-outcome.ts';
-import { deliveryId } from './delivery-id.ts';
+import { type AttemptResult, attempt, type FailureOutcome, outcomeOf } from './attempt.ts';
 import type { FailingWebhooks } from './hosts/failing-webhooks.ts';
 import { leaveToOthers } from './leave-to-others.ts';
-import { backoffOf } from './push-options.ts';
 import { isWanted } from './wanted-update.ts';
-import type { DeliveryDependencies } from './webhooks.ts';
+import { backoffOf, type DeliveryDependencies } from './webhooks.ts';
 
 /** Facts that are read before the webhook goes to the end of the queue again. */
 const batch = 16;
@@ -190,3 +188,14 @@ function recorded(
   }
   return outcome;
 }
+
+/**
+ * Names one update for one webhook: the same in every attempt, by any process. `first` is the first fact of the log,
+ * which distinguishes the log from an earlier one of the same task id. A hash, because ids of clients may hold
+ * characters that a header may not.
+ */
+export const deliveryId = (
+  { taskId, id }: Pick<PushConfig, 'taskId' | 'id'>,
+  first: StoredFact,
+  version: number,
+): string => sha256(JSON.stringify([first.commitId, taskId, id, version]), 'base64url').slice(0, 32);

@@ -1,15 +1,14 @@
 import { backoffMs } from '@batonjs/protocol/timing';
 import type { Delivery } from '@batonjs/store';
 import { heardWithinMs, type Peers } from '../base/store/peers.ts';
-import { subscribeToQueue } from '../base/store/subscribe-to-queue.ts';
+import { subscribeToQueue } from '../base/store/store-outage.ts';
 import { newId } from '../base/system/new-id.ts';
 import { isoTime } from '../base/timing/clock.ts';
-import { ClockSteps } from '../base/timing/clock-steps.ts';
+import { ClockSteps } from '../base/timing/deadline-timers.ts';
 import { type DeliveryProgress, deliver, deliveryMs } from './deliver.ts';
 import { FailingWebhooks, hostOf, type PushConfigName } from './hosts/failing-webhooks.ts';
 import { HostShares } from './hosts/host-shares.ts';
-import { backoffOf } from './push-options.ts';
-import type { DeliveryDependencies } from './webhooks.ts';
+import { backoffOf, type DeliveryDependencies } from './webhooks.ts';
 
 const batch = 32;
 /** How often it looks for webhooks that a clock which was ahead has postponed. */

@@ -1,10 +1,9 @@
 import type { PushConfig, StoredFact } from '@batonjs/store';
 import { named, type PeerPush } from '../base/store/peers.ts';
 import { isoTime } from '../base/timing/clock.ts';
-import { addressPolicy } from './address-policy/address-policy.ts';
-import { AddressRefused } from './address-policy/address-refused.ts';
+import { AddressRefused, addressPolicy } from './address-policy/address-policy.ts';
 import type { Resolve } from './address-policy/resolve-host.ts';
-import type { FailureOutcome } from './attempt-outcome.ts';
+import type { FailureOutcome } from './attempt.ts';
 import type { DeliveryDependencies } from './webhooks.ts';
 
 /** How long a host name may take to resolve, in milliseconds. */

@@ -1,8 +1,8 @@
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
+import { StoreIdentity } from '../../src/log/live-tasks.ts';
 import type { LogDependencies } from '../../src/log/log-dependencies.ts';
 import { reportLostFacts } from '../../src/log/report-lost-facts.ts';
-import { StoreIdentity } from '../../src/log/store-identity.ts';
 
 /** What is logged. */
 function logged() {

@@ -1,9 +1,9 @@
 import { FACT_FORMAT, type Fact, replay, type State } from '@batonjs/lifecycle';
 import { expect, it } from 'vitest';
 import { say } from '../../../../test/kit/rpc.ts';
+import { eventOf, positionIn, taskEvent } from '../../src/log/fit-task.ts';
 import type { LiveTask } from '../../src/log/live-task.ts';
 import { RecentFacts } from '../../src/log/recent-facts.ts';
-import { eventOf, positionIn, taskEvent } from '../../src/log/task-events.ts';
 
 const written = { format: FACT_FORMAT, at: '2026-01-01T00:00:00.000Z' } as const;
 const facts: Fact[] = [

@@ -8,7 +8,7 @@ import { scope } from '../../../../test/kit/scope.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { type Agent, completed, inputRequired, reply } from '../../src/index.ts';
 import { mustBeTheSame } from '../../src/operations/accept/receive.ts';
-import { wakeKeyOf } from '../../src/turns/order/wake-key.ts';
+import { wakeKeyOf } from '../../src/turns/order/wake-time.ts';
 
 /** Asks, and does what it is told then. */
 const ask: Agent = async function* ({ messages }) {

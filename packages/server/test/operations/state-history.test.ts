@@ -1,7 +1,7 @@
 import { FACT_FORMAT, type Fact } from '@batonjs/lifecycle';
 import type { StoredFact, TaskStore } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
-import { readStateHistory } from '../../src/operations/state-history.ts';
+import { readStateHistory } from '../../src/operations/get-task.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const status = (state: string, messageId?: string) => ({

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
-import { shareQueue } from '../../src/base/store/queue-owners.ts';
+import { shareQueue } from '../../src/base/store/records.ts';
 import { type AgentServerOptions, completed, inputRequired, taskAgent } from '../../src/index.ts';
 
 const cardOf = (name: string) => ({ name, description: `The agent ${name}` });

@@ -8,7 +8,7 @@ import {
   serverClosed,
   withAttempts,
 } from '../../src/turns/failure.ts';
-import { logTurnEvent } from '../../src/turns/turn-event.ts';
+import { logTurnEvent } from '../../src/turns/turn-dependencies.ts';
 
 const hidden = { code: 'AGENT_FAILED', message: 'The agent failed' };
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { StallWatch } from '../../src/turns/stall-watch.ts';
+import { StallWatch } from '../../src/turns/heartbeat.ts';
 
 /** A watch of a process with leases of ten seconds, on a clock that the test moves. */
 function watching(leaseMs = 10_000) {

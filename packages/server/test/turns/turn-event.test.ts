@@ -6,7 +6,7 @@ import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
 import { type Agent, type AgentServerOptions, completed, inputRequired, working } from '../../src/index.ts';
-import type { TurnEvent } from '../../src/turns/turn-event.ts';
+import type { TurnEvent } from '../../src/turns/turn-dependencies.ts';
 
 /** Short enough that a dead process is missed soon, long enough for a busy machine. */
 const leaseMs = 900;

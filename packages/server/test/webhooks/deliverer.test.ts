@@ -5,7 +5,7 @@ import { eventually } from '../../../../test/kit/until.ts';
 import { Peers } from '../../src/base/store/peers.ts';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
 import type { PushConfigName } from '../../src/webhooks/hosts/failing-webhooks.ts';
-import type { PushOptions } from '../../src/webhooks/push-options.ts';
+import type { PushOptions } from '../../src/webhooks/webhooks.ts';
 import { push } from './kit/push-config.ts';
 import { begin, delivering, keep, received, status } from './kit/stored-task.ts';
 import { type Reaction, webhook } from './kit/webhook.ts';

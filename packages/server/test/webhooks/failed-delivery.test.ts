@@ -2,7 +2,7 @@ import type { PushConfig } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import { deliver } from '../../src/webhooks/deliver.ts';
 import { hostOf } from '../../src/webhooks/hosts/failing-webhooks.ts';
-import type { PushOptions } from '../../src/webhooks/push-options.ts';
+import type { PushOptions } from '../../src/webhooks/webhooks.ts';
 import { push } from './kit/push-config.ts';
 import { begin, claimed, delivering, keep, received, status } from './kit/stored-task.ts';
 import { type Reaction, webhook } from './kit/webhook.ts';

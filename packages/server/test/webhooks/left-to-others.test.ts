@@ -11,7 +11,7 @@ import { eventually } from '../../../../test/kit/until.ts';
 import { builtProgram } from '../../../../test/support/built-program.ts';
 import { heardWithinMs, type Peer } from '../../src/base/store/peers.ts';
 import { allRecords } from '../../src/base/store/records.ts';
-import type { PushOptions } from '../../src/webhooks/push-options.ts';
+import type { PushOptions } from '../../src/webhooks/webhooks.ts';
 import { registered } from './kit/push-config.ts';
 import { begin, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';
 import { heard } from './kit/settings.ts';

@@ -4,7 +4,7 @@ import { frequentPolls } from '../../../../test/kit/frequent-polls.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { completed, taskAgent, working } from '../../src/index.ts';
-import { outcomeOf } from '../../src/webhooks/attempt-outcome.ts';
+import { outcomeOf } from '../../src/webhooks/attempt.ts';
 import { HostShares } from '../../src/webhooks/hosts/host-shares.ts';
 import { registered } from './kit/push-config.ts';
 import { begin, create, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';

@@ -1,3 +1,6 @@
+import { guardHook } from '@batonjs/protocol/hooks';
+import type { Telemetry } from './telemetry.ts';
+
 /**
  * Receives everything that clients do not see: errors of agents, stores and webhooks, refused updates. A thrown error
  * is `details.err`, the name under which pino and bunyan write the message and stack of an error. Lines about a request
@@ -40,3 +43,17 @@ export const consoleLogger: Logger = (level, message, details) => {
   if (level === 'error') console.error(`[baton] ${message}`, details);
   if (level === 'warn') console.warn(`[baton] ${message}`, details);
 };
+
+/** The logger, guarded: it never throws, whatever the given one does. Lines in a span of telemetry name it. */
+export const guardLogger = (logger: Logger, telemetry?: Pick<Telemetry, 'active'>): Logger =>
+  guardHook('The logger', (level, message, details) => {
+    const span = telemetry?.active?.();
+    return logger(level, message, span ? { ...withErr(details), ...span } : withErr(details));
+  });
+
+/** The server names errors `error`. Under that name, pino and bunyan would write an `Error` as `{}`. */
+function withErr(details: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!('error' in details)) return details;
+  const { error: err, ...rest } = details;
+  return { ...rest, err };
+}

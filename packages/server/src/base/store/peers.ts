@@ -1,8 +1,7 @@
 import type { RecordStore } from '@batonjs/store';
 import { sha256 } from '#bytes';
 import { newId } from '../system/new-id.ts';
-import { allRecords, changeRecord, recordName } from './records.ts';
-import type { StoreSource } from './store-source.ts';
+import { allRecords, changeRecord, recordName, type StoreSource } from './records.ts';
 
 /** The kind of the records by which the processes of a queue know each other. */
 const kind = 'processes';

@@ -1,5 +1,18 @@
-import type { RecordStore } from '@batonjs/store';
+import { isLoopback } from '@batonjs/protocol/headers';
+import type { PushConfigStore, RecordStore, TaskStore } from '@batonjs/store';
 import { sha256 } from '#bytes';
+import type { Logger, ReportFailure } from '../hooks/logger.ts';
+import type { Clock } from '../timing/clock.ts';
+
+/** The parts of a process that its work on the store depends on. */
+export interface StoreSource {
+  /** Answers each call within `timeouts.storeMs`. */
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Logs the errors of background work. */
+  readonly report: ReportFailure;
+}
 
 /** The name of a record: its kind, then what it is about. */
 export const recordName = (kind: string, ...ids: readonly string[]): string =>
@@ -42,4 +55,133 @@ export async function allRecords(
     all.push(...page);
     if (page.length < pageSize) return all;
   }
+}
+
+/** The kind of the records in which a store remembers the agents of its queues. */
+export const ownersKind = 'queue-owners';
+
+/** How many agents of a queue are remembered. */
+const mostOwners = 100;
+
+/** The most characters of a name and of an address that are remembered. */
+const longestText = 300;
+
+/** A refusal is compared with the store again after this many milliseconds. */
+const refusedForMs = 1_000;
+
+/** An agent that uses a queue. */
+export interface QueueUser {
+  readonly queue: string;
+  /** The name in its card; undefined for a worker that was not given the card: it takes any queue. */
+  readonly card: string | undefined;
+  readonly url: string | undefined;
+}
+
+/** What a store remembers of a queue. */
+export interface Owned {
+  readonly queue: string;
+  readonly owners: readonly Owner[];
+}
+
+/** An agent that a store remembers. */
+interface Owner {
+  readonly card: string;
+  readonly url?: string;
+}
+
+/**
+ * Compares an agent with those that the store remembers for its queue: a program that took the queue of another one by
+ * mistake would run its tasks. An agent is known by the name in its card, or by its public URL.
+ */
+export class QueueOwners {
+  readonly #user: QueueUser;
+  readonly #source: Omit<StoreSource, 'report'>;
+  /** Whether the queue may be used; false also before the store said so. */
+  isOurs: boolean;
+  #refusal: string | undefined;
+  #refusedUntil = Number.NEGATIVE_INFINITY;
+  #checking: Promise<string | undefined> | undefined;
+
+  constructor(user: QueueUser, source: { store: TaskStore; clock: Clock; logger: Logger }) {
+    this.#user = user;
+    this.#source = source;
+    this.isOurs = user.card === undefined;
+  }
+
+  /** Why the queue may not be used; undefined if it may. Rejects if the store fails. */
+  async refusal(): Promise<string | undefined> {
+    if (this.isOurs) return undefined;
+    if (!this.#checking && this.#source.clock.monotonic() < this.#refusedUntil) return this.#refusal;
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
+  }
+
+  /** The store, of which no task and no delivery of a queue is claimed that may not be used. */
+  guard<Store extends TaskStore | (TaskStore & PushConfigStore)>(store: Store): Store {
+    const claiming = async <T>(claim: () => Promise<readonly T[]>): Promise<readonly T[]> =>
+      (await this.refusal()) === undefined ? claim() : [];
+    const claim: TaskStore['claim'] = (request) =>
+      this.isOurs ? store.claim(request) : claiming(() => store.claim(request));
+    if (!('claimDeliveries' in store)) return { ...store, claim };
+    const claimDeliveries: PushConfigStore['claimDeliveries'] = (request) =>
+      this.isOurs ? store.claimDeliveries(request) : claiming(() => store.claimDeliveries(request));
+    return { ...store, claim, claimDeliveries };
+  }
+
+  async #check(): Promise<string | undefined> {
+    const { store, clock, logger } = this.#source;
+    const { queue, card, url } = this.#user;
+    const own = ownerOf(card!, url);
+    let refusal: string | undefined;
+    await changeRecord<Owned>(store, recordName(ownersKind, queue), ({ owners } = { queue, owners: [] }) => {
+      const last = owners.at(-1);
+      const isKnown = owners.some(
+        ({ card, url }) => card === own.card || (url !== undefined && url === own.url),
+      );
+      refusal = last && !isKnown ? refusalOf(queue, own, last) : undefined;
+      const isFull = owners.length >= mostOwners;
+      return refusal !== undefined || isFull ? undefined : withOwner(queue, owners, own);
+    });
+    if (refusal !== undefined) {
+      if (refusal !== this.#refusal) logger('error', refusal, { queue });
+      this.#refusedUntil = clock.monotonic() + refusedForMs;
+    }
+    this.#refusal = refusal;
+    this.isOurs = refusal === undefined;
+    return refusal;
+  }
+}
+
+const refusalOf = (queue: string, own: Owner, { card, url }: Owner): string =>
+  `In this store the tasks named "${queue}" are those of the agent "${card}"${url ? ` at ${url}` : ''}: give "${own.card}" ` +
+  'a `name` of its own. If the same agent has a new card, or both agents should share their tasks, run once: ' +
+  `baton tasks --store … --agent ${JSON.stringify(queue)} share --card ${JSON.stringify(own.card)}`;
+
+const ownerOf = (card: string, url?: string): Owner => ({
+  card: card.slice(0, longestText),
+  ...publicUrl(url),
+});
+
+/** Undefined if the agent is remembered already. */
+const withOwner = (queue: string, owners: readonly Owner[], own: Owner): Owned | undefined =>
+  owners.some(({ card, url }) => card === own.card && (own.url === undefined || url === own.url))
+    ? undefined
+    : { queue, owners: [...owners, own].slice(-mostOwners) };
+
+/**
+ * Lets an agent use the tasks of a name beside those that use it: one with a new card, for example. `card` is the name in
+ * its card. Once is enough.
+ */
+export const shareQueue = (store: RecordStore, queue: string, card: string): Promise<void> =>
+  changeRecord<Owned>(store, recordName(ownersKind, queue), ({ owners } = { queue, owners: [] }) =>
+    withOwner(queue, owners, ownerOf(card)),
+  );
+
+/** A URL by which an agent is known elsewhere than on this machine, where programs take each other's ports. */
+function publicUrl(url: string | undefined): { readonly url?: string } {
+  if (url === undefined) return {};
+  const { hostname } = new URL(url);
+  return isLoopback(hostname) ? {} : { url: url.replace(/(?<!\/)\/+$/, '').slice(0, longestText) };
 }

@@ -1,4 +1,4 @@
-import type { StoreSource } from './store-source.ts';
+import type { StoreSource } from './records.ts';
 
 interface RoundsOptions {
   /** Of the record of the right to a round. */

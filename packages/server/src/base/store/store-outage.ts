@@ -1,7 +1,14 @@
-import { StoreError } from '@batonjs/store';
-import type { Logger } from '../hooks/logger.ts';
+import {
+  type Answer,
+  isPending,
+  type PushConfigStore,
+  StoreError,
+  type TaskStore,
+  type Unsubscribe,
+} from '@batonjs/store';
+import type { Logger, ReportFailure } from '../hooks/logger.ts';
 import type { Clock } from '../timing/clock.ts';
-import { causeOf } from './cause-of.ts';
+import { bounded, boundedUntil, type CallWatch } from '../timing/within-deadline.ts';
 
 /** The parts of a process that the record of an outage depends on. */
 export interface OutageSource {
@@ -108,3 +115,114 @@ export const detailsOf = (error: unknown, details: Readonly<Record<string, unkno
 
 const isOutage = (error: unknown): error is StoreError =>
   StoreError.is(error, 'UNAVAILABLE') || StoreError.is(error, 'UNUSABLE');
+
+/** How many errors deep the causes are read: they may form a circle. */
+const depth = 5;
+/** The most characters of the text. */
+const longest = 500;
+
+/** An error and its causes as one line without stacks. Leaves out credentials of URLs and connection strings. */
+export function causeOf(error: unknown): string {
+  const texts: string[] = [];
+  for (let each = error, n = 0; each !== undefined && n < depth; n++) {
+    const text = each instanceof Error ? withoutStatus(each.message) || codeOf(each) : String(each);
+    // Many messages end in that of their cause.
+    if (text !== '' && !texts.some((known) => known.includes(text))) texts.push(text);
+    each = each instanceof Error ? each.cause : undefined;
+  }
+  const line = texts.join(': ').replaceAll(/\s+/g, ' ');
+  return withoutCredentials(line).slice(0, longest);
+}
+
+/** Those of gRPC begin with the status, which a message that quotes one leaves out. */
+const withoutStatus = (message: string): string => message.replace(/^\d+ [A-Z_]+: /, '');
+
+/** The errors of `net` for a host with several addresses have a code and no message. */
+const codeOf = (error: Error): string => ('code' in error ? String(error.code) : error.name);
+
+const withoutCredentials = (text: string): string =>
+  text
+    .replaceAll(/\/\/\S*@/g, '//')
+    .replaceAll(/\b(password|passwd|pwd|secret|token|apikey|api_key)(["']?\s*[=:]\s*)\S+/gi, '$1$2…');
+
+type Store = TaskStore | (TaskStore & PushConfigStore);
+
+/** Methods that may take as long as they need. */
+const unlimited: ReadonlySet<string> = new Set(['prune', 'close']);
+
+/**
+ * The store with a time limit of `ms` milliseconds for each call; a call that takes longer rejects with `UNAVAILABLE`,
+ * and may still be done. `prune` and `close` have no limit. The result has the members that the store has. `watch` hears
+ * how each call ends.
+ */
+export function boundedStore(store: Store, ms: number, clock: Clock, watch?: CallWatch): Store {
+  const inTime = (call: () => Answer<unknown>, late?: (value: unknown) => void): Answer<unknown> => {
+    try {
+      const answer = call();
+      if (isPending(answer)) return bounded(answer, ms, clock, late, watch);
+      watch?.answered();
+      return answer;
+    } catch (error) {
+      watch?.failed(error);
+      return Promise.reject(error);
+    }
+  };
+  const members = namesOf(store).map((name) => {
+    const member: unknown = Reflect.get(store, name);
+    if (typeof member !== 'function') return [name, member];
+    const late = name === 'subscribe' ? end : undefined;
+    // As it is by then: a program may wrap a method of its store later.
+    return unlimited.has(name)
+      ? [name, (...args: unknown[]) => Reflect.apply(Reflect.get(store, name), store, args)]
+      : [
+          name,
+          (...args: unknown[]) => inTime(() => Reflect.apply(Reflect.get(store, name), store, args), late),
+        ];
+  });
+  return Object.fromEntries(members) as Store;
+}
+
+/** The names of all members, also of those that a class has. */
+function namesOf(store: object): string[] {
+  const names = new Set<string>();
+  for (let each: object | null = store; each && each !== Object.prototype; each = Object.getPrototypeOf(each))
+    for (const name of Object.getOwnPropertyNames(each)) names.add(name);
+  return [...names].filter((name) => name !== 'constructor');
+}
+
+/** Ends a subscription that was made too late: its caller has given up. */
+async function end(unsubscribe: unknown): Promise<void> {
+  try {
+    await (unsubscribe as Unsubscribe)();
+  } catch {
+    // The store cannot be reached now, and drops the subscription with the connection.
+  }
+}
+
+interface Dependencies {
+  readonly store: Pick<TaskStore, 'subscribe'>;
+  readonly clock: Clock;
+  readonly report: ReportFailure;
+  readonly options: { readonly queue: string; readonly timeouts: { readonly storeMs: number } };
+}
+
+/**
+ * Calls `notify` when something waits in the queue. Returns the end of that, for a server that closes: it waits for no
+ * longer than for any call, and never rejects.
+ */
+export function subscribeToQueue(
+  { store, clock, report, options: { queue, timeouts } }: Dependencies,
+  notify: () => void,
+): () => Promise<void> {
+  const subscribed = Promise.resolve(store.subscribe({ queue }, notify));
+  subscribed.catch((error: unknown) => report('Could not subscribe to the queue', { queue, error }));
+  return async () => {
+    const unsubscribe = await subscribed.catch(() => undefined);
+    if (!unsubscribe) return;
+    try {
+      await boundedUntil(async () => unsubscribe(), clock.monotonic() + timeouts.storeMs, clock);
+    } catch (error) {
+      report('Could not unsubscribe from the queue', { queue, error });
+    }
+  };
+}

@@ -1,4 +1,4 @@
-import { fillRandom, writableText } from '#bytes';
+import { fillRandom, toBase64, writableText } from '#bytes';
 import type { Clock } from '../timing/clock.ts';
 
 /** The positions of the digits of each of the 16 bytes. */
@@ -48,4 +48,18 @@ function fillFrom(random: () => number): void {
     const bits = Math.floor(random() * 0x1_0000_0000);
     for (let byte = 0; byte < 4; byte++) bytes[index + byte] = (bits >>> (8 * byte)) & 0xff;
   }
+}
+
+/** This process, as an operator finds it: `4711 on host-a`. Without the host where a runtime does not tell it. */
+export function processName(): string {
+  const { process } = globalThis as { process?: Partial<NodeJS.Process> };
+  const host = process?.getBuiltinModule?.('node:os').hostname();
+  return [process?.pid, host && `on ${host}`].filter(Boolean).join(' ');
+}
+
+/** So many random bytes that cannot be guessed, as base64. */
+export function randomText(bytes: number): string {
+  const random = new Uint8Array(bytes);
+  fillRandom(random);
+  return toBase64(random);
 }

@@ -1,4 +1,5 @@
 import { sleep } from '@batonjs/protocol/timing';
+
 /** The source of time and randomness; a test may replace both. */
 export interface Clock {
   /** The wall clock, in milliseconds since 1970: people's and agents' times and deadlines are compared with it. */
@@ -35,4 +36,17 @@ let latest = { ms: 0, text: new Date(0).toISOString() };
 export function isoTime(ms: number): string {
   if (latest.ms !== ms) latest = { ms, text: new Date(ms).toISOString() };
   return latest.text;
+}
+
+/** The last moment that is written with a year of four digits. */
+const last = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/**
+ * A time as ISO 8601, UTC, milliseconds. Throws `RangeError` unless it is from 1970 to 9999: other years are written in
+ * more digits, and would not be in order as texts.
+ */
+export function momentOf(time: Date | number): string {
+  const ms = Math.ceil(Number(time));
+  if (!(ms >= 0 && ms <= last)) throw new RangeError(`A time is from 1970 to 9999, not ${String(time)}`);
+  return new Date(ms).toISOString();
 }

@@ -69,3 +69,59 @@ function begin(ms: number, clock: Clock): Deadlines {
   known.set(clock, (known.get(clock) ?? new Map<number, Deadlines>()).set(ms, deadlines));
   return deadlines;
 }
+
+/** A smaller difference between two clocks is one of their rates, or a wait between two readings. In milliseconds. */
+const smallestStepMs = 1_000;
+
+/** Notices that the wall clock was set, by a clock that is never set. */
+export class ClockSteps {
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  #difference: number;
+
+  constructor(clock: Pick<Clock, 'now' | 'monotonic'>) {
+    this.#clock = clock;
+    this.#difference = this.#read();
+  }
+
+  /** By how many milliseconds the wall clock was set since the last call; 0 if it was not. Negative: back. */
+  next(): number {
+    const difference = this.#read();
+    const byMs = difference - this.#difference;
+    this.#difference = difference;
+    return Math.abs(byMs) < smallestStepMs ? 0 : Math.round(byMs);
+  }
+
+  #read(): number {
+    const { now, monotonic } = this.#clock;
+    return now() - monotonic();
+  }
+}
+
+/** An `AbortController` that is made when its signal is first read: most turns need none. */
+export class LazyAbort {
+  #controller: AbortController | undefined;
+  #reason: unknown;
+
+  get aborted(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.aborted) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Throws the reason if it was aborted. */
+  throwIfAborted(): void {
+    if (this.aborted) throw this.#reason;
+  }
+
+  /** Only the first reason counts. */
+  abort(reason: unknown): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(this.#reason);
+  }
+}

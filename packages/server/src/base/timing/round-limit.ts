@@ -1,5 +1,3 @@
-import { nextRound } from './next-round.ts';
-
 /** Lets at most `most` callers continue in each round of the event loop. The others wait for later rounds, in order. */
 export class RoundLimit {
   readonly #most: number;
@@ -34,3 +32,11 @@ export class RoundLimit {
     this.#isRefilling = false;
   }
 }
+
+/** Resolves once the event loop has handled the timers and connections that are due. */
+export const nextRound = (): Promise<void> =>
+  new Promise((resolve) => {
+    // Workers have only timers, which take longer.
+    if (typeof setImmediate === 'function') setImmediate(resolve);
+    else setTimeout(resolve);
+  });

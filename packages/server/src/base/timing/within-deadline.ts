@@ -97,3 +97,26 @@ export function answerInTime<Args extends readonly unknown[], T>(
     return answer instanceof Promise ? bounded(answer, ms, clock, undefined, undefined, expired) : answer;
   };
 }
+
+/** A cheap reason: without one, every abort makes an error with a stack. */
+const over = Symbol('over');
+
+/** Waits for at most `ms` milliseconds, and no longer than until `interest` is aborted. `wait` ends with its signal. */
+export async function atMost(
+  ms: number,
+  interest: AbortSignal,
+  { sleep }: Clock,
+  wait: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const end = new AbortController();
+  const stop = () => end.abort(over);
+  interest.addEventListener('abort', stop);
+  if (interest.aborted) stop();
+  void sleep(ms, end.signal).then(stop);
+  try {
+    await wait(end.signal);
+  } finally {
+    interest.removeEventListener('abort', stop);
+    stop();
+  }
+}

@@ -14,13 +14,12 @@ import type { Scope } from '@batonjs/store';
 import type { Caller } from '../../agent/caller.ts';
 import type { Events, RequestSpan } from '../../base/hooks/telemetry.ts';
 import { type EventBatch, EventStream } from '../../log/event-stream.ts';
-import { type CallContext, scopeOf } from '../../operations/call/call-context.ts';
-import type { Dependencies } from '../../operations/call/dependencies.ts';
+import { type CallContext, type Dependencies, scopeOf } from '../../operations/call/call-context.ts';
 import { toWireError } from '../../operations/call/wire-error.ts';
 import { type AnyOperation, service } from '../../operations/operations.ts';
 import type { ServerFiles } from '../../turns/files/server-files.ts';
-import type { Admission } from './admission.ts';
 import type { RequestHead } from './authenticate.ts';
+import type { Admission } from './caller-limits.ts';
 import { checkTenant, type Tenants } from './tenants.ts';
 
 /** The part of a call that is read before its caller is known, the same over every binding. */

@@ -3,16 +3,21 @@ import type { A2AError } from '@batonjs/protocol/errors';
 import { A2A_VERSION, IMPLIED_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import type { Caller } from '../../agent/caller.ts';
 import { type RequestWatch, shownCaller } from '../../base/hooks/request-watch.ts';
-import { type Events as EventSource, runIn } from '../../base/hooks/telemetry.ts';
+import {
+  type Events as EventSource,
+  type RequestSpan,
+  runIn,
+  TracedEvents,
+} from '../../base/hooks/telemetry.ts';
+import { newId } from '../../base/system/new-id.ts';
+import type { Clock } from '../../base/timing/clock.ts';
 import type { EventBatch } from '../../log/event-stream.ts';
 import type { FrontCalls } from '../../operations/call/inside-of.ts';
 import { toWireError } from '../../operations/call/wire-error.ts';
 import { withChallenge } from '../../operations/card/security.ts';
-import { admittedCaller } from './admission.ts';
-import { type AnsweringParts, answerCall, type DecodedCall } from './answer-call.ts';
+import { type Answer, type AnsweringParts, answerCall, type DecodedCall } from './answer-call.ts';
 import { callerOf, type RequestHead } from './authenticate.ts';
-import { requestIdOf } from './request-id.ts';
-import { inSpan } from './traced-answer.ts';
+import { admittedCaller } from './caller-limits.ts';
 import { withCallWatch } from './watched-call.ts';
 
 const noQuery = new URLSearchParams();
@@ -127,3 +132,44 @@ class Events implements CallEvents {
     this.#stream.close();
   }
 }
+
+/** The header that names a request, in requests and in answers. */
+export const REQUEST_ID = 'x-request-id';
+
+/**
+ * The id of a request, for lines of the log: the one that the client or a proxy gave it, or a new one. One that is longer
+ * than 128 characters, or has others than letters, digits and `-._~:+/=@`, is replaced: it is written into logs.
+ */
+export function requestIdOf(headers: Readonly<Record<string, string | undefined>>, clock: Clock): string {
+  const given = headers[REQUEST_ID];
+  return given !== undefined && /^[\w.~:+/=@-]{1,128}$/.test(given) ? given : newId(clock);
+}
+
+/** Answers a call in the span of its request, which ends with the answer. A refusal ends it, too. */
+export async function inSpan(
+  span: RequestSpan,
+  decoded: DecodedCall,
+  parts: AnsweringParts,
+): Promise<Answer> {
+  const given = await answerIn(span, decoded, parts);
+  if ('result' in given) {
+    span.saw(given.result);
+    span.end();
+    return given;
+  }
+  const { extensions, stream, first, onError } = given;
+  return {
+    extensions,
+    stream: new TracedEvents(stream, span, first),
+    first,
+    onError(error) {
+      const wire = span.run(() => onError(error));
+      span.end(wire);
+      return wire;
+    },
+  };
+}
+
+/** Not a part of `inSpan`: a function of it lives as long as a stream, and must not keep the message that opened it. */
+const answerIn = (span: RequestSpan, decoded: DecodedCall, parts: AnsweringParts): Promise<Answer> =>
+  span.run(() => answerCall(decoded, parts));

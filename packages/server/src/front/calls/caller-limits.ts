@@ -3,7 +3,7 @@ import type { OperationName } from '@batonjs/protocol/operations';
 import type { Rate, TaskStore } from '@batonjs/store';
 import type { Caller } from '../../agent/caller.ts';
 import { bucketOf, type CallerRate, toRate } from '../../base/caller-rate.ts';
-import type { RequestHead } from './authenticate.ts';
+import { type Authenticate, callerOf, type RequestHead } from './authenticate.ts';
 
 /** What one caller may use of a server. All servers on the store count together: give them the same. */
 export interface CallerLimits {
@@ -26,7 +26,7 @@ export interface CallerLimits {
 }
 
 /** Counts what callers do. The methods throw `RESOURCE_EXHAUSTED`, with the time after which to try again. */
-export interface CallerLimiter {
+interface CallerLimiter {
   request(head: RequestHead, caller: Caller | undefined): Promise<void>;
   /** Does nothing for an operation that sends no message. */
   call(operation: OperationName, head: RequestHead, caller: Caller | undefined): Promise<void>;
@@ -93,4 +93,25 @@ export function createCallerLimiter({
         await count('messages', messages, head, caller);
     },
   };
+}
+
+/** Who may call, and how much. */
+export interface Admission {
+  readonly authenticate: Authenticate | undefined;
+  readonly limiter: CallerLimiter | undefined;
+}
+
+/** The caller of a request, which is counted. Rejects as `callerOf` does, and with `RESOURCE_EXHAUSTED`. */
+export const admittedCaller = (request: RequestHead, admission: Admission): Promise<Caller | undefined> =>
+  admission.authenticate || admission.limiter ? admit(request, admission) : anyone;
+
+const anyone = Promise.resolve(undefined);
+
+async function admit(
+  request: RequestHead,
+  { authenticate, limiter }: Admission,
+): Promise<Caller | undefined> {
+  const caller = await callerOf(request, authenticate);
+  if (limiter) await limiter.request(request, caller);
+  return caller;
 }

@@ -1,8 +1,8 @@
 import type { HttpReply } from '@batonjs/bindings';
 import type { FileRange } from '@batonjs/store';
 import type { ServerFiles } from '../../turns/files/server-files.ts';
-import type { HttpExchange } from '../http/http-exchange.ts';
 import { refusal } from '../http/refusal.ts';
+import type { HttpExchange } from '../http/request-body.ts';
 
 /** Kinds that a browser shows without running anything. */
 const shownKinds =

@@ -3,9 +3,9 @@ import { errorTable } from '@batonjs/protocol/errors';
 import { toWireError } from '../../operations/call/wire-error.ts';
 import type { ServerFiles } from '../../turns/files/server-files.ts';
 import type { AnsweringParts } from '../calls/answer-call.ts';
-import { REQUEST_ID, requestIdOf } from '../calls/request-id.ts';
-import type { Handle, HttpExchange } from '../http/http-exchange.ts';
+import { REQUEST_ID, requestIdOf } from '../calls/call-target.ts';
 import { refusal } from '../http/refusal.ts';
+import type { Handle, HttpExchange } from '../http/request-body.ts';
 import { download } from './download.ts';
 import { upload } from './upload.ts';
 

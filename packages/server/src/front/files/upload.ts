@@ -5,11 +5,10 @@ import { scopeOf } from '../../operations/call/call-context.ts';
 import { checkInputModes } from '../../operations/card/media-modes.ts';
 import { UPLOADS } from '../../turns/files/file-key.ts';
 import { type ServerFiles, tooLarge } from '../../turns/files/server-files.ts';
-import { admittedCaller } from '../calls/admission.ts';
 import type { AnsweringParts } from '../calls/answer-call.ts';
+import { admittedCaller } from '../calls/caller-limits.ts';
 import { checkTenant } from '../calls/tenants.ts';
-import type { HttpExchange } from '../http/http-exchange.ts';
-import { lost } from '../http/request-body.ts';
+import { type HttpExchange, lost } from '../http/request-body.ts';
 
 /**
  * Stores the body as a file of the caller, and answers with the part that names it in a message: `url` is a link. The query

@@ -1,7 +1,7 @@
 import type { HttpReply } from '@batonjs/bindings';
 import { A2A_EXTENSIONS, A2A_VERSION, JSON_TYPE } from '@batonjs/protocol/headers';
 import { sha256 } from '#bytes';
-import type { HttpExchange } from './http-exchange.ts';
+import type { HttpExchange } from './request-body.ts';
 
 /** The reply to a GET of the public card; 304 if the client has it already. Spec: §8.6. */
 export const cardReply = (card: object, exchange: HttpExchange): HttpReply =>

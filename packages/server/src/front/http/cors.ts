@@ -1,6 +1,6 @@
 import type { HttpReply } from '@batonjs/bindings';
 import { AGENT_CARD_PATH } from '@batonjs/protocol/headers';
-import type { Handle, HttpExchange } from './http-exchange.ts';
+import type { Handle, HttpExchange } from './request-body.ts';
 
 /** Which web pages may call the agent. */
 export interface CorsOptions {

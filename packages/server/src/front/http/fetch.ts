@@ -1,7 +1,6 @@
 import { type HttpReply, namesThisMachine } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Handle, HttpExchange } from './http-exchange.ts';
-import { chunksOf, readStream } from './request-body.ts';
+import { chunksOf, type Handle, type HttpExchange, readStream } from './request-body.ts';
 
 /** The members of a request that an adapter adds. Without `readBody`, the body of the request is read. */
 export type Asked = Pick<

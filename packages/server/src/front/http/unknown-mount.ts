@@ -1,7 +1,7 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { AGENT_CARD_PATH } from '@batonjs/protocol/headers';
 import type { Logger } from '../../base/hooks/logger.ts';
-import type { HttpExchange } from './http-exchange.ts';
+import type { HttpExchange } from './request-body.ts';
 
 /** Whether nothing is at a path: a person, a monitor or an old client asks, perhaps for the card. */
 export const isOfNoClient = ({ path }: HttpExchange, error: unknown): boolean =>

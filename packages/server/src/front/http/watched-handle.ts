@@ -1,6 +1,6 @@
 import type { HttpReply } from '@batonjs/bindings';
 import type { RequestWatch, WatchedRequest } from '../../base/hooks/request-watch.ts';
-import type { Handle, HttpExchange } from './http-exchange.ts';
+import type { Handle, HttpExchange } from './request-body.ts';
 
 type Answer = (exchange: HttpExchange, seen?: WatchedRequest) => Promise<HttpReply>;
 

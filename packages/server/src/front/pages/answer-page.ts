@@ -2,7 +2,7 @@ import type { HttpReply } from '@batonjs/bindings';
 import { errorsById, type FormField, fieldsOf } from '@batonjs/protocol/form-fields';
 import { textOf } from '@batonjs/protocol/parts';
 import type { LinkStatus, WaitingQuestion } from '../../operations/callbacks/answer-question.ts';
-import { escaped, layout, pageReply } from './page.ts';
+import { escaped, layout, pageReply } from './browser-page.ts';
 
 /** What the person wrote, and the faults of it by path; the empty path stands for the whole. */
 export interface Refused {

@@ -1,7 +1,7 @@
 import type { TaskState } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Scope } from '@batonjs/store';
-import type { Dependencies } from '../call/dependencies.ts';
+import type { Dependencies } from '../call/call-context.ts';
 
 /** The states of tasks that have not ended. */
 const unfinished: readonly TaskState[] = [

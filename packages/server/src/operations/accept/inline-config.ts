@@ -1,13 +1,14 @@
 import type { Message, SendMessageConfiguration, SendMessageRequest } from '@batonjs/protocol';
 import { isSameJson } from '@batonjs/protocol/json';
 import { sha256 } from '#bytes';
-import { checkConfigLimit, tooMany } from '../../webhooks/configs/check-config-limit.ts';
-import { checkPushConfig } from '../../webhooks/configs/check-push-config.ts';
-import { pushVersion } from '../../webhooks/configs/push-version.ts';
-import type { CallContext } from '../call/call-context.ts';
-import type { Dependencies } from '../call/dependencies.ts';
-import { webhooksOf } from '../call/task-webhooks.ts';
-import type { Accepted } from './accepted.ts';
+import {
+  checkConfigLimit,
+  checkPushConfig,
+  pushVersion,
+  tooMany,
+} from '../../webhooks/configs/check-push-config.ts';
+import { type CallContext, type Dependencies, webhooksOf } from '../call/call-context.ts';
+import type { Accepted } from './record-message.ts';
 
 type InlineConfig = NonNullable<SendMessageConfiguration['taskPushNotificationConfig']>;
 

@@ -3,10 +3,10 @@ import type { Scope, TaskStore } from '@batonjs/store';
 import type { Caller } from '../../agent/caller.ts';
 import type { Logger } from '../../base/hooks/logger.ts';
 import type { RequestWatch, WatchedStart } from '../../base/hooks/request-watch.ts';
-import { streamOptions } from '../../base/streams.ts';
+import { streamOptions } from '../../base/timeouts.ts';
 import { systemClock } from '../../base/timing/clock.ts';
 import { deadlinesOf } from '../../base/timing/deadline-timers.ts';
-import type { Dependencies } from './dependencies.ts';
+import type { Dependencies } from './call-context.ts';
 
 /** The calls that one request of a front end makes. */
 export interface FrontCalls {

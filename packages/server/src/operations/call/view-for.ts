@@ -1,6 +1,6 @@
 import type { Metadata, State, TaskView } from '@batonjs/lifecycle';
 import { GENERATION, LABELS, TASK_TREE } from '@batonjs/protocol/headers';
-import type { MessageOptions } from '../../agent/message-options.ts';
+import type { MessageOptions } from '../../agent/caller.ts';
 import { parentIn } from '../../agent/task-tree.ts';
 
 /** How tasks are shown where these extensions are active. */

@@ -6,15 +6,13 @@ import { isSameJson } from '@batonjs/protocol/json';
 import { StoreError } from '@batonjs/store';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
-import { decideAll } from '../../log/write/decision.ts';
-import { reserveSize } from '../../log/write/task-limits.ts';
+import { decideAll, reserveSize } from '../../log/write/decision.ts';
 import { write } from '../../log/write/write.ts';
+import { dueAt } from '../../turns/order/deadline-watch.ts';
 import { orderFor } from '../../turns/order/schedule.ts';
-import { dueAt } from '../../turns/order/task-deadlines.ts';
-import type { CallbackToken } from '../../turns/outside/callback-token.ts';
-import { latestMessageOf } from '../../turns/outside/open-callback.ts';
+import { type CallbackToken, latestMessageOf } from '../../turns/outside/open-callback.ts';
 import { onceOf, type Receive } from '../accept/receive.ts';
-import type { Dependencies } from '../call/dependencies.ts';
+import type { Dependencies } from '../call/call-context.ts';
 import { callbackIn } from './receive-callback.ts';
 
 /** A question as a person is shown it. */

@@ -3,11 +3,9 @@ import type { CallbackRequest, OpenedCallback } from '../../agent/callback.ts';
 import { isoTime } from '../../base/timing/clock.ts';
 import { decideAll } from '../../log/write/decision.ts';
 import { write } from '../../log/write/write.ts';
-import { dueAt } from '../../turns/order/task-deadlines.ts';
+import { dueAt } from '../../turns/order/deadline-watch.ts';
 import { openCallback } from '../../turns/outside/open-callback.ts';
-import { scopeOf } from '../call/call-context.ts';
-import type { Dependencies } from '../call/dependencies.ts';
-import { taskNotFound } from '../call/open-task.ts';
+import { type Dependencies, scopeOf, taskNotFound } from '../call/call-context.ts';
 
 /** Who answers until when, and whose task it is. */
 export interface AnswerLinkOptions extends Required<Pick<CallbackRequest, 'answeredBy' | 'expiresMs'>> {

@@ -5,17 +5,16 @@ import { isSameText } from '@batonjs/protocol/security';
 import { StoreError } from '@batonjs/store';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
-import { appendOpenly } from '../../log/write/append-openly.ts';
-import { decideAll } from '../../log/write/decision.ts';
-import { reserveSize } from '../../log/write/task-limits.ts';
+import { decideAll, reserveSize } from '../../log/write/decision.ts';
+import { appendOpenly } from '../../log/write/write.ts';
 import { orderFor } from '../../turns/order/schedule.ts';
 import {
   type CallbackToken,
   hashOf,
   readCallbackToken,
   signedText,
-} from '../../turns/outside/callback-token.ts';
-import type { Dependencies } from '../call/dependencies.ts';
+} from '../../turns/outside/open-callback.ts';
+import type { Dependencies } from '../call/call-context.ts';
 
 export type { CallbackToken };
 

@@ -1,6 +1,6 @@
 import type { Part } from '@batonjs/protocol';
 import type { Caller } from '../../agent/caller.ts';
-import type { StoreSource } from '../../base/store/store-source.ts';
+import type { StoreSource } from '../../base/store/records.ts';
 
 /** Work that recurs: each due time starts one task, whichever processes are there. */
 export interface RecurringTask {

@@ -1,8 +1,8 @@
 import { unlessAborted } from '@batonjs/protocol/timing';
 import type { TaskName } from '@batonjs/store';
-import { mustBePositive } from '../../base/defaults.ts';
+import { mustBePositive } from '../../base/timeouts.ts';
 import type { RunLimit } from '../../turns/steps/run-limit.ts';
-import type { Dependencies } from '../call/dependencies.ts';
+import type { Dependencies } from '../call/call-context.ts';
 import type { RunningSchedules } from './recurring-task.ts';
 
 /** How long a run lasts. */

@@ -1,13 +1,11 @@
 import { A2AError, isPermanent } from '@batonjs/protocol/errors';
 import { backoffMs } from '@batonjs/protocol/timing';
 import { isoTime } from '../../base/timing/clock.ts';
-import { derivedTaskId } from '../accept/derived-task-id.ts';
-import { labelOfSchedule } from '../accept/receive.ts';
+import { derivedTaskId, labelOfSchedule } from '../accept/receive.ts';
 import { scopeOf } from '../call/call-context.ts';
 import type { DueTimes } from './due-times.ts';
 import type { Missed, RecurringTask, RunningSchedules, ScheduleSource } from './recurring-task.ts';
 import { isSameSchedule, type RecordedSchedule, ScheduleRecord, withForm } from './schedule-record.ts';
-import { throughAt } from './through-at.ts';
 
 /** A due time is missed that was not started for so many milliseconds. */
 export const missedAfterMs = 60_000;
@@ -204,4 +202,16 @@ class ScheduleRun {
   get #logged() {
     return { schedule: this.#own.task.name };
   }
+}
+
+/**
+ * Up to where the due times of a schedule are done with, in milliseconds since 1970. A time beyond now is only true where
+ * tasks were started up to it, one after the other: by a clock that was set back since. What a clock that was ahead passed
+ * over, or began with, has not come yet.
+ */
+export function throughAt({ since, through, passed }: RecordedSchedule, now: number): number {
+  const end = Date.parse(through);
+  if (end <= now) return end;
+  if (Date.parse(since) > now) return now;
+  return passed && Date.parse(passed.to) > now ? Math.min(Date.parse(passed.after), now) : end;
 }

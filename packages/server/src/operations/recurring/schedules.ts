@@ -2,9 +2,8 @@ import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
 import type { RecordStore } from '@batonjs/store';
 import { dueTimes } from './due-times.ts';
 import type { Missed, RecurringTask, Schedules } from './recurring-task.ts';
-import { type CompleteTask, missedAfterMs, runSchedules } from './run-schedules.ts';
+import { type CompleteTask, missedAfterMs, runSchedules, throughAt } from './run-schedules.ts';
 import { forgetRecorded, type RecordedSchedule, recordedSchedules } from './schedule-record.ts';
-import { throughAt } from './through-at.ts';
 
 export type { Missed, RecurringTask, RunningSchedules, ScheduleSource, Schedules } from './recurring-task.ts';
 

@@ -1,5 +1,5 @@
-import { submitMessage } from '../accept/submit-message.ts';
-import type { Dependencies } from '../call/dependencies.ts';
+import { submitMessage } from '../accept/accept-message.ts';
+import type { Dependencies } from '../call/call-context.ts';
 import type { RunningSchedules, Schedules } from './recurring-task.ts';
 
 /** Starts the recurring tasks of a server. Throws `TypeError` for other schedules than those of `recurring`. */

@@ -1,16 +1,13 @@
 import type { Lease, Scope, TaskName } from '@batonjs/store';
-import { subscribeToQueue } from '../../base/store/subscribe-to-queue.ts';
+import { subscribeToQueue } from '../../base/store/store-outage.ts';
 import { newId } from '../../base/system/new-id.ts';
-import { ClockSteps } from '../../base/timing/clock-steps.ts';
-import { deadlinesOf } from '../../base/timing/deadline-timers.ts';
-import { nextRound } from '../../base/timing/next-round.ts';
+import { ClockSteps, deadlinesOf } from '../../base/timing/deadline-timers.ts';
+import { nextRound } from '../../base/timing/round-limit.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
+import { deadlineOf } from '../order/deadline-watch.ts';
 import type { Reserved, Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';
-
-import { OverdueElsewhere } from './overdue-elsewhere.ts';
-import { Recovery } from './recovery.ts';
-import { UnreadableTasks } from './unreadable-tasks.ts';
+import { Recovery, UnreadableTasks } from './recovery.ts';
 
 const batch = 32;
 /** For one task that ends here: it takes the place of no turn. */
@@ -204,5 +201,50 @@ export class Claimer {
     } catch (error) {
       await this.#unreadable.failed(lease, error);
     }
+  }
+}
+
+/** How often they are looked at, in milliseconds. */
+const everyMs = 5_000;
+
+/**
+ * Ends tasks whose whole time is over while their turn waits for a version that no process runs: no code of the agent goes
+ * on, so any version may do it. That time begins once and never moves: one that is over stays over.
+ */
+class OverdueElsewhere {
+  readonly #dependencies: TurnDependencies;
+  readonly #tasks: LiveTasks;
+  readonly #taskMs: number;
+  readonly #end: (task: TaskName) => Promise<void>;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  /** `end`: claims a task and ends it, unless another process has it. */
+  constructor(
+    dependencies: TurnDependencies,
+    tasks: LiveTasks,
+    taskMs: number,
+    end: (task: TaskName) => Promise<void>,
+  ) {
+    this.#dependencies = dependencies;
+    this.#tasks = tasks;
+    this.#taskMs = taskMs;
+    this.#end = end;
+  }
+
+  async look(): Promise<void> {
+    const { versions, clock } = this.#dependencies;
+    const now = clock.monotonic();
+    if (!versions || now - this.#lookedAt < everyMs) return;
+    this.#lookedAt = now;
+    for (const { tasks } of await versions.elsewhere())
+      for (const task of tasks) if (await this.#isOver(task)) await this.#end(task);
+  }
+
+  async #isOver({ scope, taskId }: TaskName): Promise<boolean> {
+    const live = await this.#tasks.open(scope, taskId);
+    if (!live) return false;
+    this.#tasks.release(live);
+    const deadline = deadlineOf(live.state, { taskMs: this.#taskMs });
+    return deadline !== undefined && deadline <= this.#dependencies.clock.now();
   }
 }

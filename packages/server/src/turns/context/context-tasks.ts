@@ -2,7 +2,7 @@ import { historyOf, type State, viewTask } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { loadTask, type Scope, type TaskStore } from '@batonjs/store';
 import type { TurnContext } from '../../agent/agent.ts';
-import { loadEach } from './load-each.ts';
+import { loadEach } from './references.ts';
 
 const most = 100;
 

@@ -1,6 +1,6 @@
 import { withDefaults } from '@batonjs/protocol/options';
 import type { FileStore } from '@batonjs/store';
-import { mustBePositive } from '../../base/defaults.ts';
+import { mustBePositive } from '../../base/timeouts.ts';
 
 /** Where the bytes of files lie, apart from the tasks. */
 export const fileOptions = {

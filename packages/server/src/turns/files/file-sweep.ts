@@ -1,6 +1,5 @@
-import { recordName } from '../../base/store/records.ts';
+import { recordName, type StoreSource } from '../../base/store/records.ts';
 import { Rounds } from '../../base/store/rounds.ts';
-import type { StoreSource } from '../../base/store/store-source.ts';
 import { ownerOf, prefixOfQueue, UPLOADS } from './file-key.ts';
 import type { CompleteFiles } from './file-options.ts';
 

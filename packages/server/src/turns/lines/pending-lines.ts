@@ -1,9 +1,11 @@
 import type { Command, LogLine, State } from '@batonjs/lifecycle';
 import { weigh } from '@batonjs/lifecycle/internals';
+import { isObject } from '@batonjs/protocol/json';
+import type { TurnLog } from '../../agent/agent.ts';
+import type { Logger } from '../../base/hooks/logger.ts';
 import type { Limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/timing/clock.ts';
-import { type Decision, decideAll } from '../../log/write/decision.ts';
-import { checkDecided } from '../../log/write/task-limits.ts';
+import { type Clock, isoTime } from '../../base/timing/clock.ts';
+import { checkDecided, type Decision, decideAll } from '../../log/write/decision.ts';
 
 /** How long a line waits for a commit that carries it, in milliseconds. Then it gets one of its own. */
 const longestWaitMs = 500;
@@ -104,4 +106,61 @@ export function decideWithin(
   const decision = decideAll(state, commands, now);
   checkDecided(decision, limits);
   return decision;
+}
+
+/** How many characters of one line are kept: of its text, and of its fields as JSON. */
+const most = { text: 2_000, fields: 4_000 };
+
+/** A line as it is kept. Never throws: to log must not make an agent fail. */
+function lineOf(level: LogLine['level'], text: string, fields: object | undefined, at: string): LogLine {
+  const kept = fields && jsonOf(fields);
+  const isCut = text.length > most.text || kept === 'left out';
+  return {
+    at,
+    level,
+    text: text.length > most.text ? `${text.slice(0, most.text - 1).toWellFormed()}…` : text.toWellFormed(),
+    ...(kept !== undefined && kept !== 'left out' && { fields: kept }),
+    ...(isCut && { isCut }),
+  };
+}
+
+/** The fields as JSON, errors with their message and stack. */
+function jsonOf(fields: object): Readonly<Record<string, unknown>> | 'left out' {
+  try {
+    const json = JSON.stringify(fields instanceof Error ? { error: fields } : fields, withErrors);
+    if (json.length > most.fields) return 'left out';
+    const value: unknown = JSON.parse(json);
+    return isObject(value) ? { ...value } : { value };
+  } catch {
+    return 'left out';
+  }
+}
+
+function withErrors(_name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (!(value instanceof Error)) return value;
+  const { name, message, stack, cause } = value;
+  return { ...value, name, message, ...(stack !== undefined && { stack: stack.slice(0, 2_000) }), cause };
+}
+
+/** Where lines go. */
+export interface LineTarget {
+  readonly logger: Logger;
+  /** What the logger is told of each line: the task, the turn and the attempt. */
+  readonly about: Readonly<Record<string, unknown>>;
+  readonly now: () => number;
+  /** Keeps a line with the task. */
+  readonly keep: (line: LogLine) => void;
+}
+
+/** The log of a turn: each line goes to the logger and to the task. */
+export function createTurnLog({ logger, about, now, keep }: LineTarget): TurnLog {
+  const write =
+    (level: LogLine['level']) =>
+    (text: string, fields?: object): void => {
+      const line = String(text);
+      logger(level, line, { ...(fields instanceof Error ? { error: fields } : fields), ...about });
+      keep(lineOf(level, line, fields, isoTime(now())));
+    };
+  return { info: write('info'), warn: write('warn'), error: write('error') };
 }

@@ -1,5 +1,8 @@
 import type { Command, State } from '@batonjs/lifecycle';
+import { A2AError } from '@batonjs/protocol/errors';
 import { backoffMs } from '@batonjs/protocol/timing';
+import type { Scope } from '@batonjs/store';
+import { fromBase64Url, toBase64Url } from '#bytes';
 import { isoTime } from '../../base/timing/clock.ts';
 
 /** The pauses before the third, fourth, … of turns in a row that ask for one at once, in milliseconds. */
@@ -25,4 +28,19 @@ export function wakeCommand(
         : immediateWakes.count;
   if (before === 0) return { type: 'set-wake', time, immediateWakes: 1 };
   return { type: 'set-wake', time: isoTime(now + backoffMs(before, backoff)), immediateWakes: before + 1 };
+}
+
+/** Names a task for `server.wake()`. */
+export const wakeKeyOf = (scope: Scope, taskId: string): string =>
+  toBase64Url(JSON.stringify([scope, taskId]));
+
+/** The task a key names. Throws an `A2AError` of reason `INVALID_PARAMS` if it is not a wake key. */
+export function readWakeKey(key: string): { scope: Scope; taskId: string } {
+  try {
+    const [scope, taskId] = JSON.parse(fromBase64Url(key)) as unknown[];
+    if (typeof scope === 'string' && typeof taskId === 'string') return { scope, taskId };
+  } catch {
+    // Said below.
+  }
+  throw new A2AError('INVALID_PARAMS', 'This is not a wake key');
 }

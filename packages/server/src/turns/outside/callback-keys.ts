@@ -1,8 +1,10 @@
+import type { StepResult } from '@batonjs/lifecycle';
 import { isSameText } from '@batonjs/protocol/security';
-import type { RecordStore } from '@batonjs/store';
+import type { Answer, RecordStore } from '@batonjs/store';
 import { sha256 } from '#bytes';
+import type { Turn } from '../../agent/agent.ts';
 import { changeRecord } from '../../base/store/records.ts';
-import { randomText } from '../../base/system/random-text.ts';
+import { randomText } from '../../base/system/new-id.ts';
 import type { Clock } from '../../base/timing/clock.ts';
 
 /** The record of a store with its keys, the latest first. */
@@ -89,3 +91,34 @@ function keysIn(value: unknown): readonly string[] {
 const signatureOf = (key: string, text: string): string => hashed([key, hashed([key, text])]);
 
 const hashed = (texts: readonly string[]): string => sha256(JSON.stringify(texts), 'base64url');
+
+/** The step that keeps the secret. Its record makes the keys the same in every attempt of the turn. */
+export const secretStep = '@batonjs/idempotency-keys';
+
+/** The recorded steps of a turn. */
+interface Steps {
+  /** The result of a step, if it was completed. */
+  done(name: string): StepResult | undefined;
+  /** Stores a result. Rejects if it cannot be stored. */
+  complete(name: string, result: unknown): Answer<unknown>;
+}
+
+/** The keys of one turn: hashes of names with a secret, which is recorded before the first of them is given out. */
+export function createIdempotencyKeys({ done, complete }: Steps): Turn['idempotencyKey'] {
+  let recording: Promise<void> | undefined;
+  const record = async (): Promise<void> => {
+    try {
+      await complete(secretStep, randomText(32));
+    } finally {
+      recording = undefined;
+    }
+  };
+  return async (name) => {
+    if (typeof name !== 'string' || name === '') throw new TypeError('An idempotency key needs a name');
+    if (!done(secretStep)) {
+      recording ??= record();
+      await recording;
+    }
+    return sha256(JSON.stringify([name, done(secretStep)?.result]), 'base64url');
+  };
+}

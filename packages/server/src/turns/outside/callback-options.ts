@@ -1,7 +1,7 @@
 import { withDefaults } from '@batonjs/protocol/options';
 import type { Rate, TaskStore } from '@batonjs/store';
 import { type CallerRate, toRate } from '../../base/caller-rate.ts';
-import { mustBePositive } from '../../base/defaults.ts';
+import { mustBePositive } from '../../base/timeouts.ts';
 import type { Clock } from '../../base/timing/clock.ts';
 import { CallbackKeys } from './callback-keys.ts';
 

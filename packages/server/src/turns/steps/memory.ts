@@ -1,5 +1,5 @@
 import type { Memory } from '../../agent/agent.ts';
-import { asJson } from '../../agent/as-json.ts';
+import { asJson } from '../../agent/message-content.ts';
 
 /** The stored memory of a task. */
 export interface MemoryRecord {

@@ -1,10 +1,8 @@
 import { type OptionsOf, withDefaults } from '@batonjs/protocol/options';
 import { unlessAborted } from '@batonjs/protocol/timing';
+import ipaddr from 'ipaddr.js';
 import { lookUpHost, resolveHost } from '#resolve-host';
-import { AddressRefused, notPublic } from './address-refused.ts';
-import { allowList } from './allow-list.ts';
 import { ipVersion } from './ip-version.ts';
-import { isPublicAddress } from './public-address.ts';
 import type { Resolve } from './resolve-host.ts';
 
 /** The options of a policy, with their defaults. */
@@ -109,3 +107,106 @@ const isUsualPort = (port: number): boolean => port === 80 || port === 443 || po
 
 /** Whether a name always resolves to this machine or its network. Also true for the empty name. */
 const isLocalName = (host: string): boolean => !host.includes('.') || host.endsWith('.localhost');
+
+/** All public IPv6 addresses are in this block; the others are local, translated, or for special purposes. */
+const global = ipaddr.IPv6.parseCIDR('2000::/3');
+/** An IPv4 address seen through a translating network (NAT64): as public as the address inside. */
+const translated = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+/** Addresses of public ranges that are the platform's own service on every machine of one cloud. */
+const platform = new Set(['168.63.129.16']);
+
+/** Whether an address, in its usual text form, can be reached from the Internet. */
+function isPublicAddress(text: string): boolean {
+  if (ipVersion(text) === 0 || text.includes('%')) return false;
+  const address = ipaddr.parse(text);
+  if (address instanceof ipaddr.IPv4) return address.range() === 'unicast' && !platform.has(text);
+  if (address.match(translated))
+    return isPublicAddress(ipaddr.fromByteArray(address.toByteArray().slice(12)).toString());
+  return address.range() === 'unicast' && address.match(global);
+}
+
+/** The one code that an `AddressRefused` has. */
+export type AddressRefusedCode = 'ADDRESS_REFUSED';
+
+/**
+ * An address policy refuses a URL. Its message holds nothing secret of the URL. Recognise it with `AddressRefused.is`.
+ */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+  readonly code: AddressRefusedCode = 'ADDRESS_REFUSED';
+
+  /** Like `instanceof`, but also true across two copies of this package. */
+  static is(value: unknown, code?: AddressRefusedCode): value is AddressRefused {
+    const error = value as AddressRefused | null | undefined;
+    return error?.name === 'AddressRefused' && (code === undefined || error.code === code);
+  }
+}
+
+/** The message for an address of this machine or of a private network. */
+export const notPublic = 'must lead to a public address';
+
+interface Entry {
+  /** Undefined: any. */
+  readonly port: number | undefined;
+  readonly coversName: (name: string) => boolean;
+  readonly coversAddress: (address: string) => boolean;
+}
+
+/** Destinations that may be contacted at any address. */
+export interface AllowList {
+  /** Whether the host is listed by its name. */
+  coversName(name: string, port: number): boolean;
+  /** Whether an address is listed. */
+  coversAddress(address: string, port: number): boolean;
+}
+
+/**
+ * Reads `localhost:*`, `127.0.0.1:8080`, `[::1]:*`, `10.0.0.0/8`, `*.svc.cluster.local:443`, `*`. Without a port, any
+ * port. Throws `TypeError` for other texts.
+ */
+export function allowList(texts: readonly string[]): AllowList {
+  const entries = texts.map(readEntry);
+  return {
+    coversName: (name, port) => entries.some((entry) => onPort(entry, port) && entry.coversName(name)),
+    coversAddress: (address, port) =>
+      entries.some((entry) => onPort(entry, port) && entry.coversAddress(address)),
+  };
+}
+
+const onPort = (entry: Entry, port: number): boolean => entry.port === undefined || entry.port === port;
+
+function readEntry(text: string): Entry {
+  const bare = ipVersion(text) === 6 || isIPv6Block(text);
+  const [, inBrackets, plain, ofPort] = bare
+    ? ['', text]
+    : (/^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\*|\d{1,5}))?$/.exec(text) ?? []);
+  const host = (inBrackets ?? plain)?.toLowerCase();
+  const port = ofPort === undefined || ofPort === '*' ? undefined : Number(ofPort);
+  if (!host || (port !== undefined && (port < 1 || port > 65_535)))
+    throw new TypeError(`\`allow\` cannot have '${text}'; it takes entries such as 'localhost:8080'`);
+  if (ipVersion(host) !== 0 || host.includes('/')) return { port, ...block(host, text) };
+  return { port, coversName: nameMatcher(host), coversAddress: () => false };
+}
+
+const isIPv6Block = (text: string): boolean => /^[^/[\]]*:[^/[\]]*:[^/[\]]*\/\d+$/.test(text);
+
+function block(host: string, text: string): Pick<Entry, 'coversName' | 'coversAddress'> {
+  const [base, length] = host.split('/') as [string, string | undefined];
+  if (ipVersion(base) === 0 || (length !== undefined && !ipaddr.isValidCIDR(host)))
+    throw new TypeError(`\`allow\` cannot have '${text}'; it takes addresses such as '10.0.0.0/8'`);
+  const network = ipaddr.parseCIDR(
+    length === undefined ? `${base}/${ipVersion(base) === 4 ? 32 : 128}` : host,
+  );
+  const coversAddress = (address: string): boolean => {
+    if (ipVersion(address) === 0 || address.includes('%')) return false;
+    const parsed = ipaddr.parse(address);
+    return parsed.kind() === network[0].kind() && parsed.match(network);
+  };
+  return { coversName: coversAddress, coversAddress };
+}
+
+function nameMatcher(host: string): (name: string) => boolean {
+  if (host === '*') return () => true;
+  if (host.startsWith('*.')) return (name) => name.endsWith(host.slice(1));
+  return (name) => name === host;
+}

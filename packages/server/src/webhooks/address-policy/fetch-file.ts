@@ -1,5 +1,5 @@
 import { A2AError } from '@batonjs/protocol/errors';
-import { AddressRefused } from './address-refused.ts';
+import { AddressRefused } from './address-policy.ts';
 import { type SafeFetchOptions, safeFetch } from './safe-fetch.ts';
 
 /** The servers that files may be fetched from, and the bounds. `maxBytes` is 10 MiB by default, `timeoutMs` 30,000. */

@@ -1,6 +1,8 @@
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
-import { type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
-import { AddressRefused, notPublic } from '../address-policy/address-refused.ts';
+import { A2AError, type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
+import { GENERATION, PREVIEW_VERSION, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import type { Scope } from '@batonjs/store';
+import { AddressRefused, notPublic } from '../address-policy/address-policy.ts';
 import type { Webhooks } from '../webhooks.ts';
 
 /** How long a host name may take to resolve when it is registered. One that cannot be resolved now may be later. */
@@ -63,3 +65,28 @@ const schemeProblem = (text: string) =>
 const idProblem = (text: string) =>
   tooLong(text, maxIdLength) ??
   (text.includes('\0') || !text.isWellFormed() ? 'must be well-formed text' : undefined);
+
+/** Throws `RESOURCE_EXHAUSTED` if the task has its most webhooks already, and none has this id. */
+export async function checkConfigLimit(
+  scope: Scope,
+  taskId: string,
+  id: string | undefined,
+  { store, options: { configsPerTask } }: Webhooks,
+): Promise<void> {
+  const known = await store.listPushConfigs(scope, taskId, { limit: configsPerTask });
+  if (known.length < configsPerTask || known.some((push) => push.id === id)) return;
+  throw tooMany(configsPerTask);
+}
+
+/** The error for one webhook too many; also if others were registered since the check. */
+export const tooMany = (configsPerTask: number): A2AError =>
+  new A2AError('RESOURCE_EXHAUSTED', `A task has at most ${configsPerTask} webhooks`);
+
+/** The version in whose format a webhook gets its events: that of the request, with the extension that it activated. */
+export const pushVersion = ({
+  version,
+  extensions,
+}: {
+  readonly version: string;
+  readonly extensions: readonly string[];
+}): string => (version === PROTOCOL_VERSION && extensions.includes(GENERATION) ? PREVIEW_VERSION : version);

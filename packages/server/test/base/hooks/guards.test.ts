@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { guardLogger } from '../../../src/base/hooks/call-hook.ts';
-import { consoleLogger, type Logger, toLogger } from '../../../src/base/hooks/logger.ts';
+import { consoleLogger, guardLogger, type Logger, toLogger } from '../../../src/base/hooks/logger.ts';
 import { detached, runIn, TracedEvents } from '../../../src/base/hooks/telemetry.ts';
 
 /** What is written to the console, until the test ends. */

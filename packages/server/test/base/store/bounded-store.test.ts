@@ -1,7 +1,7 @@
 import type { Commit, PushConfigStore, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
-import { boundedStore } from '../../../src/base/store/bounded-store.ts';
+import { boundedStore } from '../../../src/base/store/store-outage.ts';
 import { type Clock, systemClock } from '../../../src/base/timing/clock.ts';
 
 type Method = keyof (TaskStore & PushConfigStore);

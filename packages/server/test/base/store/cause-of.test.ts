@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { causeOf } from '../../../src/base/store/cause-of.ts';
+import { causeOf } from '../../../src/base/store/store-outage.ts';
 
 it('An error is one line with its causes, each said once', () => {
   const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' });

@@ -1,7 +1,7 @@
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
-import { QueueOwners } from '../../../src/base/store/queue-owners.ts';
+import { QueueOwners } from '../../../src/base/store/records.ts';
 import { systemClock } from '../../../src/base/timing/clock.ts';
 
 const owners = (store: TaskStore, more: object = {}) =>

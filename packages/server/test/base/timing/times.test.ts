@@ -3,10 +3,9 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../../src/base/system/new-id.ts';
 import type { TaskTimeouts } from '../../../src/base/timeouts.ts';
-import { isoTime, systemClock } from '../../../src/base/timing/clock.ts';
-import { momentOf } from '../../../src/base/timing/moment.ts';
+import { isoTime, momentOf, systemClock } from '../../../src/base/timing/clock.ts';
+import { deadlineOf, dueWhileRunning } from '../../../src/turns/order/deadline-watch.ts';
 import { completeSchedule } from '../../../src/turns/order/schedule.ts';
-import { deadlineOf, dueWhileRunning } from '../../../src/turns/order/task-deadlines.ts';
 import { wakeCommand } from '../../../src/turns/order/wake-time.ts';
 
 const now = Date.UTC(2026, 0, 1);

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LinkedList } from '../../../src/base/linked-list.ts';
 import { systemClock } from '../../../src/base/timing/clock.ts';
-import { LazyAbort } from '../../../src/base/timing/lazy-abort.ts';
-import { atMost } from '../../../src/base/timing/wait-at-most.ts';
-import { bounded, boundedUntil } from '../../../src/base/timing/within-deadline.ts';
+import { LazyAbort } from '../../../src/base/timing/deadline-timers.ts';
+import { atMost, bounded, boundedUntil } from '../../../src/base/timing/within-deadline.ts';
 
 /** A clock whose sleeps end when they are told to. */
 function stoppedClock() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type CorsOptions, completeCors, withCors } from '../../../src/front/http/cors.ts';
-import type { HttpExchange } from '../../../src/front/http/http-exchange.ts';
+import type { HttpExchange } from '../../../src/front/http/request-body.ts';
 
 const always = [
   ...['a2a-extensions', 'a2a-version', 'accept', 'content-type', 'if-none-match', 'last-event-id'],

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../../src/base/limits.ts';
-import type { Body } from '../../../src/front/http/http-exchange.ts';
-import { isLarge, readBody, readStream } from '../../../src/front/http/request-body.ts';
+import { type Body, isLarge, readBody, readStream } from '../../../src/front/http/request-body.ts';
 
 it.each<[string, Record<string, string>, boolean]>([
   ['POST', {}, false],

@@ -5,7 +5,7 @@ import type { AgentCard } from '@batonjs/protocol';
 import { listen } from '@batonjs/server-node';
 import { expect, it, onTestFinished } from 'vitest';
 import { serve } from '../../../../../test/kit/serve.ts';
-import { credentialsOf } from '../../../src/front/pages/credentials-of-card.ts';
+import { credentialsOf } from '../../../src/front/pages/browser-page.ts';
 import { type AgentServerOptions, reply } from '../../../src/index.ts';
 
 const execute = promisify(execFile);

@@ -3,9 +3,8 @@ import { StoreError } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { change } from '../../../../../test/kit/faulty-store.ts';
-import { appendOpenly } from '../../../src/log/write/append-openly.ts';
 import { decideAll } from '../../../src/log/write/decision.ts';
-import { write } from '../../../src/log/write/write.ts';
+import { appendOpenly, write } from '../../../src/log/write/write.ts';
 import { liveTasks } from '../kit/live-tasks.ts';
 
 const at = '2026-01-01T00:00:00.000Z';

@@ -1,7 +1,7 @@
 import { type Commit, type Lease, type StoredFact, StoreError } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
-import { commitIdAt } from '../../../src/log/commit-id-at.ts';
 import type { LiveTask } from '../../../src/log/live-task.ts';
+import { commitIdAt } from '../../../src/log/report-lost-facts.ts';
 import { outcomeAfter, outcomeOfRepeated, type VersionedCommit } from '../../../src/log/write/outcome.ts';
 
 type Code = ConstructorParameters<typeof StoreError>[0];

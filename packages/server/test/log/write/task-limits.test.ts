@@ -3,8 +3,7 @@ import { weigh } from '@batonjs/lifecycle/internals';
 import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import type { LiveTask } from '../../../src/log/live-task.ts';
-import { memoryErrorOf } from '../../../src/log/write/memory-limit.ts';
-import { checkDecided, reserveSize } from '../../../src/log/write/task-limits.ts';
+import { checkDecided, memoryErrorOf, reserveSize } from '../../../src/log/write/decision.ts';
 
 const limits = { factsPerTask: 20, bytesPerTask: 1_000, memoryBytes: 100 };
 const full = { version: 21, weight: 1_000 } as State;

@@ -2,7 +2,7 @@ import { FACT_FORMAT, type Fact, replay } from '@batonjs/lifecycle';
 import { expect, it } from 'vitest';
 import { say } from '../../../../../test/kit/rpc.ts';
 import { scope } from '../../../../../test/kit/scope.ts';
-import { reportTransitions } from '../../../src/log/write/transition.ts';
+import { reportTransitions } from '../../../src/log/write/decision.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const written = { format: FACT_FORMAT, at } as const;

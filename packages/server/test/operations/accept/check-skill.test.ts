@@ -1,7 +1,6 @@
 import type { AgentCard } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
-import { checkSkill, claimsOf, skillIn } from '../../../src/operations/accept/check-skill.ts';
-import { derivedTaskId } from '../../../src/operations/accept/derived-task-id.ts';
+import { checkSkill, claimsOf, derivedTaskId, skillIn } from '../../../src/operations/accept/receive.ts';
 
 const skill = (id: string, list?: string[]) => ({
   ...{ id, name: id, description: id, tags: [] },

@@ -1,6 +1,6 @@
 import type { Message } from '@batonjs/protocol';
 import { expect, it } from 'vitest';
-import { isSameMessage } from '../../../src/operations/accept/same-message.ts';
+import { isSameMessage } from '../../../src/operations/accept/receive.ts';
 
 const message: Message = {
   messageId: 'm',

@@ -1,7 +1,7 @@
 import { SCHEDULING } from '@batonjs/protocol/headers';
 import { describe, expect, it } from 'vitest';
 import { say } from '../../../../../test/kit/rpc.ts';
-import { schedulingOf } from '../../../src/operations/accept/scheduling.ts';
+import { schedulingOf } from '../../../src/operations/accept/receive.ts';
 import type { CallContext } from '../../../src/operations/call/call-context.ts';
 
 const now = Date.parse('2026-01-01T00:00:00.000Z');

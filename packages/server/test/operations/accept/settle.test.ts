@@ -1,7 +1,7 @@
 import { FACT_FORMAT, type Fact } from '@batonjs/lifecycle';
 import type { TaskState } from '@batonjs/protocol';
 import { expect, it } from 'vitest';
-import { settling } from '../../../src/operations/accept/settle.ts';
+import { settling } from '../../../src/operations/send-message.ts';
 
 const of = (fact: object) =>
   ({ format: FACT_FORMAT, at: '2026-01-01T00:00:00.000Z', ...fact }) as unknown as Fact;

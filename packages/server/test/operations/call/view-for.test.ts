@@ -2,7 +2,7 @@ import { type Child, FACT_FORMAT, type Fact, replay } from '@batonjs/lifecycle';
 import { GENERATION, TASK_TREE } from '@batonjs/protocol/headers';
 import { expect, it } from 'vitest';
 import { say } from '../../../../../test/kit/rpc.ts';
-import { messageOptions } from '../../../src/agent/message-options.ts';
+import { messageOptions } from '../../../src/agent/caller.ts';
 import { viewFor } from '../../../src/operations/call/view-for.ts';
 
 const written = { format: FACT_FORMAT, at: '2026-01-01T00:00:00.000Z' } as const;

@@ -1,6 +1,6 @@
 import { httpJsonServer } from '@batonjs/bindings';
 import { expect, it } from 'vitest';
-import { cardAt, completeCard } from '../../../src/operations/card/complete-card.ts';
+import { cardAt, completeCard } from '../../../src/operations/card/served-cards.ts';
 
 const card = completeCard(
   { name: 'n', description: 'd' },

@@ -1,7 +1,7 @@
 import type { AgentCard, Part } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
-import { completeCard } from '../../../src/operations/card/complete-card.ts';
 import { checkInputModes, checkOutputModes } from '../../../src/operations/card/media-modes.ts';
+import { completeCard } from '../../../src/operations/card/served-cards.ts';
 
 const cardOf = (modes: string[], ofSkill: string[] = []): AgentCard =>
   completeCard(

@@ -6,7 +6,7 @@ import { scope } from '../../../../../test/kit/scope.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
 import { until } from '../../../../../test/kit/until.ts';
 import { type Agent, completed, inputRequired, working } from '../../../src/index.ts';
-import { createIdempotencyKeys } from '../../../src/turns/outside/idempotency-keys.ts';
+import { createIdempotencyKeys } from '../../../src/turns/outside/callback-keys.ts';
 
 /** The keys of a turn, and how often a secret was recorded. `fails`: how many records fail first. */
 function keys(fails = 0, done: Record<string, unknown> = {}) {

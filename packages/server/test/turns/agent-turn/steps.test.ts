@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/timing/clock.ts';
-import { LazyAbort } from '../../../src/base/timing/lazy-abort.ts';
+import { LazyAbort } from '../../../src/base/timing/deadline-timers.ts';
 import { completeRetry } from '../../../src/turns/retries/retry-policy.ts';
 import { createSteps } from '../../../src/turns/steps/steps.ts';
 

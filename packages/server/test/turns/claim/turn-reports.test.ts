@@ -8,9 +8,8 @@ import { scope } from '../../../../../test/kit/scope.ts';
 import { serveWith } from '../../../../../test/kit/serve.ts';
 import { eventually, until } from '../../../../../test/kit/until.ts';
 import { type Agent, completed, taskAgent, working } from '../../../src/index.ts';
-import { decideAll } from '../../../src/log/write/decision.ts';
-import type { Transition } from '../../../src/log/write/transition.ts';
-import type { TurnEvent } from '../../../src/turns/turn-event.ts';
+import { decideAll, type Transition } from '../../../src/log/write/decision.ts';
+import type { TurnEvent } from '../../../src/turns/turn-dependencies.ts';
 
 /** What the hook of a server is told of turns, and how tasks end that no agent ends. No lease of these servers runs out. */
 

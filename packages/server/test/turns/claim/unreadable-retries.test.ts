@@ -1,6 +1,6 @@
 import { type Lease, StoreError } from '@batonjs/store';
 import { expect, it } from 'vitest';
-import { UnreadableTasks } from '../../../src/turns/claim/unreadable-tasks.ts';
+import { UnreadableTasks } from '../../../src/turns/claim/recovery.ts';
 
 const leaseMs = 1_000;
 const lease = (taskId: string): Lease => ({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadEach } from '../../../src/turns/context/load-each.ts';
+import { loadEach } from '../../../src/turns/context/references.ts';
 
 /** What is loaded at once, of items with these weights in kilobytes, until so many were taken. */
 async function loaded(weights: readonly number[], take = Number.POSITIVE_INFINITY) {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { toBase64Url } from '#bytes';
-import { readWakeKey, wakeKeyOf } from '../../../src/turns/order/wake-key.ts';
+import { readWakeKey, wakeKeyOf } from '../../../src/turns/order/wake-time.ts';
 
 it('a wake key names its task, whatever its scope is called', () => {
   for (const scope of ['s', '["agent","",""]', 'Zoë', ''])

@@ -1,12 +1,12 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import { NonRetryableError, type TurnRetry } from '../../../src/agent/retries/retry.ts';
-import { retryAfterMs } from '../../../src/turns/retries/retry-after.ts';
 import {
   completeRetry,
   guardRetry,
   isCounted,
   nextTryAt,
+  retryAfterMs,
   stepPolicy,
 } from '../../../src/turns/retries/retry-policy.ts';
 import { describeThrown } from '../../../src/turns/retries/thrown.ts';

@@ -16,7 +16,7 @@ import {
   reply,
   working,
 } from '../../../src/index.ts';
-import type { TurnEvent } from '../../../src/turns/turn-event.ts';
+import type { TurnEvent } from '../../../src/turns/turn-dependencies.ts';
 
 const soon = { initialMs: 0, jitter: 0 } as const;
 const late = { initialMs: 600_000, factor: 1, maxMs: 600_000, jitter: 0 } as const;

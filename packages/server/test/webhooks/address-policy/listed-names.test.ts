@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { listen } from '../../../../../test/kit/listen.ts';
-import { allowList } from '../../../src/webhooks/address-policy/allow-list.ts';
+import { allowList } from '../../../src/webhooks/address-policy/address-policy.ts';
 import { lookUpHost } from '../../../src/webhooks/address-policy/resolve-host.ts';
 import { AddressRefused, addressPolicy, fetchFile, safeFetch } from '../../../src/webhooks/address-policy.ts';
 

@@ -1,8 +1,12 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
-import { pushDeliveries } from '../../../src/webhooks/dead-letters.ts';
-import { previewFormat, pushFormat } from '../../../src/webhooks/push-format.ts';
-import { createWebhooks, type Webhooks } from '../../../src/webhooks/webhooks.ts';
+import {
+  createWebhooks,
+  previewFormat,
+  pushDeliveries,
+  pushFormat,
+  type Webhooks,
+} from '../../../src/webhooks/webhooks.ts';
 import { push } from '../kit/push-config.ts';
 
 describe('the options of webhooks', () => {

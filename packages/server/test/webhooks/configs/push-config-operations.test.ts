@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { say } from '../../../../../test/kit/rpc.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
 import type { AgentServerOptions } from '../../../src/index.ts';
-import type { PushOptions } from '../../../src/webhooks/push-options.ts';
+import type { PushOptions } from '../../../src/webhooks/webhooks.ts';
 import { chatty } from '../kit/settings.ts';
 
 const secrets = { token: 'tok-1', authentication: { scheme: 'Bearer', credentials: 'cred-1' } };

@@ -10,7 +10,7 @@ import {
   taskAgent,
   working,
 } from '../../../src/index.ts';
-import type { PushOptions } from '../../../src/webhooks/push-options.ts';
+import type { PushOptions } from '../../../src/webhooks/webhooks.ts';
 import { chatty, quick } from './settings.ts';
 
 /** Works until it is let go. */

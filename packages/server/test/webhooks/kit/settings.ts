@@ -1,5 +1,5 @@
 import { type Agent, append, artifact, completed, taskAgent, text, working } from '../../../src/index.ts';
-import type { PushOptions } from '../../../src/webhooks/push-options.ts';
+import type { PushOptions } from '../../../src/webhooks/webhooks.ts';
 
 /** Every event that a webhook may get. */
 export const chatty: Agent = taskAgent(async function* ({ text: said }) {

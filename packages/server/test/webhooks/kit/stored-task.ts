@@ -3,8 +3,11 @@ import type { Commit, Delivery, PushConfig, PushConfigStore, TaskStore } from '@
 import { memoryStore } from '@batonjs/store-memory';
 import type { Clock } from '../../../src/base/timing/clock.ts';
 import { FailingWebhooks } from '../../../src/webhooks/hosts/failing-webhooks.ts';
-import type { PushOptions } from '../../../src/webhooks/push-options.ts';
-import { createWebhooks, type DeliveryDependencies } from '../../../src/webhooks/webhooks.ts';
+import {
+  createWebhooks,
+  type DeliveryDependencies,
+  type PushOptions,
+} from '../../../src/webhooks/webhooks.ts';
 import { push } from './push-config.ts';
 
 /** When the clock of these tests begins, with a fraction of a second. */

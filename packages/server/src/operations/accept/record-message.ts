@@ -1,23 +1,29 @@
-import type { Command } from '@batonjs/lifecycle';
+import { type Command, decide, type State } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { type Commit, isPending, StoreError } from '@batonjs/store';
+import { type Answer, type Commit, isPending, StoreError } from '@batonjs/store';
 import { newId } from '../../base/system/new-id.ts';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
-import { decideAll } from '../../log/write/decision.ts';
-import { checkDecided } from '../../log/write/task-limits.ts';
-import { reportTransitions } from '../../log/write/transition.ts';
-import { write } from '../../log/write/write.ts';
+import { checkDecided, decideAll, reportTransitions, reserveSize } from '../../log/write/decision.ts';
+import { appendOpenly, type Written, write } from '../../log/write/write.ts';
+import { dueAt } from '../../turns/order/deadline-watch.ts';
 import { orderFor } from '../../turns/order/schedule.ts';
-import { dueAt } from '../../turns/order/task-deadlines.ts';
-import type { CallContext } from '../call/call-context.ts';
-import type { Dependencies } from '../call/dependencies.ts';
+import type { CallContext, Dependencies } from '../call/call-context.ts';
 import { toWireError } from '../call/wire-error.ts';
-import type { Accepted } from './accepted.ts';
 import { hasTooMany, tooManyTasks } from './check-unfinished.ts';
-import { derivedTaskId } from './derived-task-id.ts';
-import { mustBeTheSame, onceOf, type Receive } from './receive.ts';
+import { derivedTaskId, mustBeTheSame, onceOf, type Receive } from './receive.ts';
+
+/** A client's message that is in the log. The owner of this object releases `live`. */
+export interface Accepted {
+  readonly live: LiveTask;
+  /** Position of the message. */
+  readonly position: number;
+  /** The message was in the log already. */
+  readonly repeated?: boolean;
+  /** The state right after the commit that brought the message; a later one if the message was known before. */
+  readonly state: State;
+}
 
 /** The id of the task that a message starts. */
 export const newTaskId = (
@@ -147,3 +153,89 @@ const deleted = (taskId: string): A2AError =>
 
 const queueFull = (): A2AError =>
   new A2AError('RESOURCE_EXHAUSTED', 'Too many tasks wait for their turn', { retryAfter: 1 });
+
+/** Whether the log became a task or was answered; a task is made of it if neither. */
+export async function ensureTask(live: LiveTask, dependencies: Dependencies): Promise<void> {
+  const { clock } = dependencies;
+  const { timeouts } = dependencies.options;
+  try {
+    const written = await write(
+      live,
+      (state) =>
+        state && !state.closed && !state.task
+          ? decideAll(state, [{ type: 'create', taskId: live.taskId }], isoTime(clock.now()))
+          : { facts: [], state },
+      { dueAt: (state) => dueAt(state, timeouts) },
+    );
+    reportTransitions(undefined, live, written.facts, dependencies.onEvent);
+  } catch (error) {
+    // The agent answered, or the task ended, at that very moment.
+    if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
+    await live.refresh();
+    if (!live.state.closed) throw error;
+  }
+}
+
+/** Adds a message to the log of its task, which may be longer by now than when the message was checked. */
+export async function continueTask(
+  live: LiveTask,
+  receive: Receive,
+  dependencies: Dependencies,
+): Promise<Accepted> {
+  const { clock, claimer } = dependencies;
+  const { queue, run, limits, schedule } = dependencies.options;
+  const { messageId } = receive.message;
+  const startsHere = run === 'here' && !schedule;
+  for (;;) {
+    const facts = decide(live.state, receive, isoTime(clock.now()));
+    const giveBack = reserveSize(live, facts, limits);
+    const isConditional = receive.ifGeneration !== undefined && facts.length > 0;
+    try {
+      await live.subscribe();
+      // Noted before the write: the store notifies the claimer of it before this function goes on.
+      if (startsHere) live.arriving = messageId;
+      const turn = { queue, want: true, ...orderFor(schedule, receive) };
+      const written = isConditional
+        ? await writeOnCondition(live, receive, turn, dependencies)
+        : await appendOpenly(live, facts, onceOf(messageId), turn);
+      if (isConditional && written.facts.length === 0) {
+        // Another process appended the same message meanwhile: it is found by its name.
+        await live.refresh();
+        continue;
+      }
+      // As of the message: the turn that begins now may already have gone on when this function does.
+      const { state } = live;
+      if (written.repeated) {
+        const [earlier] = await dependencies.store.readFacts(live.scope, live.taskId, written.first - 1, 1);
+        mustBeTheSame(earlier, receive, live.taskId);
+      } else if (startsHere && !live.state.openTurn) {
+        await claimer.claimNow(live.scope, live.taskId);
+      }
+      return { live, position: written.first, repeated: written.repeated, state };
+    } catch (error) {
+      if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
+      await live.refresh();
+      // The task ended meanwhile: `decide` throws the protocol's error for that.
+      if (!live.state.closed) throw error;
+    } finally {
+      if (live.arriving === messageId) live.arriving = undefined;
+      giveBack();
+    }
+  }
+}
+
+/**
+ * Appends a message only if the log is as it was when the condition was checked: an open append may follow facts that
+ * came after the check.
+ */
+const writeOnCondition = (
+  live: LiveTask,
+  receive: Receive,
+  turn: Commit['turn'],
+  { clock, options: { timeouts } }: Dependencies,
+): Answer<Written> =>
+  write(live, (state) => decideAll(state, [receive], isoTime(clock.now())), {
+    turn,
+    once: onceOf(receive.message.messageId),
+    dueAt: (state) => dueAt(state, timeouts),
+  });
