@@ -61,7 +61,7 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     await page.close();
   });
 
-  it('1 shows the card of an agent: checks, interfaces, skills, security and JSON', async () => {
+  it('1 shows the card of an agent: checks, interfaces, skills and JSON', async () => {
     const { page, go, checkAccess, picture } = app;
     await go('#/agents/far/card');
     await page.getByText('Fits the schema of A2A 1.0').waitFor();
@@ -75,7 +75,6 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     ]);
     await heading('Skills').waitFor();
     await page.getByText('Converts an amount.').waitFor();
-    await page.getByText('The card asks for no credentials.').waitFor();
     await page.getByRole('button', { name: 'Copy JSON' }).waitFor();
     await checkAccess();
     await picture('1-card');

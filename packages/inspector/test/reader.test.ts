@@ -235,7 +235,7 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await page.getByRole('button', { name: 'Close' }).click();
   });
 
-  it('sees turns, steps and waits as bars, and looks closer', async () => {
+  it('sees turns, steps and waits as bars', async () => {
     const { page, go, start, served, checkAccess, picture } = app;
     const id = await start('steps');
     await until(served.show, id, 'COMPLETED');
@@ -251,11 +251,6 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
       ]);
     const [turn, step] = await Promise.all([bars.nth(0).boundingBox(), bars.nth(2).boundingBox()]);
     expect(step!.x).toBeGreaterThanOrEqual(turn!.x);
-    // A turn of less than a millisecond has a bar of the least width, however far the waterfall is stretched.
-    const line = page.getByRole('region', { name: 'Waterfall' }).getByRole('list');
-    const whole = (await line.boundingBox())!.width;
-    await page.getByRole('button', { name: 'Show more of the details' }).click();
-    await expect.poll(async () => (await line.boundingBox())!.width).toBeGreaterThan(whole * 1.5);
     await checkAccess();
     await picture('reader-waterfall');
     await bars.nth(0).click();

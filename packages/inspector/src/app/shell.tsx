@@ -7,7 +7,6 @@ import { useAct, useAgent, useGet, useMay, useSession } from './data/session.ts'
 import { ActButton } from './forms/act-button.tsx';
 import { AgentMark } from './parts/agent-mark.tsx';
 import { Icon } from './parts/bits.tsx';
-import { ThemeButton } from './theme-button.tsx';
 
 /** How often the counts of open tasks are read again, in milliseconds. */
 const everyMs = 3_000;
@@ -94,7 +93,6 @@ function SideBar({ route }: { readonly route: Route }) {
             {isReadOnly && <Icon name="lock" />}
             {isReadOnly ? 'Read only' : (viewer ?? 'Can send and cancel')}
           </span>
-          <ThemeButton />
         </div>
       </div>
     </aside>

@@ -5,7 +5,7 @@ import { agentPath } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAct, useAgent, useGet, useMay, useSession } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
-import { CopyButton, Empty, Facts, Icon, Loading, ProblemNote, Section, Table } from '../parts/bits.tsx';
+import { CopyButton, Empty, Icon, Loading, ProblemNote, Section, Table } from '../parts/bits.tsx';
 import { JsonView } from '../parts/content.tsx';
 import { plural } from '../parts/words.ts';
 
@@ -52,10 +52,8 @@ export function CardPage({ agent }: { readonly agent: string }) {
           ))}
         </ul>
       )}
-      <Facts rows={factsOf(card)} />
       <Interfaces agent={agent} interfaces={interfaces} onChange={again} />
       <Skills agent={agent} card={card} />
-      <Security card={card} />
       <Section
         title="The card as JSON"
         aside={<CopyButton text={JSON.stringify(raw, null, 2)} label="Copy JSON" />}
@@ -93,40 +91,6 @@ function SignatureCheck({ signature }: { readonly signature: SignatureReport }) 
     </li>
   );
 }
-
-const factsOf = (card: AgentCard) => {
-  const { capabilities, provider } = card;
-  const modes = (list: readonly string[]) => list.join(', ') || 'none';
-  const offers = [
-    capabilities?.streaming && 'streaming',
-    capabilities?.pushNotifications && 'webhooks',
-    capabilities?.extendedAgentCard && 'extended card',
-  ].filter(Boolean);
-  const extensions = capabilities?.extensions ?? [];
-  return [
-    ['Version', card.version],
-    ['Offers', offers.join(', ') || 'nothing beyond messages'],
-    ['Takes', modes(card.defaultInputModes ?? [])],
-    ['Gives', modes(card.defaultOutputModes ?? [])],
-    ...(provider ? [['Provider', `${provider.organization} · ${provider.url}`] as const] : []),
-    ...(card.documentationUrl ? [['Documentation', card.documentationUrl] as const] : []),
-    ...(extensions.length > 0
-      ? [
-          [
-            'Extensions',
-            <ul class="plain" key="list">
-              {extensions.map(({ uri, required }) => (
-                <li key={uri}>
-                  <code>{uri}</code>
-                  {required && ' (required)'}
-                </li>
-              ))}
-            </ul>,
-          ] as const,
-        ]
-      : []),
-  ] as const;
-};
 
 interface InterfacesProps {
   readonly agent: string;
@@ -201,29 +165,6 @@ function Skills({ agent, card }: { readonly agent: string; readonly card: AgentC
           </li>
         ))}
       </ul>
-    </Section>
-  );
-}
-
-function Security({ card }: { readonly card: AgentCard }) {
-  const schemes = Object.entries(card.securitySchemes ?? {});
-  return (
-    <Section title="Security">
-      {schemes.length === 0 ? (
-        <p class="muted">The card asks for no credentials.</p>
-      ) : (
-        <Facts
-          rows={schemes.map(([name, scheme]) => [name, <JsonView key={name} value={scheme} open={1} />])}
-        />
-      )}
-      {(card.securityRequirements ?? []).length > 0 && (
-        <p class="muted">
-          Callers meet one of:{' '}
-          {card.securityRequirements
-            ?.map(({ schemes = {} }) => Object.keys(schemes).join(' and ') || 'nothing')
-            .join('; ')}
-        </p>
-      )}
     </Section>
   );
 }

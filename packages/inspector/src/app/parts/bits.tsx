@@ -199,7 +199,6 @@ const paths = {
   check: 'M5 13l4 4L19 7',
   warning: 'M12 4 2.5 20h19zM12 10v4M12 17h.01',
   kill: 'M13 2 5 13h6l-1 9 8-11h-6z',
-  theme: 'M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16',
   search: 'M11 5a6 6 0 1 0 0 12 6 6 0 0 0 0-12M16 16l4 4',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   schedules: 'M4 6h16v14H4zM4 10h16M8 3v4M16 3v4',

@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { Call } from '../../api/model-calls.ts';
 import { useNow, useSession } from '../data/session.ts';
 import { callName, money, tokenWords } from '../models/totals.ts';
@@ -15,9 +15,7 @@ interface WaterfallProps {
   readonly onRow: (row: number) => void;
 }
 
-/** How far a waterfall can be stretched. */
-const mostZoom = 64;
-/** About how many marks of time there are across the visible part. */
+/** About how many marks of time there are. */
 const marks = 4;
 
 /** Where the marks of time stand, in milliseconds: at 1, 2 or 5 of a power of ten. */
@@ -30,7 +28,6 @@ function marksOf(whole: number, count: number): readonly number[] {
 
 /** What lasted how long: attempts of turns, steps, waits and children as bars over time. */
 export function Waterfall({ timeline, version, onRow, label = 'Waterfall' }: WaterfallProps) {
-  const [zoom, setZoom] = useState(1);
   const now = useNow(1_000);
   const spans = useMemo(() => spansOf(timeline.rows), [timeline, version]);
   const isOver = isTerminalState(timeline.live.task?.status.state ?? '');
@@ -44,57 +41,31 @@ export function Waterfall({ timeline, version, onRow, label = 'Waterfall' }: Wat
   go.current = onRow;
   // The same bars stay as they are: a step back in the task does not draw them again.
   const bars = useMemo(
-    () => <Bars spans={spans} from={from} whole={whole} zoom={zoom} onRow={(row) => go.current(row)} />,
-    [spans, from, whole, zoom],
+    () => <Bars spans={spans} from={from} whole={whole} onRow={(row) => go.current(row)} />,
+    [spans, from, whole],
   );
   if (spans.length === 0) return null;
   return (
     <section class="waterfall" aria-label={label}>
       <header class="waterfall-tools">
         <h2>{duration(ended - from || whole)} in all</h2>
-        <span class="spacer" />
-        <button
-          type="button"
-          class="button button-quiet"
-          aria-label="Show less of the details"
-          disabled={zoom === 1}
-          onClick={() => setZoom(zoom / 2)}
-        >
-          −
-        </button>
-        <button
-          type="button"
-          class="button button-quiet"
-          aria-label="Show more of the details"
-          disabled={zoom >= mostZoom}
-          onClick={() => setZoom(zoom * 2)}
-        >
-          +
-        </button>
       </header>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard. */}
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset groups the fields of a form. */}
-      <div class="waterfall-frame" role="group" tabIndex={0} aria-label="Bars over time">
-        <div class="waterfall-inner" style={{ width: `${zoom * 100}%` }}>
-          {bars}
-        </div>
-      </div>
+      <div class="waterfall-frame">{bars}</div>
     </section>
   );
 }
 
 interface BarsProps extends Omit<BarProps, 'span'> {
   readonly spans: readonly Span[];
-  readonly zoom: number;
 }
 
-function Bars({ spans, from, whole, zoom, onRow }: BarsProps) {
+function Bars({ spans, from, whole, onRow }: BarsProps) {
   return (
     <>
       <div class="waterfall-scale" aria-hidden="true">
-        {marksOf(whole, marks * zoom).map((ms) => (
+        {marksOf(whole, marks).map((ms) => (
           <span key={ms} style={{ left: `${(100 * ms) / whole}%` }}>
-            {ms / whole < 1 - 0.12 / zoom && duration(ms)}
+            {ms / whole < 1 - 0.12 && duration(ms)}
           </span>
         ))}
       </div>
