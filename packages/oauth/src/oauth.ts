@@ -9,8 +9,7 @@ import {
   WWWAuthenticateChallengeError,
 } from 'openid-client';
 import { type Access, checkScopeCount, checkScopes, choose } from './card/access.ts';
-import { OAuthError } from './oauth-error.ts';
-import type { OAuthClient, OAuthOptions } from './options.ts';
+import { type OAuthClient, OAuthError, type OAuthOptions } from './options.ts';
 import { insecure, isSafeAddress, shown } from './servers/authorization-server.ts';
 import type { StoredToken } from './tokens/token-store.ts';
 import { type TokenRequest, Tokens } from './tokens/tokens.ts';

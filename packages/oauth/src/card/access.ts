@@ -1,6 +1,5 @@
 import type { AgentCard, OAuthFlow, SecurityRequirement, SecurityScheme } from '@batonjs/protocol';
-import { OAuthError } from '../oauth-error.ts';
-import type { OAuthClient } from '../options.ts';
+import { type OAuthClient, OAuthError } from '../options.ts';
 import { type CardEndpoints, checkAddress, type Discovery, shown } from '../servers/authorization-server.ts';
 
 /** The flows that this package performs. The specification deprecates the others. */

@@ -12,8 +12,7 @@ import {
   type TokenEndpointResponse,
 } from 'openid-client';
 import type { Flow } from '../card/access.ts';
-import { OAuthError } from '../oauth-error.ts';
-import type { Authorize, DeviceCode, OAuthOptions } from '../options.ts';
+import { type Authorize, type DeviceCode, OAuthError, type OAuthOptions } from '../options.ts';
 import { checkAddress } from '../servers/authorization-server.ts';
 import { callOption } from '../servers/refusals.ts';
 

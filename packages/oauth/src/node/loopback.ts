@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { OAuthError } from '../oauth-error.ts';
-import type { Authorize } from '../options.ts';
+import { type Authorize, OAuthError } from '../options.ts';
 
 /** Options of `loopback`. */
 export interface LoopbackOptions {

@@ -15,8 +15,7 @@ import {
   type ServerMetadata,
   TlsClientAuth,
 } from 'openid-client';
-import { OAuthError } from '../oauth-error.ts';
-import type { OAuthClient, OAuthOptions } from '../options.ts';
+import { type OAuthClient, OAuthError, type OAuthOptions } from '../options.ts';
 import { toOAuthError } from './refusals.ts';
 
 /** The endpoints that a card names for a server without metadata. All have the origin of the token URL. */

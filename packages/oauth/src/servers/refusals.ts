@@ -4,7 +4,7 @@ import {
   ResponseBodyError,
   WWWAuthenticateChallengeError,
 } from 'openid-client';
-import { OAuthError } from '../oauth-error.ts';
+import { OAuthError } from '../options.ts';
 
 /** Wraps an error that a function of the options threw. The caller gets its `cause`. */
 class OptionError extends Error {}

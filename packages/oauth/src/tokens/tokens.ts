@@ -1,8 +1,7 @@
 import { type Configuration, ResponseBodyError, type TokenEndpointResponse } from 'openid-client';
 import type { Access } from '../card/access.ts';
 import { obtain, possibleFlow, refresh, type TokenParameters } from '../flows/obtain.ts';
-import { OAuthError } from '../oauth-error.ts';
-import type { OAuthOptions } from '../options.ts';
+import { OAuthError, type OAuthOptions } from '../options.ts';
 import { type AuthorizationServers, authorizationServers, shown } from '../servers/authorization-server.ts';
 import { callOption, failureOf } from '../servers/refusals.ts';
 import { isToken, memoryTokenStore, type StoredToken, type TokenStore } from './token-store.ts';

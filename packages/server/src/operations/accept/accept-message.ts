@@ -1,17 +1,24 @@
 import { decide, labelProblem } from '@batonjs/lifecycle';
-import type { Message, SendMessageRequest } from '@batonjs/protocol';
+import type { Message, SendMessageConfiguration, SendMessageRequest } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import { isSameJson } from '@batonjs/protocol/json';
 import { parseParams } from '@batonjs/protocol/parse-params';
+import { sha256 } from '#bytes';
 import type { Caller, LabelsOf } from '../../agent/caller.ts';
 import { newId } from '../../base/system/new-id.ts';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
 import { TaskFiles } from '../../turns/files/task-files.ts';
-import { type CallContext, type Dependencies, scopeOf } from '../call/call-context.ts';
+import {
+  checkConfigLimit,
+  checkPushConfig,
+  pushVersion,
+  tooMany,
+} from '../../webhooks/configs/check-push-config.ts';
+import { type CallContext, type Dependencies, scopeOf, webhooksOf } from '../call/call-context.ts';
 import { checkInputModes, checkOutputModes } from '../card/media-modes.ts';
 import { mayWork } from './check-unfinished.ts';
-import { checkInlineConfig } from './inline-config.ts';
 import { checkSkill, schedulingOf, skillIn, toReceive } from './receive.ts';
 import { type Accepted, beginLog, continueTask, ensureTask, newTaskId } from './record-message.ts';
 
@@ -129,3 +136,58 @@ export async function submitMessage(
     tasks.release(live);
   }
 }
+
+type InlineConfig = NonNullable<SendMessageConfiguration['taskPushNotificationConfig']>;
+
+const path = 'configuration.taskPushNotificationConfig.';
+
+/** Refuses a send whose webhook could not be registered afterwards. To be called before anything is stored. */
+async function checkInlineConfig(
+  config: InlineConfig,
+  { taskId }: Message,
+  { scope }: CallContext,
+  dependencies: Dependencies,
+): Promise<void> {
+  const push = webhooksOf(dependencies);
+  await checkPushConfig(config, push, path);
+  if (taskId) await checkConfigLimit(scope, taskId, config.id, push);
+}
+
+/**
+ * Registers the webhook that came with a message, from that message on. The log is the outbox: no update between the
+ * message and this call is lost. A repeated send finds the same webhook. Spec: §3.2.2.
+ */
+export async function putInlineConfig(
+  { live, position, repeated }: Accepted,
+  { message, configuration }: SendMessageRequest,
+  context: CallContext,
+  { push, options: { queue } }: Dependencies,
+): Promise<void> {
+  const config = configuration?.taskPushNotificationConfig;
+  const { scope } = context;
+  if (!config || !push || live.state.answer) return;
+  const { taskId } = live;
+  const id = config.id ?? derivedId(message.messageId);
+  const own = { ...config, id, taskId };
+  // Putting it again would disturb a delivery that is under way.
+  if (repeated && (await isThere())) return;
+  const entry = {
+    scope,
+    taskId,
+    id,
+    config: own,
+    protocolVersion: pushVersion(context),
+    queue,
+    cursor: position - 1,
+  };
+  const isPut = await push.store.putPushConfig(entry, push.options.configsPerTask);
+  // Other webhooks were registered since the check. The message is in the log: a client that repeats it gets its task.
+  if (!isPut) throw tooMany(push.options.configsPerTask);
+
+  async function isThere(): Promise<boolean> {
+    const known = await push?.store.getPushConfig(scope, taskId, id);
+    return known?.dead === undefined && isSameJson(known?.config, own);
+  }
+}
+
+const derivedId = (messageId: string): string => sha256(`push:${messageId}`, 'base64url').slice(0, 22);
