@@ -19,7 +19,6 @@ import { processName } from './base/system/new-id.ts';
 import { completeTimeouts } from './base/timeouts.ts';
 import { systemClock } from './base/timing/clock.ts';
 import { LiveTasks } from './log/live-tasks.ts';
-import { mustFitRuns } from './operations/recurring/run-due.ts';
 import {
   type AgentServerOptions,
   restartOf,
@@ -36,7 +35,7 @@ import { completeSchedule } from './turns/order/schedule.ts';
 import { completeCallbacks } from './turns/outside/callback-options.ts';
 import { completeRetry, guardRetry } from './turns/retries/retry-policy.ts';
 import { Runner } from './turns/runner.ts';
-import type { RunLimit } from './turns/steps/run-limit.ts';
+import { mustFitRuns, type RunLimit } from './turns/steps/run-limit.ts';
 import { logTurnEvent, type TurnDependencies } from './turns/turn-dependencies.ts';
 import { Deliverer } from './webhooks/deliverer.ts';
 import { createWebhooks, pushOptions, sharedPushOptions, type Webhooks } from './webhooks/webhooks.ts';

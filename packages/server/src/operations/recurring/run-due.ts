@@ -24,20 +24,6 @@ export interface DueRun {
 /** How much of its time a run keeps for its last writes, and before that for steps that run, at most: in milliseconds. */
 const [mostForWrites, mostForSteps] = [5_000, 60_000];
 
-/** Throws `TypeError` for options with which no run can leave a turn to the next one. */
-export function mustFitRuns({
-  restart = 'fail',
-  version,
-}: {
-  restart?: unknown;
-  version?: string | { deploys?: unknown } | undefined;
-}): void {
-  if (restart === 'fail')
-    throw new TypeError("`run: 'due'` needs `restart: 'rerun'`: the next run goes on with a turn");
-  if (typeof version === 'object' && (version.deploys ?? 'any') !== 'any')
-    throw new TypeError("`run: 'due'` cannot be used with `version.deploys`");
-}
-
 /** A part of a server that works for a time, once. `work` resolves when all that was begun is over or given back. */
 function bounded(source: RunSource, forMs: number, signals: readonly AbortSignal[], delivers: boolean) {
   const { clock } = source;

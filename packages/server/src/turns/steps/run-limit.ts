@@ -14,6 +14,20 @@ export interface RunLimit {
   turns: number;
 }
 
+/** Throws `TypeError` for options with which no run can leave a turn to the next one. */
+export function mustFitRuns({
+  restart = 'fail',
+  version,
+}: {
+  restart?: unknown;
+  version?: string | { deploys?: unknown } | undefined;
+}): void {
+  if (restart === 'fail')
+    throw new TypeError("`run: 'due'` needs `restart: 'rerun'`: the next run goes on with a turn");
+  if (typeof version === 'object' && (version.deploys ?? 'any') !== 'any')
+    throw new TypeError("`run: 'due'` cannot be used with `version.deploys`");
+}
+
 /** Finds the moments at which the turn of a bounded run may be handed on: between steps, and after an update. */
 export class TurnLimit {
   readonly #limit: RunLimit;
