@@ -84,7 +84,6 @@ export const groups: readonly Group[] = [
       'operating/deploy.md',
       'operating/upgrading.md',
       'operating/versions.md',
-      'operating/replay.md',
       'operating/hosts.md',
       'operating/durable-objects.md',
       'operating/containers.md',

@@ -19,7 +19,7 @@ import { forgetSchedule, recurring, schedulesIn } from '@batonjs/server/schedule
 import { createWorker } from '@batonjs/server/worker';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
-import { recordTask, replayTask, runTurn, testClock } from '@batonjs/testing';
+import { runTurn, testClock } from '@batonjs/testing';
 import { drainSubmissions, sqliteDatabase, submit } from '@batonjs/transactions';
 import { brief, rpc, say, stream } from '../kit/rpc.ts';
 
@@ -188,11 +188,6 @@ export const calls: Readonly<Record<string, () => Promise<unknown>>> = {
     const sent = send(serve({ clock, store: slow }), 'retry');
     for (let n = 0; n < 20; n++) await clock.advance(1_000);
     return stateOf(await sent);
-  },
-  'a replay': async () => {
-    const { task } = await send(serve(), 'retry');
-    const recording = await recordTask(store, scopeOf('agent', undefined, undefined), task.id);
-    return (await replayTask(agent, recording!)).differences;
   },
   'a call of another agent': async () => {
     const child = serve({ name: 'child' });

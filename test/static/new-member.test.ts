@@ -39,7 +39,6 @@ const additions: Readonly<Record<string, Addition>> = {
       'packages/lifecycle/src/state/evolve.ts',
       'packages/lifecycle/src/facts/traits.ts',
       'packages/lifecycle/src/state/head.ts',
-      'packages/testing/src/replay/compare-facts.ts',
       'packages/lifecycle/src/fork/fork-log.ts',
       'packages/inspector/src/app/timeline/describe-entry.ts',
     ],

@@ -23,7 +23,6 @@ import { defaultText, durationText } from './flags/duration.ts';
 import type { Io } from './io.ts';
 import { cleanLine } from './output/clean.ts';
 import { jsonText } from './output/json-text.ts';
-import { addReplay } from './replay/replay.ts';
 import { interrupted, type Run, RunContext } from './run-context.ts';
 import { applySettings, isSettable, Settings, variableOf } from './settings/settings.ts';
 
@@ -123,7 +122,6 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   addFork(tasks, run);
   addBulk(tasks, run);
   addErase(tasks, run);
-  addReplay(program, run);
   addSchedules(program, run);
   addCallbacks(program, run);
   addStore(program, run);

@@ -20,7 +20,6 @@ import {
   valuesOf,
 } from '@batonjs/server/turns';
 import type { Scope } from '@batonjs/store';
-import { storeAt } from './replay/recording.ts';
 import { runUpdates } from './run-updates.ts';
 import { UnstoredLog } from './unstored-log.ts';
 
@@ -137,7 +136,7 @@ function turnOf(
     taskId: log.taskId,
     state: () => log.state,
     write: (commands: (state: State) => readonly Command[]) => log.write(...commands(log.state)),
-    store: storeAt([], ''),
+    store: { list: async () => ({ tasks: [], total: 0 }), load: async () => undefined },
     clock,
     signal: options.signal ?? new AbortController().signal,
     steps: completeRetry({ steps: options.retry }).steps,

@@ -1,6 +1,5 @@
 import type { State, TaskUpdate } from '@batonjs/lifecycle';
 import { checkEnd, checkUpdate, waitingIn } from '@batonjs/server/turns';
-import { ReplayOver } from './replay/attempt-replay.ts';
 
 /** Takes the updates of an agent as the server does. An agent can catch what `record` throws, where it yielded the update. */
 export async function runUpdates(
@@ -20,7 +19,7 @@ export async function runUpdates(
       checkUpdate(next.value);
       record(next.value);
     } catch (error) {
-      if (error instanceof ReplayOver || !iterator.throw) throw error;
+      if (!iterator.throw) throw error;
       refusal = error;
       continue;
     }

@@ -1,21 +1,17 @@
-/** What a turn is made of, for `@batonjs/testing`: an agent without a server, or on a recorded log. May change in any release. */
+/** What a turn is made of, for `@batonjs/testing`: an agent without a server. May change in any release. */
 
-export type { Agent, Claims, JsonOf, References, Turn } from '../../agent/agent.ts';
+export type { Agent, Claims, References, Turn } from '../../agent/agent.ts';
 export { toParts } from '../../agent/builders.ts';
 export type { OpenedCallback } from '../../agent/callback.ts';
 export { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../../agent/check-agent-output.ts';
 export { waitingIn } from '../../agent/emitting.ts';
 export { valuesOf } from '../../agent/message-content.ts';
-export type { StepFunction, StepOptions, StepRetry } from '../../agent/retries/retry.ts';
+export type { StepRetry } from '../../agent/retries/retry.ts';
 export { defaultLimits } from '../../base/limits.ts';
 export { type Clock, type HearingClock, hear, isoTime, systemClock } from '../../base/timing/clock.ts';
 export { nextRound } from '../../base/timing/round-limit.ts';
 export { checkMemory, decideAll } from '../../log/write/decision.ts';
 export { AgentTurn } from '../agent-turn.ts';
-export { commandsFor, questionCommands, unlessCanceled } from '../commands.ts';
-export { deadlineExceeded, processLost, serverClosed, turnOver } from '../failure.ts';
-export { takenLater } from '../order/turn-messages.ts';
-export { createIdempotencyKeys, secretStep, unsigned } from '../outside/callback-keys.ts';
+export { unsigned } from '../outside/callback-keys.ts';
 export { completeRetry } from '../retries/retry-policy.ts';
-export { describeThrown } from '../retries/thrown.ts';
 export type { TurnSources } from '../turn-dependencies.ts';
