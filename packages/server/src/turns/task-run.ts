@@ -266,7 +266,8 @@ export class TaskRun {
       if (!this.#task.isWriting) this.#task.lost();
     }
     if (this.#task.live.isDiverged) this.#task.lost();
-    if (this.#openTurn && this.#task.isWriting && !this.#task.state.closed) this.#task.limit?.moved();
+    const { limit } = this.#task;
+    if (limit && this.#openTurn && this.#task.isWriting && !this.#task.state.closed) limit.moved();
     this.#deadline?.look();
     if (!cancelRequested || this.#signal.aborted) return;
     this.#signal.abort(because('canceled'));
