@@ -25,7 +25,6 @@ const results: Readonly<Record<string, unknown>> = {
   'a client that cannot reach its agent': 'NETWORK',
   'a turn in a unit test': 1,
   'a clock of a test': 'TASK_STATE_COMPLETED',
-  'a replay': [],
   'a call of another agent': 'TASK_STATE_COMPLETED',
   'a call of an agent that cannot be reached': 'TASK_STATE_COMPLETED',
   'a transaction': 'TASK_STATE_COMPLETED',

@@ -176,7 +176,7 @@ export function summary(parts: readonly PartMembers[]): string {
   const words = parts.map((part) => {
     if (part.text !== undefined) return part.text;
     if (part.raw !== undefined)
-      return `[${part.filename ?? part.mediaType ?? 'file'}, ${fileSize(Math.floor(part.raw.replace(/=+$/, '').length * 0.75))}]`;
+      return `[${part.filename ?? part.mediaType ?? 'file'}, ${fileSize(Math.floor(part.raw.split('=', 1)[0]!.length * 0.75))}]`;
     return part.url ?? JSON.stringify(part.data);
   });
   return oneLine(words.join(' '));

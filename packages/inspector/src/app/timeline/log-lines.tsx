@@ -161,7 +161,9 @@ export function partsOfStack(stack: string) {
   const own = frames
     .filter((frame) => !ofLibrary.test(frame))
     .map((frame) => frame.trim().replace('file://', ''));
-  const folders = own.map((frame) => /(\/.*\/)[^/]*$/.exec(frame)?.[1] ?? '').filter(Boolean);
+  const folders = own
+    .map((frame) => frame.slice(frame.indexOf('/'), frame.lastIndexOf('/') + 1))
+    .filter(Boolean);
   let shared = folders[0] ?? '';
   while (!folders.every((folder) => folder.startsWith(shared))) shared = shared.replace(/[^/]*\/$/, '');
   // The name of the innermost folder says where a file lies.
