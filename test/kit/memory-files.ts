@@ -1,4 +1,4 @@
-import { type FileStore, keyOfFile } from '@batonjs/store';
+import { type FileStore, keyOfFile } from '@batonjs/store/files';
 
 /** Keeps the bytes of files in this process, for tests: they are gone when it ends. */
 export function memoryFiles(): FileStore {

@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { link, mkdir, open, opendir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type FileRange, type FileStore, keyOfFile, type ListedFile } from '@batonjs/store';
+import { type FileRange, type FileStore, keyOfFile, type ListedFile } from '@batonjs/store/files';
 
 /** Files that are being written begin so: no key does. */
 const unfinished = '.new-';

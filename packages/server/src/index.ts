@@ -22,7 +22,6 @@ export {
   completedBeforeCancel,
   data,
   type Failure,
-  type FileContent,
   failed,
   file,
   inputRequired,
@@ -30,7 +29,6 @@ export {
   link,
   rejected,
   reply,
-  type TaskFile,
   text,
   working,
 } from './agent/builders.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { FileRange, FileStore } from '@batonjs/store';
+import type { FileRange, FileStore } from '@batonjs/store/files';
 import { describe, it } from 'vitest';
 
 /** A fresh file store, and another handle on the same files, as a second process would have. */

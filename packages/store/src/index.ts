@@ -1,4 +1,3 @@
-export { type FileRange, type FileStore, keyOfFile, type ListedFile } from './file-store.ts';
 export { foldLog, loadTask, mustFollow } from './load-task.ts';
 export { type Commit, type Committed, type StoredFact, type StoredLog, StoreError } from './port/commit.ts';
 export type { Lease, Scope, TaskName, TurnSchedule } from './port/lease.ts';

@@ -19,6 +19,7 @@ export interface AllRows {
  */
 export function search(all: AllRows, wanted: Wanted, { now, orderNow, leaseNow }: Moment): Found {
   const { held, ready, schedule, turns, deliveries, dead, ended, listed, expired, waiting, counts } = wanted;
+  const { aheadMs = 0 } = ready ?? {};
   const tasksOf = (queue: string) => all.tasks.filter((row) => row.queue === queue);
   const webhooksOf = (queue: string) => all.webhooks.filter((row) => row.queue === queue);
   return {
@@ -38,8 +39,8 @@ export function search(all: AllRows, wanted: Wanted, { now, orderNow, leaseNow }
         .slice(0, held.limit),
     ready: ready && {
       waiting: first(tasksOf(ready.queue), 'waitingSince', Number.POSITIVE_INFINITY, ready.limit),
-      due: first(tasksOf(ready.queue), 'dueAt', now, ready.limit),
-      left: first(tasksOf(ready.queue), 'leaseUntil', leaseNow, ready.left),
+      due: first(tasksOf(ready.queue), 'dueAt', now + aheadMs, ready.limit),
+      left: first(tasksOf(ready.queue), 'leaseUntil', leaseNow + aheadMs, ready.left),
     },
     schedule: schedule && {
       row: all.queues.find(({ queue }) => queue === schedule.queue),

@@ -21,12 +21,23 @@ it.each([
   ['is due', { waiting: [], due: [{ ...row(), dueAt: 980 }], left: [] }, 20],
   ['was left', { waiting: [], due: [], left: [{ ...row(), leaseUntil: 2_970 }] }, 30],
 ])('a turn that %s does so by its own clock', async (_, ready, waitingMs) => {
-  expect(await read({ ready })).toEqual({ waiting: 0, waitingMs });
+  expect(await read({ ready })).toEqual({ waiting: 0, waitingMs, nextMs: 0 });
+});
+
+it.each([
+  ['a turn that is due later', { ready: { waiting: [], due: [{ ...row(), dueAt: 1_040 }], left: [] } }],
+  [
+    'a lease that runs out later',
+    { ready: { waiting: [], due: [], left: [{ ...row(), leaseUntil: 3_040 }] } },
+  ],
+  ['a delivery that is tried again later', { deliveries: [{ ...webhook(), readyAt: 1_040 }] }],
+])('%s waits for nothing yet, and says when it will', async (_, found) => {
+  expect(await read(found)).toEqual({ waiting: 0, nextMs: 40 });
 });
 
 it('a clock that is a little behind makes nothing negative', async () => {
   const ready = { waiting: [{ ...row(), waitingSince: 2_001 }], due: [], left: [] };
-  expect(await read({ ready })).toEqual({ waiting: 0, waitingMs: 0 });
+  expect(await read({ ready })).toEqual({ waiting: 0, waitingMs: 0, nextMs: 0 });
 });
 
 it('of several parts, numbers are added up, and times are the longest', async () => {
@@ -45,7 +56,7 @@ it('of several parts, numbers are added up, and times are the longest', async ()
     { counts },
   );
   expect(reading).toEqual({
-    ...{ waiting: 3, waitingMs: 100, undeliveredMs: 10, questionMs: 600 },
+    ...{ waiting: 3, waitingMs: 100, undeliveredMs: 10, questionMs: 600, nextMs: 0 },
     ...{ postponed: 1, questions: { TASK_STATE_INPUT_REQUIRED: 4 }, undelivered: 7, dead: 11 },
   });
 });

@@ -50,7 +50,11 @@ export function Waterfall({ timeline, version, onRow, label = 'Waterfall' }: Wat
       <header class="waterfall-tools">
         <h2>{duration(ended - from || whole)} in all</h2>
       </header>
-      <div class="waterfall-frame">{bars}</div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard. */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset groups the fields of a form. */}
+      <div class="waterfall-frame" role="group" tabIndex={0} aria-label="Bars over time">
+        {bars}
+      </div>
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import type { HttpReply } from '@batonjs/bindings';
-import type { FileRange } from '@batonjs/store';
+import type { FileRange } from '@batonjs/store/files';
 import type { ServerFiles } from '../../turns/files/server-files.ts';
 import { refusal } from '../http/refusal.ts';
 import type { HttpExchange } from '../http/request-body.ts';

@@ -1,5 +1,5 @@
 import { withDefaults } from '@batonjs/protocol/options';
-import type { FileStore } from '@batonjs/store';
+import type { FileStore } from '@batonjs/store/files';
 import { mustBePositive } from '../../base/timeouts.ts';
 
 /** Where the bytes of files lie, apart from the tasks. */

@@ -1,7 +1,8 @@
 import type { Part } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { chunksOf } from '@batonjs/protocol/json';
-import type { FileRange, Scope, TaskStore } from '@batonjs/store';
+import type { Scope, TaskStore } from '@batonjs/store';
+import type { FileRange } from '@batonjs/store/files';
 import { sha256Stream, toBase64Url } from '#bytes';
 import type { FileContent } from '../../agent/builders.ts';
 import type { Clock } from '../../base/timing/clock.ts';
