@@ -229,6 +229,8 @@ describe('a run', () => {
     const id = await send(server);
     expect(await run(server, 1_000)).toMatchObject({ turns: 1, nextAt: began + hour });
     await clock.advance(began + hour - clock.now());
+    // The schedule starts nothing by itself.
+    expect((await rpc(server, 'ListTasks', {})).totalSize).toBe(1);
     expect(await run(server, 1_000)).toMatchObject({ turns: 1, nextAt: began + 1.5 * hour });
     // The deadline passes while no process is there. The clock of the process is set back meanwhile.
     await clock.advance(3 * hour);
