@@ -21,11 +21,11 @@ function warm(name: string, tests: readonly string[], without: readonly string[]
 export const parts: Readonly<Record<string, Part>> = {
   // The properties take seconds each, and would be run for nearly every mutation: the examples have to notice alone.
   lifecycle: warm('lifecycle', ['**/*'], ['cost', 'properties']),
-  // The rules of every store, by their own tables and properties.
+  // The rules of every store, by their own tables and properties, and by the suite of stores: pins, records and prunes.
   'store-rules': {
     warm: true,
     mutate: ['packages/store/src/rules/*.ts'],
-    tests: ['packages/store/test/rules/*.test.ts'],
+    tests: ['packages/store/test/rules/*.test.ts', 'scripts/mutation/stores/memory.test.ts'],
   },
   // Here and below, one of the configurations that a store is tested in is enough.
   store: {
