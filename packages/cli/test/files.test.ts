@@ -38,6 +38,13 @@ describe('task download', () => {
     });
     expect([code, json.files[0].bytes]).toEqual([0, 5_000_000]);
     expect(readFileSync(join(cwd, 'out/big.mp4')).equals(film)).toBe(true);
+    // The link breaks in the middle.
+    held.handler = (request, response) => {
+      if (/\/files\//.test(request.url!)) response.writeHead(200, { 'content-length': 9 }).end('half');
+      else nodeHandler(server)(request, response);
+    };
+    const broken = await cli(`task download -a ${url} ${sent.json.task.id} --dir broken`, { cwd });
+    expect([broken.code, readdirSync(join(cwd, 'broken'))]).toEqual([1, []]);
   });
 
   it('saves artifacts, never outside of the folder and never over a file [A2ACLI_DOWNLOAD_001]', async () => {

@@ -1,4 +1,4 @@
-import { createWriteStream, existsSync, mkdirSync, statSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { AgentCard, Artifact, Part } from '@batonjs/protocol';
@@ -66,7 +66,11 @@ async function download(context: RunContext<DownloadFlags>, id: string): Promise
       typeof content === 'string'
         ? await linked(new Request(content, { signal: io.signal, redirect: 'error' }), fetch)
         : [content];
-    await pipeline(chunks, createWriteStream(path, { flags: options.force ? 'w' : 'wx' }));
+    await pipeline(chunks, createWriteStream(path, { flags: options.force ? 'w' : 'wx' })).catch((error) => {
+      // Half a file would pass for the whole.
+      if (error.code !== 'EEXIST') rmSync(path, { force: true });
+      throw error;
+    });
   }
   const saved = files.map(({ path }) => ({ path, bytes: statSync(path).size }));
   output.result({ taskId: id, files: saved }, [
