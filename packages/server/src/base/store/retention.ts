@@ -29,13 +29,13 @@ const pauseMs = { least: 5, most: 1_000 };
 /** Deletes old tasks from time to time, one process of all on a store at a time. */
 export class Retention extends Rounds {
   readonly #source: StoreSource;
-  readonly #options: Required<Omit<RetentionOptions, 'rules'>>;
+  readonly #options: Required<Pick<RetentionOptions, 'closedAfterMs' | 'batch'>>;
 
   constructor(source: StoreSource, { closedAfterMs, everyMs = 60_000, batch = 50 }: RetentionOptions) {
     mustBePositive('retention', { closedAfterMs, everyMs, batch });
     super(source, { name: 'retention', what: 'tasks', everyMs });
     this.#source = source;
-    this.#options = { closedAfterMs, everyMs, batch };
+    this.#options = { closedAfterMs, batch };
   }
 
   protected async round(first: number): Promise<void> {
