@@ -292,6 +292,23 @@ describe('a call', () => {
     expect(await stateOf(server, waiting)).toBe('SUBMITTED');
   });
 
+  it('that waits for its answer is worked on no longer once its client has left', async () => {
+    const server = due(inSteps([100, 100, 100]));
+    const leaving = new AbortController();
+    const request = new Request('http://localhost/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: say('go') } }),
+      signal: leaving.signal,
+    });
+    const answer = server.fetch(request).catch(() => {});
+    await clock.advance(150);
+    leaving.abort();
+    await clock.advance(1_000);
+    await answer;
+    expect(seen).toEqual(['1:s0', '1:s1']);
+  });
+
   it('that streams is worked on until its stream ends, by an update or by a client that leaves', async () => {
     const server = due(inSteps([100, 100, 100]));
     const events = collect(stream(server, 'SendStreamingMessage', { message: say('go') }));
