@@ -191,7 +191,10 @@ const reasonOf = async (work: Promise<unknown>) => {
 /** Each function for whose answer a request or a delivery waits, and what becomes of it when that never comes. */
 const asked: Readonly<Record<string, readonly [result: unknown, use: () => unknown]>> = {
   'server: authenticate': ['UNAVAILABLE', () => refusalOf({ authenticate: never })],
-  'server: tenants': ['UNAVAILABLE', () => refusalOf({ tenants: never }, { tenant: 'a' })],
+  'server: card.tenants': [
+    'UNAVAILABLE',
+    () => refusalOf({ card: { ...card, tenants: never } }, { tenant: 'a' }),
+  ],
   'task-gateway: authenticate': [
     503,
     async () => {

@@ -8,7 +8,7 @@ import { type FrontEnd, linesOf, versions } from '../../packages/ag-ui/test/clie
 /** Scenarios that front ends do not see, and why. */
 const leftOut: readonly (readonly [why: string, is: (options: Partial<AgentServerOptions>) => unknown])[] = [
   ['Callers are separated in packages/ag-ui/test/ag-ui-handler.test.ts', ({ authenticate }) => authenticate],
-  ['A front end names no tenant', ({ tenants }) => tenants],
+  ['A front end names no tenant', ({ card }) => card?.tenants],
   ['A run is a stream', ({ card }) => typeof card === 'object' && card.capabilities?.streaming === false],
   [
     'A front end activates no extensions',

@@ -43,10 +43,10 @@ const serveStrict = (setting: Setting): Promise<Peer> =>
       // One message alone leaves one request.
       callers: { requests: { limit: 2, perMs: 3_600_000 }, messages: { limit: 1, perMs: 3_600_000 } },
     },
-    tenants: ['known'],
     card: {
       name: 'Strict',
       description: 'For tests',
+      tenants: ['known'],
       capabilities: { streaming: false, extensions: [{ uri: required, required: true }] },
     },
   });

@@ -129,7 +129,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const hasAuthenticate = options.authenticate !== undefined;
   const source = { ...dependencies, closing: closing.signal, begin: createRun.bind(undefined, options) };
   const inTime = timeLimit(dependencies);
-  const tenants = inTime('tenants', options.tenants);
+  const tenants = inTime('card.tenants', options.card.tenants);
   const parts = { dependencies, admission: admissionOf(options, dependencies, inTime), tenants };
   const watch = new RequestWatch();
   const cors = completeCors(options.cors, credentialHeaders(card));

@@ -21,7 +21,6 @@ import {
 import type { Clock } from './base/timing/clock.ts';
 import type { Authenticate } from './front/calls/authenticate.ts';
 import type { CallerLimits } from './front/calls/caller-limits.ts';
-import type { Tenants } from './front/calls/tenants.ts';
 import type { CorsOptions } from './front/http/cors.ts';
 import type { Transition } from './log/write/decision.ts';
 import type { CardInput } from './operations/card/derived-members.ts';
@@ -124,11 +123,6 @@ export interface AgentServerOptions extends WorkerOptions {
   readonly authenticate?: Authenticate | undefined;
   /** Recurring work: `recurring` of `@batonjs/server/schedules`. Default: none. */
   readonly schedules?: Schedules | undefined;
-  /**
-   * The tenants that exist; a request may always name none. Default: any name is a tenant with tasks of its own. The
-   * card of a tenant is at `/<tenant>/.well-known/agent-card.json`.
-   */
-  readonly tenants?: Tenants | undefined;
   /** Which web pages may call the agent; `true`: any. Default false: pages may read the card only. */
   readonly cors?: CorsOptions | boolean | undefined;
   readonly streams?: Partial<StreamOptions> | undefined;
@@ -210,7 +204,6 @@ const known: Readonly<Record<keyof Required<AgentServerOptions>, true | object>>
   store: true,
   streams: streamOptions,
   telemetry: true,
-  tenants: true,
   timeouts,
   version: ofVersion,
 };

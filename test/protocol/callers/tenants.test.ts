@@ -8,10 +8,11 @@ import { everywhere, open } from '../peer.ts';
 const asks = async function* () {
   yield inputRequired('Well?');
 };
+const card = { name: 'Row', description: 'For tests' };
 const gone = { reason: 'TASK_NOT_FOUND' };
 
 everywhere('Tenants', (serve) => {
-  const kinds: [string, AgentServerOptions['tenants']][] = [
+  const kinds: [string, AgentServerOptions['card']['tenants']][] = [
     ['a list', ['acme', 'globex/2']],
     ['a function', async (tenant) => tenant === 'acme' || tenant === 'globex/2'],
   ];
@@ -19,7 +20,7 @@ everywhere('Tenants', (serve) => {
   it.each(kinds)(
     'have tasks of their own, known from %s [R-OP-03] [R-OP-10] [R-REST-12]',
     async (_, tenants) => {
-      const { call, stream } = await serve(asks, { tenants });
+      const { call, stream } = await serve(asks, { card: { ...card, tenants } });
       const { task } = await call('SendMessage', { message: say('go'), tenant: 'acme' });
       expect(await call('GetTask', { id: task.id, tenant: 'acme' })).toMatchObject({ id: task.id });
       expect(await call('ListTasks', { tenant: 'acme' })).toMatchObject({ totalSize: 1 });
@@ -39,7 +40,7 @@ everywhere('Tenants', (serve) => {
   it.each(kinds)(
     'that do not exist have nothing, not even a way to begin (%s) [R-OP-10]',
     async (_, tenants) => {
-      const { call, stream } = await serve(asks, { tenants });
+      const { call, stream } = await serve(asks, { card: { ...card, tenants } });
       for (const tenant of ['nobody', 'ACME', 'acme ', '__proto__']) {
         await expect(call('SendMessage', { message: say('go'), tenant })).rejects.toMatchObject(gone);
         await expect(call('ListTasks', { tenant })).rejects.toMatchObject(gone);
@@ -59,7 +60,7 @@ everywhere('Tenants', (serve) => {
           ['g', { scope: 'globex' }],
         ]),
       }),
-      tenants: (tenant, caller) => tenant === caller?.scope,
+      card: { ...card, tenants: (tenant, caller) => tenant === caller?.scope },
     });
     await expect(call('ListTasks', { tenant: 'acme' }, { k: 'a' })).resolves.toMatchObject({ totalSize: 0 });
     const foreign = await call('ListTasks', { tenant: 'acme' }, { k: 'g' }).catch((error) => error);
@@ -78,7 +79,7 @@ everywhere('Tenants', (serve) => {
   });
 
   it('come after errors of the request itself [R-OP-13]', async () => {
-    const { call } = await serve(asks, { tenants: [] });
+    const { call } = await serve(asks, { card: { ...card, tenants: [] } });
     await expect(call('ListTasks', { tenant: 'nobody', pageSize: -1 })).rejects.toMatchObject({
       reason: 'INVALID_PARAMS',
     });
@@ -115,7 +116,7 @@ describe('A tenant', () => {
   );
 
   it('has a card of its own, whose interfaces name it, so that clients do too [R-OP-09] [R-CARD-01]', async () => {
-    const peer = await open(here, done, { tenants: ['acme', 'a b'] });
+    const peer = await open(here, done, { card: { ...card, tenants: ['acme', 'a b'] } });
     for (const binding of ['JSONRPC', 'HTTP+JSON'])
       for (const tenant of ['acme', 'a b']) {
         const options: ConnectOptions = { binding, retry: false };

@@ -7,7 +7,7 @@ export const timeouts = {
   /** How long an agent may go on after a cancel before the task is CANCELED without it. Default 5,000. */
   cancelGraceMs: 5_000,
   /**
-   * How long one store call may take, and one of `authenticate`, `tenants`, `card.sign` and `card.extended`: a request
+   * How long one store call may take, and one of `authenticate`, `card.tenants`, `card.sign` and `card.extended`: a request
    * is refused as UNAVAILABLE then. Default 5,000. All attempts of a write for a client together end after four fifths of it.
    */
   storeMs: 5_000,

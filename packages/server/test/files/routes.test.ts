@@ -174,8 +174,7 @@ describe('an upload', () => {
         if (!headers['x-caller']) throw Object.assign(new Error('no'), { name: 'A2AError' });
         return { scope: headers['x-caller'] };
       },
-      tenants: ['north'],
-      card: { name: 'Test', description: 'For tests', defaultInputModes: ['image/*'] },
+      card: { name: 'Test', description: 'For tests', defaultInputModes: ['image/*'], tenants: ['north'] },
       files: { store: undefined, uploadBytes: 1_000 },
     });
     const as = (name: string, more: RequestInit & { query?: string } = {}) => ({

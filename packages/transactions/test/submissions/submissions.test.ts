@@ -112,7 +112,8 @@ it('sends in the name of the caller, with its claims, into its tenant', async ()
   const authenticate = (request: { headers: Record<string, string | undefined> }) => ({
     scope: request.headers.authorization ?? 'nobody',
   });
-  const { server, drain } = draining(file, echo, { authenticate, tenants: ['acme'] } as never);
+  const card = { name: 'Orders', description: 'For tests', tenants: ['acme'] };
+  const { server, drain } = draining(file, echo, { authenticate, card } as never);
   const caller = { scope: 'ann', claims: { name: 'Ann' } };
   const { taskId } = await submitAlone(file, 'order 7', { caller, tenant: 'acme' });
   await drain.look();

@@ -16,11 +16,11 @@ import type { Events, RequestSpan } from '../../base/hooks/telemetry.ts';
 import { type EventBatch, EventStream } from '../../log/event-stream.ts';
 import { type CallContext, type Dependencies, scopeOf } from '../../operations/call/call-context.ts';
 import { toWireError } from '../../operations/call/wire-error.ts';
+import { checkTenant, type Tenants } from '../../operations/card/tenants.ts';
 import { type AnyOperation, service } from '../../operations/operations.ts';
 import type { ServerFiles } from '../../turns/files/server-files.ts';
 import type { RequestHead } from './authenticate.ts';
 import type { Admission } from './caller-limits.ts';
-import { checkTenant, type Tenants } from './tenants.ts';
 
 /** The part of a call that is read before its caller is known, the same over every binding. */
 export interface DecodedCall {

@@ -3,11 +3,11 @@ import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { JSON_TYPE } from '@batonjs/protocol/headers';
 import { scopeOf } from '../../operations/call/call-context.ts';
 import { checkInputModes } from '../../operations/card/media-modes.ts';
+import { checkTenant } from '../../operations/card/tenants.ts';
 import { UPLOADS } from '../../turns/files/file-key.ts';
 import { type ServerFiles, tooLarge } from '../../turns/files/server-files.ts';
 import type { AnsweringParts } from '../calls/answer-call.ts';
 import { admittedCaller } from '../calls/caller-limits.ts';
-import { checkTenant } from '../calls/tenants.ts';
 import { type HttpExchange, lost } from '../http/request-body.ts';
 
 /**

@@ -3,6 +3,7 @@ import { FILES, GENERATION, IDEMPOTENCY } from '@batonjs/protocol/headers';
 import { isSameJson } from '@batonjs/protocol/json';
 import type { TaskStore } from '@batonjs/store';
 import type { Caller, SkillOf } from '../../agent/caller.ts';
+import type { Tenants } from './tenants.ts';
 
 /** The members of the card that clients see and you write; the server fills in the others. */
 type CardMembers = Pick<AgentCard, 'name' | 'description'> &
@@ -30,6 +31,11 @@ interface CardOptions {
   readonly extended?: ExtendedCard | undefined;
   /** Signs the cards. Needs `publicUrl`: no request may choose the address that is signed. */
   readonly sign?: SignCard | undefined;
+  /**
+   * The tenants that exist; a request may always name none. Default: any name is a tenant with tasks of its own. The
+   * card of a tenant is at `/<tenant>/.well-known/agent-card.json`.
+   */
+  readonly tenants?: Tenants | undefined;
 }
 
 /**

@@ -90,7 +90,7 @@ export function mustBeNamed(card: CardInput): void {
 
 /** The card without its interfaces, which depend on the URL at which the server is reached. */
 export function completeCard(given: CardInput, derived: DerivedMembers): AgentCard {
-  const { skillOf, extended, sign, ...input } = given;
+  const { skillOf, extended, sign, tenants, ...input } = given;
   const { securitySchemes, securityRequirements, capabilities } = derived;
   const extensions = [...(input.capabilities?.extensions ?? [])];
   for (const extension of capabilities.extensions ?? [])

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/agent/caller.ts';
 import { callerOf } from '../../../src/front/calls/authenticate.ts';
 import { withRequiredScopes } from '../../../src/front/calls/required-scopes.ts';
-import { checkTenant } from '../../../src/front/calls/tenants.ts';
+import { checkTenant } from '../../../src/operations/card/tenants.ts';
 
 const head = { method: 'POST', path: '/', query: new URLSearchParams(), headers: {} };
 const bearer = { httpAuthSecurityScheme: { scheme: 'Bearer' } };

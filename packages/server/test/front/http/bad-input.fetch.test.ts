@@ -141,7 +141,10 @@ describe('fetch', () => {
     ['/row', 200],
     ['/rowing', 404],
   ])('has a card at %s, and none of a tenant beside /row: %i', async (path, status) => {
-    start({ publicUrl: 'https://agents.example/row', tenants: ['ng'] });
+    start({
+      publicUrl: 'https://agents.example/row',
+      card: { name: 'Row', description: 'For tests', tenants: ['ng'] },
+    });
     const url = `https://agents.example${path}/.well-known/agent-card.json`;
     expect((await server.fetch(new Request(url))).status).toBe(status);
   });
