@@ -113,6 +113,13 @@ it('a task that another process erases while it waits for the end of it was eras
   const memory = memoryStore();
   let other: ReturnType<typeof serve> | undefined;
   let erased: Promise<unknown> | undefined;
+  // Hears of nothing before the task is gone.
+  const held =
+    <Given extends unknown[], Read>(read: (...given: Given) => Promise<Read>) =>
+    async (...given: Given) => {
+      await erased;
+      return read(...given);
+    };
   const store = change(memory, {
     commit: (commit) => async (given) => {
       const committed = await commit(given);
@@ -120,13 +127,8 @@ it('a task that another process erases while it waits for the end of it was eras
         erased = other && eraseTasks(other, {});
       return committed;
     },
-    // Hears of nothing before the task is gone.
-    readFacts:
-      (read) =>
-      async (...given) => {
-        await erased;
-        return read(...given);
-      },
+    readFacts: held,
+    load: held,
   });
   other = serve(agent, { store: memory });
   await rpc(other, 'SendMessage', { message: say('endless'), configuration });
