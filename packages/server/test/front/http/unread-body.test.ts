@@ -42,8 +42,8 @@ async function endlessly(socket: Socket, head: string): Promise<number> {
   socket.on('error', () => {});
   socket.write(head);
   while (socket.writable) {
-    const drained = new Promise((resolve) => socket.once('drain', resolve));
-    if (!socket.write(chunk)) await Promise.race([drained, closed]);
+    if (socket.write(chunk)) continue;
+    await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
   }
   await closed;
   return Number(/^HTTP\/1\.1 (\d+)/.exec(received)?.[1]);
