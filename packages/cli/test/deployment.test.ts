@@ -123,22 +123,33 @@ describe('turns that are pinned to a version', () => {
     const old = serve('1');
     const { url, close } = await serveAt(old, { port: 0 });
     const { id } = (await cli(`send -a ${url} --async endless -o json`)).json.task;
-    await eventually(() => expect(old.load.turns).toBe(1));
+    const other = (await cli(`send -a ${url} --async endless -o json`)).json.task.id;
+    await eventually(() => expect(old.load.turns).toBe(2));
     await close({ graceMs: 0 });
     const doctor = async () => (await cli(`doctor --store ${file} --agent used -o json`)).json.findings;
     const check = 'turns of versions that no process runs';
     await eventually(async () =>
-      expect(await doctor()).toContainEqual({ check, result: 'problem', note: `1 of 1: ${id}` }),
+      expect(resultOf(await doctor(), check)).toMatchObject({
+        note: expect.stringMatching(`^2 of 1: .*${id}`),
+      }),
     );
+    const release = `tasks --store ${file} --agent used release --of 1`;
+    const alone = await cli(release);
+    expect([alone.code, alone.stderr]).toEqual([
+      2,
+      expect.stringContaining('Release 2 tasks? Nothing was done'),
+    ]);
+    const refused = await cli(release, { isTTY: true, stdin: 'n\n' });
+    expect([refused.code, refused.stdout]).toEqual([1, '']);
+    expect(resultOf(await doctor(), check)).toMatchObject({ note: expect.stringContaining(other) });
     const none = await cli(`tasks --store ${file} --agent used release --of 2 -o json`);
     expect([none.code, none.stdout.includes('0')]).toEqual([0, true]);
-    const released = await cli(`tasks --store ${file} --agent used release --of 1`);
-    expect(fieldOf(released.stdout, 'Released')).toBe('1');
+    expect(fieldOf((await cli(`${release} --yes`)).stdout, 'Released')).toBe('2');
     expect(await doctor()).toContainEqual({ check, result: 'ok', note: 'none' });
     const next = closedAfterTest(serve('2'));
-    const { url: other, close: closeOther } = await serveAt(next, { port: 0 });
+    const { url: later, close: closeOther } = await serveAt(next, { port: 0 });
     onTestFinished(() => closeOther({ graceMs: 0 }));
-    expect((await cli(`task get -a ${other} ${id} --wait --poll-interval 20ms`)).stdout).toContain('by 2');
+    expect((await cli(`task get -a ${later} ${id} --wait --poll-interval 20ms`)).stdout).toContain('by 2');
     expect((await cli(`tasks --store ${file} release`)).code).toBe(2);
   });
 });

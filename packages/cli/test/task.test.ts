@@ -9,7 +9,7 @@ import { rpc, say } from '../../../test/kit/rpc.ts';
 import { eventually } from '../../../test/kit/until.ts';
 import { taskLines } from '../src/commands/list.ts';
 import { manyCard, serveMany, serveSteps } from './agents.ts';
-import { cli, fieldOf } from './cli.ts';
+import { abortedAfterTest, cli, fieldOf } from './cli.ts';
 import { passOn, serveRpc, taskOf } from './rpc.ts';
 import { usedStore } from './used-store.ts';
 
@@ -182,9 +182,12 @@ describe('task list', () => {
       3,
     ]);
     const all = await cli(`${of[0]} --agent used`, { isTTY: true });
-    expect(all.stdout.split('\n')[0]).toMatch(/ {2}three$/);
-    const rest = await cli(`${of[0]} --agent used --page-token ${nextPageToken}`, { isTTY: true });
-    expect(rest.stdout).toMatch(/^completed {2}\ds {2}[\w-]{36} {2}Hello\n$/);
+    expect(all.stdout.split('\n')[1]).toMatch(/ {2}three$/);
+    const rest = await cli(`${of[0]} --agent used --page-token ${nextPageToken}`, {
+      isTTY: true,
+      env: { NO_COLOR: '1' },
+    });
+    expect(rest.stdout).toMatch(/\ncompleted {3}\ds {2}[\w-]{36} {2}Hello\n$/);
     expect((await cli(`${of[0]} --agent used --state working --since 1h -o json`)).json.tasks).toEqual([]);
     // A store in the settings is not meant where an agent is named.
     const url = await serveMany();
@@ -199,13 +202,16 @@ describe('task list', () => {
     const url = await serveMany();
     await cli(`send -a ${url} hello`);
     await cli(`send -a ${url} ask`);
-    const { stdout, stderr } = await cli(`task list -a ${url} --page-size 1`, { isTTY: true });
-    expect(stdout).toMatch(/^input-required {2}\d+s {2}[\w-]{36} {2}\S.*\n$/);
+    const terminal = { isTTY: true, env: { NO_COLOR: '1' } };
+    const { stdout, stderr } = await cli(`task list -a ${url} --page-size 1`, terminal);
+    expect(stdout).toMatch(
+      /^STATE {11}AGE {2}TASK OF Many {26}LAST SAID\ninput-required {2} {0,2}\d+s {2}[\w-]{36} {2}\S.*\n$/,
+    );
     expect(stderr).toMatch(/^1 task, more with --page-token \S+\n$/);
-    const all = (await cli(`task list -a ${url}`, { isTTY: true })).stdout.trimEnd().split('\n');
-    expect(all.map((line) => line.split('  ')[0])).toEqual(['input-required', 'completed']);
+    const all = (await cli(`task list -a ${url}`, terminal)).stdout.trimEnd().split('\n');
+    expect(all.map((line) => line.split('  ')[0])).toEqual(['STATE', 'input-required', 'completed']);
     // Its status says nothing any more: what was said last does.
-    expect(all[1]).toMatch(/[\w-]{36} {2}Working$/);
+    expect(all[2]).toMatch(/[\w-]{36} {2}Working$/);
     expect(Math.max(...all.map((line) => line.length))).toBeLessThanOrEqual(80);
     const row = (status: object) => ({ id: 't', contextId: 'c', status }) as never;
     const said = (text: string) => ({ messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }] });
@@ -221,15 +227,32 @@ describe('task list', () => {
           }),
           row({ state: 'TASK_STATE_FAILED' }),
         ],
-        40,
-        Date.parse('2026-01-03T00:00:00Z'),
+        { agent: 'a\n', columns: 50, now: Date.parse('2026-01-03T00:00:00Z'), env: {} },
       ).split('\n'),
     ).toEqual([
-      `working        2d  t  ${'x'.repeat(17)}…`,
-      'auth-required  1h  t  a b\u{fffd}',
-      'failed             t',
+      'STATE          AGE  TASK OF a   LAST SAID',
+      `\u001b[36mworking\u001b[0m         2d  t           ${'x'.repeat(17)}…`,
+      '\u001b[33mauth-required\u001b[0m   1h  t           a b\u{fffd}',
+      '\u001b[31mfailed\u001b[0m              t',
       '',
     ]);
+  });
+
+  it('draws a list again while it is watched, at a terminal only', async () => {
+    const url = await serveMany();
+    const stop = abortedAfterTest();
+    const watching = cli(`task list -a ${url} --watch`, {
+      isTTY: true,
+      signal: stop.signal,
+      onWrite: (_, text) => {
+        if (text.startsWith('0 tasks')) void cli(`send -a ${url} hello`);
+        if (text.includes('completed')) stop.abort();
+      },
+    });
+    const { code, stdout } = await watching;
+    expect([code, stdout.split('\u001b[H\u001b[2J').length > 2]).toEqual([130, true]);
+    for (const line of [`task list -a ${url} --watch`, 'tasks --store x.db --watch cancel --all'])
+      expect((await cli(line)).stderr).toMatch(/--watch (draws at a terminal|is for the list alone)/);
   });
 
   it('lists by labels, and fails where the agent lists none by them', async () => {

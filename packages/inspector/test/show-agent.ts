@@ -133,8 +133,9 @@ const shows: Readonly<Record<string, Show>> = {
     for (let n = 1; n <= Number(count); n += 1) log.info(`Loaf ${n}`);
     yield completed('Baked');
   },
-  async *label() {
-    yield labels(['vip', 'title:Journey of Ada']);
+  async *label({ text: words }) {
+    const [, ...named] = words.split(' ');
+    yield labels(named.length > 0 ? named : ['vip', 'title:Journey of Ada']);
     yield completed('Done');
   },
   async *throw() {

@@ -1,12 +1,15 @@
 import type { Task } from '@batonjs/protocol';
 import { textOf } from '@batonjs/protocol/parts';
+import { sleep } from '@batonjs/protocol/timing';
 import type { ListedTask, TaskQuery, TaskStore } from '@batonjs/store';
 import type { Command } from 'commander';
 import { addScopeFlags, callerOf, type ScopeFlags, storeText, withStore } from '../deployment/open-store.ts';
 import { CliError, usage } from '../errors/cli-error.ts';
 import { addExample, addOutputFlags, addStreamFlag, passFlagsOn, toCount } from '../flags/agent-flags.ts';
 import { addFilterFlags, type FilterFlags } from '../flags/filter-flags.ts';
+import type { Io } from '../io.ts';
 import { cleanLine } from '../output/clean.ts';
+import { coloured } from '../output/output.ts';
 import { idFields } from '../output/render.ts';
 import type { Run, RunContext } from '../run-context.ts';
 
@@ -15,6 +18,7 @@ export interface ListFlags extends Omit<ScopeFlags, 'store'>, FilterFlags {
   readonly text?: string;
   readonly pageSize?: number;
   readonly pageToken?: string;
+  readonly watch?: boolean;
 }
 
 /** A page of tasks as an agent answers, and what only a store knows. */
@@ -33,7 +37,8 @@ export const addListFlags = (command: Command): Command =>
   addScopeFlags(addFilterFlags(command))
     .option('--text <words>', 'of a store: only those whose first message has words that begin with these')
     .option('--page-size <n>', 'so many at most', toCount(1))
-    .option('--page-token <token>', 'go on after an earlier page');
+    .option('--page-token <token>', 'go on after an earlier page')
+    .option('--watch', 'at a terminal: draw the list again every two seconds, until Ctrl-C');
 
 /** Adds `tasks`, the list of a store. What acts on its tasks is added below it. */
 export function addTasks(program: Command, run: Run): Command {
@@ -46,8 +51,12 @@ export function addTasks(program: Command, run: Run): Command {
     'tasks --store sqlite:.data/expense.db --agent expense',
   ).action(run<ListFlags>(listTasks));
   command.hook('preAction', (_, below) => {
-    if (below !== command && command.opts<ListFlags>().text !== undefined)
-      throw usage('--text is for the list alone', 'Choose many tasks by --label, --state or another filter');
+    const { text, watch } = command.opts<ListFlags>();
+    if (below !== command && (text !== undefined || watch))
+      throw usage(
+        `${watch ? '--watch' : '--text'} is for the list alone`,
+        'Choose many tasks by --label, --state or another filter',
+      );
   });
   return passFlagsOn(command);
 }
@@ -58,21 +67,40 @@ export async function listTasks(context: RunContext<ListFlags>): Promise<void> {
   const isForPerson = !output.isJson && io.stdout.isTTY === true;
   // One that stands in the settings is not meant where an agent is named.
   const isOfStore = command.getOptionValueSource('store') === 'cli';
-  const page = await (isOfStore ? ofStore : ofAgent)(context, isForPerson);
+  const read = () => (isOfStore ? ofStore : ofAgent)(context, isForPerson);
+  if (isForPerson) {
+    const agent = isOfStore ? options.agent : (await context.agent()).card.name;
+    for (;;) {
+      const page = await read();
+      if (options.watch) output.raw('\u001b[H\u001b[2J');
+      draw(page, agent, context);
+      if (!options.watch) return;
+      await sleep(everyMs, io.signal);
+      io.signal.throwIfAborted();
+    }
+  }
+  if (options.watch) throw usage('--watch draws at a terminal', 'Follow one task with `task subscribe`');
+  const page = await read();
   const { tasks, nextPageToken, waiting, agents } = page;
   if (output.isJson && !options.stream) return output.json(page);
-  if (isForPerson) {
-    output.raw(taskLines(tasks, io.stdout.columns ?? 80, Date.now()));
-    const rest = nextPageToken ? `, more with --page-token ${nextPageToken}` : '';
-    output.note(`${tasks.length === 1 ? '1 task' : `${tasks.length} tasks`}${rest}`);
-  } else
-    for (const task of tasks)
-      output.result(task, [...idFields(task), ['Changed', task.status.timestamp ?? 'unknown'] as const]);
-  if (output.isJson || isForPerson) return;
+  for (const task of tasks)
+    output.result(task, [...idFields(task), ['Changed', task.status.timestamp ?? 'unknown'] as const]);
+  if (output.isJson) return;
   output.field('Tasks', tasks.length);
   if (nextPageToken) output.field('Next Page Token', nextPageToken);
   if (waiting !== undefined) output.field('Waiting', waiting);
   for (const { name, cards } of agents ?? []) output.field('Agent', `${name} (${cards.join(', ')})`);
+}
+
+/** How often a list that is watched is read again, in milliseconds. */
+const everyMs = 2_000;
+
+/** Draws a page for a person at a terminal. */
+function draw({ tasks, nextPageToken }: Page, agent: string, { io, output }: RunContext): void {
+  const { stdout, env } = io;
+  output.raw(taskLines(tasks, { agent, columns: stdout.columns ?? 80, now: Date.now(), env }));
+  const rest = nextPageToken ? `, more with --page-token ${nextPageToken}` : '';
+  output.note(`${tasks.length === 1 ? '1 task' : `${tasks.length} tasks`}${rest}`);
 }
 
 async function ofAgent(context: RunContext<ListFlags>, isForPerson: boolean): Promise<Page> {
@@ -191,20 +219,45 @@ function ageOf(time: string | undefined, now: number): string {
   return `${Math.max(0, Math.floor(ms / length))}${unit}`;
 }
 
-/** Tasks for a person at a terminal, one a line: state, age, id, and the text that was said last. */
-export function taskLines(tasks: readonly Task[], columns: number, now: number): string {
+/** The colours of states that a person looks for; others are as the rest. */
+const colours: Readonly<Record<string, number>> = {
+  working: 36,
+  'input-required': 33,
+  'auth-required': 33,
+  completed: 32,
+  failed: 31,
+  rejected: 31,
+};
+
+interface Terminal {
+  /** The agent of all tasks. */
+  readonly agent: string;
+  readonly columns: number;
+  readonly now: number;
+  readonly env: Io['env'];
+}
+
+/** Tasks for a person at a terminal, a table: state, age, id, and the text that was said last. */
+export function taskLines(tasks: readonly Task[], { agent, columns, now, env }: Terminal): string {
+  if (tasks.length === 0) return '';
   const rows = tasks.map(({ id, status, history }) => ({
     state: cleanLine(status.state.replace('TASK_STATE_', '').replaceAll('_', '-').toLowerCase()),
     age: ageOf(status.timestamp, now),
     id: cleanLine(id),
     text: cleanLine(textOf(status.message ?? history?.at(-1))),
   }));
-  const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => text.length));
-  const [state, age] = [widest(rows.map((row) => row.state)), widest(rows.map((row) => row.age))];
-  return rows
-    .map((row) => {
-      const line = `${row.state.padEnd(state)}  ${row.age.padStart(age)}  ${row.id}  ${row.text}`.trimEnd();
-      return `${line.length > columns ? `${line.slice(0, columns - 1)}…` : line}\n`;
+  const table = [
+    { state: 'STATE', age: 'AGE', id: `TASK OF ${cleanLine(agent)}`, text: 'LAST SAID' },
+    ...rows,
+  ];
+  const widest = (name: 'state' | 'age' | 'id') => Math.max(...table.map((row) => row[name].length));
+  const [states, ages, ids] = [widest('state'), widest('age'), widest('id')];
+  return table
+    .map(({ state, age, id, text }) => {
+      const line = `${state.padEnd(states)}  ${age.padStart(ages)}  ${id.padEnd(ids)}  ${text}`.trimEnd();
+      const cut = line.length > columns ? `${line.slice(0, columns - 1)}…` : line;
+      const colour = colours[state];
+      return `${colour ? coloured(env, colour, state) : state}${cut.slice(state.length)}\n`;
     })
     .join('');
 }

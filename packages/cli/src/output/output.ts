@@ -90,6 +90,10 @@ export class Output {
   }
 }
 
+/** The text in a colour of the terminal, where the person wants colours. */
+export const coloured = ({ NO_COLOR, TERM }: Io['env'], code: number, text: string): string =>
+  NO_COLOR || TERM === 'dumb' ? text : `\u001b[${code}m${text}\u001b[0m`;
+
 const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const barWidth = 24;
 const frameMs = 100;
@@ -157,14 +161,13 @@ export class ProgressLine {
 
   #line(): string {
     const { env, stderr } = this.#io;
-    const colour = (code: number, text: string) => (env.NO_COLOR ? text : `\u001b[${code}m${text}\u001b[0m`);
     const width = Math.max(10, (stderr.columns ?? 80) - barWidth - 10);
     const text = cleanLine(this.#text).slice(0, width);
     if (!this.#progress || this.#progress.total === 0)
-      return `${colour(36, frames[this.#frame % frames.length]!)} ${text}`;
+      return `${coloured(env, 36, frames[this.#frame % frames.length]!)} ${text}`;
     const share = this.#progress.progress / this.#progress.total;
     const filled = Math.round(share * barWidth);
-    const bar = colour(36, '█'.repeat(filled)) + '░'.repeat(barWidth - filled);
+    const bar = coloured(env, 36, '█'.repeat(filled)) + '░'.repeat(barWidth - filled);
     return `${bar} ${String(Math.round(share * 100)).padStart(3)} % ${text}`;
   }
 }

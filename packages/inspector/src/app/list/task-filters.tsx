@@ -73,6 +73,10 @@ const total = (counts: StateCounts): number | undefined => {
 
 const unscheduled = '-label:schedule:*';
 
+/** Whether nothing else keeps a task out that was looked at. */
+export const isHidingScheduled = ({ notLabels, text, took }: TaskFilter): boolean =>
+  `-label:${notLabels}` === unscheduled && !text && !took;
+
 /** Leaves out the tasks that schedules started. */
 export const HideScheduled = ({ typed }: { readonly typed: string }) => (
   <label class="fold">

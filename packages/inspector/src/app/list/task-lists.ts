@@ -6,7 +6,7 @@ import { useFeeds } from '../data/session.ts';
 /** A task in a list, with the id of its agent. */
 export interface ListedRow extends TaskRow {
   readonly agent: string;
-  /** When another state of it was seen than before: milliseconds of the page. Absent if none was. */
+  /** When it came, or another state of it was seen than before: milliseconds of the page. Absent if neither was seen. */
   readonly changedAt?: number;
 }
 
@@ -80,13 +80,14 @@ class TaskLists {
     return others.length === 0 ? first?.source : undefined;
   }
 
-  /** How many tasks were looked through one by one, of how many, and whether all were; undefined where an index was asked. */
-  get searched(): { readonly tasks: number; readonly of: number; readonly isAll: boolean } | undefined {
+  /** How many tasks were looked through one by one, of how many, and how many did not fit; undefined where an index was asked. */
+  get searched(): (Record<'tasks' | 'of' | 'unfit', number> & { readonly isAll: boolean }) | undefined {
     const lists = [...this.#lists.values()].filter(({ searched }) => searched);
     if (lists.length === 0) return undefined;
     const tasks = lists.reduce((sum, { searched, older }) => sum + (searched?.tasks ?? 0) + older, 0);
     const of = lists.reduce((sum, { searched }) => sum + (searched?.of ?? 0), 0);
-    return { tasks, of: Math.max(of, tasks), isAll: lists.every(({ next }) => next === undefined) };
+    const unfit = lists.reduce((rest, { rows }) => rest - rows.length, tasks);
+    return { tasks, of: Math.max(of, tasks), unfit, isAll: lists.every(({ next }) => next === undefined) };
   }
 
   /** Why lists could not be read, by agent. */
@@ -136,7 +137,7 @@ class TaskLists {
     const isWhole = next === undefined;
     const known = Map.groupBy(before?.rows ?? [], ({ id }) => ids.has(id));
     const others = isWhole ? [] : (known.get(false) ?? []);
-    const first = withChanges(tasks, known.get(true) ?? [], agent);
+    const first = withChanges(tasks, before && (known.get(true) ?? []), agent);
     for (const { id } of others) ids.add(id);
     this.#lists.set(agent, {
       agent,
@@ -164,12 +165,12 @@ class TaskLists {
   }
 }
 
-/** Rows with when their state changed, as far as that was seen. */
-function withChanges(tasks: readonly TaskRow[], before: readonly ListedRow[], agent: string): ListedRow[] {
-  const known = new Map(before.map((row) => [row.id, row]));
-  return tasks.map((task) => {
+/** Rows with when they came or their state changed, as far as that was seen. */
+function withChanges(tasks: readonly TaskRow[], before: readonly ListedRow[] | undefined, agent: string) {
+  const known = new Map(before?.map((row) => [row.id, row]));
+  return tasks.map((task): ListedRow => {
     const row = known.get(task.id);
-    const changedAt = row && row.state !== task.state ? performance.now() : row?.changedAt;
+    const changedAt = before && row?.state !== task.state ? performance.now() : row?.changedAt;
     return { ...task, agent, ...(changedAt !== undefined && { changedAt }) };
   });
 }

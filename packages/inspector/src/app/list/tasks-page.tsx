@@ -9,7 +9,7 @@ import { VirtualList } from '../parts/virtual-list.tsx';
 import { plural, shortId } from '../parts/words.ts';
 import { ManyDialog } from './many-dialog.tsx';
 import { filterOf } from './search.ts';
-import { HideScheduled, SearchBox, StateTabs } from './task-filters.tsx';
+import { HideScheduled, isHidingScheduled, SearchBox, StateTabs } from './task-filters.tsx';
 import { type ListedRow, type TaskListState, useTaskList } from './task-lists.ts';
 import { TaskCells } from './task-row.tsx';
 import { scopeIn } from './use-many.ts';
@@ -70,7 +70,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
           {countOf(list)}
         </span>
       </div>
-      {list.searched && <Searched searched={list.searched} onOlder={list.more} />}
+      {list.searched && <Searched searched={list.searched} filter={filter} onOlder={list.more} />}
       <UnservedNotes unserved={list.unserved} isChosen={filter.unserved ?? false} />
       <ProblemNote problem={list.problem} />
       <TaskRows agent={agent} list={list} isFiltered={isFiltered} filter={filter} />
@@ -80,12 +80,14 @@ export function TasksPage({ agent, query }: TasksPageProps) {
 
 interface SearchedProps {
   readonly searched: NonNullable<TaskListState['searched']>;
+  readonly filter: TaskFilter;
   readonly onOlder: () => void;
 }
 
 /** How far a search went that looks at each task, and a way to go on from there. */
-const Searched = ({ searched: { tasks, of, isAll }, onOlder }: SearchedProps) => (
+const Searched = ({ searched: { tasks, of, unfit, isAll }, filter, onOlder }: SearchedProps) => (
   <p class="muted" role="status">
+    {isHidingScheduled(filter) && `${unfit.toLocaleString('en')} scheduled are hidden. `}
     {isAll
       ? `All ${plural(tasks, 'task')} were searched: ids, titles, labels and answers.`
       : `Searched ids, titles, labels and answers of the newest ${tasks.toLocaleString('en')} of ${plural(of, 'task')}. `}

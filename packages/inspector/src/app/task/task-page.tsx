@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { noteQuery } from '../data/route.ts';
+import { hrefOf, noteQuery } from '../data/route.ts';
 import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
 import { TaskState } from '../timeline/task-state.tsx';
 import { TimelinePane } from '../timeline/timeline-pane.tsx';
@@ -33,7 +33,15 @@ export function TaskPage({ agent, task, scope, at }: TaskPageProps) {
   const present = timeline.live.task;
   const row = timeline.rows[count - 1];
 
-  if (problem && timeline.rows.length === 0) return <ProblemNote problem={problem} />;
+  if (problem && timeline.rows.length === 0)
+    return (
+      <>
+        <ProblemNote problem={problem} />
+        <a class="button" href={hrefOf(agent, 'tasks')}>
+          All tasks of the agent
+        </a>
+      </>
+    );
   return (
     <div class="task-page">
       <TaskHead {...{ agent, task, scope, timeline, state, beside }} />
