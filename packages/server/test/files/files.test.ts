@@ -123,6 +123,46 @@ describe('a server with `files`', () => {
     expect(await bytesAt(server, urlOf(history[0].parts[0]))).toEqual(large());
   });
 
+  it('believes a link that an agent has from a caller only if it is signed, and no address of a log', async () => {
+    let now = Date.now();
+    const seen: unknown[] = [];
+    const { server, keys } = serveFiles(
+      async function* ({ file: open, text, saveFile }) {
+        if (text === 'make') return yield completed(await saveFile(large(), about));
+        const [url = '', sha = ''] = text.split(' ');
+        const part = link(url, { metadata: { [FILES]: { size: 5, sha256: sha } } });
+        const { size, filename, bytes } = open(part);
+        seen.push([size, filename, await bytes().then(({ length }) => length, String)]);
+        yield artifact('a', part);
+        yield completed();
+      },
+      { clock: { now: () => now } },
+    );
+    const { id, status } = await send(server, [{ text: 'make' }]);
+    const url = urlOf(status.message.parts[0]);
+    const [at = '', token = ''] = url.split(/(?<=files\/)/);
+    const signed = JSON.parse(Buffer.from(token, 'base64url').toString());
+    const forged = (n: number, value: unknown) =>
+      at + Buffer.from(JSON.stringify(signed.with(n, value))).toString('base64url');
+    now += 30 * 24 * 3_600_000;
+    const inLog = `baton-file:${id}/${signed[0].split('/').at(-1)} ${signed[2]}`;
+    for (const text of [forged(1, 5), forged(4, 'b.exe'), forged(5, now * 2), inLog]) {
+      const task = await send(server, [{ text }]);
+      expect(task.artifacts?.[0].parts[0].url).toBe(text === inLog ? undefined : text);
+    }
+    expect(await keys()).toHaveLength(1);
+    const refused = [undefined, undefined, expect.stringContaining('cannot be fetched')];
+    const unread = [undefined, undefined, expect.stringContaining('names a file by no link')];
+    expect(seen.splice(0)).toEqual([refused, refused, refused, unread]);
+    // An old one, which a step may have kept, is read.
+    const again = await send(server, [{ text: url }]);
+    expect(seen).toEqual([[100_000, 'a.png', 100_000]]);
+    expect(again.artifacts[0].parts[0]).toMatchObject({
+      filename: 'a.png',
+      metadata: { [FILES]: { size: 100_000 } },
+    });
+  });
+
   it('knows a message that is sent again by the same files', async () => {
     const { server, keys } = serveFiles(copying);
     const sent = (text: string) => send(server, [{ raw: raw(large(text)) }], { messageId: 'once' });

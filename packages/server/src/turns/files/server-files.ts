@@ -1,6 +1,7 @@
 import type { Part } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { chunksOf } from '@batonjs/protocol/json';
+import { isSameText } from '@batonjs/protocol/security';
 import type { Scope, TaskStore } from '@batonjs/store';
 import type { FileRange } from '@batonjs/store/files';
 import { sha256Stream, toBase64Url } from '#bytes';
@@ -138,10 +139,8 @@ export class ServerFiles {
 
   /** The file of a link of this server; undefined for any other text, and for one that has expired. */
   async linked(token: string): Promise<LinkedFile | undefined> {
-    const { clock, queue } = this.#sources;
-    const read = readToken(token);
-    if (!read || !(await this.#keys.isSigned(signedText(queue, read.file), read.signature))) return undefined;
-    return read.file[5] > clock.now() ? read.file : undefined;
+    const file = await this.#signed(token);
+    return file && file[5] > this.#sources.clock.now() ? file : undefined;
   }
 
   /** The file that a client names by a link; undefined for the address of another server. Rejects with `INVALID_PARAMS`. */
@@ -156,9 +155,27 @@ export class ServerFiles {
   }
 
   /** The file that an agent names by a link, which may be an old one of a step: it reads all files of its scope. */
-  own(part: Part, scope: Scope): LinkedFile | undefined {
-    const { file } = readToken(this.#tokenIn(part) ?? '') ?? {};
+  async own(part: Part, scope: Scope): Promise<LinkedFile | undefined> {
+    // A text of a caller would say here how large a file is, and what it is called.
+    if (storedIn(part)) throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent names a file by no link');
+    return this.#in(scope, await this.#signed(this.#tokenIn(part) ?? ''));
+  }
+
+  /** The same without asking for keys: undefined also for a link that another key than the latest signed. */
+  known(part: Part, scope: Scope): LinkedFile | undefined {
+    const { file, signature = '' } = readToken(this.#tokenIn(part) ?? '') ?? {};
+    const isSigned = file && isSameText(this.#sign(signedText(this.#sources.queue, file)), signature);
+    return isSigned ? this.#in(scope, file) : undefined;
+  }
+
+  #in(scope: Scope, file: LinkedFile | undefined): LinkedFile | undefined {
     return file?.[0].startsWith(prefixOfScope(this.#sources.queue, scope)) ? file : undefined;
+  }
+
+  async #signed(token: string): Promise<LinkedFile | undefined> {
+    const { file, signature = '' } = readToken(token) ?? {};
+    if (!file) return undefined;
+    return (await this.#keys.isSigned(signedText(this.#sources.queue, file), signature)) ? file : undefined;
   }
 
   #tokenIn(part: Part): string | undefined {

@@ -48,10 +48,11 @@ export class TaskFiles {
 
   /** The file of a part: kept by this server for the scope, or elsewhere. */
   open(part: Part): TaskFile {
-    const [key, size, sha256, mediaType, filename] = this.#files.own(part, this.#scope) ?? [];
+    const [, size, sha256, mediaType, filename] = this.#files.known(part, this.#scope) ?? [];
     return fileOf({ ...namesIn(mediaType, filename), ...part, size, sha256 }, async () => {
-      if (key === undefined) return once(await this.#files.fetch(urlOf(part) ?? ''));
-      const found = await this.#files.open(key);
+      const file = await this.#files.own(part, this.#scope);
+      if (!file) return once(await this.#files.fetch(urlOf(part) ?? ''));
+      const found = await this.#files.open(file[0]);
       if (found) return found;
       throw new TypeError('The file is gone');
     });
