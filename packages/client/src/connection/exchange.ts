@@ -63,16 +63,18 @@ async function send(
   let isTrusted = settings.origins.has(new URL(url).origin);
   let sees = true;
   for (let hops = 0; ; hops += 1) {
-    const made = typeof body === 'function' ? { body: body(), duplex: 'half' } : { body };
+    // Where a redirect may be followed, `fetch` of Node.js keeps all of a stream in memory, to send it again.
+    const made =
+      typeof body === 'function' ? { body: body(), duplex: 'half', redirect: 'error' as const } : { body };
     const init: RequestInit = {
       ...unlimited,
       method,
-      ...made,
       signal,
       // Made here, so that one that cannot be sent is no failure of the network.
       headers: new Headers({ ...own, ...headersOf(context, isTrusted), ...credentials }),
       redirect:
         credentials || (sees && (method === 'POST' || (isTrusted && hasSecrets))) ? 'manual' : 'follow',
+      ...made,
     };
     const answer = settings.fetch ? settings.fetch(new Request(url, init)) : sendHttp(url, init);
     const response = await answered(unlessAborted(answer, signal));
