@@ -6,6 +6,8 @@ import { type FileRange, type FileStore, keyOfFile, type ListedFile } from '@bat
 
 /** Files that are being written begin so: no key does. */
 const unfinished = '.new-';
+/** How much is read at once: four times what Node.js reads, for a quarter of the rounds. */
+const chunkBytes = 262_144;
 /** How old one is at least that a process has left behind, in milliseconds. */
 const leftMs = 24 * 3_600_000;
 
@@ -80,8 +82,8 @@ async function settle(folder: string, path: string, name: () => Promise<void>): 
 }
 
 async function* read(path: string, range: FileRange | undefined): AsyncGenerator<Uint8Array> {
-  if (!range) yield* createReadStream(path);
-  else if (range.end > range.start) yield* createReadStream(path, { start: range.start, end: range.end - 1 });
+  const { start = 0, end = Number.POSITIVE_INFINITY } = range ?? {};
+  if (end > start) yield* createReadStream(path, { start, end: end - 1, highWaterMark: chunkBytes });
 }
 
 async function* filesBelow(folder: string, prefix: string): AsyncGenerator<ListedFile> {

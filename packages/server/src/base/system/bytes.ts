@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash, randomFillSync } from 'node:crypto';
+import { createHash, hash, randomFillSync } from 'node:crypto';
 
 /** The SHA-256 of a text in UTF-8. */
 export const sha256 = (text: string | Uint8Array, encoding: 'hex' | 'base64url'): string =>
-  createHash('sha256').update(text).digest(encoding);
+  hash('sha256', text, encoding);
 
 /** The SHA-256, in hex, of bytes that come one after another. */
 export function sha256Stream(): { update(bytes: Uint8Array): void; hex(): string } {
-  const hash = createHash('sha256');
-  return { update: (bytes) => void hash.update(bytes), hex: () => hash.digest('hex') };
+  const all = createHash('sha256');
+  return { update: (bytes) => void all.update(bytes), hex: () => all.digest('hex') };
 }
 
 /** Fills an array of at most 65,536 bytes with random numbers that no one can guess. */
