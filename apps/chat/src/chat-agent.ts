@@ -9,6 +9,7 @@ import {
   failed,
   file,
   inputRequired,
+  type Part,
   type TaskUpdate,
   type Turn,
   text,
@@ -57,6 +58,8 @@ export const chatAgent = ({
     const [first] = turn.messages;
     const asked = first?.parts.map((part) => ('text' in part ? part.text : '')).join(' ') ?? '';
     yield working('Thinking');
+    const files = first?.parts.filter((part) => 'raw' in part || 'url' in part) ?? [];
+    if (files.length > 0) return yield* describe(turn, files);
     if (/delete/i.test(asked)) return yield* deleteDraft(turn);
     if (/weather/i.test(asked)) return yield* showWeather();
     if (/draw/i.test(asked)) return yield* draw();
@@ -99,6 +102,17 @@ async function* writeChunks(count: number): Updates {
     yield append('answer', `word${number} `);
     if (number % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
+  yield completed();
+}
+
+/** Says what was sent: a scripted agent sees nothing in a picture. */
+async function* describe({ file }: Turn, parts: readonly Part[]): Updates {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const { length } = await file(part).bytes();
+    lines.push(`- **${part.filename}**: ${length} bytes of ${part.mediaType}`);
+  }
+  yield artifact('answer', `Thank you, I have\n\n${lines.join('\n')}`);
   yield completed();
 }
 

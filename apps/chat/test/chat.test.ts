@@ -166,6 +166,7 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
       await weather.getByRole('cell', { name: 'rain, later sun' }).waitFor();
       await weather.getByText('weather', { exact: true }).first().click();
       await weather.getByText('"sky": "clear"').waitFor();
+      await weather.locator('[data-token=keyword]', { hasText: 'const' }).waitFor();
       await send(page, 'Draw a boat');
       await page.getByRole('img', { name: 'boat.svg' }).waitFor();
       await page.waitForFunction(() => document.querySelector('img')?.naturalWidth);
@@ -236,6 +237,84 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
     await page.getByRole('img', { name: 'boat.svg' }).waitFor();
   });
 
+  it('takes files that are chosen, pasted and dropped, and refuses what is too large', async () => {
+    const page = await open();
+    const field = page.getByRole('textbox', { name: 'Message' });
+    const chips = page.locator('.baton-attached');
+    const chosen = (name: string, size = 3) => ({ name, mimeType: 'image/png', buffer: Buffer.alloc(size) });
+    const choose = (...files: ReturnType<typeof chosen>[]) =>
+      page.locator('input[type=file]').setInputFiles(files);
+    await choose(chosen('chosen.png'), chosen('large.png', 1_048_577));
+    await chips.getByText('is larger than 1 MB').waitFor();
+    expect(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled()).toBe(true);
+    expect(await problemsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Remove: large.png' }).click();
+    await page.evaluate(() => {
+      const given = (name: string) => {
+        const data = new DataTransfer();
+        data.items.add(new File(['1234'], name, { type: 'image/png' }));
+        return data;
+      };
+      const how = { bubbles: true, cancelable: true };
+      const paste = { ...how, clipboardData: given('pasted.png') };
+      document.querySelector('textarea')!.dispatchEvent(new ClipboardEvent('paste', paste));
+      const drop = { ...how, dataTransfer: given('dropped.png') };
+      document.querySelector('.baton-log')!.dispatchEvent(new DragEvent('drop', drop));
+    });
+    expect(await chips.allTextContents()).toEqual(['chosen.png ×', 'pasted.png ×', 'dropped.png ×']);
+    await field.press('Enter');
+    const answer = page.locator('article[data-state$=COMPLETED]');
+    await answer.getByText('dropped.png: 4 bytes of image/png').waitFor();
+    await answer.getByText('chosen.png: 3 bytes of image/png').waitFor();
+    expect(await page.locator('.baton-bubble img').count()).toBe(3);
+    expect(await chips.count()).toBe(0);
+  });
+
+  it('finds conversations by their words, and keeps a name and a removal in this browser', async () => {
+    const page = await open();
+    await send(page, 'Please fail, one');
+    await page.locator('article[data-state$=FAILED]').waitFor();
+    await page.getByRole('button', { name: 'New chat' }).click();
+    await send(page, 'Please fail, two');
+    await page.locator('article[data-state$=FAILED]').waitFor();
+    const list = page.getByRole('navigation').getByRole('listitem');
+    const search = page.getByRole('searchbox', { name: 'Search' });
+    await list.getByText('fail, two').waitFor();
+    await search.fill(' FAIL, ');
+    await expect.poll(() => list.count()).toBe(2);
+    await search.fill('fail, one');
+    expect(await list.count()).toBe(1);
+    await search.fill('');
+    const rename = async (name: string, key: string) => {
+      await page.getByRole('button', { name: 'Rename' }).click();
+      await page.getByRole('textbox', { name: 'Rename' }).fill(name);
+      await page.keyboard.press(key);
+    };
+    await rename('Paper', 'Enter');
+    await list.getByRole('button', { name: 'Paper' }).waitFor();
+    await rename('Other', 'Escape');
+    await page.reload();
+    await list.getByRole('button', { name: 'Paper' }).waitFor();
+    await rename(' ', 'Enter');
+    await list.getByRole('button', { name: 'fail, two' }).waitFor();
+    await page.getByRole('button', { name: 'Remove from the list' }).click();
+    await list.getByRole('button', { name: 'fail, one' }).waitFor();
+    await page.reload();
+    await list.getByRole('button', { name: 'fail, one' }).waitFor();
+    expect(await list.getByText('fail, two').count()).toBe(0);
+    expect(await page.locator('article').count()).toBe(0);
+  });
+
+  it('speaks German to a reader of German', async () => {
+    const german = await context.browser()!.newContext({ locale: 'de-DE' });
+    onTestFinished(() => german.close());
+    const page = await german.newPage();
+    await page.goto(url);
+    await page.getByRole('textbox', { name: 'Nachricht' }).waitFor();
+    expect(await page.locator('.baton-chat').getAttribute('lang')).toBe('de');
+    expect(await problemsOf(page)).toEqual([]);
+  });
+
   it('opens 1,000 messages with the newest in the page, and tells a screen reader an answer once', async () => {
     const PORT = String(await freePort());
     await using fast = run(node, [program], { env: { ...env, PORT, DATABASE: '' } });
@@ -251,6 +330,8 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
     expect(await page.locator('*').count()).toBeLessThan(2_000);
     await page.getByRole('button', { name: 'Show earlier messages' }).click();
     expect(await articles.count()).toBe(40);
+    // Colours come once.
+    await expect.poll(() => page.locator('article:has([data-token])').count()).toBe(40);
     await page.evaluate(() => {
       const said = document.querySelector('.baton-hidden')!;
       const told: (string | null)[] = [];

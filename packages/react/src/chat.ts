@@ -1,4 +1,5 @@
 'use client';
 
 export { Chat, type ChatProps } from './chat/chat.tsx';
-export { type ChatTexts, english } from './chat/texts.ts';
+export type { ChatConversation, Highlight } from './chat/parts.tsx';
+export { type ChatTexts, english, german } from './chat/texts.ts';

@@ -1,9 +1,10 @@
 /** @jsxImportSource react */
-import { type AgentClient, isInterrupted, isTransient, textOf } from '@batonjs/client';
+import { type AgentClient, isTransient, textOf } from '@batonjs/client';
 import {
-  type KeyboardEvent,
+  type ClipboardEvent,
+  type DragEvent,
   type ReactNode,
-  type RefObject,
+  type SyntheticEvent,
   useContext,
   useEffect,
   useMemo,
@@ -11,10 +12,12 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
-import { type UsedConversation, useConversation } from '../use-conversation.ts';
-import { useTasks } from '../use-tasks.ts';
+import { useConversation } from '../use-conversation.ts';
+import { useAttached } from './attached.ts';
+import { Composer } from './composer.tsx';
+import { Conversations } from './conversations.tsx';
 import { Markdown } from './markdown.tsx';
-import { Button, ChatContext, type ChatUse } from './parts.tsx';
+import { Button, ChatContext, type ChatConversation, type ChatUse, type Highlight } from './parts.tsx';
 import { Said, TaskView } from './task-view.tsx';
 import { type ChatTexts, english } from './texts.ts';
 import { useFollowedEnd } from './use-followed-end.ts';
@@ -22,9 +25,13 @@ import { useFollowedEnd } from './use-followed-end.ts';
 /** Props of `Chat`. */
 export interface ChatProps {
   /** The agent to talk with; undefined until `connect` has it. */
-  readonly agent: AgentClient | undefined;
+  readonly agent?: AgentClient | undefined;
+  /** A conversation that something else keeps, in place of an agent: `conversationOf(useChat(…))` of `@batonjs/ai-sdk/chat`. */
+  readonly conversation?: ChatConversation | undefined;
   /** All words. Default: `english`. */
   readonly texts?: ChatTexts | undefined;
+  /** Colours code in a language. It is called when the code is whole, so it may load what it needs then. */
+  readonly highlight?: Highlight | undefined;
   /** What stands at the end of the head, such as a button of the app. */
   readonly children?: ReactNode;
 }
@@ -34,9 +41,11 @@ export interface ChatProps {
  * `#`: a reload and a second tab show the same. It fills the element around it, with the styles of
  * `@batonjs/react/chat.css`.
  */
-export function Chat({ agent, texts = english, children }: ChatProps) {
+export function Chat({ agent, conversation, texts = english, highlight, children }: ChatProps) {
   const contextId = useSyncExternalStore(onHash, readHash, () => undefined);
-  const talk = useConversation(agent, contextId);
+  const kept = useConversation(agent, contextId);
+  const talk = conversation ?? kept;
+  const attached = useAttached(agent, texts);
   const [text, setText] = useState('');
   const [isOpen, setOpen] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -45,7 +54,7 @@ export function Chat({ agent, texts = english, children }: ChatProps) {
     setText(words);
     field.current?.focus();
   };
-  const use = useChatUse(talk, texts, { toEnd, write });
+  const use = useChatUse(talk, { texts, highlight }, { toEnd, write });
   const choose = (id?: string) => {
     setHash(id);
     setOpen(false);
@@ -53,18 +62,33 @@ export function Chat({ agent, texts = english, children }: ChatProps) {
     write();
   };
   const toggle = () => setOpen(!isOpen);
+  const take = (event: SyntheticEvent, { files, types }: DataTransfer) => {
+    // An office program copies text with a picture of it.
+    if (!types.includes('Files') || types.includes('text/plain')) return;
+    // A page that lets a file fall is left for that file.
+    event.preventDefault();
+    if (attached.accept) attached.add(files);
+  };
+  const onDrop = (event: DragEvent) => take(event, event.dataTransfer);
+  const onPaste = (event: ClipboardEvent) => take(event, event.clipboardData);
   const name = agent?.card.name ?? '';
-  const log = { role: 'log', 'aria-live': 'off', 'aria-label': name, tabIndex: 0 } as const;
+  const log = { role: 'log', 'aria-live': 'off', 'aria-label': name || texts.message, tabIndex: 0 } as const;
   return (
     <ChatContext.Provider value={use}>
-      <div className="baton-chat" lang={texts.lang}>
-        <nav aria-label={texts.conversations} data-open={isOpen || undefined}>
-          <Button label={texts.newChat} onClick={() => choose()} />
-          <Conversations agent={agent} current={contextId} onChoose={choose} />
-        </nav>
+      <div className="baton-chat" lang={texts.lang} {...{ onDrop, onDragOver: onDrop, onPaste }}>
+        {!conversation && (
+          <nav aria-label={texts.conversations} data-open={isOpen || undefined}>
+            <Button label={texts.newChat} onClick={() => choose()} />
+            {agent && (
+              <Conversations key={agent.interface.url} {...{ agent, current: contextId, onChoose: choose }} />
+            )}
+          </nav>
+        )}
         <header>
-          <Button label={texts.conversations} sign="☰" aria-expanded={isOpen} onClick={toggle} />
-          <h1 dir="auto">{name}</h1>
+          {!conversation && (
+            <Button label={texts.conversations} sign="☰" aria-expanded={isOpen} onClick={toggle} />
+          )}
+          {name && <h1 dir="auto">{name}</h1>}
           {children}
         </header>
         <div className="baton-log" ref={scroller} {...log}>
@@ -75,7 +99,7 @@ export function Chat({ agent, texts = english, children }: ChatProps) {
         </div>
         <footer>
           {!isAtEnd && <Button className="baton-newest" label={`↓ ${texts.newest}`} onClick={toEnd} />}
-          {agent && <Composer talk={talk} text={text} onText={setText} field={field} />}
+          {(agent ?? conversation) && <Composer {...{ talk, text, onText: setText, field, attached }} />}
         </footer>
       </div>
     </ChatContext.Provider>
@@ -85,7 +109,11 @@ export function Chat({ agent, texts = english, children }: ChatProps) {
 type Page = { toEnd(): void; write(text: string): void };
 
 /** What parts of the chat use: one object, so that a chunk renders its own task only. */
-function useChatUse(talk: UsedConversation, texts: ChatTexts, page: Page) {
+function useChatUse(
+  talk: ChatConversation,
+  { texts, highlight }: Pick<ChatUse, 'texts' | 'highlight'>,
+  page: Page,
+) {
   const latest = useRef({ talk, page });
   latest.current = { talk, page };
   useEffect(() => {
@@ -93,7 +121,7 @@ function useChatUse(talk: UsedConversation, texts: ChatTexts, page: Page) {
   }, [talk.contextId]);
   return useMemo<ChatUse>(
     () => ({
-      texts,
+      ...{ texts, highlight },
       answer: (values) => latest.current.talk.answer(values),
       edit: (message) => latest.current.page.write(textOf(message)),
       send(message) {
@@ -102,7 +130,7 @@ function useChatUse(talk: UsedConversation, texts: ChatTexts, page: Page) {
         void latest.current.talk.send(message).catch(() => {});
       },
     }),
-    [texts],
+    [texts, highlight],
   );
 }
 
@@ -110,7 +138,7 @@ function useChatUse(talk: UsedConversation, texts: ChatTexts, page: Page) {
 const pageSize = 20;
 
 /** The tasks, and the messages that are in none. */
-function Log({ talk: { tasks, sent, connection, error } }: { readonly talk: UsedConversation }) {
+function Log({ talk: { tasks, sent, connection, error } }: { readonly talk: ChatConversation }) {
   const { texts, send } = useContext(ChatContext);
   const [count, setCount] = useState(pageSize);
   const why = (error: unknown) => (isTransient(error) ? texts.unreachable : String(Object(error).message));
@@ -161,85 +189,3 @@ function onHash(listen: () => void): () => void {
   addEventListener('hashchange', listen);
   return () => removeEventListener('hashchange', listen);
 }
-
-interface ConversationsProps {
-  readonly agent: AgentClient | undefined;
-  readonly current: string | undefined;
-  readonly onChoose: (contextId: string) => void;
-}
-
-/** The conversations of the newest tasks, called by their first words; a mark shows those that run or ask. */
-function Conversations({ agent, current, onChoose }: ConversationsProps) {
-  const { texts } = useContext(ChatContext);
-  const { tasks } = useTasks(agent, { pageSize: 100 });
-  const [titles, setTitles] = useState<ReadonlyMap<string, string>>(new Map());
-  const ids = [...new Set(tasks.flatMap(({ contextId }) => contextId ?? []))];
-  const unnamed = ids.find((id) => !titles.has(id));
-  // A list has no messages: the oldest known task of each conversation is read, once.
-  const first = tasks.findLast(({ contextId }) => contextId === unnamed)?.id;
-  useEffect(() => {
-    if (!agent || !first || !unnamed) return;
-    const read = agent.getTask({ id: first }).then(({ history }) => textOf(history?.[0]).slice(0, 80));
-    const name = (title: string) => setTitles((before) => new Map(before).set(unnamed, title));
-    void read.catch(() => '').then((words) => name(words || texts.message));
-  }, [agent, first, unnamed, texts]);
-  return (
-    <ul>
-      {ids.map((id) => (
-        <li key={id} dir="auto" data-state={tasks.find(({ contextId }) => contextId === id)?.status.state}>
-          <Button label={titles.get(id) ?? '…'} aria-current={id === current} onClick={() => onChoose(id)} />
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-interface ComposerProps {
-  readonly talk: UsedConversation;
-  readonly text: string;
-  readonly onText: (text: string) => void;
-  readonly field: RefObject<HTMLTextAreaElement | null>;
-}
-
-/** The field of the message, and what it is about: Enter sends, Shift+Enter begins a line. */
-function Composer({ talk, text, onText, field }: ComposerProps) {
-  const { texts, send } = useContext(ChatContext);
-  const { current, connection } = talk;
-  const isRunning = current !== undefined && !isInterrupted(current);
-  const label = current && !isRunning ? texts.answer : texts.message;
-  const isEmpty = text.trim() === '';
-  const submit = () => {
-    if (isEmpty) return;
-    send({ parts: [{ text: text.trim() }] });
-    onText('');
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
-    event.preventDefault();
-    submit();
-  };
-  return (
-    <>
-      <p role="status">{connection === 'reconnecting' && texts.offline}</p>
-      <div className="baton-composer">
-        <textarea
-          {...{ ref: field, dir: 'auto', value: text, 'aria-label': label, placeholder: label, onKeyDown }}
-          rows={Math.min(8, text.split('\n').length)}
-          onChange={({ target }) => onText(target.value)}
-        />
-        {isRunning && isEmpty ? (
-          <Button label={texts.stop} sign="■" onClick={() => talk.cancel().catch(() => {})} />
-        ) : (
-          <Button label={texts.send} sign="↑" disabled={isEmpty} onClick={submit} />
-        )}
-      </div>
-      <p role="status" className="baton-hidden">
-        {isRunning ? texts.working : lastWords(talk)}
-      </p>
-    </>
-  );
-}
-
-/** The last answer or question as a whole, for screen readers: its chunks are not read out. */
-const lastWords = ({ tasks }: UsedConversation): string =>
-  [...(tasks.at(-1)?.artifacts ?? []), tasks.at(-1)?.status.message].map(textOf).join(' ').slice(-1_000);

@@ -1,7 +1,7 @@
 /** @jsxImportSource react */
 import { Lexer, type Token, type Tokens } from 'marked';
-import { createElement, memo, type ReactNode } from 'react';
-import { CopyButton, Scrolled } from './parts.tsx';
+import { createElement, memo, type ReactNode, useContext, useEffect, useState } from 'react';
+import { ChatContext, CopyButton } from './parts.tsx';
 
 /** Markdown as elements. Markup in it is shown as the text that it is. A picture is a link: nothing is loaded. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
@@ -47,14 +47,26 @@ function elementOf(token: Token, key: number): ReactNode {
   );
 }
 
-const Code = ({ text, language }: { readonly text: string; readonly language: string }) => (
-  <figure dir="ltr">
-    <figcaption>
-      {language} <CopyButton text={text} />
-    </figcaption>
-    <Scrolled value={text} />
-  </figure>
-);
+/** Code, coloured once it grows no more. */
+function Code({ text, language }: { readonly text: string; readonly language: string }) {
+  const { highlight } = useContext(ChatContext);
+  const [coloured, setColoured] = useState<{ readonly text: string; readonly code: ReactNode }>();
+  useEffect(() => {
+    if (!highlight || !language) return;
+    const show = async () => setColoured({ text, code: await highlight(text, language) });
+    // Without its colours it is text.
+    const timer = setTimeout(() => void show().catch(() => {}), 200);
+    return () => clearTimeout(timer);
+  }, [highlight, text, language]);
+  return (
+    <figure dir="ltr">
+      <figcaption>
+        {language} <CopyButton text={text} />
+      </figcaption>
+      {createElement('pre', { tabIndex: 0 }, (coloured?.text === text && coloured.code) || text)}
+    </figure>
+  );
+}
 
 function Table({ table: { header, rows } }: { readonly table: Tokens.Table }) {
   const row = (cells: readonly Tokens.TableCell[], key: number) => {

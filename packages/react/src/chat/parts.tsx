@@ -1,11 +1,31 @@
 /** @jsxImportSource react */
 import type { Json, Message } from '@batonjs/protocol';
-import { type ComponentProps, createContext, createElement, useContext, useState } from 'react';
+import {
+  type ComponentProps,
+  createContext,
+  createElement,
+  type ReactNode,
+  useContext,
+  useState,
+} from 'react';
+import type { UsedConversation } from '../use-conversation.ts';
 import { type ChatTexts, english } from './texts.ts';
+
+/** A conversation as `Chat` shows it. */
+export interface ChatConversation
+  extends Pick<UsedConversation, 'contextId' | 'tasks' | 'sent' | 'current' | 'connection' | 'error'> {
+  readonly send: (message: Pick<Message, 'parts'>) => Promise<unknown>;
+  readonly answer: (values: Json) => Promise<unknown>;
+  readonly cancel: () => Promise<unknown>;
+}
+
+/** The elements of code in a language; undefined where it is not known. */
+export type Highlight = (code: string, language: string) => ReactNode | Promise<ReactNode>;
 
 /** The chat around a component: the same object as long as its texts are the same. */
 export interface ChatUse {
   readonly texts: ChatTexts;
+  readonly highlight?: Highlight | undefined;
   readonly answer: (values: Json) => Promise<unknown>;
   readonly send: (message: Pick<Message, 'parts'>) => void;
   /** Puts the message into the field, to be changed and sent. */

@@ -3,6 +3,12 @@ export const english = {
   lang: 'en',
   newChat: 'New chat',
   conversations: 'Conversations',
+  search: 'Search',
+  rename: 'Rename',
+  unlist: 'Remove from the list',
+  remove: 'Remove',
+  attach: 'Attach files',
+  tooLarge: 'is larger than 1 MB',
   message: 'Message',
   answer: 'Your answer',
   send: 'Send',
@@ -25,3 +31,34 @@ export const english = {
 
 /** All words of `Chat`: pass an object of your own for another language or tone. `lang` is as HTML names languages. */
 export type ChatTexts = Readonly<typeof english>;
+
+/** The words of `Chat` in German. */
+export const german: ChatTexts = {
+  lang: 'de',
+  newChat: 'Neuer Chat',
+  conversations: 'Gespräche',
+  search: 'Suchen',
+  rename: 'Umbenennen',
+  unlist: 'Aus der Liste nehmen',
+  remove: 'Entfernen',
+  attach: 'Dateien anhängen',
+  tooLarge: 'ist größer als 1 MB',
+  message: 'Nachricht',
+  answer: 'Ihre Antwort',
+  send: 'Senden',
+  stop: 'Anhalten',
+  copy: 'Kopieren',
+  copied: 'Kopiert',
+  edit: 'Bearbeiten',
+  again: 'Noch einmal',
+  newest: 'Zum Neuesten',
+  earlier: 'Frühere Nachrichten zeigen',
+  offline: 'Verbindung unterbrochen. Die Antwort geht ohne Sie weiter.',
+  unreachable: 'Der Agent ist nicht erreichbar.',
+  working: 'Arbeitet…',
+  steps: 'Was getan wurde',
+  failed: 'Der Agent konnte das nicht beenden.',
+  stopped: 'Angehalten.',
+  allow: 'Erlauben',
+  deny: 'Ablehnen',
+};

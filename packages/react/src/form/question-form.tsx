@@ -1,18 +1,14 @@
 /** @jsxImportSource react */
 import type { Json } from '@batonjs/protocol';
 import { errorsById, type FormField, fieldsOf, readFields } from '@batonjs/protocol/form-fields';
+import type { Form } from '@batonjs/protocol/forms';
 import { type ComponentProps, type ReactNode, type SubmitEvent, useId, useState } from 'react';
 
 /** The question that a form shows: what `formOf` of `@batonjs/extensions/client` returns. */
-export interface Question {
-  readonly title?: string;
+export type Question = Omit<Form, 'formId' | 'schema'> & {
   /** The JSON Schema of an object. */
   readonly schema: object;
-  /** Values that are known already. */
-  readonly initial?: Json;
-  /** The errors of the previous answer by field; the empty name stands for the whole answer. */
-  readonly errors?: Readonly<Record<string, string>>;
-}
+};
 
 /** Props of `QuestionForm`; those of `form` are passed on. */
 export interface QuestionFormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
