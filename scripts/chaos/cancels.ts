@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamResponse, Task, TaskState } from '@batonjs/protocol';
-import { checkHistory } from '@batonjs/store-conformance/history';
+import { checkHistory } from '../../test/histories/history.ts';
 import { scopeOf } from '../../test/kit/scope.ts';
 import type { Work } from '../workload/plan.ts';
 import { between, seeded } from '../workload/random.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskStore } from '@batonjs/store';
-import type { KeptLog, Observation, Violation } from '@batonjs/store-conformance/history';
+import type { KeptLog, Observation, Violation } from '../../test/histories/history.ts';
 import { scopeOf } from '../../test/kit/scope.ts';
 import { randomPlan } from '../workload/plan.ts';
 import { pick, seeded } from '../workload/random.ts';

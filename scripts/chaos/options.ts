@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Sabotage } from '@batonjs/store-conformance/faults';
+import type { Sabotage } from '../../test/histories/faults.ts';
 import { type MediumName, media, mediumNamed } from './medium.ts';
 
 export interface ChaosOptions {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError, type TaskStore } from '@batonjs/store';
-import type { KeptLog } from '@batonjs/store-conformance/history';
+import type { KeptLog } from '../../test/histories/history.ts';
 import { programOf, type Release } from '../../test/upgrade/later-release.ts';
 import { type ChaosReport, chaos, type Events, scopes } from '../chaos/chaos.ts';
 import { type MediumName, mediumOf } from '../chaos/medium.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KeptLog } from '@batonjs/store-conformance/history';
+import type { KeptLog } from '../../test/histories/history.ts';
 import { pick } from '../workload/random.ts';
 
 const work = {

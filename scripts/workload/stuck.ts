@@ -1,4 +1,4 @@
-import type { KeptLog } from '@batonjs/store-conformance/history';
+import type { KeptLog } from '../../test/histories/history.ts';
 import { unsettled } from './verdict.ts';
 
 /** A task is stuck when nothing happened to it for so many leases. A lost process takes one or two to be noticed. */

@@ -1,6 +1,6 @@
 import { isTerminal } from '@batonjs/lifecycle';
 import type { Message, StreamResponse, Task, TaskState } from '@batonjs/protocol';
-import type { Observation, SeenEvent, Violation } from '@batonjs/store-conformance/history';
+import type { Observation, SeenEvent, Violation } from '../../test/histories/history.ts';
 import type { TaskPlan } from './plan.ts';
 import { isPassing, Refused, type Seen, type Wire } from './wire.ts';
 

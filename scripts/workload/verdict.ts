@@ -8,7 +8,7 @@ import {
   readLog,
   type Violation,
   type ViolationKind,
-} from '@batonjs/store-conformance/history';
+} from '../../test/histories/history.ts';
 import { totalChunks, wrongMemory } from './agent.ts';
 import type { Work } from './plan.ts';
 

@@ -1,12 +1,12 @@
 import { createAgentServer } from '@batonjs/server';
 import type { TaskStore } from '@batonjs/store';
-import { faultyStore } from '@batonjs/store-conformance/faults';
-import type { KeptLog, Observation, Violation } from '@batonjs/store-conformance/history';
 import { memoryStore } from '@batonjs/store-memory';
 import { countingAgent, retryOf } from '../../scripts/workload/agent.ts';
 import { pick, seeded } from '../../scripts/workload/random.ts';
 import { TaskClient, type World } from '../../scripts/workload/task-client.ts';
 import { judge, readLogs, unsettled } from '../../scripts/workload/verdict.ts';
+import { faultyStore } from '../histories/faults.ts';
+import type { KeptLog, Observation, Violation } from '../histories/history.ts';
 import { scope } from '../kit/scope.ts';
 import { remoteStore } from './remote-store.ts';
 import { leaseMs, type Scenario } from './scenario.ts';

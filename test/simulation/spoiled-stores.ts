@@ -1,5 +1,5 @@
 import { type Commit, type Committed, StoreError, type TaskStore } from '@batonjs/store';
-import { type Sabotage, sabotage } from '@batonjs/store-conformance/faults';
+import { type Sabotage, sabotage } from '../histories/faults.ts';
 import type { Scenario } from './scenario.ts';
 
 /** A protection that servers rely on, and a store without it. */

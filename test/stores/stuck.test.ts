@@ -1,11 +1,11 @@
 import type { Fact } from '@batonjs/lifecycle';
 import { FACT_FORMAT, headOf } from '@batonjs/lifecycle';
 import { StoreError } from '@batonjs/store';
-import type { KeptLog } from '@batonjs/store-conformance/history';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { endsInTime, stuckAfterLeases, stuckLogs } from '../../scripts/workload/stuck.ts';
 import { readLogs } from '../../scripts/workload/verdict.ts';
+import type { KeptLog } from '../histories/history.ts';
 import { change } from '../kit/faulty-store.ts';
 import { chunkAfter } from '../kit/task-logs.ts';
 

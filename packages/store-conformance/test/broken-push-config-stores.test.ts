@@ -2,8 +2,8 @@ import type { PushConfig, PushConfigStore, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { pushConfigChecks } from '../src/checks/webhooks/push-configs.ts';
-import { override } from '../src/faults/sabotage.ts';
 import { type Opened, runCheck } from '../src/fixture/check.ts';
+import { override } from '../src/fixture/override.ts';
 
 type Both = TaskStore & PushConfigStore;
 

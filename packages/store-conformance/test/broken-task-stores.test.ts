@@ -1,9 +1,10 @@
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
+import { sabotage } from '../../../test/histories/faults.ts';
 import { taskStoreChecks } from '../src/checks/task-store.ts';
-import { override, sabotage } from '../src/faults/sabotage.ts';
 import { type Opened, runCheck } from '../src/fixture/check.ts';
+import { override } from '../src/fixture/override.ts';
 import { brokenTaskStores } from './broken-task-stores.ts';
 
 /** How long a notification is waited for that a broken store never sends. */

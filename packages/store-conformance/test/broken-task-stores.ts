@@ -15,7 +15,8 @@ import {
 } from '@batonjs/store';
 import { deletionsOf, takenFrom } from '@batonjs/store/rules';
 import { memoryStore } from '@batonjs/store-memory';
-import { override, sabotage } from '../src/faults/sabotage.ts';
+import { sabotage } from '../../../test/histories/faults.ts';
+import { override } from '../src/fixture/override.ts';
 
 /** `now`: the clock of the store. */
 type Break = (store: TaskStore, now: () => number) => Partial<TaskStore>;

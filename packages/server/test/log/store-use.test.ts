@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Commit, TaskStore } from '@batonjs/store';
-import { readLog } from '@batonjs/store-conformance/history';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
+import { readLog } from '../../../../test/histories/history.ts';
 import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
 import { collect, rpc, say, stream } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';

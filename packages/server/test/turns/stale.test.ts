@@ -1,8 +1,8 @@
 import { decodeSse } from '@batonjs/bindings';
 import type { TaskStore } from '@batonjs/store';
-import { checkHistory, readLog } from '@batonjs/store-conformance/history';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it, vi } from 'vitest';
+import { checkHistory, readLog } from '../../../../test/histories/history.ts';
 import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
 import { frequentPolls } from '../../../../test/kit/frequent-polls.ts';
 import { brief, rpc, say, stream } from '../../../../test/kit/rpc.ts';

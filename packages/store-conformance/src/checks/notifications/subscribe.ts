@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { StoredFact, TaskStore } from '@batonjs/store';
-import { override } from '../../faults/sabotage.ts';
 import { type Fixture, section } from '../../fixture/check.ts';
 import {
   each,
@@ -12,6 +11,7 @@ import {
   within,
 } from '../../fixture/expectations.ts';
 import { follow } from '../../fixture/follow.ts';
+import { override } from '../../fixture/override.ts';
 import { chunk, completed, received } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { claim } from '../../samples/turns.ts';

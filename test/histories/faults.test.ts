@@ -1,9 +1,9 @@
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
-import { type Call, type Fault, type FaultRates, faultyStore, sabotage } from '../src/faults.ts';
-import { chunk } from '../src/samples/facts.ts';
-import { logOf } from '../src/samples/log.ts';
+import { chunk } from '../../packages/store-conformance/src/samples/facts.ts';
+import { logOf } from '../../packages/store-conformance/src/samples/log.ts';
+import { type Call, type Fault, type FaultRates, faultyStore, sabotage } from './faults.ts';
 
 /** A random that can be repeated. */
 function numbers(seed: number): () => number {

@@ -9,14 +9,17 @@ import {
 } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
 import {
-  checkHistory,
-  type KeptLog,
-  type Observation,
-  type SeenEvent,
-  type Violation,
-} from '../src/history.ts';
-import { answered, at, chunk, completed, created, received, status, working } from '../src/samples/facts.ts';
-import { snapshotAt } from '../src/samples/log.ts';
+  answered,
+  at,
+  chunk,
+  completed,
+  created,
+  received,
+  status,
+  working,
+} from '../../packages/store-conformance/src/samples/facts.ts';
+import { snapshotAt } from '../../packages/store-conformance/src/samples/log.ts';
+import { checkHistory, type KeptLog, type Observation, type SeenEvent, type Violation } from './history.ts';
 
 const turn = { format: 1, at: at(0), turn: 1 } as const;
 const started = (attempt = 1, number = 1): Fact => ({

@@ -1,10 +1,10 @@
 import { decide, evolve, type Fact, type Head, headOf, type State } from '@batonjs/lifecycle';
 import { type Commit, type Lease, loadTask, StoreError } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { faultyStore, type Sabotage, sabotage } from '../src/faults.ts';
-import { follow } from '../src/fixture/follow.ts';
-import { checkHistory, type KeptLog, type Observation, readLog, type Violation } from '../src/history.ts';
-import { chunk, received } from '../src/samples/facts.ts';
+import { follow } from '../../packages/store-conformance/src/fixture/follow.ts';
+import { chunk, received } from '../../packages/store-conformance/src/samples/facts.ts';
+import { faultyStore, type Sabotage, sabotage } from './faults.ts';
+import { checkHistory, type KeptLog, type Observation, readLog, type Violation } from './history.ts';
 
 const chunks = 4;
 const ttlMs = 40;

@@ -1,5 +1,6 @@
 import type { Head } from '@batonjs/lifecycle';
 import { type Commit, type Committed, StoreError, type TaskStore } from '@batonjs/store';
+import { override } from '../../packages/store-conformance/src/fixture/override.ts';
 
 /**
  * A protection that is taken out: the check of the writer (`fence`), of the version (`cas`), the kept commit ids
@@ -39,14 +40,3 @@ const moved = (head: Head, after: number, by: number): Head => ({
   version: head.version + by,
   statusVersion: head.statusVersion > after ? head.statusVersion + by : head.statusVersion,
 });
-
-/** An object like this one, also if it is a proxy or a class instance, with some methods replaced. */
-export function override<T extends object>(target: T, methods: Partial<T>): T {
-  return new Proxy(target, {
-    get(_, key) {
-      if (Object.hasOwn(methods, key)) return Reflect.get(methods, key);
-      const member: unknown = Reflect.get(target, key);
-      return typeof member === 'function' ? member.bind(target) : member;
-    },
-  });
-}

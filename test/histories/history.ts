@@ -1,4 +1,4 @@
-export { checkHistory, type History } from './history/check-history.ts';
+export { checkHistory, type History } from './check-history.ts';
 export {
   type KeptLog,
   type Observation,
@@ -7,4 +7,4 @@ export {
   type Stream,
   type Violation,
   type ViolationKind,
-} from './history/observation.ts';
+} from './observation.ts';
