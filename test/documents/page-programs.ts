@@ -166,7 +166,7 @@ export const pages: Readonly<Record<string, readonly (Example | string | (() => 
   'operating/erasing': [{}, {}],
   'operating/finding-tasks': [{ says: /Paid/ }],
   'operating/health': [declared],
-  'operating/hosts': ['works only during calls: `packages/server/test/run-due.test.ts`'],
+  'operating/hosts': ['works only during calls: `packages/server/test/due/run-due.test.ts`'],
   'operating/inspector': [{}],
   'operating/metrics': [{ ...declared, env: { METRICS_TOKEN: key } }],
   'operating/redriving': ['forks a task that its server has had before'],

@@ -127,10 +127,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     options: { ...runtime.dependencies.options, ...ofOperations(options) },
   };
   const hasAuthenticate = options.authenticate !== undefined;
-  const source = { ...dependencies, closing: closing.signal, begin: createRun.bind(undefined, options) };
-  const inTime = timeLimit(dependencies);
-  const tenants = inTime('card.tenants', options.card.tenants);
-  const parts = { dependencies, admission: admissionOf(options, dependencies, inTime), tenants };
+  const parts = answeringParts(options, dependencies);
   const watch = new RequestWatch();
   const cors = completeCors(options.cors, credentialHeaders(card));
   const handleWith = (ask?: HttpOptions['ask']): Handle => {
@@ -142,6 +139,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const mount = publicUrl ? new URL(publicUrl).pathname : '';
   const leaveName = takeName(options.store, queue, options.card);
   const schedules = startSchedules(options.schedules, dependencies);
+  const begin = createRun.bind(undefined, options);
+  const source = { ...dependencies, closing: closing.signal, begin, schedules };
   void runtime.start();
 
   const server: AgentServer = {
@@ -154,7 +153,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     limits: dependencies.options.limits,
     push: pushDeliveries(push, queue),
     fetch: createFetch(handle, mount),
-    runDue: (given) => runDue({ ...source, schedules }, given),
+    runDue: async (given) => (await runDue(source, given))!,
     get load() {
       return { turns: runner.running, tasks: tasks.size };
     },
@@ -177,6 +176,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     watch,
     dependencies,
     closing: closing.signal,
+    runDue: runDue.bind(undefined, source),
     mayBegin: (scope) => mayBegin(scope, dependencies),
     callsOf: createCallsOf(parts, (ask, remoteAddress) => {
       const answer = handleWith(ask);
@@ -223,14 +223,17 @@ function timeLimit({ clock, options: { timeouts } }: Runtime['dependencies']): I
       : given;
 }
 
-/** Who may call, and how often. Throws `TypeError` for options that cannot work. */
-function admissionOf(
-  { authenticate, limits: { callers: limits } = {} }: AgentServerOptions,
-  { store, card, options: { queue } }: Dependencies,
-  inTime: InTime,
-): AnsweringParts['admission'] {
+/** Who may call, how often, and in which tenants. Throws `TypeError` for options that cannot work. */
+function answeringParts(
+  { authenticate, card: { tenants }, limits: { callers: limits } = {} }: AgentServerOptions,
+  dependencies: Dependencies,
+): AnsweringParts {
+  const { store, card, options } = dependencies;
+  const { queue } = options;
+  const inTime = timeLimit(dependencies);
   const limiter = createCallerLimiter({ limits, store, queue, hasAuthenticate: authenticate !== undefined });
-  return { authenticate: withRequiredScopes(inTime('authenticate', authenticate), card), limiter };
+  const admission = { authenticate: withRequiredScopes(inTime('authenticate', authenticate), card), limiter };
+  return { dependencies, admission, tenants: inTime('card.tenants', tenants) };
 }
 
 /** What operations need besides the options of turns. */

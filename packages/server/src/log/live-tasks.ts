@@ -15,6 +15,8 @@ export class LiveTasks {
   readonly #entries = new Map<string, Entry>();
   readonly #stop = new AbortController();
   readonly #identity: StoreIdentity;
+  /** Grows with each use of a task, such as by a message: calls that grew it may have left something to do. */
+  uses = 0;
 
   constructor(dependencies: LogDependencies) {
     this.dependencies = dependencies;
@@ -103,6 +105,7 @@ export class LiveTasks {
   }
 
   #use(key: string, make: () => LiveTask): LiveTask {
+    this.uses++;
     const entry = this.#find(key);
     if (entry?.live) {
       entry.users++;

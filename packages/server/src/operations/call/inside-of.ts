@@ -29,6 +29,11 @@ export interface Inside {
   readonly dependencies: Dependencies;
   /** Aborted when it closes. */
   readonly closing: AbortSignal;
+  /** As `AgentServer.runDue`. Resolves to undefined for a tick that came before. `wholeMs`: how long other runs are. */
+  runDue(
+    options: { readonly forMs: number; readonly signal?: AbortSignal | undefined },
+    more?: { readonly tick?: readonly [string, number] | undefined; readonly wholeMs?: number },
+  ): Promise<object | undefined>;
   /** Rejects with an `A2AError` where the program may begin no task of a caller. */
   mayBegin(scope: Scope): Promise<void>;
   /**

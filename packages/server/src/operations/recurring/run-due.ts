@@ -1,5 +1,6 @@
 import { unlessAborted } from '@batonjs/protocol/timing';
 import type { TaskName } from '@batonjs/store';
+import { changeRecord, recordName } from '../../base/store/records.ts';
 import { mustBePositive } from '../../base/timeouts.ts';
 import type { RunLimit } from '../../turns/steps/run-limit.ts';
 import type { Dependencies } from '../call/call-context.ts';
@@ -24,11 +25,20 @@ export interface DueRun {
 /** How much of its time a run keeps for its last writes, and before that for steps that run, at most: in milliseconds. */
 const [mostForWrites, mostForSteps] = [5_000, 60_000];
 
-/** A part of a server that works for a time, once. `work` resolves when all that was begun is over or given back. */
-function bounded(source: RunSource, forMs: number, signals: readonly AbortSignal[], delivers: boolean) {
+/**
+ * A part of a server that works for a time, once. `work` resolves when all that was begun is over or given back. `wholeMs`:
+ * the time of a whole run, if this one has only the rest of it.
+ */
+function bounded(
+  source: RunSource,
+  forMs: number,
+  signals: readonly AbortSignal[],
+  delivers: boolean,
+  wholeMs = forMs,
+) {
   const { clock } = source;
   const [stop, over] = [new AbortController(), new AbortController()];
-  const did = { forMs, ending: AbortSignal.any([stop.signal, ...signals]), turns: 0 };
+  const did = { forMs: wholeMs, ending: AbortSignal.any([stop.signal, ...signals]), turns: 0 };
   const { rounds, start, close } = source.begin(did, delivers);
   const lastMs = forMs - Math.min(forMs / 10, mostForWrites);
   const lastAt = clock.monotonic() + lastMs;
@@ -58,13 +68,40 @@ interface RunSource extends Pick<Dependencies, 'clock' | 'options' | 'owners' | 
   };
 }
 
-/** See `AgentServer.runDue`. Rejects if the store fails. */
-export async function runDue(source: RunSource, { forMs, signal }: RunDueOptions): Promise<DueRun> {
+/** A signed call of a run: its id, and the time, in milliseconds since 1970, from which its signature counts no more. */
+type Tick = readonly [id: string, until: number];
+
+/** What a store remembers of the runs of a queue: when the last began that had something to do, and the ticks of such runs. */
+export interface LastRun {
+  readonly at: number;
+  readonly ticks: readonly Tick[];
+}
+
+export const lastRunOf = (queue: string): string => recordName('due-runs', queue);
+
+/** Notes that a run begins. Resolves to whether it may: its tick was not there before. */
+async function begins({ store, clock, options }: RunSource, tick: Tick | undefined): Promise<boolean> {
+  let isRepeated = false;
+  await changeRecord<LastRun>(store, lastRunOf(options.queue), (last) => {
+    const at = clock.now();
+    const ticks = last?.ticks.filter(([, until]) => until > at) ?? [];
+    isRepeated = ticks.some(([id]) => id === tick?.[0]);
+    return isRepeated ? undefined : { at, ticks: [...ticks, ...(tick ? [tick] : [])].slice(-500) };
+  });
+  return !isRepeated;
+}
+
+/** See `AgentServer.runDue` and `Inside.runDue`. Rejects if the store fails. A tick is looked up only where something is due. */
+export async function runDue(
+  source: RunSource,
+  { forMs, signal }: RunDueOptions,
+  { tick, wholeMs }: { readonly tick?: Tick | undefined; readonly wholeMs?: number } = {},
+): Promise<DueRun | undefined> {
   const { store, clock, owners, schedules, closing } = source;
   const { queue, run } = source.options;
   if (run !== 'due') throw new TypeError("`runDue` needs `run: 'due'`: this server works by itself");
   mustBePositive('runDue', { forMs });
-  const { did, rounds, work, end } = bounded(source, forMs, [closing, signal ?? closing], true);
+  const { did, rounds, work, end } = bounded(source, forMs, [closing, signal ?? closing], true, wholeMs);
   // A store that does not tell is asked for work each time.
   const nextMs = async (unknown?: number) => (store.measure ? (await store.measure(queue)).nextMs : unknown);
   try {
@@ -73,6 +110,7 @@ export async function runDue(source: RunSource, { forMs, signal }: RunDueOptions
     did.ending.addEventListener('abort', () => rounds.map((one) => one.close()));
     const deleted = Promise.all(rounds.map((one) => one.once()));
     if (inMs === 0 && !did.ending.aborted && (await owners.refusal()) === undefined) {
+      if (!(await begins(source, tick))) return undefined;
       await work();
       inMs = await nextMs();
     }

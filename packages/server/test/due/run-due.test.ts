@@ -1,11 +1,12 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { testClock } from '@batonjs/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { listen } from '../../../test/kit/listen.ts';
-import { collect, rpc, say, stream } from '../../../test/kit/rpc.ts';
-import { type ServeOptions, serve } from '../../../test/kit/serve.ts';
-import { type Agent, completed, inputRequired, taskAgent, working } from '../src/index.ts';
-import { recurring } from '../src/operations/recurring/schedules.ts';
+import { listen } from '../../../../test/kit/listen.ts';
+import { collect, rpc, say, stream } from '../../../../test/kit/rpc.ts';
+import { type ServeOptions, serve } from '../../../../test/kit/serve.ts';
+import { type Agent, completed, inputRequired, taskAgent, working } from '../../src/index.ts';
+import { recurring } from '../../src/operations/recurring/schedules.ts';
+import { heardStore } from './heard-store.ts';
 
 /** A server that works only during calls: its runs, and what it leaves behind. */
 
@@ -13,46 +14,24 @@ const returnImmediately = { returnImmediately: true };
 const [minute, hour] = [60_000, 3_600_000];
 const seen: string[] = [];
 let clock = testClock();
-let called: string[] = [];
-let subscribed = 0;
-let store = memoryStore();
+let { heard, store, clock: counted } = heardStore(clock);
 
 beforeEach(() => {
   clock = testClock(new Date('2030-01-01T12:00:00Z'));
   seen.length = 0;
-  called = [];
-  subscribed = 0;
-  const kept = memoryStore({ now: clock.now, monotonic: clock.monotonic });
-  // All calls are heard of, and all subscriptions counted.
-  store = new Proxy(kept, {
-    get(target, name: keyof typeof kept) {
-      const member = target[name];
-      if (typeof member !== 'function') return member;
-      return async (...args: never[]) => {
-        called.push(name);
-        const answer = await (member as (...args: never[]) => unknown).apply(target, args);
-        if (name !== 'subscribe') return answer;
-        subscribed++;
-        return () => {
-          subscribed--;
-          return (answer as () => unknown)();
-        };
-      };
-    },
-    ownKeys: (target) => Reflect.ownKeys(target),
-  });
+  ({ heard, store, clock: counted } = heardStore(clock));
 });
 
-/** Nothing that a run began outlives it: it asks the store for nothing more, whatever time passes. */
+/** Nothing that a run began outlives it: no timer, and it asks the store for nothing more, whatever time passes. */
 afterEach(async () => {
-  const before = called.length;
+  expect(heard).toMatchObject({ subscribed: 0, asleep: 0 });
+  const before = heard.called.length;
   await clock.advance(2 * minute);
-  expect(called.slice(before)).toEqual([]);
-  expect(subscribed).toBe(0);
+  expect(heard.called.slice(before)).toEqual([]);
 });
 
 const due = (agent: Agent, options: ServeOptions = {}) =>
-  serve(agent, { store, clock, run: 'due', restart: { maxAttempts: 2 }, ...options });
+  serve(agent, { store, clock: counted, run: 'due', restart: { maxAttempts: 2 }, ...options });
 
 async function send(server: ReturnType<typeof due>, more: object = {}): Promise<string> {
   const sent = rpc(server, 'SendMessage', { message: say('go'), configuration: returnImmediately, ...more });
@@ -87,7 +66,7 @@ describe('a run', () => {
   it('costs one read if nothing is due, and says so', async () => {
     const server = due(inSteps([]));
     expect(await server.runDue({ forMs: minute })).toEqual({ turns: 0, nextAt: undefined });
-    expect(called).toEqual(['measure']);
+    expect(heard.called).toEqual(['measure']);
   });
 
   it('works on a message that waits, and ends at once after it', async () => {
