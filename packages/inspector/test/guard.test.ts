@@ -105,6 +105,7 @@ describe('the inspector', () => {
     ['assign', '/agents/show/tasks/t/assign'],
     ['redeliver', '/agents/show/tasks/t/redeliver'],
     ['forget-schedule', '/agents/show/forget-schedule'],
+    ['erase', '/erase'],
     ['fetch-file', '/file', { agent: 'show' }],
     ['add-agent', '/agents'],
     ['add-agent', '/agents/show/remove'],

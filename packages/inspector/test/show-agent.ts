@@ -134,7 +134,7 @@ const shows: Readonly<Record<string, Show>> = {
     yield completed('Baked');
   },
   async *label({ text: words }) {
-    const [, ...named] = words.split(' ');
+    const named = words.split(' ').filter((word) => word.includes(':'));
     yield labels(named.length > 0 ? named : ['vip', 'title:Journey of Ada']);
     yield completed('Done');
   },

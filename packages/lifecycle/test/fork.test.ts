@@ -137,6 +137,13 @@ describe('a fork', () => {
     ]);
   });
 
+  it('has another result of the step that ended at its point, and refuses one where none did', () => {
+    for (const result of [null, { paid: 8 }])
+      expect(stepsOf(make({ from: { step: 'pay' }, result }).state)).toEqual({ pay: result });
+    for (const from of ['start', { position: facts.length }])
+      expect(() => make({ from, result: 8 })).toThrow(expect.objectContaining({ reason: 'INVALID_PARAMS' }));
+  });
+
   it('takes over which messages a turn took later, and when the next one starts', () => {
     const log = given(receive('m1'), create, startTurn, receive('m2'), take('m2'), wakeAt(at(50)), endTurn);
     const { facts: forked } = forkLog('task', log.facts, { ...fork, from: { position: log.facts.length } });

@@ -1,6 +1,6 @@
 import { FACT_FORMAT } from '@batonjs/lifecycle';
 import { A2AError } from '@batonjs/protocol/errors';
-import { allRecords, insideOf, isoTime, newId, orderFor } from '@batonjs/server/internals';
+import { allRecords, insideOf, isoTime, newId, orderFor, recordName } from '@batonjs/server/internals';
 import { type Scope, StoreError, type TaskName, type TaskQuery, type TaskStore } from '@batonjs/store';
 import { deletionsOf } from '@batonjs/store/rules';
 import { originOf } from './fork-task.ts';
@@ -25,6 +25,12 @@ export interface Erasure {
   readonly tasks: number;
   readonly facts: number;
   readonly webhooks: number;
+  /** Files that lie apart from the logs; absent where only the store of the agent is known. */
+  readonly files?: number;
+  /** How many of the tasks are forks of others; of a dry run only. */
+  readonly forks?: number;
+  /** Recurring tasks of the caller; absent unless all of its tasks are meant. */
+  readonly schedules?: number;
   /** Ids of tasks that were asked to cancel and have not ended yet: call again to erase them. */
   readonly left: readonly string[];
 }
@@ -44,6 +50,13 @@ export async function eraseTasks(agent: Operated, options: EraseOptions): Promis
   const erase = store.erase?.bind(store);
   if (!erase) throw new A2AError('UNSUPPORTED_OPERATION', 'The store erases no tasks');
   const done = { tasks: 0, facts: 0, webhooks: 0 };
+  const counted: { files?: number; forks?: number; schedules?: number } = {
+    ...(source.files && { files: 0 }),
+    ...(dryRun && { forks: 0 }),
+  };
+  const forget = async (id?: string) => {
+    if (source.files) counted.files! += await source.files.forget(scope, id, dryRun);
+  };
   const left: string[] = [];
   const look = async (id: string): Promise<void> => {
     const log = await store.load(scope, id);
@@ -51,6 +64,8 @@ export async function eraseTasks(agent: Operated, options: EraseOptions): Promis
     done.tasks += 1;
     done.facts += log.version;
     done.webhooks += (await webhooks?.listPushConfigs(scope, id, { limit: mostWebhooks }))?.length ?? 0;
+    counted.forks! += Number((await originOf({ scope, taskId: id }, store)) !== undefined);
+    await forget(id);
     if (!log.head.closed) left.push(id);
   };
   const eraseOne = async (id: string): Promise<void> => {
@@ -62,7 +77,7 @@ export async function eraseTasks(agent: Operated, options: EraseOptions): Promis
     }
     if (erased === 'open') left.push(id);
     else if (erased) {
-      await source.files?.forget(scope, id);
+      await forget(id);
       done.tasks += 1;
       done.facts += erased.facts;
       done.webhooks += erased.webhooks;
@@ -70,23 +85,27 @@ export async function eraseTasks(agent: Operated, options: EraseOptions): Promis
   };
   if (taskId !== undefined) await eraseOne(taskId);
   else for await (const id of tasksOf(scope, contextId, store)) await eraseOne(id);
-  if (dryRun) return { ...done, left };
   // A fork that began meanwhile is at the front of the list. What else began there says nothing of what was erased.
   const isNewFork = async (id: string) =>
     !left.includes(id) && (await originOf({ scope, taskId: id }, store)) !== undefined;
-  for (let before = 0; taskId === undefined && before < done.tasks; ) {
+  for (let before = 0; !dryRun && taskId === undefined && before < done.tasks; ) {
     before = done.tasks;
     for await (const id of tasksOf(scope, contextId, store)) if (await isNewFork(id)) await eraseOne(id);
   }
   if (taskId === undefined && contextId === undefined) {
-    await source.files?.forget(scope);
+    await forget();
+    counted.schedules = 0;
     for (const query of [{ scope }, { prefix: deletionsOf(scope) }])
-      for (const { name } of await allRecords(store, query)) await store.deleteRecord(name);
+      for (const { name } of await allRecords(store, query)) {
+        if (name.startsWith(recordName('schedules', ''))) counted.schedules += 1;
+        if (!dryRun) await store.deleteRecord(name);
+      }
   }
-  if (!store.forgetTurns) return { ...done, left };
+  const erasure = { ...done, ...counted, left };
+  if (dryRun || !store.forgetTurns) return erasure;
   const { tasks } = await store.list(scope, { answered: true, limit: 1 });
   if (tasks.length === 0) await store.forgetTurns(queue, scope);
-  return { ...done, left };
+  return erasure;
 }
 
 const pageSize = 100;

@@ -27,6 +27,8 @@ export interface ForkRequest {
   readonly from?: string | number | undefined;
   /** From the start: what the first message says instead. Otherwise: the message that the fork gets next. */
   readonly message?: string | readonly Part[] | undefined;
+  /** From a step, or the position where one ended: its result instead, as JSON. */
+  readonly result?: unknown;
   /** The labels that the fork begins with. Default: those that the origin had there. */
   readonly labels?: readonly string[] | undefined;
   /** Who asked, for the log of the fork: at most 1,024 characters. */
@@ -62,7 +64,7 @@ export async function forkTask(agent: Operated, taskId: string, options: ForkOpt
 /** The same, by the store alone. `id`: that of the fork; an earlier call may have made it. */
 export async function forkStored(
   origin: TaskName,
-  { from = 'start', message, labels, by }: ForkRequest,
+  { from = 'start', message, result, labels, by }: ForkRequest,
   source: Source,
   id: string = newId(source.clock),
 ): Promise<string> {
@@ -75,7 +77,7 @@ export async function forkStored(
   const at = isoTime(clock.now());
   const messageId = newId(clock);
   const forgotten = [secretStep];
-  const fork = { taskId: id, from: fromOf(from), at, messageId, parts, labels, by, forgotten };
+  const fork = { taskId: id, from: fromOf(from), at, messageId, parts, result, labels, by, forgotten };
   const forked = forkLog(taskId, facts, fork);
   if (limits) checkDecided(forked, limits);
   const { state } = forked;

@@ -59,7 +59,7 @@ describe('tasks that are erased', () => {
     const tasks = { a: [gone], b: ['open', gone], c: ['open', 'open'], d: [undefined] };
     const { agent, queries, canceled } = storeOf(tasks);
     const erased = await eraseTasks(agent, {});
-    expect(erased).toEqual({ tasks: 2, facts: 10, webhooks: 4, left: ['c'] });
+    expect(erased).toEqual({ tasks: 2, facts: 10, webhooks: 4, schedules: 0, left: ['c'] });
     expect(canceled).toEqual(['b', 'c']);
     expect(queries).toStrictEqual(Array.from({ length: 2 }, () => ({ answered: true, limit: 100 })));
   });
@@ -144,7 +144,10 @@ describe('tasks that are erased by their store alone', () => {
   it('wait so long and no longer, and are named then', async () => {
     const { id, stored, sleeps } = await waiting(Number.POSITIVE_INFINITY);
     const erased = await eraseTasks(stored, { waitMs: 250 });
-    expect([erased, sleeps]).toEqual([{ tasks: 0, facts: 0, webhooks: 0, left: [id] }, [100, 100, 100]]);
+    expect([erased, sleeps]).toEqual([
+      { tasks: 0, facts: 0, webhooks: 0, schedules: 0, left: [id] },
+      [100, 100, 100],
+    ]);
   });
 
   it('are waited for no more once it is aborted, and not begun with then', async () => {
@@ -214,12 +217,14 @@ describe('a server that erases', () => {
     const context = say('done', { contextId: 'c' });
     await rpc(server, 'SendMessage', { message: context });
     for (let n = 0; n < 150; n += 1) await store.putRecord(`own/${n}`, 0, n, { scope });
+    await store.putRecord('schedules/agent/own', 0, [], { scope });
     await store.putRecord('other', 0, 1, { scope: 'other' });
     const left = async () => (await store.listRecords({ limit: 999 })).length;
     await eraseTasks(server, { contextId: 'c' });
     await eraseTasks(server, { taskId: 'none' });
     expect(await left()).toBeGreaterThan(150);
-    await eraseTasks(server, {});
+    for (const dryRun of [true, false])
+      expect(await eraseTasks(server, { dryRun })).toMatchObject({ schedules: 1 });
     expect((await store.listRecords({ limit: 9 })).map(({ name }) => name)).toEqual([
       'other',
       'queue-owners/agent',

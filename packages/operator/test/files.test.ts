@@ -18,7 +18,9 @@ describe('operators', () => {
     await uploaded(server, large());
     await eraseTasks(server, { caller: 'ana', taskId: first!.id });
     expect(await keys()).toHaveLength(3);
-    await eraseTasks(server, { caller: 'ana' });
+    const foreseen = await eraseTasks(server, { caller: 'ana', dryRun: true });
+    expect([foreseen, await keys()]).toMatchObject([{ tasks: 1, files: 2 }, { length: 3 }]);
+    expect(await eraseTasks(server, { caller: 'ana' })).toMatchObject({ files: 2 });
     expect(await keys()).toHaveLength(1);
   });
 
@@ -33,6 +35,11 @@ describe('operators', () => {
     await expect
       .poll(async () => (await rpc(server, 'GetTask', { id }, { 'x-caller': 'ana' })).status.state)
       .toBe('TASK_STATE_COMPLETED');
+    expect(await eraseTasks(server, { ...options, dryRun: true })).toMatchObject({
+      tasks: 2,
+      forks: 1,
+      files: 4,
+    });
     await eraseTasks(server, { caller: 'ana', taskId: task.id });
     const { history } = await rpc(server, 'GetTask', { id }, { 'x-caller': 'ana' });
     expect(await bytesAt(server, history[0].parts[0].url)).toEqual(large('sent'));

@@ -49,7 +49,7 @@ async function eraseTasks(context: RunContext<EraseFlags>, taskId?: string): Pro
   });
   context.exitCode = 1;
   if (!erased) return;
-  const { tasks, facts, webhooks, left } = erased;
+  const { tasks, facts, webhooks, schedules = 0, forks = 0, left } = erased;
   const isMissing = taskId !== undefined && tasks + left.length === 0;
   if (isMissing) output.warn(`There is no task ${taskId} of this agent and caller`);
   if (left.length > 0 && !dryRun) goOn();
@@ -58,7 +58,10 @@ async function eraseTasks(context: RunContext<EraseFlags>, taskId?: string): Pro
     ['Tasks', tasks],
     ['Facts', facts],
     ['Webhooks', webhooks],
-    ...(dryRun ? [['At work, would be canceled first', left.length] as const] : []),
+    ...(all ? [['Schedules', schedules] as const] : []),
+    ...(dryRun
+      ? [['Forks', forks] as const, ['At work, would be canceled first', left.length] as const]
+      : []),
     ...(dryRun ? [] : left.map((id) => ['Not ended yet', id] as const)),
   ]);
 }

@@ -1,3 +1,4 @@
+import type { Erasure } from '@batonjs/operator';
 import type { AgentCard } from '@batonjs/protocol';
 
 /** Something that was done with the inspector, or tried. */
@@ -23,6 +24,7 @@ export const actions = {
   assign: ['give questions to people', 'Gave a question to a person'],
   redeliver: ['redeliver webhooks', 'Retried webhooks'],
   'forget-schedule': ['forget schedules', 'Forgot a schedule'],
+  erase: ['erase the data of a person', 'Erased the data of a person'],
   'fetch-file': ['load files from other servers', 'Loaded a file'],
   'add-agent': ['add agents', 'Added or removed an agent'],
   'read-requests': ['read the requests of clients', 'Read the requests of clients'],
@@ -114,3 +116,9 @@ export const mostCounted = 999;
 
 /** The open tasks by the id of the agent, of those whose store the inspector has. */
 export type Overview = Readonly<Record<string, OpenCounts>>;
+
+/** What a person has at one agent, or had before it was erased. */
+export interface ErasedAt extends Erasure {
+  /** Id of the agent. */
+  readonly agent: string;
+}

@@ -1,17 +1,17 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type ActionRecord, type AgentSummary, actions, type SessionInfo } from '../api/agent.ts';
+import type { AgentSummary, SessionInfo } from '../api/agent.ts';
 import { type ApiError, type FeedState, get, keepToken } from './data/api.ts';
-import { changeQuery, hrefOf, placeHref, places, type Route, useRoute } from './data/route.ts';
-import { SessionContext, useAgent, useGet } from './data/session.ts';
+import { changeQuery, placeHref, places, type Route, useRoute } from './data/route.ts';
+import { SessionContext, useAgent } from './data/session.ts';
 import { InboxPage } from './inbox/inbox-page.tsx';
 import { TasksPage } from './list/tasks-page.tsx';
+import { ActivityPage } from './pages/activity-page.tsx';
 import { CardPage } from './pages/card-page.tsx';
 import { RequestsPage } from './pages/requests-page.tsx';
 import { SchedulesPage } from './pages/schedules-page.tsx';
 import { SendPage } from './pages/send-page.tsx';
-import { Empty, Guarded, Icon, Loading, PageHead, ProblemNote, Table } from './parts/bits.tsx';
+import { Empty, Guarded, Icon, Loading, ProblemNote } from './parts/bits.tsx';
 import { Select } from './parts/choice.tsx';
-import { dateTime, shortId } from './parts/words.ts';
 import { Shell } from './shell.tsx';
 import { ComparePage } from './task/compare-page.tsx';
 import { TaskPage } from './task/task-page.tsx';
@@ -172,49 +172,6 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
 /** The inspector answers before an agent that takes long has shown its card. */
 const isUnread = ({ canCall, description, problem }: AgentSummary): boolean =>
   canCall && description === undefined && problem === undefined;
-
-/** How often the records are read again, in milliseconds. */
-const everyMs = 2_000;
-
-/** Who did what with this inspector, the newest first. */
-function ActivityPage() {
-  const { value, error, again } = useGet<{ records: readonly ActionRecord[] }>('/activity', everyMs);
-  if (error && !value) return <ProblemNote problem={error.problem} onRetry={again} />;
-  if (!value) return <Loading what="Reading the activity" />;
-  return (
-    <div class="activity-page">
-      <PageHead title="Activity" about="What was done with this inspector since its process began" />
-      {value.records.length === 0 ? (
-        <Empty icon="check" title="Nothing was done yet" />
-      ) : (
-        <Table columns={['When', 'Who', 'What', 'Task', 'Outcome']}>
-          {value.records.map((record, index) => (
-            <Row key={value.records.length - index} record={record} />
-          ))}
-        </Table>
-      )}
-    </div>
-  );
-}
-
-function Row({ record: { at, by, action, agent, taskId, problem } }: { readonly record: ActionRecord }) {
-  const name = useAgent(agent ?? '')?.name ?? agent;
-  return (
-    <tr>
-      <td class="mono">{dateTime(at)}</td>
-      <td>{by ?? 'holder of the token'}</td>
-      <td>{actions[action][1]}</td>
-      <td>
-        {agent && taskId ? (
-          <a href={hrefOf(agent, 'tasks', taskId)}>{`${name} · ${shortId(taskId)}`}</a>
-        ) : (
-          name
-        )}
-      </td>
-      <td class={problem ? 'field-problem' : 'muted'}>{problem ?? 'done'}</td>
-    </tr>
-  );
-}
 
 /** Asks for the token, for a browser that was opened without it. */
 function TokenPage({ message, onToken }: { readonly message: string; readonly onToken: () => void }) {

@@ -1,21 +1,25 @@
 import { namesThisMachine } from '@batonjs/bindings';
 import { FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from '@batonjs/extensions/client';
-import { forkTask } from '@batonjs/operator';
+import { eraseTasks, forkTask } from '@batonjs/operator';
 import type { Message, Part, Struct } from '@batonjs/protocol';
 import { fetchFile as fetchSafely } from '@batonjs/server/address-policy';
 import { wakeKeyOf } from '@batonjs/server/internals';
 import type { PushConfigStore, Scope } from '@batonjs/store';
 import type { AgentLink } from '../agents/agent-link.ts';
 import { type StoreScope, summaryOf } from '../agents/inspected.ts';
+import type { ErasedAt } from '../api/agent.ts';
 import { type AnswerLink, INSPECTOR, type SendCommand, type Sent } from '../api/command.ts';
 import { RequestError } from '../http/reply.ts';
-import type { Exhibit } from '../inspection.ts';
+import { type Exhibit, isAllowed } from '../inspection.ts';
 import { Recording } from '../timeline/recording.ts';
 import type { Recordings } from '../timeline/recordings.ts';
 import type { Route } from './route.ts';
 
 /** For how long a link may take an answer, in milliseconds. */
 const longestLinkMs = 366 * 86_400_000;
+
+/** How long each task at work is waited for before it is erased, in milliseconds. */
+const endMs = 3_000;
 
 /** The most webhooks of one task that are tried again. */
 const mostWebhooks = 100;
@@ -84,8 +88,8 @@ export const actRoutes: Readonly<Record<string, Route>> = {
     const given = await body();
     const agent = inspection.agent(params.agent);
     const { tenant, caller } = placeIn(agent, given);
-    const { position } = given;
-    const message = optionalText(given, 'message');
+    const { position, result } = given;
+    const message = Array.isArray(given.message) ? (given.message as Part[]) : optionalText(given, 'message');
     if (position !== undefined && !Number.isSafeInteger(position))
       throw new RequestError(400, 'position must be a whole number');
     const taskId = await forkTask(serverOf(agent), params.task, {
@@ -94,6 +98,7 @@ export const actRoutes: Readonly<Record<string, Route>> = {
       caller,
       from: position as number | undefined,
       message,
+      result,
     });
     return { taskId };
   },
@@ -123,6 +128,21 @@ export const actRoutes: Readonly<Record<string, Route>> = {
     const agent = inspection.agent(params.agent);
     const { scope } = placeIn(agent, await body());
     return { revived: await reviveAll(webhooksOf(agent), scope, params.task) };
+  },
+
+  async 'POST /erase'({ inspection, body, permit, viewer }): Promise<{ erased: readonly ErasedAt[] }> {
+    const given = await body();
+    const dryRun = given.dryRun === true;
+    // A look is no action, and stands in no record.
+    if (!dryRun || !(await isAllowed(viewer, 'erase', {}))) await permit('erase');
+    const caller = textIn(given, 'caller');
+    const erased: ErasedAt[] = [];
+    for (const { id, server, store } of inspection.agents)
+      for (const tenant of new Set(store?.scopes.map((each) => each.tenant))) {
+        const agent = server ?? { store: store!.tasks, name: store!.queue };
+        erased.push({ agent: id, ...(await eraseTasks(agent, { caller, tenant, dryRun, waitMs: endMs })) });
+      }
+    return { erased };
   },
 
   async 'POST /file'({ inspection, body, permit }) {

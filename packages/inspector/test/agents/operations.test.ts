@@ -62,6 +62,36 @@ describe('a task of a caller at a tenant', () => {
     });
   });
 
+  it('is run again with another message, and what is no result of a step is refused', async () => {
+    const { call, at, logOf } = await scoped({ allow: ['fork'] });
+    for (const message of ['steps', [{ text: 'steps' }]]) {
+      const { json } = await call(`${at}/fork`, { scope: 1, message });
+      expect(await logOf(String(json.taskId))).toContain('"parts":[{"text":"steps"}]');
+    }
+    expect(await call(`${at}/fork`, { scope: 1, result: null })).toMatchObject({ status: 502 });
+    expect(await call(`${at}/fork`, { scope: 1, message: 7 })).toMatchObject({ status: 400 });
+  });
+
+  it('is erased with all of its person, which is said before and stands in the activity', async () => {
+    const { call, id, at, logOf } = await scoped({ allow: ['erase'] });
+    const erase = (body: object) => call('/erase', body);
+    expect(await erase({})).toMatchObject({ status: 400, message: 'caller is missing' });
+    const counts = (left: readonly string[]) => ({
+      erased: [
+        { agent: 'show', tasks: 0, left: [] },
+        { agent: 'show', tasks: 1, schedules: 0, left },
+      ],
+    });
+    expect((await erase({ caller: 'bob', dryRun: true })).json).toMatchObject(counts([id]));
+    expect(await logOf(id)).toContain('Which colour?');
+    expect((await erase({ caller: 'bob' })).json).toMatchObject(counts([]));
+    expect((await call(`${at}/timeline?scope=1`)).status).toBe(404);
+    const { records } = (await call('/activity')).json as unknown as { records: ActionRecord[] };
+    // The look is none of them, and no name of a person stays.
+    expect(records.map(({ action }) => action)).toEqual(['erase', 'erase']);
+    expect(JSON.stringify(records)).not.toContain('bob');
+  });
+
   it('is given to a person for at most a year, by whom the program knows', async () => {
     const { call, at, logOf, id } = await scoped({ authenticate: () => ({ name: 'Ada', may: ['assign'] }) });
     const to = 'x'.repeat(200);

@@ -13,6 +13,7 @@ const all = [
   'assign',
   'redeliver',
   'forget-schedule',
+  'erase',
   'fetch-file',
   'add-agent',
   'read-prompts',

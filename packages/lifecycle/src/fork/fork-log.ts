@@ -24,6 +24,8 @@ interface Fork {
   readonly parts?: readonly Part[] | undefined;
   /** The id of the message with these parts. */
   readonly messageId: string;
+  /** Instead of that of the step which ended there. */
+  readonly result?: unknown;
   /** Instead of the labels that the origin had. */
   readonly labels?: readonly string[] | undefined;
   /** Who asked for it. */
@@ -46,7 +48,7 @@ export interface ForkedLog {
 export function forkLog(originId: string, facts: readonly Fact[], fork: Fork): ForkedLog {
   const { at, taskId, parts } = fork;
   const position = positionOf(facts, fork.from);
-  const taken = cutAt(facts, position);
+  const taken = withResult(cutAt(facts, position), fork.result);
   const [first] = taken;
   if (first?.type !== 'message-received') throw new TypeError('A log begins with a message');
   const before = taken.slice(1).reduce(evolve, evolve(undefined, first));
@@ -142,6 +144,14 @@ function cutAt(facts: readonly Fact[], position: number): readonly Fact[] {
   // The end of a turn and that of its task are one commit.
   const isEnding = end >= 0 && position === end && facts[position - 1]?.type === 'turn-ended';
   return facts.slice(0, isEnding ? position - 1 : position);
+}
+
+/** The facts with another result of the step that ended last. Throws `INVALID_PARAMS` if they end with none. */
+function withResult(taken: readonly Fact[], result: unknown): readonly Fact[] {
+  const last = taken.at(-1);
+  if (result === undefined) return taken;
+  if (last?.type === 'step-completed') return taken.with(-1, { ...last, result });
+  throw invalidParams([{ field: 'result', description: 'needs a point at which a step ended' }]);
 }
 
 const closes = (fact: Fact): boolean =>

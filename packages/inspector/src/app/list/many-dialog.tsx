@@ -16,16 +16,19 @@ interface ManyDialogProps {
   readonly filter: TaskFilter;
   /** Nothing is listed. */
   readonly isEmpty: boolean;
+  /** Only these, if there are any. */
+  readonly ticked: readonly ListedRow[];
 }
 
-/** Does the same to all tasks of a list: first it says to how many, then it shows how far it is, and can be ended. */
-export function ManyDialog({ agent, filter, isEmpty }: ManyDialogProps) {
+/** Does the same to all tasks of a list, or to those that are ticked: first it says to how many, then it shows how far it is, and can be ended. */
+export function ManyDialog({ agent, filter, isEmpty, ticked }: ManyDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const { agents } = useSession();
   const may = { cancel: useMay('cancel'), fork: useMay('fork'), redeliver: useMay('redeliver') };
   const offered = (Object.keys(manyActions) as ManyAction[]).filter((action) => may[action]);
   const [chosen, setAction] = useState<ManyAction>();
-  const many = useMany(agent, filter, agents);
+  const many = useMany(agent, filter, agents, ticked);
+  const which = ticked.length > 0 ? 'ticked' : 'listed';
   // The first that fits some of them, unless one was chosen.
   const action =
     chosen ?? offered.find((one) => many.tasks?.some(manyActions[one].fits)) ?? offered[0] ?? 'cancel';
@@ -39,22 +42,13 @@ export function ManyDialog({ agent, filter, isEmpty }: ManyDialogProps) {
   return (
     <>
       <ActButton disabled={isEmpty} onClick={show}>
-        Act on all …
+        {ticked.length > 0 ? `Act on ${ticked.length.toLocaleString('en')} ticked …` : 'Act on all …'}
       </ActButton>
       <Question
-        title="Act on all listed tasks"
+        title={`Act on all ${which} tasks`}
         dialog={dialog}
         onClose={many.abort}
-        buttons={
-          <Buttons
-            isRunning={isRunning}
-            name={`${manyActions[action].name} (${fitting.length.toLocaleString('en')})`}
-            isEmpty={fitting.length === 0 || isReading}
-            onStop={many.abort}
-            onClose={() => dialog.current?.close()}
-            onRun={() => void many.run(action, fitting)}
-          />
-        }
+        buttons={<RunButton many={many} action={action} fitting={fitting} />}
       >
         <Select
           class="field"
@@ -67,7 +61,7 @@ export function ManyDialog({ agent, filter, isEmpty }: ManyDialogProps) {
         <p role="status">
           {isReading || !tasks
             ? 'Counting …'
-            : `${manyActions[action].name}: ${plural(fitting.length, 'task')} of ${tasks.length.toLocaleString('en')} that are listed.`}
+            : `${manyActions[action].name}: ${plural(fitting.length, 'task')} of ${tasks.length.toLocaleString('en')} that are ${which}.`}
         </p>
         {done + failed.length === 0 && !isRunning ? (
           <First tasks={fitting} />
@@ -80,31 +74,26 @@ export function ManyDialog({ agent, filter, isEmpty }: ManyDialogProps) {
   );
 }
 
-interface ButtonsProps {
-  readonly isRunning: boolean;
-  readonly name: string;
-  readonly isEmpty: boolean;
-  readonly onStop: () => void;
-  readonly onClose: () => void;
-  readonly onRun: () => void;
+interface RunButtonProps {
+  readonly many: ReturnType<typeof useMany>;
+  readonly action: ManyAction;
+  readonly fitting: readonly ListedRow[];
 }
 
-function Buttons({ isRunning, name, isEmpty, onStop, onClose, onRun }: ButtonsProps) {
-  return isRunning ? (
-    <button type="button" class="button" onClick={onStop}>
+const RunButton = ({ many: { isRunning, isReading, abort, run }, action, fitting }: RunButtonProps) =>
+  isRunning ? (
+    <button type="button" class="button" onClick={abort}>
       Stop
     </button>
   ) : (
-    <>
-      <button type="button" class="button" onClick={onClose}>
-        Close
-      </button>
-      <ActButton kind="danger" disabled={isEmpty} onClick={onRun}>
-        {name}
-      </ActButton>
-    </>
+    <ActButton
+      kind="danger"
+      disabled={fitting.length === 0 || isReading}
+      onClick={() => void run(action, fitting)}
+    >
+      {`${manyActions[action].name} (${fitting.length.toLocaleString('en')})`}
+    </ActButton>
   );
-}
 
 /** The first tasks that are meant, and how many more there are. */
 function First({ tasks }: { readonly tasks: readonly ListedRow[] }) {

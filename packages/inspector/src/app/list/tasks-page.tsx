@@ -5,14 +5,14 @@ import { useNow, useSession } from '../data/session.ts';
 import { Empty, Icon, Loading, PageHead, ProblemNote } from '../parts/bits.tsx';
 import { Choice, Select } from '../parts/choice.tsx';
 import { UnservedNotes } from '../parts/unserved-note.tsx';
-import { VirtualList } from '../parts/virtual-list.tsx';
+import { type Ticks, VirtualList } from '../parts/virtual-list.tsx';
 import { plural, shortId } from '../parts/words.ts';
 import { ManyDialog } from './many-dialog.tsx';
 import { filterOf } from './search.ts';
 import { HideScheduled, isHidingScheduled, SearchBox, StateTabs } from './task-filters.tsx';
 import { type ListedRow, type TaskListState, useTaskList } from './task-lists.ts';
 import { TaskCells } from './task-row.tsx';
-import { scopeIn } from './use-many.ts';
+import { scopeIn, useTicks } from './use-many.ts';
 
 const sources = {
   live: 'Live from the store',
@@ -40,6 +40,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
   const filter = filterOf(query);
   const only = agent ?? (query.get('agent') || undefined);
   const list = useTaskList(only, filter);
+  const ticks = useTicks(list.rows);
   const { contextId: context } = filter;
   const isFiltered = ['q', 'state', 'age', 'context', 'agent', 'caller', 'code'].some((name) =>
     query.get(name),
@@ -51,7 +52,12 @@ export function TasksPage({ agent, query }: TasksPageProps) {
         title={agent === undefined ? 'All tasks' : 'Tasks'}
         about={list.source && agent !== undefined && sources[list.source]}
       >
-        <ManyDialog agent={only} filter={filter} isEmpty={list.rows.length === 0} />
+        {ticks.rows.length > 0 && (
+          <button type="button" class="button button-quiet" onClick={ticks.clear}>
+            Untick
+          </button>
+        )}
+        <ManyDialog agent={only} filter={filter} isEmpty={list.rows.length === 0} ticked={ticks.rows} />
       </PageHead>
       <StateTabs filter={filter} counts={list.counts} unserved={list.unserved} />
       <div class="filters">
@@ -73,7 +79,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
       {list.searched && <Searched searched={list.searched} filter={filter} onOlder={list.more} />}
       <UnservedNotes unserved={list.unserved} isChosen={filter.unserved ?? false} />
       <ProblemNote problem={list.problem} />
-      <TaskRows agent={agent} list={list} isFiltered={isFiltered} filter={filter} />
+      <TaskRows agent={agent} list={list} isFiltered={isFiltered} filter={filter} ticks={ticks} />
     </div>
   );
 }
@@ -118,9 +124,10 @@ interface TaskRowsProps {
   readonly list: TaskListState;
   readonly isFiltered: boolean;
   readonly filter: TaskFilter;
+  readonly ticks: Ticks<ListedRow>;
 }
 
-function TaskRows({ agent, list, isFiltered, filter }: TaskRowsProps) {
+function TaskRows({ agent, list, isFiltered, filter, ticks }: TaskRowsProps) {
   const { agents } = useSession();
   const now = useNow();
   const [chosen, setChosen] = useState<ListedRow>();
@@ -161,6 +168,7 @@ function TaskRows({ agent, list, isFiltered, filter }: TaskRowsProps) {
         selected={chosen ? list.rows.findIndex(({ id }) => id === chosen.id) : -1}
         onSelect={(index) => setChosen(list.rows[index])}
         hrefOf={hrefAt}
+        ticks={ticks}
         onEnd={list.searched ? undefined : list.more}
         total={list.total ?? list.rows.length}
         rowClass={() => 'task-row'}

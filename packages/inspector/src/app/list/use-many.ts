@@ -22,6 +22,24 @@ const most = 10_000;
 /** How many requests are open at once. */
 const atOnce = 4;
 
+/** Lets rows of a list be ticked. Those that are listed no more count for nothing. */
+export function useTicks(rows: readonly ListedRow[]) {
+  const [keys, setKeys] = useState<ReadonlySet<string>>(new Set());
+  const last = useRef<string>(undefined);
+  const keyOf = ({ agent, id }: ListedRow) => `${agent} ${id}`;
+  const has = (row: ListedRow) => keys.has(keyOf(row));
+  const toggle = (index: number, isRange: boolean) => {
+    const other = isRange ? rows.findIndex((row) => keyOf(row) === last.current) : -1;
+    const ends = [index, other < 0 ? index : other].sort((one, two) => one - two);
+    const range = rows.slice(ends[0], ends[1]! + 1).map(keyOf);
+    last.current = keyOf(rows[index]!);
+    const next = new Set(keys);
+    for (const key of range) keys.has(last.current) ? next.delete(key) : next.add(key);
+    setKeys(next);
+  };
+  return { has, toggle, rows: rows.filter(has), clear: () => setKeys(new Set()) };
+}
+
 interface Failed {
   readonly id: string;
   readonly message: string;
@@ -48,8 +66,13 @@ export const scopeIn = (
 const idle: ManyProgress = { all: 0, done: 0, failed: [], isRunning: false };
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Reads all tasks of a filter, and does the same to each. One that fails does not keep the others from it. */
-export function useMany(agent: string | undefined, filter: TaskFilter, agents: readonly AgentSummary[]) {
+/** Reads all tasks of a filter, unless some are ticked, and does the same to each: one that fails keeps no other from it. */
+export function useMany(
+  agent: string | undefined,
+  filter: TaskFilter,
+  agents: readonly AgentSummary[],
+  ticked: readonly ListedRow[],
+) {
   const listed = agents.filter(({ id, scopes }) =>
     agent === undefined ? !filter.caller || scopes.includes(filter.caller) : id === agent,
   );
@@ -64,7 +87,9 @@ export function useMany(agent: string | undefined, filter: TaskFilter, agents: r
     setProblem(undefined);
     setProgress(idle);
     try {
-      setTasks((await Promise.all(listed.map(({ id }) => readAll(id, filter)))).flat());
+      setTasks(
+        ticked.length > 0 ? ticked : (await Promise.all(listed.map(({ id }) => readAll(id, filter)))).flat(),
+      );
     } catch (error) {
       setProblem(messageOf(error));
     } finally {

@@ -159,7 +159,7 @@ interface QuestionProps {
   readonly dialog: RefObject<HTMLDialogElement | null>;
   readonly onClose?: () => void;
   readonly children: ComponentChildren;
-  /** The buttons at the end. */
+  /** The buttons at the end, after the one that closes it. */
   readonly buttons: ComponentChildren;
 }
 
@@ -170,6 +170,9 @@ export const Question = ({ title, dialog, onClose, children, buttons }: Question
     {children}
     <div class="composer-tools">
       <span class="spacer" />
+      <button type="button" class="button" onClick={() => dialog.current?.close()}>
+        Close
+      </button>
       {buttons}
     </div>
   </dialog>

@@ -19,6 +19,15 @@ interface VirtualListProps<Item> {
   readonly isFollowing?: boolean;
   /** How many rows there are in all, also those that are not loaded. */
   readonly total?: number;
+  /** Lets rows be ticked, by a click or the space bar. */
+  readonly ticks?: Ticks<Item> | undefined;
+}
+
+/** Which rows are ticked. */
+export interface Ticks<Item> {
+  readonly has: (item: Item) => boolean;
+  /** `isRange`: with all rows from the one that was ticked last. */
+  readonly toggle: (index: number, isRange: boolean) => void;
 }
 
 /** Rows that are drawn above and below the visible ones. */
@@ -27,7 +36,7 @@ const overscan = 6;
 /** A list of rows of one height, of which only the visible ones exist in the page. Arrow keys, Home, End and Page keys move. */
 export function VirtualList<Item>(props: VirtualListProps<Item>) {
   const { items, rowHeight, label, row, rowClass, selected, total, isFollowing = false } = props;
-  const { onSelect, hrefOf, onEnd } = props;
+  const { onSelect, hrefOf, onEnd, ticks } = props;
   const id = useId();
   const frame = useRef<HTMLDivElement>(null);
   const count = items.length;
@@ -44,6 +53,10 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
   const press = (event: KeyboardEvent) => {
     const chosen = items[selected];
     if (event.key === 'Enter' && hrefOf && chosen !== undefined) location.hash = hrefOf(chosen);
+    if (event.key === ' ' && ticks && chosen !== undefined) {
+      event.preventDefault();
+      ticks.toggle(selected, event.shiftKey);
+    }
     const target = targetOf(event.key, selected, visible, count);
     if (target === undefined || count === 0) return;
     event.preventDefault();
@@ -82,6 +95,8 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
               isSelected={index === selected}
               total={total ?? count}
               href={hrefOf?.(item)}
+              isTicked={ticks?.has(item)}
+              onTick={(isRange) => ticks?.toggle(index, isRange)}
               onChoose={() => onSelect(index)}
             >
               {row(item, index)}
@@ -114,28 +129,43 @@ interface SlotProps {
   readonly isSelected: boolean;
   readonly total: number;
   readonly href: string | undefined;
+  readonly isTicked: boolean | undefined;
+  readonly onTick: (isRange: boolean) => void;
   readonly onChoose: () => void;
   readonly children: ComponentChildren;
 }
 
 /** The place of one row: a link, or something to choose. */
 function Slot(props: SlotProps) {
-  const { id, className, index, rowHeight, isSelected, total, href, onChoose, children } = props;
+  const { id, className, index, rowHeight, isSelected, total, href, isTicked, onTick, onChoose } = props;
   const shared = {
     id,
     class: `row ${className}`,
     role: 'option' as const,
     tabIndex: -1,
     'aria-selected': isSelected,
+    'aria-checked': isTicked,
     'aria-posinset': index + 1,
     'aria-setsize': total,
     style: { height: `${rowHeight}px`, transform: `translateY(${index * rowHeight}px)` },
     onClick: onChoose,
   };
-  if (href === undefined) return <div {...shared}>{children}</div>;
+  const tick = (event: MouseEvent) => {
+    event.preventDefault();
+    event.stopPropagation();
+    onTick(event.shiftKey);
+  };
+  const content = (
+    <>
+      {props.children}
+      {/* The row says whether it is ticked, and the space bar does the same. */}
+      {isTicked !== undefined && <span class="tick" aria-hidden="true" onClick={tick} />}
+    </>
+  );
+  if (href === undefined) return <div {...shared}>{content}</div>;
   return (
     <a href={href} {...shared}>
-      {children}
+      {content}
     </a>
   );
 }

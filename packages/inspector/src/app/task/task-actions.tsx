@@ -1,14 +1,14 @@
-import type { Task } from '@batonjs/protocol';
-import { textOf } from '@batonjs/protocol/parts';
-import { useRef, useState } from 'preact/hooks';
+import type { Part, Task } from '@batonjs/protocol';
 import type { Sent } from '../../api/command.ts';
-import type { Beside } from '../../api/timeline.ts';
+import type { Beside, Entry } from '../../api/timeline.ts';
 import { agentPath } from '../data/api.ts';
 import { taskHref } from '../data/route.ts';
 import { useAct, useAgent, useMay } from '../data/session.ts';
 import { ActButton } from '../forms/act-button.tsx';
-import { Icon, ProblemNote, Question } from '../parts/bits.tsx';
+import { Icon, ProblemNote } from '../parts/bits.tsx';
 import { isTerminalState } from '../parts/words.ts';
+import type { Replay } from '../timeline/replay.ts';
+import { ChangeDialog, changeOf, changeOfMessage } from './change-dialog.tsx';
 
 interface TaskActionsProps {
   readonly agent: string;
@@ -43,15 +43,11 @@ export function TaskActions({ agent, task, scope, beside }: TaskActionsProps) {
   const canFork = may.fork && summary?.hasServer;
   // Without the server, its first message is sent again.
   const canSend = !canFork && may.send && summary?.canCall && first !== undefined;
-  const said = textOf(first);
-  const again = (message?: string) =>
+  const change = first && changeOfMessage(first);
+  const again = (message?: readonly Part[]) =>
     canFork
       ? act('fork', { message })
-      : send({
-          parts: message === undefined ? first?.parts : [{ text: message }],
-          contextId: task.contextId,
-          references: [task.id],
-        });
+      : send({ parts: message ?? first?.parts, contextId: task.contextId, references: [task.id] });
   return (
     <>
       <ProblemNote problem={problem} />
@@ -65,7 +61,13 @@ export function TaskActions({ agent, task, scope, beside }: TaskActionsProps) {
             <Icon name="turn" />
             Run again
           </ActButton>
-          {said && <OtherWords said={said} onSend={(message) => void again(message)} />}
+          {change && (
+            <ChangeDialog
+              change={change}
+              label="with other words …"
+              onRun={({ message }) => void again(message)}
+            />
+          )}
         </>
       )}
       {mayRedeliver && (
@@ -94,73 +96,37 @@ export function TaskActions({ agent, task, scope, beside }: TaskActionsProps) {
   );
 }
 
-interface OtherWordsProps {
-  /** The first message. */
-  readonly said: string;
-  readonly onSend: (message: string) => void;
-}
-
-/** Changes the first message before the task runs again. */
-function OtherWords({ said, onSend }: OtherWordsProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const [text, setText] = useState(said);
-  const run = () => {
-    dialog.current?.close();
-    onSend(text);
-  };
-  return (
-    <>
-      <ActButton kind="quiet" class="other-words" onClick={() => dialog.current?.showModal()}>
-        with other words …
-      </ActButton>
-      <Question
-        title="Run again with other words"
-        dialog={dialog}
-        buttons={
-          <>
-            <button type="button" class="button" onClick={() => dialog.current?.close()}>
-              Close
-            </button>
-            <ActButton kind="main" disabled={text.trim() === ''} onClick={run}>
-              Run
-            </ActButton>
-          </>
-        }
-      >
-        <label class="composer-text">
-          <span class="field-name">The first message</span>
-          <textarea
-            rows={5}
-            dir="auto"
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        </label>
-      </Question>
-    </>
-  );
-}
-
 interface ForkButtonProps {
   readonly agent: string;
   readonly task: string;
   readonly scope: number;
-  /** The position of the log from which the new task goes on. */
-  readonly seq: number;
+  /** The entry from which the new task goes on, and the task before it. */
+  readonly entry: Entry;
+  readonly before: Replay;
 }
 
-/** Makes a task that goes on from a position of another one. */
-export function ForkButton({ agent, task, scope, seq }: ForkButtonProps) {
+/** Makes a task that goes on from an entry of another one, as it was or with something changed. */
+export function ForkButton({ agent, task, scope, entry, before }: ForkButtonProps) {
+  const { seq } = entry;
   const mayFork = useMay('fork');
   const summary = useAgent(agent);
   const { act, isBusy, problem } = useTaskAction(agent, task, scope);
   if (!mayFork || !summary?.hasServer) return null;
+  const change = changeOf(entry, before);
   return (
     <>
       <ActButton disabled={isBusy} onClick={() => void act('fork', { position: seq })}>
         <Icon name="graph" />
         {`Fork from entry ${seq}`}
       </ActButton>
+      {change && (
+        <ChangeDialog
+          key={seq}
+          change={change}
+          label={`Change ${change.title.toLowerCase()} …`}
+          onRun={(asked) => void act('fork', asked)}
+        />
+      )}
       <ProblemNote problem={problem} />
     </>
   );

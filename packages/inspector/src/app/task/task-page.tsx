@@ -69,7 +69,7 @@ export function TaskPage({ agent, task, scope, at }: TaskPageProps) {
             >
               {position === undefined && present && <NextStep agent={agent} replay={timeline.live} />}
               {position !== undefined && row && (
-                <ForkButton agent={agent} task={task} scope={scope} seq={row.entry.seq} />
+                <ForkButton {...{ agent, task, scope }} entry={row.entry} before={timeline.at(count - 1)} />
               )}
             </TaskState>
           </section>

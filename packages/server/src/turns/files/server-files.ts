@@ -113,10 +113,15 @@ export class ServerFiles {
       await this.copy(key, this.keyOf(scope, to, key.slice(prefix.length)));
   }
 
-  /** Deletes all files of a task; without it, the uploads of the scope. */
-  async forget(scope: Scope, taskId = UPLOADS): Promise<void> {
+  /** Deletes all files of a task; without it, the uploads of the scope. Resolves to how many: `dryRun` only counts. */
+  async forget(scope: Scope, taskId = UPLOADS, dryRun = false): Promise<number> {
     const { store } = this.options;
-    for await (const { key } of store.list(this.keyOf(scope, taskId, ''))) await store.delete(key);
+    let count = 0;
+    for await (const { key } of store.list(this.keyOf(scope, taskId, ''))) {
+      count += 1;
+      if (!dryRun) await store.delete(key);
+    }
+    return count;
   }
 
   /**
