@@ -1,11 +1,5 @@
 export { type ApiKeyLocation, type ApiKeyOptions, apiKey } from './callers/api-key.ts';
-export {
-  type AuthenticatedCaller,
-  type Authenticator,
-  allOf,
-  anyOf,
-  type CredentialedRequest,
-} from './callers/authenticator.ts';
+export * from './callers/authenticator.ts';
 export { type BearerJwtOptions, bearerJwt } from './callers/bearer-jwt.ts';
 export { type SignCardOptions, signCard } from './cards/sign-card.ts';
 export {

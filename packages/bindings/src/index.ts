@@ -1,27 +1,5 @@
-export {
-  type Call,
-  type ClientBinding,
-  type ReceivedCall,
-  type ServerBinding,
-  SharedJson,
-  type StreamEncoder,
-} from './binding.ts';
-export type {
-  AnswerCall,
-  CallAnswer,
-  CallEvent,
-  CallEvents,
-  CallTarget,
-  ClientCompatibility,
-  ClientTransport,
-  IncomingCall,
-  ProtobufMethod,
-  ProtobufPeer,
-  ProtobufVersion,
-  PushFormat,
-  ServerCompatibility,
-  TransportRequest,
-} from './call-transport.ts';
+export * from './binding.ts';
+export type * from './call-transport.ts';
 export { fromWire, toDetails, toHeaders, type WireError } from './error-info.ts';
 export {
   type HttpReply,

@@ -8,13 +8,7 @@ export { conversation, statusMessageIsLast } from './conversation/conversation.t
 export type { MessageInput, SendOptions } from './conversation/message-input.ts';
 export type { FollowOptions, TaskStream } from './following/task-stream.ts';
 export { applyEvent, TaskView } from './following/task-view.ts';
-export {
-  ArtifactLineage,
-  type ArtifactVersion,
-  refine,
-  type SavedLineage,
-  type Verdict,
-} from './graph/artifact-lineage.ts';
+export * from './graph/artifact-lineage.ts';
 export type {
   CachedCard,
   CallOptions,

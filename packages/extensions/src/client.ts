@@ -9,14 +9,4 @@ export { labelsOf } from './task-labels/labels-of.ts';
 export { type Progress, progressOf } from './task-progress/progress-of.ts';
 export { type ChildTask, type TaskTree, treeOf } from './task-tree/tree-of.ts';
 export { callSkill, SkillError, type SkillProblem, type SkillReply } from './typed-skills/call-skill.ts';
-export {
-  FORM_INPUT,
-  GENERATION,
-  LABELS,
-  SCHEDULING,
-  STATE_HISTORY,
-  TASK_ERROR,
-  TASK_PROGRESS,
-  TASK_TREE,
-  TYPED_SKILLS,
-} from './uris.ts';
+export * from './uris.ts';

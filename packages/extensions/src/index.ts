@@ -6,13 +6,7 @@ export type { Issue } from './schema.ts';
 export { taskError } from './task-error/task-error.ts';
 export { progress } from './task-progress/progress.ts';
 export { taskProgress } from './task-progress/task-progress.ts';
-export {
-  type InvalidInput,
-  type Skill,
-  type SkillDefinition,
-  skill,
-  typedSkills,
-} from './typed-skills/typed-skills.ts';
+export * from './typed-skills/typed-skills.ts';
 export {
   FORM_INPUT,
   LABELS,

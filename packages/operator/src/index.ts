@@ -1,12 +1,5 @@
 export { differencesOf, rotateCallbackKey, shareQueue, versionsOf } from '@batonjs/server/internals';
-export type {
-  BulkAction,
-  BulkFilter,
-  BulkOutcome,
-  BulkPace,
-  BulkProgress,
-  BulkRequest,
-} from './bulk/bulk.ts';
+export type * from './bulk/bulk.ts';
 export { type BulkRun, bulkRuns } from './bulk/bulk-record.ts';
 export { type BulkOptions, bulkTasks } from './bulk-tasks.ts';
 export { type EraseOptions, type Erasure, eraseTasks } from './erase-tasks.ts';

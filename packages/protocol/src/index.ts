@@ -1,60 +1,7 @@
-export {
-  AgentCapabilities,
-  AgentCard,
-  AgentCardSignature,
-  AgentExtension,
-  AgentInterface,
-  AgentProvider,
-  AgentSkill,
-  APIKeySecurityScheme,
-  AuthorizationCodeOAuthFlow,
-  ClientCredentialsOAuthFlow,
-  DeviceCodeOAuthFlow,
-  HTTPAuthSecurityScheme,
-  ImplicitOAuthFlow,
-  MutualTlsSecurityScheme,
-  OAuth2SecurityScheme,
-  type OAuthFlow,
-  OAuthFlows,
-  OpenIdConnectSecurityScheme,
-  PasswordOAuthFlow,
-  SecurityRequirement,
-  SecurityScheme,
-  type SecuritySchemeKind,
-} from './model/agent-card.ts';
+export * from './model/agent-card.ts';
 export type { Json, Struct } from './model/json.ts';
-export {
-  Artifact,
-  AuthenticationInfo,
-  CancelTaskRequest,
-  CreateTaskPushNotificationConfigRequest,
-  DeleteTaskPushNotificationConfigRequest,
-  GetExtendedAgentCardRequest,
-  GetTaskPushNotificationConfigRequest,
-  GetTaskRequest,
-  ListTaskPushNotificationConfigsRequest,
-  ListTasksRequest,
-  Message,
-  Part,
-  type PartAttributes,
-  type PartContent,
-  Role,
-  SendMessageConfiguration,
-  SendMessageRequest,
-  SubscribeToTaskRequest,
-  TaskPushNotificationConfig,
-  TaskState,
-} from './model/messages.ts';
+export * from './model/messages.ts';
 export type { Oneof } from './model/proto-json.ts';
 export { Empty, ListTaskPushNotificationConfigsResponse, ListTasksResponse } from './model/responses.ts';
-export {
-  SendMessageResponse,
-  type SendMessageResponseMembers,
-  StreamResponse,
-  type StreamResponseMembers,
-  Task,
-  TaskArtifactUpdateEvent,
-  TaskStatus,
-  TaskStatusUpdateEvent,
-} from './model/tasks.ts';
+export * from './model/tasks.ts';
 export { schemas } from './schemas.ts';

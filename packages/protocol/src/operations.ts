@@ -2,17 +2,7 @@ import type * as z from 'zod';
 import type { OperationName, Operations } from './operation-table.ts';
 import type { schemas } from './schemas.ts';
 
-export {
-  type HttpRule,
-  isOperationName,
-  methodName,
-  type Operation,
-  type OperationName,
-  type Operations,
-  operationNames,
-  operations,
-  type QueryType,
-} from './operation-table.ts';
+export * from './operation-table.ts';
 
 /** The request of an operation. */
 export type Params<Name extends OperationName> = z.infer<(typeof schemas)[Name]['params']>;

@@ -1,12 +1,3 @@
 export { listedFact } from './adapter/rows.ts';
-export {
-  recordOfSql,
-  type SqlColumn,
-  type SqlType,
-  sqlRecordColumns,
-  sqlTaskColumns,
-  sqlWebhookColumns,
-  taskOfSql,
-  webhookOfSql,
-} from './adapter/sql-columns.ts';
+export * from './adapter/sql-columns.ts';
 export { wordsOf } from './adapter/words.ts';

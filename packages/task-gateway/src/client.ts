@@ -1,10 +1,4 @@
-export {
-  type ConnectTasksOptions,
-  connectTasks,
-  type NewTask,
-  type TaskClient,
-  type WatchOptions,
-} from './client/connect-tasks.ts';
+export * from './client/connect-tasks.ts';
 export { TaskError } from './client/task-error.ts';
 export type {
   GatewayError,

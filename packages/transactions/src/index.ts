@@ -7,13 +7,6 @@ export { type PrismaDatabaseOptions, prismaDatabase } from './drivers/prisma.ts'
 export { sqliteDatabase } from './drivers/sqlite.ts';
 export { type SqlDatabase, type SqlDatabaseOptions, sqlDatabase } from './sql-database.ts';
 export type { Dialect, SqlDriver, SqlValue } from './sql-driver.ts';
-export {
-  type Draining,
-  type DrainOptions,
-  drainSubmissions,
-  type SubmitOptions,
-  type Submitted,
-  submit,
-} from './submissions/drain.ts';
+export * from './submissions/drain.ts';
 export { transactionTables } from './tables/schema.ts';
 export { TransactionError, type TransactionErrorCode } from './transaction-error.ts';

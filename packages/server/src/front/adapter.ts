@@ -29,12 +29,5 @@ export type {
 } from '../base/hooks/telemetry.ts';
 export { answerInTime } from '../base/timing/within-deadline.ts';
 export { callerOf } from './calls/authenticate.ts';
-export {
-  type Asked,
-  answerRequest,
-  createFetch,
-  forwardedScheme,
-  mustHandle,
-  webMountOf,
-} from './http/fetch.ts';
+export * from './http/fetch.ts';
 export { isLarge, keepAliveMs, readBody, withOwnHost } from './http/request-body.ts';
