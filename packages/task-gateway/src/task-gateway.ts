@@ -1,13 +1,15 @@
 import { routeUpgrades, type UpgradeListener } from '@batonjs/bindings-websocket/sockets';
 import { type AgentClient, type ClientTelemetry, connect } from '@batonjs/client';
 import { guardHook } from '@batonjs/protocol/hooks';
-import { type AgentServer, type Caller, createAgentServer, type Handle, type Logger } from '@batonjs/server';
+import { withDefaults } from '@batonjs/protocol/options';
+import { type AgentServer, type Caller, createAgentServer, type Handle } from '@batonjs/server';
 import { answerInTime, withOwnHost } from '@batonjs/server/adapter';
+import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { cancelWaiting, type DispatchSettings, dispatcher } from './dispatch/dispatcher.ts';
 import { createTargets } from './dispatch/targets.ts';
 import { createHandler } from './http/handler.ts';
-import { type TaskGatewayOptions, unknownGatewayOptions } from './options.ts';
+import { gatewayOptions, type TaskGatewayOptions, unknownGatewayOptions } from './options.ts';
 import { createSocketServer } from './sockets/socket-server.ts';
 import { TaskWatches } from './sockets/task-watches.ts';
 import { ReadingStore, TaskLog } from './tasks/task-log.ts';
@@ -36,27 +38,18 @@ export interface TaskGateway {
  * once to go on with tasks that other processes left.
  */
 export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
-  const {
-    types,
-    store = memoryStore(),
-    name = 'task-gateway',
-    publicUrl,
-    timeoutMs = 86_400_000,
-    unreachableMs = 60_000,
-    bodyBytes = 1_048_576,
-    telemetry = {},
-  } = options;
-  const logger = guardHook('The logger', options.logger ?? toStandardError);
-  const { authenticate: ask } = options;
-  const authenticate = ask && answerInTime('authenticate', ask);
+  const complete = withDefaults(gatewayOptions, options);
+  const { store = memoryStore(), name, publicUrl, unreachableMs, bodyBytes, telemetry } = complete;
+  const logger = guardHook('The logger', complete.logger);
+  const authenticate = complete.authenticate && answerInTime('authenticate', complete.authenticate);
   for (const line of unknownGatewayOptions(options)) logger('warn', line, {});
   const targets = createTargets(
-    types,
+    options.types,
     { timeoutMs: unreachableMs, telemetry: telemetry.client },
     options.addresses,
   );
   const dispatch = { targets, unreachableMs, logger };
-  const server = serverOf({ ...options, store, name, timeoutMs, bodyBytes, logger }, dispatch);
+  const server = serverOf({ ...complete, store, logger }, dispatch);
   const reading = new ReadingStore(store);
   const tasks = new TaskLog(reading, name);
   const service = new TaskService(tasks, clientOf(server, telemetry.client), headersOf);
@@ -87,12 +80,9 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
   };
 }
 
-type ServedOptions = TaskGatewayOptions &
-  Required<Pick<TaskGatewayOptions, 'store' | 'name' | 'timeoutMs' | 'bodyBytes' | 'logger'>>;
-
 /** The gateway's own agent server. Each task that it gets is handed to the agent of its type. */
 function serverOf(
-  { name, store, leaseMs, timeoutMs, bodyBytes, logger, telemetry }: ServedOptions,
+  { name, store, leaseMs, timeoutMs, bodyBytes, logger, telemetry }: typeof gatewayOptions & { readonly store: TaskStore },
   dispatch: DispatchSettings,
 ): AgentServer {
   return createAgentServer({
@@ -111,7 +101,7 @@ function serverOf(
     limits: { bodyBytes: 6 * bodyBytes + 65_536, turns: 10_000 },
     push: false,
     logger,
-    telemetry: telemetry?.server,
+    telemetry: telemetry.server,
   });
 }
 
@@ -137,7 +127,3 @@ function clientOf(server: AgentServer, telemetry: ClientTelemetry | undefined): 
     return client;
   };
 }
-
-const toStandardError: Logger = (level, message, details) => {
-  if (level === 'error' || level === 'warn') console.error(`${level}: ${message}`, details ?? '');
-};

@@ -1,5 +1,6 @@
 import { type Fact, historyOf, type State } from '@batonjs/lifecycle';
 import type { Json, Message, Part, TaskState, TaskStatus } from '@batonjs/protocol';
+import type { Form } from '@batonjs/protocol/forms';
 import { textOf } from '@batonjs/protocol/parts';
 
 /** The statuses of a task: `created` waits for an agent, `in_progress` has one, the others are final. */
@@ -16,16 +17,7 @@ export interface GatewayError {
 }
 
 /** A question that a task waits with. Answer it with `POST /task/{taskId}/input`. */
-export interface GatewayForm {
-  readonly formId: string;
-  readonly title?: string;
-  /** The JSON Schema of the `values` of an answer. */
-  readonly schema: Readonly<Record<string, Json | undefined>>;
-  /** Values that are known already. */
-  readonly initial?: Json;
-  /** The errors of the previous answer by field; the empty name stands for the whole answer. */
-  readonly errors?: Readonly<Record<string, string>>;
-}
+export type GatewayForm = Form;
 
 /** How a task stands. */
 export interface TaskProgressReport {
