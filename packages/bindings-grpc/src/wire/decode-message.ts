@@ -1,5 +1,5 @@
 import { CountingReader } from './counting-reader.ts';
-import { endOf, readStruct, readTimestamp, readValue, skip } from './json-value.ts';
+import { endOf, entryKey, entryValue, readStruct, readTimestamp, readValue, skip } from './json-value.ts';
 import type { Field, MessageType } from './message-types.ts';
 import { WireProblem } from './wire-problem.ts';
 
@@ -100,16 +100,13 @@ function readSingle(reader: CountingReader, field: Field, limit: number, before:
   return readTimestamp(reader, end);
 }
 
-const mapKey = (1 << 3) | 2;
-const mapValue = (2 << 3) | 2;
-
 function readEntry(reader: CountingReader, field: Field, end: number, map: Members): void {
   let key = '';
   let value: unknown = field.kind === 'string' ? '' : undefined;
   while (reader.pos < end) {
     const tag = reader.uint32();
-    if (tag === mapKey) key = reader.string(true);
-    else if (tag === mapValue) value = readSingle(reader, field, end, value === '' ? undefined : value);
+    if (tag === entryKey) key = reader.string(true);
+    else if (tag === entryValue) value = readSingle(reader, field, end, value === '' ? undefined : value);
     else skip(reader, tag);
   }
   if (key !== '__proto__') map[key] = value === undefined ? {} : value;

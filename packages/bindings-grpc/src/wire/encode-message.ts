@@ -1,5 +1,6 @@
+import { isObject } from '@batonjs/protocol/json';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { writeStruct, writeTimestamp, writeValue } from './json-value.ts';
+import { entryKey, entryValue, writeStruct, writeTimestamp, writeValue } from './json-value.ts';
 import type { Field, MessageType } from './message-types.ts';
 import { WireProblem } from './wire-problem.ts';
 
@@ -24,12 +25,9 @@ let idle: BinaryWriter | undefined;
 const keptBytes = 65_536;
 
 function writeMessage(writer: BinaryWriter, type: MessageType, value: unknown): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new WireProblem('must be an object');
-  }
-  const members = value as Readonly<Record<string, unknown>>;
+  if (!isObject(value)) throw new WireProblem('must be an object');
   for (const field of type.fields) {
-    const member = members[field.jsonName];
+    const member = value[field.jsonName];
     if (member === undefined || (member === null && field.kind !== 'Value')) continue;
     try {
       if (field.label === 'single') writeSingle(writer, field, member);
@@ -57,17 +55,13 @@ function writeList(writer: BinaryWriter, field: Field, list: unknown): void {
   }
 }
 
-const mapKey = (1 << 3) | 2;
-const mapValue = (2 << 3) | 2;
-
 function writeMap(writer: BinaryWriter, field: Field, map: unknown): void {
-  if (typeof map !== 'object' || map === null || Array.isArray(map))
-    throw new WireProblem('must be an object');
+  if (!isObject(map)) throw new WireProblem('must be an object');
   for (const [key, value] of Object.entries(map)) {
     if (value === undefined) continue;
-    writer.uint32(field.tag).fork().uint32(mapKey).string(key);
+    writer.uint32(field.tag).fork().uint32(entryKey).string(key);
     try {
-      writeTagged(writer, field, mapValue, value);
+      writeTagged(writer, field, entryValue, value);
     } catch (error) {
       throw WireProblem.at(error, key);
     }
@@ -85,18 +79,14 @@ function writeTagged(writer: BinaryWriter, field: Field, tag: number, value: unk
       if (typeof value !== 'boolean') throw new WireProblem('must be true or false');
       writer.uint32(tag).bool(value);
       return;
-    case 'int32': {
-      const number = toInt32(value);
-      if (number !== 0 || field.hasPresence || field.label !== 'single') writer.uint32(tag).int32(number);
-      return;
-    }
     case 'int64': {
       const digits = toInt64(value);
       if (digits !== '0' || field.hasPresence || field.label !== 'single') writer.uint32(tag).int64(digits);
       return;
     }
+    case 'int32':
     case 'enum': {
-      const number = toNumber(field.names!, value);
+      const number = field.names ? toNumber(field.names, value) : toInt32(value);
       if (number !== 0 || field.hasPresence || field.label !== 'single') writer.uint32(tag).int32(number);
       return;
     }

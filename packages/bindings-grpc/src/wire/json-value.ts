@@ -12,8 +12,10 @@ const maxMembers = 50_000;
 const tagOf = (number: number, type: WireType) => (number << 3) | type;
 
 const entries = tagOf(1, WireType.LengthDelimited);
-const key = tagOf(1, WireType.LengthDelimited);
-const entryValue = tagOf(2, WireType.LengthDelimited);
+/** The key of an entry of a map. */
+export const entryKey = tagOf(1, WireType.LengthDelimited);
+/** Its value, where that is a text or a message. */
+export const entryValue = tagOf(2, WireType.LengthDelimited);
 const nullValue = tagOf(1, WireType.Varint);
 const numberValue = tagOf(2, WireType.Bit64);
 const stringValue = tagOf(3, WireType.LengthDelimited);
@@ -27,13 +29,11 @@ const tooDeep = () =>
 
 /** Writes the inside of a `google.protobuf.Struct`. */
 export function writeStruct(writer: BinaryWriter, value: unknown, levels = maxJsonDepth): void {
-  if (!isObject(value)) {
-    throw new WireProblem('must be an object');
-  }
+  if (!isObject(value)) throw new WireProblem('must be an object');
   if (levels === 0) throw tooDeep();
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;
-    writer.uint32(entries).fork().uint32(key).string(name).uint32(entryValue).fork();
+    writer.uint32(entries).fork().uint32(entryKey).string(name).uint32(entryValue).fork();
     writeValue(writer, member, levels - 1);
     writer.join().join();
   }
@@ -99,7 +99,7 @@ export function readStruct(
     let value: unknown;
     while (reader.pos < entryEnd) {
       const inner = reader.uint32();
-      if (inner === key) name = reader.string(true);
+      if (inner === entryKey) name = reader.string(true);
       else if (inner === entryValue) value = readValue(reader, endOf(reader, entryEnd), levels - 1);
       else skip(reader, inner);
     }

@@ -1,18 +1,10 @@
 import { type ProtoField, protoFields } from '@batonjs/protocol/proto-messages';
 import { WireType } from '@bufbuild/protobuf/wire';
 
+const plainKinds = ['string', 'bytes', 'bool', 'int32', 'int64', 'Struct', 'Value', 'Timestamp'] as const;
+
 /** What the value of a field is; `message` and `enum` name their type beside it. */
-export type FieldKind =
-  | 'string'
-  | 'bytes'
-  | 'bool'
-  | 'int32'
-  | 'int64'
-  | 'enum'
-  | 'message'
-  | 'Struct'
-  | 'Value'
-  | 'Timestamp';
+export type FieldKind = (typeof plainKinds)[number] | 'enum' | 'message';
 
 /** One field of a message. A required one that is missing is read as its default value. */
 export interface Field extends Omit<ProtoField, 'isOptional'> {
@@ -44,17 +36,6 @@ const wireTypes: Readonly<Partial<Record<FieldKind, WireType>>> = {
   int64: WireType.Varint,
   enum: WireType.Varint,
 };
-
-const plainKinds: ReadonlySet<string> = new Set([
-  'string',
-  'bytes',
-  'bool',
-  'int32',
-  'int64',
-  'Struct',
-  'Value',
-  'Timestamp',
-]);
 
 /** Reads a table of messages. Throws `TypeError` for a row that it cannot read, and for a type that it does not have. */
 export function messageTypes<Name extends string>(
@@ -90,7 +71,7 @@ const isMessage = (kind: FieldKind): boolean =>
 function fieldOf({ isOptional, ...field }: ProtoField, enums: Readonly<Record<string, readonly string[]>>) {
   const { number, typeName, label, oneof } = field;
   const names = enums[typeName];
-  const kind = names ? 'enum' : plainKinds.has(typeName) ? (typeName as FieldKind) : 'message';
+  const kind = names ? 'enum' : (plainKinds.find((plain) => plain === typeName) ?? 'message');
   const wireType = label === 'map' ? WireType.LengthDelimited : (wireTypes[kind] ?? WireType.LengthDelimited);
   return {
     ...field,

@@ -17,17 +17,12 @@ export class WireProblem extends Error {
     return this.#path;
   }
 
-  /** Adds the member that holds what the path begins with. */
-  within(member: string | number): this {
-    const step = typeof member === 'number' ? `[${member}]` : member;
-    this.#path =
-      this.#path === '' || this.#path.startsWith('[') ? step + this.#path : `${step}.${this.#path}`;
-    return this;
-  }
-
-  /** Adds the member to any error: one that is no problem of ours becomes one. */
+  /** Adds the member that holds what the path begins with: an error that is no problem of ours becomes one. */
   static at(error: unknown, member: string | number): WireProblem {
     const problem = error instanceof WireProblem ? error : new WireProblem('cannot be read');
-    return problem.within(member);
+    const step = typeof member === 'number' ? `[${member}]` : member;
+    const rest = problem.#path;
+    problem.#path = rest === '' || rest.startsWith('[') ? step + rest : `${step}.${rest}`;
+    return problem;
   }
 }
