@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import type { Artifact as TheirArtifact, TaskStatus as TheirStatus, Task as TheirTask } from '@a2a-js/sdk';
 import type { AgentExecutionEvent, AgentExecutor, ExecutionEventBus } from '@a2a-js/sdk/server';
 import type { Agent, Task, TaskUpdate, Turn } from '@batonjs/server';
@@ -76,26 +77,23 @@ async function* updates(
   }
 }
 
-type Listener = (...args: never[]) => void;
-
 /** The bus of one execution. It queues the published events until `next` reads them. */
-class EventBus implements ExecutionEventBus {
+class EventBus extends EventEmitter implements ExecutionEventBus {
   readonly #queue: AgentExecutionEvent[] = [];
-  readonly #listeners: { name: string; listener: Listener; once: boolean }[] = [];
   #changed = Promise.withResolvers<void>();
   #finished = false;
 
   publish(event: AgentExecutionEvent): void {
     if (this.#finished) return;
     this.#queue.push(event);
-    this.#emit('event', event);
+    this.emit('event', event);
     this.#changed.resolve();
   }
 
   finished(): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#emit('finished');
+    this.emit('finished');
     this.#changed.resolve();
   }
 
@@ -106,36 +104,6 @@ class EventBus implements ExecutionEventBus {
       await this.#changed.promise;
     }
     return this.#queue.shift();
-  }
-
-  on(name: 'event' | 'finished', listener: Listener): this {
-    this.#listeners.push({ name, listener, once: false });
-    return this;
-  }
-
-  once(name: 'event' | 'finished', listener: Listener): this {
-    this.#listeners.push({ name, listener, once: true });
-    return this;
-  }
-
-  off(name: 'event' | 'finished', listener: Listener): this {
-    const index = this.#listeners.findIndex((other) => other.name === name && other.listener === listener);
-    if (index >= 0) this.#listeners.splice(index, 1);
-    return this;
-  }
-
-  removeAllListeners(name?: 'event' | 'finished'): this {
-    const others = this.#listeners.filter((other) => name !== undefined && other.name !== name);
-    this.#listeners.splice(0, this.#listeners.length, ...others);
-    return this;
-  }
-
-  #emit(name: 'event' | 'finished', ...args: AgentExecutionEvent[]): void {
-    for (const entry of [...this.#listeners]) {
-      if (entry.name !== name) continue;
-      if (entry.once) this.off(name, entry.listener);
-      entry.listener(...(args as never[]));
-    }
   }
 }
 
