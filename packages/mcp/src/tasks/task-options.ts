@@ -6,12 +6,14 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 
+const supports = ['immediate', 'deferred', 'required', 'forbidden'] as const;
+
 /**
  * Whether a call of a tool becomes a task for a client that declares the extension. `immediate`: at once. `deferred`: after
  * `waitMs`, before which its questions are results. `required`: at once, and a call without the extension is refused.
  * `forbidden`: never.
  */
-export type TaskSupport = 'immediate' | 'deferred' | 'required' | 'forbidden';
+export type TaskSupport = (typeof supports)[number];
 
 /** The options for tasks, with their defaults. */
 const taskOptions = {
@@ -35,13 +37,6 @@ export interface TaskSettings {
   readonly retentionMs: number | undefined;
   supportOf(tool: string): TaskSupport;
 }
-
-const supports: readonly unknown[] = [
-  'immediate',
-  'deferred',
-  'required',
-  'forbidden',
-] satisfies TaskSupport[];
 
 /** Throws `TypeError` for an option that does not exist, and `RangeError` for a value that is none. */
 export function readTaskOptions(options: McpTaskOptions, waitMs: number): TaskSettings {

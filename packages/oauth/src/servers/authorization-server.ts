@@ -39,12 +39,28 @@ export interface AuthorizationServers {
 
 const maximumAgeMs = 3_600_000;
 
-export function authorizationServers({ fetch, timeoutMs = 30_000, now = Date.now }: OAuthOptions) {
+export function authorizationServers({
+  fetch,
+  timeoutMs = 30_000,
+  now = Date.now,
+}: OAuthOptions): AuthorizationServers {
   const send = guardedFetch(fetch);
   const known = new Map<string, { readonly metadata: Promise<ServerMetadata>; readonly until: number }>();
 
-  const prepared = (metadata: ServerMetadata, client: OAuthClient): Configuration =>
-    configurationOf(metadata, client, send, timeoutMs);
+  /** A configuration that talks through the guard. */
+  const configurationOf = (metadata: ServerMetadata, client: OAuthClient): Configuration => {
+    const configuration = new Configuration(
+      metadata,
+      client.clientId,
+      { use_mtls_endpoint_aliases: client.certificate === true },
+      authenticationOf(client, metadata),
+    );
+    configuration[customFetch] = send;
+    configuration.timeout = timeoutMs / 1_000;
+    // The guard lets requests without TLS reach this machine only.
+    if (metadata.issuer.startsWith('http:')) allowInsecureRequests(configuration);
+    return configuration;
+  };
 
   const read = async (issuer: string, algorithm: 'oidc' | 'oauth2'): Promise<ServerMetadata> => {
     const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : [];
@@ -63,7 +79,7 @@ export function authorizationServers({ fetch, timeoutMs = 30_000, now = Date.now
     }
   };
 
-  const servers: AuthorizationServers = {
+  return {
     async discovered(issuer, client, how) {
       const key = `${how} ${issuer}`;
       let entry = known.get(key);
@@ -75,7 +91,7 @@ export function authorizationServers({ fetch, timeoutMs = 30_000, now = Date.now
       const metadata = await entry.metadata;
       const insecure = endpointNames.find((name) => metadata[name] && !isSafeAddress(String(metadata[name])));
       if (insecure) throw new OAuthError('INSECURE_URL', `The ${insecure} of ${shown(issuer)} must be https`);
-      return prepared(metadata, client);
+      return configurationOf(metadata, client);
     },
     described({ tokenUrl, authorizationUrl, deviceAuthorizationUrl }, client) {
       const metadata: ServerMetadata = {
@@ -84,33 +100,12 @@ export function authorizationServers({ fetch, timeoutMs = 30_000, now = Date.now
         ...(authorizationUrl && { authorization_endpoint: authorizationUrl }),
         ...(deviceAuthorizationUrl && { device_authorization_endpoint: deviceAuthorizationUrl }),
       };
-      return prepared(metadata, client);
+      return configurationOf(metadata, client);
     },
   };
-  return servers;
 }
 
 const endpointNames = ['authorization_endpoint', 'token_endpoint', 'device_authorization_endpoint'] as const;
-
-/** A configuration that talks through the guard. */
-function configurationOf(
-  metadata: ServerMetadata,
-  client: OAuthClient,
-  send: ReturnType<typeof guardedFetch>,
-  timeoutMs: number,
-): Configuration {
-  const configuration = new Configuration(
-    metadata,
-    client.clientId,
-    { use_mtls_endpoint_aliases: client.certificate === true },
-    authenticationOf(client, metadata),
-  );
-  configuration[customFetch] = send;
-  configuration.timeout = timeoutMs / 1_000;
-  // The guard lets requests without TLS reach this machine only.
-  if (metadata.issuer.startsWith('http:')) allowInsecureRequests(configuration);
-  return configuration;
-}
 
 /** How the client proves who it is. RFC 6749 §2.3. */
 function authenticationOf(
