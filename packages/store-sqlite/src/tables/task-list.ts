@@ -99,20 +99,12 @@ const mostInCompound = 5;
  */
 export class TaskList {
   readonly #db: Database;
-  readonly #counts: Counts;
-  readonly #contexts: Contexts;
-  readonly #terms: Terms;
-  readonly #longTexts: LongTexts;
-  readonly #texts: Texts;
+  readonly #searched: Searched;
   readonly #statements = new Map<string, Statement>();
 
-  constructor(db: Database, { counts, contexts, terms, longTexts, texts }: Searched) {
+  constructor(db: Database, searched: Searched) {
     this.#db = db;
-    this.#counts = counts;
-    this.#contexts = contexts;
-    this.#terms = terms;
-    this.#longTexts = longTexts;
-    this.#texts = texts;
+    this.#searched = searched;
   }
 
   /** `prefixes`: only tasks whose text has words with all of these. */
@@ -120,18 +112,19 @@ export class TaskList {
     const { contextId, state, statusSince, answered, terms, limit, bytes, after, totalAtMost, ...others } =
       search;
     others satisfies Record<string, never>;
-    const states = this.#counts
+    const { counts, contexts, terms: ofTerms, texts } = this.#searched;
+    const states = counts
       .states(scope)
       .filter((one) => (one.state !== '' || answered) && (state === undefined || one.state === state));
     if (states.length === 0) return { tasks: [], total: 0 };
     const names = states.map((one) => one.state);
-    const context = contextId === undefined ? undefined : this.#contexts.find(scope, contextId);
+    const context = contextId === undefined ? undefined : contexts.find(scope, contextId);
     if (contextId !== undefined && !context) return { tasks: [], total: 0 };
     const walk = walkOf(scope, {
       context: context?.id,
-      terms: this.#terms.rarestFirst(scope, terms),
+      terms: ofTerms.rarestFirst(scope, terms),
       since: statusSince,
-      text: prefixes && this.#texts.matching(scope, prefixes),
+      text: prefixes && texts.matching(scope, prefixes),
     });
     const page = this.#page(walk, names, { limit, bytes, after });
     return { ...page, total: this.#total(walk, states, search, context?.tasks) };
@@ -174,7 +167,9 @@ export class TaskList {
       const version = Number(found.version);
       // A log that lacks the fact is damaged.
       const text =
-        found.fact === null ? '' : this.#longTexts.read(Number(found.task), version, String(found.fact));
+        found.fact === null
+          ? ''
+          : this.#searched.longTexts.read(Number(found.task), version, String(found.fact));
       left -= text.length;
       if (left < 0 && tasks.length > 0) return { tasks, isCut: true };
       const fact = listedFact(() => {

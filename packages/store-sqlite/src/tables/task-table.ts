@@ -26,21 +26,15 @@ interface Counted {
 
 /** Rows of the table `tasks`, with what counts them. Called inside the caller's transaction. */
 export class TaskTable {
-  readonly #counts: Counts;
-  readonly #contexts: Contexts;
-  readonly #terms: Terms;
-  readonly #known: KnownTasks | undefined;
+  readonly #counted: Counted;
   readonly #find;
   readonly #every;
   readonly #insert;
   readonly #updates;
   readonly #deletions;
 
-  constructor(db: Database, { counts, contexts, terms, known }: Counted) {
-    this.#counts = counts;
-    this.#contexts = contexts;
-    this.#terms = terms;
-    this.#known = known;
+  constructor(db: Database, counted: Counted) {
+    this.#counted = counted;
     this.#find = db.prepare(`SELECT ${readColumns} FROM tasks WHERE task_id = ? AND scope = ?`);
     this.#every = db.prepare(`SELECT ${readColumns} FROM tasks WHERE id > ? ORDER BY id LIMIT ?`);
     const all = ['scope', 'task_id', 'context', ...logNames, ...listNames, ...turnNames];
@@ -63,7 +57,7 @@ export class TaskTable {
   }
 
   find(name: TaskName): KeptTask | undefined {
-    const known = this.#known?.find(name);
+    const known = this.#counted.known?.find(name);
     if (known) return known;
     const found = this.#find.get(name.taskId, name.scope);
     return found && toTask(found);
@@ -87,24 +81,24 @@ export class TaskTable {
     if (!before) {
       const values = [logColumns, listColumns, turnColumns].flatMap((columns) => valuesOf(columns, after));
       const id = Number(this.#insert.get(after.scope, after.taskId, context, ...values)?.id);
-      this.#terms.put(id, undefined, after);
-      this.#known?.note({ ...after, id, context });
+      this.#counted.terms.put(id, undefined, after);
+      this.#counted.known?.note({ ...after, id, context });
       return id;
     }
     this.#update(before, after, context);
-    this.#terms.put(before.id, before, after);
-    this.#known?.note({ ...after, id: before.id, context });
-    if (before.context !== context) this.#contexts.deleteUnused(before.context);
+    this.#counted.terms.put(before.id, before, after);
+    this.#counted.known?.note({ ...after, id: before.id, context });
+    if (before.context !== context) this.#counted.contexts.deleteUnused(before.context);
     return before.id;
   }
 
   /** Deletes everything of a task. */
   delete(before: KeptTask): void {
     this.#count(before, undefined);
-    this.#counts.tidy(before.scope);
-    this.#known?.forget(before);
+    this.#counted.counts.tidy(before.scope);
+    this.#counted.known?.forget(before);
     for (const deletion of this.#deletions) deletion.run(before.id);
-    this.#contexts.deleteUnused(before.context);
+    this.#counted.contexts.deleteUnused(before.context);
   }
 
   #update(before: KeptTask, after: TaskRow, context: number | null): void {
@@ -128,7 +122,7 @@ export class TaskTable {
     const was = before?.head;
     const [wasTask, isTask] = [was?.state !== undefined, head.state !== undefined];
     if (before && was?.contextId === head.contextId && wasTask === isTask) return before.context;
-    return this.#contexts.enter(scope, head.contextId, isTask ? 1 : 0);
+    return this.#counted.contexts.enter(scope, head.contextId, isTask ? 1 : 0);
   }
 
   #count(before: KeptTask | undefined, after: TaskRow | undefined): void {
@@ -145,10 +139,10 @@ export class TaskTable {
 
   #add(row: TaskRow, tasks: 1 | -1): void {
     const [queue, state] = [waitsIn(row), countedState(row)];
-    if (queue !== undefined) this.#counts.addWaiting(queue, tasks);
-    if (state !== undefined) this.#counts.add(row.scope, state, tasks);
+    if (queue !== undefined) this.#counted.counts.addWaiting(queue, tasks);
+    if (state !== undefined) this.#counted.counts.add(row.scope, state, tasks);
     const name = countedAs(row);
-    if (name !== undefined && row.queue !== undefined) this.#counts.addCount(row.queue, name, tasks);
+    if (name !== undefined && row.queue !== undefined) this.#counted.counts.addCount(row.queue, name, tasks);
   }
 
   /** Counts the task in its context no more, if it leaves it. */
@@ -156,7 +150,7 @@ export class TaskTable {
     if (before?.context == null || !before.head) return;
     const { contextId, state } = before.head;
     if (after?.head?.contextId !== contextId)
-      this.#contexts.leave(before.context, state === undefined ? 0 : 1);
+      this.#counted.contexts.leave(before.context, state === undefined ? 0 : 1);
   }
 }
 
