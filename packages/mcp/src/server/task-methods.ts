@@ -4,8 +4,6 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
   type Task as McpTask,
-  ProtocolError,
-  ProtocolErrorCode,
   RELATED_TASK_META_KEY,
   type Server,
   type ServerContext,
@@ -15,7 +13,7 @@ import { z } from 'zod';
 import { detailedTask, readHandle, timesOf } from '../tasks/detailed-task.ts';
 import { extensionMissing, takesHandles } from '../tasks/task-options.ts';
 import { readTask, type TaskRequests } from '../tasks/task-requests.ts';
-import { type OnError, protocolError, resultOf } from '../translation/results.ts';
+import { invalidParams, type OnError, protocolError, resultOf } from '../translation/results.ts';
 import { extensionsOf } from '../translation/tool-list.ts';
 import type { Conversation } from './conversation.ts';
 
@@ -88,7 +86,7 @@ export function addTaskMethods(
     const task = agentOf(context).task(taskId);
     const { status } = toMcpTask(await task.get());
     if (status === 'completed' || status === 'failed' || status === 'cancelled')
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has ended already: ${status}`);
+      throw invalidParams(`The task has ended already: ${status}`);
     return { ...toMcpTask(await task.cancel()) };
   });
   add('tasks/result', ofTask, async ({ taskId }, context) => {
@@ -198,8 +196,5 @@ export function readListen(message: unknown): ListenRequest | undefined {
   if (!takesHandles(client)) throw extensionMissing();
   const taskIds = ofTaskIds.safeParse(params.notifications.taskIds);
   if (taskIds.success) return { id, taskIds: taskIds.data, client };
-  throw new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    `notifications.taskIds is a list of 1 to ${most} ids of tasks`,
-  );
+  throw invalidParams(`notifications.taskIds is a list of 1 to ${most} ids of tasks`);
 }

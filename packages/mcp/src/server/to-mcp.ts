@@ -7,8 +7,6 @@ import {
   type CallToolRequest,
   type ClientCapabilities,
   type McpRequestContext,
-  ProtocolError,
-  ProtocolErrorCode,
   Server,
   type ServerContext,
   type Tool,
@@ -24,7 +22,7 @@ import {
   takesHandles,
 } from '../tasks/task-options.ts';
 import { addTaskRequests, type TaskRequests } from '../tasks/task-requests.ts';
-import { failedResult, type OnError } from '../translation/results.ts';
+import { failedResult, invalidParams, type OnError } from '../translation/results.ts';
 import { CONTINUE_TASK, extensionsOf, type SkillTool, toolsOf } from '../translation/tool-list.ts';
 import { Conversation, callTool, continueTask } from './conversation.ts';
 import type { Call } from './follow.ts';
@@ -173,7 +171,7 @@ async function perform(
   }: { readonly isLegacy: boolean; readonly client: ClientCapabilities; readonly tasks: TaskRequests },
 ) {
   const tool = toolsOf(call.agent.card).get(name);
-  if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
+  if (!tool) throw invalidParams(`Unknown tool: ${name}`);
   const asks = showsForms(client);
   const conversation = new Conversation(call, asks);
   if (name === CONTINUE_TASK) return continueTask(call, conversation, args);

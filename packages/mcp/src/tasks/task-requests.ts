@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { questionOf } from '../translation/question.ts';
-import { describeFailure, type OnError } from '../translation/results.ts';
+import { describeFailure, invalidParams, type OnError } from '../translation/results.ts';
 import { extensionsOf } from '../translation/tool-list.ts';
 import { detailedTask, readHandle, type TaskView } from './detailed-task.ts';
 import type { ClosedQuestions } from './input-requests.ts';
@@ -71,10 +71,7 @@ export function addTaskRequests(
 function responsesIn({ mcpReq }: ServerContext): Readonly<Record<string, unknown>> {
   const { inputResponses } = mcpReq;
   if (inputResponses !== undefined) return inputResponses;
-  throw new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    'inputResponses is missing: an object of answers by key',
-  );
+  throw invalidParams('inputResponses is missing: an object of answers by key');
 }
 
 const actions: readonly unknown[] = ['accept', 'decline', 'cancel'];
@@ -94,8 +91,7 @@ async function update(
   const [key, response] = found;
   const { action, content } = Object(response) as Readonly<Record<string, unknown>>;
   if (!actions.includes(action))
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
+    throw invalidParams(
       `inputResponses: ${JSON.stringify(key)} has no action that is one of ${actions.join(', ')}`,
     );
   if (action === 'decline') return cancelTask(agent, task.id);
@@ -110,8 +106,7 @@ async function sendAnswer(agent: AgentClient, task: Task, key: string, content: 
   // The agent checks its forms itself, and asks again with the faults.
   const missing = formOf(task) ? undefined : requestedSchema.required?.find((name) => !(name in values));
   if (missing !== undefined)
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
+    throw invalidParams(
       `inputResponses: the content of ${JSON.stringify(key)} lacks ${JSON.stringify(missing)}`,
     );
   const asked = task.status.message?.messageId;
@@ -148,8 +143,7 @@ export const errorOf = ({ code, message, data }: ProtocolError) => ({
  */
 export function taskFailure(error: unknown, onError: OnError): ProtocolError {
   if (error instanceof ProtocolError) return error;
-  if (A2AError.is(error, 'TASK_NOT_FOUND'))
-    return new ProtocolError(ProtocolErrorCode.InvalidParams, 'Task not found');
+  if (A2AError.is(error, 'TASK_NOT_FOUND')) return invalidParams('Task not found');
   const isOfParams = A2AError.is(error, 'INVALID_PARAMS');
   const code = isOfParams ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
   return new ProtocolError(code, describeFailure(error, onError));

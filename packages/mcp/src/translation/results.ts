@@ -183,10 +183,13 @@ export function failedResult(error: unknown, onError: OnError): CallToolResult {
 /** The error of a method other than a tool call. */
 export function protocolError(error: unknown, onError: OnError): ProtocolError {
   if (error instanceof ProtocolError) return error;
-  if (A2AError.is(error, 'TASK_NOT_FOUND'))
-    return new ProtocolError(ProtocolErrorCode.InvalidParams, 'Task not found');
+  if (A2AError.is(error, 'TASK_NOT_FOUND')) return invalidParams('Task not found');
   return new ProtocolError(codeOf(error), describeFailure(error, onError));
 }
+
+/** The refusal of a request whose parameters are wrong: -32602. */
+export const invalidParams = (message: string): ProtocolError =>
+  new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
 /** Spec: MCP 2025-11-25, Tasks: a cursor that is none, and a task that ended, are wrong parameters. */
 function codeOf(error: unknown): ProtocolErrorCode {
