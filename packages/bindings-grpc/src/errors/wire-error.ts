@@ -32,19 +32,19 @@ export function toStatus(
   return { code, details, metadata };
 }
 
+const violationIn =
+  (refused: typeof invalidRequest) =>
+  (problem: unknown): unknown => {
+    if (!(problem instanceof WireProblem)) return problem;
+    const { field, description } = problem;
+    return refused([{ field, description }]);
+  };
+
 /** The error for a request whose bytes are not its message, or hold what gRPC cannot carry. */
-export function toRequestError(problem: unknown): unknown {
-  if (!(problem instanceof WireProblem)) return problem;
-  const { field, description } = problem;
-  return invalidRequest([{ field, description }]);
-}
+export const toRequestError = violationIn(invalidRequest);
 
 /** The error for params that do not fit into their message. */
-export function toParamsError(problem: unknown): unknown {
-  if (!(problem instanceof WireProblem)) return problem;
-  const { field, description } = problem;
-  return invalidParams([{ field, description }]);
-}
+export const toParamsError = violationIn(invalidParams);
 
 /** The error for a result that gRPC cannot carry, though other bindings can; any other problem is the server's own. */
 export function toResultError(problem: unknown): unknown {
