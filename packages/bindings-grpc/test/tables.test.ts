@@ -367,7 +367,7 @@ describe('the status of an error', () => {
   });
 
   it('says a problem of the wire as what it was', () => {
-    const problem = () => new WireProblem('must be this').within('a');
+    const problem = () => WireProblem.at(new WireProblem('must be this'), 'a');
     expect(toRequestError(problem())).toMatchObject({
       reason: 'INVALID_REQUEST',
       message: expect.stringContaining('a must be this'),
@@ -376,7 +376,7 @@ describe('the status of an error', () => {
       reason: 'INVALID_PARAMS',
       message: expect.stringContaining('a must be this'),
     });
-    const limit = new WireProblem('is too deep', true).within('a');
+    const limit = WireProblem.at(new WireProblem('is too deep', true), 'a');
     expect(toResultError(limit)).toMatchObject({
       reason: 'UNSUPPORTED_OPERATION',
       message: 'a is too deep: use another binding',
@@ -393,7 +393,8 @@ describe('the status of an error', () => {
   });
 
   it('names the member that is wrong', () => {
-    expect(new WireProblem('x').within(1).within('a').within(0).within('b').field).toBe('b[0].a[1]');
+    const steps = [1, 'a', 0, 'b'].reduce(WireProblem.at, new WireProblem('x'));
+    expect(steps.field).toBe('b[0].a[1]');
     expect(WireProblem.at(new Error('secret'), 'a')).toMatchObject({
       field: 'a',
       description: 'cannot be read',
