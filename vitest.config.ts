@@ -96,7 +96,7 @@ const programs = [
   'packages/nested-tasks/test/killed/killed.test.ts',
   'packages/server/test/{bare/worker-alive,files/killed,webhooks/killed}.test.ts',
   'packages/store-etcd/test/{buckets,conformance,failures,security}.test.ts',
-  'packages/store-postgres/test/pglite.test.ts',
+  'packages/store-postgres/test/{pgbouncer,pglite}.test.ts',
   'packages/store-redis/test/{connection/faults,database/cluster,valkey}.test.ts',
   'packages/store-sqlite/test/object/conformance.test.ts',
   'test/closing/alive.test.ts',

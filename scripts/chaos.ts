@@ -7,6 +7,8 @@
  *
  * `--sabotage fence | cas | commit-id | notification` takes out a protection: then the exit code has to be 1.
  *
+ * `--due`: every other process keeps none, and works on tasks only during calls and short runs.
+ *
  * `--cancels 1000`: cancels tasks through one process while they complete in another. No process is killed.
  */
 import { raceCancels } from './chaos/cancels.ts';

@@ -53,6 +53,7 @@ export async function chaos(options: ChaosOptions, events?: Events): Promise<Cha
   const orders: ServerOrders = {
     ...{ store: name, location: place.location, leaseMs, seed, faults: true },
     ...(sabotage && { sabotage }),
+    due: options.due,
   };
   const fleet = new Fleet(new URL('./server.ts', import.meta.url), orders);
   const size = { chunks: sabotage === 'fence' ? 40 : options.chunks, paceMs: 15 };

@@ -18,6 +18,8 @@ export interface ChaosOptions {
   readonly chunks: number;
   /** End at the latest after so many milliseconds of killing. */
   readonly forMs: number;
+  /** Whether every other process works on the tasks that are run again only during calls and short runs. */
+  readonly due: boolean;
 }
 
 const protections = ['fence', 'cas', 'commit-id', 'notification'] as const satisfies readonly Sabotage[];
@@ -37,6 +39,7 @@ export function readOptions(args: readonly string[]): ChaosOptions {
       processes: { type: 'string', default: '3' },
       clients: { type: 'string', default: '10' },
       for: { type: 'string', default: 'Infinity' },
+      due: { type: 'boolean', default: false },
     },
   });
   const sabotage = protections.find((protection) => protection === values.sabotage);
@@ -56,6 +59,7 @@ export function readOptions(args: readonly string[]): ChaosOptions {
     clients: numberIn('clients', values.clients),
     chunks: 10,
     forMs: numberIn('for', values.for),
+    due: values.due,
   };
 }
 

@@ -21,6 +21,8 @@ export interface ServerOrders {
   readonly sabotage?: Sabotage;
   /** How often the store fails or is slow; none if false. */
   readonly faults: boolean;
+  /** Whether every other process works only during calls and short runs. */
+  readonly due?: boolean;
 }
 
 const orders = JSON.parse(process.argv[2] ?? '{}') as ServerOrders;
@@ -65,6 +67,16 @@ const store = faultyStore(broken(opened), {
   active: () => !calm,
 });
 
+const isDue = orders.due && Number(orders.seed.split('/').at(-1)) % 2 === 1;
+
+/** As a cron calls it. */
+async function runShortly(server: AgentServer): Promise<void> {
+  while (!server.closing.aborted) {
+    await server.runDue({ forMs: leaseMs * 2 }).catch(() => {});
+    await sleep((leaseMs / 2) * random());
+  }
+}
+
 const app = express();
 const servers: AgentServer[] = [];
 for (const restart of ['rerun', 'fail'] as const) {
@@ -73,6 +85,7 @@ for (const restart of ['rerun', 'fail'] as const) {
     name: restart,
     agent: countingAgent((ms) => sleep(ms)),
     store,
+    run: isDue && restart === 'rerun' ? 'due' : 'here',
     restart: restart === 'rerun' ? { maxAttempts: 1_000 } : restart,
     retry: retryOf(leaseMs),
     timeouts: {
@@ -89,6 +102,7 @@ for (const restart of ['rerun', 'fail'] as const) {
     },
   });
   servers.push(server);
+  if (isDue && restart === 'rerun') void runShortly(server);
   app.use(`/${restart}`, a2aExpress(server));
 }
 const http = createServer(app).listen(0, '127.0.0.1', () => {

@@ -39,6 +39,16 @@ describe('server processes on one SQLite file', () => {
     expect(code).toBe(0);
   });
 
+  it('nor beside processes that work only during calls and short runs', { timeout: 300_000 }, async () => {
+    const kills = repetitions(4, 12);
+    const args = ['--store', 'sqlite-normal', '--due', '--processes', '4', '--kills', String(kills)];
+    const { code, report, output } = await chaos(...args);
+    const { tasks, ...counts } = report;
+    expect(counts, output).toEqual({ ...countByKind([]), kills });
+    expect(tasks).toBeGreaterThanOrEqual(5 * kills);
+    expect(code).toBe(0);
+  });
+
   // The simulation does without each of them in every run of the tests; here many kills have to meet what it protects.
   const sabotages = [
     ['the version is not checked', 'cas', 30],

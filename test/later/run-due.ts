@@ -1,14 +1,19 @@
-import { createAgentServer } from '@batonjs/server';
-import { dueOptions } from './due-agent.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { dueServers } from './due-agent.ts';
 import { openStore, type StoreAddress } from './open-store.ts';
 
-/** A process that works on what is due until nothing will be, and ends by itself then. */
+/** A process that works on what is due until it is told to end. It ends by itself then. */
 const [address = '', journal = ''] = process.argv.slice(2);
+const ending = new AbortController();
+process.once('SIGTERM', () => ending.abort());
+const { signal } = ending;
 const store = openStore(JSON.parse(address) as StoreAddress);
-const server = createAgentServer({ ...dueOptions(journal), store });
-for (let nextAt: number | undefined = 0; nextAt !== undefined; ) {
-  ({ nextAt } = await server.runDue({ forMs: 800 }));
-  const waitMs = Math.min(300, (nextAt ?? 0) - Date.now());
-  if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+const servers = dueServers(journal, store);
+process.send?.('up');
+process.disconnect?.();
+while (!signal.aborted) {
+  const runs = await Promise.all(servers.map((server) => server.runDue({ forMs: 1_200, signal })));
+  const nextAt = Math.min(...runs.map((run) => run.nextAt ?? Number.POSITIVE_INFINITY));
+  await sleep(Math.min(300, Math.max(1, nextAt - Date.now())), undefined, { signal }).catch(() => {});
 }
 await store.close();

@@ -1,0 +1,194 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { rpc, say } from '../kit/rpc.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { dueServers, everyS, kinds } from './due-agent.ts';
+import { openStore, type StoreAddress } from './open-store.ts';
+
+/** What a run of tasks among short lives has shown. */
+export interface DueKills {
+  readonly kills: number;
+  readonly freezes: number;
+  readonly scheduled: number;
+  /** Steps that a process began once more after it was frozen in the moment before: it asked the store before that moment. */
+  readonly thawed: number;
+  /** Everything that is wrong. */
+  readonly problems: readonly string[];
+}
+
+interface Life {
+  readonly child: ChildProcess;
+  readonly ended: Promise<unknown[]>;
+  /** Resolves when it has started, which takes long on a busy machine. */
+  readonly began: Promise<unknown>;
+}
+
+const leaseMs = 1_500;
+
+/**
+ * Begins tasks of all kinds, and has them worked on only by processes that live for a moment, and are killed or frozen
+ * then, until all tasks have ended or `forMs` is over.
+ */
+export async function outliveKills(options: {
+  readonly address: StoreAddress;
+  readonly folder: string;
+  readonly count: number;
+  readonly forMs: number;
+  /** How many live at once. */
+  readonly processes: number;
+}): Promise<DueKills> {
+  const { address, folder, count, forMs, processes } = options;
+  const program = await builtProgram(new URL('./run-due.ts', import.meta.url));
+  const journal = join(folder, 'journal');
+  writeFileSync(journal, '');
+  const store = openStore(address);
+  const servers = dueServers(journal, store);
+  const [server, child] = servers;
+  const heard = new Map<string, string>();
+  const webhooks = await webhookReceiver((taskId, state) => heard.set(taskId, state));
+  const until = performance.now() + forMs;
+  const living = new Set<Life>();
+  const frozen = new Map<Life, number>();
+  const thawedPids = new Set<number>();
+  let [kills, freezes] = [0, 0];
+
+  function begin(): Life {
+    const child = fork(program, [JSON.stringify(address), journal], { execArgv: [] });
+    const life = { child, ended: once(child, 'exit'), began: once(child, 'message') };
+    living.add(life);
+    return life;
+  }
+
+  async function kill(life: Life, signal: 'SIGKILL' | 'SIGTERM'): Promise<unknown[]> {
+    living.delete(life);
+    life.child.kill(signal);
+    return life.ended;
+  }
+
+  /** Goes on after others have taken over, and is killed like the others. */
+  function thaw(life: Life): void {
+    frozen.delete(life);
+    thawedPids.add(life.child.pid!);
+    life.child.kill('SIGCONT');
+  }
+
+  const kindsOf = new Map<string, (typeof kinds)[number]>();
+  try {
+    for (let n = 0; n < count; n++) {
+      const kind = kinds[n % kinds.length]!;
+      const configuration = { returnImmediately: true, taskPushNotificationConfig: { url: webhooks.url } };
+      kindsOf.set((await rpc(server, 'SendMessage', { message: say(kind), configuration })).task.id, kind);
+    }
+    const answered = new Set<string>();
+    const isOver = (id: string) => /COMPLETED|FAILED/.test(heard.get(id) ?? '');
+    const lives = Array.from({ length: processes }, async (_, n) => {
+      for (let round = n; performance.now() < until && ![...kindsOf.keys()].every(isOver); round++) {
+        const life = begin();
+        await Promise.race([life.began, life.ended]);
+        // Longer and longer: a busy machine ends them, too.
+        await sleep((1_000 + Math.random() * 1_000) * (1 + round / 10));
+        for (const [old, at] of frozen) if (performance.now() - at > 2 * leaseMs) thaw(old);
+        // One that is frozen in the middle of a write would keep the file of SQLite to itself.
+        if (round % 2 === 0 && address.kind !== 'sqlite') {
+          life.child.kill('SIGSTOP');
+          frozen.set(life, performance.now());
+          freezes++;
+          void sleep(4 * leaseMs).then(() => kill(life, 'SIGKILL'));
+        } else {
+          await kill(life, 'SIGKILL');
+          kills++;
+        }
+      }
+    });
+    const answering = (async () => {
+      while (performance.now() < until && ![...kindsOf.keys()].every(isOver)) {
+        const status = 'TASK_STATE_INPUT_REQUIRED';
+        const { tasks } = await rpc(server, 'ListTasks', { status, pageSize: 100 });
+        for (const { id } of tasks as { id: string }[]) {
+          if (answered.has(id) || kindsOf.get(id) !== 'ask') continue;
+          answered.add(id);
+          const message = say('ask', { taskId: id });
+          await rpc(server, 'SendMessage', { message, configuration: { returnImmediately: true } });
+        }
+        await sleep(200);
+      }
+    })();
+    await Promise.all([...lives, answering]);
+    for (const life of [...frozen.keys()]) thaw(life);
+    // Nothing that runs began keeps a process alive.
+    const last = begin();
+    await last.began;
+    const read = () => readJournal(readFileSync(journal, 'utf8'), kindsOf, thawedPids);
+    for (let n = 0; n < 200 && (n < 10 || read().problems.length > 0); n++) await sleep(100);
+    const [code, signal] = await kill(last, 'SIGTERM');
+    const problems = code === 0 ? [] : [`A process that was told to end ended with ${code ?? signal}`];
+    for (const [id, kind] of kindsOf) {
+      const { state } = (await rpc(server, 'GetTask', { id })).status;
+      const wanted = kind === 'silent' ? 'TASK_STATE_FAILED' : 'TASK_STATE_COMPLETED';
+      if (state !== wanted) problems.push(`${id} (${kind}) is ${state}`);
+      if (heard.get(id) !== state) problems.push(`The webhook of ${id} heard of ${heard.get(id)}`);
+    }
+    const calls = [...kindsOf.values()].filter((kind) => kind === 'call').length;
+    const { totalSize } = await rpc(child, 'ListTasks', { pageSize: 1 });
+    if (totalSize !== calls) problems.push(`${calls} calls have ${totalSize} children`);
+    const noted = read();
+    return { kills, freezes, ...noted, problems: [...problems, ...noted.problems] };
+  } finally {
+    await Promise.all([...living].map((life) => kill(life, 'SIGKILL')));
+    await Promise.all(servers.map((one) => one.close()));
+    webhooks.close();
+    await store.close();
+  }
+}
+
+/** What the processes wrote down: no step began once it had returned, and each time of the schedule had one task. */
+function readJournal(text: string, kindsOf: ReadonlyMap<string, string>, thawedPids: ReadonlySet<number>) {
+  const problems: string[] = [];
+  const begun = new Map<string, Set<string>>();
+  const returned = new Set<string>();
+  const times = new Map<string, string>();
+  let thawed = 0;
+  for (const line of text.split('\n').slice(0, -1)) {
+    const [pid = '', taskId = '', name = '', what = ''] = line.split(' ');
+    const step = `${taskId} ${name}`;
+    if (taskId === 'schedule') {
+      if ((times.get(name) ?? what) !== what) problems.push(`${name} has two tasks`);
+      times.set(name, what);
+    } else if (what === 'returned') returned.add(step);
+    else {
+      begun.set(taskId, (begun.get(taskId) ?? new Set()).add(name));
+      if (!returned.has(step)) continue;
+      if (thawedPids.has(Number(pid))) thawed++;
+      else problems.push(`${step} began again after it had returned`);
+    }
+  }
+  for (const [id, kind] of kindsOf) {
+    const names = [...(begun.get(id) ?? [])].sort().join('');
+    if (names !== (kind === 'silent' ? 'abc' : 'abcd'))
+      problems.push(`${id} (${kind}) had the steps ${names}`);
+  }
+  const due = [...times.keys()].map((time) => Date.parse(time)).sort((one, other) => one - other);
+  for (const [n, at] of due.entries())
+    if (n > 0 && at - due[n - 1]! !== everyS * 1_000)
+      problems.push(`The schedule left out a time before ${at}`);
+  return { problems, thawed, scheduled: due.length };
+}
+
+async function webhookReceiver(hear: (taskId: string, state: string) => void) {
+  const http = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { task, statusUpdate } = JSON.parse(Buffer.concat(chunks).toString());
+    if (task) hear(task.id, task.status.state);
+    else if (statusUpdate) hear(statusUpdate.taskId, statusUpdate.status.state);
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const close = () => void http.close().closeAllConnections();
+  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/`, close };
+}
