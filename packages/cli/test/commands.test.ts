@@ -352,7 +352,7 @@ describe('a deployment', () => {
     );
     const doctor = await cli(`doctor --store ${file} --agent shown --stuck-after 1h`);
     expect(doctor.stdout.replaceAll(/: \d+ms/g, ': n ms')).toBe(
-      'Ok: store is reachable: n ms\nOk: store takes writes: a probe was written\nSkipped: clock of the store: does not apply\nSkipped: eviction policy: does not apply\nOk: indexes: all there\nOk: stuck tasks: none\nOk: tasks that wait for a process: 0\nOk: turns of versions that no process runs: none\nOk: options of servers and workers: the same in all\nOk: recurring tasks that no process starts: none\nOk: undelivered webhooks: none\nProblems: 0\n',
+      'Ok: store is reachable: n ms\nOk: store takes writes: a probe was written\nSkipped: clock of the store: does not apply\nSkipped: eviction policy: does not apply\nSkipped: connections: does not apply\nOk: indexes: all there\nOk: stuck tasks: none\nOk: tasks that wait for a process: 0\nOk: turns of versions that no process runs: none\nOk: options of servers and workers: the same in all\nOk: recurring tasks that no process starts: none\nOk: undelivered webhooks: none\nProblems: 0\n',
     );
     await expect
       .poll(async () => (await cli(`doctor --store ${file} --agent shown --stuck-after 1ms`)).stdout)

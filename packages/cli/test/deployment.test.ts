@@ -9,6 +9,7 @@ import { sqliteStore } from '@batonjs/store-sqlite';
 import pg from 'pg';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../test/kit/until.ts';
 import { untilAborted } from '../../../test/kit/until-aborted.ts';
@@ -236,6 +237,43 @@ describe('doctor', () => {
     expect((await cli('doctor')).code).toBe(2);
   });
 
+  it('finds tasks that no run has come for, and says when the last one came', async () => {
+    const file = join(temporaryFolder(), 'due.db');
+    const store = sqliteStore(file);
+    onTestFinished(() => store.close());
+    const server = closedAfterTest(
+      createAgentServer({
+        name: 'due',
+        card: { name: 'Due', description: 'For tests' },
+        store,
+        run: 'due',
+        restart: 'rerun',
+        logger: () => {},
+        async *agent() {
+          yield completed();
+        },
+      }),
+    );
+    const found = async (stuckAfter: string) =>
+      resultOf(
+        (await cli(`doctor --store ${file} --agent due --stuck-after ${stuckAfter} -o json`)).json.findings,
+        'tasks that wait for a process',
+      );
+    const send = () =>
+      rpc(server, 'SendMessage', { message: say('go'), configuration: { returnImmediately: true } });
+    await send();
+    expect(await found('1h')).toMatchObject({ result: 'ok', note: '1' });
+    const late = (run: string) =>
+      eventually(async () =>
+        expect(await found('1ms')).toMatchObject({ result: 'problem', note: expect.stringContaining(run) }),
+      );
+    await late('no run of `runDue` is known');
+    await server.runDue({ forMs: 5_000 });
+    expect(await found('1ms')).toMatchObject({ result: 'ok', note: '0' });
+    await send();
+    await late(`the last run with something to do began at ${new Date().toISOString().slice(0, 13)}`);
+  });
+
   it('finds webhooks that were given up, of which it names five', async () => {
     const file = await usedFile();
     const store = sqliteStore(file);
@@ -282,6 +320,7 @@ describe.skipIf(!(await canStart()))('doctor on Redis', () => {
     const ran = await cli(`doctor --store ${server.url}`);
     expect(ran.stdout).toContain(`${word}: eviction policy: maxmemory-policy is ${policy}`);
     expect(ran.stdout).toMatch(/^Ok: clock of the store: -?\d+m?s/m);
+    expect(ran.stdout).toMatch(/^Ok: connections: [1-9]\d* of \d{3,} are open/m);
     expect(ran.code).toBe(code);
     // On a machine whose clock is an hour ahead.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
@@ -306,7 +345,7 @@ describe.skipIf(!postgres)('doctor on PostgreSQL', () => {
     await store.probe?.();
     const well = (await cli(`doctor --store ${postgres!.url} -o json`)).json;
     expect(well.problems).toBe(0);
-    for (const check of ['clock of the store', 'indexes'])
+    for (const check of ['clock of the store', 'connections', 'indexes'])
       expect(resultOf(well.findings, check)).toMatchObject({ result: 'ok' });
     expect((await cli(`tasks --store ${postgres!.url} -o json`)).json).toMatchObject({
       tasks: [],

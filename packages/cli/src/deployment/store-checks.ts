@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { differencesOf, versionsOf } from '@batonjs/operator';
-import { scopeOf } from '@batonjs/server/internals';
+import { recordName, scopeOf } from '@batonjs/server/internals';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { durationText } from '../flags/duration.ts';
 import { clockSkew, type Finding, find } from './finding.ts';
@@ -32,6 +32,7 @@ export async function checkStore(opened: OpenedStore, options: StoreCheckOptions
     }),
     find('clock of the store', () => clockOf(opened)),
     find('eviction policy', () => evictionOf(opened)),
+    find('connections', () => connectionsOf(opened)),
     find('indexes', () => indexesOf(opened)),
     find('stuck tasks', async () => {
       const old = new Date(Date.now() - options.stuckAfter).toISOString();
@@ -40,10 +41,7 @@ export async function checkStore(opened: OpenedStore, options: StoreCheckOptions
       const note = stuck.length === 0 ? 'none' : `${stuck.length} at work without a change: ${list(stuck)}`;
       return { isOk: stuck.length === 0, note };
     }),
-    find('tasks that wait for a process', async () => {
-      const waiting = await store.waiting(options.agent);
-      return { isOk: true, note: String(waiting) };
-    }),
+    find('tasks that wait for a process', () => waitingOf(opened, options)),
     find('turns of versions that no process runs', async () => {
       if (!store.pinned) return undefined;
       const found: string[] = [];
@@ -75,6 +73,17 @@ export async function checkStore(opened: OpenedStore, options: StoreCheckOptions
 
 const list = (ids: readonly string[]): string => ids.slice(0, 5).join(', ') + (ids.length > 5 ? ' …' : '');
 
+async function waitingOf({ store }: OpenedStore, { agent, stuckAfter }: StoreCheckOptions) {
+  const waiting = await store.waiting(agent);
+  const { waitingMs = 0 } = (await store.measure?.(agent)) ?? {};
+  if (waitingMs < stuckAfter) return { isOk: true, note: String(waiting) };
+  // With `run: 'due'`, nothing but a call takes them.
+  const record = await store.getRecord(recordName('due-runs', agent));
+  const last = record && new Date((record.value as { at: number }).at).toISOString();
+  const run = last ? `the last run with something to do began at ${last}` : 'no run of `runDue` is known';
+  return { isOk: false, note: `${waiting}, one for ${durationText(waitingMs)}: ${run}` };
+}
+
 async function clockOf({ kind, address }: OpenedStore) {
   // A file is on the clock of this machine, and etcd does not tell its own.
   if (kind === 'sqlite' || kind === 'etcd') return undefined;
@@ -88,6 +97,12 @@ async function evictionOf({ kind, address }: OpenedStore) {
   const info = await withRedis(address, (client) => client.info('memory'));
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction';
   return { isOk: policy === 'noeviction', note: `maxmemory-policy is ${policy}` };
+}
+
+async function connectionsOf({ kind, address }: OpenedStore) {
+  if (kind === 'sqlite' || kind === 'etcd') return undefined;
+  const [used = 0, most = 0] = await (kind === 'redis' ? redisClients(address) : postgresClients(address));
+  return { isOk: used < most * 0.8, note: `${used} of ${most} are open` };
 }
 
 async function indexesOf({ kind, address }: OpenedStore) {
@@ -174,6 +189,12 @@ const redisTime = (url: string): Promise<number> =>
     return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
   });
 
+const redisClients = (url: string): Promise<number[]> =>
+  withRedis(url, async (client) => {
+    const info = await client.info('clients');
+    return [/^connected_clients:(\d+)/m, /^maxclients:(\d+)/m].map((name) => Number(name.exec(info)?.[1]));
+  });
+
 async function queryPostgres<Row>(url: string, text: string): Promise<Row[]> {
   const { Client } = (await import('pg')).default;
   const client = new Client({ connectionString: url });
@@ -191,6 +212,12 @@ async function postgresTime(url: string): Promise<number> {
     'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms',
   );
   return Number(row?.ms);
+}
+
+async function postgresClients(url: string): Promise<number[]> {
+  const text = `SELECT count(*) AS used, current_setting('max_connections') AS most FROM pg_stat_activity`;
+  const [row] = await queryPostgres<{ used: string; most: string }>(url, text);
+  return [Number(row?.used), Number(row?.most)];
 }
 
 /** The names of all indexes and tables. */

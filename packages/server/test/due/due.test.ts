@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { type ServeOptions, serve } from '../../../../test/kit/serve.ts';
 import { signTick, tick, withWaitUntil } from '../../src/front/due.ts';
-import { type AgentServer, completed, reply, taskAgent } from '../../src/index.ts';
+import { type AgentServer, completed, inputRequired, reply, taskAgent } from '../../src/index.ts';
 import { heardStore } from './heard-store.ts';
 
 /** Runs that others call over HTTP, and those that follow a reply. */
@@ -157,6 +157,33 @@ describe('a tick', () => {
       at: expect.any(Number),
       ticks: [[expect.any(String), expect.any(Number)]],
     });
+  });
+
+  it.each([
+    ['alarms at the times that it names', 3],
+    ['a cron of each minute', 60],
+  ])('comes for three tasks that wait in an hour, with %s, %i times', async (_, calls) => {
+    const agent = taskAgent(async function* ({ text, woken, wakeAt }) {
+      if (woken) return yield completed();
+      await wakeAt(new Date(clock.now() + Number(text) * minute));
+      yield inputRequired('Well?');
+    });
+    const server = serve(agent, { store: made.store, clock, run: 'due', restart: 'rerun' });
+    const configuration = { returnImmediately: true };
+    for (const after of ['14.5', '29.5', '44.5'])
+      await rpc(server, 'SendMessage', { message: say(after), configuration });
+    const handler = tick(server, { secret, forMs: minute });
+    const run = async () => (await called(handler, call(await signed())))[1] as { nextAt?: number };
+    let { nextAt } = await run();
+    const until = clock.now() + 60 * minute;
+    let came = 0;
+    for (; calls === 60 || (nextAt && nextAt < until); came++) {
+      await clock.advance(calls === 60 ? minute : Math.max(0, nextAt! - clock.now()));
+      if (clock.now() > until) break;
+      ({ nextAt } = await run());
+    }
+    expect(came).toBeLessThanOrEqual(calls);
+    expect((await rpc(server, 'ListTasks', { status: 'TASK_STATE_COMPLETED' })).totalSize).toBe(3);
   });
 
   it('says that the store failed, in the log without the secret', async () => {
