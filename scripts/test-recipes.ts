@@ -17,7 +17,9 @@ run(languageModels, join(bin, 'vitest'), ['run']);
 // The build of Next.js takes packages as they are installed, and compiles the app itself.
 install(join(frameworks, 'next'));
 install(join(frameworks, 'copilotkit'));
-const packages = ['server', 'store-memory'].map((name) => `--filter=@batonjs/${name}`);
+const packages = ['client', 'react', 'server', 'store-memory', 'store-sqlite'].map(
+  (name) => `--filter=@batonjs/${name}`,
+);
 run(root, process.execPath, [join(root, 'scripts/turbo.ts'), 'build', ...packages]);
 run(frameworks, join(bin, 'vitest'), ['run']);
 

@@ -13,6 +13,9 @@ import { chromiumForTests, openChromium } from '../../../test/support/chromium.t
 
 const executablePath = await chromiumForTests();
 
+/** A folder for pictures of each state, such as `CHAT_PICTURES=/tmp/chat pnpm test apps/chat`. Without it, none is taken. */
+const pictures = process.env.CHAT_PICTURES;
+
 /** A task that takes longer delays what a person does. */
 const longTaskMs = 50;
 
@@ -160,25 +163,45 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
       page.on('console', (message) => {
         if (message.type() === 'error') problems.push(message.text());
       });
+      const picture = async (state: string) => {
+        const path = join(pictures ?? '', `${state}-${width}-${colorScheme}.png`);
+        if (pictures) await page.screenshot({ path });
+      };
       expect(await problemsOf(page)).toEqual([]);
+      await picture('empty');
       await page.getByRole('log').getByRole('button', { name: 'How is the weather?' }).click();
       const weather = page.getByRole('article', { name: 'How is the weather?' });
       await weather.getByRole('cell', { name: 'rain, later sun' }).waitFor();
       await weather.getByText('weather', { exact: true }).first().click();
       await weather.getByText('"sky": "clear"').waitFor();
       await weather.locator('[data-token=keyword]', { hasText: 'const' }).waitFor();
+      await picture('answer');
       await send(page, 'Draw a boat');
       await page.getByRole('img', { name: 'boat.svg' }).waitFor();
       await page.waitForFunction(() => document.querySelector('img')?.naturalWidth);
       await send(page, 'Please fail');
       await page.getByText('The printer is out of paper.').first().waitFor();
+      await picture('failure');
       await send(page, 'Delete the draft');
       const allow = page.getByRole('button', { name: 'Allow' });
       await allow.waitFor();
       await expect.poll(() => problemsOf(page)).toEqual([]);
       expect(await isInView(allow)).toBe(true);
       expect(await isInView(page.getByText('"path": "draft.txt"'))).toBe(true);
+      await picture('question');
+      await page.reload();
+      await allow.waitFor();
+      await expect.poll(() => problemsOf(page)).toEqual([]);
+      const files = ['a.png', 'large.png'].map((name, large) => ({
+        ...{ name, mimeType: 'image/png', buffer: Buffer.alloc(3 + large * 1_048_576) },
+      }));
+      await page.locator('input[type=file]').setInputFiles(files);
+      await page.getByText('is larger than 1 MB').waitFor();
+      await expect.poll(() => problemsOf(page)).toEqual([]);
+      await picture('files');
       if (width === 390) await page.getByRole('button', { name: 'Conversations' }).click();
+      await page.getByRole('button', { name: 'Rename' }).waitFor();
+      await picture('list');
       expect(await isInView(page.getByRole('button', { name: 'How is the weather?' }).first())).toBe(true);
       expect(problems).toEqual([]);
     },

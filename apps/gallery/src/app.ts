@@ -5,6 +5,7 @@ import type { TaskGateway } from '@batonjs/task-gateway';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
 import { curlLine } from './curl-line.ts';
 import type { Exhibit } from './exhibit.ts';
+import { indexPage } from './index-page.ts';
 import { limitRate } from './limit-rate.ts';
 
 /**
@@ -25,12 +26,18 @@ export function createApp(
   app.all('/.well-known/agent-card.json', a2aExpress(exhibits[0].server));
   if (tasks) app.all(/^\/task(\/|$)/, a2aExpress(tasks));
   if (inspector) app.use('/inspector', inspector);
-  if (exhibits.some(({ name }) => name === 'chat')) {
+  const hasChat = exhibits.some(({ name }) => name === 'chat');
+  if (hasChat) {
     // The page names its files relative to itself.
     app.get(/^\/chat$/, (_request, response) => response.redirect(308, '/chat/'));
     app.use('/chat/', serveChat({ agent: '../agents/chat', kill }));
   }
-  app.get('/', (_request, response) => void response.json(indexOf(exhibits)));
+  const pages = { ...(inspector && { '/inspector': 'Inspector' }), ...(hasChat && { '/chat': 'Chat' }) };
+  app.get('/', (request, response) => {
+    // Programs that take anything get JSON.
+    if (request.accepts(['json', 'html']) === 'html') response.send(indexPage(exhibits, pages));
+    else response.json(indexOf(exhibits));
+  });
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(exhibits));
   app.use((request, response) => refuse(response, 404, `There is nothing at ${request.path}`));

@@ -115,6 +115,15 @@ describe('the gallery', () => {
     }
   });
 
+  it('shows a browser the same as a page', async () => {
+    const page = await get('/', { headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect(page.headers.get('content-type')).toContain('text/html');
+    const text = await page.text();
+    for (const { name } of agents) expect(text).toContain(`/agents/${name}">`);
+    expect(text).toContain('<a href="/inspector">Inspector</a>');
+    expect(text).not.toMatch(/<pre>[^<]*"message"/);
+  });
+
   it.each(['/agents/expense', '/agents/expense/'])('speaks JSON-RPC at %s', async (path) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'SendMessage', params: { message } });
     const reply = await (await get(path, { method: 'POST', headers, body })).json();

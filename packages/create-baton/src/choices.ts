@@ -22,6 +22,7 @@ export const templates = {
   plain: 'asks, works, gives an artifact',
   streaming: 'streams the answer of a language model',
   chat: 'the same, with a page in React to talk with it',
+  next: 'the same in an app of Next.js, with sessions in cookies',
   'ai-sdk': 'a model and its tools, with the AI SDK',
   express: 'the plain one in an app of Express, with API keys and webhooks',
 } as const;

@@ -44,6 +44,7 @@ const ofAgent: Readonly<Record<Project['template'], string>> = {
   plain: '',
   streaming: ofModel,
   chat: ofModel,
+  next: ofModel,
   'ai-sdk': ofModel,
   express: `# Who may call: caller:key, separated by commas. A key is the output of "openssl rand -hex 24".
 API_KEYS=
@@ -64,6 +65,7 @@ const settings: Readonly<Record<Project['template'], string>> = {
   streaming: model,
   chat: `${model}- \`page\` is the page, in React: build it with the script \`page\`, before a container too. It is at \`/chat\`.
 `,
+  next: model,
   'ai-sdk': model,
   express: `- \`src/app.ts\` is the app of Express: who may call, where webhooks may lead, and your own routes.
 - \`API_KEYS\` has the callers and their keys. \`.env\` has one for trying it, which was made for this project.
@@ -88,6 +90,12 @@ const needs: Readonly<Record<Project['template'], Needs>> = {
     devDependencies: ['@types/react', '@types/react-dom', 'vite'],
     scripts: { page: 'vite build' },
   },
+  next: {
+    dependencies: ['@batonjs/react', 'next', 'react', 'react-dom'],
+    devDependencies: ['@types/react', '@types/react-dom'],
+    scripts: { build: 'next build', dev: 'next dev', start: 'next start' },
+    hasOwnApp: true,
+  },
   'ai-sdk': { dependencies: ['@ai-sdk/openai-compatible', '@batonjs/ai-sdk', 'ai', 'zod'] },
   express: {
     dependencies: ['@batonjs/auth', '@batonjs/server-express', 'express'],
@@ -100,11 +108,15 @@ const needs: Readonly<Record<Project['template'], Needs>> = {
   },
 };
 
+/** What this package does not need for its own tests. */
+const larger: Readonly<Record<string, string>> = { next: '^16.4.6' };
+
 /** The folders of a kind of agent. Later ones replace files of earlier ones. */
 const foldersOf: Readonly<Record<Project['template'], readonly string[]>> = {
   plain: ['plain'],
   streaming: ['streaming'],
   chat: ['streaming', 'chat'],
+  next: ['streaming', 'next'],
   'ai-sdk': ['ai-sdk'],
   express: ['plain', 'express'],
 };
@@ -162,7 +174,9 @@ function filesBelow(root: string, folder = ''): string[] {
 function manifest(name: string, { store, template }: Pick<Project, 'store' | 'template'>): string {
   const own = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8'));
   const versions = (...names: readonly string[]) =>
-    Object.fromEntries([...new Set(names)].sort().map((each) => [each, own.devDependencies[each]]));
+    Object.fromEntries(
+      [...new Set(names)].sort().map((each) => [each, larger[each] ?? own.devDependencies[each]]),
+    );
   const kept = `@batonjs/store-${store}`;
   const { dependencies = [], devDependencies = [], scripts, hasOwnApp } = needs[template];
   const served = hasOwnApp ? [] : ['@batonjs/server-node'];

@@ -82,7 +82,10 @@ describe('the arguments', () => {
     [['a', 'b'], 'One folder is enough: b'],
     [['a', '--store', 'mongo'], '--store is one of sqlite, memory, redis, postgres, not "mongo"'],
     [['a', '--store', 'toString'], 'not "toString"'],
-    [['a', '--template', 'shop'], '--template is one of plain, streaming, chat, ai-sdk, express, not "shop"'],
+    [
+      ['a', '--template', 'shop'],
+      '--template is one of plain, streaming, chat, next, ai-sdk, express, not "shop"',
+    ],
     [['--colour'], "Unknown option '--colour'"],
     [['', '--yes'], 'The folder has no name. "." is this one'],
   ])('%j are refused', (args, message) => {

@@ -5,7 +5,11 @@ export type Model = (prompt: string, signal: AbortSignal) => AsyncIterable<strin
  * The model of an API like OpenAI's, such as `MODEL_URL=http://127.0.0.1:11434/v1` of Ollama, with `MODEL_NAME` and
  * `MODEL_API_KEY`. Without `MODEL_URL`, one that says again what it was told.
  */
-export function modelFrom({ MODEL_URL, MODEL_NAME = '', MODEL_API_KEY }: NodeJS.ProcessEnv): Model {
+export function modelFrom({
+  MODEL_URL,
+  MODEL_NAME = '',
+  MODEL_API_KEY,
+}: Readonly<Record<string, string | undefined>>): Model {
   if (!MODEL_URL) return echo;
   return async function* (prompt, signal) {
     const response = await fetch(`${MODEL_URL}/chat/completions`, {
