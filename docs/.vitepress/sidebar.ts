@@ -18,6 +18,7 @@ export const groups: readonly Group[] = [
       'start/tutorial.md',
       'start/project.md',
       'start/chat.md',
+      'start/product.md',
       'start/concepts.md',
       'start/recipes.md',
       'start/comparison.md',
