@@ -24,7 +24,7 @@ const programs = [
   'packages/server/test/webhooks/kit/{deliver-until-killed,work-without}.ts',
   'packages/transactions/test/turns/paying-process.ts',
   'test/closing/call-process.ts',
-  'scripts/{chaos/server,fuzz/server,gateway-chaos/gateway,ledger/bank-process,scaling/worker}.ts',
+  'scripts/{chaos/server,file-kills/process,fuzz/server,gateway-chaos/gateway,ledger/bank-process,scaling/worker}.ts',
   'test/later/{accept,begin,fork}-then-die.ts',
   'test/later/{cancel-many,erase-and-fork,run-due,serve-recurring,serve-versioned}.ts',
   'test/support/{store-process,where-it-stands}.ts',

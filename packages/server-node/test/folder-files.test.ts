@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeFileStore } from '@batonjs/store-conformance';
@@ -39,4 +40,26 @@ describe('the folder', () => {
     await expect(files.put('folder', bytes('x'))).rejects.toThrow(/EISDIR|ENOTEMPTY|EPERM/);
     expect(await readdir(folder)).toEqual(['file', 'folder']);
   });
+
+  const full = [
+    "import { folderFiles } from '@batonjs/server-node'; import { readdirSync } from 'node:fs';",
+    'const files = folderFiles(process.argv[1]); const bytes = async function* (n) { yield Buffer.alloc(n); };',
+    "const put = (key, n) => files.put(key, bytes(n)).then(() => 'stored', ({ code }) => code);",
+    "const done = [await put('a', 600_000), await put('b', 600_000), ...readdirSync(process.argv[1])];",
+    "await files.delete('a'); console.log(JSON.stringify([...done, await put('b', 600_000)]));",
+  ].join('\n');
+  const mount = 'mount -t tmpfs -o size=1m none "$1" && exec "$2" --conditions=@batonjs/source -e "$3" "$1"';
+  const inSmall = (folder: string) =>
+    spawnSync('unshare', ['-rm', 'sh', '-c', mount, 'sh', folder, process.execPath, full], {
+      encoding: 'utf8',
+    });
+  const canMount = spawnSync('unshare', ['-rm', 'true']).status === 0;
+
+  it.skipIf(!canMount)(
+    'stores nothing of a file for which the disk has no room, and goes on after it',
+    () => {
+      const { stdout, stderr } = inSmall(temporaryFolder());
+      expect(stdout.trim(), stderr).toBe('["stored","ENOSPC","a","stored"]');
+    },
+  );
 });

@@ -1,7 +1,11 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { folderFiles } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryFiles } from '../../../../test/kit/memory-files.ts';
 import { rpc } from '../../../../test/kit/rpc.ts';
+import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { artifact, completed, file } from '../../src/index.ts';
 import { insideOf } from '../../src/operations/call/inside-of.ts';
 import { FileSweep } from '../../src/turns/files/file-sweep.ts';
@@ -44,6 +48,57 @@ describe('the sweep of files', () => {
     );
     const { artifacts } = await rpc(server, 'GetTask', { id: kept.id }, { 'x-caller': 'ana' });
     expect(await bytesAt(server, artifacts[0].parts[0].url)).toEqual(large('made'));
+  });
+
+  it('leaves an upload that ends after it, in a folder that another process sweeps, too', async () => {
+    const folder = temporaryFolder();
+    const { server, time, sweep, keys } = swept({ files: { store: folderFiles(folder) } });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    async function* body() {
+      yield large('first');
+      await promise;
+      yield large('second');
+    }
+    const upload = uploaded(server, ReadableStream.from(body()));
+    await vi.waitFor(async () => expect((await readdir(folder)).some((name) => name.startsWith('.new-'))));
+    time.ahead = 30 * 24 * hour;
+    await sweep();
+    expect(await keys()).toEqual([]);
+    time.ahead = 0;
+    resolve();
+    const { reply } = await upload;
+    expect(await bytesAt(server, reply.url)).toHaveLength(200_000);
+    expect(await keys()).toHaveLength(1);
+    const { history } = await send(server, [reply]);
+    time.ahead = 25 * hour;
+    await sweep();
+    expect(await keys()).toHaveLength(2);
+    time.ahead = 0;
+    expect(await bytesAt(server, history[0].parts[0].url)).toHaveLength(200_000);
+  });
+
+  it('leaves nothing of tasks that were pruned, and all of the others', async () => {
+    const folder = temporaryFolder();
+    const { server, store, time, sweep } = swept({ files: { store: folderFiles(folder) } });
+    const make = (text: string) => send(server, [{ raw: raw(large(text)), mediaType: 'image/png' }]);
+    await make('pruned');
+    const closedBefore = new Date(Date.now() + 1).toISOString();
+    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(Date.parse(closedBefore)));
+    await make('kept');
+    expect(await store.prune({ closedBefore, limit: 10 })).toBe(1);
+    time.ahead = hour + 60_000;
+    await sweep();
+    const found = await Promise.all(
+      (await readdir(folder, { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')),
+    );
+    expect(
+      found
+        .map((text) => text.slice(0, 4))
+        .filter(Boolean)
+        .sort(),
+    ).toEqual(['kept', 'made']);
   });
 
   it('leaves the files of another store of tasks, and says so', async () => {

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TaskStore } from '@batonjs/store';
+import { prefixOfTask } from '../../packages/server/src/turns/files/file-key.ts';
+import { contentOf, fileNames, GONE } from './contents.ts';
+
+/** The name of a file that a log has, with its size and hash. */
+const named =
+  /"url":"baton-file:[^/"]+\/([^"]+)","metadata":\{"[^"]+":\{"size":(\d+),"sha256":"([\da-f]+)"\}\}/g;
+
+/** All facts of all tasks. */
+async function* logsOf({ transfer }: TaskStore) {
+  let from: string | undefined;
+  do {
+    const page = await transfer!.tasks(from, 100);
+    for (const row of page.rows)
+      yield { row, log: JSON.stringify(await transfer!.facts(row, 0, row.version)) };
+    from = page.next;
+  } while (from !== undefined);
+}
+
+/**
+ * Reads the folder and the store as they lie there, and says what is wrong: logs that name a file which is not there or has
+ * other bytes, files that no task has, rounds whose files are not those that were sent and made, and what was erased.
+ */
+export async function audit(store: TaskStore, folder: string, rounds: readonly string[]): Promise<string[]> {
+  const faults: string[] = [];
+  const tasks = new Set<string>();
+  const hashes = new Map<string, number>();
+  let logs = '';
+  for await (const { row, log } of logsOf(store)) {
+    logs += log;
+    const prefix = prefixOfTask('files', row.scope, row.taskId);
+    tasks.add(prefix);
+    // The log of a fork has the names that the first one has: they are its own files all the same.
+    for (const [, id, size, sha256] of log.matchAll(named)) {
+      const path = join(folder, prefix, id!);
+      if (!existsSync(path)) faults.push(`the file ${id} of ${row.taskId} is missing`);
+      else if (statSync(path).size !== Number(size) || hashOf(readFileSync(path)) !== sha256)
+        faults.push(`the file ${id} of ${row.taskId} has other bytes`);
+      hashes.set(sha256!, (hashes.get(sha256!) ?? 0) + 1);
+    }
+  }
+  for (const { parentPath, name } of readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && !entry.name.startsWith('.new-'),
+  )) {
+    const path = join(parentPath, name);
+    const isOfTask = [...tasks].some((prefix) => join(path, '').startsWith(join(folder, prefix)));
+    const isUpload = path.includes('/uploads/') || path.includes('/mark/');
+    if (!isOfTask && !isUpload) faults.push(`${path} belongs to no task`);
+    const text = readFileSync(path).subarray(0, 100).toString('latin1');
+    if (text.includes(`/${GONE} `)) faults.push(`${path} was erased`);
+  }
+  for (const round of rounds) {
+    if (logs.includes(`"text":"${round}"`)) faults.push(`the text of ${round} was erased`);
+    // The task and its fork.
+    for (const file of fileNames)
+      if ((hashes.get(hashOf(contentOf(`${round}/${file}`))) ?? 0) < 2)
+        faults.push(`${round} has no file "${file}"`);
+  }
+  return faults;
+}
+
+const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
