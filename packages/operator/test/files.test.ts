@@ -45,4 +45,37 @@ describe('operators', () => {
     expect(await bytesAt(server, history[0].parts[0].url)).toEqual(large('sent'));
     expect((await keys()).filter((key) => key.includes(task.id))).toEqual([]);
   });
+
+  it('fork a task with the files that its turn is about to read, in its message and in its steps', async () => {
+    let erased = Promise.resolve();
+    const { server, keys } = serveFiles(async function* ({ message, step, saveFile, file: open }) {
+      const saved = await step('save', () => saveFile(large('saved')));
+      await erased;
+      const [sent] = message.parts;
+      expect([await open(sent!).text(), await open(saved).text()].map((text) => text.slice(0, 5))).toEqual([
+        'sents',
+        'saved',
+      ]);
+      yield artifact('both', sent!, saved);
+      yield completed();
+    });
+    const { id: origin } = await send(server, [{ raw: raw(large('sent')), mediaType: 'image/png' }]);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    erased = promise;
+    const caller = 'ana';
+    const forks = [
+      await forkTask(server, origin, { caller }),
+      await forkTask(server, origin, { caller, from: 'save' }),
+    ];
+    await eraseTasks(server, { caller, taskId: origin });
+    resolve();
+    for (const id of forks) {
+      const get = () => rpc(server, 'GetTask', { id }, { 'x-caller': caller });
+      await expect.poll(async () => (await get()).status.state).toBe('TASK_STATE_COMPLETED');
+      const links = (await get()).artifacts[0].parts.map(({ url }: { url: string }) => url);
+      expect(await bytesAt(server, links[0])).toEqual(large('sent'));
+      expect(await bytesAt(server, links[1])).toEqual(large('saved'));
+    }
+    expect((await keys()).some((key) => key.includes(origin))).toBe(false);
+  });
 });

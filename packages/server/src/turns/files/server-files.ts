@@ -86,14 +86,18 @@ export class ServerFiles {
     return { taskId, id, size, sha256: hash.hex() };
   }
 
-  /** Stores a file under another key, too. Rejects with `INVALID_PARAMS` if it is gone. */
+  /** Stores a file under another key, too, unless it is there. Rejects with `INVALID_PARAMS` if it is gone. */
   async copy(from: string, to: string): Promise<void> {
     const { store } = this.options;
     const isCopied = await this.#tried(async () => {
-      if (store.copy) return store.copy(from, to);
-      const bytes = await store.get(from);
-      if (bytes) await store.put(to, bytes);
-      return bytes !== undefined;
+      if (store.copy) {
+        if (await store.copy(from, to)) return true;
+      } else {
+        const bytes = await store.get(from);
+        if (bytes) await store.put(to, bytes);
+        if (bytes) return true;
+      }
+      return (await store.get(to, { start: 0, end: 0 })) !== undefined;
     });
     if (!isCopied)
       throw invalidParams([{ field: 'message.parts', description: 'names a file that is gone' }]);

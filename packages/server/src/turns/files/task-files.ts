@@ -52,11 +52,15 @@ export class TaskFiles {
     return fileOf({ ...namesIn(mediaType, filename), ...part, size, sha256 }, async () => {
       const file = await this.#files.own(part, this.#scope);
       if (!file) return once(await this.#files.fetch(urlOf(part) ?? ''));
-      const found = await this.#files.open(file[0]);
+      // A fork has what its origin had, and its steps name the files of the origin, which may be gone.
+      const found = (await this.#files.open(this.#ownKey(file))) ?? (await this.#files.open(file[0]));
       if (found) return found;
       throw new TypeError('The file is gone');
     });
   }
+
+  #ownKey = ([key]: LinkedFile): string =>
+    this.#files.keyOf(this.#scope, this.#taskId, key.slice(key.lastIndexOf('/') + 1));
 
   async #apart<T>(value: T, linkOf: LinkOf): Promise<Apart<T>> {
     const parts: Part[] = [];
@@ -83,8 +87,8 @@ export class TaskFiles {
     if (link) {
       // The file of another task of the caller becomes one of this task: it is there as long as this one is.
       const [key, size, sha256, mediaType, filename] = link;
-      const id = key.slice(key.lastIndexOf('/') + 1);
-      const own = this.#files.keyOf(this.#scope, taskId, id);
+      const own = this.#ownKey(link);
+      const id = own.slice(own.lastIndexOf('/') + 1);
       const about = { ...namesIn(mediaType, filename), ...part };
       const save = async () => (key === own ? undefined : this.#files.copy(key, own));
       return { value: storedPart({ taskId, id, size, sha256 }, about), save };
