@@ -1,5 +1,5 @@
 import type { Child, Metadata, TaskUpdate } from '@batonjs/lifecycle';
-import type { Artifact, Message, Part, Task } from '@batonjs/protocol';
+import type { Artifact, Json, Message, Part, Task } from '@batonjs/protocol';
 import type { FileContent, PartOptions, TaskFile } from './builders.ts';
 import type { CallbackRequest, OpenedCallback, ReceivedCallback } from './callback.ts';
 import type { StepFunction, StepOptions } from './retries/retry.ts';
@@ -102,7 +102,7 @@ type NoJson = undefined | symbol | ((...args: never[]) => unknown);
  */
 export type JsonOf<T> = unknown extends T
   ? T
-  : T extends string | number | boolean | null
+  : T extends Json
     ? T
     : T extends void
       ? null
