@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { eraseTasks, forkTask } from '@batonjs/operator';
 import { artifact, completed, createAgentServer, file, type Part } from '@batonjs/server';
 import { folderFiles } from '@batonjs/server-node';
@@ -56,8 +57,9 @@ const server = createAgentServer({
       ? {
           ...kept,
           put: async (key, bytes) => {
-            const all = await Array.fromAsync(bytes);
-            setTimeout(() => kept.put(key, ReadableStream.from(all)).catch(() => {}), 30);
+            const all: Uint8Array[] = [];
+            for await (const chunk of bytes) all.push(chunk);
+            setTimeout(() => kept.put(key, Readable.from(all)).catch(() => {}), 30);
           },
         }
       : kept,

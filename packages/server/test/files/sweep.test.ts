@@ -54,12 +54,15 @@ describe('the sweep of files', () => {
     const folder = temporaryFolder();
     const { server, time, sweep, keys } = swept({ files: { store: folderFiles(folder) } });
     const { promise, resolve } = Promise.withResolvers<void>();
-    async function* body() {
-      yield large('first');
-      await promise;
-      yield large('second');
-    }
-    const upload = uploaded(server, ReadableStream.from(body()));
+    const body = new ReadableStream({
+      async start(controller) {
+        controller.enqueue(large('first'));
+        await promise;
+        controller.enqueue(large('second'));
+        controller.close();
+      },
+    });
+    const upload = uploaded(server, body);
     await vi.waitFor(async () => expect((await readdir(folder)).some((name) => name.startsWith('.new-'))));
     time.ahead = 30 * 24 * hour;
     await sweep();
