@@ -30,6 +30,7 @@ export {
   countedAs,
   isAsking,
   isPostponed,
+  plainQueue,
   postponed,
   readyBetween,
   stateOf,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { usage } from '../../errors/cli-error.ts';
 import { addExample, addOutputFlags, type CommonOptions, toTexts } from '../../flags/agent-flags.ts';
 import { durationText, toDuration } from '../../flags/duration.ts';
 import type { Run, RunContext } from '../../run-context.ts';
@@ -8,7 +9,10 @@ import type { Counts } from './lines.ts';
 
 interface StoreFlags extends CommonOptions {
   readonly store: string;
+  readonly files?: string;
 }
+
+const filesText = 'the folder of the files of its tasks, as folderFiles has it';
 
 interface ExportFlags extends StoreFlags {
   readonly agent: string;
@@ -22,6 +26,8 @@ interface CopyFlags extends CommonOptions {
   readonly from: string;
   readonly to: string;
   readonly stopFor: number;
+  readonly files?: string;
+  readonly filesTo?: string;
 }
 
 /** Adds `store` with what moves a whole store, and reads all of it. */
@@ -40,6 +46,7 @@ export function addStore(program: Command, run: Run): void {
       .option('--agent <name>', 'with --caller: the name of the agent in the store', 'agent')
       .option('--tenant <name>', 'with --caller: the tenant')
       .option('--without-secrets', 'leave out memory, credentials of webhooks and the keys of callbacks')
+      .option('--files <folder>', `${filesText}: they are copied to <file>.files`)
       .option('--resume', 'go on with a file that is not complete'),
     'export --store sqlite:tasks.db tasks.jsonl',
   ).action(run<ExportFlags>(exportAll));
@@ -48,7 +55,8 @@ export function addStore(program: Command, run: Run): void {
       .command('import')
       .description('put all of a file into an empty store')
       .argument('<file>', 'one that store export has written')
-      .requiredOption('--store <url>', `${storeText}; it has to be empty`),
+      .requiredOption('--store <url>', `${storeText}; it has to be empty`)
+      .option('--files <folder>', `${filesText}: those of <file>.files are copied to it first`),
     'import --store postgres://localhost/tasks tasks.jsonl',
   ).action(run<StoreFlags>(importAll));
   add(
@@ -59,6 +67,8 @@ export function addStore(program: Command, run: Run): void {
       )
       .requiredOption('--from <url>', storeText)
       .requiredOption('--to <url>', `${storeText}; it has to be empty`)
+      .option('--files <folder>', filesText)
+      .option('--files-to <folder>', 'the folder to which they are copied')
       .option(
         '--stop-for <duration>',
         'so long at most are writes refused before it is complete',
@@ -78,7 +88,8 @@ export function addStore(program: Command, run: Run): void {
     store
       .command('verify')
       .description('read all of a store, and name what is damaged; the exit code is 1 if anything is')
-      .requiredOption('--store <url>', storeText),
+      .requiredOption('--store <url>', storeText)
+      .option('--files <folder>', `${filesText}: each is read, and its hash compared`),
     'verify --store sqlite:tasks.db',
   ).action(run<StoreFlags>(verify));
 }
@@ -89,15 +100,18 @@ async function exportAll(context: RunContext<ExportFlags>, file: string): Promis
   const { exportStore } = await import('./export-store.ts');
   const { scopeOf } = await import('@batonjs/server/internals');
   const path = resolve(io.cwd, file);
+  const callers = caller?.map((scope) => scopeOf(agent, tenant, { scope }));
   const counts = await context.withProgress(false, (line) =>
     withStore(context, (store) =>
       exportStore(store, path, {
-        callers: caller?.map((scope) => scopeOf(agent, tenant, { scope })),
+        callers,
         ...{ withoutSecrets, resume },
         onProgress: ({ tasks }) => line?.update(`${tasks} tasks`, undefined),
       }),
     ),
   );
+  // After the log, which names only what is there.
+  await copiedFiles(context, options.files, `${path}.files`, callers);
   output.note(
     withoutSecrets
       ? 'The file holds what callers and agents said, results of steps, and the addresses of webhooks'
@@ -113,12 +127,25 @@ const countsOf = ({ tasks, facts, records }: Counts): (readonly [string, number]
   ['Records', records],
 ];
 
+/** Copies files from one folder to another one, if both are given. */
+async function copiedFiles(
+  { io, output }: RunContext<CommonOptions>,
+  from: string | undefined,
+  to: string | undefined,
+  scopes?: readonly string[],
+): Promise<void> {
+  if (from === undefined || to === undefined) return;
+  const { copyFiles } = await import('./store-files.ts');
+  output.note(`${await copyFiles(resolve(io.cwd, from), resolve(io.cwd, to), scopes)} files were copied`);
+}
+
 async function importAll(context: RunContext<StoreFlags>, file: string): Promise<void> {
   const { options, output, io } = context;
   const { checkFile, importStore } = await import('./import-store.ts');
   const path = resolve(io.cwd, file);
   // Before a new store is made.
   const counts = await checkFile(path);
+  await copiedFiles(context, options.files && `${path}.files`, options.files);
   const { store } = await openStore(options.store, io.cwd, true);
   await context
     .withProgress(false, (line) =>
@@ -131,18 +158,24 @@ async function importAll(context: RunContext<StoreFlags>, file: string): Promise
 async function copy(context: RunContext<CopyFlags>): Promise<void> {
   const { options, output, io } = context;
   const { copyStore } = await import('./copy-store.ts');
+  if ((options.files === undefined) !== (options.filesTo === undefined))
+    throw usage('--files and --files-to are given together');
+  const files = () => copiedFiles(context, options.files, options.filesTo);
   const from = await openStore(options.from, io.cwd);
   const to = await openStore(options.to, io.cwd, true).catch(async (error) => {
     await from.store.close();
     throw error;
   });
   try {
+    // Most of them while processes work. Those that came meanwhile were durable before a log named them.
+    await files();
     const copied = await copyStore(from.store, to.store, {
       stopMs: options.stopFor,
       signal: io.signal,
       onPass: ({ tasks, changed, ms }) =>
         output.note(`A pass of ${durationText(ms)}: ${tasks} tasks, ${changed} tasks and records written`),
     });
+    await files();
     const { tasks, passes, refusedMs } = copied;
     output.result(copied, [
       ['Tasks', tasks],
@@ -165,12 +198,13 @@ async function unfreeze(context: RunContext<StoreFlags>): Promise<void> {
 }
 
 async function verify(context: RunContext<StoreFlags>): Promise<void> {
-  const { output } = context;
+  const { output, io, options } = context;
   const { verifyStore } = await import('./verify-store.ts');
   const damages: object[] = [];
   const found = await context.withProgress(false, (line) =>
     withStore(context, (store) =>
       verifyStore(store, {
+        files: options.files && resolve(io.cwd, options.files),
         onProgress: ({ tasks }) => line?.update(`${tasks} tasks`, undefined),
         onDamage(damage) {
           if (damages.length < 1_000) damages.push(damage);

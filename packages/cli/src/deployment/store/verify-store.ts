@@ -3,6 +3,7 @@ import type { StoredFact, TaskStore } from '@batonjs/store';
 import { checkLog, type StoredTask, type Transfer } from '@batonjs/store/rules';
 import type { Counts } from './lines.ts';
 import { factsOf, pagesOf, recordsOf, transferOf } from './read-store.ts';
+import { damageOfFiles } from './store-files.ts';
 
 /** A damaged task or record, and how it is. */
 export interface Damage {
@@ -12,6 +13,8 @@ export interface Damage {
 }
 
 export interface VerifyOptions {
+  /** The folder of its files, which are read, too. */
+  readonly files?: string | undefined;
   readonly onDamage?: (damage: Damage) => void;
   readonly onProgress?: (counts: Counts) => void;
 }
@@ -19,7 +22,7 @@ export interface VerifyOptions {
 /** Reads all of a store. Resolves to how much is there, and to how much of it is damaged. */
 export async function verifyStore(
   store: TaskStore,
-  { onDamage, onProgress }: VerifyOptions = {},
+  { files, onDamage, onProgress }: VerifyOptions = {},
 ): Promise<Counts & { readonly damaged: number }> {
   const transfer = transferOf(store);
   const counts = { tasks: 0, facts: 0, records: 0, damaged: 0 };
@@ -30,7 +33,7 @@ export async function verifyStore(
   for await (const { rows } of pagesOf(transfer)) {
     for (const row of rows) {
       counts.tasks++;
-      const why = await damageOf(transfer, row, counts).catch((error: Error) => error.message);
+      const why = await damageOf(transfer, row, counts, files).catch((error: Error) => error.message);
       if (why !== undefined) found({ of: row.taskId, scope: row.scope, why });
     }
     onProgress?.(counts);
@@ -47,6 +50,7 @@ async function damageOf(
   transfer: Transfer,
   name: StoredTask['row'],
   counts: { facts: number },
+  files: string | undefined,
 ): Promise<string | undefined> {
   const task = await transfer.read(name);
   if (!task) return undefined;
@@ -61,5 +65,5 @@ async function damageOf(
     return `it has ${webhooks.length} webhooks, and counts ${row.webhooks}`;
   if (!head) return version === 0 ? undefined : 'its head is missing';
   const [found] = checkLog({ head, snapshot, facts });
-  return found?.[1];
+  return found?.[1] ?? (files && damageOfFiles(files, row, facts));
 }

@@ -90,14 +90,10 @@ export class ServerFiles {
   async copy(from: string, to: string): Promise<void> {
     const { store } = this.options;
     const isCopied = await this.#tried(async () => {
-      if (store.copy) {
-        if (await store.copy(from, to)) return true;
-      } else {
-        const bytes = await store.get(from);
-        if (bytes) await store.put(to, bytes);
-        if (bytes) return true;
-      }
-      return (await store.get(to, { start: 0, end: 0 })) !== undefined;
+      if (await store.copy?.(from, to)) return true;
+      const bytes = store.copy ? undefined : await store.get(from);
+      if (bytes) await store.put(to, bytes);
+      return (bytes ?? (await store.get(to, { start: 0, end: 0 }))) !== undefined;
     });
     if (!isCopied)
       throw invalidParams([{ field: 'message.parts', description: 'names a file that is gone' }]);
