@@ -59,24 +59,9 @@ export function addStore(program: Command, run: Run): void {
       .option('--files <folder>', `${filesText}: those of <file>.files are copied to it first`),
     'import --store postgres://localhost/tasks tasks.jsonl',
   ).action(run<StoreFlags>(importAll));
-  add(
-    store
-      .command('copy')
-      .description(
-        'copy a store into an empty one while processes work on it; in the end it takes no more writes',
-      )
-      .requiredOption('--from <url>', storeText)
-      .requiredOption('--to <url>', `${storeText}; it has to be empty`)
-      .option('--files <folder>', filesText)
-      .option('--files-to <folder>', 'the folder to which they are copied')
-      .option(
-        '--stop-for <duration>',
-        'so long at most are writes refused before it is complete',
-        toDuration,
-        5_000,
-      ),
-    'copy --from sqlite:tasks.db --to postgres://localhost/tasks',
-  ).action(run<CopyFlags>(copy));
+  add(copyCommand(store), 'copy --from sqlite:tasks.db --to postgres://localhost/tasks').action(
+    run<CopyFlags>(copy),
+  );
   add(
     store
       .command('unfreeze')
@@ -94,6 +79,23 @@ export function addStore(program: Command, run: Run): void {
   ).action(run<StoreFlags>(verify));
 }
 
+const copyCommand = (store: Command): Command =>
+  store
+    .command('copy')
+    .description(
+      'copy a store into an empty one while processes work on it; in the end it takes no more writes',
+    )
+    .requiredOption('--from <url>', storeText)
+    .requiredOption('--to <url>', `${storeText}; it has to be empty`)
+    .option('--files <folder>', filesText)
+    .option('--files-to <folder>', 'the folder to which they are copied')
+    .option(
+      '--stop-for <duration>',
+      'so long at most are writes refused before it is complete',
+      toDuration,
+      5_000,
+    );
+
 async function exportAll(context: RunContext<ExportFlags>, file: string): Promise<void> {
   const { options, output, io } = context;
   const { agent, tenant, caller, withoutSecrets, resume } = options;
@@ -110,7 +112,7 @@ async function exportAll(context: RunContext<ExportFlags>, file: string): Promis
       }),
     ),
   );
-  // After the log, which names only what is there.
+  // After the log: it names no file that is not durable.
   await copiedFiles(context, options.files, `${path}.files`, callers);
   output.note(
     withoutSecrets
