@@ -53,12 +53,12 @@ everywhere('The generation of a task', (serve) => {
     expect(first.map((event) => content(event).generation)).toEqual(['1', '2', '3']);
     const { id } = content(first[0]!);
     const second = await all(stream('SendStreamingMessage', { message: say('go', { taskId: id }) }, active));
-    // The answer to a question makes the task work again: one event more than the agent has.
-    expect(second.map((event) => content(event).generation)).toEqual(['3', '4', '5', '6', '7', '8', '9']);
+    // The message counts, and the answer to a question makes the task work again: one event more than the agent has.
+    expect(second.map((event) => content(event).generation)).toEqual(['4', '5', '6', '7', '8', '9', '10']);
     const position = { 'last-event-id': second[1]!.id! };
     const rest = await all(stream('SubscribeToTask', { id }, { ...active, ...position }));
-    expect(rest.map((event) => content(event).generation)).toEqual(['5', '6', '7', '8', '9']);
-    expect((await call('GetTask', { id }, active)).generation).toBe('9');
+    expect(rest.map((event) => content(event).generation)).toEqual(['6', '7', '8', '9', '10']);
+    expect((await call('GetTask', { id }, active)).generation).toBe('10');
   });
 
   it('is shown by the answer of a send and of a cancel [R-P11-01]', async () => {
@@ -164,7 +164,7 @@ everywhere('A send with ifGenerationMatch', (serve) => {
         reason: 'TASK_GENERATION_MISMATCH',
         metadata: { taskId: id, expectedGeneration: String(wrong), currentGeneration: '3' },
       });
-    expect((await call('SendMessage', send('go', id, '3'), active)).task.generation).toBe('9');
+    expect((await call('SendMessage', send('go', id, '3'), active)).task.generation).toBe('10');
   });
 
   it('wins once: of two with the same generation, one is refused [R-P11-36] [R-P11-39]', async () => {
@@ -192,9 +192,9 @@ everywhere('A send with ifGenerationMatch', (serve) => {
     );
     const { id } = created.task;
     const request = send('ask', id, 3);
-    expect((await call('SendMessage', request, active)).task.generation).toBe('6');
-    expect((await call('SendMessage', request, active)).task.generation).toBe('6');
-    const ended = await call('SendMessage', send('go', id, 6), active);
+    expect((await call('SendMessage', request, active)).task.generation).toBe('7');
+    expect((await call('SendMessage', request, active)).task.generation).toBe('7');
+    const ended = await call('SendMessage', send('go', id, 7), active);
     expect(ended.task.status.state).toBe('TASK_STATE_COMPLETED');
     // That it has ended counts before the condition.
     await expect(call('SendMessage', send('more', id, 1), active)).rejects.toMatchObject({

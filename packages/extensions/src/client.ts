@@ -1,6 +1,7 @@
 export { FORM_TYPE, type Form } from '@batonjs/protocol/forms';
 export { formOf } from './form-input/form-of.ts';
 export { inGenerationOrder } from './generation/in-generation-order.ts';
+export { timelineOf } from './generation/timeline-of.ts';
 export { type Schedule, scheduled } from './scheduling/scheduled.ts';
 export type { Issue } from './schema.ts';
 export { type StateTransition, transitionsOf } from './state-history/transitions-of.ts';

@@ -1,40 +1,53 @@
-import { changesGeneration, type Fact, viewTask } from '@batonjs/lifecycle';
+import {
+  type Command,
+  changesGeneration,
+  decide,
+  type Fact,
+  generationOf,
+  replay,
+  Timeline,
+  viewTask,
+} from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
-import { answer, create, endTurn, given, receive, said, startTurn, to } from './given.ts';
+import { answer, create, endTurn, given, receive, said, startTurn, text, to } from './given.ts';
 
-/** Both readings of what counts: that of A2A 1.1 so far, and that of the timeline, which counts messages of clients too. */
-const rule: Record<Fact['type'], readonly [merged: boolean, timeline: boolean]> = {
-  'message-received': [false, true],
-  'task-created': [true, true],
-  answered: [true, true],
-  'status-changed': [true, true],
-  'artifact-updated': [true, true],
-  'turn-started': [false, false],
-  'turn-ended': [false, false],
-  'message-taken': [false, false],
-  'step-completed': [false, false],
-  'cancel-requested': [false, false],
-  'child-updated': [false, false],
-  'step-failed': [false, false],
-  'turn-failed': [false, false],
-  'turn-paused': [false, false],
-  'memory-changed': [false, false],
-  'turn-logged': [false, false],
-  'labels-set': [false, false],
-  'callback-opened': [false, false],
-  'callback-received': [false, false],
-  'wake-set': [false, false],
-  woken: [false, false],
+/** What counts. */
+const rule: Record<Fact['type'], boolean> = {
+  'message-received': true,
+  'task-created': true,
+  answered: true,
+  'status-changed': true,
+  'artifact-updated': true,
+  'turn-started': false,
+  'turn-ended': false,
+  'message-taken': false,
+  'step-completed': false,
+  'cancel-requested': false,
+  'child-updated': false,
+  'step-failed': false,
+  'turn-failed': false,
+  'turn-paused': false,
+  'memory-changed': false,
+  'turn-logged': false,
+  'labels-set': false,
+  'callback-opened': false,
+  'callback-received': false,
+  'wake-set': false,
+  woken: false,
 };
 
 describe('the generation of a task', () => {
-  it.each(Object.entries(rule))('counts %s as A2A 1.1 has it [R-P11-10] [R-P11-34]', (type, [merged]) => {
-    expect(changesGeneration({ type } as Fact)).toBe(merged);
-  });
+  it.each(Object.entries(rule))(
+    'counts %s as A2A 1.1 has it [R-P11-10] [R-P11-34] [R-P11-50]',
+    (type, counts) => {
+      expect(changesGeneration({ type } as Fact)).toBe(counts);
+    },
+  );
 
-  it('is the same in state and head [R-P11-34]', () => {
-    const { state, head } = given(receive('m1'), create, startTurn, to('WORKING', 'w'), endTurn);
-    expect([state?.generation, head?.generation]).toEqual([2, 2]);
+  it('is what clients saw, the same in state and head, and their further messages [R-P11-34] [R-P11-50]', () => {
+    const log = [receive('m1'), create, startTurn, to('WORKING', 'w'), receive('m2'), endTurn] as const;
+    const { state, head, now } = given(...log);
+    expect([state?.generation, head?.generation, generationOf(now)]).toEqual([2, 2, 3]);
     const answered = given(receive('m1'), startTurn, answer('r'));
     expect(answered.state?.generation).toBe(1);
   });
@@ -43,6 +56,76 @@ describe('the generation of a task', () => {
     const { state } = given(receive('m1'), create, startTurn, to('WORKING', 'w'), endTurn);
     expect(viewTask(state!, { generation: true }).generation).toBe('2');
     expect(viewTask(state!)).not.toHaveProperty('generation');
+  });
+});
+
+describe('the timeline of a task', () => {
+  const part = (artifactId: string, more: object = {}): Command => ({
+    type: 'update',
+    update: { artifact: { artifactId, parts: [text('x')] }, ...more },
+  });
+  const log = given(
+    receive('m1'),
+    create,
+    startTurn,
+    to('WORKING', 'w'),
+    part('a'),
+    part('b', { lastChunk: true }),
+    receive('m2'),
+    part('a', { append: true }),
+    part('c', { append: false }),
+    part('c', { append: false }),
+  );
+  const shown = (facts: readonly Fact[], length = 1_000) => {
+    const timeline = new Timeline(length);
+    for (const fact of facts) timeline.add(fact);
+    return viewTask(replay(facts)!, { timeline, generation: true });
+  };
+  const places = (task: ReturnType<typeof viewTask>) =>
+    task.timeline?.map((entry) => [
+      entry.generation,
+      'message' in entry ? entry.message.messageId : entry.status.message?.messageId,
+    ]);
+
+  it('has messages of clients and statuses, with the generation after each [R-P11-41] [R-P11-51] [R-P11-55] [R-P11-59]', () => {
+    expect(places(shown(log.facts))).toEqual([
+      ['1', 'm1'],
+      ['2', 'w'],
+      ['5', 'm2'],
+    ]);
+    expect(shown(log.facts)).toMatchObject({ generation: '8' });
+    expect(viewTask(log.now)).not.toHaveProperty('timeline');
+  });
+
+  it('has the newest entries only, where fewer are wanted [R-P11-57]', () => {
+    expect(places(shown(log.facts, 2))).toEqual([
+      ['2', 'w'],
+      ['5', 'm2'],
+    ]);
+    expect(shown(log.facts, 0)).not.toHaveProperty('timeline');
+  });
+
+  it('has artifacts beside it, which end with their last chunk or with the task [R-P11-42] [R-P11-56]', () => {
+    const spans = (facts: readonly Fact[]) =>
+      shown(facts).artifacts!.map((one) => [one.artifactId, one.startGeneration, one.endGeneration]);
+    expect(spans(log.facts)).toEqual([
+      ['a', '3', undefined],
+      ['b', '4', '4'],
+      ['c', '8', undefined],
+    ]);
+    const { now, facts } = log;
+    const ended = [...facts, ...decide(now, to('COMPLETED'), now.at)];
+    expect(spans(ended)).toEqual([
+      ['a', '3', '6'],
+      ['b', '4', '4'],
+      ['c', '8', '8'],
+    ]);
+  });
+
+  it('is not that of an artifact that another agent gave [R-P11-30]', () => {
+    const artifact = { artifactId: 'a', parts: [text('x')], startGeneration: '7', endGeneration: '9' };
+    const handed = decide(log.now, { type: 'update', update: { artifact } }, log.now.at);
+    expect(JSON.stringify(handed)).not.toContain('Generation');
   });
 });
 
@@ -59,11 +142,10 @@ describe('a message on a condition', () => {
     expect(() => given(...asking, on('m2', ifGeneration))).toThrow('Task has changed');
   });
 
-  it('is refused if another one was accepted at that generation [R-P11-36]', () => {
-    expect(() => given(...asking, on('m2', 2), on('m3', 2))).toThrow(
-      'Another message was accepted at this generation of the task',
-    );
-    expect(given(...asking, receive('m2'), on('m3', 2)).facts.at(-1)).toMatchObject({
+  it('is refused if another message was accepted meanwhile, on a condition or not [R-P11-36] [R-P11-50]', () => {
+    for (const other of [on('m2', 2), receive('m2')])
+      expect(() => given(...asking, other, on('m3', 2))).toThrow('Task has changed');
+    expect(given(...asking, receive('m2'), on('m3', 3)).facts.at(-1)).toMatchObject({
       message: { messageId: 'm3' },
     });
   });

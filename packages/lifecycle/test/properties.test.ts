@@ -3,10 +3,12 @@ import {
   evolve,
   type Fact,
   fromSnapshot,
+  generationOf,
   historyOf,
   isTerminal,
   replay,
   type State,
+  Timeline,
   toSnapshot,
   toStreamResponse,
   viewTask,
@@ -179,6 +181,27 @@ describe('every log', () => {
       );
       const waiting = state!.pending.map(({ message }) => message.messageId);
       expect([...taken, ...waiting].sort()).toEqual(arrived.sort());
+    });
+  });
+
+  it('has a timeline that counts as its state does, and has each message and status at its own place [R-P11-50] [R-P11-52]', () => {
+    always((moments) => {
+      const timeline = new Timeline(Number.POSITIVE_INFINITY);
+      for (const { added, state } of moments) {
+        for (const fact of added) timeline.add(fact);
+        if (state?.task) expect(timeline.generation).toBe(generationOf(state));
+      }
+      const { state } = moments.at(-1)!;
+      if (!state?.task) return;
+      const places = timeline.entries.map(({ generation }) => Number(generation));
+      expect(places).toEqual([...new Set(places)].sort((one, other) => one - other));
+      const told = timeline.entries.flatMap((entry) =>
+        'message' in entry ? entry.message : (entry.status.message ?? []),
+      );
+      const ids = new Set(told.map(({ messageId }) => messageId));
+      expect([...ids]).toEqual(
+        historyOf(state, { currentStatusInHistory: true }).map(({ messageId }) => messageId),
+      );
     });
   });
 

@@ -26,10 +26,10 @@ export const SCHEDULING = 'https://batonjs.dev/extensions/scheduling/v1';
 export const STATE_HISTORY = 'https://batonjs.dev/extensions/state-history/v1';
 
 /**
- * URI of the extension of an agent whose tasks and events carry a `generation`, as A2A 1.1 plans it. Requests may then
- * name `currentGeneration` and `ifGenerationMatch`.
+ * URI of the extension of an agent whose tasks and events carry a `generation`, and whose tasks show a `timeline`, as A2A 1.1
+ * plans them. Requests may then name `currentGeneration`, `ifGenerationMatch` and `timelineLength`.
  */
-export const GENERATION = 'https://batonjs.dev/extensions/generation/v1';
+export const GENERATION = 'https://batonjs.dev/extensions/generation/v2';
 
 /** URI of the extension that shows which task started a task, and which tasks it started. */
 export const TASK_TREE = 'https://batonjs.dev/extensions/task-tree/v1';

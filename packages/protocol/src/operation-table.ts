@@ -37,6 +37,7 @@ const listQuery = {
   labels: 'strings',
   skill: 'string',
   code: 'string',
+  timelineLength: 'string',
 } as const;
 
 // biome-ignore format: a table reads best with one row per line
@@ -47,7 +48,7 @@ const listQuery = {
 export const operations = {
   SendMessage: { kind: 'unary', since: '0.3', repeatable: 'with-idempotency', http: ['POST /message:send'] },
   SendStreamingMessage: { kind: 'stream', since: '0.3', repeatable: 'with-idempotency', http: ['POST /message:stream'], capability: 'streaming' },
-  GetTask: { kind: 'unary', since: '0.3', repeatable: 'always', http: ['GET /tasks/{id}'], query: { historyLength: 'integer', currentGeneration: 'string' } },
+  GetTask: { kind: 'unary', since: '0.3', repeatable: 'always', http: ['GET /tasks/{id}'], query: { historyLength: 'integer', currentGeneration: 'string', timelineLength: 'string' } },
   ListTasks: { kind: 'unary', since: '0.3', repeatable: 'always', http: ['GET /tasks'], query: listQuery, mayBeEmpty: true },
   CancelTask: { kind: 'unary', since: '0.3', repeatable: 'always', http: ['POST /tasks/{id}:cancel'] },
   SubscribeToTask: { kind: 'stream', since: '0.3', repeatable: 'always', http: ['POST /tasks/{id}:subscribe', 'GET /tasks/{id}:subscribe'], capability: 'streaming' },

@@ -123,6 +123,7 @@ describe('the operation table', () => {
       tenant?: string | undefined;
       historyLength?: number | undefined;
       currentGeneration?: string | number | undefined;
+      timelineLength?: string | number | undefined;
     }>();
   });
 });

@@ -59,7 +59,7 @@ export type V03TaskState =
 export type V03TaskStatus = Older<TaskStatus, { state: V03TaskState; message?: V03Message }>;
 
 /** Spec: 0.3 §6.7. */
-export type V03Artifact = Older<Artifact, { parts: V03Part[] }>;
+export type V03Artifact = Older<Artifact, { parts: V03Part[] }, 'startGeneration' | 'endGeneration'>;
 
 /** Spec: 0.3 §6.1. */
 export type V03Task = Older<
@@ -71,7 +71,7 @@ export type V03Task = Older<
     artifacts?: V03Artifact[];
     history?: V03Message[];
   },
-  'generation'
+  'generation' | 'timeline'
 >;
 
 /** `final`: nothing follows in this stream. Spec: 0.3 §7.2.2. */
@@ -105,7 +105,7 @@ export type V03TaskPushConfig = { taskId: string; pushNotificationConfig: V03Pus
 type V03Configuration = Older<
   SendMessageConfiguration,
   { blocking?: boolean; pushNotificationConfig?: V03PushConfig },
-  'returnImmediately' | 'taskPushNotificationConfig' | 'ifGenerationMatch'
+  'returnImmediately' | 'taskPushNotificationConfig' | 'ifGenerationMatch' | 'timelineLength'
 >;
 
 /** Spec: 0.3 §7.1.1. */

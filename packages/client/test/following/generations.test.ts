@@ -93,4 +93,24 @@ describe('a client of an agent that counts', () => {
       reason: 'INVALID_AGENT_RESPONSE',
     });
   });
+
+  it('reads the timeline, and asks no agent for it that would ignore it [R-P11-44]', async () => {
+    const { server } = serve();
+    const agent = await connect('http://localhost', { fetch: server.fetch });
+    const { task } = await agent.send('ask');
+    const { generation, timeline } = await agent.getTask({ id: task!.id, timelineLength: 2 });
+    expect([generation, timeline?.map((entry) => entry.generation)]).toEqual(['3', ['2', '3']]);
+    const configuration = { ifGenerationMatch: generation!, timelineLength: 1 };
+    const answered = await agent.send('ask', { task: task!, configuration });
+    expect(answered.task?.timeline).toHaveLength(1);
+    expect((await agent.listTasks({ timelineLength: 0 })).tasks[0]).toMatchObject({
+      generation: answered.task!.generation,
+    });
+    const plain = await connect('http://localhost', { fetch: serve([]).server.fetch });
+    for (const call of [
+      () => plain.listTasks({ timelineLength: 0 }),
+      () => plain.send('ask', { configuration: { timelineLength: 1 } }),
+    ])
+      expect(await failureOf(call())).toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+  });
 });

@@ -1,4 +1,4 @@
-import type { Message, TaskStatus } from '@batonjs/protocol';
+import type { Artifact, Message, TaskStatus } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { messageOf } from '../facts/conversation.ts';
 import { FACT_FORMAT, type Fact, type Metadata } from '../facts/facts.ts';
@@ -7,6 +7,7 @@ import type { Question } from '../facts/question-link.ts';
 import { canTransition, isTerminal } from '../facts/states.ts';
 import type { ChildUpdate, TaskUpdate } from '../facts/task-update.ts';
 import { isAnswer, reservedFor, type State, type TaskRecord } from '../state/state.ts';
+import { generationOf } from '../state/timeline.ts';
 import { freezeMembers } from '../values/frozen-json.ts';
 import type { Command, Happening } from './command.ts';
 import { changeMemory, keepLines, openCallback, receiveCallback } from './decide-agent-record.ts';
@@ -118,14 +119,19 @@ function receive(
   return [{ type: 'message-received', ...received, message: owned }];
 }
 
-/** Throws for a task that is at another generation, or at which a message with the same condition was accepted already. */
-function checkGeneration({ generation, matched }: State, taskId: string, expected: number): void {
-  const isLate = matched === expected && generation === expected;
-  if (generation === expected && !isLate) return;
-  const message = isLate ? 'Another message was accepted at this generation of the task' : undefined;
-  throw new A2AError('TASK_GENERATION_MISMATCH', message, {
+/** Throws for a task that is at another generation. A message that is accepted changes it. */
+function checkGeneration(state: State, taskId: string, expected: number): void {
+  const generation = generationOf(state);
+  if (generation === expected) return;
+  throw new A2AError('TASK_GENERATION_MISMATCH', undefined, {
     metadata: { taskId, expectedGeneration: String(expected), currentGeneration: String(generation) },
   });
+}
+
+/** An artifact of another agent, handed on, is not at those places of this task. */
+function withoutGenerations(artifact: Artifact): Artifact {
+  const { startGeneration, endGeneration, ...own } = artifact;
+  return (startGeneration ?? endGeneration) === undefined ? artifact : own;
 }
 
 function update(state: State, asked: TaskUpdate, at: string): Happening[] {
@@ -140,7 +146,8 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
         `There is no artifact "${artifact.artifactId}" to append to`,
       );
     }
-    const updated: Happening = { type: 'artifact-updated', artifact, append, lastChunk, ...metadata };
+    const own = withoutGenerations(artifact);
+    const updated: Happening = { type: 'artifact-updated', artifact: own, append, lastChunk, ...metadata };
     return withUnseen(state, asked, [updated]);
   }
   if (!('status' in asked)) {

@@ -33,11 +33,8 @@ const traits = {
   'child-updated': [false, true, 'no'],
 } as const satisfies Record<Fact['type'], Traits>;
 
-/**
- * Whether a fact adds 1 to the generation of its task: those that clients see as a task or an event. Messages of clients
- * do not count, as A2A 1.1 has it so far. A type that only a newer release knows is refused elsewhere.
- */
-export const changesGeneration = ({ type }: Fact): boolean => traits[type]?.[0] === true;
+/** Whether clients see a fact as a task or an event. A type that only a newer release knows is refused elsewhere. */
+export const isSeen = ({ type }: Fact): boolean => traits[type]?.[0] === true;
 
 /** Whether agents write facts of this type while they run. */
 export const isOfAgent = ({ type }: Fact): boolean => traits[type][1];

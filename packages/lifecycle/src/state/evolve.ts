@@ -16,7 +16,7 @@ import {
   type TaskCreated,
 } from '../facts/facts.ts';
 import { isTerminal } from '../facts/states.ts';
-import { changesGeneration } from '../facts/traits.ts';
+import { isSeen } from '../facts/traits.ts';
 import { append, type List, toArray, toList } from '../values/list.ts';
 import { Own, withMember } from '../values/own.ts';
 import { weigh } from '../values/weigh.ts';
@@ -54,7 +54,7 @@ function foldOne(state: State | undefined, fact: Fact, own?: Own): State {
   next.version += 1;
   next.weight += weigh(fact);
   if (fact.at > next.at) next.at = fact.at;
-  if (changesGeneration(fact)) next.generation += 1;
+  if (isSeen(fact)) next.generation += 1;
   fold(next, fact, own);
   return next;
 }
@@ -168,7 +168,6 @@ function receiveMessage(next: Draft, fact: MessageReceived): void {
   if (known && known.role !== 'ROLE_AGENT') return;
   next.conversation = addMessage(next.conversation, fact.message);
   next.pending = [...next.pending, fact];
-  if (fact.ifGeneration !== undefined) next.matched = next.generation;
   if (fact.skill !== undefined) next.skills = withSkill(next.skills, fact.skill);
 }
 
@@ -247,7 +246,6 @@ function begin(fact: Fact): State {
     skills: fact.skill === undefined ? undefined : [fact.skill],
     labels: fact.labels?.length ? fact.labels : undefined,
     givenLabels: fact.labels?.length ? fact.labels : undefined,
-    matched: undefined,
   } satisfies { readonly [Name in keyof Required<State>]: State[Name] };
 }
 

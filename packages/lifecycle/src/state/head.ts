@@ -2,7 +2,7 @@ import type { TaskState } from '@batonjs/protocol';
 import type { Fact, MessageReceived } from '../facts/facts.ts';
 import { failureCodeOf, hasLabels } from '../facts/labels.ts';
 import { isTerminal } from '../facts/states.ts';
-import { changesGeneration } from '../facts/traits.ts';
+import { isSeen } from '../facts/traits.ts';
 import type { State } from './state.ts';
 
 /** The members by which a task is listed and scheduled: small, of fixed size, stored beside the log. */
@@ -39,7 +39,7 @@ type Draft = { -readonly [Name in keyof Head]: Head[Name] };
 export function headOf(head: Head | undefined, fact: Fact): Head {
   const next: Draft = head ? { ...head } : begin(fact);
   next.version += 1;
-  if (changesGeneration(fact)) next.generation += 1;
+  if (isSeen(fact)) next.generation += 1;
   switch (fact.type) {
     case 'message-received':
       if (!head) beginWith(next, fact);

@@ -104,8 +104,6 @@ export interface State {
   readonly labels?: readonly string[];
   /** Those among them with which it began: the agent cannot take them away. Absent without any. */
   readonly givenLabels?: readonly string[];
-  /** The generation at which the latest message with a condition was accepted: another one for it comes too late. */
-  readonly matched?: number;
 }
 
 /** Whether a turn may take the message at this time (ISO 8601, UTC, milliseconds). */

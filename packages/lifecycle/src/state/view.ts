@@ -10,6 +10,7 @@ import type { Fact, Metadata } from '../facts/facts.ts';
 import type { UnseenType } from '../facts/traits.ts';
 import { toArray } from '../values/list.ts';
 import type { ArtifactRecord, State } from './state.ts';
+import { generationOf, type Timeline } from './timeline.ts';
 
 /** How much of a task a reader wants. */
 export interface TaskView {
@@ -23,6 +24,8 @@ export interface TaskView {
   readonly metadata?: ((state: State) => Metadata) | undefined;
   /** Whether the task shows its generation. Default false. */
   readonly generation?: boolean;
+  /** The timeline of the task, in this state. Default: it shows none. */
+  readonly timeline?: Timeline | undefined;
 }
 
 /** The task as clients see it. It shares its content with the state: do not change it. Throws `TypeError` if the log is not a task. */
@@ -30,15 +33,20 @@ export function viewTask(state: State, view: TaskView = {}): Task {
   const { task, contextId } = state;
   if (!task) throw new TypeError('The log is not a task');
   const history = historyOf(state, view);
-  const { artifacts = task.artifacts.length > 0 } = view;
+  const { artifacts = task.artifacts.length > 0, timeline } = view;
+  const artifactOf = (record: ArtifactRecord): Artifact => ({
+    ...viewArtifact(record),
+    ...timeline?.spanOf(record.about.artifactId, state.closed),
+  });
   return {
     id: task.id,
     contextId,
     status: task.status,
-    ...(artifacts && { artifacts: task.artifacts.map(viewArtifact) }),
+    ...(artifacts && { artifacts: task.artifacts.map(timeline ? artifactOf : viewArtifact) }),
     ...(history.length > 0 && { history }),
     ...(view.metadata && { metadata: view.metadata(state) }),
-    ...(view.generation && { generation: String(state.generation) }),
+    ...(view.generation && { generation: String(generationOf(state)) }),
+    ...(timeline?.entries.length && { timeline: [...timeline.entries] }),
   };
 }
 

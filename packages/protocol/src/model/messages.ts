@@ -8,6 +8,7 @@ import {
   bool,
   boundedList,
   filledList,
+  generation,
   int32,
   message,
   type Oneof,
@@ -69,7 +70,7 @@ export const Message = message({
 });
 export type Message = z.infer<typeof Message>;
 
-/** A result of a task, or a part of one. Spec: §4.1.7. */
+/** A result of a task, or a part of one. Its generations are of the extension `GENERATION`. Spec: §4.1.7. */
 export const Artifact = message({
   artifactId: requiredText,
   name: optionalText,
@@ -77,6 +78,8 @@ export const Artifact = message({
   parts: z.array(Part).min(1, 'must have at least one part'),
   metadata: struct.optional(),
   extensions: z.array(z.string()).optional(),
+  startGeneration: generation,
+  endGeneration: generation,
 });
 export type Artifact = z.infer<typeof Artifact>;
 
@@ -123,8 +126,8 @@ export const CreateTaskPushNotificationConfigRequest = message({
 export type CreateTaskPushNotificationConfigRequest = z.infer<typeof CreateTaskPushNotificationConfigRequest>;
 
 /**
- * The form of the answer that the client wants. `historyLength` counts messages; `ifGenerationMatch` is of the extension
- * `GENERATION`. Spec: §3.2.2.
+ * The form of the answer that the client wants. `historyLength` counts messages; `ifGenerationMatch` and `timelineLength` are of the
+ * extension `GENERATION`. Spec: §3.2.2.
  */
 export const SendMessageConfiguration = message({
   acceptedOutputModes: boundedList(anyText).optional(),
@@ -132,6 +135,7 @@ export const SendMessageConfiguration = message({
   historyLength,
   returnImmediately: plainBool.optional(),
   ifGenerationMatch: unchecked,
+  timelineLength: unchecked,
 });
 export type SendMessageConfiguration = z.infer<typeof SendMessageConfiguration>;
 
@@ -145,20 +149,21 @@ export const SendMessageRequest = message({
 export type SendMessageRequest = z.infer<typeof SendMessageRequest>;
 
 /**
- * Asks for a task, with at most `historyLength` messages of its history. `currentGeneration` is of the extension
- * `GENERATION`. Spec: §3.1.3.
+ * Asks for a task, with at most `historyLength` messages of its history. `currentGeneration` and `timelineLength` are of the
+ * extension `GENERATION`. Spec: §3.1.3.
  */
 export const GetTaskRequest = message({
   tenant,
   id: requiredId,
   historyLength,
   currentGeneration: unchecked,
+  timelineLength: unchecked,
 });
 export type GetTaskRequest = z.infer<typeof GetTaskRequest>;
 
 /**
  * Asks for tasks, newest status first. `statusTimestampAfter` is inclusive, an unspecified `status` no filter. `labels`,
- * of which a task has all, `skill` and `code` are of the extension `LABELS`. Spec: §3.1.4.
+ * of which a task has all, `skill` and `code` are of the extension `LABELS`, `timelineLength` of `GENERATION`. Spec: §3.1.4.
  */
 export const ListTasksRequest = message({
   tenant,
@@ -172,6 +177,7 @@ export const ListTasksRequest = message({
   labels: boundedList(anyText).optional(),
   skill: optionalText,
   code: optionalText,
+  timelineLength: unchecked,
 });
 export type ListTasksRequest = z.infer<typeof ListTasksRequest>;
 

@@ -53,22 +53,26 @@ export const a2aMessages = {
 
 /** Fields that A2A 1.1 adds, as it is planned. They are written and read where a server or a client has them. */
 export const previewFields = {
-  SendMessageConfiguration: '5 if_generation_match int64?',
-  Task: '7 generation int64',
+  SendMessageConfiguration: '5 if_generation_match int64?, 6 timeline_length int32?',
+  Task: '7 generation int64, 8 timeline TimelineEntry[]',
+  Artifact: '7 start_generation int64, 8 end_generation int64',
   TaskStatusUpdateEvent: '5 generation int64',
   TaskArtifactUpdateEvent: '7 generation int64',
-  GetTaskRequest: '4 current_generation int64?',
-  // Of an extension of ours: numbers that stay free for one organization.
-  ListTasksRequest: '50001 labels string[], 50002 skill string, 50003 code string',
+  GetTaskRequest: '4 current_generation int64?, 5 timeline_length int32?',
+  // Labels are of an extension of ours: numbers that stay free for one organization.
+  ListTasksRequest: '9 timeline_length int32?, 50001 labels string[], 50002 skill string, 50003 code string',
 } as const satisfies Partial<Record<keyof typeof a2aMessages, string>>;
 
-/** The messages of A2A 1.0 with those fields. */
+/** The messages that A2A 1.1 adds, as it is planned. */
+const addedMessages = { TimelineEntry: '1 message Message@entry, 2 status TaskStatus@entry, 3 generation int64' };
+
+/** The messages of A2A 1.0 with those fields, and those that 1.1 adds. */
 export const previewMessages = Object.fromEntries(
-  Object.entries(a2aMessages).map(([name, fields]) => {
+  Object.entries({ ...a2aMessages, ...addedMessages }).map(([name, fields]) => {
     const added = (previewFields as Readonly<Record<string, string | undefined>>)[name];
     return [name, added ? `${fields}, ${added}` : fields];
   }),
-) as Record<keyof typeof a2aMessages, string>;
+) as Record<keyof typeof a2aMessages | keyof typeof addedMessages, string>;
 
 /** The enums of A2A 1.0: names in the order of their numbers, from 0. */
 export const a2aEnums = {

@@ -19,7 +19,29 @@ export const TaskStatus = message({
 });
 export type TaskStatus = z.infer<typeof TaskStatus>;
 
-/** A unit of work with its results. Spec: §4.1.1. */
+/** What happened to a task, of which an entry has one: a client sent a message, or the task changed its status. */
+export interface TimelineEntryMembers {
+  message: Message;
+  status: TaskStatus;
+}
+
+/** One entry of a timeline, with the generation of the task after it. Spec: §4.1.8 of A2A 1.1, as planned. */
+export type TimelineEntry = Oneof<TimelineEntryMembers> & { generation?: string };
+export const TimelineEntry = oneof<TimelineEntryMembers, { generation?: string }>(
+  { message: Message.optional(), status: TaskStatus.optional() },
+  { generation },
+);
+
+/** Entries of a kind that this release does not know are skipped. */
+const timeline = z
+  .preprocess(
+    (value) =>
+      Array.isArray(value) ? value.filter((entry) => Object(entry).message || Object(entry).status) : value,
+    z.array(TimelineEntry).optional(),
+  )
+  .optional();
+
+/** A unit of work with its results. `timeline` is of the extension `GENERATION`. Spec: §4.1.1. */
 export const Task = message({
   id: requiredText,
   contextId: optionalText,
@@ -28,6 +50,7 @@ export const Task = message({
   history: z.array(Message).optional(),
   metadata: struct.optional(),
   generation,
+  timeline,
 });
 export type Task = z.infer<typeof Task>;
 

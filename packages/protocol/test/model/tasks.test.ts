@@ -37,6 +37,16 @@ describe('the data model of answers', () => {
     expect(TaskState.safeParse(9).success).toBe(false);
   });
 
+  it('takes a timeline, and leaves out entries of a kind that it does not know [R-P11-41] [R-P11-54]', () => {
+    const timeline = [{ ...message, generation: '1' }, { status }];
+    const parsed = Task.parse({
+      ...task,
+      timeline: [timeline[0], { toolCall: {}, generation: '2' }, timeline[1]],
+    });
+    expect(parsed).toEqual({ ...task, timeline });
+    expect(Task.safeParse({ ...task, timeline: [{ ...message, status }] }).success).toBe(false);
+  });
+
   it('takes a task as it is [R-DM-01]', () => {
     expect(Task.parse(task)).toEqual(task);
     expect(Task.parse({ id: 't-1', status: { state: 'TASK_STATE_UNSPECIFIED' } })).toEqual({

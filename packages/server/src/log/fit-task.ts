@@ -18,18 +18,19 @@ export interface Fitted {
 /** The task as clients see it, in about `bytes` bytes: see `fitTask`. */
 export function viewWithin(state: State, view: TaskView, bytes: number): Task {
   const task = viewTask(state, view);
-  // A view repeats at most the message of the status: most tasks need not be weighed again.
-  return 2 * state.weight <= bytes ? task : fitTask(task, bytes).task;
+  // A view repeats at most the message of the status, and a timeline all of them: most tasks need not be weighed again.
+  return (view.timeline ? 4 : 2) * state.weight <= bytes ? task : fitTask(task, bytes).task;
 }
 
 /**
- * Leaves out what does not fit into `bytes`: the oldest messages of `history` first, then all artifacts, then the message
- * of the status. Names them in `metadata`, under `OMITTED`: `history`, `artifacts`, `status.message`. Spec: §3.2.4.
+ * Leaves out what does not fit into `bytes`: the timeline, then the oldest messages of `history`, then all artifacts, then
+ * the message of the status. Names them in `metadata`, under `OMITTED`: `timeline`, `history`, `artifacts`,
+ * `status.message`. Spec: §3.2.4.
  */
 export function fitTask(task: Task, bytes: number): Fitted {
   const whole = weigh(task);
   if (whole <= bytes) return { task, weight: whole };
-  const { status, artifacts, history, ...rest } = task;
+  const { status, artifacts, history, timeline, ...rest } = task;
   const { message, ...bare } = status;
   const omitted: string[] = [];
   let left = bytes - weigh({ ...rest, status: bare });
@@ -48,11 +49,14 @@ export function fitTask(task: Task, bytes: number): Fitted {
   const keptArtifacts = fits('artifacts', artifacts) ? { artifacts } : {};
   const keptHistory = newest(history ?? [], left);
   if (keptHistory.length < (history?.length ?? 0)) omitted.push('history');
+  for (const message of keptHistory) left -= weigh(message);
+  const keptTimeline = fits('timeline', timeline) ? { timeline } : {};
   const fitted: Task = {
     ...rest,
     status: keptStatus,
     ...keptArtifacts,
     ...(keptHistory.length > 0 && { history: keptHistory }),
+    ...keptTimeline,
     metadata: { ...rest.metadata, [OMITTED]: omitted },
   };
   return { task: fitted, weight: weigh(fitted) };

@@ -8,7 +8,7 @@ import type { LiveTask } from '../log/live-task.ts';
 import { appendOpenly } from '../log/write/write.ts';
 import { orderFor } from '../turns/order/schedule.ts';
 import { type CallContext, type Dependencies, openTask } from './call/call-context.ts';
-import { viewFor } from './call/view-for.ts';
+import { viewOf } from './call/view-for.ts';
 
 /**
  * CancelTask: records the request, waits a bounded time for the task to end, and returns it as it is then. Rejects with
@@ -34,8 +34,9 @@ export async function cancelTask(
     if (live.isDiverged) throw live.readError;
     // Throws if the task ended in another way meanwhile.
     decideAgain(live, dependencies);
-    const { messages, limits } = dependencies.options;
-    return viewWithin(live.state, viewFor(context.extensions, messages), limits.replyBytes);
+    const { state } = live;
+    const view = await viewOf({ id, version: state.version }, context, dependencies);
+    return viewWithin(state, view, dependencies.options.limits.replyBytes);
   } finally {
     dependencies.tasks.release(live);
   }

@@ -2,28 +2,31 @@ import type { GetTaskRequest, Task, TaskState } from '@batonjs/protocol';
 import { STATE_HISTORY } from '@batonjs/protocol/headers';
 import { loadTask, type Scope, type StoredFact, type TaskStore } from '@batonjs/store';
 import { viewWithin } from '../log/fit-task.ts';
-import { generationParam } from '../log/generation/generation-param.ts';
+import { factsUpTo } from '../log/generation/generation-at.ts';
+import { generationParam, timelineLengthParam } from '../log/generation/generation-param.ts';
 import { waitForGeneration } from '../log/generation/generations.ts';
 import { type CallContext, type Dependencies, taskNotFound } from './call/call-context.ts';
-import { viewFor } from './call/view-for.ts';
+import { viewOf } from './call/view-for.ts';
 
 /**
  * GetTask, with the changes of its state where that extension is active. With `currentGeneration`, waits until the task is
  * beyond it. Spec: §3.1.3.
  */
 export async function getTask(
-  { id, historyLength, currentGeneration }: GetTaskRequest,
+  { id, historyLength, timelineLength, currentGeneration }: GetTaskRequest,
   context: CallContext,
   dependencies: Dependencies,
 ): Promise<Task> {
   const { scope, extensions } = context;
   const { store, options } = dependencies;
-  const { messages, limits } = options;
+  const { limits } = options;
   const known = generationParam(currentGeneration, 'currentGeneration', extensions);
+  timelineLengthParam(timelineLength, 'timelineLength', extensions);
   if (known !== undefined) await waitForGeneration(id, known, context, dependencies);
   const state = await loadTask(store, scope, id);
   if (!state?.task) throw taskNotFound(id);
-  const view = viewFor(extensions, messages, historyLength);
+  const { version } = state;
+  const view = await viewOf({ id, version }, context, dependencies, { historyLength, timelineLength });
   const task = viewWithin(state, view, limits.replyBytes);
   if (!extensions.includes(STATE_HISTORY)) return task;
   const history = await readStateHistory(store, scope, id, state.version);
@@ -54,9 +57,6 @@ export interface StateHistory {
 /** How many changes one reply shows: the newest. */
 const mostShown = 1_000;
 
-/** How many facts are read at once. */
-const batch = 500;
-
 /**
  * Reads the changes of a task's state among the first `version` facts of its log. A state that is repeated with another
  * message is no change. Nothing is kept for it elsewhere: the log is read from its beginning.
@@ -69,17 +69,11 @@ export async function readStateHistory(
 ): Promise<StateHistory> {
   const transitions: StateTransition[] = [];
   let from: TaskState | undefined;
-  for (let after = 0; after < version; ) {
-    const facts = await store.readFacts(scope, taskId, after, Math.min(batch, version - after));
-    for (const stored of facts) {
-      const transition = transitionOf(stored, from);
-      if (!transition) continue;
-      transitions.push(transition);
-      from = transition.to;
-    }
-    // The log was deleted meanwhile.
-    if (facts.length === 0) break;
-    after += facts.length;
+  for await (const stored of factsUpTo(version, store, scope, taskId)) {
+    const transition = transitionOf(stored, from);
+    if (!transition) continue;
+    transitions.push(transition);
+    from = transition.to;
   }
   const omitted = Math.max(0, transitions.length - mostShown);
   return { transitions: transitions.slice(omitted), ...(omitted > 0 && { omitted }) };

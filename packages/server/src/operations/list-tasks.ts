@@ -13,6 +13,8 @@ import { LABELS } from '@batonjs/protocol/headers';
 import { type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';
 import { fromBase64Url, sha256, toBase64Url } from '#bytes';
 import { fitTask } from '../log/fit-task.ts';
+import { readTimeline } from '../log/generation/generation-at.ts';
+import { timelineLengthParam } from '../log/generation/generation-param.ts';
 import { loadEach } from '../turns/context/references.ts';
 import type { CallContext, Dependencies } from './call/call-context.ts';
 import { invalidPageToken, isStoreId } from './call/page-token.ts';
@@ -35,6 +37,7 @@ export async function listTasks(
     pageSize = 50,
     pageToken,
     historyLength,
+    timelineLength,
     includeArtifacts,
     labels,
     skill,
@@ -64,6 +67,7 @@ export async function listTasks(
   const wanted = {
     ...viewFor(extensions, dependencies.options.messages, Math.min(historyLength ?? 0, mostMessages)),
     artifacts: includeArtifacts ?? false,
+    timelineLength: timelineLengthParam(timelineLength, 'timelineLength', extensions, 0),
     requestId,
   };
   const viewed = await viewPage(page, wanted, scope, dependencies);
@@ -98,7 +102,7 @@ const readPerReply = 4;
 const mostMessages = 1_000;
 
 /** What a list shows of its tasks. */
-type Wanted = TaskView & Pick<CallContext, 'requestId'>;
+type Wanted = TaskView & Pick<CallContext, 'requestId'> & { readonly timelineLength: number | undefined };
 
 /** As many tasks as fit into one reply, at least the first. Undefined for a task that was pruned meanwhile. */
 async function viewPage(
@@ -131,15 +135,15 @@ interface View {
 
 async function view(
   listed: ListedTask,
-  { requestId, ...shown }: Wanted,
+  { requestId, timelineLength, ...shown }: Wanted,
   scope: string,
   { store, logger }: Dependencies,
 ): Promise<View> {
   const { taskId: id, head } = listed;
   const { contextId } = head;
-  const { metadata, generation } = shown;
+  const { metadata } = shown;
   try {
-    const isInHead = !metadata || metadata === withLabels;
+    const isInHead = (!metadata || metadata === withLabels) && timelineLength === undefined;
     if (shown.historyLength === 0 && !shown.artifacts && isInHead)
       return {
         task: {
@@ -147,14 +151,17 @@ async function view(
           contextId,
           status: statusOf(listed),
           ...(metadata && { metadata: withLabels(head) }),
-          ...(generation && { generation: String(head.generation) }),
         },
         weight: 0,
       };
     const state = await loadTask(store, scope, id);
     // Pruned since the page was read.
     if (!state?.task) return { task: undefined, weight: 0 };
-    return { task: viewTask(state, shown), weight: state.weight };
+    if (timelineLength === undefined || (timelineLength === 0 && !shown.artifacts))
+      return { task: viewTask(state, shown), weight: state.weight };
+    // The log is read as well as the state.
+    const timeline = await readTimeline(store, scope, id, state.version, timelineLength);
+    return { task: viewTask(state, { ...shown, timeline }), weight: 2 * state.weight };
   } catch (error) {
     // Without the store there is no page. A single task that cannot be read does not affect the others.
     if (StoreError.is(error, 'UNAVAILABLE')) throw error;

@@ -1,4 +1,12 @@
-import { evolve, type Fact, isInterrupted, isTerminal, type State } from '@batonjs/lifecycle';
+import {
+  evolve,
+  type Fact,
+  generationOf,
+  isInterrupted,
+  isTerminal,
+  type State,
+  type TaskView,
+} from '@batonjs/lifecycle';
 import type { SendMessageRequest, SendMessageResponse } from '@batonjs/protocol';
 import { GENERATION } from '@batonjs/protocol/headers';
 import type { StoredFact } from '@batonjs/store';
@@ -11,7 +19,7 @@ import type { StreamEvent } from '../log/stream-event.ts';
 import { accept, putInlineConfig } from './accept/accept-message.ts';
 import { type Accepted, ensureTask } from './accept/record-message.ts';
 import type { CallContext, Dependencies } from './call/call-context.ts';
-import { viewFor } from './call/view-for.ts';
+import { viewOf } from './call/view-for.ts';
 
 /** SendMessage. Spec: §3.1.1, §3.2.2. */
 export async function sendMessage(
@@ -22,7 +30,7 @@ export async function sendMessage(
   const accepted = await accept(request, context, dependencies);
   const { live } = accepted;
   try {
-    const { historyLength, returnImmediately, taskPushNotificationConfig } = request.configuration ?? {};
+    const { returnImmediately, taskPushNotificationConfig } = request.configuration ?? {};
     if (taskPushNotificationConfig) await putInlineConfig(accepted, request, context, dependencies);
     if (!returnImmediately) {
       const end = dependencies.work?.(live);
@@ -32,9 +40,9 @@ export async function sendMessage(
     if (!live.state.task && !live.state.closed) await ensureTask(live, dependencies);
     const { state } = live;
     if (state.answer) return { message: state.answer };
-    const { messages, limits } = dependencies.options;
-    const view = viewFor(context.extensions, messages, historyLength);
-    return { task: viewWithin(state, view, limits.replyBytes) };
+    const read = { id: live.taskId, version: state.version };
+    const view = await viewOf(read, context, dependencies, request.configuration);
+    return { task: viewWithin(state, view, dependencies.options.limits.replyBytes) };
   } finally {
     dependencies.tasks.release(live);
   }
@@ -87,7 +95,9 @@ async function open(
     if (request.configuration?.taskPushNotificationConfig)
       await putInlineConfig(accepted, request, context, dependencies);
     end = dependencies.work?.(live);
-    const stream = startOf(accepted, await live.origin(), request, context, dependencies);
+    const read = { id: live.taskId, version: accepted.state.version };
+    const view = await viewOf(read, context, dependencies, request.configuration);
+    const stream = startOf(accepted, await live.origin(), view, request, context, dependencies);
     return { live, signal: context.signal, isLast: false, leave, ...stream };
   } catch (error) {
     leave();
@@ -99,15 +109,15 @@ async function open(
 function startOf(
   { live, position, state: accepted }: Accepted,
   origin: string,
-  { message, configuration }: SendMessageRequest,
+  view: TaskView,
+  { message }: SendMessageRequest,
   { extensions }: CallContext,
   { options }: Dependencies,
 ): Pick<StreamStart, 'position' | 'events' | 'toEvents'> {
-  const { streams, messages, limits } = options;
+  const { streams, limits } = options;
   const settles = settling(message.messageId);
-  const view = viewFor(extensions, messages, configuration?.historyLength);
   let state = accepted;
-  let counter = extensions.includes(GENERATION) ? new GenerationCounter(state.generation) : undefined;
+  let counter = extensions.includes(GENERATION) ? new GenerationCounter(generationOf(state)) : undefined;
   const toEvents = (facts: readonly StoredFact[]): EventBatch => {
     const events: StreamEvent[] = [];
     for (const stored of facts) {
@@ -117,7 +127,10 @@ function startOf(
       if (stored.version > state.version) {
         const isTask = stored.fact.type === 'task-created';
         if (!state.task) state = after(state, stored, facts);
-        if (isTask) counter &&= new GenerationCounter(state.generation);
+        if (isTask) {
+          counter &&= new GenerationCounter(generationOf(state));
+          goOn(view, facts, accepted.version, state.version);
+        }
         const plain = isTask
           ? taskEvent(live, state, origin, view, limits.replyBytes)
           : eventOf(live, origin, stored);
@@ -134,6 +147,12 @@ function startOf(
     events: state.task ? [taskEvent(live, state, origin, view, limits.replyBytes)] : [],
     toEvents,
   };
+}
+
+/** Adds the facts of a commit to the timeline, which has those up to `after`. */
+function goOn({ timeline }: TaskView, facts: readonly StoredFact[], after: number, version: number): void {
+  for (const stored of facts)
+    if (stored.version > after && stored.version <= version) timeline?.add(stored.fact);
 }
 
 /**

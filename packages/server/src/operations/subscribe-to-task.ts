@@ -1,4 +1,4 @@
-import { isTerminal } from '@batonjs/lifecycle';
+import { generationOf, isTerminal } from '@batonjs/lifecycle';
 import type { SubscribeToTaskRequest } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { GENERATION } from '@batonjs/protocol/headers';
@@ -11,7 +11,7 @@ import type { LiveTask } from '../log/live-task.ts';
 import { commitIdAt } from '../log/report-lost-facts.ts';
 import type { StreamEvent } from '../log/stream-event.ts';
 import { type CallContext, type Dependencies, openTask } from './call/call-context.ts';
-import { viewFor } from './call/view-for.ts';
+import { viewOf } from './call/view-for.ts';
 
 /**
  * SubscribeToTask: streams the task as it is, then its updates until it ends. With `Last-Event-ID`, streams only the
@@ -53,9 +53,10 @@ async function open(
 async function start(
   live: LiveTask,
   leave: () => void,
-  { lastEventId, signal, extensions }: CallContext,
-  { options: { messages, limits } }: Dependencies,
+  context: CallContext,
+  dependencies: Dependencies,
 ): Promise<StreamStart> {
+  const { lastEventId, signal, extensions } = context;
   const resuming = lastEventId !== undefined;
   if (!resuming && live.state.closed) {
     throw new A2AError('UNSUPPORTED_OPERATION', `Task ${live.taskId} is finished`, {
@@ -90,9 +91,10 @@ async function start(
     }
   }
   const { state } = live;
-  const event = taskEvent(live, state, origin, viewFor(extensions, messages), limits.replyBytes);
+  const view = await viewOf({ id: live.taskId, version: state.version }, context, dependencies);
+  const event = taskEvent(live, state, origin, view, dependencies.options.limits.replyBytes);
   const commitId = live.commitIdAt(state.version);
-  const counter = isCounted ? new GenerationCounter(state.generation) : undefined;
+  const counter = isCounted ? new GenerationCounter(generationOf(state)) : undefined;
   const position = { version: state.version, commitId };
   return { ...reading(counter), events: [event], isLast: state.closed, position };
 }

@@ -47,7 +47,7 @@ it('only what a list has to show of the logs is read of them', async () => {
   const { id, contextId, status } = task;
   const bare = { id, contextId, status };
   expect(await listed({})).toEqual([0, bare]);
-  expect(await listed({}, { 'a2a-extensions': GENERATION })).toEqual([0, { ...bare, generation: '1' }]);
+  expect(await listed({}, { 'a2a-extensions': GENERATION })).toEqual([1, { ...bare, generation: '1' }]);
   expect(await listed(content)).toEqual([1, { ...bare, artifacts: [] }]);
   expect(await listed({ historyLength: 1 })).toMatchObject([
     1,

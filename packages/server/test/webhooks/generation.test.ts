@@ -3,6 +3,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
+import { completed, inputRequired, type Turn, type Updates } from '../../src/index.ts';
 import { servePushing } from './kit/serve-pushing.ts';
 import { webhook } from './kit/webhook.ts';
 
@@ -26,6 +27,22 @@ it.each([
     expect(values).toEqual(values.map((_value, n) => (isCounted ? String(n + 2) : undefined)));
   },
 );
+
+async function* asking({ text }: Turn): Updates {
+  yield text === 'go' ? inputRequired('Well?') : completed();
+}
+
+it('a webhook counts messages of clients [R-P11-50] [R-P11-76]', async () => {
+  const hook = await webhook();
+  const server = servePushing(memoryStore(), { updates: 'all' }, { compatibility: ['1.1'], agent: asking });
+  const configuration = { taskPushNotificationConfig: { url: hook.url() } };
+  const active = { 'a2a-extensions': GENERATION };
+  const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration }, active);
+  await rpc(server, 'SendMessage', { message: say('on', { taskId: task.id }) }, active);
+  await hook.until(3);
+  const values = hook.received.map(({ event }) => Object(Object.values(event)[0]).generation);
+  expect(values).toEqual(['2', '4', '5']);
+});
 
 it('a webhook gets what is left of a task that is deleted at the same moment', async () => {
   const hook = await webhook();

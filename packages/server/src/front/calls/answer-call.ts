@@ -156,10 +156,14 @@ function contextOf(
     ? parseExtensions(headers[activation], headers[olderActivation], isPreview ? GENERATION : undefined)
     : [];
   const traceparent = span?.traceparent;
+  const isOffered = (uri: string) =>
+    declared?.some((extension) => extension.uri === uri) === true &&
+    // 0.3 has no members for what it shows.
+    (version === PROTOCOL_VERSION || uri !== GENERATION);
   return {
     scope: scopeOf(options.queue, tenant, caller),
     caller,
-    extensions: requested.filter((uri) => declared?.some((extension) => extension.uri === uri)),
+    extensions: requested.filter(isOffered),
     version,
     signal,
     lastEventId: lastEventId ?? headers['last-event-id'],

@@ -1,8 +1,8 @@
-import { changesGeneration, type State } from '@batonjs/lifecycle';
+import { changesGeneration, generationOf, type State, Timeline } from '@batonjs/lifecycle';
 import type { StreamResponse } from '@batonjs/protocol';
-import type { Scope, TaskStore } from '@batonjs/store';
+import type { Scope, StoredFact, TaskStore } from '@batonjs/store';
 
-const batch = 512;
+const batch = 500;
 
 /** The event as JSON, with its generation. */
 export function generationIn(event: StreamResponse, generation: number): StreamResponse {
@@ -22,12 +22,13 @@ export async function generationAt(
   }: {
     readonly scope: Scope;
     readonly taskId: string;
-    readonly state: Pick<State, 'generation' | 'version'>;
+    readonly state: State;
   },
   version: number,
 ): Promise<number> {
   // The state may go on meanwhile: facts after it do not count.
-  const { generation, version: end } = state;
+  const { version: end } = state;
+  const generation = generationOf(state);
   let later = 0;
   for (let at = version; at < end; ) {
     const facts = await store.readFacts(scope, taskId, at, batch);
@@ -37,4 +38,32 @@ export async function generationAt(
     at = last.version;
   }
   return generation - later;
+}
+
+/** The timeline of a task after the fact at `version`: the newest `length` entries. Reads the log from its beginning. */
+export async function readTimeline(
+  store: Pick<TaskStore, 'readFacts'>,
+  scope: Scope,
+  taskId: string,
+  version: number,
+  length: number,
+): Promise<Timeline> {
+  const timeline = new Timeline(length);
+  for await (const { fact } of factsUpTo(version, store, scope, taskId)) timeline.add(fact);
+  return timeline;
+}
+
+/** The first `version` facts of a log, or those that are left of one that is deleted meanwhile. */
+export async function* factsUpTo(
+  version: number,
+  store: Pick<TaskStore, 'readFacts'>,
+  scope: Scope,
+  taskId: string,
+): AsyncGenerator<StoredFact> {
+  for (let after = 0; after < version; ) {
+    const facts = await store.readFacts(scope, taskId, after, Math.min(batch, version - after));
+    if (facts.length === 0) return;
+    yield* facts;
+    after += facts.length;
+  }
 }

@@ -15,3 +15,24 @@ export function generationParam(
   if (typeof text === 'string' && /^-?\d{1,19}$/.test(text)) return Number(text);
   throw invalidParams([{ field, description: 'must be an integer of 64 bits' }]);
 }
+
+/** The most entries that one answer shows of a timeline. */
+const mostEntries = 1_000;
+
+/**
+ * How many entries of the timeline a request wants at most, `otherwise` if it does not say; undefined where that extension is
+ * not active. Throws `INVALID_PARAMS` for a value that is no `int32` from 0.
+ */
+export function timelineLengthParam(
+  value: unknown,
+  field: string,
+  extensions: readonly string[],
+  otherwise = mostEntries,
+): number | undefined {
+  if (!extensions.includes(GENERATION)) return undefined;
+  if (value === undefined || value === null) return otherwise;
+  const length = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  if (typeof length === 'number' && Number.isInteger(length) && length >= 0 && length < 2 ** 31)
+    return Math.min(length, mostEntries);
+  throw invalidParams([{ field, description: 'must be an integer of 32 bits that is not negative' }]);
+}

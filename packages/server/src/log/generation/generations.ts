@@ -1,5 +1,5 @@
 import { SharedJson } from '@batonjs/bindings';
-import { changesGeneration } from '@batonjs/lifecycle';
+import { changesGeneration, generationOf } from '@batonjs/lifecycle';
 import type { StreamResponse } from '@batonjs/protocol';
 import type { Scope, StoredFact } from '@batonjs/store';
 import { waitForFact } from '../cursor.ts';
@@ -56,7 +56,7 @@ export async function waitForGeneration(
 ): Promise<void> {
   const live = await tasks.open(scope, taskId);
   if (!live) return;
-  const isOver = () => live.state.generation > generation || live.state.closed;
+  const isOver = () => generationOf(live.state) > generation || live.state.closed;
   try {
     if (!live.state.task || isOver()) return;
     live.enter(limits.followersPerTask);

@@ -8,7 +8,7 @@ import type { Scope, StoredFact } from '@batonjs/store';
 import { sha256 } from '#bytes';
 import type { Caller } from '../../agent/caller.ts';
 import { isoTime } from '../../base/timing/clock.ts';
-import { generationParam } from '../../log/generation/generation-param.ts';
+import { generationParam, timelineLengthParam } from '../../log/generation/generation-param.ts';
 import type { CallContext } from '../call/call-context.ts';
 import { insufficient } from '../card/security.ts';
 
@@ -25,9 +25,10 @@ export function toReceive(
   scheduling: Scheduling,
   { skill, labels }: { readonly skill?: string | undefined; readonly labels?: readonly string[] | undefined },
 ): Receive {
-  const { taskPushNotificationConfig: _, ifGenerationMatch, ...kept } = configuration ?? {};
+  const { taskPushNotificationConfig: _, ifGenerationMatch, timelineLength, ...kept } = configuration ?? {};
   const { extensions } = context;
   const condition = generationParam(ifGenerationMatch, 'configuration.ifGenerationMatch', extensions);
+  timelineLengthParam(timelineLength, 'configuration.timelineLength', extensions);
   const caller = claimsOf(context.caller, card);
   return {
     type: 'receive',

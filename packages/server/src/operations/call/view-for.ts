@@ -1,7 +1,11 @@
 import type { Metadata, State, TaskView } from '@batonjs/lifecycle';
+import type { SendMessageConfiguration } from '@batonjs/protocol';
 import { GENERATION, LABELS, TASK_TREE } from '@batonjs/protocol/headers';
 import type { MessageOptions } from '../../agent/caller.ts';
 import { parentIn } from '../../agent/task-tree.ts';
+import { readTimeline } from '../../log/generation/generation-at.ts';
+import { timelineLengthParam } from '../../log/generation/generation-param.ts';
+import type { CallContext, Dependencies } from './call-context.ts';
 
 /** How tasks are shown where these extensions are active. */
 export const viewFor = (
@@ -14,6 +18,19 @@ export const viewFor = (
   metadata: metadataFor(extensions),
   generation: extensions.includes(GENERATION),
 });
+
+/** How a task in this state is shown to a caller, with its timeline where that extension is active. */
+export async function viewOf(
+  { id, version }: { readonly id: string; readonly version: number },
+  { scope, extensions }: Pick<CallContext, 'scope' | 'extensions'>,
+  { store, options }: Dependencies,
+  { historyLength, timelineLength }: SendMessageConfiguration = {},
+): Promise<TaskView> {
+  const view = viewFor(extensions, options.messages, historyLength);
+  const length = timelineLengthParam(timelineLength, 'timelineLength', extensions);
+  if (length === undefined) return view;
+  return { ...view, timeline: await readTimeline(store, scope, id, version, length) };
+}
 
 /** The `metadata` with which tasks are shown where these extensions are active; undefined for none. */
 function metadataFor(extensions: readonly string[]): TaskView['metadata'] {

@@ -112,7 +112,7 @@ const idempotencyExtension = {
 
 const generationExtension = {
   uri: GENERATION,
-  description: 'Tasks and events carry a generation, as planned for A2A 1.1',
+  description: 'Tasks have generations and a timeline, as planned for A2A 1.1',
 };
 
 const filesExtension = ({ url, uploadBytes }: { readonly url: string; readonly uploadBytes: number }) => ({

@@ -1,11 +1,11 @@
 import { SharedJson } from '@batonjs/bindings';
-import { changesGeneration, FACT_FORMAT, type Fact } from '@batonjs/lifecycle';
+import { changesGeneration, FACT_FORMAT, type Fact, type State } from '@batonjs/lifecycle';
 import type { StreamResponse } from '@batonjs/protocol';
 import { GENERATION } from '@batonjs/protocol/headers';
 import type { StoredFact } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import { generationAt, generationIn } from '../../../src/log/generation/generation-at.ts';
-import { generationParam } from '../../../src/log/generation/generation-param.ts';
+import { generationParam, timelineLengthParam } from '../../../src/log/generation/generation-param.ts';
 import { GenerationCounter, withGeneration } from '../../../src/log/generation/generations.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -16,6 +16,9 @@ const stored = (version: number, fact: Fact): StoredFact => ({ version, commitId
 
 describe('the generation of a task after an earlier fact', () => {
   const log = Array.from({ length: 1_200 }, (_, n) => stored(n + 1, n % 2 === 0 ? moves : stays));
+  const known = {
+    conversation: { messages: { items: [{ role: 'ROLE_USER' }], length: 1 } },
+  } as unknown as State;
   const reads: number[] = [];
   const store = {
     readFacts: async (_scope: string, _taskId: string, after: number, limit: number) => {
@@ -24,14 +27,14 @@ describe('the generation of a task after an earlier fact', () => {
     },
   };
   const of = (version: number, end: number, generation = 1_000) =>
-    generationAt(store, { scope: 's', taskId: 't', state: { generation, version: end } }, version);
+    generationAt(store, { scope: 's', taskId: 't', state: { ...known, generation, version: end } }, version);
 
   it('does not count the facts that came later, however many', async () => {
     expect([changesGeneration(moves), changesGeneration(stays)]).toEqual([true, false]);
     expect(await Promise.all([of(10, 10), of(10, 11), of(10, 12), of(0, 4)])).toEqual([1_000, 999, 999, 998]);
     reads.length = 0;
     expect(await of(0, 1_100)).toBe(450);
-    expect(reads).toEqual([0, 512, 1_024]);
+    expect(reads).toEqual([0, 500, 1_000]);
   });
 
   it('is what is known where the log was deleted meanwhile', async () => {
@@ -90,6 +93,26 @@ describe('the generation that a request names', () => {
           }),
         ],
       }),
+    );
+  });
+});
+
+describe('the length of a timeline that a request names [R-P11-57]', () => {
+  it.each<[unknown, number]>([
+    [undefined, 1_000],
+    [null, 1_000],
+    [0, 0],
+    ['7', 7],
+    [1_001, 1_000],
+    [2 ** 31 - 1, 1_000],
+  ])('%j is %s', (value, expected) => {
+    expect(timelineLengthParam(value, 'f', [GENERATION])).toBe(expected);
+    expect(timelineLengthParam(value, 'f', ['other'])).toBeUndefined();
+  });
+
+  it.each([-1, '-1', 1.5, '', 'x', 2 ** 31, '2147483648', '12345678901', true, {}])('%j is none', (value) => {
+    expect(() => timelineLengthParam(value, 'f', [GENERATION])).toThrow(
+      expect.objectContaining({ reason: 'INVALID_PARAMS' }),
     );
   });
 });
