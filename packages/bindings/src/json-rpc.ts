@@ -1,7 +1,7 @@
 import { A2AError, type FieldViolation, invalidParams, invalidRequest } from '@batonjs/protocol/errors';
 import { AGENT_CARD_PATH, EVENT_STREAM, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isObject } from '@batonjs/protocol/json';
-import { isOperationName, operations } from '@batonjs/protocol/operations';
+import { isOperationName, operationNames, operations } from '@batonjs/protocol/operations';
 import type { ClientBinding, ServerBinding, SharedJson, StreamEncoder } from './binding.ts';
 import { foreignAnswer, fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
 import { type HttpRequest, requireJson } from './http.ts';
@@ -137,6 +137,8 @@ function envelopeOf(body: unknown) {
 /** For a method of 0.3, the message names that of 1.0. */
 function methodNotFound(method: string): A2AError {
   const operation = operationOfOlderMethod(method);
+  const exact = operationNames.find((name) => name.toLowerCase() === method.toLowerCase());
+  if (exact) return new A2AError('METHOD_NOT_FOUND', `Method not found: ${method} is written ${exact}`);
   if (!operation) return new A2AError('METHOD_NOT_FOUND');
   const hint = `${method} is a method of A2A 0.3; in ${version} it is ${operation}`;
   return new A2AError('METHOD_NOT_FOUND', `Method not found: ${hint}`);

@@ -97,7 +97,11 @@ async function cardIn(reply: IncomingReply, settings: Settings): Promise<AgentCa
 /** Passes a card to the `verifyCard` option. Rejects with `UNTRUSTED_CARD` if that rejects or returns `false`. */
 export async function checkTrust(card: unknown, { verifyCard }: Settings): Promise<void> {
   const untrusted = (cause?: unknown) =>
-    new ClientError('UNTRUSTED_CARD', 'The agent card is not to be trusted', cause);
+    new ClientError(
+      'UNTRUSTED_CARD',
+      `The agent card is not to be trusted${cause instanceof Error ? `: ${cause.message}` : ''}`,
+      cause,
+    );
   let verdict: unknown;
   try {
     verdict = await verifyCard?.(card as AgentCard);

@@ -124,7 +124,11 @@ export const outOfReach = (
   goOn: string,
   cause: unknown,
 ): ClientError =>
-  new ClientError('NETWORK', `No contact with ${address} for ${forMs / 1_000} s. ${goOn}`, cause);
+  new ClientError(
+    'NETWORK',
+    `No contact with ${address} for ${forMs / 1_000} s${A2AError.is(cause) ? `: ${cause.message}` : ''}. ${goOn}`,
+    cause,
+  );
 
 /** The advice for a message that the agent may or may not have received. */
 export const sendAgain = ({ message }: { readonly message?: unknown }): string =>
