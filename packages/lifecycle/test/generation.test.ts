@@ -97,6 +97,17 @@ describe('the timeline of a task', () => {
     expect(viewTask(log.now)).not.toHaveProperty('timeline');
   });
 
+  it('has a message once, and none of a client with the id of one of the agent, as the state', () => {
+    const { facts, now } = given(receive('m1'), create, startTurn, to('WORKING', 'w'), receive('m2'));
+    const again = [
+      ...facts,
+      facts.at(-1)!,
+      { ...facts.at(-1)!, message: said('w', { taskId: 'task' }) } as Fact,
+    ];
+    expect(places(shown(again))).toEqual(places(shown(facts)));
+    expect(generationOf(replay(again)!)).toBe(generationOf(now));
+  });
+
   it('has the newest entries only, where fewer are wanted [R-P11-57]', () => {
     expect(places(shown(log.facts, 2))).toEqual([
       ['2', 'w'],

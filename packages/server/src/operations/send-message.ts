@@ -129,7 +129,7 @@ function startOf(
         if (!state.task) state = after(state, stored, facts);
         if (isTask) {
           counter &&= new GenerationCounter(generationOf(state));
-          goOn(view, facts, accepted.version, state.version);
+          goOn(view, facts, state.version);
         }
         const plain = isTask
           ? taskEvent(live, state, origin, view, limits.replyBytes)
@@ -149,10 +149,9 @@ function startOf(
   };
 }
 
-/** Adds the facts of a commit to the timeline, which has those up to `after`. */
-function goOn({ timeline }: TaskView, facts: readonly StoredFact[], after: number, version: number): void {
-  for (const stored of facts)
-    if (stored.version > after && stored.version <= version) timeline?.add(stored.fact);
+/** Adds the facts of a commit to the timeline, which takes a message once. */
+function goOn({ timeline }: TaskView, facts: readonly StoredFact[], end: number): void {
+  for (const { version, fact } of facts) if (version <= end) timeline?.add(fact);
 }
 
 /**
