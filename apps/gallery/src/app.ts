@@ -1,5 +1,6 @@
 import { serveChat } from '@batonjs/chat';
 import type { Inspector } from '@batonjs/inspector';
+import { catalogOf } from '@batonjs/server';
 import { a2aExpress } from '@batonjs/server-express';
 import type { TaskGateway } from '@batonjs/task-gateway';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
@@ -24,6 +25,8 @@ export function createApp(
   app.use(['/agents', '/task'], limitRate(perMinute));
   for (const { name, server } of exhibits) app.use(`/agents/${name}`, a2aExpress(server));
   app.all('/.well-known/agent-card.json', a2aExpress(exhibits[0].server));
+  const listed = exhibits.map(({ name, url }) => ({ name, url }));
+  app.all(/^\/\.well-known\/(ai-catalog\.json|api-catalog)$/, a2aExpress(catalogOf(listed)));
   if (tasks) app.all(/^\/task(\/|$)/, a2aExpress(tasks));
   if (inspector) app.use('/inspector', inspector);
   const hasChat = exhibits.some(({ name }) => name === 'chat');

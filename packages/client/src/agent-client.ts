@@ -9,6 +9,7 @@ import {
   type Params,
   type Reply,
 } from '@batonjs/protocol/operations';
+import { onlyAgentOf } from './card/catalog.ts';
 import { cardUrl, checkTrust, parseCard, readCard } from './card/read-card.ts';
 import { startDeadline } from './connection/call-deadline.ts';
 import { candidatesOf } from './connection/retries.ts';
@@ -209,7 +210,8 @@ async function settled(session: Session, task: Task, options: CallOptions): Prom
 
 /**
  * Reads an agent's card and chooses an interface: the first one that this client supports. A URL is either the agent's,
- * with the card below it, or the card's own. Rejects with a `ClientError`: `NETWORK`, `INVALID_CARD`, `INVALID_URL`,
+ * with the card below it, or the card's own. An origin without a card may list its one agent in an AI Catalog; of several,
+ * the error names them, as `agentsOf` does. Rejects with a `ClientError`: `NETWORK`, `INVALID_CARD`, `INVALID_URL`,
  * `UNTRUSTED_CARD` or `NO_INTERFACE`. Spec: §8.2, §8.3.2.
  */
 export async function connect(
@@ -225,6 +227,15 @@ export async function connect(
   }
   const url = cardUrl(agent);
   settings.origins.add(new URL(url).origin);
-  const read = (call?: CallOptions) => readCard(url, settings, call);
-  return createAgentClient(new Session(await read(), settings), read);
+  let at: string | AgentCard = url;
+  const read = async (call?: CallOptions) => {
+    if (typeof at === 'string') return readCard(at, settings, call);
+    await checkTrust(at, settings);
+    return parseCard(at, settings) as AgentCard;
+  };
+  const card = await read().catch(async (error: unknown) => {
+    at = await onlyAgentOf(agent, error, settings);
+    return read();
+  });
+  return createAgentClient(new Session(card, settings), read);
 }

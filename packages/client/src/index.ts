@@ -1,6 +1,7 @@
 export { A2AError, type ErrorReason } from '@batonjs/protocol/errors';
 export { dataOf, textOf } from '@batonjs/protocol/parts';
 export { type AgentClient, type AgentOperations, connect, type TaskHandle } from './agent-client.ts';
+export { agentsOf, type CataloguedAgent } from './card/catalog.ts';
 export { ClientError, type ClientErrorCode, isTransient, wasNotConnected } from './client-error.ts';
 export type { UploadContent, UploadOptions } from './connection/upload.ts';
 export { type AnswerMessage, answer } from './conversation/answer.ts';

@@ -39,6 +39,7 @@ export { coalesce, streamed } from './agent/streamed.ts';
 export { type AgentServer, createAgentServer } from './agent-server.ts';
 export type { Logger } from './base/hooks/logger.ts';
 export type { Authenticate } from './front/calls/authenticate.ts';
+export { type CatalogAgent, type CatalogOptions, catalogOf } from './front/http/catalog.ts';
 export type { Body, Handle, HttpExchange } from './front/http/request-body.ts';
 export type { CardInput, SkillInput } from './operations/card/derived-members.ts';
 export type { AgentServerOptions } from './options.ts';

@@ -37,7 +37,8 @@ export const extendedCardReply = (
     exchange,
   );
 
-function revalidated(reply: HttpReply, { headers, method }: HttpExchange): HttpReply {
+/** The reply with its `ETag`: 304 if the client has it, without a body for HEAD. */
+export function revalidated(reply: HttpReply, { headers, method }: HttpExchange): HttpReply {
   const { body } = reply;
   if (typeof body !== 'string' || (method !== 'GET' && method !== 'HEAD')) return reply;
   const etag = `"${sha256(body, 'base64url').slice(0, 22)}"`;
