@@ -79,6 +79,7 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_
   });
 
   it('9 kills the process, which is started again, and the same task goes on', async () => {
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
     await page.getByRole('link', { name: 'Counter', exact: true }).click();
     await page.getByRole('link', { name: 'Send', exact: true }).click();
     await page.getByRole('textbox', { name: 'Your message' }).fill('Count to 12');

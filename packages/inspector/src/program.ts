@@ -5,18 +5,16 @@ import type { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { keepAliveMs } from '@batonjs/server/adapter';
 import type { Action } from './api/agent.ts';
-import { openBrowser } from './open-browser.ts';
 
 /** What `--help` prints. */
 export const help = `Usage: inspector [agent url …] [options]
 
-Opens a web app that shows A2A agents and their tasks. An agent url is that of the agent or of its card.
+Serves a web app that shows A2A agents and their tasks. An agent url is that of the agent or of its card.
 
   --allow <what>      send, cancel: what the app may do besides looking; may be repeated, or "all"
   --header <header>   "Name: value", sent to the agents with every request; may be repeated
   --trust <url>       https URL of a key set whose signatures of cards are trusted; may be repeated
   --port <number>     the port on 127.0.0.1; any free one by default
-  --no-open           only prints the address
   --help              this text
 
 Example: inspector http://127.0.0.1:4000/agents/expense --allow send --allow cancel
@@ -25,10 +23,8 @@ Example: inspector http://127.0.0.1:4000/agents/expense --allow send --allow can
 /** What the program uses of its process. */
 export interface Host {
   readonly argv: readonly string[];
-  /** A browser is opened for a person at a terminal. */
-  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stdout: Writable;
   readonly stderr: Writable;
-  readonly open?: typeof openBrowser;
 }
 
 /** A program that serves until it is closed. */
@@ -46,7 +42,7 @@ export async function runProgram(host: Host): Promise<number | Serving> {
   }
 }
 
-async function serve({ argv, stdout, open = openBrowser }: Host): Promise<number | Serving> {
+async function serve({ argv, stdout }: Host): Promise<number | Serving> {
   const { values, positionals } = parseArgs({
     args: [...argv],
     allowPositionals: true,
@@ -55,7 +51,6 @@ async function serve({ argv, stdout, open = openBrowser }: Host): Promise<number
       header: { type: 'string', multiple: true, default: [] },
       trust: { type: 'string', multiple: true, default: [] },
       port: { type: 'string', default: '0' },
-      'no-open': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -80,10 +75,8 @@ async function serve({ argv, stdout, open = openBrowser }: Host): Promise<number
   await once(server, 'listening');
   const address = handler.addressAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   stdout.write(`The inspector is at ${address}\nCtrl-C stops it.\n`);
-  const opened = !values['no-open'] && stdout.isTTY ? open(address) : undefined;
   return {
     close() {
-      opened?.remove();
       handler.close();
       server.close();
       server.closeAllConnections();

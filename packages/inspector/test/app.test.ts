@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { connect } from '@batonjs/client';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { until } from '../../../test/kit/until.ts';
 import { chromiumForTests } from '../../../test/support/chromium.ts';
 import { type Action, actions } from '../src/api/agent.ts';
 import { createInspector } from '../src/inspector.ts';
-import { openBrowser } from '../src/open-browser.ts';
 import { token } from './inspected-servers.ts';
 import { type OpenedApp, openApp } from './open-app.ts';
 
@@ -83,7 +81,8 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
   });
 
   it('1 says why a card cannot be read', async () => {
-    const { page } = app;
+    const { page, go } = app;
+    await go('#/fleet');
     await page.getByRole('textbox', { name: 'Address of an agent' }).fill(`${app.served.url}/nothing`);
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByText('answers 404').waitFor();
@@ -416,12 +415,9 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     const inspector = createInspector({ server: served.show, token }, app.folder);
     const address = await listen(inspector);
     const other = await page.context().newPage();
-    // As the command opens it.
-    const opened = openBrowser(inspector.addressAt(address), () => {});
-    onTestFinished(opened.remove);
-    await other.goto(String(pathToFileURL(opened.path)));
+    await other.goto(inspector.addressAt(address));
     await other.getByText('Read only').waitFor();
-    await other.getByRole('listbox', { name: 'Tasks' }).waitFor();
+    await other.getByRole('link', { name: 'Show', exact: true }).waitFor();
     expect(await other.getByRole('button', { name: /Kill|^Add$/ }).count()).toBe(0);
     await other.goto(`${address}/#/agents/show/tasks/${id}`);
     await other.getByRole('option').filter({ hasText: 'Which colour?' }).waitFor();

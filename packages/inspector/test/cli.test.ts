@@ -11,7 +11,7 @@ const inspect = (...args: string[]) =>
 describe('the command', () => {
   it('prints an address with a token, under which the agents are, and ends on Ctrl-C', async () => {
     const url = await listen(nodeHandler(serve(() => reply('Hello'))));
-    await using command = inspect(url, '--no-open', '--allow', 'send');
+    await using command = inspect(url, '--allow', 'send');
     const output = await command.until(/Ctrl-C/);
     const [, address, token] = /The inspector is at (http:\/\/127\.0\.0\.1:\d+\/)#token=([\w-]+)/.exec(
       output,

@@ -104,7 +104,6 @@ describe('the inspector', () => {
     ['fork', '/agents/show/tasks/t/fork'],
     ['assign', '/agents/show/tasks/t/assign'],
     ['redeliver', '/agents/show/tasks/t/redeliver'],
-    ['forget-schedule', '/agents/show/forget-schedule'],
     ['erase', '/erase'],
     ['fetch-file', '/file', { agent: 'show' }],
     ['add-agent', '/agents'],

@@ -39,6 +39,7 @@ describe.skipIf(!executablePath)('long lists', { timeout: 300_000 }, () => {
     page = await browser.context.newPage();
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(inspector.addressAt(`http://127.0.0.1:${(http.address() as AddressInfo).port}`));
+    await page.getByRole('link', { name: 'All tasks' }).click();
   }, 300_000);
   afterAll(async () => {
     for (const close of closing.reverse()) await close();

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { reply } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
@@ -6,11 +5,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { freePort } from '../../../test/kit/processes.ts';
 import { serve } from '../../../test/kit/serve.ts';
-import { openBrowser } from '../src/open-browser.ts';
 import { help, runProgram, type Serving } from '../src/program.ts';
 
-/** Runs the program in this process until the test ends, and collects what it writes and opens. */
-async function run(argv: readonly string[], isTTY = false) {
+/** Runs the program in this process until the test ends, and collects what it writes. */
+async function run(argv: readonly string[]) {
   const written = { stdout: '', stderr: '' };
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   stdout.on('data', (chunk) => {
@@ -19,20 +17,10 @@ async function run(argv: readonly string[], isTTY = false) {
   stderr.on('data', (chunk) => {
     written.stderr += chunk;
   });
-  const opened: string[] = [];
-  const open = (address: string) => {
-    opened.push(address);
-    return { path: '', remove: () => opened.push('removed') };
-  };
-  const running = await runProgram({
-    argv,
-    stdout: Object.assign(stdout, { isTTY }),
-    stderr,
-    open: open as never,
-  });
+  const running = await runProgram({ argv, stdout, stderr });
   if (typeof running === 'object') onTestFinished(() => running.close());
   await new Promise(setImmediate);
-  return { running, written, opened };
+  return { running, written };
 }
 
 /** The session of an inspector whose address was printed. */
@@ -46,10 +34,9 @@ async function sessionOf(stdout: string) {
 
 describe('the program', () => {
   it('explains itself', async () => {
-    expect(await run(['--help'])).toEqual({ running: 0, written: { stdout: help, stderr: '' }, opened: [] });
+    expect(await run(['--help'])).toEqual({ running: 0, written: { stdout: help, stderr: '' } });
     expect(help).toMatch(/^Usage: inspector \[agent url …\] \[options\]\n/);
-    for (const option of ['allow', 'header', 'trust', 'port', 'no-open', 'help'])
-      expect(help).toContain(`--${option}`);
+    for (const option of ['allow', 'header', 'trust', 'port', 'help']) expect(help).toContain(`--${option}`);
   });
 
   it.each([
@@ -88,7 +75,7 @@ describe('the program', () => {
       seen.push(request.headers['x-key'] as string | undefined);
       handle(request, response);
     });
-    const { written, running, opened } = await run([
+    const { written, running } = await run([
       url,
       '--header',
       'X-Key : a:b ',
@@ -102,7 +89,7 @@ describe('the program', () => {
       agents: [{ url, name: 'Test' }],
       may: ['send', 'fetch-file', 'add-agent'],
     });
-    expect([new Set(seen), opened, written.stderr]).toEqual([new Set(['a:b']), [], '']);
+    expect([new Set(seen), written.stderr]).toEqual([new Set(['a:b']), '']);
     (running as Serving).close();
     await expect(fetch(address)).rejects.toThrow('fetch failed');
   });
@@ -151,50 +138,4 @@ describe('the program', () => {
     const { written } = await run([...args]);
     expect((await sessionOf(written.stdout)).session.may).toEqual(may);
   });
-
-  it('opens a browser for a person, and takes the file away at its end', async () => {
-    const { opened, written, running } = await run([], true);
-    expect(opened).toEqual([/is at (\S+)/.exec(written.stdout)![1]]);
-    (running as Serving).close();
-    expect(opened.at(-1)).toBe('removed');
-    expect((await run(['--no-open'], true)).opened).toEqual([]);
-    expect((await run([], false)).opened).toEqual([]);
-  });
-});
-
-it('a browser is started with the file, by the program of the platform', () => {
-  const started: string[][] = [];
-  const { path, remove } = openBrowser(
-    'http://a/#token="&',
-    (command, args) => started.push([command, ...args]),
-    'linux',
-  );
-  expect(readFileSync(path, 'utf8')).toBe(
-    '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Inspector</title>\n' +
-      '<meta http-equiv="refresh" content="0;url=http://a/#token=&quot;&amp;">\n',
-  );
-  // It holds the token: no other user may read it.
-  expect(statSync(path).mode & 0o077).toBe(0);
-  remove();
-  expect(existsSync(path)).toBe(false);
-  for (const platform of ['darwin', 'win32'] as const)
-    openBrowser(
-      'http://a',
-      (command, args) => started.push([command, ...args.map((each) => each.replace(/.*open\.html/, 'file'))]),
-      platform,
-    ).remove();
-  expect(started).toEqual([
-    ['xdg-open', path],
-    ['open', 'file'],
-    ['cmd', '/c', 'start', '', 'file'],
-  ]);
-});
-
-it('nothing happens where no browser can be started', async () => {
-  // No program of this name is there.
-  const other = process.platform === 'win32' ? 'darwin' : 'win32';
-  const { path, remove } = openBrowser('http://127.0.0.1:9', undefined, other);
-  expect(existsSync(path)).toBe(true);
-  await new Promise(setImmediate);
-  remove();
 });

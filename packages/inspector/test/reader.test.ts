@@ -96,27 +96,31 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
   it('can do nothing while the connection is lost, and all when it is back', async () => {
     const { page, go, problems } = app;
     const known = problems.length;
-    const add = page.getByRole('button', { name: 'Add', exact: true });
-    await page.getByRole('textbox', { name: 'Address of an agent' }).fill('one');
+    const act = page.getByRole('button', { name: 'Act on all …' });
+    await go('#/agents/show/tasks');
+    await expect.poll(() => act.isEnabled()).toBe(true);
     await page.route('**/api/**', (route) => route.abort());
+    await go('#/tasks');
     await go('#/agents/show/tasks');
     await page.getByText('The connection to the inspector is lost.').waitFor();
-    expect(await add.isDisabled()).toBe(true);
+    expect(await act.isDisabled()).toBe(true);
     await go('#/agents/show/card');
     await page.getByText('The inspector cannot be reached').waitFor();
     await page.unroute('**/api/**');
     // This page has no feed that would see it.
     await page.getByText(/Back after [\d.]+ s/).waitFor();
     await go('#/agents/show/tasks');
-    await expect.poll(() => add.isEnabled()).toBe(true);
+    await expect.poll(() => act.isEnabled()).toBe(true);
     problems.splice(known);
   });
 
   it('adds an agent by an address without a scheme, and removes it', async () => {
-    const { page, served } = app;
+    const { page, served, go } = app;
+    await go('#/fleet');
     await page.getByRole('textbox', { name: 'Address of an agent' }).fill(`${new URL(served.url).host}/old/`);
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await expect.poll(() => page.url()).toContain('old-at-');
+    await go('#/fleet');
     await page.getByRole('button', { name: 'Remove Old' }).click();
     await page.getByRole('button', { name: 'Remove Old' }).waitFor({ state: 'detached' });
     expect(page.url()).not.toContain('old-at-');
@@ -192,13 +196,47 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await expect.poll(() => page.url()).toContain('at=3');
   });
 
-  it('sees beside each agent how many of its tasks wait for an answer', async () => {
-    const { page, go, start } = app;
-    await go('#/tasks');
-    const asking = page.getByRole('navigation', { name: 'Agents' }).locator('.is-asking').first();
-    const before = Number(await asking.textContent({ timeout: 1_000 }).catch(() => '0'));
-    await start('ask');
-    await expect.poll(async () => Number(await asking.textContent())).toBe(before + 1);
+  it('sees how all agents are on the first page, and each number leads to its tasks', async () => {
+    const { page, go, start, served, rows, checkAccess, picture } = app;
+    await until(served.show, await start('fail'), 'FAILED');
+    const taskId = await start('ask');
+    await until(served.show, taskId, 'INPUT_REQUIRED');
+    await until(served.show, await start('hold'), 'WORKING');
+    await go('#/');
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Show', exact: true }) });
+    const cells = () => row.getByRole('cell').allInnerTexts();
+    await expect.poll(async () => (await cells())[1]).toBe('1');
+    const [, working, waiting, questions, failed] = await cells();
+    expect([working, waiting, failed]).toEqual(['1', '–', expect.stringMatching(/^[1-9]\d* · \d+ %$/)]);
+    // Of an agent without a store, no number is known.
+    expect(await page.getByRole('row', { name: 'Show far' }).getByRole('cell').allInnerTexts()).toEqual([
+      'S2\nShow far',
+      '–',
+      '–',
+      '–',
+      '–',
+      '',
+      '',
+    ]);
+    await checkAccess();
+    await picture('reader-fleet');
+    await size(390, 844);
+    await checkAccess();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await size(1440, 900);
+    for (const [column, count] of [
+      [1, working],
+      [3, questions],
+      [4, failed?.split(' ')[0]],
+    ] as const) {
+      await go('#/fleet');
+      await row.getByRole('cell').nth(column).getByRole('link').click();
+      await expect.poll(() => rows(column === 3 ? 'Questions' : 'Tasks').count()).toBe(Number(count));
+    }
+    served.gate.release();
+    await go('#/agents/show/card');
+    await page.getByRole('combobox', { name: 'Switch to' }).selectOption('Show far');
+    await expect.poll(() => page.url()).toContain('#/agents/far/card');
   });
 
   it('sees why a task failed, with the stack and its cause, which no client gets', async () => {
@@ -409,16 +447,17 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
   it('on a phone sees the filter, the chosen agent, and the form before the history', async () => {
     const { page, go, served, checkAccess, picture } = app;
     for (const name of ['one', 'two', 'three']) {
+      await go('#/fleet');
       await page.getByRole('textbox', { name: 'Address of an agent' }).fill(`${served.url}/far/${name}`);
       await page.getByRole('button', { name: 'Add', exact: true }).click();
-      await page.getByRole('button', { name: new RegExp(`^Remove ${name}`) }).waitFor();
+      await expect.poll(() => page.url()).toContain(`#/agents/${name}-at-`);
     }
     await size(390, 844);
     await go('#/agents/show/tasks');
     const tabs = page.getByRole('group', { name: 'State' });
     expect((await tabs.boundingBox())!.height).toBeGreaterThan(30);
     await go(`#/agents/three-at-${new URL(served.url).host.replace(/\W+/g, '-')}/send`);
-    const chosen = page.getByRole('navigation', { name: 'Agents' }).locator('[aria-current=page]');
+    const chosen = page.getByRole('combobox', { name: 'Switch to' });
     await expect.poll(async () => (await chosen.boundingBox())!.x).toBeLessThan(390);
     await go('#/agents/show/send');
     await page.getByRole('textbox', { name: 'Your message' }).fill('convert something');
@@ -432,6 +471,7 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     await checkAccess();
     await picture('reader-phone');
     await size(1440, 900);
+    await go('#/fleet');
     for (const name of ['one', 'two', 'three'])
       await page.getByRole('button', { name: new RegExp(`^Remove ${name}`) }).click();
   });

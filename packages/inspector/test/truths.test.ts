@@ -126,7 +126,9 @@ describe.skipIf(!executablePath)('what the inspector shows is true:', () => {
       await page.setViewportSize({ width: 1440, height: 900 });
     },
     async 'agents of one letter have different signs'() {
-      expect(await textsOf('.agents .agent-mark')).toEqual(['S1', 'S2', 'O']);
+      await app.go('#/fleet');
+      await app.page.getByRole('link', { name: 'Old', exact: true }).waitFor();
+      expect(await textsOf('.fleet-page .agent-mark')).toEqual(['S1', 'S2', 'O']);
     },
     async 'a task that is not there leads to those that are'() {
       await app.go('#/agents/show/tasks/none');

@@ -7,7 +7,7 @@ export {
   type WatchedRequest,
   type WatchedStart,
 } from './base/hooks/request-watch.ts';
-export { differencesOf } from './base/store/peers.ts';
+export { differencesOf, peersOf } from './base/store/peers.ts';
 export { allRecords, type Owned, ownersKind, recordName, shareQueue } from './base/store/records.ts';
 export { versionsOf } from './base/store/versions.ts';
 export { newId } from './base/system/new-id.ts';

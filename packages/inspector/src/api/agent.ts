@@ -23,7 +23,6 @@ export const actions = {
   fork: ['run tasks again', 'Ran again'],
   assign: ['give questions to people', 'Gave a question to a person'],
   redeliver: ['redeliver webhooks', 'Retried webhooks'],
-  'forget-schedule': ['forget schedules', 'Forgot a schedule'],
   erase: ['erase the data of a person', 'Erased the data of a person'],
   'fetch-file': ['load files from other servers', 'Loaded a file'],
   'add-agent': ['add agents', 'Added or removed an agent'],
@@ -105,10 +104,18 @@ export interface CardReport {
 export interface OpenCounts {
   /** They wait for a client or an authorization. */
   readonly asking: number;
-  /** They were submitted, or the agent works on them. */
+  /** The agent works on them. */
   readonly working: number;
+  /** They were submitted, and no process works on them yet. */
+  readonly waiting: number;
+  /** How many ended within a day, and how many of them failed. */
+  readonly ended: number;
+  readonly failed: number;
   /** They wait for a client or an authorization, and belong to callers that are not shown. Absent without any. */
   readonly hidden?: number;
+  /** The names of the servers and workers that run, and the versions that turns are pinned to. */
+  readonly processes: readonly string[];
+  readonly versions: readonly string[];
 }
 
 /** More are not counted: a store counts up to here and no further. */

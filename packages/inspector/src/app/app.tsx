@@ -1,16 +1,17 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { AgentSummary, SessionInfo } from '../api/agent.ts';
+import type { AgentSummary, Overview, SessionInfo } from '../api/agent.ts';
 import { type ApiError, type FeedState, get, keepToken } from './data/api.ts';
-import { changeQuery, placeHref, places, type Route, useRoute } from './data/route.ts';
-import { SessionContext, useAgent } from './data/session.ts';
+import { changeQuery, places, type Route, useRoute } from './data/route.ts';
+import { SessionContext, useAgent, useGet } from './data/session.ts';
 import { InboxPage } from './inbox/inbox-page.tsx';
 import { TasksPage } from './list/tasks-page.tsx';
 import { ActivityPage } from './pages/activity-page.tsx';
 import { CardPage } from './pages/card-page.tsx';
+import { FleetPage } from './pages/fleet-page.tsx';
 import { RequestsPage } from './pages/requests-page.tsx';
 import { SchedulesPage } from './pages/schedules-page.tsx';
 import { SendPage } from './pages/send-page.tsx';
-import { Empty, Guarded, Icon, Loading, ProblemNote } from './parts/bits.tsx';
+import { Guarded, Icon, Loading, ProblemNote } from './parts/bits.tsx';
 import { Select } from './parts/choice.tsx';
 import { Shell } from './shell.tsx';
 import { ComparePage } from './task/compare-page.tsx';
@@ -18,6 +19,8 @@ import { TaskPage } from './task/task-page.tsx';
 
 /** How long until the cards that were not read yet are asked for again, in milliseconds. */
 const unreadMs = 1_000;
+/** How often the counts of all agents are read again, in milliseconds. */
+const overviewMs = 3_000;
 /** How long the news that the connection is back stays, in milliseconds. */
 const newsMs = 6_000;
 
@@ -44,10 +47,7 @@ export function App() {
     [info, refresh, onFeed, isLost],
   );
 
-  const [first] = info?.agents ?? [];
-  useEffect(() => {
-    if (!route.agent && !route.place && first) location.replace(placeHref('tasks'));
-  }, [route.agent, route.place, first]);
+  const { value: overview = {} } = useGet<Overview>(session && '/overview', overviewMs);
 
   if (error?.status === 401) return <TokenPage message={error.message} onToken={refresh} />;
   if (error && !session)
@@ -59,8 +59,8 @@ export function App() {
   if (!session) return <Loading what="Opening" />;
   return (
     <SessionContext.Provider value={session}>
-      <Shell route={route} backAfterMs={backAfterMs}>
-        <Page route={route} />
+      <Shell route={route} overview={overview} backAfterMs={backAfterMs}>
+        <Page route={route} overview={overview} />
       </Shell>
     </SessionContext.Provider>
   );
@@ -110,7 +110,15 @@ function useConnection(refresh: () => void) {
   return { isLost, backAfterMs, onFeed };
 }
 
-function Page({ route: { place, agent, tab, task, query } }: { readonly route: Route }) {
+interface PageProps {
+  readonly route: Route;
+  readonly overview: Overview;
+}
+
+function Page({
+  route: { agent, place = agent ? undefined : 'fleet', tab, task, query },
+  overview,
+}: PageProps) {
   const summary = useAgent(agent ?? '');
   const where = place ? places[place][0] : summary?.name;
   const title = [task, where, 'Baton inspector'].filter(Boolean).join(' · ');
@@ -120,6 +128,7 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
   if (place)
     return (
       <Guarded key={place}>
+        {place === 'fleet' && <FleetPage overview={overview} />}
         {place === 'tasks' && <TasksPage agent={undefined} query={query} />}
         {place === 'inbox' && <InboxPage query={query} />}
         {place === 'schedules' && <SchedulesPage />}
@@ -128,13 +137,7 @@ function Page({ route: { place, agent, tab, task, query } }: { readonly route: R
         {place === 'compare' && <ComparePage query={query} />}
       </Guarded>
     );
-  if (!agent)
-    return (
-      <Empty icon="agent" title="No agent yet">
-        Add the address of an agent on the left: its own, or that of its card.
-      </Empty>
-    );
-  if (!summary) return <ProblemNote problem={`The inspector knows no agent ${agent}`} />;
+  if (!agent || !summary) return <ProblemNote problem={`The inspector knows no agent ${agent}`} />;
   const scope = Number(query.get('scope') ?? 0);
   const pages = {
     card: () => <CardPage key={agent} agent={agent} />,

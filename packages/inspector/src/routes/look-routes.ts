@@ -1,4 +1,7 @@
-import type { Scope } from '@batonjs/store';
+import { isTerminal } from '@batonjs/lifecycle';
+import { versionsOf } from '@batonjs/operator';
+import { peersOf } from '@batonjs/server/internals';
+import type { Scope, TaskQuery } from '@batonjs/store';
 import { reportCard } from '../agents/card-report.ts';
 import { type AgentStore, summaryOf } from '../agents/inspected.ts';
 import {
@@ -9,7 +12,7 @@ import {
   type Overview,
   type SessionInfo,
 } from '../api/agent.ts';
-import type { TaskFilter } from '../api/task.ts';
+import { type ListedState, states, type TaskFilter } from '../api/task.ts';
 import { problemOf, RequestError, readNumber, streamLines } from '../http/reply.ts';
 import { type Exhibit, isAllowed } from '../inspection.ts';
 import { withCalls } from '../models/read-call.ts';
@@ -151,16 +154,22 @@ async function timelineOf(
   return (signal: AbortSignal) => recording.feed(known, signal);
 }
 
-async function countsOf(store: AgentStore): Promise<OpenCounts> {
+/** How the tasks and processes of an agent are; tasks of the callers that are shown first. */
+export async function countsOf(store: AgentStore): Promise<OpenCounts> {
+  const { tasks, scopes, queue } = store;
+  const counted = (states: readonly ListedState[], more?: Partial<TaskQuery>) =>
+    scopes[0] ? count(tasks, scopes[0].scope, states, more) : 0;
+  const ofDay = { statusSince: new Date(Date.now() - 86_400_000).toISOString() };
   const hidden = await countHidden(store);
-  return { ...(await countOpen(store)), ...(hidden > 0 && { hidden }) };
-}
-
-/** How many tasks of an agent are open, for the callers that are shown first. */
-export async function countOpen({ tasks, scopes: [first] }: AgentStore): Promise<OpenCounts> {
   return {
-    asking: first ? await count(tasks, first.scope, askingStates) : 0,
-    working: first ? await count(tasks, first.scope, ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']) : 0,
+    asking: await counted(askingStates),
+    working: await counted(['TASK_STATE_WORKING']),
+    waiting: await counted(['TASK_STATE_SUBMITTED']),
+    ended: await counted(states.filter(isTerminal), ofDay),
+    failed: await counted(['TASK_STATE_FAILED'], ofDay),
+    processes: (await peersOf(tasks, queue)).flatMap(({ name, isClosed }) => (isClosed ? [] : [name])),
+    versions: await versionsOf(tasks, queue),
+    ...(hidden > 0 && { hidden }),
   };
 }
 
@@ -175,13 +184,13 @@ async function countHidden({ tasks, scopes, queue }: AgentStore): Promise<number
 async function count(
   tasks: AgentStore['tasks'],
   scope: Scope,
-  states: readonly OpenState[],
+  wanted: readonly ListedState[],
+  more: Partial<TaskQuery> = {},
 ): Promise<number> {
   let sum = 0;
-  for (const state of states)
-    sum += (await tasks.list(scope, { state, limit: 1, totalAtMost: mostCounted + 1 })).total;
+  for (const state of wanted)
+    sum += (await tasks.list(scope, { ...more, state, limit: 1, totalAtMost: mostCounted + 1 })).total;
   return Math.min(sum, mostCounted + 1);
 }
 
-type OpenState = `TASK_STATE_${'INPUT_REQUIRED' | 'AUTH_REQUIRED' | 'SUBMITTED' | 'WORKING'}`;
 const askingStates = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const;

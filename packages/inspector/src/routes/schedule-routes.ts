@@ -1,8 +1,8 @@
 import { scheduleLabel } from '@batonjs/server/internals';
-import { forgetSchedule, schedulesIn } from '@batonjs/server/schedules';
+import { schedulesIn } from '@batonjs/server/schedules';
 import type { AgentStore } from '../agents/inspected.ts';
 import type { AgentSchedules, Schedule, ScheduledTask } from '../api/schedules.ts';
-import { problemOf, RequestError } from '../http/reply.ts';
+import { problemOf } from '../http/reply.ts';
 import type { Route } from './route.ts';
 
 /** The recurring tasks of all agents. */
@@ -19,15 +19,6 @@ export const scheduleRoutes: Readonly<Record<string, Route>> = {
       }),
     );
     return { agents: read.flat() };
-  },
-
-  async 'POST /agents/:agent/forget-schedule'({ inspection, params, body, permit }) {
-    await permit('forget-schedule', { agent: params.agent });
-    const { store } = inspection.agent(params.agent);
-    const { name } = await body();
-    if (!store || typeof name !== 'string' || !(await forgetSchedule(store.tasks, store.queue, name)))
-      throw new RequestError(404, `The store of this agent has no schedule ${String(name)}`);
-    return {};
   },
 };
 

@@ -41,16 +41,15 @@ it('the overview counts what is open of each agent whose store answers, for the 
   await ada.send('auth');
   await ada.send('steps');
   await bob.send('ask');
-  expect((await call('/overview')).json).toEqual({
-    many: { asking: 3, working: 0 },
-    kept: { asking: 0, working: 0 },
-  });
+  const none = { asking: 0, working: 0, waiting: 0, ended: 0, failed: 0, processes: [], versions: [] };
+  const many = { ...none, asking: 3, ended: 1 };
+  expect((await call('/overview')).json).toEqual({ many, kept: none });
   const stranger = await clientOf('carl');
   await stranger.send('ask');
   await stranger.send('auth');
-  expect((await call('/overview')).json.many).toEqual({ asking: 3, working: 0, hidden: 2 });
+  expect((await call('/overview')).json.many).toEqual({ ...many, hidden: 2 });
   broken.isDown = true;
-  expect((await call('/overview')).json).toEqual({ kept: { asking: 0, working: 0 } });
+  expect((await call('/overview')).json).toEqual({ kept: none });
 });
 
 it('one feed has the lists of all agents, or of those that are asked for', async () => {

@@ -12,7 +12,6 @@ const all = [
   'fork',
   'assign',
   'redeliver',
-  'forget-schedule',
   'erase',
   'fetch-file',
   'add-agent',

@@ -28,7 +28,6 @@ async function scheduled() {
   await clock.advance(300_000);
   const broken = switchable(memoryStore());
   const api = await serve({
-    allow: ['forget-schedule'],
     agents: [
       { server, callers: [{}, { caller: 'ada' }] },
       { name: 'broken', store: broken.store },
@@ -112,27 +111,4 @@ it('the latest tasks of a schedule are named whichever caller they were for, new
     '1 00:03',
     '0 00:02',
   ]);
-});
-
-it('a schedule is forgotten by its name, once, where the store has it', async () => {
-  const { call } = await scheduled();
-  const forget = (agent: string, body: object) => call(`/agents/${agent}/forget-schedule`, body);
-  const names = async () =>
-    ((await call('/schedules')).json.agents as unknown as { schedules: Json[] }[])[0]!.schedules.map(
-      ({ name }) => name,
-    );
-  expect(await forget('clock', { name: 'tick' })).toMatchObject({ status: 200, json: {} });
-  expect(await names()).toEqual(['yearly']);
-  for (const [agent, body, name] of [
-    ['clock', { name: 'tick' }, 'tick'],
-    ['clock', { name: 7 }, '7'],
-    ['clock', {}, 'undefined'],
-    ['broken', { name: 'yearly' }, 'yearly'],
-    ['far', { name: 'yearly' }, 'yearly'],
-  ] as const)
-    expect(await forget(agent, body)).toMatchObject({
-      status: 404,
-      message: `The store of this agent has no schedule ${name}`,
-    });
-  expect(await names()).toEqual(['yearly']);
 });

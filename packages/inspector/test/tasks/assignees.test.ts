@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import type { TaskRow } from '../../src/api/task.ts';
 import { Inspection } from '../../src/inspection.ts';
-import { countOpen } from '../../src/routes/look-routes.ts';
+import { countsOf } from '../../src/routes/look-routes.ts';
 import { assignees as assigneesOf, briefs as briefsOf } from '../../src/tasks/store-tasks.ts';
 
 const hourMs = 3_600_000;
@@ -203,28 +203,42 @@ describe('what tasks are about', () => {
   });
 });
 
-it('open tasks are counted for the first caller, each kind as at most a thousand', async () => {
-  const asked: unknown[] = [];
-  const count = (totals: Record<string, number>, scopes: object[] = [{ scope: 'a' }, { scope: 'b' }]) =>
-    countOpen({
+it('tasks are counted for the first caller, each kind as at most a thousand', async () => {
+  const asked: { of: string; state: string; statusSince?: string }[] = [];
+  const counts = (totals: Record<string, number>, scopes: object[] = [{ scope: 'a' }, { scope: 'b' }]) =>
+    countsOf({
       scopes,
+      queue: 'q',
       tasks: {
-        async list(of: string, query: { state: string }) {
-          asked.push([of, query]);
-          return { total: totals[query.state.slice('TASK_STATE_'.length)] ?? 0 };
+        listRecords: async () => [{ name: 'processes/q/1', value: { name: 'worker 1' } }],
+        getRecord: async () => ({ value: ['1.4'] }),
+        async list(of: string, { state, statusSince, ...query }: { state: string; statusSince?: string }) {
+          expect(query).toEqual({ limit: 1, totalAtMost: 1_000 });
+          asked.push({ of, state: state.slice('TASK_STATE_'.length), ...(statusSince && { statusSince }) });
+          return { total: totals[state.slice('TASK_STATE_'.length)] ?? 0 };
         },
       },
     } as never);
-  expect(await count({ INPUT_REQUIRED: 1, AUTH_REQUIRED: 2, SUBMITTED: 400, WORKING: 599 })).toEqual({
-    asking: 3,
-    working: 999,
+  const some = {
+    INPUT_REQUIRED: 1,
+    AUTH_REQUIRED: 2,
+    SUBMITTED: 400,
+    WORKING: 1_599,
+    FAILED: 3,
+    CANCELED: 4,
+  };
+  const processes = { processes: ['worker 1'], versions: ['1.4'] };
+  expect(await counts(some)).toEqual({
+    ...processes,
+    ...{ asking: 3, working: 1_000, waiting: 400, ended: 7, failed: 3 },
   });
-  expect(asked).toEqual(
-    ['INPUT_REQUIRED', 'AUTH_REQUIRED', 'SUBMITTED', 'WORKING'].map((state) => [
-      'a',
-      { state: `TASK_STATE_${state}`, limit: 1, totalAtMost: 1_000 },
-    ]),
-  );
-  expect(await count({ SUBMITTED: 1_000, WORKING: 1_000 })).toEqual({ asking: 0, working: 1_000 });
-  expect(await count({ WORKING: 5 }, [])).toEqual({ asking: 0, working: 0 });
+  expect(new Set(asked.map(({ of }) => of))).toEqual(new Set(['a']));
+  for (const { state, statusSince } of asked)
+    if (/COMPLETED|FAILED|CANCELED|REJECTED/.test(state))
+      expect(Math.abs(Date.now() - Date.parse(statusSince!) - 86_400_000)).toBeLessThan(60_000);
+    else expect(statusSince).toBeUndefined();
+  expect(await counts(some, [])).toEqual({
+    ...processes,
+    ...{ asking: 0, working: 0, waiting: 0, ended: 0, failed: 0 },
+  });
 });

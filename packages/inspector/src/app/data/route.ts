@@ -11,6 +11,7 @@ export type Tab = keyof typeof tabs;
 
 /** The pages of all agents. One without a picture is reached from others only. */
 export const places = {
+  fleet: ['Agents', 'agent'],
   tasks: ['All tasks', 'tasks'],
   inbox: ['Inbox', 'inbox'],
   schedules: ['Schedules', 'schedules'],

@@ -21,8 +21,9 @@ const most = 2_000;
 
 /** The open questions of all agents, the oldest first, and the chosen one with its conversation and its form. */
 export function InboxPage({ query }: { readonly query: URLSearchParams }) {
-  const input = useTaskList(undefined, { state: 'TASK_STATE_INPUT_REQUIRED' });
-  const auth = useTaskList(undefined, { state: 'TASK_STATE_AUTH_REQUIRED' });
+  const agent = query.get('agent') || undefined;
+  const input = useTaskList(agent, { state: 'TASK_STATE_INPUT_REQUIRED' });
+  const auth = useTaskList(agent, { state: 'TASK_STATE_AUTH_REQUIRED' });
   const rows = [...input.rows, ...auth.rows].sort((one, other) =>
     (one.statusAt ?? '').localeCompare(other.statusAt ?? ''),
   );

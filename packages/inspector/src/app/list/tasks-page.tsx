@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { TaskFilter } from '../../api/task.ts';
 import { changeQuery, hrefOf, rememberList, taskHref } from '../data/route.ts';
 import { useNow, useSession } from '../data/session.ts';
@@ -192,7 +192,7 @@ interface ListChoicesProps {
   readonly list: TaskListState;
 }
 
-/** Chooses the agent, with how many of its tasks fit, the caller, and the code with which a task failed. */
+/** Chooses the agent, with how many of its tasks fit, and the caller. */
 function ListChoices({ agent, query, list }: ListChoicesProps) {
   const { agents } = useSession();
   const chosen = query.get('agent') ?? '';
@@ -220,27 +220,6 @@ function ListChoices({ agent, query, list }: ListChoicesProps) {
           />
         </>
       )}
-      <CodeChoice chosen={query.get('code') ?? ''} list={list} />
     </>
-  );
-}
-
-/** Chooses among the codes of the tasks that were listed since the page was opened. */
-function CodeChoice({ chosen, list }: { readonly chosen: string; readonly list: TaskListState }) {
-  const seen = useRef(new Set<string>());
-  const read = useRef<unknown>(undefined);
-  if (read.current !== list.rows) {
-    read.current = list.rows;
-    for (const { code } of list.rows) if (code) seen.current.add(code);
-  }
-  const values = [...seen.current].sort();
-  return (
-    <Choice
-      label="Error code"
-      all="Any error code"
-      chosen={chosen}
-      onChoose={(code) => changeQuery({ code })}
-      values={values.map((code) => [code, code])}
-    />
   );
 }

@@ -1,8 +1,6 @@
 import type { AgentSchedules, Schedule } from '../../api/schedules.ts';
-import { agentPath } from '../data/api.ts';
 import { hrefOf, taskHref } from '../data/route.ts';
-import { useAct, useAgent, useGet, useMay } from '../data/session.ts';
-import { ActButton } from '../forms/act-button.tsx';
+import { useAgent, useGet } from '../data/session.ts';
 import { AgentMark } from '../parts/agent-mark.tsx';
 import { Empty, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
 import { ago, dateTime, until } from '../parts/words.ts';
@@ -31,7 +29,7 @@ export function SchedulesPage() {
         </Empty>
       )}
       {found?.map((each) => (
-        <AgentPart key={each.agent} of={each} onChange={again} />
+        <AgentPart key={each.agent} of={each} />
       ))}
     </div>
   );
@@ -39,10 +37,9 @@ export function SchedulesPage() {
 
 interface AgentPartProps {
   readonly of: AgentSchedules;
-  readonly onChange: () => void;
 }
 
-function AgentPart({ of: { agent, schedules, problem }, onChange }: AgentPartProps) {
+function AgentPart({ of: { agent, schedules, problem } }: AgentPartProps) {
   const name = useAgent(agent)?.name ?? agent;
   return (
     <section class="section" aria-label={name}>
@@ -53,7 +50,7 @@ function AgentPart({ of: { agent, schedules, problem }, onChange }: AgentPartPro
       <ProblemNote problem={problem} />
       <ul class="schedules">
         {schedules.map((schedule) => (
-          <ScheduleItem key={schedule.name} agent={agent} schedule={schedule} onChange={onChange} />
+          <ScheduleItem key={schedule.name} agent={agent} schedule={schedule} />
         ))}
       </ul>
     </section>
@@ -63,10 +60,9 @@ function AgentPart({ of: { agent, schedules, problem }, onChange }: AgentPartPro
 interface ScheduleItemProps {
   readonly agent: string;
   readonly schedule: Schedule;
-  readonly onChange: () => void;
 }
 
-function ScheduleItem({ agent, schedule, onChange }: ScheduleItemProps) {
+function ScheduleItem({ agent, schedule }: ScheduleItemProps) {
   const { name, cron, timezone, missed, nextAt, isOverdue, latestAt, label, tasks } = schedule;
   const now = Date.now();
   const next = nextAt === undefined ? 'never' : `${dateTime(nextAt)}, ${until(nextAt, now)}`;
@@ -99,30 +95,12 @@ function ScheduleItem({ agent, schedule, onChange }: ScheduleItemProps) {
           <a href={hrefOf(agent, 'tasks', undefined, { q: `label:"${label}"` })}>All its tasks</a>
         )}
       </div>
-      {isOverdue && <Overdue agent={agent} name={name} onChange={onChange} />}
+      {isOverdue && (
+        <p class="schedule-overdue">
+          No server has this schedule, or none can start its task. Start one that has it. One that was removed
+          for good is forgotten by <code>baton schedules forget {name}</code>.
+        </p>
+      )}
     </li>
-  );
-}
-
-interface OverdueProps {
-  readonly agent: string;
-  readonly name: string;
-  readonly onChange: () => void;
-}
-
-/** What to do about a schedule whose time is over. */
-function Overdue({ agent, name, onChange }: OverdueProps) {
-  const mayForget = useMay('forget-schedule');
-  const { act, problem } = useAct();
-  const forget = () => void act(agentPath(agent, 'forget-schedule'), { name }).then(onChange);
-  return (
-    <div class="schedule-overdue">
-      <p>
-        No server has this schedule, or none can start its task. Start one that has it; forget a schedule that
-        was removed for good.
-      </p>
-      {mayForget && <ActButton onClick={forget}>Forget</ActButton>}
-      <ProblemNote problem={problem} />
-    </div>
   );
 }

@@ -1,0 +1,145 @@
+import { useState } from 'preact/hooks';
+import { type AgentSummary, mostCounted, type OpenCounts, type Overview } from '../../api/agent.ts';
+import { agentPath, post } from '../data/api.ts';
+import { hrefOf, placeHref } from '../data/route.ts';
+import { useAct, useMay, useSession } from '../data/session.ts';
+import { ActButton } from '../forms/act-button.tsx';
+import { AgentMark } from '../parts/agent-mark.tsx';
+import { Empty, Icon, PageHead, Table } from '../parts/bits.tsx';
+
+/** How long a failure counts here, in milliseconds: a day, as the lists offer it. */
+const dayMs = String(86_400_000);
+
+/** All agents, and how they are: each number leads to its tasks. */
+export function FleetPage({ overview }: { readonly overview: Overview }) {
+  const { agents } = useSession();
+  const hidden = Object.values(overview).reduce((sum, each) => sum + (each.hidden ?? 0), 0);
+  return (
+    <div class="fleet-page">
+      <PageHead
+        title="Agents"
+        about={hidden > 0 && `${hidden} more questions are of callers that are not shown`}
+      >
+        <AddAgent />
+      </PageHead>
+      {agents.length === 0 ? (
+        <Empty icon="agent" title="No agent yet">
+          Add the address of an agent: its own, or that of its card.
+        </Empty>
+      ) : (
+        <Table columns={['Agent', 'Working', 'Waiting', 'Questions', 'Failed in a day', 'Processes', '']}>
+          {agents.map((agent) => (
+            <AgentRow key={agent.id} agent={agent} counts={overview[agent.id]} />
+          ))}
+        </Table>
+      )}
+    </div>
+  );
+}
+
+interface AgentRowProps {
+  readonly agent: AgentSummary;
+  /** Undefined for an agent whose store the inspector does not have. */
+  readonly counts: OpenCounts | undefined;
+}
+
+function AgentRow({ agent: { id, name, problem, isAdded }, counts }: AgentRowProps) {
+  const { refresh } = useSession();
+  const mayAdd = useMay('add-agent');
+  const tasks = (query: Record<string, string>) => hrefOf(id, 'tasks', undefined, query);
+  const { processes = [], versions = [], ended = 0, failed = 0 } = counts ?? {};
+  return (
+    <tr>
+      <td>
+        <a class="cell-agent" href={hrefOf(id, 'tasks')} title={problem}>
+          <AgentMark id={id} name={name} />
+          {name}
+          {problem && <Icon name="warning" />}
+        </a>
+      </td>
+      <Count count={counts?.working} href={tasks({ state: 'working' })} />
+      <Count count={counts?.waiting} href={tasks({ state: 'submitted' })} />
+      <Count count={counts?.asking} href={placeHref('inbox', { agent: id })} kind="asking" />
+      <Count count={counts?.failed} href={tasks({ state: 'failed', age: dayMs })} kind="failed">
+        {failed > 0 && ended <= mostCounted && ` · ${Math.round((100 * failed) / ended)} %`}
+      </Count>
+      <td class="muted" title={processes.join(', ')}>
+        {processes.length > 0 && [processes.length, versions.join(', ')].filter(Boolean).join(' · ')}
+      </td>
+      <td>
+        {isAdded && mayAdd && (
+          <button
+            type="button"
+            class="agent-remove"
+            aria-label={`Remove ${name}`}
+            onClick={() => void post(agentPath(id, 'remove')).then(refresh, refresh)}
+          >
+            <Icon name="cancel" />
+          </button>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+interface CountProps {
+  readonly count: number | undefined;
+  readonly href: string;
+  readonly kind?: string;
+  /** What stands behind it. */
+  readonly children?: false | string;
+}
+
+/** A number of tasks, which leads to them; a dash where there is none. */
+const Count = ({ count = 0, href, kind = '', children }: CountProps) => (
+  <td>
+    {count > 0 ? (
+      <a class={`fleet-count is-${kind}`} href={href}>
+        {count > mostCounted ? `${mostCounted}+` : count}
+        {children}
+      </a>
+    ) : (
+      <span class="muted">–</span>
+    )}
+  </td>
+);
+
+function AddAgent() {
+  const mayAdd = useMay('add-agent');
+  const { refresh } = useSession();
+  const [url, setUrl] = useState('');
+  const { act, error } = useAct();
+  if (!mayAdd) return null;
+  const add = async (event: Event) => {
+    event.preventDefault();
+    const added = await act<AgentSummary>('/agents', { url });
+    if (!added) return;
+    setUrl('');
+    refresh();
+    location.hash = hrefOf(added.id, 'card');
+  };
+  return (
+    <form class="add-agent" onSubmit={(event) => void add(event)}>
+      <label>
+        <span class="visually-hidden">Address of an agent</span>
+        <input
+          type="text"
+          inputMode="url"
+          autocomplete="off"
+          spellcheck={false}
+          placeholder="Agent's address"
+          value={url}
+          onInput={(event) => setUrl(event.currentTarget.value)}
+        />
+      </label>
+      <ActButton type="submit" disabled={url.trim() === ''}>
+        Add
+      </ActButton>
+      {error && (
+        <p class="field-problem" role="alert">
+          {error.message}
+        </p>
+      )}
+    </form>
+  );
+}
