@@ -93,6 +93,7 @@ export const groups: readonly Group[] = [
       'operating/capacity.md',
       'operating/very-large.md',
       'operating/caller-limits.md',
+      'operating/costs.md',
       'operating/health.md',
       'operating/telemetry.md',
       'operating/metrics.md',

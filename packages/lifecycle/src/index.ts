@@ -7,6 +7,7 @@ export {
   type FactOf,
   type MessageReceived,
   type Metadata,
+  type Usage,
 } from './facts/facts.ts';
 export { labelProblem } from './facts/labels.ts';
 export type { LogLine } from './facts/log-line.ts';

@@ -12,10 +12,10 @@ export class ModelFailure extends Error {
 
 /**
  * What clients get for an error of a model. Nothing of the error itself: it may contain prompts and keys. A file that
- * cannot be fetched is an error of the caller.
+ * cannot be fetched is an error of the caller; a task may have used its tokens.
  */
 export const failureOf = ({ cause }: ModelFailure): Failure =>
-  A2AError.is(cause, 'INVALID_PARAMS')
+  A2AError.is(cause, 'INVALID_PARAMS') || A2AError.is(cause, 'RESOURCE_EXHAUSTED')
     ? { code: cause.reason, message: cause.message, retryable: false }
     : { code: 'MODEL_FAILED', message: 'The language model failed', retryable: isRetryable(cause) };
 

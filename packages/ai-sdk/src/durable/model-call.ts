@@ -192,6 +192,26 @@ export class RecordedCalls<T> {
   }
 }
 
+/** What a recorded call used, with the tries that failed before it. */
+function usageIn(result: unknown) {
+  const { modelCall: call } = Object(result) as { readonly modelCall?: ModelCall };
+  if (!call) return undefined;
+  const all: readonly { readonly usage?: TokenUsage }[] = [call, ...(call.failed ?? [])];
+  const sum = (name: keyof TokenUsage) => {
+    const told = all.flatMap(({ usage }) => usage?.[name] ?? []);
+    return told.length > 0
+      ? told.reduce((before, count) => before + Math.round(Math.max(0, count)), 0)
+      : undefined;
+  };
+  return {
+    model: call.modelId.slice(0, 128) || 'unknown',
+    calls: all.length,
+    inputTokens: sum('input'),
+    outputTokens: sum('output'),
+    cachedTokens: sum('cachedInput'),
+  };
+}
+
 /** A step that begins with a call and ends with the first attempt of the call that succeeds. */
 class Numbered<T> {
   readonly failed: FailedCall[] = [];
@@ -202,7 +222,7 @@ class Numbered<T> {
   constructor(turn: Turn, name: string) {
     const entered = Promise.withResolvers<undefined>();
     this.#entered = entered.promise;
-    this.#step = turn.step(name, () => {
+    this.#step = turn.step(name, { usage: usageIn }, () => {
       entered.resolve(undefined);
       return this.#result.promise;
     }) as Promise<T>;

@@ -26,7 +26,11 @@ const modelCall = {
 };
 
 /** An agent with a tool, on a model over HTTP whose answers these are, and the steps that its task keeps. */
-async function ask(answers: readonly ModelAnswer[], options: StreamedAgentOptions = {}) {
+async function ask(
+  answers: readonly ModelAnswer[],
+  options: StreamedAgentOptions = {},
+  tokensPerTask = Number.POSITIVE_INFINITY,
+) {
   const models = await serveModel((_, number) => answers[number - 1] ?? { status: 500, body: '{}' });
   onTestFinished(() => models[Symbol.asyncDispose]());
   const weather = tool({
@@ -52,17 +56,31 @@ async function ask(answers: readonly ModelAnswer[], options: StreamedAgentOption
         }),
       options,
     ),
-    { card, store },
+    { card, store, limits: { tokensPerTask } },
   );
   const { task } = await rpc(server, 'SendMessage', { message: say('Oulu?') });
   const facts = await store.readFacts(scope, task.id, 0, 100);
   const steps = facts.flatMap(({ fact }) =>
     fact.type === 'step-completed' ? [[fact.name, fact.result as Record<string, unknown>] as const] : [],
   );
-  return { task, steps, calls: steps.map(([, { modelCall, toolCall }]) => modelCall ?? toolCall) };
+  const usages = facts.flatMap(({ fact }) =>
+    fact.type === 'step-completed' && fact.usage ? [fact.usage] : [],
+  );
+  return { task, steps, usages, calls: steps.map(([, { modelCall, toolCall }]) => modelCall ?? toolCall) };
 }
 
 const calling = (place: string): ModelAnswer => ({ calls: [{ id: 'c', name: 'weather', input: { place } }] });
+
+it('each call of a model counts towards the tokens of its task, which ends before the next call', async () => {
+  const answers = [calling('Oulu'), { text: ['Cold'] }];
+  const usage = expect.objectContaining({ model: 'local', calls: 1, inputTokens: 10, outputTokens: 5 });
+  const free = await ask(answers);
+  expect(free.usages).toEqual([usage, usage]);
+  const { task, usages } = await ask(answers, {}, 15);
+  expect(task.status.state).toBe('TASK_STATE_FAILED');
+  expect(JSON.stringify(task.status)).toContain('RESOURCE_EXHAUSTED');
+  expect(usages).toEqual([usage]);
+});
 
 describe('beside the recorded answers of models and tools', () => {
   it('stand who was called, for how long, and with how many tokens', async () => {

@@ -105,8 +105,8 @@ describe('the stream of a model', () => {
       await inTurn(async (turn) => {
         const noting = Object.create(turn, {
           step: {
-            value: (name: string, fn: () => Promise<unknown>) =>
-              turn.step(name, async () => {
+            value: (name: string, options: object, fn: () => Promise<unknown>) =>
+              turn.step(name, options, async () => {
                 const result = await fn();
                 order.push('recorded');
                 return result as never;
@@ -254,7 +254,7 @@ describe('calls of one name', () => {
   it('that are not made again end their steps', async () => {
     const ended: unknown[] = [];
     const turn = {
-      step: (name: string, fn: () => Promise<unknown>) =>
+      step: (name: string, _: object, fn: () => Promise<unknown>) =>
         fn().catch((error: Error) => ended.push([name, error.message])),
     } as unknown as Turn;
     const calls = new RecordedCalls<string>(turn, 'x');
@@ -263,7 +263,10 @@ describe('calls of one name', () => {
     await open.recorded();
     calls.close();
     await expect.poll(() => ended).toEqual([['x 1', 'The call failed']]);
-    const done = new RecordedCalls<string>({ step: (_: string, fn: () => unknown) => fn() } as never, 'y');
+    const done = new RecordedCalls<string>(
+      { step: (_: string, __: object, fn: () => unknown) => fn() } as never,
+      'y',
+    );
     await done.begin().complete('y');
     done.close();
   });

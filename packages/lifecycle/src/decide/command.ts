@@ -6,6 +6,7 @@ import type {
   Metadata,
   TurnFailed,
   TurnLogged,
+  Usage,
 } from '../facts/facts.ts';
 import type { MemoryUpdate, TaskUpdate } from '../facts/task-update.ts';
 
@@ -50,6 +51,7 @@ export type Command =
       readonly name: string;
       readonly result: unknown;
       readonly keep?: 'task' | undefined;
+      readonly usage?: Usage | undefined;
     }
   /** A try of a step of the running turn failed. `retryAt`: when the next one is due, if there is one. */
   | {

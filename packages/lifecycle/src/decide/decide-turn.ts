@@ -51,12 +51,12 @@ export function take(state: State, messageId: string): Happening[] {
 
 export function completeStep(
   state: State,
-  { name, result, keep }: Command & { type: 'complete-step' },
+  { name, result, keep, usage }: Command & { type: 'complete-step' },
 ): Happening[] {
   const { number: turn } = turnOf(state);
   if (stepOf(state, name))
     throw new A2AError('INVALID_AGENT_RESPONSE', `Step "${name}" is completed already`);
-  return [{ type: 'step-completed', turn, name, result, ...(keep && { keep }) }];
+  return [{ type: 'step-completed', turn, name, result, ...(keep && { keep }), ...(usage && { usage }) }];
 }
 
 export function failStep(

@@ -126,6 +126,19 @@ export interface StepCompleted extends Written {
   readonly result: unknown;
   /** `task`: every later turn of the task reuses it, too. */
   readonly keep?: 'task';
+  readonly usage?: Usage;
+}
+
+/** What calls of a model used, named as `gen_ai.usage` of OpenTelemetry. Absent: not known. */
+export interface Usage {
+  readonly model: string;
+  /** Default 1. */
+  readonly calls?: number | undefined;
+  /** All that were read, those from a cache included. */
+  readonly inputTokens?: number | undefined;
+  /** All that were written, those of reasoning included. */
+  readonly outputTokens?: number | undefined;
+  readonly cachedTokens?: number | undefined;
 }
 
 /** One try of a step of the open turn failed. */

@@ -114,6 +114,11 @@ function following(
 /** The fact as one of the fork. */
 function ownedBy(fact: Fact, owned: (message: Message) => Message, at: string): Fact {
   if (fact.type === 'message-received') return { ...bare(fact), at, message: owned(fact.message) };
+  if (fact.type === 'step-completed') {
+    // The task of the origin used it.
+    const { usage: _, ...step } = fact;
+    return { ...step, at };
+  }
   if (fact.type !== 'status-changed') return { ...fact, at };
   const { message } = fact.status;
   return {

@@ -243,6 +243,7 @@ function begin(fact: Fact): State {
     immediateWakes: undefined,
     children: undefined,
     agent: undefined,
+    tokens: undefined,
     skills: fact.skill === undefined ? undefined : [fact.skill],
     labels: fact.labels?.length ? fact.labels : undefined,
     givenLabels: fact.labels?.length ? fact.labels : undefined,

@@ -55,8 +55,10 @@ export function takeMessage(next: Draft, fact: MessageTaken): void {
   };
 }
 
-export function completeStep(next: Draft, { name, result, keep }: StepCompleted, own?: Own): void {
+export function completeStep(next: Draft, fact: StepCompleted, own?: Own): void {
+  const { name, result, keep, usage } = fact;
   const { openTurn } = next;
+  if (usage) next.tokens = (next.tokens ?? 0) + (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
   // JSON has no undefined: a snapshot would forget that a step without a result was completed.
   const value = result ?? null;
   if (keep) next.agent = keepStep(next.agent, name, value, own);

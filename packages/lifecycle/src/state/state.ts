@@ -98,6 +98,8 @@ export interface State {
   readonly children?: Readonly<Record<string, Child>>;
   /** What the agent keeps for its later turns. Absent if it never kept anything. No client sees it. */
   readonly agent?: AgentRecord;
+  /** How many tokens its calls of models read and wrote. Absent if none reported any. */
+  readonly tokens?: number;
   /** The skills that its messages named, each once. */
   readonly skills?: readonly string[];
   /** The words that it is found by, each once. Absent without any. */

@@ -1,4 +1,4 @@
-import type { Child, Metadata, TaskUpdate } from '@batonjs/lifecycle';
+import type { Child, Metadata, TaskUpdate, Usage } from '@batonjs/lifecycle';
 import type { Artifact, Json, Message, Part, Task } from '@batonjs/protocol';
 import type { FileContent, PartOptions, TaskFile } from './builders.ts';
 import type { CallbackRequest, OpenedCallback, ReceivedCallback } from './callback.ts';
@@ -172,6 +172,11 @@ export interface Turn {
    * for all later turns of the task. `fn` gets the `signal` and the number (`attempt`) of its try.
    */
   step<T>(name: string, options: StepOptions, fn: StepFunction<T>): Promise<JsonOf<T>>;
+  /**
+   * Records what a call of a model used, for those who run the agent and for `limits.tokensPerTask`. A name counts once in a
+   * turn, however often the turn runs again. A step reports its own call with the option `usage`.
+   */
+  usage(name: string, usage: Usage): Promise<void>;
   /** What the agent keeps for later turns of the task, and no client sees: `await turn.memory.set('page', 2)`. */
   readonly memory: Memory;
   /**

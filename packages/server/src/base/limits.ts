@@ -26,6 +26,11 @@ export const defaultLimits = {
   logLinesPerTask: 1_000,
   /** Bytes of those lines, estimated. Default 256 KiB. */
   logBytesPerTask: 256 * 1024,
+  /**
+   * Tokens that the models of one task may read and write, as steps and `turn.usage` report them. Beyond it, the next call
+   * of a model is not made, and the task fails with RESOURCE_EXHAUSTED. Default: any number.
+   */
+  tokensPerTask: Number.POSITIVE_INFINITY,
   /** Open streams on one task in this process, those of sends included. Default 10,000. */
   followersPerTask: 10_000,
   /**

@@ -1,12 +1,4 @@
-import {
-  type Child,
-  historyOf,
-  type MessageReceived,
-  type Metadata,
-  type State,
-  stepOf,
-  viewTask,
-} from '@batonjs/lifecycle';
+import { historyOf, type MessageReceived, type State, stepOf, viewTask } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
 import type { Inbox, Memory, References, Turn, TurnContext, TurnLog } from '../agent/agent.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
@@ -22,7 +14,7 @@ import { wakeCommand, wakeKeyOf } from './order/wake-time.ts';
 import { createIdempotencyKeys } from './outside/callback-keys.ts';
 import { openCallback, receivedIn } from './outside/open-callback.ts';
 import { createMemory } from './steps/memory.ts';
-import { createSteps, type StepRecord } from './steps/steps.ts';
+import { createSteps, createUsage, mustHaveTokens, type StepRecord } from './steps/steps.ts';
 import { createTransaction } from './transaction.ts';
 import type { Begin, TurnAbort, TurnOptions, TurnSources, TurnTask } from './turn-dependencies.ts';
 
@@ -135,7 +127,7 @@ export class AgentTurn implements Turn {
     return (this[inner].started.caller ?? {}) as Turn['caller'];
   }
 
-  get metadata(): Readonly<Metadata> {
+  get metadata(): Turn['metadata'] {
     return this[inner].started.metadata ?? {};
   }
 
@@ -158,6 +150,10 @@ export class AgentTurn implements Turn {
       stored: () => writer.state.agent?.memory,
       change: (memory) => storing(() => writer.write(() => [{ type: 'change-memory', memory }])),
     });
+  }
+
+  get usage(): Turn['usage'] {
+    return createUsage(stepsIn(this[inner]));
   }
 
   get log(): TurnLog {
@@ -191,7 +187,7 @@ export class AgentTurn implements Turn {
     return this[inner].inbox;
   }
 
-  get children(): Readonly<Record<string, Child>> {
+  get children(): Turn['children'] {
     return this[inner].writer.state.children ?? {};
   }
 
@@ -269,9 +265,10 @@ const stepsIn = ({ writer, abort, span, pause, dependencies }: Inner): StepRecor
     const failures = writer.state.openTurn?.stepFailures;
     return failures && Object.hasOwn(failures, name) ? failures[name] : undefined;
   },
+  mustHaveTokens: () => mustHaveTokens(writer.state, dependencies.options.limits),
   enter: () => writer.enterStep(abort),
-  complete(name, result, keep) {
-    const commands = () => [{ type: 'complete-step', name, result, keep } as const];
+  complete(name, result, keep, usage) {
+    const commands = () => [{ type: 'complete-step', name, result, keep, usage } as const];
     return keep ? storing(() => writer.write(commands)) : writer.write(commands);
   },
   fail: (name, message, retryAt) => writer.write(() => [{ type: 'fail-step', name, message, retryAt }]),

@@ -85,7 +85,7 @@ export interface TurnSources extends Pick<TurnDependencies, 'clock' | 'logger'> 
     readonly queue: string;
     readonly callbacks: CallbackTask['callbacks'];
     readonly files?: ServerFiles | undefined;
-    readonly limits: Pick<Limits, 'replyBytes'>;
+    readonly limits: Pick<Limits, 'replyBytes' | 'tokensPerTask'>;
     readonly messages: Pick<MessageOptions, 'currentStatusInHistory'>;
     readonly retry: { readonly steps: StepPolicy };
   };

@@ -1,3 +1,4 @@
+import type { Usage } from '@batonjs/lifecycle';
 import type { Backoff } from '@batonjs/protocol/timing';
 
 /** How often something that threw is tried again. */
@@ -28,6 +29,11 @@ export interface TurnRetry extends Retry {
 export interface StepOptions extends StepRetry {
   /** `task`: the result is that of every later turn of the task, too. Default: of the later attempts of this turn. */
   readonly keep?: 'task' | undefined;
+  /**
+   * What the result says that a call of a model used: recorded with it, so it counts once. Such a step is not begun once
+   * `limits.tokensPerTask` are used.
+   */
+  readonly usage?: ((result: never) => Usage | undefined) | undefined;
 }
 
 /** One try of a step. */

@@ -1,9 +1,11 @@
-import type { StepFailures, StepResult } from '@batonjs/lifecycle';
+import type { State, StepFailures, StepResult, Usage } from '@batonjs/lifecycle';
+import { A2AError } from '@batonjs/protocol/errors';
 import type { Answer } from '@batonjs/store';
 import type { JsonOf, Turn } from '../../agent/agent.ts';
 import { asJson } from '../../agent/message-content.ts';
 import type { StepFunction, StepOptions, StepTry } from '../../agent/retries/retry.ts';
 import { stepIn, type TurnSpan } from '../../base/hooks/telemetry.ts';
+import type { Limits } from '../../base/limits.ts';
 import { type Clock, isoTime } from '../../base/timing/clock.ts';
 import type { LazyAbort } from '../../base/timing/deadline-timers.ts';
 import { isCounted, nextTryAt, type StepPolicy, stepPolicy } from '../retries/retry-policy.ts';
@@ -26,8 +28,10 @@ export interface StepRecord extends WaitDependencies {
   failed(name: string): StepFailures | undefined;
   /** To be called right before the function is. Throws or rejects if it must not be called. */
   enter(): Promise<void> | undefined;
+  /** To be called before, if the step is a call of a model. Throws if its task has no tokens left. */
+  mustHaveTokens(): void;
   /** Stores a result, which is JSON. Rejects if it cannot be stored. */
-  complete(name: string, result: unknown, keep: 'task' | undefined): Answer<unknown>;
+  complete(name: string, result: unknown, keep?: 'task', usage?: Usage): Answer<unknown>;
   /** Stores that a try failed, and when the next one is due (ISO 8601, UTC, milliseconds), if there is one. */
   fail(name: string, message: string, retryAt: string | undefined): Answer<unknown>;
 }
@@ -54,6 +58,7 @@ export function createSteps(record: StepRecord): Turn['step'] {
       span?.replayed(name);
       return known.result as JsonOf<T>;
     }
+    if (options?.usage) record.mustHaveTokens();
     waits.running++;
     try {
       let value: T;
@@ -73,7 +78,8 @@ export function createSteps(record: StepRecord): Turn['step'] {
       }
       // This attempt gets the same value as a later one would: JSON.
       const result = asJson(`The result of the step "${name}"`, value);
-      await record.complete(name, result, options?.keep);
+      const usage = options?.usage?.(result as never);
+      await record.complete(name, result, options?.keep, usage && checked(usage));
       return result as JsonOf<T>;
     } finally {
       waits.running--;
@@ -81,6 +87,36 @@ export function createSteps(record: StepRecord): Turn['step'] {
     }
   };
 }
+
+/** Records a usage as a step without a result: the first one of its name counts. */
+export const createUsage =
+  (record: StepRecord): Turn['usage'] =>
+  async (name, usage) => {
+    const step = `usage ${name}`;
+    if (!record.known(step)) await record.complete(step, null, undefined, checked(usage));
+  };
+
+/** Throws `RESOURCE_EXHAUSTED` if a task has used its tokens. */
+export function mustHaveTokens(
+  { tokens = 0 }: State,
+  { tokensPerTask }: Pick<Limits, 'tokensPerTask'>,
+): void {
+  if (tokens >= tokensPerTask)
+    throw new A2AError('RESOURCE_EXHAUSTED', 'The task has used the tokens that this server allows it');
+}
+
+/** The usage. Throws `TypeError` for one that no call can have. */
+function checked({ model, calls, inputTokens, outputTokens, cachedTokens }: Usage): Usage {
+  const counts = { calls, inputTokens, outputTokens, cachedTokens };
+  if (typeof model !== 'string' || model === '' || model.length > 128)
+    throw new TypeError('The `model` of a usage must be a text of 1 to 128 characters');
+  for (const [name, count] of Object.entries(counts))
+    if (count !== undefined && !(Number.isInteger(count) && count >= 0 && count <= mostTokens))
+      throw new TypeError(`\`${name}\` of a usage must be a whole number from 0 to ${mostTokens}`);
+  return { model, ...counts };
+}
+
+const mostTokens = 1e12;
 
 /** A step whose failures are counted. */
 export interface CountedStep<T> {
