@@ -28,9 +28,7 @@ export const jsonRpcServer: ServerBinding = {
       throw new A2AError(
         'METHOD_NOT_ALLOWED',
         `This address takes JSON-RPC by POST; the card of the agent is at ${AGENT_CARD_PATH} below it`,
-        {
-          metadata: { allow: 'POST' },
-        },
+        { metadata: { allow: 'POST' } },
       );
     requireJson(request);
     if (!request.body) throw new A2AError('PARSE_ERROR');

@@ -100,10 +100,7 @@ const needs: Readonly<Record<Project['template'], Needs>> = {
   express: {
     dependencies: ['@batonjs/auth', '@batonjs/server-express', 'express'],
     devDependencies: ['@types/express'],
-    scripts: {
-      receiver: 'node --env-file-if-exists=.env src/receiver.ts',
-      test: runTests,
-    },
+    scripts: { receiver: 'node --env-file-if-exists=.env src/receiver.ts', test: runTests },
     hasOwnApp: true,
   },
 };

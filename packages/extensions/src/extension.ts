@@ -47,10 +47,7 @@ export const declare = (
   },
 ): CardInput => ({
   ...card,
-  capabilities: {
-    ...card.capabilities,
-    extensions: [...(card.capabilities?.extensions ?? []), extension],
-  },
+  capabilities: { ...card.capabilities, extensions: [...(card.capabilities?.extensions ?? []), extension] },
 });
 
 /** Wraps an agent. An agent that always answers with a task keeps that property. */

@@ -23,12 +23,7 @@ export function a2aExpress(
     refusal?: A2AError,
   ) => {
     try {
-      await answer(server, req, res, {
-        target: req.url,
-        readBody: read,
-        ...whereFrom(req),
-        refusal,
-      });
+      await answer(server, req, res, { target: req.url, readBody: read, ...whereFrom(req), refusal });
     } catch (error) {
       if (!res.headersSent) next(error);
       else res.destroy();

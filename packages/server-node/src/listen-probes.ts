@@ -12,9 +12,7 @@ const probesOptions = {
   host: '127.0.0.1',
   /** What answers `GET /metrics`: `metricsHandler` of `@batonjs/telemetry`. Default: 404. */
   metrics: undefined as
-    | {
-        readonly node: (request: IncomingMessage, response: ServerResponse) => unknown;
-      }
+    | { readonly node: (request: IncomingMessage, response: ServerResponse) => unknown }
     | undefined,
 };
 

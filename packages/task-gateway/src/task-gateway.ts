@@ -82,7 +82,15 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
 
 /** The gateway's own agent server. Each task that it gets is handed to the agent of its type. */
 function serverOf(
-  { name, store, leaseMs, timeoutMs, bodyBytes, logger, telemetry }: typeof gatewayOptions & { readonly store: TaskStore },
+  {
+    name,
+    store,
+    leaseMs,
+    timeoutMs,
+    bodyBytes,
+    logger,
+    telemetry,
+  }: typeof gatewayOptions & { readonly store: TaskStore },
   dispatch: DispatchSettings,
 ): AgentServer {
   return createAgentServer({

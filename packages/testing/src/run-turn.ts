@@ -151,9 +151,7 @@ function turnOf(
     ...(contextTasks && {
       context: { id: contextId, tasks: async () => [...contextTasks], messages: async () => [] },
     }),
-    ...(references && {
-      references: async () => ({ tasks: [], artifacts: [], missing: [], ...references }),
-    }),
+    ...(references && { references: async () => ({ tasks: [], artifacts: [], missing: [], ...references }) }),
     callbacks: receivedAtOnce(options.callbacks, clock),
     woken,
   });

@@ -27,10 +27,7 @@ export function answersTo(
     if (call.needs === 'approval') {
       const { approved, reason } = isOther
         ? { approved: false, reason: 'The user was not asked yet' }
-        : (decisionOf(call, values, text) ?? {
-            approved: false,
-            reason: isUnanswered ? unanswered : text,
-          });
+        : (decisionOf(call, values, text) ?? { approved: false, reason: isUnanswered ? unanswered : text });
       return approval(call.approvalId ?? call.toolCallId, approved, reason);
     }
     const { toolCallId, toolName } = call;

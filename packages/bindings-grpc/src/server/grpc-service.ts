@@ -25,10 +25,7 @@ export function implement(server: CallTarget, { name: service, version, methods 
           answerUnary(method, version, server, ...call);
     return [method.name, answer as UntypedHandleCall] as const;
   });
-  return {
-    definition: definitionOf(service, methods),
-    implementation: Object.fromEntries(handlers),
-  };
+  return { definition: definitionOf(service, methods), implementation: Object.fromEntries(handlers) };
 }
 
 /** Bytes go to and come from grpc-js as they are: a request that is no message gets an error of ours. */

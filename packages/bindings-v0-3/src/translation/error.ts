@@ -66,11 +66,7 @@ export function downError(error: A2AError, form: ErrorData = 'object'): V03Error
   const code = errorTable[reason].jsonRpc;
   if (!metadata && details.length === 0 && reasonOf(code) === reason) return { code, message };
   if (form === 'list') return { code, message, data: toDetails(error) };
-  const data: OwnData = {
-    reason,
-    ...(metadata && { metadata }),
-    ...(details.length > 0 && { details }),
-  };
+  const data: OwnData = { reason, ...(metadata && { metadata }), ...(details.length > 0 && { details }) };
   return { code, message, data };
 }
 

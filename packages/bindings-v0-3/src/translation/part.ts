@@ -96,11 +96,7 @@ function pack({ metadata, mediaType, filename }: PartAttributes, isWrapped: bool
   if (!keeps && !isWrapped) return metadata;
   const isEmpty = metadata && Object.keys(metadata).length === 0;
   const kept: Kept = compact({ mediaType, filename, empty: isEmpty ? true : undefined });
-  return {
-    ...metadata,
-    ...(isWrapped && { [WRAPPED]: true }),
-    ...((keeps || isEmpty) && { [KEPT]: kept }),
-  };
+  return { ...metadata, ...(isWrapped && { [WRAPPED]: true }), ...((keeps || isEmpty) && { [KEPT]: kept }) };
 }
 
 /** The attributes of a part, from its metadata. What {@link pack} did not write stays in the metadata. */

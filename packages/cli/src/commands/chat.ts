@@ -53,12 +53,7 @@ async function chat(context: RunContext<ChatFlags>): Promise<void> {
         sendAndWait(
           agent,
           parts,
-          {
-            messageId: randomUUID(),
-            task: taskId,
-            contextId,
-            extensions: forms && [forms.FORM_INPUT],
-          },
+          { messageId: randomUUID(), task: taskId, contextId, extensions: forms && [forms.FORM_INPUT] },
           {
             pollMs: options.pollInterval,
             signal,

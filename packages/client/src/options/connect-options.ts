@@ -219,8 +219,4 @@ export interface Clock {
 }
 
 /** The clock of this process. */
-export const systemClock: Clock = {
-  now: Date.now,
-  random: Math.random,
-  sleep,
-};
+export const systemClock: Clock = { now: Date.now, random: Math.random, sleep };

@@ -33,11 +33,7 @@ function readCall({ result }: FactOf<'step-completed'>, prices: PriceTable | und
 function readModel(call: Json, prices: PriceTable | undefined): ModelCall | undefined {
   const { provider, modelId, responseModelId, ms, firstMs, finishReason, failed } = call;
   if (typeof provider !== 'string' || typeof modelId !== 'string' || !isCount(ms)) return undefined;
-  const names = {
-    provider,
-    modelId,
-    ...(typeof responseModelId === 'string' && { responseModelId }),
-  };
+  const names = { provider, modelId, ...(typeof responseModelId === 'string' && { responseModelId }) };
   const costs = (given: unknown) => {
     const usage = readUsage(given);
     const cost = prices?.costOf(names, usage);

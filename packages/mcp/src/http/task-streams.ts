@@ -133,10 +133,7 @@ const resultOf = (id: string | number, { card: { name, version } }: AgentClient)
   id,
   result: {
     resultType: 'complete',
-    _meta: {
-      [SUBSCRIPTION_ID_META_KEY]: id,
-      [SERVER_INFO_META_KEY]: { name, version: version || '0.0.0' },
-    },
+    _meta: { [SUBSCRIPTION_ID_META_KEY]: id, [SERVER_INFO_META_KEY]: { name, version: version || '0.0.0' } },
   },
 });
 

@@ -128,11 +128,7 @@ class TaskTransport implements Transport {
         this.#running.delete(id);
         this.#write({ jsonrpc: '2.0', id, ...end } as JSONRPCMessage);
         // The SDK would end it once more when the server ends.
-        this.onmessage?.({
-          jsonrpc: '2.0',
-          method: 'notifications/cancelled',
-          params: { requestId: id },
-        });
+        this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
       });
   }
 

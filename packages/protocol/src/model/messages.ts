@@ -190,11 +190,7 @@ export const SubscribeToTaskRequest = message({ tenant, id: requiredId });
 export type SubscribeToTaskRequest = z.infer<typeof SubscribeToTaskRequest>;
 
 /** Asks for one webhook of a task. Spec: §3.1.8. */
-export const GetTaskPushNotificationConfigRequest = message({
-  tenant,
-  taskId: requiredId,
-  id: requiredId,
-});
+export const GetTaskPushNotificationConfigRequest = message({ tenant, taskId: requiredId, id: requiredId });
 export type GetTaskPushNotificationConfigRequest = z.infer<typeof GetTaskPushNotificationConfigRequest>;
 
 /** Removes one webhook of a task. Spec: §3.1.10. */

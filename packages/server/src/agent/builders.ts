@@ -122,10 +122,7 @@ export function artifact(
 ): TaskUpdate & { artifact: Artifact } {
   const { lastChunk, ...rest } = typeof about === 'string' ? { name: about } : about;
   const artifactId = rest.artifactId ?? rest.name ?? crypto.randomUUID();
-  return {
-    artifact: { ...rest, artifactId, parts: parts.map(toPart) },
-    ...(lastChunk && { lastChunk }),
-  };
+  return { artifact: { ...rest, artifactId, parts: parts.map(toPart) }, ...(lastChunk && { lastChunk }) };
 }
 
 /** More parts for the artifact with this id. `lastChunk` says that it is complete now. */

@@ -146,12 +146,7 @@ async function view(
     const isInHead = (!metadata || metadata === withLabels) && timelineLength === undefined;
     if (shown.historyLength === 0 && !shown.artifacts && isInHead)
       return {
-        task: {
-          id,
-          contextId,
-          status: statusOf(listed),
-          ...(metadata && { metadata: withLabels(head) }),
-        },
+        task: { id, contextId, status: statusOf(listed), ...(metadata && { metadata: withLabels(head) }) },
         weight: 0,
       };
     const state = await loadTask(store, scope, id);

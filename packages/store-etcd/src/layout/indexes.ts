@@ -25,10 +25,7 @@ export const waiting: Index = {
   folder: (keys, { queue = '' }) => keys.waiting(queue),
   isWatched: true,
 };
-export const due: Index = {
-  at: ({ dueAt }) => dueAt,
-  folder: (keys, { queue = '' }) => keys.due(queue),
-};
+export const due: Index = { at: ({ dueAt }) => dueAt, folder: (keys, { queue = '' }) => keys.due(queue) };
 export const leased: Index = {
   at: ({ leaseUntil }) => leaseUntil,
   folder: (keys, { queue = '' }) => keys.leased(queue),

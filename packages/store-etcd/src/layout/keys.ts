@@ -165,9 +165,6 @@ export async function identityOf(cluster: Cluster, keys: Keys): Promise<string> 
   if (!step) return identity;
   await step.run({ cluster, keys });
   const value = JSON.stringify({ layout: step.to, identity });
-  await cluster.transact({
-    compare: [unchanged(key, kept.modRevision)],
-    success: [{ put: { key, value } }],
-  });
+  await cluster.transact({ compare: [unchanged(key, kept.modRevision)], success: [{ put: { key, value } }] });
   return identityOf(cluster, keys);
 }

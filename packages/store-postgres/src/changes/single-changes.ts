@@ -100,10 +100,7 @@ export class SingleChanges {
       const moment = momentAt(now);
       let decision = step.decide({ ...moment, ...foundBy(first, opened) });
       while ('decide' in decision)
-        decision = decision.decide({
-          ...moment,
-          ...(await this.#find(session, decision.wanted, now)),
-        });
+        decision = decision.decide({ ...moment, ...(await this.#find(session, decision.wanted, now)) });
       const collected = new Collected();
       collected.add(decision);
       await writer.write(session, collected);

@@ -51,9 +51,6 @@ export function storeError(error: unknown): unknown {
   return new StoreError(
     'UNAVAILABLE',
     `The SQLite ${ofThisObject} ${isFull ? 'is full' : 'failed'}: ${message}`,
-    {
-      cause: error,
-      trouble: isFull ? 'disk-full' : undefined,
-    },
+    { cause: error, trouble: isFull ? 'disk-full' : undefined },
   );
 }

@@ -135,11 +135,7 @@ export function claimDeliveriesStep({
         // It is behind its log, however long that is.
         return { before, after: plannedWebhook(before, held, Number.POSITIVE_INFINITY, now) };
       });
-      const result = webhooks.map(({ after }) => ({
-        push: pushConfigOf(after),
-        holder,
-        fence: after.fence,
-      }));
+      const result = webhooks.map(({ after }) => ({ push: pushConfigOf(after), holder, fence: after.fence }));
       return { result, webhooks };
     },
   };

@@ -15,15 +15,7 @@ export function generationIn(event: StreamResponse, generation: number): StreamR
 /** The generation of a task after the fact at `version`, from that of a later state. */
 export async function generationAt(
   store: Pick<TaskStore, 'readFacts'>,
-  {
-    scope,
-    taskId,
-    state,
-  }: {
-    readonly scope: Scope;
-    readonly taskId: string;
-    readonly state: State;
-  },
+  { scope, taskId, state }: { readonly scope: Scope; readonly taskId: string; readonly state: State },
   version: number,
 ): Promise<number> {
   // The state may go on meanwhile: facts after it do not count.

@@ -57,10 +57,7 @@ export async function accept(
       options.files &&
       (await new TaskFiles(options.files, { scope: context.scope, taskId }).received(message));
     const kept = files ? { ...request, message: files.value } : request;
-    const receive = toReceive(kept, context, card, scheduling, {
-      skill: skillIn(card, skillId)?.id,
-      labels,
-    });
+    const receive = toReceive(kept, context, card, scheduling, { skill: skillIn(card, skillId)?.id, labels });
     // A message that names no skill, or another one, may continue what an earlier message began.
     for (const begun of existing?.state.skills ?? []) checkSkill(begun, context.caller, card);
     // Every reason to refuse comes before the first write.

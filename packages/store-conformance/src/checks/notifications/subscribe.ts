@@ -164,10 +164,7 @@ async function collect(
 ): Promise<StoredFact[]> {
   const seen: StoredFact[] = [];
   const stop = new AbortController();
-  const facts = follow(store, 's', 't', after, {
-    signal: stop.signal,
-    batch: 7,
-  });
+  const facts = follow(store, 's', 't', after, { signal: stop.signal, batch: 7 });
   const reading = (async () => {
     for await (const fact of facts) {
       seen.push(fact);
