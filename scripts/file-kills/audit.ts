@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskStore } from '@batonjs/store';
-import { prefixOfTask } from '../../packages/server/src/turns/files/file-key.ts';
+import { prefixOfTask } from '../../packages/server/src/turns/files/server-files.ts';
 import { contentOf, fileNames, GONE } from './contents.ts';
 
 /** The name of a file that a log has, with its size and hash. */

@@ -152,7 +152,7 @@ export const parts: Readonly<Record<string, Part>> = {
   // What operators see and measure: metrics and probes.
   telemetry: {
     warm: true,
-    mutate: [...sourcesOf('telemetry'), 'packages/server-node/src/listen-probes.ts'],
+    mutate: [...sourcesOf('telemetry'), 'packages/server-node/src/listen.ts'],
     tests: [testsOf('telemetry'), 'packages/server-node/test/probes.test.ts'],
   },
   // Without the page, which needs a browser, and `cli.ts`, which only starts the program.

@@ -6,7 +6,7 @@ import { connect, textOf } from '@batonjs/client';
 import { append, artifact, completed, reply } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { tlsFetch } from '../../packages/cli/src/connection/tls.ts';
+import { tlsFetch } from '../../packages/cli/src/connection/open-agent.ts';
 import { codeBlocks } from '../../scripts/packed/consumer.ts';
 import { mounts } from '../kit/http/mounts.ts';
 import { hasNginx, nginx } from '../kit/http/nginx.ts';

@@ -99,7 +99,7 @@ const additions: Readonly<Record<string, Addition>> = {
     places: [
       'packages/store-memory/src/task-index.ts',
       'packages/store-sqlite/src/tables/task-list.ts',
-      'packages/store-redis/src/rows/task-list.ts',
+      'packages/store-redis/src/redis-rows.ts',
       'packages/store-postgres/src/tables/task-list.ts',
       'packages/store-etcd/src/logs/task-list.ts',
     ],

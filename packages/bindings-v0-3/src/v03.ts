@@ -4,7 +4,7 @@ import { isObject } from '@batonjs/protocol/json';
 import { isOperationName } from '@batonjs/protocol/operations';
 import { type HttpJsonStyle, httpJsonClient03, httpJsonServer03 } from './http/http-json.ts';
 import { jsonRpcClient03, jsonRpcServer03 } from './http/json-rpc.ts';
-import { bothCards, card as cardCodec, isV03, V03 } from './translation/agent-card.ts';
+import { bothCards, card as cardCodec, isV03, V03 } from './translation/security.ts';
 import { event as eventCodec } from './translation/translations.ts';
 import type { FileBytes } from './wire/codec.ts';
 import { lossReporter, type OnLoss, type ReportLoss } from './wire/loss.ts';

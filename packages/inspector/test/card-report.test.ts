@@ -4,8 +4,8 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { newKey } from '../../auth/test/keys/sample-keys.ts';
-import { AgentLink } from '../src/agents/agent-link.ts';
 import { reportCard } from '../src/agents/card-report.ts';
+import { AgentLink } from '../src/agents/inspected.ts';
 import { showAgent } from './show-agent.ts';
 
 const key = newKey('k-1');

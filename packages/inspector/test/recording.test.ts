@@ -5,7 +5,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { expect, it, onTestFinished } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { listen } from '../../../test/kit/listen.ts';
-import { AgentLink } from '../src/agents/agent-link.ts';
+import { AgentLink } from '../src/agents/inspected.ts';
 import type { Entry } from '../src/api/timeline.ts';
 import { Replay } from '../src/app/timeline/replay.ts';
 import { sendMessage } from '../src/routes/act-routes.ts';

@@ -13,7 +13,7 @@ import { listen } from '../../../test/kit/listen.ts';
 import { freePort } from '../../../test/kit/processes.ts';
 import { say } from '../../../test/kit/rpc.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
-import { AgentLink } from '../src/agents/agent-link.ts';
+import { AgentLink } from '../src/agents/inspected.ts';
 import { curlOf, grpcurlOf } from '../src/wire/shell-line.ts';
 import { showAgent } from './show-agent.ts';
 

@@ -19,5 +19,12 @@ export { evolve, replay, UnknownFactError } from './state/evolve.ts';
 export { type Head, headOf } from './state/head.ts';
 export { fromSnapshot, type Snapshot, toSnapshot } from './state/snapshot.ts';
 export { nextTurnAt, type State, type StepFailures, type StepResult, stepOf } from './state/state.ts';
-export { changesGeneration, generationOf, Timeline } from './state/timeline.ts';
-export { historyOf, type TaskView, toStreamResponse, viewTask } from './state/view.ts';
+export {
+  changesGeneration,
+  generationOf,
+  historyOf,
+  type TaskView,
+  Timeline,
+  toStreamResponse,
+  viewTask,
+} from './state/view.ts';

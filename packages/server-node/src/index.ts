@@ -1,4 +1,10 @@
 export { folderFiles } from './folder-files.ts';
-export { type Listening, type ListenOptions, listen } from './listen.ts';
-export { type ListeningProbes, listenProbes, type ProbesOptions } from './listen-probes.ts';
+export {
+  type Listening,
+  type ListeningProbes,
+  type ListenOptions,
+  listen,
+  listenProbes,
+  type ProbesOptions,
+} from './listen.ts';
 export { type NodeHandlerOptions, nodeHandler } from './node-handler.ts';

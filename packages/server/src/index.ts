@@ -38,7 +38,7 @@ export { NonRetryableError } from './agent/retries/retry.ts';
 export { coalesce, streamed } from './agent/streamed.ts';
 export { type AgentServer, createAgentServer } from './agent-server.ts';
 export type { Logger } from './base/hooks/logger.ts';
-export type { Authenticate } from './front/calls/authenticate.ts';
+export type { Authenticate } from './front/calls/caller-limits.ts';
 export { type CatalogAgent, type CatalogOptions, catalogOf } from './front/http/catalog.ts';
 export type { Body, Handle, HttpExchange } from './front/http/request-body.ts';
 export type { CardInput, SkillInput } from './operations/card/derived-members.ts';

@@ -20,7 +20,7 @@ export { scopeOf, taskNotFound } from './operations/call/call-context.ts';
 export { heartbeatsOf, type Inside, insideOf } from './operations/call/inside-of.ts';
 export { isStoreId } from './operations/call/page-token.ts';
 export { toWireError } from './operations/call/wire-error.ts';
-export { ownerOf, prefixOfTask } from './turns/files/file-key.ts';
+export { ownerOf, prefixOfTask } from './turns/files/server-files.ts';
 export { mapParts, storedIn } from './turns/files/stored-part.ts';
 export { dueAt } from './turns/order/deadline-watch.ts';
 export { orderFor } from './turns/order/schedule.ts';

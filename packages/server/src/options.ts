@@ -19,8 +19,7 @@ import {
   timeouts,
 } from './base/timeouts.ts';
 import type { Clock } from './base/timing/clock.ts';
-import type { Authenticate } from './front/calls/authenticate.ts';
-import type { CallerLimits } from './front/calls/caller-limits.ts';
+import type { Authenticate, CallerLimits } from './front/calls/caller-limits.ts';
 import type { CorsOptions } from './front/http/cors.ts';
 import type { Transition } from './log/write/decision.ts';
 import type { CardInput } from './operations/card/derived-members.ts';

@@ -8,7 +8,7 @@ import { canStartPostgres, startPostgres } from '../../../test/support/postgres.
 import { startStoreProcess } from '../../../test/support/remote-stores.ts';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
-import { Transactions } from '../src/database/transactions.ts';
+import { Transactions } from '../src/database/postgres-error.ts';
 import { postgresStore } from '../src/index.ts';
 import { isHeard, Registration } from '../src/notifications/poll.ts';
 import { Wakeups } from '../src/notifications/wakeups.ts';

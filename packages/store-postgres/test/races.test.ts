@@ -6,9 +6,9 @@ import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import type { Database } from '../src/database/database.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
-import { Transactions } from '../src/database/transactions.ts';
+import { Transactions } from '../src/database/postgres-error.ts';
 import { Poll, Registration } from '../src/notifications/poll.ts';
-import { postgresRows } from '../src/postgres-rows.ts';
+import { postgresRows } from '../src/postgres-store.ts';
 
 const server = await postgresForTests();
 const schema = `races ${process.pid}`;

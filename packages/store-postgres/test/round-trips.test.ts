@@ -6,7 +6,7 @@ import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import type { Database, Session } from '../src/database/database.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
-import { postgresRows } from '../src/postgres-rows.ts';
+import { postgresRows } from '../src/postgres-store.ts';
 import { emptied } from './empty.ts';
 
 const server = await postgresForTests();

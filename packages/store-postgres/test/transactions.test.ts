@@ -6,7 +6,7 @@ import { chunk, chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
 import { postgresStore } from '../src/index.ts';
-import { postgresRows } from '../src/postgres-rows.ts';
+import { postgresRows } from '../src/postgres-store.ts';
 
 type Store = ReturnType<typeof postgresStore>;
 

@@ -198,9 +198,9 @@ function usageIn(result: unknown) {
   if (!call) return undefined;
   const all: readonly { readonly usage?: TokenUsage }[] = [call, ...(call.failed ?? [])];
   const sum = (name: keyof TokenUsage) => {
-    const told = all.flatMap(({ usage }) => usage?.[name] ?? []);
-    return told.length > 0
-      ? told.reduce((before, count) => before + Math.round(Math.max(0, count)), 0)
+    const known = all.flatMap(({ usage }) => usage?.[name] ?? []);
+    return known.length > 0
+      ? known.reduce((before, count) => before + Math.round(Math.max(0, count)), 0)
       : undefined;
   };
   return {

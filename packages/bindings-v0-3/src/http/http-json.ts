@@ -12,7 +12,6 @@ import { A2AError, type ErrorReason, errorTable } from '@batonjs/protocol/errors
 import { JSON_TYPE, LEGACY_EXTENSIONS } from '@batonjs/protocol/headers';
 import { isObject, tryJson } from '@batonjs/protocol/json';
 import { type OperationName, operations } from '@batonjs/protocol/operations';
-import { V03 } from '../translation/agent-card.ts';
 import {
   downError,
   type ErrorData,
@@ -23,6 +22,7 @@ import {
   upError,
 } from '../translation/error.ts';
 import { fileBytesOf } from '../translation/part.ts';
+import { V03 } from '../translation/security.ts';
 import { identified } from '../translation/task.ts';
 import type { FileBytes, Way } from '../wire/codec.ts';
 import type { ReportLoss } from '../wire/loss.ts';

@@ -15,8 +15,8 @@ import { A2AError, type FieldViolation, invalidParams } from '@batonjs/protocol/
 import { LEGACY_EXTENSIONS, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isObject } from '@batonjs/protocol/json';
 import { isOperationName, type OperationName, operations } from '@batonjs/protocol/operations';
-import { V03 } from '../translation/agent-card.ts';
 import { downError, errorDataFor, errorIn, upError } from '../translation/error.ts';
+import { V03 } from '../translation/security.ts';
 import { identified } from '../translation/task.ts';
 import type { ReportLoss } from '../wire/loss.ts';
 import { decodeParams, decodeResult, encodeParams, encodeResult } from './operations.ts';

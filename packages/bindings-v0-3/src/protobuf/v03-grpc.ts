@@ -1,15 +1,15 @@
 import type { ProtobufMethod, ProtobufPeer, ProtobufVersion } from '@batonjs/bindings';
-import { type ErrorReason, invalidParams } from '@batonjs/protocol/errors';
+import type { AgentCard } from '@batonjs/protocol';
+import { A2AError, type ErrorReason, invalidParams } from '@batonjs/protocol/errors';
 import { isObject } from '@batonjs/protocol/json';
 import { isOperationName, type OperationName } from '@batonjs/protocol/operations';
 import { decodeParams, decodeResult, encodeParams, encodeResult } from '../http/operations.ts';
-import { V03 } from '../translation/agent-card.ts';
 import { nameOf, reasonNamed } from '../translation/error.ts';
 import { fileBytesOf } from '../translation/part.ts';
 import { configName } from '../translation/push-config.ts';
+import { card, encodeSchemes, V03 } from '../translation/security.ts';
 import { compact, type FileBytes, type Loose, type Way } from '../wire/codec.ts';
 import { lossReporter, type OnLoss, type ReportLoss } from '../wire/loss.ts';
-import { readCard, writeCard } from './card.ts';
 import { v03Enums, v03Messages } from './messages.ts';
 
 /** How both sides speak A2A 0.3 over gRPC. */
@@ -224,4 +224,45 @@ function namedEvent({ task, message, statusUpdate, artifactUpdate }: Loose): Loo
   if (message) return { msg: message };
   if (artifactUpdate) return { artifactUpdate };
   return { statusUpdate: namedTask(Object(statusUpdate)) };
+}
+
+// In protocol buffers, the security of a card of 0.3 has the members of 1.0, under another name.
+
+/** The card of 0.3. */
+function writeCard(newer: AgentCard, report: ReportLoss): unknown {
+  const { securitySchemes, securityRequirements, skills, ...rest } = newer;
+  const older = card.encode({ ...rest, skills: [] }, { report }, '');
+  // Reports what flows lose. The fields that they do not have in 0.3 are not written.
+  if (securitySchemes) encodeSchemes(securitySchemes, report, 'securitySchemes');
+  return compact({
+    ...older,
+    securitySchemes,
+    security: securityRequirements,
+    skills: skills.map(({ securityRequirements: security, ...skill }) => compact({ ...skill, security })),
+  });
+}
+
+/** The card of 1.0. Throws `INVALID_AGENT_RESPONSE`. */
+function readCard(response: Loose, report: ReportLoss): AgentCard {
+  const { securitySchemes, security, skills = [], ...rest }: Members = Object(response);
+  try {
+    return compact({
+      ...card.decode({ ...rest, skills: [] }, { report }, ''),
+      securitySchemes,
+      securityRequirements: security,
+      skills: skills.map(({ security: securityRequirements, ...skill }) =>
+        compact({ ...skill, securityRequirements }),
+      ),
+    });
+  } catch (cause) {
+    throw new A2AError('INVALID_AGENT_RESPONSE', undefined, { cause });
+  }
+}
+
+type Requirements = AgentCard['securityRequirements'];
+
+/** The members that differ from those of JSON. */
+interface Members extends Pick<AgentCard, 'securitySchemes'> {
+  readonly security?: Requirements;
+  readonly skills?: readonly (AgentCard['skills'][number] & { readonly security?: Requirements })[];
 }

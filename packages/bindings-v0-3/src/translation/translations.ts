@@ -4,10 +4,10 @@ import { isObject } from '@batonjs/protocol/json';
 import { at, type Codec, codec, compact, type Loose, object, present, text } from '../wire/codec.ts';
 import type { Loss, ReportLoss } from '../wire/loss.ts';
 import type { V03Error, V03Event, V03SendParams } from '../wire/objects.ts';
-import { card } from './agent-card.ts';
 import { downError, upError } from './error.ts';
 import { part } from './part.ts';
 import { pushConfig, taskPushConfig } from './push-config.ts';
+import { card } from './security.ts';
 import { artifact, artifactUpdate, message, status, statusUpdate, task } from './task.ts';
 
 type V03Configuration = NonNullable<V03SendParams['configuration']>;

@@ -2,7 +2,7 @@ import { CardSignatureError, type CardTrust, verifyCard } from '@batonjs/auth';
 import { TYPED_SKILLS } from '@batonjs/extensions/client';
 import { AgentCard } from '@batonjs/protocol';
 import type { CardReport, SignatureReport } from '../api/agent.ts';
-import type { AgentLink } from './agent-link.ts';
+import type { AgentLink } from './inspected.ts';
 
 /** Reads the card again and checks it: its schema, its signatures, its interfaces. */
 export async function reportCard(link: AgentLink, trust: CardTrust | undefined): Promise<CardReport> {

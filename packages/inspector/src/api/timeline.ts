@@ -1,6 +1,16 @@
 import type { Fact } from '@batonjs/lifecycle';
-import type { Message, StreamResponse } from '@batonjs/protocol';
+import type { Json, Message, StreamResponse } from '@batonjs/protocol';
 import type { Call } from './model-calls.ts';
+
+/** The members of a part, of which it has one of the first four. All can be read. */
+export interface PartMembers {
+  readonly text?: string;
+  readonly raw?: string;
+  readonly url?: string;
+  readonly data?: Json;
+  readonly filename?: string;
+  readonly mediaType?: string;
+}
 
 /** A change of a connection that the inspector noticed. It is in no log. */
 export interface Notice {

@@ -3,8 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Action, AgentSummary, Overview } from '../api/agent.ts';
 import { hrefOf, type Place, placeHref, places, type Route, type Tab, tabs } from './data/route.ts';
 import { useAct, useAgent, useMay, useSession } from './data/session.ts';
-import { ActButton } from './forms/act-button.tsx';
-import { Icon } from './parts/bits.tsx';
+import { ActButton, Icon } from './parts/bits.tsx';
 import { Select } from './parts/choice.tsx';
 
 /** The actions that change nothing at an agent. */

@@ -2,7 +2,7 @@ import type { AgentClient } from '@batonjs/client';
 import type { Message, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { textOf } from '@batonjs/protocol/parts';
-import type { AgentLink } from '../agents/agent-link.ts';
+import type { AgentLink } from '../agents/inspected.ts';
 import { type StateCounts, states, type TaskFilter, type TaskList, type TaskRow } from '../api/task.ts';
 import { isIn, lookedAt, requestOf, titleOf } from './filters.ts';
 import { readPages, shortText, type TaskSource } from './task-feed.ts';

@@ -2,8 +2,8 @@ import { labelProblem } from '@batonjs/lifecycle';
 import type { ListTasksRequest, Message } from '@batonjs/protocol';
 import type { TaskQuery } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
-import type { PartMembers } from '../api/part-members.ts';
 import { type ListedState, states, type TaskFilter, type TaskRow } from '../api/task.ts';
+import type { PartMembers } from '../api/timeline.ts';
 import { RequestError, readNumber } from '../http/reply.ts';
 
 /** What one member of a filter means. */

@@ -1,5 +1,5 @@
 import { remember } from '@batonjs/protocol/bounded-map';
-import type { AgentLink } from '../agents/agent-link.ts';
+import type { AgentLink } from '../agents/inspected.ts';
 import type { TaskRow } from '../api/task.ts';
 import { Recording } from './recording.ts';
 

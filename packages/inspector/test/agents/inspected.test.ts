@@ -4,8 +4,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { listen } from '../../../../test/kit/listen.ts';
-import { AgentLink } from '../../src/agents/agent-link.ts';
-import { inspected, summaryOf } from '../../src/agents/inspected.ts';
+import { AgentLink, inspected, summaryOf } from '../../src/agents/inspected.ts';
 import { Inspection, isAllowed } from '../../src/inspection.ts';
 import type { InspectedAgent } from '../../src/options.ts';
 

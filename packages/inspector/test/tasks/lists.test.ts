@@ -12,7 +12,7 @@ import {
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
-import type { AgentLink } from '../../src/agents/agent-link.ts';
+import type { AgentLink } from '../../src/agents/inspected.ts';
 import type { TaskListUpdate, TaskRow } from '../../src/api/task.ts';
 import { states } from '../../src/api/task.ts';
 import { RequestError } from '../../src/http/reply.ts';

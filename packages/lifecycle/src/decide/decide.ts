@@ -7,7 +7,7 @@ import type { Question } from '../facts/question-link.ts';
 import { canTransition, isTerminal } from '../facts/states.ts';
 import type { ChildUpdate, TaskUpdate } from '../facts/task-update.ts';
 import { isAnswer, reservedFor, type State, type TaskRecord } from '../state/state.ts';
-import { generationOf } from '../state/timeline.ts';
+import { generationOf } from '../state/view.ts';
 import { freezeMembers } from '../values/frozen-json.ts';
 import type { Command, Happening } from './command.ts';
 import { changeMemory, keepLines, openCallback, receiveCallback } from './decide-agent-record.ts';

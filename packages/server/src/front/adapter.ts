@@ -28,6 +28,6 @@ export type {
   TurnStart,
 } from '../base/hooks/telemetry.ts';
 export { answerInTime } from '../base/timing/within-deadline.ts';
-export { callerOf } from './calls/authenticate.ts';
+export { callerOf } from './calls/caller-limits.ts';
 export * from './http/fetch.ts';
 export { isLarge, keepAliveMs, readBody, withOwnHost } from './http/request-body.ts';

@@ -12,8 +12,7 @@ import {
 } from '@batonjs/store/adapter';
 import { changeOf, guessed } from '@batonjs/store/rules';
 import { keyOf, momentAt } from '../database/database.ts';
-import { isAboutValues } from '../database/postgres-error.ts';
-import type { Transactions } from '../database/transactions.ts';
+import { isAboutValues, type Transactions } from '../database/postgres-error.ts';
 import { foundBy, searchesOf, statementsOf } from '../tables/searches.ts';
 import { Collected } from './collected.ts';
 import type { SingleChanges } from './single-changes.ts';

@@ -1,5 +1,6 @@
 import { StoreError } from '@batonjs/store';
-import { OutcomeUnknown } from './database.ts';
+import { DatabaseClock } from '@batonjs/store/adapter';
+import { type Database, type DatabaseRow, type Looked, OutcomeUnknown, type Work } from './database.ts';
 
 /** Thrown where another process wrote the same rows first: the transaction is run again. */
 export class Raced extends Error {
@@ -29,7 +30,7 @@ const explanations: Readonly<Record<string, string>> = {
 };
 
 /** Whether the transaction was rolled back only because of others, so that it may succeed when it is run again. */
-export function isTransient(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   const state = stateOf(error);
   return error instanceof Raced || state === '40001' || state === '40P01';
 }
@@ -71,4 +72,69 @@ export const codeOf = (error: unknown): unknown =>
 function stateOf(error: unknown): string | undefined {
   const code = codeOf(error);
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/** How often a transaction is run again that others made fail. */
+const mostAttempts = 12;
+
+/** Runs statements and transactions, again where others made them fail, and translates their errors. */
+export class Transactions {
+  /** As its answers tell it. */
+  readonly clock = new DatabaseClock();
+  readonly #database: Database;
+  readonly #ready: () => Promise<void>;
+
+  /** `ready`: resolves once the tables are there; called before everything. */
+  constructor(database: Database, ready: () => Promise<void>) {
+    this.#database = database;
+    this.#ready = ready;
+  }
+
+  /** One statement in a transaction of its own. */
+  query(text: string, values?: readonly unknown[]): Promise<DatabaseRow[]> {
+    return this.#again(() => this.#database.query(text, values));
+  }
+
+  /** The rows of each statement, in one round trip, and the database's clock after them. Statements have no values. */
+  look(statements: readonly string[]): Promise<Looked> {
+    return this.#again(async () => {
+      const asked = this.clock.asked();
+      const looked = await this.#database.look(statements);
+      this.clock.answered(asked, looked.now);
+      return looked;
+    });
+  }
+
+  /** One statement that writes, in a transaction of its own. Its rows tell the database's clock as `now`. */
+  write(name: string, text: string, values: readonly unknown[]): Promise<DatabaseRow[]> {
+    return this.#again(async () => {
+      const asked = this.clock.asked();
+      const rows = await this.#database.write(name, text, values);
+      if (rows[0]) this.clock.answered(asked, Number(rows[0].now));
+      return rows;
+    });
+  }
+
+  /** Rejects with a `StoreError`, of code `UNAVAILABLE` if the database failed. */
+  async run<T>(work: Work<T>, opening?: readonly string[]): Promise<T> {
+    return this.#again(() => {
+      const asked = this.clock.asked();
+      return this.#database.transact((session, now, opened) => {
+        this.clock.answered(asked, now);
+        return work(session, now, opened);
+      }, opening);
+    });
+  }
+
+  async #again<T>(attempt: () => Promise<T>): Promise<T> {
+    await this.#ready();
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!isTransient(error) || attempts === mostAttempts) throw translated(this.#database.name, error);
+      }
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(100, 2 ** attempts)));
+    }
+  }
 }

@@ -4,8 +4,7 @@ import { type Layouts, stepsFrom } from '@batonjs/store/adapter';
 import { askingStates } from '@batonjs/store/rules';
 import { definitionsOf, recordColumns, taskColumns, termsOfTask, webhookColumns } from './columns.ts';
 import { clock, type Database, type Session } from './database.ts';
-import { frozen, isForbidden, isMissing, translated } from './postgres-error.ts';
-import type { Transactions } from './transactions.ts';
+import { frozen, isForbidden, isMissing, type Transactions, translated } from './postgres-error.ts';
 
 /**
  * The layouts of the data, see `Layouts`. A test compares them with stored data. The first release that keeps data for

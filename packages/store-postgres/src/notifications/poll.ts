@@ -1,6 +1,6 @@
 import { type Subscribers, topicNumber } from '@batonjs/store/adapter';
 import { clock, keyOf } from '../database/database.ts';
-import type { Transactions } from '../database/transactions.ts';
+import type { Transactions } from '../database/postgres-error.ts';
 
 // How often the database is asked for changes, in milliseconds: less often while there are none.
 const shortestMs = 10;

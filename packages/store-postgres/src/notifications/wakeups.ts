@@ -2,7 +2,7 @@ import { createHash, createHmac, randomUUID } from 'node:crypto';
 import type { Unsubscribe } from '@batonjs/store';
 import { type Notification, remember, Subscribers, type Topic, topicNumber } from '@batonjs/store/adapter';
 import type { Database } from '../database/database.ts';
-import type { Transactions } from '../database/transactions.ts';
+import type { Transactions } from '../database/postgres-error.ts';
 import { isHeard, Poll, Registration } from './poll.ts';
 
 /** The most topics of one message, which may have 8,000 bytes. */

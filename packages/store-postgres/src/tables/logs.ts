@@ -3,7 +3,7 @@ import { Group, type Grouped, type KeptFacts, type KeptLog, parseFact } from '@b
 import { taskOfSql } from '@batonjs/store/sql';
 import { readTaskColumns } from '../database/columns.ts';
 import { type DatabaseRow, keyOf } from '../database/database.ts';
-import type { Transactions } from '../database/transactions.ts';
+import type { Transactions } from '../database/postgres-error.ts';
 
 /** The most facts of one statement: a long log is read in parts, so that it does not block the event loop. */
 const atOnce = 1_000;

@@ -4,7 +4,7 @@ import type { WantedTask } from '@batonjs/store/rules';
 import { listedFact, taskOfSql, webhookOfSql } from '@batonjs/store/sql';
 import { keysOfTerms, readTaskColumns, termsOfTask } from '../database/columns.ts';
 import { type DatabaseRow, keyOf, markOf } from '../database/database.ts';
-import type { Transactions } from '../database/transactions.ts';
+import type { Transactions } from '../database/postgres-error.ts';
 import { toStoredFact } from './logs.ts';
 
 /** More bytes than any page has, for queries without a bound. */

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { StoreError } from '@batonjs/store';
+import { type Scope, StoreError } from '@batonjs/store';
 import { type Layouts, stepsFrom } from '@batonjs/store/adapter';
+import { crc16 } from '../connection/crc16.ts';
 import { listOf, type RedisDriver, type RedisReply } from '../connection/driver.ts';
 import { infoOf } from '../connection/servers.ts';
-import { type Shard, Shards } from './shards.ts';
 
 /** Runs commands and scripts on a Redis that is checked before its first use and after every interruption. */
 export class Database {
@@ -245,3 +245,37 @@ function isOlder(version: string, [wantedMajor, wantedMinor]: readonly [number, 
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major < wantedMajor || (major === wantedMajor && minor < wantedMinor);
 }
+
+/** A part of the tasks, all of whose keys Redis Cluster keeps in one slot. */
+export interface Shard {
+  /** The prefix of its keys: `baton:{3}:`. Never a key itself. */
+  readonly base: string;
+  /** The channel of its notifications. */
+  readonly channel: string;
+}
+
+/** Finds the shard of a task. The braces make Redis Cluster hash the number between them and nothing else. */
+export class Shards {
+  readonly all: readonly Shard[];
+
+  constructor(prefix: string, count: number) {
+    this.all = Array.from({ length: count }, (_, n) => {
+      const base = `${prefix}:{${n}}:`;
+      return { base, channel: `${base}changes` };
+    });
+  }
+
+  /** The shard of a task, by its id alone: a claim names no scope. */
+  of(taskId: string): Shard {
+    return this.at(this.all.length === 1 ? 0 : crc16(taskId) % this.all.length);
+  }
+
+  at(part: number): Shard {
+    const shard = this.all[part];
+    if (!shard) throw new RangeError(`There is no shard ${part} of ${this.all.length}`);
+    return shard;
+  }
+}
+
+/** The name of a task in keys and scripts. Neither id contains NUL. */
+export const taskName = (scope: Scope, taskId: string): string => `${taskId}\0${scope}`;

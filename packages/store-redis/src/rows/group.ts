@@ -9,7 +9,7 @@ import {
   type WebhookRow,
 } from '@batonjs/store/adapter';
 import { forgottenTurns } from '@batonjs/store/rules';
-import { taskName } from '../database/shards.ts';
+import { taskName } from '../database/database.ts';
 import { movesInLists, movesInQueues, movesOfRecord, movesOfWebhook } from './places.ts';
 
 /** What has to be so: a command, its key, its argument or nothing, and what it must answer. */

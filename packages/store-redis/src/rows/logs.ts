@@ -1,8 +1,7 @@
 import { type Scope, type StoredFact, StoreError } from '@batonjs/store';
 import { type KeptFacts, type KeptLog, parseFact, type TaskRow } from '@batonjs/store/adapter';
 import { listOf, type RedisReply } from '../connection/driver.ts';
-import { type Database, script } from '../database/database.ts';
-import { taskName } from '../database/shards.ts';
+import { type Database, script, taskName } from '../database/database.ts';
 import { load as source } from '../lua/load.ts';
 import type { Reader } from './reader.ts';
 

@@ -10,8 +10,7 @@ import type {
 } from '@batonjs/store/adapter';
 import { askingStates, byName, contextOf, postponed, type WaitingCaller } from '@batonjs/store/rules';
 import { groupsOf, listOf, type RedisReply } from '../connection/driver.ts';
-import { type Database, vital } from '../database/database.ts';
-import { type Shard, taskName } from '../database/shards.ts';
+import { type Database, type Shard, taskName, vital } from '../database/database.ts';
 import { find as source } from '../lua/find.ts';
 
 const findScript = vital(source);

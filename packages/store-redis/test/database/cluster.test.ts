@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import { repetitions } from '../../../../test/kit/repetitions.ts';
 import { chunkAfter, headAt, persist, untilItWorks } from '../../../../test/kit/task-logs.ts';
 import { canStart, type RedisServer, startCluster } from '../../../../test/support/redis.ts';
-import { Shards } from '../../src/database/shards.ts';
+import { Shards } from '../../src/database/database.ts';
 import { redisStore } from '../../src/index.ts';
 
 const args = ['--cluster-require-full-coverage', 'no'];

@@ -3,9 +3,8 @@ import { useState } from 'preact/hooks';
 import type { Sent } from '../../api/command.ts';
 import { agentPath } from '../data/api.ts';
 import { useAct } from '../data/session.ts';
-import { Icon, ProblemNote } from '../parts/bits.tsx';
+import { ActButton, Icon, ProblemNote } from '../parts/bits.tsx';
 import { fileSize } from '../parts/words.ts';
-import { ActButton } from './act-button.tsx';
 
 /** Where a message goes. */
 export interface Destination {

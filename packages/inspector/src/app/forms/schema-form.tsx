@@ -7,7 +7,7 @@ import {
   readFields,
 } from '@batonjs/protocol/form-fields';
 import { useId, useMemo, useState } from 'preact/hooks';
-import { ActButton } from './act-button.tsx';
+import { ActButton } from '../parts/bits.tsx';
 
 interface SchemaFormProps {
   readonly schema: FieldSchema;

@@ -1,8 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { TaskFilter } from '../../api/task.ts';
 import { useMay, useSession } from '../data/session.ts';
-import { ActButton } from '../forms/act-button.tsx';
-import { ProblemNote, Question } from '../parts/bits.tsx';
+import { ActButton, ProblemNote, Question } from '../parts/bits.tsx';
 import { Select } from '../parts/choice.tsx';
 import { plural, shortId } from '../parts/words.ts';
 import type { ListedRow } from './task-lists.ts';

@@ -2,8 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { type ActionRecord, actions, type ErasedAt } from '../../api/agent.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAct, useAgent, useGet, useMay } from '../data/session.ts';
-import { ActButton } from '../forms/act-button.tsx';
-import { Empty, Loading, PageHead, ProblemNote, Question, Table } from '../parts/bits.tsx';
+import { ActButton, Empty, Loading, PageHead, ProblemNote, Question, Table } from '../parts/bits.tsx';
 import { dateTime, plural, shortId } from '../parts/words.ts';
 
 /** How often the records are read again, in milliseconds. */

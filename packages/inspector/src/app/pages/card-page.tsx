@@ -4,8 +4,7 @@ import type { CardReport, InterfaceChoice, SignatureReport } from '../../api/age
 import { agentPath } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAct, useAgent, useGet, useMay, useSession } from '../data/session.ts';
-import { ActButton } from '../forms/act-button.tsx';
-import { CopyButton, Empty, Icon, Loading, ProblemNote, Section, Table } from '../parts/bits.tsx';
+import { ActButton, CopyButton, Empty, Icon, Loading, ProblemNote, Section, Table } from '../parts/bits.tsx';
 import { JsonView } from '../parts/content.tsx';
 import { plural } from '../parts/words.ts';
 

@@ -3,9 +3,8 @@ import { type AgentSummary, mostCounted, type OpenCounts, type Overview } from '
 import { agentPath, post } from '../data/api.ts';
 import { hrefOf, placeHref } from '../data/route.ts';
 import { useAct, useMay, useSession } from '../data/session.ts';
-import { ActButton } from '../forms/act-button.tsx';
 import { AgentMark } from '../parts/agent-mark.tsx';
-import { Empty, Icon, PageHead, Table } from '../parts/bits.tsx';
+import { ActButton, Empty, Icon, PageHead, Table } from '../parts/bits.tsx';
 
 /** How long a failure counts here, in milliseconds: a day, as the lists offer it. */
 const dayMs = String(86_400_000);

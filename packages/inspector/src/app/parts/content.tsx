@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { PartMembers } from '../../api/part-members.ts';
+import type { PartMembers } from '../../api/timeline.ts';
 import { useAct, useMay } from '../data/session.ts';
 import { Icon, ProblemNote } from './bits.tsx';
 import { RichText } from './markdown.tsx';

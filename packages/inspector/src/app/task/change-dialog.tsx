@@ -1,11 +1,9 @@
 import { FORM_TYPE, type Form } from '@batonjs/extensions/client';
 import type { Json, Part } from '@batonjs/protocol';
 import { useRef, useState } from 'preact/hooks';
-import type { PartMembers } from '../../api/part-members.ts';
-import type { Entry } from '../../api/timeline.ts';
-import { ActButton } from '../forms/act-button.tsx';
+import type { Entry, PartMembers } from '../../api/timeline.ts';
 import { SchemaForm } from '../forms/schema-form.tsx';
-import { Question } from '../parts/bits.tsx';
+import { ActButton, Question } from '../parts/bits.tsx';
 import type { Replay } from '../timeline/replay.ts';
 import { formOfTask } from '../timeline/task-state.tsx';
 

@@ -7,7 +7,7 @@ import { ArtifactView } from '../timeline/task-state.tsx';
 import { useTimeline } from '../timeline/use-timeline.ts';
 import { Waterfall } from '../timeline/waterfall.tsx';
 import { readCompared } from './compared.ts';
-import { TaskFacts } from './task-head.tsx';
+import { TaskFacts } from './task-actions.tsx';
 
 /** Two tasks side by side: how long each part took, what went wrong, what was said and made. */
 export function ComparePage({ query }: { readonly query: URLSearchParams }) {

@@ -6,8 +6,7 @@ import { TimelinePane } from '../timeline/timeline-pane.tsx';
 import { useTimeline } from '../timeline/use-timeline.ts';
 import { Waterfall } from '../timeline/waterfall.tsx';
 import { NextStep } from './next-step.tsx';
-import { ForkButton } from './task-actions.tsx';
-import { TaskHead } from './task-head.tsx';
+import { ForkButton, TaskHead } from './task-actions.tsx';
 
 interface TaskPageProps {
   readonly agent: string;

@@ -1,8 +1,7 @@
 import type { AgentEvent } from '@batonjs/client';
 import type { Fact, FactOf } from '@batonjs/lifecycle';
 import type { Call } from '../../api/model-calls.ts';
-import type { PartMembers } from '../../api/part-members.ts';
-import type { Entry, Notice } from '../../api/timeline.ts';
+import type { Entry, Notice, PartMembers } from '../../api/timeline.ts';
 import { callName, callText } from '../models/totals.ts';
 import type { IconName } from '../parts/bits.tsx';
 import {

@@ -1,8 +1,7 @@
 import { type AgentEvent, TaskView } from '@batonjs/client';
 import { evolve, type Fact, historyOf, type State, UnknownFactError, viewTask } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
-import type { PartMembers } from '../../api/part-members.ts';
-import type { Entry } from '../../api/timeline.ts';
+import type { Entry, PartMembers } from '../../api/timeline.ts';
 import type { Called } from '../models/totals.ts';
 import { oneLine } from '../parts/words.ts';
 import { type Asked, type Failure, failureOf, type Logged, loggedOf } from './entry-details.ts';

@@ -19,8 +19,7 @@ import { toWireError } from '../../operations/call/wire-error.ts';
 import { checkTenant, type Tenants } from '../../operations/card/tenants.ts';
 import { type AnyOperation, service } from '../../operations/operations.ts';
 import type { ServerFiles } from '../../turns/files/server-files.ts';
-import type { RequestHead } from './authenticate.ts';
-import type { Admission } from './caller-limits.ts';
+import type { Admission, RequestHead } from './caller-limits.ts';
 
 /** The part of a call that is read before its caller is known, the same over every binding. */
 export interface DecodedCall {

@@ -16,8 +16,7 @@ import type { FrontCalls } from '../../operations/call/inside-of.ts';
 import { toWireError } from '../../operations/call/wire-error.ts';
 import { withChallenge } from '../../operations/card/security.ts';
 import { type Answer, type AnsweringParts, answerCall, type DecodedCall } from './answer-call.ts';
-import { callerOf, type RequestHead } from './authenticate.ts';
-import { admittedCaller } from './caller-limits.ts';
+import { admittedCaller, callerOf, type RequestHead } from './caller-limits.ts';
 import { withCallWatch } from './watched-call.ts';
 
 const noQuery = new URLSearchParams();

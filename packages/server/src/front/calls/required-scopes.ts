@@ -1,7 +1,7 @@
 import type { AgentCard } from '@batonjs/protocol';
 import { unmetRequirement } from '@batonjs/protocol/security';
 import { insufficient } from '../../operations/card/security.ts';
-import type { Authenticate } from './authenticate.ts';
+import type { Authenticate } from './caller-limits.ts';
 
 /**
  * `authenticate`, which also refuses callers without the scopes that the card requires of every caller. Callers are judged

@@ -2,7 +2,7 @@ import { remember } from '@batonjs/protocol/bounded-map';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { AGENT_CARD_PATH, JSON_TYPE } from '@batonjs/protocol/headers';
 import type { Caller } from '../../agent/caller.ts';
-import { type Authenticate, callerOf } from '../calls/authenticate.ts';
+import { type Authenticate, callerOf } from '../calls/caller-limits.ts';
 import { revalidated } from './card-reply.ts';
 import { createFetch } from './fetch.ts';
 import type { Handle, HttpExchange } from './request-body.ts';

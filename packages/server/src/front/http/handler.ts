@@ -16,6 +16,7 @@ import {
   parseVersion,
 } from '@batonjs/protocol/headers';
 import type { Caller } from '../../agent/caller.ts';
+import type { Logger } from '../../base/hooks/logger.ts';
 import { type RequestWatch, shownCaller } from '../../base/hooks/request-watch.ts';
 import { type RequestSpan, runIn } from '../../base/hooks/telemetry.ts';
 import type { Dependencies } from '../../operations/call/call-context.ts';
@@ -30,7 +31,6 @@ import { browserPage } from '../pages/browser-page.ts';
 import { cardReply, extendedCardReply } from './card-reply.ts';
 import { type Handle, type HttpExchange, isLarge, readBody } from './request-body.ts';
 import { streamBody } from './sse-body.ts';
-import { isBelowUnknownMount, isOfNoClient, strayRequest, unknownMount } from './unknown-mount.ts';
 import { withWatch } from './watched-handle.ts';
 
 /** How requests are read, by the bindings and the other versions of the protocol, and answered. */
@@ -253,3 +253,28 @@ const isForBrowser = ({ method, path, headers }: HttpExchange): boolean =>
   (method === 'GET' || method === 'HEAD') &&
   (path === '' || path === '/') &&
   (headers.accept?.toLowerCase().includes('text/html') ?? false);
+
+/** Whether nothing is at a path: a person, a monitor or an old client asks, perhaps for the card. */
+const isOfNoClient = ({ path }: HttpExchange, error: unknown): boolean =>
+  path.length > 1 && A2AError.is(error, 'METHOD_NOT_FOUND');
+
+/** The error for such a request. It does not repeat the path: a link may stand there, with its secret. */
+const strayRequest = (): A2AError =>
+  new A2AError(
+    'METHOD_NOT_FOUND',
+    `Method not found: nothing is at this path; the card of the agent is at ${AGENT_CARD_PATH}`,
+  );
+
+/** Whether a request found nothing, perhaps because its adapter did not remove the path of the mount. */
+const isBelowUnknownMount = (exchange: HttpExchange, error: unknown): boolean =>
+  exchange.isMountUnknown === true && isOfNoClient(exchange, error);
+
+/** The error for such a request. The first one on each log is also logged. */
+function unknownMount({ path }: HttpExchange, logger: Logger): A2AError {
+  const remedy = '`server.fetch` below a path needs a `publicUrl` with that path';
+  if (!logged.has(logger)) logger('warn', `Nothing is at the path of a request: ${remedy}`, { path });
+  logged.add(logger);
+  return new A2AError('METHOD_NOT_FOUND', `Method not found: nothing is at ${path.slice(0, 200)}; ${remedy}`);
+}
+
+const logged = new WeakSet<Logger>();

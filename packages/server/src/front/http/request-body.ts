@@ -3,7 +3,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { concat, fromUtf8 } from '#bytes';
 import type { Logger } from '../../base/hooks/logger.ts';
 import type { Limits } from '../../base/limits.ts';
-import type { RequestHead } from '../calls/authenticate.ts';
+import type { RequestHead } from '../calls/caller-limits.ts';
 
 /** How a body is read. */
 export interface BodyOptions {

@@ -1,7 +1,7 @@
 import { recordName, type StoreSource } from '../../base/store/records.ts';
 import { Rounds } from '../../base/store/rounds.ts';
-import { ownerOf, prefixOfQueue, UPLOADS } from './file-key.ts';
 import type { CompleteFiles } from './file-options.ts';
+import { ownerOf, prefixOfQueue, UPLOADS } from './server-files.ts';
 
 interface Sources extends StoreSource {
   readonly options: { readonly queue: string };

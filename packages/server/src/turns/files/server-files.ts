@@ -4,11 +4,10 @@ import { chunksOf } from '@batonjs/protocol/json';
 import { isSameText } from '@batonjs/protocol/security';
 import type { Scope, TaskStore } from '@batonjs/store';
 import type { FileRange } from '@batonjs/store/files';
-import { sha256Stream, toBase64Url } from '#bytes';
+import { fromBase64Url, sha256Stream, toBase64Url } from '#bytes';
 import type { FileContent } from '../../agent/builders.ts';
 import type { Clock } from '../../base/timing/clock.ts';
 import { CallbackKeys } from '../outside/callback-keys.ts';
-import { prefixOfScope, prefixOfTask, UPLOADS } from './file-key.ts';
 import { type LinkedFile, readToken, signedText } from './file-link.ts';
 import { type CompleteFiles, completeFiles, type FileOptions } from './file-options.ts';
 import { mapParts, type StoredFile, storedIn, storedPart, urlOf } from './stored-part.ts';
@@ -221,4 +220,32 @@ function chunksIn(content: FileContent): AsyncIterable<Uint8Array> {
 
 export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
+}
+
+/** The place of files that no message has named yet. No task is called so: the words of others have another form. */
+export const UPLOADS = 'uploads';
+
+/** A name as one part of a key. Plain ids stay as they are; no other name reads as one. */
+const word = (name: string): string => (/^[\da-f-]{1,100}$/.test(name) ? name : `x.${toBase64Url(name)}`);
+
+/** The beginning of the keys of all files of an agent. */
+export const prefixOfQueue = (queue: string): string => `${word(queue)}/`;
+
+/** The beginning of the keys of all files of a scope, and of no other: it says how many parts the scope takes. */
+function prefixOfScope(queue: string, scope: Scope): string {
+  const parts = toBase64Url(scope).match(/.{1,190}/g) ?? [];
+  return `${prefixOfQueue(queue)}${parts.length}.${parts.join('/')}/`;
+}
+
+export const prefixOfTask = (queue: string, scope: Scope, taskId: string): string =>
+  `${prefixOfScope(queue, scope)}${taskId === UPLOADS ? UPLOADS : word(taskId)}/`;
+
+/** Whose file a key names; undefined for a key that is none of these. */
+export function ownerOf(key: string): { readonly scope: Scope; readonly taskId: string } | undefined {
+  const [, count, rest = ''] = /^[^/]+\/(\d+)\.(.+)\/[^/]+$/.exec(key) ?? [];
+  const parts = rest.split('/');
+  const last = parts.pop() ?? '';
+  if (parts.length !== Number(count)) return undefined;
+  const taskId = last.startsWith('x.') ? fromBase64Url(last.slice(2)) : last;
+  return { scope: fromBase64Url(parts.join('')) as Scope, taskId };
 }

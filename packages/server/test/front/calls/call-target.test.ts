@@ -4,7 +4,7 @@ import { GENERATION } from '@batonjs/protocol/headers';
 import { describe, expect, it } from 'vitest';
 import { say } from '../../../../../test/kit/rpc.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
-import type { RequestHead } from '../../../src/front/calls/authenticate.ts';
+import type { RequestHead } from '../../../src/front/calls/caller-limits.ts';
 import {
   type Agent,
   type AgentServer,

@@ -1,7 +1,7 @@
 import type { AgentCard } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/agent/caller.ts';
-import { callerOf } from '../../../src/front/calls/authenticate.ts';
+import { callerOf } from '../../../src/front/calls/caller-limits.ts';
 import { withRequiredScopes } from '../../../src/front/calls/required-scopes.ts';
 import { checkTenant } from '../../../src/operations/card/tenants.ts';
 
