@@ -84,7 +84,7 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   'store-postgres': {
     warm: true,
-    mutate: ['packages/store-postgres/src/{postgres-rows,changes/*,tables/*,database/columns}.ts'],
+    mutate: ['packages/store-postgres/src/{postgres-store,changes/*,tables/*,database/columns}.ts'],
     tests: [
       'scripts/mutation/stores/postgres.test.ts',
       'packages/store-postgres/test/{notifications,plans,round-trips,shared-reads,transactions}.test.ts',

@@ -161,6 +161,7 @@ export const pages: Readonly<Record<string, readonly (Example | string | (() => 
   'agents/testing': [asTest, asTest, asTest, asTest],
   'agents/transactions': ['needs a PostgreSQL of its own: `packages/transactions/test` runs such an agent'],
   'operating/caller-limits': [{ replaced: { 'a key of Ada': key } }],
+  'operating/costs': [{ named: { ask: async () => ({ text: 'Hello', read: 900, written: 30 }) } }],
   'operating/deploy': [{ path: '/echo' }, {}],
   'operating/durable-objects': ['runs in a Durable Object alone: `test/runtimes/durable-object.test.ts`'],
   'operating/erasing': [{}, {}],
@@ -242,6 +243,10 @@ export const pages: Readonly<Record<string, readonly (Example | string | (() => 
     },
   ],
   'start/migrate-from-a2a-js': [{ named: { executor: essayist }, says: /once/ }],
+  'start/product': [
+    '`test/product` runs all of it, with a PostgreSQL',
+    '`test/product` runs all of it, with a PostgreSQL',
+  ],
   'start/recipes': [
     {},
     { extensions: ['https://example.com/extensions/units/v1'], says: /3 kg/ },

@@ -1,9 +1,11 @@
 import { anyOf, apiKey, bearerJwt } from '@batonjs/auth';
+import { extend, taskLabels } from '@batonjs/extensions';
 import { createAgentServer } from '@batonjs/server';
 import { recurring } from '@batonjs/server/schedules';
 import { a2aExpress } from '@batonjs/server-express';
 import { metricsHandler } from '@batonjs/telemetry';
 import express from 'express';
+import { agent } from './agent.ts';
 import { invoice } from './books.ts';
 import { shared } from './shared.ts';
 
@@ -13,7 +15,7 @@ const { ISSUER = '', JWKS_URL = '', METRICS_TOKEN = '', REPORT_CRON = '0 2 * * *
 const server = createAgentServer({
   ...shared,
   run: 'workers',
-  card: { name: 'Invoices', description: 'Finds and pays invoices' },
+  ...extend({ agent, card: { name: 'Invoices', description: 'Finds and pays invoices' } }, taskLabels),
   publicUrl: `${PUBLIC_URL}/agent`,
   // Programs have keys, people the token of their login.
   authenticate: anyOf(
