@@ -26,7 +26,7 @@ import { useFollowedEnd } from './use-followed-end.ts';
 export interface ChatProps {
   /** The agent to talk with; undefined until `connect` has it. */
   readonly agent?: AgentClient | undefined;
-  /** A conversation that something else keeps, in place of an agent: `conversationOf(useChat(…))` of `@batonjs/ai-sdk/chat`. */
+  /** A conversation that something else keeps, in place of an agent, such as that of `useConversation`. */
   readonly conversation?: ChatConversation | undefined;
   /** All words. Default: `english`. */
   readonly texts?: ChatTexts | undefined;
