@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Fact } from '@batonjs/lifecycle';
 import type { Commit, Committed, Lease, StoreError, TaskStore } from '@batonjs/store';
 import fc from 'fast-check';
 import type { Fixture } from '../fixture/check.ts';
@@ -17,7 +18,23 @@ const fact = fc.oneof(
 );
 
 /** One thing to do to a store. Numbers choose among the few tasks, keys and holders there are. */
-export const command = fc.oneof(
+export type Command =
+  | {
+      type: 'commit';
+      task: number;
+      once: number | undefined;
+      facts: Fact[];
+      behind: number;
+      writer: 'none' | 'holder' | 'stale' | 'stranger';
+      turn: 'none' | 'want' | 'acquire' | 'release' | 'release and want';
+      snapshot: boolean;
+    }
+  | { type: 'append'; task: number; once: number; fact: Fact; want: boolean }
+  | { type: 'claim'; holder: number; limit: number; task: number | undefined }
+  | { type: 'renew'; newest: boolean }
+  | { type: 'wait'; ms: number };
+
+export const command: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
@@ -53,8 +70,6 @@ export const command = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('renew' as const), newest: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat(150) }) },
 );
-
-type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** Does one command after another to the store and to the model, and fails where they differ. */
 export async function compare(fixture: Fixture, run: string, commands: readonly Command[]): Promise<void> {
