@@ -7,6 +7,7 @@ import { usual } from '../kit/http/known-tasks.ts';
 import { expectRefusal } from '../kit/http/refusal.ts';
 import { said } from '../kit/http/wrong-sends.ts';
 import { listen } from '../kit/listen.ts';
+import { app as catalog } from './catalog.ts';
 import { app, echo as koaEcho } from './koa.ts';
 import { echo as nextEcho } from './large/next/agents.ts';
 import * as route from './large/next/app/agents/echo/[[...path]]/route.ts';
@@ -21,12 +22,20 @@ afterAll(async () => {
 
 it('docs/serving/frameworks.md shows programs that are run', () => {
   expect(codeBlocks('docs/serving/frameworks.md')).toEqual([
+    read('./catalog.ts'),
     read('./koa.ts'),
     read('./next.ts'),
     read('./large/next/app/agents/echo/[[...path]]/route.ts'),
     read('./nest.ts'),
     read('./worker.ts'),
   ]);
+});
+
+it('an app of Express lists its agents at its origin', async () => {
+  const origin = await listen(catalog);
+  const read = await fetch(`${origin}/.well-known/ai-catalog.json`);
+  const { entries } = (await read.json()) as { entries: { identifier: string }[] };
+  expect(entries.map(({ identifier }) => identifier.split(':').at(-1))).toEqual(['expenses', 'weather']);
 });
 
 describe('Koa', () => {

@@ -40,7 +40,8 @@ describe('task download', () => {
     expect(readFileSync(join(cwd, 'out/big.mp4')).equals(film)).toBe(true);
     // The link breaks in the middle.
     held.handler = (request, response) => {
-      if (/\/files\//.test(request.url!)) response.writeHead(200, { 'content-length': 9 }).end('half');
+      if (/\/files\//.test(request.url!))
+        response.writeHead(200, { 'content-length': 9 }).write('half', () => response.destroy());
       else nodeHandler(server)(request, response);
     };
     const broken = await cli(`task download -a ${url} ${sent.json.task.id} --dir broken`, { cwd });
