@@ -29,7 +29,7 @@ export class CopiedSources {
     const config = { extends: './tsconfig.base.json', include, compilerOptions };
     cpSync(join(root, 'tsconfig.base.json'), this.#path('tsconfig.base.json'));
     // Scripts import some of what supports tests.
-    for (const name of ['scripts', 'test/kit/scope.ts', 'test/support', 'test/repository'])
+    for (const name of ['scripts', 'test/histories', 'test/kit/scope.ts', 'test/support', 'test/repository'])
       cpSync(join(root, name), this.#path(name), { recursive: true });
     writeFileSync(this.#path('tsconfig.json'), JSON.stringify(config));
     writeFileSync(this.#path('package.json'), JSON.stringify({ type: 'module' }));

@@ -18,13 +18,13 @@ export interface CatalogAgent {
 /** How a catalog is served. */
 export interface CatalogOptions {
   /** The domain that publishes the agents, for their identifiers. Default: the host of the catalog. */
-  readonly publisher?: string;
+  readonly publisher?: string | undefined;
   /** The origin of the catalog. Needed where an agent needs its `publicUrl`. */
-  readonly publicUrl?: string;
+  readonly publicUrl?: string | undefined;
   /** Who may read it. Default: everyone. */
-  readonly authenticate?: Authenticate;
+  readonly authenticate?: Authenticate | undefined;
   /** Whether a caller sees an agent. Default: each caller sees all. */
-  readonly shows?: (agent: CatalogAgent, caller: Caller | undefined) => boolean;
+  readonly shows?: ((agent: CatalogAgent, caller: Caller | undefined) => boolean) | undefined;
 }
 
 const catalogPath = '/.well-known/ai-catalog.json';
