@@ -90,6 +90,50 @@ describe('a tick', () => {
     expect(made.heard.called).toEqual(['measure']);
   });
 
+  it('harms nothing when several come at once, and one of them a second time', async () => {
+    const server = due();
+    const handlers = [server, due(), due()].map((each) => tick(each, { secret, forMs: minute }));
+    for (let n = 0; n < 20; n++) await send(server);
+    // All have looked before one of them begins.
+    const { measure } = made.store;
+    const all = Promise.withResolvers<void>();
+    let looked = 0;
+    made.store.measure = async (queue) => {
+      const measured = await measure!(queue);
+      if (++looked === 3) all.resolve();
+      await all.promise;
+      return measured;
+    };
+    const [headers, others] = [await signed(), await signed()];
+    const calls = [headers, headers, others].map((each, n) => handlers[n]!(call(each)));
+    await all.promise;
+    const answers = await passing(Promise.all(calls));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 409]);
+    const runs = await Promise.all(answers.filter(({ ok }) => ok).map((answer) => answer.json()));
+    expect(runs.reduce((sum, { turns }) => sum + turns, 0)).toBe(20);
+    expect((await rpc(server, 'ListTasks', { status: 'TASK_STATE_COMPLETED' })).totalSize).toBe(20);
+  });
+
+  it('costs one read while another works on all that is due', async () => {
+    const began = Promise.withResolvers<void>();
+    const agent = taskAgent(async function* ({ step }) {
+      await step('long', () => {
+        began.resolve();
+        return clock.sleep(10 * second);
+      });
+      yield completed();
+    });
+    const server = serve(agent, { store: made.store, clock, run: 'due', restart: 'rerun' });
+    await send(server);
+    const first = tick(server, { secret, forMs: minute })(call(await signed()));
+    await began.promise;
+    const before = made.heard.called.length;
+    const other = await tick(due(), { secret, forMs: minute })(call(await signed()));
+    expect(await other.json()).toEqual({ turns: 0, nextAt: expect.any(Number) });
+    expect(made.heard.called.slice(before)).toEqual(['measure']);
+    expect(await (await passing(first)).json()).toEqual({ turns: 1 });
+  });
+
   it.each<[string, number, () => Promise<Record<string, string>> | Record<string, string>, string?]>([
     ['is signed as by a program for Standard Webhooks', 200, () => standard(clock.now())],
     [
