@@ -25,6 +25,7 @@ export const groups: readonly Group[] = [
       'start/comparison-engines.md',
       'start/migrate-from-a2a-js.md',
       'start/a2a-0.3.md',
+      'start/works-with.md',
     ],
   },
   {

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, globSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { completeGroups } from '../../docs/.vitepress/pages.ts';
@@ -111,6 +111,30 @@ it('the comparison has the figures of the page about performance', () => {
   const performance = readText('docs/performance.md');
   expect(figures.length).toBeGreaterThan(3);
   expect(figures.filter((figure) => !performance.includes(`| ${figure} `))).toEqual([]);
+});
+
+it('each row of "Works with" has a version that is installed here, and a test', () => {
+  const [, table = ''] = readText('docs/start/works-with.md').split('\n## ');
+  const rows = table.split('\n').filter((line) => line.startsWith('| `'));
+  const manifests = globSync('{.,packages/*,test/**}/package.json', {
+    cwd: root,
+    exclude: (name) => /(^|\/)node_modules$/.test(name),
+  }).map((path) => JSON.parse(readText(path)));
+  const installed = manifests.flatMap(({ dependencies, devDependencies }) =>
+    Object.entries<string>({ ...dependencies, ...devDependencies }).map(([name, range]) =>
+      range.startsWith('npm:') ? range.slice('npm:'.length) : `${name}@${range}`,
+    ),
+  );
+  const isInstalled = ([, name, version]: RegExpMatchArray) =>
+    installed.some((each) => `${each.replace('@^', '@')}.`.startsWith(`${name}@${version}`));
+  const isTest = ([, path = '']: RegExpMatchArray) => existsSync(join(root, 'docs/start', path));
+  const faults = rows.filter((row) => {
+    const software = [...row.matchAll(/`([@\w/-]+)` (\d[\d.]*)/g)];
+    const tests = [...row.matchAll(/\]\(([^)]+\.test\.ts)\)/g)];
+    return !(software.length && tests.length && software.every(isInstalled) && tests.every(isTest));
+  });
+  expect(rows.length).toBeGreaterThan(20);
+  expect(faults).toEqual([]);
 });
 
 describe('the glossary', () => {

@@ -49,6 +49,9 @@ const questions: Readonly<Record<string, string>> = {
   prometheus: 'operating/metrics',
   'cursor or claude code': 'agents/assistants',
   'redis is down': 'operating/outages',
+  'list of agents at one address': 'serving/frameworks',
+  'erase a person': 'operating/erasing',
+  'where do files lie': 'agents/files',
 };
 
 /** A section of a page, as VitePress cuts them. */
