@@ -50,7 +50,9 @@ export async function outliveKills(options: {
   const servers = dueServers(journal, store);
   const [server, child] = servers;
   const heard = new Map<string, string>();
-  const webhooks = await webhookReceiver((taskId, state) => heard.set(taskId, state));
+  const isOver = (id: string) => /COMPLETED|FAILED/.test(heard.get(id) ?? '');
+  // A process that goes on after it was frozen may send an older update once more.
+  const webhooks = await webhookReceiver((taskId, state) => isOver(taskId) || heard.set(taskId, state));
   const until = performance.now() + forMs;
   const living = new Set<Life>();
   const frozen = new Map<Life, number>();
@@ -85,7 +87,6 @@ export async function outliveKills(options: {
       kindsOf.set((await rpc(server, 'SendMessage', { message: say(kind), configuration })).task.id, kind);
     }
     const answered = new Set<string>();
-    const isOver = (id: string) => /COMPLETED|FAILED/.test(heard.get(id) ?? '');
     const lives = Array.from({ length: processes }, async (_, n) => {
       for (let round = n; performance.now() < until && ![...kindsOf.keys()].every(isOver); round++) {
         const life = begin();
@@ -179,7 +180,7 @@ function readJournal(text: string, kindsOf: ReadonlyMap<string, string>, thawedP
   return { problems, thawed, scheduled: due.length };
 }
 
-async function webhookReceiver(hear: (taskId: string, state: string) => void) {
+async function webhookReceiver(hear: (taskId: string, state: string) => unknown) {
   const http = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
