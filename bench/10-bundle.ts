@@ -16,10 +16,10 @@ export const benchmark: Benchmark = {
   name: 'bundle',
   work: 'client bundle for the browser, minified and gzip',
   goals: [
-    { ratio: 'baton, KB', atMost: 17.8 },
+    { ratio: 'baton, KB', atMost: 18.6 },
     { ratio: 'hooks, KB', atMost: 7 },
   ],
-  growth: [{ ratio: 'baton, KB', atMost: 17.8 }],
+  growth: [{ ratio: 'baton, KB', atMost: 18.6 }],
   run,
 };
 
