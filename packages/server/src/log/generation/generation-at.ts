@@ -22,13 +22,8 @@ export async function generationAt(
   const { version: end } = state;
   const generation = generationOf(state);
   let later = 0;
-  for (let at = version; at < end; ) {
-    const facts = await store.readFacts(scope, taskId, at, batch);
-    const last = facts.at(-1);
-    if (!last) break;
-    later += facts.filter((stored) => stored.version <= end && changesGeneration(stored.fact)).length;
-    at = last.version;
-  }
+  for await (const { fact } of factsUpTo(end, store, scope, taskId, version))
+    if (changesGeneration(fact)) later += 1;
   return generation - later;
 }
 
@@ -45,14 +40,15 @@ export async function readTimeline(
   return timeline;
 }
 
-/** The first `version` facts of a log, or those that are left of one that is deleted meanwhile. */
+/** The facts of a log after `after`, up to `version`, or those that are left of one that is deleted meanwhile. */
 export async function* factsUpTo(
   version: number,
   store: Pick<TaskStore, 'readFacts'>,
   scope: Scope,
   taskId: string,
+  after = 0,
 ): AsyncGenerator<StoredFact> {
-  for (let after = 0; after < version; ) {
+  while (after < version) {
     const facts = await store.readFacts(scope, taskId, after, Math.min(batch, version - after));
     if (facts.length === 0) return;
     yield* facts;
