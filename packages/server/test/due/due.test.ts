@@ -82,6 +82,22 @@ describe('a tick', () => {
     expect(await called(other, call(await signed()))).toEqual([200, { turns: 1 }]);
   });
 
+  it('is refused a second time at the very end of its five minutes, too', async () => {
+    const server = due();
+    const handler = tick(server, { secret, forMs: minute });
+    const headers = await signTick(secret, clock.now() - 4 * minute);
+    await send(server);
+    expect(await called(handler, call(headers))).toEqual([200, { turns: 1 }]);
+    await send(server);
+    await clock.advance(Number(headers['webhook-timestamp']) * second + 5 * minute - clock.now());
+    const { measure } = made.store;
+    made.store.measure = async (queue) => {
+      await clock.advance(second);
+      return measure!(queue);
+    };
+    expect(await called(handler, call(headers))).toEqual([409, '']);
+  });
+
   it('costs one read if nothing is due, and none before it is known who calls', async () => {
     const handler = tick(due(), { secret, forMs: minute });
     expect(await called(handler, call())).toEqual([401, '']);

@@ -84,7 +84,8 @@ async function begins({ store, clock, options }: RunSource, tick: Tick | undefin
   let isRepeated = false;
   await changeRecord<LastRun>(store, lastRunOf(options.queue), (last) => {
     const at = clock.now();
-    const ticks = last?.ticks.filter(([, until]) => until > at) ?? [];
+    // A repeat counts for as long as this tick, which was in time before the store was asked.
+    const ticks = last?.ticks.filter(([, until]) => until >= Math.min(at, tick?.[1] ?? at)) ?? [];
     isRepeated = ticks.some(([id]) => id === tick?.[0]);
     return isRepeated ? undefined : { at, ticks: [...ticks, ...(tick ? [tick] : [])].slice(-500) };
   });
