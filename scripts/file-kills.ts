@@ -35,11 +35,12 @@ const place = await medium.prepare(undefined);
 const folder = join(await mkdtemp(join(tmpdir(), 'baton-file-kills-')), 'files');
 mkdirSync(`${folder}-client`);
 const program = await builtProgram(new URL('file-kills/process.ts', import.meta.url));
+const faults: string[] = [];
 let kills = 0;
 /** How many writes a round and a sweep have, about: as the latest that were not killed had. */
 const writes = { round: 0, sweep: 0 };
 
-/** Runs a process to its end. Resolves to how many writes there were; undefined if it was killed. */
+/** Runs a process to its end. Resolves to how many writes there were; undefined if it was killed, or ended by itself: a fault. */
 async function run(rounds: readonly string[], dieAt: number): Promise<number | undefined> {
   const { location } = place;
   const orders: FileOrders = { database: database!, location, folder, rounds, dieAt, sabotage };
@@ -54,8 +55,8 @@ async function run(rounds: readonly string[], dieAt: number): Promise<number | u
     child.once('close', (...ended) => resolve(ended)),
   );
   if (signal === 'SIGKILL') kills++;
-  else if (code !== 0) throw new Error(`A process ended with ${code ?? signal}: ${output}`);
-  return signal ? undefined : Number(output);
+  else if (code !== 0) faults.push(`A process ended with ${code ?? signal}`);
+  return signal || code ? undefined : Number(output);
 }
 
 /** One of both processes: each round begins where the one before was killed. Resolves to its rounds, all of them done. */
@@ -71,9 +72,8 @@ async function lane(name: string, times: number): Promise<string[]> {
   return rounds;
 }
 
-const faults: string[] = [];
 try {
-  writes.round = (await run([`${values.seed}-first`], Number.POSITIVE_INFINITY))!;
+  writes.round = (await run([`${values.seed}-first`], Number.POSITIVE_INFINITY)) ?? 0;
   while (kills < Number(values.kills) && faults.length === 0) {
     const left = Number(values.kills) - kills;
     const times = Math.max(1, Math.min(10, Math.ceil(left / 2)));

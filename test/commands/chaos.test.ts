@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { countByKind } from '../../scripts/workload/verdict.ts';
-import { node, run } from '../kit/processes.ts';
+import { runScript } from '../kit/processes.ts';
 import { repetitions } from '../kit/repetitions.ts';
 import { canStartEtcd } from '../support/etcd.ts';
 import { canStartPostgres } from '../support/postgres.ts';
@@ -19,12 +19,7 @@ const raced = { redis: hasRedis, postgres: hasPostgres, etcd: hasEtcd };
 const racedNow = Object.entries(raced).filter(([_, isThere]) => isThere && isLong);
 
 /** Runs the crash harness; resolves to its exit code and to what its last line says. */
-async function chaos(...args: string[]) {
-  await using command = run(node, ['--conditions=@batonjs/source', 'scripts/chaos.ts', ...clients, ...args]);
-  const code = await command.ended;
-  const last = command.output.trimEnd().split('\n').at(-1) ?? '';
-  return { code, report: JSON.parse(last), output: command.output };
-}
+const chaos = (...args: string[]) => runScript('scripts/chaos.ts', ...clients, ...args);
 
 describe('server processes on one SQLite file', () => {
   it('lose, repeat and double nothing when they are killed and stopped at random', {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { node, run } from '../kit/processes.ts';
+import { runScript } from '../kit/processes.ts';
 import { repetitions } from '../kit/repetitions.ts';
 import { canStart } from '../support/redis.ts';
 
@@ -9,19 +9,7 @@ const tasks = repetitions(12, 40);
 const stores = ['sqlite-normal', 'redis'].slice(0, repetitions(1, 2));
 
 /** Runs the crash harness of the task gateway; resolves to its exit code and to what its last line says. */
-async function chaos(...args: string[]) {
-  const script = 'scripts/gateway-chaos.ts';
-  await using command = run(node, [
-    '--conditions=@batonjs/source',
-    script,
-    '--tasks',
-    String(tasks),
-    ...args,
-  ]);
-  const code = await command.ended;
-  const last = command.output.trimEnd().split('\n').at(-1) ?? '';
-  return { code, report: JSON.parse(last), output: command.output };
-}
+const chaos = (...args: string[]) => runScript('scripts/gateway-chaos.ts', '--tasks', String(tasks), ...args);
 
 const perfect = { tasks, runs: tasks, twice: 0, lost: 0, unknown: 0, disordered: 0, violations: 0 };
 

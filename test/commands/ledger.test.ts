@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { node, run } from '../kit/processes.ts';
+import { runScript } from '../kit/processes.ts';
 import { repetitions } from '../kit/repetitions.ts';
 import { canStartEtcd } from '../support/etcd.ts';
 import { canStartPostgres } from '../support/postgres.ts';
@@ -13,13 +13,7 @@ const otherTasks = [
 ];
 
 /** Runs the ledger; resolves to its exit code and to what its last line says. */
-async function ledger(...args: string[]) {
-  await using command = run(node, ['--conditions=@batonjs/source', 'scripts/ledger.ts', ...args]);
-  const code = await command.ended;
-  const last = command.output.trimEnd().split('\n').at(-1) ?? '';
-  expect(last, command.output).toMatch(/^\{/);
-  return { code, report: JSON.parse(last), output: command.output };
-}
+const ledger = (...args: string[]) => runScript('scripts/ledger.ts', ...args);
 
 describe.each([
   ['a SQLite file', 'sqlite', true],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { countByKind } from '../../scripts/workload/verdict.ts';
-import { node, run } from '../kit/processes.ts';
+import { runScript } from '../kit/processes.ts';
 import { repetitions } from '../kit/repetitions.ts';
 import { canStartEtcd } from '../support/etcd.ts';
 import { canStartPostgres } from '../support/postgres.ts';
@@ -24,10 +24,9 @@ it.each(stores.filter(([_, isHere]) => isHere))(
   },
   async (store) => {
     const args = ['--store', store, '--kills', String(kills), '--clients', '5'];
-    await using command = run(node, ['--conditions=@batonjs/source', 'scripts/upgrade-rehearse.ts', ...args]);
-    const code = await command.ended;
-    const { back, refusals, ...report } = JSON.parse(command.output.trimEnd().split('\n').at(-1) ?? '');
-    expect(report, command.output).toMatchObject({ ...countByKind([]), store, kills });
+    const { code, report: all, output } = await runScript('scripts/upgrade-rehearse.ts', ...args);
+    const { back, refusals, ...report } = all;
+    expect(report, output).toMatchObject({ ...countByKind([]), store, kills });
     expect(code).toBe(0);
     // Each release has written something that the one before does not know.
     const some = expect.any(Number);
@@ -46,9 +45,8 @@ it.skipIf(!isLong || !(await canStartPostgres()))(
   { timeout: 600_000 },
   async () => {
     const args = ['--page', '--kills', '10', '--clients', '5'];
-    await using command = run(node, ['--conditions=@batonjs/source', 'scripts/upgrade-rehearse.ts', ...args]);
-    expect(await command.ended, command.output).toBe(0);
-    const report = JSON.parse(command.output.trimEnd().split('\n').at(-1) ?? '');
+    const { code, report, output } = await runScript('scripts/upgrade-rehearse.ts', ...args);
+    expect(code, output).toBe(0);
     expect(report).toMatchObject({ ...countByKind([]), complaints: 0, copies: [{}, {}] });
     expect(report.sent).toBeGreaterThan(50);
   },

@@ -80,6 +80,19 @@ export function run(
 }
 
 /**
+ * Runs a script of the repository that ends with a line of JSON. Resolves to its exit code, to that line, and to all that it
+ * wrote: what its processes write may come after the line. Throws with all of it where there is no such line.
+ */
+export async function runScript(script: string, ...args: readonly string[]) {
+  await using command = run(node, ['--conditions=@batonjs/source', script, ...args]);
+  const code = await command.ended;
+  const { output } = command;
+  const last = output.split('\n').findLast((line) => line.startsWith('{'));
+  if (last === undefined) throw new Error(`${script} ended with ${code} and without a report:\n${output}`);
+  return { code, report: JSON.parse(last), output };
+}
+
+/**
  * Stops a process with SIGSTOP, and resolves once all of its threads stand still: on a busy machine they go on for a tenth
  * of a second.
  */
