@@ -28,16 +28,14 @@ export const commitChecks = section('commit', {
   },
 
   async 'stores with each fact the id of the commit that wrote it'({ store }) {
-    const log = logOf(store);
-    await log.create({ commitId: 'one' });
+    const log = await logOf(store).started({ commitId: 'one' });
     await log.commit([working()], { commitId: 'two' });
     await log.append(chunk(1), 'key', { commitId: 'three' });
     same(each((await log.load()).facts, 'commitId'), ['one', 'one', 'two', 'three']);
   },
 
   async 'keeps every member of a head and forgets those that the next head leaves out'({ store }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     const head = { ...log.headAfter([working()]), dueAt: at(5), turn: 3, attempt: 2 };
     await log.commit([working()], { head });
     same((await log.load()).head, head);
@@ -53,8 +51,7 @@ export const commitChecks = section('commit', {
   },
 
   async 'replaces the snapshot, and keeps it when a commit brings none'({ store }) {
-    const log = logOf(store);
-    await log.create({ snapshot: snapshotAt(2) });
+    const log = await logOf(store).started({ snapshot: snapshotAt(2) });
     await log.commit([working()]);
     await log.commit([chunk(1)]);
     const kept = await log.load();
@@ -68,8 +65,7 @@ export const commitChecks = section('commit', {
   },
 
   async 'refuses facts that were decided on a shorter log'({ store }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     const late = log.prepare([working()]);
     await log.commit([chunk(1)]);
     const before = await log.load();
@@ -94,8 +90,7 @@ export const commitChecks = section('commit', {
   },
 
   async 'leaves nothing behind of a commit that it refuses'({ store }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     const late = log.prepare([working(at(9)), chunk(1), status('TASK_STATE_FAILED', at(9))], {
       snapshot: snapshotAt(5),
       once: 'key',
@@ -111,8 +106,7 @@ export const commitChecks = section('commit', {
   },
 
   async 'refuses everything after the closing fact'({ store }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     await log.commit([completed()]);
     const before = await log.load();
     await refuses('LOG_CLOSED', log.commit([chunk(1)]));
@@ -122,8 +116,7 @@ export const commitChecks = section('commit', {
   },
 
   async 'refuses commits that contradict themselves'({ store }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     for (const head of [undefined, log.head])
       await refuses('INVALID_COMMIT', log.commit([chunk(1)], { head }));
     await refuses('INVALID_COMMIT', log.commit([], { turn: { queue: 'q' } }));
@@ -135,8 +128,7 @@ export const commitChecks = section('commit', {
   },
 
   async 'lets exactly one of many writers at the same position win'({ store, second }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     const rivals = Array.from({ length: 16 }, (_, n) => log.prepare([chunk(n + 1)]));
     const settled = await Promise.allSettled(
       rivals.map((rival, n) => (n % 2 ? store : second).commit(rival)),
@@ -185,8 +177,7 @@ export const commitChecks = section('commit', {
 
   async 'takes a fact of 1 MiB'({ store, second }) {
     const big = chunk(1, 'ä'.repeat(2 ** 19));
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     await log.commit([big]);
     same((await second.readFacts('s', 't', 2, 1))[0]?.fact, big);
   },
@@ -200,8 +191,7 @@ export const commitChecks = section('commit', {
     };
     const odd = JSON.parse('{"__proto__":{"a":1},"constructor":1}');
     const fact = { ...chunk(1), metadata: { data, odd, left: undefined, when: new Date(0) } };
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     await log.commit([fact as never]);
     same((await log.load()).facts[2]?.fact, fact);
   },
@@ -231,8 +221,7 @@ export const commitChecks = section('commit', {
   },
 
   async 'survives being opened again'({ store, reopen }) {
-    const log = logOf(store);
-    await log.create({ snapshot: snapshotAt(2), once: 'key' });
+    const log = await logOf(store).started({ snapshot: snapshotAt(2), once: 'key' });
     await log.commit([working()]);
     const before = await log.load();
     const again = logOf(await reopen());

@@ -41,8 +41,7 @@ export const idChecks = section('ids', {
     const turn = { queue: one, acquire: { holder: one, ttlMs: long } };
     const create = async (taskId: string) => {
       const log = logOf(store, { scope: one, taskId, contextId: one, queue: one });
-      await log.create({ turn, once: one, commitId: one });
-      return log;
+      return log.started({ turn, once: one, commitId: one });
     };
     await create(one);
     const closed = await create(other);
@@ -70,8 +69,7 @@ export const idChecks = section('ids', {
       ['x', 'x'],
     ] as const;
     for (const [n, [scope, taskId]] of pairs.entries()) {
-      const log = logOf(store, { scope, taskId });
-      await log.create();
+      const log = await logOf(store, { scope, taskId }).started();
       await log.append(chunk(n + 1));
     }
     for (const [n, [scope, taskId]] of pairs.entries())

@@ -227,8 +227,7 @@ const foundChecks = section(
       second,
     }) {
       const total = async () => (await second.list('s', { limit: 9, text: 'refund' })).total;
-      const log = logOf(store);
-      await log.create({ text: 'refund' });
+      const log = await logOf(store).started({ text: 'refund' });
       await refuses('INVALID_COMMIT', log.commit([working(at(1))], { text: 'again' }));
       await refuses('VERSION_CONFLICT', logOf(store).create({ text: 'refund' }));
       await log.commit([completed(at(5))]);

@@ -13,8 +13,7 @@ export const listChecks = section('list', {
   },
 
   async 'gives id, head and the fact that set the status'({ store }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     await log.commit([chunk(1), working(at(5)), chunk(2)], { commitId: 'x' });
     same(await store.list('s', { limit: 10 }), {
       tasks: [{ taskId: 't', head: log.head, fact: { version: 4, commitId: 'x', fact: working(at(5)) } }],
@@ -84,8 +83,7 @@ export const listChecks = section('list', {
   async 'merges tasks of all states, each once'({ store }) {
     const states = statesOf({}) as TaskState[];
     for (const [n, state] of states.entries()) {
-      const log = logOf(store, { taskId: `t${n}`, contextId: `c${n % 2}` });
-      await log.create();
+      const log = await logOf(store, { taskId: `t${n}`, contextId: `c${n % 2}` }).started();
       await log.commit([status(state, at(n))]);
     }
     const newestFirst = states.map((_, n) => `t${n}`).toReversed();
@@ -127,8 +125,7 @@ export const listChecks = section('list', {
   async 'ends a page early at so many bytes of facts, not before its first task, and says so'({ store }) {
     const ids = ['a', 'b', 'c', 'd'];
     for (const [n, taskId] of ids.entries()) {
-      const log = logOf(store, { taskId });
-      await log.create();
+      const log = await logOf(store, { taskId }).started();
       const length = taskId === 'b' ? 9_000 : 1_000;
       const large = { ...working(at(n)), metadata: { text: 'x'.repeat(length) } };
       await log.commit([large]);
@@ -196,8 +193,7 @@ export const listChecks = section('list', {
   },
 
   async 'sees what another handle did, at once'({ store, second, reopen }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     assert.equal((await second.list('s', { limit: 9 })).total, 1);
     await log.commit([status('TASK_STATE_FAILED', at(7))]);
     const failed = { limit: 9, state: 'TASK_STATE_FAILED' } as const;

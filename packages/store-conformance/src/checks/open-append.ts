@@ -7,8 +7,7 @@ import { acquire, claim, release, wanted, writer } from '../samples/turns.ts';
 
 export const openAppendChecks = section("an 'open' append", {
   async 'goes wherever the log ends and leaves head and snapshot alone'({ store }) {
-    const log = logOf(store);
-    await log.create({ snapshot: snapshotAt(2) });
+    const log = await logOf(store).started({ snapshot: snapshotAt(2) });
     same(await log.append(received('m2')), { version: 3 });
     same(await log.append(cancelRequested(), 'cancel', { commitId: 'x' }), { version: 4 });
     const stored = await log.load();
@@ -20,14 +19,12 @@ export const openAppendChecks = section("an 'open' append", {
   },
 
   async 'may bring several facts and resolves to the position of the last'({ store }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     same(await log.append(chunk(1), 'a', { facts: [chunk(1), chunk(2), chunk(3)] }), { version: 5 });
   },
 
   async 'never makes time go back, whatever the clock of its writer says'({ store, second }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     await log.commit([working(at(500))]);
     await logOf(second).append(received('m2', 'c', at(100)));
     await log.append(cancelRequested(at(900)), 'cancel', {
@@ -45,16 +42,14 @@ export const openAppendChecks = section("an 'open' append", {
   },
 
   async 'is refused by a closed log'({ store }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     await log.commit([completed()]);
     await refuses('LOG_CLOSED', log.append(cancelRequested()));
     assert.equal((await log.load()).version, 3);
   },
 
   async 'never loses against other writers, through whichever handle'({ store, second }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     const appends = Array.from({ length: 20 }, (_, n) =>
       logOf(n % 2 ? store : second).append(received(`m${n}`)),
     );
@@ -69,8 +64,7 @@ export const openAppendChecks = section("an 'open' append", {
   },
 
   async 'makes the holder of the lease fold it in first'({ store }) {
-    const log = logOf(store);
-    await log.create(acquire('h'));
+    const log = await logOf(store).started(acquire('h'));
     await log.append(received('m2'));
     await refuses('VERSION_CONFLICT', log.commit([working()], writer('h')));
     await log.catchUp();
@@ -79,8 +73,7 @@ export const openAppendChecks = section("an 'open' append", {
   },
 
   async 'may want a turn'({ store }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     await log.append(received('m2'), 'message:m2', wanted);
     assert.equal(await store.waiting('q'), 1);
     same(each(await claim(store, 'h'), 'cause'), ['wanted']);
@@ -89,8 +82,7 @@ export const openAppendChecks = section("an 'open' append", {
 
 export const onceChecks = section('once', {
   async 'lets only the first commit count and tells where its first fact is'({ store, second }) {
-    const log = logOf(store);
-    await log.create({ once: 'message:m1' });
+    const log = await logOf(store).started({ once: 'message:m1' });
     await log.append(chunk(1), 'message:m2', { facts: [received('m2'), chunk(1)] });
     const before = await log.load();
     same(await log.append(received('m2'), 'message:m2'), { version: 3, repeated: true });
@@ -100,8 +92,7 @@ export const onceChecks = section('once', {
   },
 
   async 'answers before the version, the fence and the closing are checked'({ store }) {
-    const log = logOf(store);
-    await log.create({ once: 'message:m1' });
+    const log = await logOf(store).started({ once: 'message:m1' });
     const counted = { version: 1, repeated: true };
     same(await logOf(store).create({ once: 'message:m1' }), counted);
     same(await log.commit([working()], { once: 'message:m1', ...writer('x', 7) }), counted);
@@ -114,8 +105,7 @@ export const onceChecks = section('once', {
   },
 
   async 'gives a repeated commit nothing: no lease, no turn, no snapshot, no release'({ store }) {
-    const log = logOf(store);
-    await log.create({ once: 'key', ...acquire('h') });
+    const log = await logOf(store).started({ once: 'key', ...acquire('h') });
     const counted = { version: 1, repeated: true };
     same(await log.commit([working()], { once: 'key', ...release(true), snapshot: snapshotAt(3) }), counted);
     assert.equal(await store.waiting('q'), 0);
@@ -127,8 +117,7 @@ export const onceChecks = section('once', {
   },
 
   async 'is not used by a commit without a key'({ store }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     await log.commit([working()]);
     for (const [n, key] of ['undefined', 'null', '0'].entries())
       same(await log.append(chunk(n), key), { version: 4 + n });

@@ -17,8 +17,7 @@ export const loadChecks = section('load', {
   },
 
   async 'is one consistent read while others write'({ store, second }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     const write = async () => {
       for (let n = 3; n < 60; n++)
         await log.commit([chunk(n)], n % 7 ? {} : { snapshot: snapshotAt(n) }).then(soon);
@@ -36,8 +35,7 @@ export const loadChecks = section('load', {
   },
 
   async 'shares nothing with readers that a reader could change'({ store }) {
-    const log = logOf(store);
-    await log.create({ snapshot: snapshotAt(2) });
+    const log = await logOf(store).started({ snapshot: snapshotAt(2) });
     await log.commit(chunks(2));
     const read = async () => ({
       log: await log.load(),
@@ -52,8 +50,7 @@ export const loadChecks = section('load', {
 
 export const readFactsChecks = section('readFacts', {
   async 'gives every fact after a position, in order, with its position'({ store, second }) {
-    const log = logOf(store);
-    await log.create({ commitId: 'first' });
+    const log = await logOf(store).started({ commitId: 'first' });
     await log.commit(chunks(3), { commitId: 'second' });
     const all = [received(), created(), ...chunks(3)];
     for (let after = 0; after <= 5; after++) {
@@ -65,8 +62,7 @@ export const readFactsChecks = section('readFacts', {
   },
 
   async 'gives at most as many as asked for'({ store }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     await log.commit(chunks(8));
     for (const limit of [1, 2, 9, 10, 11]) {
       const facts = await store.readFacts('s', 't', 1, limit);
@@ -83,8 +79,7 @@ export const readFactsChecks = section('readFacts', {
   },
 
   async 'goes on after a commit that the log holds at that position'({ store, second }) {
-    const log = logOf(store);
-    await log.create({ commitId: 'first' });
+    const log = await logOf(store).started({ commitId: 'first' });
     await log.commit(chunks(3), { commitId: 'second', snapshot: snapshotAt(5) });
     const versionsAfter = async (after: number, lastCommitId: string, limit = 9) =>
       each(await second.readFacts('s', 't', after, limit, lastCommitId), 'version');
@@ -95,8 +90,7 @@ export const readFactsChecks = section('readFacts', {
   },
 
   async 'refuses to go on after a commit that the log does not hold at that position'({ store, second }) {
-    const log = logOf(store);
-    await log.create({ commitId: 'first' });
+    const log = await logOf(store).started({ commitId: 'first' });
     await log.commit(chunks(3), { commitId: 'second' });
     const refused = (taskId: string, after: number, lastCommitId: string) =>
       refuses('LOG_DIVERGED', second.readFacts('s', taskId, after, 9, lastCommitId));
@@ -111,15 +105,13 @@ export const readFactsChecks = section('readFacts', {
   },
 
   async 'gives the whole log however often it was snapshotted'({ store }) {
-    const log = logOf(store);
-    await log.create({ snapshot: snapshotAt(2) });
+    const log = await logOf(store).started({ snapshot: snapshotAt(2) });
     for (let n = 1; n <= 20; n++) await log.commit([chunk(n)], { snapshot: snapshotAt(n + 2) });
     same(each(await store.readFacts('s', 't', 0, 99), 'version'), positions(1, 22));
   },
 
   async 'never shows half a commit to another handle'({ store, second }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     const write = async () => {
       for (let n = 0; n < 40; n++) {
         await log.commit([chunk(3 * n + 1), chunk(3 * n + 2), chunk(3 * n + 3)]);

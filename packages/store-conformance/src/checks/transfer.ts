@@ -11,14 +11,11 @@ const acquire = { holder: 'h', ttlMs: 60_000 };
 /** One that waits, one at work, one that ended, one that asks for its end, and one of a made-up id. */
 async function fill(store: TaskStore): Promise<void> {
   await logOf(store, { taskId: 'waits' }).create({ turn: { queue: 'q', want: true }, once: 'message:m1' });
-  const held = logOf(store, { taskId: 'held' });
-  await held.create({ turn: { queue: 'q', acquire } });
+  const held = await logOf(store, { taskId: 'held' }).started({ turn: { queue: 'q', acquire } });
   await held.commit([working(), chunk(1)], { snapshot: snapshotAt(3) });
-  const ended = logOf(store, { taskId: 'ended', scope: 's2' });
-  await ended.create();
+  const ended = await logOf(store, { taskId: 'ended', scope: 's2' }).started();
   await ended.commit([completed()]);
-  const canceled = logOf(store, { taskId: 'canceled' });
-  await canceled.create();
+  const canceled = await logOf(store, { taskId: 'canceled' }).started();
   await canceled.append(cancelRequested(), 'cancel', { turn: { queue: 'q', want: true } });
   for (const id of oddIds.slice(0, 5)) await logOf(store, { taskId: id, scope: id }).create();
 }
@@ -126,8 +123,7 @@ export const transferChecks = section('transfer', {
     const { store, second, now } = fixture;
     const { freeze } = transfer;
     if (!freeze) return;
-    const log = logOf(second);
-    await log.create();
+    const log = await logOf(second).started();
     await freeze(Number.POSITIVE_INFINITY);
     await refuses('UNAVAILABLE', log.commit([working()]));
     await refuses('UNAVAILABLE', logOf(second, { taskId: 'new' }).create());

@@ -26,6 +26,8 @@ export interface Log {
   commit(facts: readonly Fact[], more?: Partial<Commit>): Promise<Committed>;
   /** Starts the log as a task: two facts. */
   create(more?: Partial<Commit>): Promise<Committed>;
+  /** The same, and resolves to this writer. */
+  started(more?: Partial<Commit>): Promise<Log>;
   /** Appends wherever the log ends, without knowing afterwards where that is. */
   append(fact: Fact, once?: string, more?: Partial<Commit>): Promise<Committed>;
   /** Reads the length of the log. */
@@ -80,6 +82,10 @@ export function logOf(
     },
     create(more) {
       return this.commit([received('m1', contextId), created(taskId, contextId)], more);
+    },
+    async started(more) {
+      await this.create(more);
+      return this;
     },
     async append(fact, once = freshCommitId(), more) {
       const commitId = freshCommitId();

@@ -14,8 +14,7 @@ export const pruneChecks = section('prune', {
   async 'erases one log that is closed, with its keys, and no other one'({ store, second }) {
     if (!store.erase) return;
     for (const taskId of ['t1', 't2']) {
-      const log = logOf(store, { taskId });
-      await log.create();
+      const log = await logOf(store, { taskId }).started();
       await log.append(chunk(1), 'once');
       await log.catchUp();
       if (taskId === 't1') assert.equal(await second.erase?.('s', 't1'), 'open');
@@ -30,8 +29,7 @@ export const pruneChecks = section('prune', {
     assert.equal((await second.list('s', { limit: 9 })).total, 1);
     assert.equal((await second.load('s', 't2'))?.version, 4);
     // Its keys are free again.
-    const again = logOf(second, { taskId: 't1' });
-    await again.create();
+    const again = await logOf(second, { taskId: 't1' }).started();
     assert.equal((await again.append(chunk(1), 'once')).repeated ?? false, false);
   },
 
@@ -91,8 +89,7 @@ export const pruneChecks = section('prune', {
       ['longer', 1_000],
       ['shorter', -1_000],
     ] as const) {
-      const log = logOf(store, { taskId });
-      await log.create();
+      const log = await logOf(store, { taskId }).started();
       const facts = [completed(at(5_000))];
       await log.commit(facts, { head: { ...log.headAfter(facts), ...(keepMs !== undefined && { keepMs }) } });
     }
@@ -109,8 +106,7 @@ export const pruneChecks = section('prune', {
   async 'never deletes an open log, however old'({ store }) {
     const states = ['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const;
     for (const state of states) {
-      const log = logOf(store, { taskId: state });
-      await log.create();
+      const log = await logOf(store, { taskId: state }).started();
       await log.commit([status(state)]);
     }
     await logOf(store, { taskId: 'begun' }).commit([received()]);
@@ -126,8 +122,7 @@ export const pruneChecks = section('prune', {
   },
 
   async 'deletes all that belongs to a log: facts, list entries, keys, leases'({ store, reopen }) {
-    const log = logOf(store);
-    await log.create({ once: 'key', ...acquire('h') });
+    const log = await logOf(store).started({ once: 'key', ...acquire('h') });
     await log.commit([chunk(1)], wanted);
     await log.commit([completed(at(1))]);
     await closed(logOf(store, { taskId: 'kept' }), 50);
@@ -149,8 +144,7 @@ export const pruneChecks = section('prune', {
 
   async 'tells readers that know a log whether it was deleted on purpose or lost facts'({ store, second }) {
     for (const taskId of ['erased', 'pruned', 'lost']) {
-      const log = logOf(store, { taskId });
-      await log.create({ commitId: 'known' });
+      const log = await logOf(store, { taskId }).started({ commitId: 'known' });
       // Whatever the clock of the store says, it did not end long ago.
       await log.commit([completed('2100-01-01T00:00:00.000Z')]);
     }
@@ -186,8 +180,7 @@ export const pruneChecks = section('prune', {
   },
 
   async 'refuses late writes to a log that was deleted'({ store, second }) {
-    const log = logOf(store);
-    await log.create(acquire('h'));
+    const log = await logOf(store).started(acquire('h'));
     const late = log.prepare([chunk(1)], writer('h'));
     await log.commit([completed(at(1))], writer('h'));
     assert.equal(await second.prune({ closedBefore: at(10), limit: 9 }), 1);

@@ -48,8 +48,7 @@ export const subscribeChecks = section('subscribe', {
 
   async 'notifies when the commit can be read'(fixture) {
     const { store, second } = fixture;
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     // There may be more notifications than commits: one of them must come when the commit can be read.
     const isRead = Promise.withResolvers<void>();
     const unsubscribe = await second.subscribe(topic, async () => {
@@ -91,8 +90,7 @@ export const subscribeChecks = section('subscribe', {
     const other = await subscribe(store, topic, fixture);
     await stopped.stop();
     await stopped.stop();
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     await other.next('the first commit');
     await log.commit([chunk(1)]);
     await other.next('the second commit');
@@ -120,8 +118,7 @@ export const subscribeChecks = section('subscribe', {
 
   async 'notifies of the commit after one that it refused'(fixture) {
     const { store } = fixture;
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     const late = log.prepare([chunk(1)]);
     await log.commit([chunk(1)]);
     const before = await subscribe(store, topic, fixture);

@@ -30,8 +30,7 @@ async function wantPlain(store: TaskStore, count: number): Promise<void> {
 
 /** Creates a task that is due at a time, in the order of a schedule. */
 async function postpone(store: TaskStore, taskId: string, scope: string, at: number, aheadMs = 0) {
-  const log = logOf(store, { scope, taskId });
-  await log.create({ turn: { queue: 'q', aheadMs } });
+  const log = await logOf(store, { scope, taskId }).started({ turn: { queue: 'q', aheadMs } });
   await log.commit([working()], { ...dueAfter(log, [working()], at), turn: { queue: 'q', aheadMs } });
 }
 

@@ -7,16 +7,14 @@ import { acquire, claim, dueAfter, lease, long, release, wanted, writer } from '
 
 /** A task that is due so many milliseconds from now. */
 async function due({ store, now }: Fixture, taskId: string, inMs: number) {
-  const log = logOf(store, { taskId });
-  await log.create({ turn: { queue: 'q' } });
+  const log = await logOf(store, { taskId }).started({ turn: { queue: 'q' } });
   await log.commit([working()], dueAfter(log, [working()], now() + inMs));
   return log;
 }
 
 export const claimChecks = section('claim', {
   async 'gives out a task that wants a turn, once'({ store, second }) {
-    const log = logOf(store);
-    await log.create(wanted);
+    const log = await logOf(store).started(wanted);
     same(await claim(second, 'a'), [lease('a', 1, 'wanted')]);
     same(await claim(store, 'b'), []);
     same(await log.commit([chunk(1)], writer('a')), { version: 3 });
@@ -26,8 +24,7 @@ export const claimChecks = section('claim', {
     await logOf(store, { taskId: 'idle' }).create({ turn: { queue: 'q' } });
     await logOf(store, { taskId: 'no queue' }).create();
     await logOf(store, { taskId: 'held' }).create(acquire('x'));
-    const closed = logOf(store, { taskId: 'closed' });
-    await closed.create(wanted);
+    const closed = await logOf(store, { taskId: 'closed' }).started(wanted);
     await closed.commit([completed()]);
     same(await claim(store, 'a'), []);
     for (const taskId of ['idle', 'no queue', 'held', 'closed'])
@@ -84,8 +81,7 @@ export const claimChecks = section('claim', {
   },
 
   async 'does not give a released lease again'({ store }) {
-    const log = logOf(store);
-    await log.create(wanted);
+    const log = await logOf(store).started(wanted);
     await claim(store, 'a');
     await log.commit([], { ...writer('a'), ...release() });
     same(await claim(store, 'a'), []);
@@ -209,8 +205,7 @@ export const claimChecks = section('claim', {
   },
 
   async 'moves a task that a commit puts into another queue'({ store }) {
-    const log = logOf(store);
-    await log.create(wanted);
+    const log = await logOf(store).started(wanted);
     await log.commit([chunk(1)], { turn: { queue: 'p' } });
     same(await claim(store, 'a'), []);
     assert.equal(await store.waiting('q'), 0);
@@ -219,8 +214,7 @@ export const claimChecks = section('claim', {
   },
 
   async 'makes the claimed lease the only one that can write'({ store }) {
-    const log = logOf(store);
-    await log.create(wanted);
+    const log = await logOf(store).started(wanted);
     await claim(store, 'a');
     await refuses('FENCED', log.commit([chunk(1)], writer('b')));
     assert.equal((await log.commit([chunk(1)], acquire('b'))).lease, undefined);
@@ -238,8 +232,7 @@ export const claimOrderChecks = section('claim', {
     const { store, now } = fixture;
     await logOf(store, { taskId: 'wanted' }).create(wanted);
     await logOf(store, { taskId: 'left' }).create(acquire('x', 5));
-    const due = logOf(store, { taskId: 'due' });
-    await due.create({ turn: { queue: 'q' } });
+    const due = await logOf(store, { taskId: 'due' }).started({ turn: { queue: 'q' } });
     await due.commit([working()], dueAfter(due, [working()], now() - 1_000));
     await elapse(fixture, 10);
     const old = new Set(['wanted', 'left', 'due']);

@@ -13,8 +13,7 @@ export const leaseChecks = section('a lease', {
   },
 
   async 'is not granted by a commit while it is held, even if its time is up'(fixture) {
-    const log = logOf(fixture.store);
-    await log.create(acquire('a', 5));
+    const log = await logOf(fixture.store).started(acquire('a', 5));
     assert.equal((await log.commit([chunk(1)], acquire('b'))).lease, undefined);
     await elapse(fixture, 10);
     assert.equal((await log.commit([chunk(2)], acquire('b'))).lease, undefined);
@@ -22,16 +21,14 @@ export const leaseChecks = section('a lease', {
   },
 
   async 'clears what was wanted'({ store }) {
-    const log = logOf(store);
-    await log.create(wanted);
+    const log = await logOf(store).started(wanted);
     assert.equal(await store.waiting('q'), 1);
     await log.commit([chunk(1)], acquire('a'));
     assert.equal(await store.waiting('q'), 0);
   },
 
   async 'lets its holder write, and refuses a wrong fence or holder'({ store, second }) {
-    const log = logOf(store);
-    await log.create(acquire('a'));
+    const log = await logOf(store).started(acquire('a'));
     const before = await log.load();
     await refuses('FENCED', log.commit([chunk(1)], writer('a', 2)));
     await refuses('FENCED', log.commit([chunk(1)], writer('a', 0)));
@@ -45,8 +42,7 @@ export const leaseChecks = section('a lease', {
     const read = async () => store.lease && [await store.lease('s', 't'), await second.lease?.('s', 't')];
     const twice = (value: unknown) => store.lease && [value, value];
     same(await read(), twice(undefined));
-    const log = logOf(store);
-    await log.create(wanted);
+    const log = await logOf(store).started(wanted);
     same(await read(), twice({ fence: 0, isWanted: true }));
     await log.commit([chunk(1)], acquire('a'));
     same(await read(), twice({ fence: 1, holder: 'a', isWanted: false }));
@@ -64,14 +60,12 @@ export const leaseChecks = section('a lease', {
   },
 
   async 'does not keep out those who write without one'({ store }) {
-    const log = logOf(store);
-    await log.create(acquire('a'));
+    const log = await logOf(store).started(acquire('a'));
     same(await log.commit([chunk(1)]), { version: 3 });
   },
 
   async 'is given back by its release: a late write is fenced'({ store }) {
-    const log = logOf(store);
-    await log.create(acquire('a'));
+    const log = await logOf(store).started(acquire('a'));
     same(await log.commit([], { ...release(), ...writer('a') }), { version: 2 });
     await refuses('FENCED', log.commit([chunk(1)], writer('a')));
     same(await store.renew([lease('a', 1, 'committed')], long), []);
@@ -79,15 +73,13 @@ export const leaseChecks = section('a lease', {
   },
 
   async 'is given back by the release that comes with facts'({ store }) {
-    const log = logOf(store);
-    await log.create(acquire('a'));
+    const log = await logOf(store).started(acquire('a'));
     same(await log.commit([working()], { ...release(), ...writer('a') }), { version: 3 });
     await refuses('FENCED', log.commit([chunk(1)], writer('a')));
   },
 
   async 'is not given back by a release that has not seen the whole log'({ store }) {
-    const log = logOf(store);
-    await log.create(acquire('a'));
+    const log = await logOf(store).started(acquire('a'));
     await log.append(received('m2'), 'message:m2', wanted);
     await refuses('VERSION_CONFLICT', log.commit([], { ...release(), ...writer('a') }));
     same(await store.renew([lease('a', 1, 'committed')], long), [lease('a', 1, 'committed')]);
@@ -97,8 +89,7 @@ export const leaseChecks = section('a lease', {
   },
 
   async 'leaves behind only what its release says is wanted'({ store }) {
-    const log = logOf(store);
-    await log.create(acquire('a'));
+    const log = await logOf(store).started(acquire('a'));
     await log.commit([chunk(1)], wanted);
     same(await claim(store, 'b'), []);
     await log.commit([], { ...release(), ...writer('a') });
@@ -113,8 +104,7 @@ export const leaseChecks = section('a lease', {
     fixture,
   ) {
     const { store, now } = fixture;
-    const log = logOf(store);
-    await log.create(acquire('a'));
+    const log = await logOf(store).started(acquire('a'));
     await log.commit([], { ...release(), ...writer('a'), ...dueAfter(log, [], now() + 3_600_000) });
     same(await claim(store, 'b'), []);
     same((await log.load()).head, log.head);
@@ -124,8 +114,7 @@ export const leaseChecks = section('a lease', {
   },
 
   async 'has a larger fence than every lease of the task before it'({ store, reopen }) {
-    const log = logOf(store);
-    await log.create(acquire('a'));
+    const log = await logOf(store).started(acquire('a'));
     await log.commit([], { ...release(), ...writer('a') });
     same((await log.commit([chunk(1)], acquire('a'))).lease, lease('a', 2, 'committed'));
     await refuses('FENCED', log.commit([chunk(2)], writer('a')));
@@ -136,8 +125,7 @@ export const leaseChecks = section('a lease', {
 
   async 'is not lost by time alone'(fixture) {
     const { store } = fixture;
-    const log = logOf(store);
-    await log.create(acquire('a', 5));
+    const log = await logOf(store).started(acquire('a', 5));
     await elapse(fixture, 10);
     same(await log.commit([chunk(1)], writer('a')), { version: 3 });
     const held = lease('a', 1, 'committed');
@@ -147,8 +135,7 @@ export const leaseChecks = section('a lease', {
 
   async 'is lost to a claim after its time'(fixture) {
     const { store, second } = fixture;
-    const log = logOf(store);
-    await log.create(acquire('a', 5));
+    const log = await logOf(store).started(acquire('a', 5));
     await elapse(fixture, 10);
     const claimed = async () => (await claim(second, 'b'))[0];
     same(await eventually(fixture, claimed, 'The task could not be claimed'), lease('b', 2, 'expired'));
@@ -161,8 +148,7 @@ export const leaseChecks = section('a lease', {
   },
 
   async 'ends with the log'({ store }) {
-    const log = logOf(store);
-    await log.create(acquire('a'));
+    const log = await logOf(store).started(acquire('a'));
     await log.commit([chunk(1)], wanted);
     await log.commit([completed()], writer('a'));
     same(await store.renew([lease('a', 1, 'committed')], long), []);

@@ -39,8 +39,7 @@ export const measureChecks = section('measure', {
     assert.equal(reading.waiting, 3);
     assert.ok(reading.waitingMs !== undefined && reading.waitingMs >= 0, `${reading.waitingMs}`);
     assert.equal(reading.nextMs, 0);
-    const late = logOf(store, { taskId: 'late' });
-    await late.create(acquire('late'));
+    const late = await logOf(store, { taskId: 'late' }).started(acquire('late'));
     const dueAt = now() - 60_000;
     await late.commit([working()], {
       ...dueAfter(late, [working()], dueAt),
@@ -55,11 +54,7 @@ export const measureChecks = section('measure', {
   async 'counts questions by state and turns that are postponed, until they go on or end'(fixture) {
     const { store, second, now } = fixture;
     if ((await second.measure?.(queue))?.postponed === undefined) return;
-    const begin = async (taskId: string) => {
-      const log = logOf(store, { taskId });
-      await log.create(acquire(taskId));
-      return log;
-    };
+    const begin = (taskId: string) => logOf(store, { taskId }).started(acquire(taskId));
     const over = ({ taskId }: Log) => ({ ...writer(taskId), ...release() });
     const [one, two] = [await begin('one'), await begin('two')];
     const [auth, later] = [await begin('auth'), await begin('later')];
@@ -94,8 +89,7 @@ export const measureChecks = section('measure', {
     const { store, second, now } = fixture;
     if ((await second.measure?.(queue))?.postponed === undefined) return;
     for (const [taskId, fact] of Object.entries({ asks, later: working() })) {
-      const log = logOf(store, { taskId });
-      await log.create({ turn: { queue } });
+      const log = await logOf(store, { taskId }).started({ turn: { queue } });
       for (const turn of [{ queue }, { queue: 'other' }])
         await log.commit([fact], { turn, ...(fact !== asks && dueAfter(log, [fact], now() + 60_000)) });
     }
@@ -168,8 +162,7 @@ export const waitingChecks = section('waiting', {
 
   async 'refuses no commit after which its task does not wait'({ store }) {
     await logOf(store, { taskId: 'before' }).create(wanted);
-    const log = logOf(store);
-    await log.create({ turn: { ...acquire('x').turn, waitingAtMost: 0 } });
+    const log = await logOf(store).started({ turn: { ...acquire('x').turn, waitingAtMost: 0 } });
     same(await log.commit([chunk(1)], { ...writer('x'), ...atMost(0) }), { version: 3 });
     const released = { queue: 'q', waitingAtMost: 0, release: true };
     same(await log.commit([completed()], { ...writer('x'), turn: released }), { version: 4 });

@@ -11,9 +11,8 @@ const ids = (tasks: readonly { readonly taskId: string }[]) => idsOf(tasks).sort
 
 /** Begins the turn of a task that is pinned to a version; to none with null. */
 async function begin(store: TaskStore, taskId: string, version: string | null, ttlMs = long) {
-  const log = logOf(store, { taskId });
-  await log.create({ turn: { queue, version, acquire: { holder: 'x', ttlMs } } });
-  return log;
+  const turn = { queue, version, acquire: { holder: 'x', ttlMs } };
+  return logOf(store, { taskId }).started({ turn });
 }
 
 /** The same, and gives it back, pinned to a version, for another process to go on with. */

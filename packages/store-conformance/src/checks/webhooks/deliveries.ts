@@ -16,8 +16,7 @@ export const deliveryChecks = section<Both>('deliveries', {
   async 'are due while the log is longer than the cursor'({ store, second }) {
     await store.putPushConfig(push('a'));
     assert.equal(await count(store, 'x'), 0);
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     const delivery = await claimFirst(second, 'h');
     same(delivery.push, { ...push('a'), attempts: 0 });
     assert.equal(delivery.holder, 'h');
@@ -29,8 +28,7 @@ export const deliveryChecks = section<Both>('deliveries', {
   },
 
   async 'are due again if the log grows while one is recorded'({ store, second }) {
-    const log = logOf(second);
-    await log.create();
+    const log = await logOf(second).started();
     await store.putPushConfig(push('a'));
     let delivery = await claimFirst(store, 'h');
     for (let n = 1; n <= 40; n++) {
@@ -45,8 +43,7 @@ export const deliveryChecks = section<Both>('deliveries', {
   },
 
   async 'start at the cursor a webhook came with'({ store }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     await store.putPushConfig(push('a', { cursor: 2 }));
     assert.equal(await count(store, 'h'), 0);
     await log.commit([completed()]);
@@ -182,8 +179,7 @@ export const deliveryChecks = section<Both>('deliveries', {
   },
 
   async 'that were given up are not due, are shown, and can be revived'({ store, second }) {
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     for (const id of ['b', 'a']) await store.putPushConfig(push(id));
     for (const delivery of await claim(store, 'h'))
       await store.advance(delivery, { dead: `no ${delivery.push.id}` });
@@ -217,8 +213,7 @@ export const deliveryChecks = section<Both>('deliveries', {
 
   async 'notify the queue: a longer log, a new webhook, a revived one'(fixture) {
     const { store, second } = fixture;
-    const log = logOf(store);
-    await log.create();
+    const log = await logOf(store).started();
     await store.putPushConfig(push('a', { cursor: 2 }));
     const both = await subscribeAll([store, second], { queue: 'q' }, fixture);
     await log.commit([chunk(1)]);
