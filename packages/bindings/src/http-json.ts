@@ -29,9 +29,8 @@ export const httpJsonServer: ServerBinding = {
   decodeCall(request) {
     const match = matchRoute(request.method, request.path);
     if (!match) throw new A2AError('METHOD_NOT_FOUND');
-    if ('allow' in match) {
+    if ('allow' in match)
       throw new A2AError('METHOD_NOT_ALLOWED', undefined, { metadata: { allow: match.allow.join(', ') } });
-    }
     const { operation, fields } = match;
     const params = request.method === 'POST' ? readBody(request) : readQuery(operation, request.query);
     return { operation, params: withPathFields(params, fields), request };
@@ -188,9 +187,8 @@ function encodeRule({ operation, params }: Call, baseUrl: string, rule: string):
     const headers = { accept, 'content-type': A2A_JSON };
     return { method, url: url.href, headers, body: JSON.stringify(rest) };
   }
-  for (const field of Object.keys(queryOf(operation))) {
+  for (const field of Object.keys(queryOf(operation)))
     for (const value of [rest[field] ?? []].flat()) url.searchParams.append(field, String(value));
-  }
   return { method, url: url.href, headers: { accept } };
 }
 

@@ -122,9 +122,8 @@ export class RunContext<Options extends CommonOptions = CommonOptions> implement
   /** Names an outcome that is no success, and how to go on with a task that waits. */
   conclude(task: Task): void {
     const { state } = task.status;
-    if (state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED') {
+    if (state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED')
       this.output.advise('Resume', this.commandLine('send', '--task-id', quoted(task.id), '"…"'));
-    }
     if (['TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED'].includes(state))
       this.output.warn(`The task ended as ${state}`);
     if (this.options.fail && ['TASK_STATE_FAILED', 'TASK_STATE_REJECTED'].includes(state))

@@ -27,9 +27,8 @@ function describeChecks<S extends TaskStore>(
   describe(name, () => {
     for (const section of new Set(checks.map((check) => check.section))) {
       describe(section, () => {
-        for (const check of checks.filter((one) => one.section === section)) {
+        for (const check of checks.filter((one) => one.section === section))
           it(check.title, () => runCheck(check, open, options), testTimeoutMs);
-        }
       });
     }
   });

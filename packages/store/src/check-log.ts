@@ -33,13 +33,11 @@ export function* checkLog(log: WholeLog): Generator<Finding> {
 
 /** Positions count from 1, and the facts of one commit follow each other. */
 function* checkPositions({ facts }: WholeLog): Generator<Finding> {
-  for (const [n, { version }] of facts.entries()) {
+  for (const [n, { version }] of facts.entries())
     if (version !== n + 1) yield ['corrupt', `position ${version} stands where ${n + 1} should`];
-  }
   const commits = facts.map(({ commitId }) => commitId).filter((id, n, all) => id !== all[n - 1]);
-  for (const id of new Set(commits.filter((id, n) => commits.indexOf(id) !== n))) {
+  for (const id of new Set(commits.filter((id, n) => commits.indexOf(id) !== n)))
     yield ['duplicated', `commit ${id} is there more than once`];
-  }
 }
 
 /** The times of facts never go back, even if a clock did. */
@@ -58,16 +56,14 @@ function* checkReplay({ facts, head, snapshot }: WholeLog): Generator<Finding> {
     if (!state || !agrees(head, state))
       yield ['corrupt', `the head is not that of the first ${head.version} facts`];
     const folded = all.slice(0, head.version).reduce<Head | undefined>(headOf, undefined);
-    if (!same({ ...folded, dueAt: undefined }, { ...head, dueAt: undefined })) {
+    if (!same({ ...folded, dueAt: undefined }, { ...head, dueAt: undefined }))
       yield ['corrupt', `the head is ${JSON.stringify(head)}, but the log says ${JSON.stringify(folded)}`];
-    }
     replay(all);
     // A snapshot of a newer release saves nothing here, and is no damage.
     if (!snapshot || snapshot.format > SNAPSHOT_FORMAT) return;
     const until = replay(all.slice(0, snapshot.version));
-    if (!until || !same(toSnapshot(until), toSnapshot(fromSnapshot(snapshot)))) {
+    if (!until || !same(toSnapshot(until), toSnapshot(fromSnapshot(snapshot))))
       yield ['corrupt', `the snapshot is not the first ${snapshot.version} facts`];
-    }
   } catch (error) {
     yield ['corrupt', `the log cannot be folded: ${error}`];
   }
@@ -80,9 +76,8 @@ const closes = (fact: Fact): boolean =>
 function* checkEnd({ facts }: WholeLog): Generator<Finding> {
   const end = facts.findIndex(({ fact }) => closes(fact));
   if (end === -1) return;
-  for (const { fact, version } of facts.slice(end + 1)) {
+  for (const { fact, version } of facts.slice(end + 1))
     yield ['doubleTerminal', `${fact.type} at ${version} follows the end at ${end + 1}`];
-  }
 }
 
 /** A client's message is in the log once. */

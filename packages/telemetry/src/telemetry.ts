@@ -173,9 +173,8 @@ class ClientCallSpan implements CallSpan {
 
   end(error?: unknown): void {
     this.#span.setAttributes(this.#seen);
-    if (error !== undefined) {
+    if (error !== undefined)
       this.#span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute(names.errorType, errorType(error));
-    }
     this.#span.end();
   }
 }

@@ -79,9 +79,8 @@ function keySource(given: ApiKeyLocation): KeySource {
     const name = given.header.toLowerCase();
     return { location: 'header', name: given.header, read: ({ headers }) => headers[name] };
   }
-  if ('query' in given) {
+  if ('query' in given)
     return { location: 'query', name: given.query, read: ({ query }) => query.get(given.query) ?? undefined };
-  }
   return {
     location: 'cookie',
     name: given.cookie,

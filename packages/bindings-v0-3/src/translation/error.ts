@@ -60,9 +60,8 @@ export function upError(
 export function downError(error: A2AError, form: ErrorData = 'object'): V03Error {
   const { reason, message, metadata, details } = error;
   const foreign = details.find((detail) => detail['@type'] === FOREIGN);
-  if (typeof foreign?.code === 'number') {
+  if (typeof foreign?.code === 'number')
     return { code: foreign.code, message, ...('data' in foreign && { data: foreign.data }) };
-  }
   const code = errorTable[reason].jsonRpc;
   if (!metadata && details.length === 0 && reasonOf(code) === reason) return { code, message };
   if (form === 'list') return { code, message, data: toDetails(error) };

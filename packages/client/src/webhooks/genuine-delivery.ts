@@ -44,9 +44,8 @@ export function genuineDelivery({ token, authentication, verify }: WebhookSecret
       return taskId === undefined || isSame(await (known as (taskId: string) => T)(taskId));
     };
     const sent = headers.get(NOTIFICATION_TOKEN) ?? headers.get(BARE_NOTIFICATION_TOKEN);
-    if (token !== undefined && (sent !== null || !authentication)) {
+    if (token !== undefined && (sent !== null || !authentication))
       if (sent === null || !(await has(token, (secret) => areSame(sent, secret)))) return false;
-    }
     if (authentication === undefined) return true;
     const [, given, rest = ''] = /^(\S+) *(.*)$/.exec(headers.get('authorization') ?? '') ?? [];
     if (given === undefined) return false;

@@ -42,9 +42,8 @@ export function startTurn(
 
 export function take(state: State, messageId: string): Happening[] {
   const { number: turn } = turnOf(state);
-  if (state.pending.some(({ message }) => message.messageId === messageId)) {
+  if (state.pending.some(({ message }) => message.messageId === messageId))
     return [{ type: 'message-taken', turn, messageId }];
-  }
   if (messageOf(state.conversation, messageId)) return [];
   throw new A2AError('INVALID_AGENT_RESPONSE', `There is no message "${messageId}" to take`);
 }

@@ -111,9 +111,8 @@ function receive(
     );
   }
   const onlyBy = reservedFor(state);
-  if (onlyBy !== undefined && !isAnswer(state, onlyBy, received)) {
+  if (onlyBy !== undefined && !isAnswer(state, onlyBy, received))
     throw new A2AError('UNSUPPORTED_OPERATION', 'Only a person with an answer link may answer this question');
-  }
   if (received.ifGeneration !== undefined) checkGeneration(state, state.task.id, received.ifGeneration);
   const owned = { ...message, taskId: state.task.id, contextId: state.contextId };
   return [{ type: 'message-received', ...received, message: owned }];
@@ -155,9 +154,8 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
     return withUnseen(state, asked, []);
   }
   const { state: to } = asked.status;
-  if (!canTransition(task.status.state, to)) {
+  if (!canTransition(task.status.state, to))
     throw new A2AError('INVALID_AGENT_RESPONSE', `A task cannot go from ${task.status.state} to ${to}`);
-  }
   const status = statusOf(state, asked.status, at);
   const changed: Happening = { type: 'status-changed', status, ...metadata, ...questionIn(asked) };
   // Nothing follows the fact that closes a log, so the turn ends before it.
@@ -190,9 +188,8 @@ function answer(state: State, message: Message, at: string): Happening[] {
   const { taskId: _, ...bare } = message;
   const owned: Message = { ...spoken(state, bare), contextId: state.contextId };
   if (!state.task) return [...endTurn(state), { type: 'answered', message: owned }];
-  if (state.turns > 1) {
+  if (state.turns > 1)
     throw new A2AError('INVALID_AGENT_RESPONSE', 'A message to a task is answered with updates of the task');
-  }
   return update(state, { status: { state: 'TASK_STATE_COMPLETED', message: owned } }, at);
 }
 

@@ -36,9 +36,8 @@ export function toSnapshot(state: State): Snapshot {
 
 /** The state of a snapshot. Throws `UnknownFactError` for a snapshot of a newer release. */
 export function fromSnapshot({ format, state }: Snapshot): State {
-  if (!(format <= SNAPSHOT_FORMAT)) {
+  if (!(format <= SNAPSHOT_FORMAT))
     throw new UnknownFactError(`The snapshot has format ${format}; this release reads ${SNAPSHOT_FORMAT}`);
-  }
   const { conversation, openTurn, task, ...rest } = state;
   return {
     ...rest,

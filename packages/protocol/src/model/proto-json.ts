@@ -203,9 +203,7 @@ function canonicalMembers(shape: Shape) {
 
   return (value: unknown): unknown => {
     if (!isObject(value)) return value;
-    for (const name in value) {
-      if (spellings.has(name) || isAbsent(name, value[name])) return rewrite(value);
-    }
+    for (const name in value) if (spellings.has(name) || isAbsent(name, value[name])) return rewrite(value);
     return value;
   };
 

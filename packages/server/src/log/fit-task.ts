@@ -119,8 +119,7 @@ export function positionIn(origin: string, id: string): Position | undefined {
 /** A hash of 32 bits (FNV-1a): enough to tell a commit from the few that can ever take its position. */
 function markOf(text: string): string {
   let mark = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) {
+  for (let index = 0; index < text.length; index++)
     mark = Math.imul(mark ^ text.charCodeAt(index), 0x01000193);
-  }
   return (mark >>> 0).toString(36);
 }

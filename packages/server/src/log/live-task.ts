@@ -104,9 +104,8 @@ export class LiveTask {
 
   /** Counts one more stream on this task. Throws `RESOURCE_EXHAUSTED` beyond `limit`. */
   enter(limit: number): void {
-    if (this.#followers >= limit) {
+    if (this.#followers >= limit)
       throw new A2AError('RESOURCE_EXHAUSTED', 'Too many streams are open on this task', { retryAfter: 5 });
-    }
     this.#followers++;
   }
 

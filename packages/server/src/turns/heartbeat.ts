@@ -116,9 +116,7 @@ export class Heartbeat {
         if (keys.has(keyOf(held.lease))) held.heldUntil = Math.max(held.heldUntil, asked + leaseMs);
         else held.lost();
       }
-      for (const node of nodes) {
-        if (node.item && !keys.has(keyOf(node.item.lease))) this.#held.remove(node);
-      }
+      for (const node of nodes) if (node.item && !keys.has(keyOf(node.item.lease))) this.#held.remove(node);
       this.#renewedAt = asked;
       return true;
     } catch (error) {

@@ -95,9 +95,8 @@ export const listChecks = section('list', {
 
   async 'pages without gaps and overlaps, and says on each page how many there are'({ store }) {
     const ids = Array.from({ length: 11 }, (_, n) => `t${String(n).padStart(2, '0')}`);
-    for (const [n, taskId] of ids.entries()) {
+    for (const [n, taskId] of ids.entries())
       await logOf(store, { taskId }).commit([received(), created(taskId, 'c', at(Math.floor(n / 4)))]);
-    }
     for (const limit of [1, 2, 3, 4, 5, 10, 11, 12]) {
       const pages = await walk(store, 's', { limit });
       assert.deepEqual(

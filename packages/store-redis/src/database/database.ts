@@ -189,9 +189,8 @@ async function start(
   }
   const isCluster = infos.some((info) => infoOf(info, 'cluster_enabled') === '1');
   const wanted = shards ?? known ?? (isCluster ? shardsOfCluster : 1);
-  if (!Number.isInteger(wanted) || wanted < 1 || wanted > mostShards) {
+  if (!Number.isInteger(wanted) || wanted < 1 || wanted > mostShards)
     throw unusable(`cannot keep tasks in ${wanted} shards: 1 to ${mostShards} are possible`);
-  }
   const key = layoutKey(prefix);
   const read = () => driver.command(key, ['HMGET', key, 'shards', 'layout', 'id']);
   let kept = listOf(await read());

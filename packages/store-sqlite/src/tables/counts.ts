@@ -50,9 +50,8 @@ export class Counts implements TransactionHook {
 
   /** Writes the noted changes, once for the whole transaction. */
   beforeCommit(): void {
-    for (const [scope, states] of this.#pending) {
+    for (const [scope, states] of this.#pending)
       for (const [state, tasks] of states) if (tasks !== 0) this.#add.run(scope, state, tasks);
-    }
     this.#pending = new Map();
     if (this.#untidy.size === 0) return;
     for (const scope of this.#untidy) this.#deleteNothing.run(scope);

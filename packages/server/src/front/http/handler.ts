@@ -130,9 +130,8 @@ async function publicCard(
   const { method, path } = exchange;
   try {
     if (exchange.refusal) throw exchange.refusal;
-    if (method !== 'GET' && method !== 'HEAD') {
+    if (method !== 'GET' && method !== 'HEAD')
       throw new A2AError('METHOD_NOT_ALLOWED', undefined, { metadata: { allow: 'GET, HEAD' } });
-    }
     const tenant = encoded && decodePath(encoded);
     await checkTenant(tenant, undefined, tenants);
     const card = await cards.public({ baseUrl, tenant });

@@ -33,9 +33,8 @@ export async function accept(
   enter: (live: LiveTask) => void = () => {},
 ): Promise<Accepted> {
   const { message, configuration } = request;
-  if (message.role !== 'ROLE_USER') {
+  if (message.role !== 'ROLE_USER')
     throw invalidParams([{ field: 'message.role', description: 'must be ROLE_USER' }]);
-  }
   const { card, options } = dependencies;
   const skillId = options.skillOf?.(request, context.extensions);
   checkSkill(skillId, context.caller, card);

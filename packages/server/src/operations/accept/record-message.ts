@@ -78,9 +78,7 @@ export async function beginLog(
     }
     const { state } = live;
     reportTransitions(undefined, live, written.facts, dependencies.onEvent);
-    if (written.lease) {
-      runner.start(tasks.retain(live), written.lease, { since, started: true, requestId });
-    }
+    if (written.lease) runner.start(tasks.retain(live), written.lease, { since, started: true, requestId });
     return { live, position: 1, state };
   } catch (error) {
     tasks.release(live);
