@@ -1,5 +1,6 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { addMcp } from './bridge/mcp.ts';
+import { addAgents } from './commands/agents.ts';
 import { addAuth } from './commands/auth.ts';
 import { addCard } from './commands/card.ts';
 import { addChat } from './commands/chat.ts';
@@ -109,6 +110,7 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   addDownload(task, run);
   addPushConfig(task, run);
   addCard(program, run);
+  addAgents(program, run);
   addAuth(program, run);
   addConfig(program, run);
   addChat(program, run);

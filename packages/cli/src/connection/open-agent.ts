@@ -77,9 +77,7 @@ export async function openAgent(context: OpenContext): Promise<OpenAgent> {
   const origins = chosen.supportedInterfaces.flatMap(({ url }) =>
     URL.canParse(url) ? [new URL(url).origin] : [],
   );
-  if (options.insecure) output.warn('TLS certificates are not verified (--insecure)');
-  if (hasCredentials && (options.insecure || chosen.supportedInterfaces[0]?.url.startsWith('http://')))
-    output.warn('A CREDENTIAL IS SENT OVER A CONNECTION THAT IS NOT VERIFIED');
+  warnOf(options, chosen.supportedInterfaces[0]?.url, hasCredentials, output);
   const wire = await wireOf(context, attachment.query, origins, needsGrpc(chosen));
   const agent = await connect(chosen, {
     ...wire,
@@ -91,6 +89,18 @@ export async function openAgent(context: OpenContext): Promise<OpenAgent> {
     `uses ${agent.interface.protocolBinding} ${agent.interface.protocolVersion} at ${agent.interface.url}`,
   );
   return { agent, card, hasCredentials, fetch: wire.fetch };
+}
+
+/** Warns where a connection is not verified. */
+export function warnOf(
+  { insecure }: CommonOptions,
+  url: string | undefined,
+  hasCredentials: boolean,
+  output: Output,
+) {
+  if (insecure) output.warn('TLS certificates are not verified (--insecure)');
+  if (hasCredentials && (insecure || url?.startsWith('http://')))
+    output.warn('A CREDENTIAL IS SENT OVER A CONNECTION THAT IS NOT VERIFIED');
 }
 
 /** The token of `auth login` for the origin, if there is no other and the card names an interface there. */
@@ -115,7 +125,7 @@ const needsGrpc = ({ supportedInterfaces }: AgentCard): boolean =>
   )?.protocolBinding === 'GRPC';
 
 /** The bindings, the `fetch` and the version that the options ask for. */
-async function wireOf(
+export async function wireOf(
   { options, io, output }: OpenContext,
   query: Attachment['query'],
   origins: readonly string[],
@@ -184,7 +194,7 @@ function endpointCard({ endpoint, transport = [], a2aVersion }: CommonOptions): 
 }
 
 /** Without a card, a credential goes where most agents look for it. */
-const endpointAttachment = ({ apiKey }: CommonOptions, bearer: string | undefined): Attachment => ({
+export const endpointAttachment = ({ apiKey }: CommonOptions, bearer: string | undefined): Attachment => ({
   headers: {
     ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
     ...(apiKey !== undefined && { 'x-api-key': apiKey }),

@@ -1,15 +1,19 @@
 import { parseAnswer } from '@batonjs/bindings';
+import { saysOf } from '@batonjs/bindings/http-json';
 import type { AgentCard } from '@batonjs/protocol';
 import { isLoopback, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { ClientError } from '../client-error.ts';
 import { readAnswer, startDeadline } from '../connection/call-deadline.ts';
 import { exchange } from '../connection/exchange.ts';
 import { type ConnectOptions, parseUrl, type Settings, toSettings } from '../options/connect-options.ts';
+import { checkRefusal } from './read-card.ts';
 
 /** An agent of a catalog. */
 export interface CataloguedAgent {
-  /** Its `displayName`, or the last part of its identifier. */
+  /** Its `displayName`, the name of a card in the catalog, or the last part of its identifier. */
   readonly name: string;
+  /** What the catalog says of it, or a card in it. */
+  readonly description?: string | undefined;
   /** For `connect`: the address of its card, or the card itself. */
   readonly card: string | AgentCard;
 }
@@ -59,11 +63,16 @@ async function readCatalog(host: URL, settings: Settings): Promise<CataloguedAge
       throw invalid(base, 'is no AI Catalog 0.9 or 1');
     for (const entry of list) {
       if (++entries > 1_000) throw invalid(base, 'lists more than 1,000 entries');
-      const { identifier, displayName, type, url, data } = Object(entry);
+      const { identifier, displayName, description, type, url, data } = Object(entry);
       const card = data === undefined ? allowed(url, base) : Object(data);
       if (card === undefined) continue;
+      const said = description ?? data?.description;
       if (type === 'application/a2a-agent-card+json')
-        agents.push({ name: String(displayName ?? String(identifier).replace(/^.*[:/]/, '')), card });
+        agents.push({
+          name: String(displayName ?? data?.name ?? String(identifier).replace(/^.*[:/]/, '')),
+          ...(said !== undefined && { description: String(said) }),
+          card,
+        });
       if (type === 'application/ai-catalog+json' && depth < 4)
         await (typeof card === 'string' ? follow(card, depth + 1) : read(card, base, depth + 1));
     }
@@ -90,8 +99,10 @@ async function fetchJson(url: string, settings: Settings): Promise<[json: unknow
     const response = await exchange({ method: 'GET', url, headers: { accept: JSON_TYPE } }, context);
     const from = response.url || url;
     const body = await readAnswer(response, Math.min(settings.maxResponseBytes, 1_048_576));
+    const reply = { status: response.status, headers: response.headers, body, url: from };
+    checkRefusal(reply);
     if (response.status === 200 && allowed(from, url)) return [parseAnswer(body), from];
-    throw invalid(from, `answers ${response.status}, and is no AI Catalog`);
+    throw invalid(saysOf(reply), 'and is no AI Catalog');
   } catch (error) {
     throw deadline.classify(error);
   } finally {

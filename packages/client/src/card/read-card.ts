@@ -78,19 +78,23 @@ async function fetchCard(
   };
 }
 
+/** Throws the error of an answer that refuses its caller, or of a server that is not well. */
+export function checkRefusal(reply: IncomingReply): void {
+  if ([401, 403, 429].includes(reply.status) || reply.status >= 500)
+    httpJsonClient.decodeReply({ operation: 'GetExtendedAgentCard', params: {} }, reply);
+}
+
 async function cardIn(reply: IncomingReply, settings: Settings): Promise<AgentCard> {
   const { status } = reply;
   const invalid = (problem: string) => new ClientError('INVALID_CARD', `${saysOf(reply)}, which ${problem}`);
-  if (status === 401 || status === 403 || status === 429 || status >= 500)
-    httpJsonClient.decodeReply({ operation: 'GetExtendedAgentCard', params: {} }, reply);
+  checkRefusal(reply);
   if (status !== 200) throw invalid('is no card');
   const raw = parseAnswer(reply.body);
   if (raw === undefined) throw invalid('is not JSON');
   await checkTrust(raw, settings);
   const card = parseCard(raw, settings);
-  if (!Array.isArray(card?.supportedInterfaces) || card.supportedInterfaces.length === 0) {
+  if (!Array.isArray(card?.supportedInterfaces) || card.supportedInterfaces.length === 0)
     throw invalid('has no supportedInterfaces');
-  }
   return card as AgentCard;
 }
 

@@ -1,4 +1,4 @@
-import { agentsOf, type ConnectOptions, connect } from '@batonjs/client';
+import { agentsOf, type CataloguedAgent, type ConnectOptions, connect } from '@batonjs/client';
 import { catalogOf, completed, createAgentServer } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -34,7 +34,8 @@ const deep = (levels: number): object =>
 const read = async (answer: unknown, others: object = {}) => {
   const { options, asked } = answering({ [wellKnown]: answer, ...others });
   const agents = await agentsOf(host, options);
-  return { names: agents.map(({ name }) => name), cards: agents.map(({ card }) => card), asked };
+  const of = <Name extends keyof CataloguedAgent>(name: Name) => agents.map((agent) => agent[name]);
+  return { names: of('name'), cards: of('card'), descriptions: of('description'), asked };
 };
 
 describe('the agents of a host', () => {
@@ -42,15 +43,22 @@ describe('the agents of a host', () => {
     'are those of its catalog of version %s, with nested ones',
     async (specVersion) => {
       const entries = [
-        entry('a'),
-        entry('b', { url: undefined, data: { name: 'B' } }),
+        entry('a', { description: 'The first' }),
+        entry('b', { url: undefined, data: { name: 'B', description: 'The second' } }),
         nested({ url: '/more.json' }),
         { identifier: 'urn:x', type: 'application/mcp-server-card+json', url: '/mcp.json' },
       ];
       const inside = catalog([entry('c', { displayName: 'The third' })]);
-      const { names, cards } = await read(catalog(entries, { specVersion }), { '/more.json': inside });
-      expect(names).toEqual(['a', 'b', 'The third']);
-      expect(cards).toEqual([`${host}/agents/a/card.json`, { name: 'B' }, `${host}/agents/c/card.json`]);
+      const { names, cards, descriptions } = await read(catalog(entries, { specVersion }), {
+        '/more.json': inside,
+      });
+      expect(names).toEqual(['a', 'B', 'The third']);
+      expect(descriptions).toEqual(['The first', 'The second', undefined]);
+      expect(cards).toMatchObject([
+        `${host}/agents/a/card.json`,
+        { name: 'B' },
+        `${host}/agents/c/card.json`,
+      ]);
     },
   );
 
@@ -62,7 +70,11 @@ describe('the agents of a host', () => {
     ['a version that begins alike', catalog([], { specVersion: '0.95' }), 'is no AI Catalog 0.9 or 1'],
     ['no version', { entries: [] }, 'is no AI Catalog 0.9 or 1'],
     ['too many entries', catalog(Array.from({ length: 1_001 }, () => ({}))), 'more than 1,000 entries'],
-    ['a nested one that is none', catalog([nested({ url: '/x.json' })]), 'answers 404, and is no AI Catalog'],
+    [
+      'a nested one that is none',
+      catalog([nested({ url: '/x.json' })]),
+      '("Not found") and is no AI Catalog',
+    ],
     ['more than a megabyte', catalog([entry('a', { x: 'x'.repeat(1_100_000) })]), '1048576'],
   ])('are refused with a reason: %s', async (_, answer, reason) => {
     expect(String(await failureOf(read(answer)))).toContain(reason);

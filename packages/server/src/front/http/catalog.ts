@@ -1,10 +1,14 @@
+import { toHeaders } from '@batonjs/bindings';
 import { remember } from '@batonjs/protocol/bounded-map';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { AGENT_CARD_PATH, JSON_TYPE } from '@batonjs/protocol/headers';
 import type { Caller } from '../../agent/caller.ts';
+import { consoleLogger } from '../../base/hooks/logger.ts';
+import { toWireError } from '../../operations/call/wire-error.ts';
 import { type Authenticate, callerOf } from '../calls/caller-limits.ts';
 import { revalidated } from './card-reply.ts';
 import { createFetch } from './fetch.ts';
+import { refusal } from './refusal.ts';
 import type { Handle, HttpExchange } from './request-body.ts';
 
 /** An agent of a catalog. */
@@ -13,6 +17,8 @@ export interface CatalogAgent {
   readonly name: string;
   /** Where it is served, without the path of its card: absolute, or relative to the origin of the catalog. */
   readonly url: string;
+  /** What a list shows of it. Leave it out where its card says the same. */
+  readonly description?: string | undefined;
 }
 
 /** How a catalog is served. */
@@ -51,10 +57,11 @@ export function catalogOf(
     ? { 'cache-control': 'private, no-cache', vary: 'authorization, cookie' }
     : { 'cache-control': 'public, max-age=60', 'access-control-allow-origin': '*' };
   async function answer(exchange: HttpExchange) {
-    const { path, method, refusal, baseUrl } = exchange;
-    if (refusal) throw refusal;
+    const { path, method, baseUrl } = exchange;
+    if (exchange.refusal) throw exchange.refusal;
     if (path !== catalogPath && path !== linksetPath) throw new A2AError('METHOD_NOT_FOUND');
-    if (method !== 'GET' && method !== 'HEAD') throw new A2AError('METHOD_NOT_ALLOWED');
+    if (method !== 'GET' && method !== 'HEAD')
+      throw new A2AError('METHOD_NOT_ALLOWED', undefined, { metadata: { allow: 'GET, HEAD' } });
     const caller = await callerOf(exchange, authenticate);
     const known = publicUrl ?? baseUrl;
     if (known === undefined) throw new A2AError('INTERNAL_ERROR', 'The catalog needs its `publicUrl`');
@@ -76,21 +83,22 @@ export function catalogOf(
   }
   const handle: Handle = (exchange) =>
     answer(exchange).catch((error: unknown) => {
-      const { reason, message } = A2AError.is(error) ? error : new A2AError('INTERNAL_ERROR');
-      const { http: code, status } = errorTable[reason];
-      const headers = { 'content-type': JSON_TYPE, 'cache-control': 'no-store' };
-      return { status: code, headers, body: JSON.stringify({ error: { code, status, message } }) };
+      const wire = toWireError(error, consoleLogger, { path: exchange.path });
+      return refusal(errorTable[wire.reason].http, wire.message, {
+        'cache-control': 'no-store',
+        ...toHeaders(wire),
+      });
     });
   return { handle, fetch: createFetch(handle, '') };
 }
 
 function toBody(path: string, origin: string, publisher: string, agents: readonly CatalogAgent[]): string {
-  const cards = agents.map(({ name, url }) => {
+  const cards = agents.map(({ name, url, description }) => {
     const at = new URL(url, origin).href.replace(/\/$/, '');
-    return { identifier: `urn:air:${publisher}:a2a:${name}`, at, url: at + AGENT_CARD_PATH };
+    return { identifier: `urn:air:${publisher}:a2a:${name}`, at, url: at + AGENT_CARD_PATH, description };
   });
   const type = 'application/a2a-agent-card+json';
-  const entries = cards.map(({ identifier, url }) => ({ identifier, type, url }));
+  const entries = cards.map(({ at: _, ...entry }) => ({ type, ...entry }));
   if (path === catalogPath) return JSON.stringify({ specVersion: '0.9', entries });
   const item = cards.map(({ at: href }) => ({ href }));
   const described = cards.map(({ at: anchor, url: href }) => ({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CatalogAgent, type CatalogOptions, catalogOf } from '../../../src/index.ts';
 
 const agents = [
@@ -81,7 +81,29 @@ describe('the catalog of an origin', () => {
     ['another path', '/.well-known/other.json', {}, 404],
     ['a POST', ai, { method: 'POST' }, 405],
   ])('refuses %s', async (_, path, init, status) => {
-    expect((await ask(path, {}, init)).status).toBe(status);
+    const answer = await ask(path, {}, init);
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([status, 'no-store']);
+    expect(answer.headers.get('allow')).toBe(status === 405 ? 'GET, HEAD' : null);
+    expect(await answer.json()).toEqual({ error: { code: status, message: expect.any(String) } });
+  });
+
+  it('keeps to itself what its hook threw, and logs it', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue();
+    onTestFinished(() => logged.mockRestore());
+    const authenticate = () => {
+      throw new Error('The database of callers is away');
+    };
+    const answer = await ask(ai, { authenticate });
+    expect(await answer.json()).toEqual({ error: { code: 500, message: 'Internal error' } });
+    expect(String(logged.mock.calls[0]?.[1]?.error)).toContain('The database of callers is away');
+  });
+
+  it('says of an agent what it is told to, and nothing else', async () => {
+    const { fetch } = catalogOf([{ ...agents[0]!, description: 'Pays' }, agents[1]!]);
+    const { entries } = (await (await fetch(new Request(`http://localhost${ai}`))).json()) as {
+      entries: { description?: string }[];
+    };
+    expect(entries.map(({ description }) => description)).toEqual(['Pays', undefined]);
   });
 
   it('believes no host of a request that is not this machine, and needs its address there', async () => {
