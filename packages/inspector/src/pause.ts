@@ -1,8 +1,15 @@
 import { sleep } from '@batonjs/protocol/timing';
 
-/** Resolves after this many milliseconds, when the signal aborts, or when the function that `listen` gets is called. */
-export function pause(ms: number, signal: AbortSignal, listen: (wake: () => void) => void): Promise<void> {
-  const woken = new AbortController();
-  listen(() => woken.abort());
-  return sleep(ms, AbortSignal.any([signal, woken.signal]));
+/** Tells a reader that there is something new. */
+export class News {
+  #changed = new AbortController();
+
+  /** The next `wait` ends, or that which waits now. */
+  readonly notify = (): void => this.#changed.abort();
+
+  /** Resolves once it was notified since the last `wait`, after this many milliseconds, or when the signal aborts. */
+  async wait(ms: number, signal: AbortSignal): Promise<void> {
+    await sleep(ms, AbortSignal.any([signal, this.#changed.signal]));
+    this.#changed = new AbortController();
+  }
 }

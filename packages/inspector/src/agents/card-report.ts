@@ -1,7 +1,7 @@
 import { CardSignatureError, type CardTrust, verifyCard } from '@batonjs/auth';
 import { TYPED_SKILLS } from '@batonjs/extensions/client';
 import { AgentCard } from '@batonjs/protocol';
-import type { CardReport, SignatureReport } from '../api/agent.ts';
+import type { CardReport, InterfaceChoice, SignatureReport } from '../api/agent.ts';
 import type { AgentLink } from './inspected.ts';
 
 /** Reads the card again and checks it: its schema, its signatures, its interfaces. */
@@ -36,10 +36,10 @@ const usable: ReadonlySet<string> = new Set([
   'HTTP+JSON 0.3.0',
 ]);
 
-const sameInterface = (
-  one: { protocolBinding: string; protocolVersion: string },
-  other: { protocolBinding: string; protocolVersion: string },
-): boolean => one.protocolBinding === other.protocolBinding && one.protocolVersion === other.protocolVersion;
+type Version = Pick<InterfaceChoice, 'protocolBinding' | 'protocolVersion'>;
+
+const sameInterface = (one: Version, other: Version): boolean =>
+  one.protocolBinding === other.protocolBinding && one.protocolVersion === other.protocolVersion;
 
 async function reportSignature(raw: unknown, trust: CardTrust | undefined): Promise<SignatureReport> {
   const { signatures } = Object(raw) as { signatures?: unknown };

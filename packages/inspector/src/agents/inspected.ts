@@ -66,26 +66,17 @@ export function inspected(options: InspectedAgent, taken: (id: string) => boolea
 }
 
 /** An agent as the list shows it. */
-export const summaryOf = ({
+export const summaryOf = ({ id, name, link, store, server, ...about }: Inspected): AgentSummary => ({
   id,
   name,
-  description,
-  link,
-  store,
-  server,
-  problem,
-  isAdded,
-}: Inspected): AgentSummary => ({
-  id,
-  name,
-  ...(description !== undefined && { description }),
-  ...(link && { url: link.url }),
+  description: about.description,
+  url: link?.url,
   canCall: link !== undefined,
   hasStore: store !== undefined,
   hasServer: server !== undefined,
   scopes: store?.scopes.map(({ label }) => label) ?? [],
-  ...(isAdded && { isAdded }),
-  ...(problem !== undefined && { problem }),
+  isAdded: about.isAdded,
+  problem: about.problem,
 });
 
 function storeOf(

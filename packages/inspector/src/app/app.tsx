@@ -11,7 +11,7 @@ import { FleetPage } from './pages/fleet-page.tsx';
 import { RequestsPage } from './pages/requests-page.tsx';
 import { SchedulesPage } from './pages/schedules-page.tsx';
 import { SendPage } from './pages/send-page.tsx';
-import { Guarded, Icon, Loading, ProblemNote } from './parts/bits.tsx';
+import { Button, Guarded, Icon, Loading, ProblemNote, TextField } from './parts/bits.tsx';
 import { Select } from './parts/choice.tsx';
 import { Shell } from './shell.tsx';
 import { ComparePage } from './task/compare-page.tsx';
@@ -192,19 +192,10 @@ function TokenPage({ message, onToken }: { readonly message: string; readonly on
           onToken();
         }}
       >
-        <label class="field">
-          Printed address, or token
-          <input
-            class="mono"
-            type="text"
-            autocomplete="off"
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        </label>
-        <button type="submit" class="button button-main">
+        <TextField label="Printed address, or token" class="mono" value={text} onText={setText} />
+        <Button type="submit" kind="main">
           Open
-        </button>
+        </Button>
       </form>
     </main>
   );

@@ -24,27 +24,19 @@ import { exchangeFeed } from './wire-feeds.ts';
 
 /** What can be looked at. */
 export const lookRoutes: Readonly<Record<string, Route>> = {
-  async 'GET /session'({
-    viewer,
-    inspection,
-    kill,
-    process,
-    traceUrl,
-    prices,
-    clientRequests,
-  }): Promise<SessionInfo> {
+  async 'GET /session'({ viewer, inspection, process, traceUrl, prices, ...has }): Promise<SessionInfo> {
     await inspection.introduce();
     const asked = (Object.keys(actions) as Action[]).filter(
-      (action) => (action !== 'kill' || kill) && (action !== 'read-requests' || clientRequests),
+      (action) => (action !== 'kill' || has.kill) && (action !== 'read-requests' || has.clientRequests),
     );
     const may = await Promise.all(asked.map((action) => isAllowed(viewer, action, {})));
     return {
-      ...(viewer.name !== undefined && { viewer: viewer.name }),
+      viewer: viewer.name,
       may: asked.filter((_, index) => may[index]),
       agents: inspection.agents.map(summaryOf),
       process,
-      ...(traceUrl !== undefined && { traceUrl }),
-      ...(prices && { currency: prices.currency }),
+      traceUrl,
+      currency: prices?.currency,
     };
   },
 

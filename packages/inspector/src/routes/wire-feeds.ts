@@ -1,6 +1,6 @@
 import { sleep } from '@batonjs/protocol/timing';
 import type { Exchange, ExchangeUpdate } from '../api/wire.ts';
-import { pause } from '../pause.ts';
+import { News } from '../pause.ts';
 import type { WireLog } from '../wire/wire-log.ts';
 
 /** How often exchanges that change are sent, in milliseconds: a stream changes with every event. */
@@ -12,10 +12,10 @@ export async function* exchangeFeed<Kept extends Exchange>(
   signal: AbortSignal,
 ): AsyncGenerator<ExchangeUpdate<Kept>, void, void> {
   const changed = new Map<number, Kept>(log.exchanges.map((exchange) => [exchange.number, exchange]));
-  let wake = () => {};
+  const news = new News();
   const unlisten = log.listen((exchange) => {
     changed.set(exchange.number, exchange);
-    wake();
+    news.notify();
   });
   try {
     const { exchanges, bytes } = log.bounds;
@@ -31,10 +31,7 @@ export async function* exchangeFeed<Kept extends Exchange>(
       changed.clear();
       if (exchanges.length > 0) yield { type: 'exchanges', exchanges };
       await sleep(everyMs, signal);
-      if (changed.size === 0)
-        await pause(60_000, signal, (resume) => {
-          wake = resume;
-        });
+      await news.wait(60_000, signal);
     }
   } finally {
     unlisten();

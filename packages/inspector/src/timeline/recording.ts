@@ -3,7 +3,7 @@ import type { Message, Task } from '@batonjs/protocol';
 import type { TaskRow } from '../api/task.ts';
 import type { Entry, Notice, TimelineUpdate } from '../api/timeline.ts';
 import { problemOf } from '../http/reply.ts';
-import { pause } from '../pause.ts';
+import { News } from '../pause.ts';
 import { rowOf } from '../tasks/agent-tasks.ts';
 import type { Tap } from '../wire/recorded-fetch.ts';
 
@@ -115,19 +115,13 @@ export class Recording {
     // Numbers of another recording mean nothing in this one.
     const isRestart = known.after > 0 && known.source !== this.id;
     let seq = isRestart ? 0 : known.after;
-    let wake = () => {};
-    let isChanged = false;
-    const reader = () => {
-      isChanged = true;
-      wake();
-    };
-    this.#readers.add(reader);
+    const news = new News();
+    this.#readers.add(news.notify);
     this.#readerCount += 1;
     clearTimeout(this.#idle);
     try {
       yield { type: 'open', source: this.id, kind: 'recording', isRestart, now: Date.now() };
       while (!signal.aborted) {
-        isChanged = false;
         const entries = this.entries.slice(seq);
         seq = this.entries.length;
         for (let from = 0; from < entries.length; from += 500)
@@ -135,13 +129,10 @@ export class Recording {
         yield this.#failure === undefined
           ? { type: 'live' }
           : { type: 'problem', message: problemOf(this.#failure).message };
-        if (!isChanged)
-          await pause(60_000, signal, (resume) => {
-            wake = resume;
-          });
+        await news.wait(60_000, signal);
       }
     } finally {
-      this.#readers.delete(reader);
+      this.#readers.delete(news.notify);
       this.#readerCount -= 1;
       if (this.#readerCount === 0) this.#linger();
     }

@@ -2,7 +2,7 @@ import type { Scope } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import type { Beside, TimelineUpdate } from '../api/timeline.ts';
 import { RequestError } from '../http/reply.ts';
-import { pause } from '../pause.ts';
+import { News } from '../pause.ts';
 import { withoutQuery } from '../wire/secrets.ts';
 
 /** Facts in one read. */
@@ -29,8 +29,7 @@ export async function* storeTimeline(
   signal: AbortSignal,
 ): AsyncGenerator<TimelineUpdate, void, void> {
   const { after } = known;
-  let wake = () => {};
-  let isNotified = false;
+  const news = new News();
   const log = await tasks.load(scope, taskId);
   if (!log) return yield { type: 'problem', message: `The store has no task ${taskId}` };
   const source = await tasks.identity();
@@ -38,14 +37,10 @@ export async function* storeTimeline(
   const isRestart = after > 0 && (known.source !== source || log.version < after);
   let version = isRestart ? 0 : after;
   yield { type: 'open', source, kind: 'log', isRestart, now: Date.now() };
-  const unsubscribe = await tasks.subscribe({ scope, taskId }, () => {
-    isNotified = true;
-    wake();
-  });
+  const unsubscribe = await tasks.subscribe({ scope, taskId }, news.notify);
   let said = '';
   try {
     while (!signal.aborted) {
-      isNotified = false;
       for (;;) {
         const facts = await tasks.readFacts(scope, taskId, version, pageSize);
         if (facts.length === 0) break;
@@ -60,10 +55,7 @@ export async function* storeTimeline(
       if (text !== said) yield { type: 'beside', beside };
       said = text;
       yield { type: 'live' };
-      if (!isNotified)
-        await pause(lookEveryMs, signal, (resume) => {
-          wake = resume;
-        });
+      await news.wait(lookEveryMs, signal);
     }
   } finally {
     await unsubscribe();

@@ -104,13 +104,13 @@ describe('an agent that is shown', () => {
       hasServer: false,
       scopes: [],
     };
-    expect(summaryOf(agent)).toStrictEqual(summary);
-    expect(summaryOf({ ...agent, description: '', problem: '' })).toStrictEqual({
+    expect(summaryOf(agent)).toEqual(summary);
+    expect(summaryOf({ ...agent, description: '', problem: '' })).toEqual({
       ...summary,
       description: '',
       problem: '',
     });
-    expect(summaryOf(found({ name: 'x', store: memoryStore() }))).toStrictEqual({
+    expect(summaryOf(found({ name: 'x', store: memoryStore() }))).toEqual({
       id: 'x',
       name: 'x',
       canCall: false,

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { queryOf } from './api.ts';
 
 /** The pages of an agent: the name and the picture of each. */
 export const tabs = {
@@ -53,7 +54,7 @@ export function hrefOf(agent: string, tab: Tab, task?: string, query: Query = {}
   const path = ['', 'agents', agent, tab, ...(task === undefined ? [] : [task])]
     .map(encodeURIComponent)
     .join('/');
-  return `#${path}${queryText(query)}`;
+  return `#${path}${queryOf(query)}`;
 }
 
 /** The address of a task, in one of the agent's scopes. */
@@ -61,17 +62,12 @@ export const taskHref = (agent: string, task: string, scope: number): string =>
   hrefOf(agent, 'tasks', task, scope > 0 ? { scope: String(scope) } : {});
 
 /** The address of a page of all agents. */
-export const placeHref = (place: Place, query: Query = {}): string => `#/${place}${queryText(query)}`;
-
-function queryText(query: Query): string {
-  const set = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
-  return set.length > 0 ? `?${new URLSearchParams(set)}` : '';
-}
+export const placeHref = (place: Place, query: Query = {}): string => `#/${place}${queryOf(query)}`;
 
 /** The present address with other members of its query; an empty one is left out. */
 function changed(query: Query): string {
   const [path, before = ''] = location.hash.split('?');
-  return path + queryText({ ...Object.fromEntries(new URLSearchParams(before)), ...query });
+  return path + queryOf({ ...Object.fromEntries(new URLSearchParams(before)), ...query });
 }
 
 /** Changes the query of the present address, without a step back to the one before. */

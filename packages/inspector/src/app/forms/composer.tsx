@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Sent } from '../../api/command.ts';
 import { agentPath } from '../data/api.ts';
 import { useAct } from '../data/session.ts';
-import { ActButton, Icon, ProblemNote } from '../parts/bits.tsx';
+import { ActButton, Icon, Mistake, ProblemNote } from '../parts/bits.tsx';
 import { fileSize } from '../parts/words.ts';
 
 /** Where a message goes. */
@@ -77,11 +77,7 @@ export function Composer({ label, placeholder, initial = '', onSent, ...destinat
       </label>
       {json !== undefined && <JsonField json={json} onJson={setJson} />}
       <Files files={files} onFiles={setFiles} />
-      {mistake && (
-        <p class="field-problem" role="alert">
-          {mistake}
-        </p>
-      )}
+      <Mistake text={mistake} />
       <ProblemNote problem={problem} />
       <Tools
         hasData={json !== undefined}

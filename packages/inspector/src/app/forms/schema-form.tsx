@@ -6,6 +6,7 @@ import {
   fieldsOf,
   readFields,
 } from '@batonjs/protocol/form-fields';
+import type { AriaAttributes, TargetedSubmitEvent } from 'preact';
 import { useId, useMemo, useState } from 'preact/hooks';
 import { ActButton } from '../parts/bits.tsx';
 
@@ -19,24 +20,15 @@ interface SchemaFormProps {
   readonly onSubmit: (values: Json) => void;
 }
 
-/** What was entered so far, by the ids of fields. */
-type Entered = Readonly<Record<string, readonly string[]>>;
-
 /** A form for the members of an object. What a form cannot show is written as JSON. */
-export function SchemaForm({
-  schema,
-  initial,
-  errors = {},
-  submit,
-  isBusy = false,
-  onSubmit,
-}: SchemaFormProps) {
+export function SchemaForm(props: SchemaFormProps) {
+  const { schema, initial, errors = {}, submit, isBusy = false, onSubmit } = props;
   const fields = useMemo(() => fieldsOf(schema, initial), [schema, initial]);
-  const [entered, setEntered] = useState<Entered>({});
   const [wrong, setWrong] = useState<Readonly<Record<string, string>>>({});
-  const send = (event: Event) => {
+  const send = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const read = readFields(fields, (field) => entered[field.id] ?? field.entered);
+    const entered = new FormData(event.currentTarget);
+    const read = readFields(fields, ({ id }) => entered.getAll(id).map(String));
     setWrong(read.errors);
     if (Object.keys(read.errors).length === 0) onSubmit(read.values);
   };
@@ -45,7 +37,7 @@ export function SchemaForm({
     <form class="form" onSubmit={send} noValidate>
       {shown[''] && <p class="field-problem">{shown['']}</p>}
       {fields.map((field) => (
-        <Field key={field.id} {...{ field, entered, errors: shown, onEntered: setEntered }} />
+        <Field key={field.id} field={field} errors={shown} />
       ))}
       <ActButton type="submit" kind="main" disabled={isBusy}>
         {submit}
@@ -56,17 +48,13 @@ export function SchemaForm({
 
 interface FieldProps {
   readonly field: FormField;
-  readonly entered: Entered;
   readonly errors: Readonly<Record<string, string>>;
-  readonly onEntered: (entered: Entered) => void;
 }
 
-function Field({ field, entered, errors, onEntered }: FieldProps) {
+function Field({ field, errors }: FieldProps) {
   const id = useId();
-  const { kind, isRequired, options, description } = field;
+  const { kind, isRequired, options, description, entered } = field;
   const problem = errors[field.id];
-  const texts = entered[field.id] ?? field.entered;
-  const enter = (...now: string[]) => onEntered({ ...entered, [field.id]: now });
   const label = (
     <>
       {field.title}
@@ -83,17 +71,15 @@ function Field({ field, entered, errors, onEntered }: FieldProps) {
       <fieldset class="field">
         <legend>{label}</legend>
         {field.fields.map((each) => (
-          <Field key={each.id} {...{ field: each, entered, errors, onEntered }} />
+          <Field key={each.id} field={each} errors={errors} />
         ))}
         {options.map(({ text }, index) => (
           <label key={text}>
             <input
               type="checkbox"
-              checked={texts.includes(String(index))}
-              onChange={({ currentTarget: { checked } }) => {
-                const others = texts.filter((each) => each !== String(index));
-                enter(...others, ...(checked ? [String(index)] : []));
-              }}
+              name={field.id}
+              value={index}
+              defaultChecked={entered.includes(String(index))}
             />{' '}
             {text}
           </label>
@@ -101,20 +87,12 @@ function Field({ field, entered, errors, onEntered }: FieldProps) {
         {note}
       </fieldset>
     );
+  const described = { 'aria-describedby': note ? `${id}-note` : undefined };
+  const states = { 'aria-invalid': problem !== undefined, 'aria-required': isRequired };
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <Input
-        field={field}
-        shared={{
-          id,
-          value: texts[0] ?? '',
-          'aria-invalid': problem !== undefined,
-          'aria-required': isRequired,
-          'aria-describedby': note ? `${id}-note` : undefined,
-          onInput: ({ currentTarget }) => enter(currentTarget.value),
-        }}
-      />
+      <Input field={field} shared={{ id, name: field.id, ...states, ...described }} />
       {note}
     </div>
   );
@@ -122,30 +100,25 @@ function Field({ field, entered, errors, onEntered }: FieldProps) {
 
 interface InputProps {
   readonly field: FormField;
-  readonly shared: {
-    readonly id: string;
-    readonly value: string;
-    readonly 'aria-invalid': boolean;
-    readonly 'aria-required': boolean;
-    readonly 'aria-describedby': string | undefined;
-    onInput(event: { readonly currentTarget: { readonly value: string } }): void;
-  };
+  readonly shared: Pick<AriaAttributes, 'aria-invalid' | 'aria-required' | 'aria-describedby'> &
+    Record<'id' | 'name', string>;
 }
 
-function Input({ field: { kind, isRequired, options, inputType }, shared }: InputProps) {
+function Input({ field: { kind, isRequired, options, inputType, entered }, shared }: InputProps) {
+  const [before = ''] = entered;
   if (kind === 'choice')
     return (
       <select {...shared}>
         <option value="">{isRequired ? 'Choose …' : 'None'}</option>
         {options.map(({ text }, index) => (
-          <option key={text} value={index}>
+          <option key={text} value={index} selected={before === String(index)}>
             {text}
           </option>
         ))}
       </select>
     );
   if (kind === 'json' || kind === 'long')
-    return <textarea {...shared} rows={4} class={kind === 'json' ? 'mono' : ''} />;
-  const type = { type: inputType } as { type: 'text' };
-  return <input {...shared} {...type} inputMode={kind === 'number' ? 'decimal' : undefined} />;
+    return <textarea {...shared} defaultValue={before} rows={4} class={kind === 'json' ? 'mono' : ''} />;
+  const type = { type: inputType, inputMode: kind === 'number' ? 'decimal' : undefined } as { type: 'text' };
+  return <input {...shared} {...type} defaultValue={before} />;
 }

@@ -6,7 +6,16 @@ import { hrefOf, noteQuery } from '../data/route.ts';
 import { useAct, useAgent, useMay, useNow } from '../data/session.ts';
 import { type ListedRow, useTaskList } from '../list/task-lists.ts';
 import { AgentCell } from '../parts/agent-mark.tsx';
-import { ActButton, Empty, Icon, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
+import {
+  ActButton,
+  Empty,
+  Icon,
+  Loading,
+  PageHead,
+  ProblemNote,
+  StateBadge,
+  TextField,
+} from '../parts/bits.tsx';
 import { Select } from '../parts/choice.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { ago, dateTime, plural, shortId, until } from '../parts/words.ts';
@@ -191,17 +200,14 @@ function AssignForm({ agent, task, scope }: Omit<AssignPanelProps, 'asked'>) {
   };
   return (
     <form class="assign-form" onSubmit={(event) => void assign(event)}>
-      <label class="field">
-        Assign to
-        <input
-          type="text"
-          required
-          maxLength={200}
-          placeholder="A name or a mail address"
-          value={to}
-          onInput={(event) => setTo(event.currentTarget.value)}
-        />
-      </label>
+      <TextField
+        label="Assign to"
+        maxLength={200}
+        placeholder="A name or a mail address"
+        autocomplete="on"
+        value={to}
+        onText={setTo}
+      />
       <Select class="field" label="For" chosen={expiresMs} values={times} onChoose={setExpiresMs} />
       <ActButton type="submit" disabled={to.trim() === ''}>
         Make a link

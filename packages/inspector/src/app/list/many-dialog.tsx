@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { TaskFilter } from '../../api/task.ts';
 import { useMay, useSession } from '../data/session.ts';
-import { ActButton, ProblemNote, Question } from '../parts/bits.tsx';
+import { ActButton, Button, ProblemNote, Question } from '../parts/bits.tsx';
 import { Select } from '../parts/choice.tsx';
 import { plural, shortId } from '../parts/words.ts';
 import type { ListedRow } from './task-lists.ts';
@@ -81,9 +81,7 @@ interface RunButtonProps {
 
 const RunButton = ({ many: { isRunning, isReading, abort, run }, action, fitting }: RunButtonProps) =>
   isRunning ? (
-    <button type="button" class="button" onClick={abort}>
-      Stop
-    </button>
+    <Button onClick={abort}>Stop</Button>
   ) : (
     <ActButton
       kind="danger"

@@ -3,7 +3,7 @@ import type { TaskFilter } from '../../api/task.ts';
 import { changeQuery, hrefOf, rememberList, taskHref } from '../data/route.ts';
 import { useNow, useSession } from '../data/session.ts';
 import { AgentCell } from '../parts/agent-mark.tsx';
-import { Empty, Icon, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
+import { Empty, Icon, Loading, PageHead, ProblemNote, QuietButton, StateBadge } from '../parts/bits.tsx';
 import { Choice, Select } from '../parts/choice.tsx';
 import { UnservedNotes } from '../parts/unserved-note.tsx';
 import { type Ticks, VirtualList } from '../parts/virtual-list.tsx';
@@ -52,11 +52,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
         title={agent === undefined ? 'All tasks' : 'Tasks'}
         about={list.source && agent !== undefined && sources[list.source]}
       >
-        {ticks.rows.length > 0 && (
-          <button type="button" class="button button-quiet" onClick={ticks.clear}>
-            Untick
-          </button>
-        )}
+        {ticks.rows.length > 0 && <QuietButton onClick={ticks.clear}>Untick</QuietButton>}
         <ManyDialog agent={only} filter={filter} isEmpty={list.rows.length === 0} ticked={ticks.rows} />
       </PageHead>
       <StateTabs filter={filter} counts={list.counts} unserved={list.unserved} />
@@ -97,11 +93,7 @@ const Searched = ({ searched: { tasks, of, unfit, isAll }, filter, onOlder }: Se
     {isAll
       ? `All ${plural(tasks, 'task')} were searched: ids, titles, labels and answers.`
       : `Searched ids, titles, labels and answers of the newest ${tasks.toLocaleString('en')} of ${plural(of, 'task')}. `}
-    {!isAll && (
-      <button type="button" class="button button-quiet" onClick={onOlder}>
-        Search older
-      </button>
-    )}
+    {!isAll && <QuietButton onClick={onOlder}>Search older</QuietButton>}
   </p>
 );
 

@@ -2,7 +2,16 @@ import { useRef, useState } from 'preact/hooks';
 import { type ActionRecord, actions, type ErasedAt } from '../../api/agent.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAct, useAgent, useGet, useMay } from '../data/session.ts';
-import { ActButton, Empty, Loading, PageHead, ProblemNote, Question, Table } from '../parts/bits.tsx';
+import {
+  ActButton,
+  Empty,
+  Loading,
+  PageHead,
+  ProblemNote,
+  Question,
+  Table,
+  TextField,
+} from '../parts/bits.tsx';
 import { dateTime, plural, shortId } from '../parts/words.ts';
 
 /** How often the records are read again, in milliseconds. */
@@ -90,7 +99,7 @@ function ErasePerson({ onErased }: { readonly onErased: () => void }) {
           </>
         }
       >
-        <NameField label="The person, as the agents know their caller" value={caller} onName={name} />
+        <TextField label="The person, as the agents know their caller" value={caller} onText={name} />
         {found?.erased.map(({ agent, tasks, files = 0, forks = 0, schedules = 0, left }, index) => (
           <p key={index} role="status">
             {`${agent}: ${plural(tasks, 'task')}, ${plural(files, 'file')}, ${plural(schedules, 'schedule')}`}
@@ -101,28 +110,10 @@ function ErasePerson({ onErased }: { readonly onErased: () => void }) {
           </p>
         ))}
         {found && !found.isDone && (
-          <NameField label="The same name, to erase all of it for good" value={typed} onName={setTyped} />
+          <TextField label="The same name, to erase all of it for good" value={typed} onText={setTyped} />
         )}
         <ProblemNote problem={problem} />
       </Question>
     </>
   );
 }
-
-interface NameFieldProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onName: (name: string) => void;
-}
-
-const NameField = ({ label, value, onName }: NameFieldProps) => (
-  <label class="field">
-    {label}
-    <input
-      type="text"
-      autocomplete="off"
-      value={value}
-      onInput={({ currentTarget }) => onName(currentTarget.value)}
-    />
-  </label>
-);

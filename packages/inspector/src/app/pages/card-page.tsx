@@ -4,7 +4,17 @@ import type { CardReport, InterfaceChoice, SignatureReport } from '../../api/age
 import { agentPath } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAct, useAgent, useGet, useMay, useSession } from '../data/session.ts';
-import { ActButton, CopyButton, Empty, Icon, Loading, ProblemNote, Section, Table } from '../parts/bits.tsx';
+import {
+  ActButton,
+  Button,
+  CopyButton,
+  Empty,
+  Icon,
+  Loading,
+  ProblemNote,
+  Section,
+  Table,
+} from '../parts/bits.tsx';
 import { JsonView } from '../parts/content.tsx';
 import { plural } from '../parts/words.ts';
 
@@ -34,9 +44,7 @@ export function CardPage({ agent }: { readonly agent: string }) {
           <p class="lead">{card.description}</p>
         </div>
         <span class="spacer" />
-        <button type="button" class="button" onClick={again}>
-          Read again
-        </button>
+        <Button onClick={again}>Read again</Button>
       </header>
       <ul class="checks" aria-label="Checks">
         <SchemaCheck issues={issues} />

@@ -4,7 +4,7 @@ import { agentPath, post } from '../data/api.ts';
 import { hrefOf, placeHref } from '../data/route.ts';
 import { useAct, useMay, useSession } from '../data/session.ts';
 import { AgentMark } from '../parts/agent-mark.tsx';
-import { ActButton, Empty, Icon, PageHead, Table } from '../parts/bits.tsx';
+import { ActButton, Empty, Icon, Mistake, PageHead, Table } from '../parts/bits.tsx';
 
 /** How long a failure counts here, in milliseconds: a day, as the lists offer it. */
 const dayMs = String(86_400_000);
@@ -134,11 +134,7 @@ function AddAgent() {
       <ActButton type="submit" disabled={url.trim() === ''}>
         Add
       </ActButton>
-      {error && (
-        <p class="field-problem" role="alert">
-          {error.message}
-        </p>
-      )}
+      <Mistake text={error?.message} />
     </form>
   );
 }

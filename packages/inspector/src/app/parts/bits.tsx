@@ -49,11 +49,7 @@ export function ProblemNote({ problem: given, onRetry }: ProblemNoteProps) {
           </details>
         )}
       </div>
-      {onRetry && (
-        <button type="button" class="button" onClick={onRetry}>
-          Try again
-        </button>
-      )}
+      {onRetry && <Button onClick={onRetry}>Try again</Button>}
     </div>
   );
 }
@@ -67,10 +63,10 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
     setTimeout(() => setCopied(false), 1_500);
   };
   return (
-    <button type="button" class="button button-quiet" onClick={() => void copy()}>
+    <QuietButton onClick={() => void copy()}>
       <Icon name={isCopied ? 'check' : 'copy'} />
       <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
-    </button>
+    </QuietButton>
   );
 }
 
@@ -171,9 +167,7 @@ export const Question = ({ title, dialog, onClose, children, buttons }: Question
     {children}
     <div class="composer-tools">
       <span class="spacer" />
-      <button type="button" class="button" onClick={() => dialog.current?.close()}>
-        Close
-      </button>
+      <Button onClick={() => dialog.current?.close()}>Close</Button>
       {buttons}
     </div>
   </dialog>
@@ -243,30 +237,58 @@ export class Guarded extends Component<GuardedProps, { readonly error?: unknown 
   }
 }
 
-interface ActButtonProps {
+interface ButtonProps {
   readonly type?: 'button' | 'submit';
   readonly kind?: 'plain' | 'main' | 'quiet' | 'danger';
   readonly disabled?: boolean;
-  readonly title?: string;
+  readonly title?: string | undefined;
   readonly class?: string;
   readonly onClick?: () => void;
   readonly children: ComponentChildren;
 }
 
-/** A button that asks the inspector to do something. While the connection is lost, it cannot be pressed. */
-export function ActButton(props: ActButtonProps) {
-  const { type = 'button', kind = 'plain', disabled = false, title, onClick, children } = props;
-  const { isLost } = useSession();
-  const classes = ['button', kind !== 'plain' && `button-${kind}`, props.class].filter(Boolean).join(' ');
-  return (
-    <button
-      type={type}
-      class={classes}
-      disabled={disabled || isLost}
-      title={isLost ? 'The connection to the inspector is lost' : title}
-      onClick={onClick}
-    >
-      {children}
-    </button>
-  );
+/** A button. */
+export function Button({ type = 'button', kind = 'plain', class: more, ...props }: ButtonProps) {
+  const classes = ['button', kind !== 'plain' && `button-${kind}`, more].filter(Boolean).join(' ');
+  return <button {...props} type={type} class={classes} />;
 }
+
+/** A button that few need. */
+export const QuietButton = (props: ButtonProps) => <Button {...props} kind="quiet" />;
+
+/** A button that asks the inspector to do something. While the connection is lost, it cannot be pressed. */
+export function ActButton({ disabled = false, title, ...props }: ButtonProps) {
+  const { isLost } = useSession();
+  const why = isLost ? 'The connection to the inspector is lost' : title;
+  return <Button {...props} disabled={disabled || isLost} title={why} />;
+}
+
+/** The fault of what was entered; undefined shows nothing. */
+export const Mistake = ({ text }: { readonly text: string | undefined }) =>
+  text && (
+    <p class="field-problem" role="alert">
+      {text}
+    </p>
+  );
+
+interface TextFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onText: (text: string) => void;
+  readonly class?: string;
+  readonly placeholder?: string;
+  readonly maxLength?: number;
+  readonly autocomplete?: 'on' | 'off';
+}
+
+/** A field for one line of text. */
+export const TextField = ({ label, onText, autocomplete = 'off', ...props }: TextFieldProps) => (
+  <label class="field">
+    {label}
+    <input
+      type="text"
+      {...{ ...props, autocomplete }}
+      onInput={({ currentTarget }) => onText(currentTarget.value)}
+    />
+  </label>
+);

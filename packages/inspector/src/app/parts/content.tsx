@@ -1,21 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PartMembers } from '../../api/timeline.ts';
 import { useAct, useMay } from '../data/session.ts';
-import { Icon, ProblemNote } from './bits.tsx';
+import { Button, Icon, ProblemNote, QuietButton } from './bits.tsx';
 import { RichText } from './markdown.tsx';
 import { fileSize, plural } from './words.ts';
 
 /** Parts that are shown before the reader asks for more. */
 const fewParts = 50;
 
-/** The content of a message or an artifact. Adjacent chunks of text are one text. */
-export function Content({
-  parts,
-  agent,
-}: {
+interface ContentProps {
   readonly parts: readonly PartMembers[];
   readonly agent: string;
-}) {
+}
+
+/** The content of a message or an artifact. Adjacent chunks of text are one text. */
+export function Content({ parts, agent }: ContentProps) {
   const [shown, setShown] = useState(fewParts);
   const joined = joinTexts(parts);
   return (
@@ -24,9 +23,9 @@ export function Content({
         <PartView key={index} part={part} agent={agent} />
       ))}
       {joined.length > shown && (
-        <button type="button" class="button" onClick={() => setShown(shown + 10 * fewParts)}>
+        <Button onClick={() => setShown(shown + 10 * fewParts)}>
           {plural(joined.length - shown, 'more part')}
-        </button>
+        </Button>
       )}
     </div>
   );
@@ -67,16 +66,13 @@ function joinTexts(parts: readonly PartMembers[]): PartMembers[] {
 const isPicture = (mediaType = '') => /^image\/(png|jpeg|gif|webp|avif|svg\+xml)$/.test(mediaType);
 const isSound = (mediaType = '') => /^audio\/[\w.+-]+$/.test(mediaType);
 
+interface FileProps {
+  readonly mediaType?: string | undefined;
+  readonly name?: string | undefined;
+}
+
 /** A file: shown if it is a picture or a sound, and to download. Another type is never opened in this page's origin. */
-function FileView({
-  base64,
-  mediaType,
-  name,
-}: {
-  base64: string;
-  mediaType?: string | undefined;
-  name?: string | undefined;
-}) {
+function FileView({ base64, mediaType, name }: FileProps & { readonly base64: string }) {
   const [url, setUrl] = useState<string>();
   const [size, setSize] = useState(0);
   useEffect(() => {
@@ -109,13 +105,7 @@ function FileView({
 }
 
 /** A file on another server. It is loaded by the inspector, and only when the reader asks. */
-function RemoteFile(given: {
-  url: string;
-  mediaType?: string | undefined;
-  name?: string | undefined;
-  agent: string;
-}) {
-  const { url, mediaType, name, agent } = given;
+function RemoteFile({ url, mediaType, name, agent }: FileProps & Record<'url' | 'agent', string>) {
   const mayLoad = useMay('fetch-file');
   const [loaded, setLoaded] = useState<{ mediaType: string; base64: string }>();
   const { act, problem } = useAct();
@@ -130,10 +120,10 @@ function RemoteFile(given: {
         <span class="file-name">{name ?? lastOf(url)}</span>
         <span class="muted file-url">{url}</span>
         {mayLoad && (
-          <button type="button" class="button button-quiet" onClick={() => void load()}>
+          <QuietButton onClick={() => void load()}>
             <Icon name="download" />
             Load from {URL.parse(url)?.host ?? 'there'}
-          </button>
+          </QuietButton>
         )}
       </figcaption>
       <ProblemNote problem={problem} />
@@ -170,8 +160,6 @@ function Value({ value, open }: { readonly value: unknown; readonly open: number
   return <Members value={value} open={open} />;
 }
 
-const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
-
 function Members({ value, open }: { readonly value: object; readonly open: number }) {
   const [shown, setShown] = useState(most);
   const [isOpen, setOpen] = useState(open > 0);
@@ -182,7 +170,7 @@ function Members({ value, open }: { readonly value: object; readonly open: numbe
     <details class="json-members" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         {isList ? '[' : '{'}
-        <span class="json-count">{count(members.length, isList ? 'item' : 'member')}</span>
+        <span class="json-count">{plural(members.length, isList ? 'item' : 'member')}</span>
         {isList ? ']' : '}'}
       </summary>
       {isOpen && (
@@ -196,9 +184,7 @@ function Members({ value, open }: { readonly value: object; readonly open: numbe
           ))}
           {members.length > shown && (
             <li>
-              <button type="button" class="button button-quiet" onClick={() => setShown(shown + 1_000)}>
-                {members.length - shown} more
-              </button>
+              <QuietButton onClick={() => setShown(shown + 1_000)}>{members.length - shown} more</QuietButton>
             </li>
           )}
         </ul>

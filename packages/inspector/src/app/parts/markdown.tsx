@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button, QuietButton } from './bits.tsx';
 import { plural } from './words.ts';
 
 /** Plain text beyond this length, in characters, shows its beginning and its end: laying it out takes long. */
@@ -14,27 +15,22 @@ const looksLikeMarkdown = (text: string): boolean =>
   text.length < longText &&
   /^(#{1,6} |[-*] |\d+\. |> |```|\|.*\|)|\*\*[^*\s]|\[[^\]\n]{1,200}\]\(/m.test(text);
 
-/** A text of an agent, as Markdown if it is such. */
-export function RichText({
-  text,
-  mediaType,
-}: {
+interface RichTextProps {
   readonly text: string;
   readonly mediaType?: string | undefined;
-}) {
+}
+
+/** A text of an agent, as Markdown if it is such. */
+export function RichText({ text, mediaType }: RichTextProps) {
   const canRender = mediaType === 'text/markdown' || (mediaType === undefined && looksLikeMarkdown(text));
   const [isRendered, setRendered] = useState(canRender && text.length < longText);
   if (!canRender) return <PlainText text={text} />;
   return (
     <div class="rich-text">
       {isRendered ? <Markdown text={text} /> : <PlainText text={text} />}
-      <button
-        type="button"
-        class="button button-quiet rich-text-toggle"
-        onClick={() => setRendered(!isRendered)}
-      >
+      <QuietButton class="rich-text-toggle" onClick={() => setRendered(!isRendered)}>
         {isRendered ? 'Show source' : 'Show as Markdown'}
-      </button>
+      </QuietButton>
     </div>
   );
 }
@@ -53,9 +49,9 @@ function PlainText({ text }: { readonly text: string }) {
       <p class="plain-text" dir="auto">
         {text.slice(0, shownStart)}
       </p>
-      <button type="button" class="button between-text" onClick={() => setWhole(true)}>
+      <Button class="between-text" onClick={() => setWhole(true)}>
         {plural(left, 'more character')}
-      </button>
+      </Button>
       <p class="plain-text" dir="auto">
         {text.slice(-shownEnd)}
       </p>

@@ -4,27 +4,11 @@ import { Marked } from 'marked';
 /** Markup within Markdown is shown as the text that it is. */
 const markdown = new Marked({ gfm: true, breaks: true, renderer: { html: ({ text }) => escaped(text) } });
 
+const elements =
+  'p br hr h1 h2 h3 h4 h5 h6 strong em del code pre blockquote ul ol li table thead tbody tr th td a img span';
+
 const allowed = {
-  ALLOWED_TAGS: [
-    ...[
-      'p',
-      'br',
-      'hr',
-      'h1',
-      'h2',
-      'h3',
-      'h4',
-      'h5',
-      'h6',
-      'strong',
-      'em',
-      'del',
-      'code',
-      'pre',
-      'blockquote',
-    ],
-    ...['ul', 'ol', 'li', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'a', 'img', 'span'],
-  ],
+  ALLOWED_TAGS: elements.split(' '),
   ALLOWED_ATTR: ['href', 'title', 'alt', 'start'],
   ALLOW_DATA_ATTR: false,
   ALLOWED_URI_REGEXP: /^(https?|mailto):/i,

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Unserved } from '../../api/task.ts';
 import { changeQuery } from '../data/route.ts';
 import { useSession } from '../data/session.ts';
-import { CopyButton, Icon } from './bits.tsx';
+import { CopyButton, Icon, QuietButton } from './bits.tsx';
 import { plural } from './words.ts';
 
 interface UnservedNoteProps {
@@ -50,13 +50,11 @@ export function UnservedNotes({ unserved, isChosen }: UnservedNotesProps) {
     return (
       <p class="unserved-hint">
         {`${plural(all, 'task')} ${all === 1 ? 'waits' : 'wait'} for a version that no process runs.`}{' '}
-        <button
-          type="button"
-          class="button button-quiet"
+        <QuietButton
           onClick={() => changeQuery({ state: 'unserved', q: '', age: '', context: '', code: '' })}
         >
           {all === 1 ? 'Show it' : 'Show them'}
-        </button>
+        </QuietButton>
       </p>
     );
   return (

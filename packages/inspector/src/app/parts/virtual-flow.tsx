@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { QuietButton } from './bits.tsx';
 
 interface VirtualFlowProps<Item> {
   readonly items: readonly Item[];
@@ -43,9 +44,9 @@ export function VirtualFlow<Item>({ items, keyOf, label, row }: VirtualFlowProps
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard.
     <section ref={frame} class="flow-frame" aria-label={label} tabIndex={0} onScroll={scroll}>
       {items.length > shown && (
-        <button type="button" class="button button-quiet" onClick={() => setShown(Number.POSITIVE_INFINITY)}>
+        <QuietButton onClick={() => setShown(Number.POSITIVE_INFINITY)}>
           {`${(items.length - shown).toLocaleString('en')} earlier`}
-        </button>
+        </QuietButton>
       )}
       {list}
     </section>

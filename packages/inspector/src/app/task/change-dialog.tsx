@@ -3,7 +3,7 @@ import type { Json, Part } from '@batonjs/protocol';
 import { useRef, useState } from 'preact/hooks';
 import type { Entry, PartMembers } from '../../api/timeline.ts';
 import { SchemaForm } from '../forms/schema-form.tsx';
-import { ActButton, Question } from '../parts/bits.tsx';
+import { ActButton, Mistake, Question } from '../parts/bits.tsx';
 import type { Replay } from '../timeline/replay.ts';
 import { formOfTask } from '../timeline/task-state.tsx';
 
@@ -124,11 +124,7 @@ export function ChangeDialog({
             />
           </label>
         )}
-        {mistake && (
-          <p class="field-problem" role="alert">
-            {mistake}
-          </p>
-        )}
+        <Mistake text={mistake} />
       </Question>
     </>
   );

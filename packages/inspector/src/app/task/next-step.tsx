@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { useAgent, useMay } from '../data/session.ts';
 import { Composer, useSend } from '../forms/composer.tsx';
 import { SchemaForm } from '../forms/schema-form.tsx';
-import { Icon, ProblemNote, Section } from '../parts/bits.tsx';
+import { Icon, ProblemNote, QuietButton, Section } from '../parts/bits.tsx';
 import { isTerminalState } from '../parts/words.ts';
 import type { Replay } from '../timeline/replay.ts';
 import { formOfTask } from '../timeline/task-state.tsx';
@@ -76,11 +76,7 @@ function AnswerPanel({ agent, task, question }: AnswerPanelProps) {
         />
       </Section>
     );
-  const other = (
-    <button type="button" class="button button-quiet" onClick={() => setFree(true)}>
-      Answer in words
-    </button>
-  );
+  const other = <QuietButton onClick={() => setFree(true)}>Answer in words</QuietButton>;
   return (
     <Section title={form.title ?? 'Answer'} aside={other}>
       <ProblemNote problem={problem} />
