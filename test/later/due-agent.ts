@@ -15,14 +15,39 @@ import type { TaskStore } from '@batonjs/store';
 /** The kinds of tasks, by the text of their first message. No answer comes to the last one. */
 export const kinds = ['timer', 'ask', 'call', 'silent'] as const;
 
-/** How often the schedule has a task, in seconds. */
-export const everyS = 2;
+/** How long things take, in milliseconds where nothing else is said. */
+export interface Pace {
+  readonly stepMs: number;
+  /** Until a timer; half of it until an answer. */
+  readonly waitMs: number;
+  /** How long a task waits for an answer at most. */
+  readonly deadlineMs: number;
+  readonly leaseMs: number;
+  /** The time of one run, and how many tasks it works on at once. */
+  readonly forMs: number;
+  readonly turns: number;
+  /** The life of a process, more or less a quarter. */
+  readonly lifeMs: number;
+  /** How often the schedule has a task, in seconds: a part of a minute. */
+  readonly everyS: number;
+}
+
+export const paces = {
+  seconds: {
+    ...{ stepMs: 100, waitMs: 500, deadlineMs: 20_000, leaseMs: 1_500 },
+    ...{ forMs: 1_200, turns: 8, lifeMs: 1_500, everyS: 2 },
+  },
+  /** Tasks of a minute, in processes that live 20 s. */
+  minutes: {
+    ...{ stepMs: 3_000, waitMs: 40_000, deadlineMs: 60_000, leaseMs: 5_000 },
+    ...{ forMs: 15_000, turns: 200, lifeMs: 20_000, everyS: 10 },
+  },
+} as const satisfies Readonly<Record<string, Pace>>;
 
 const shared = {
   run: 'due',
   restart: { maxAttempts: 1_000 },
   retry: { retries: 0, steps: { retries: 2, backoff: { initialMs: 50 } } },
-  limits: { turns: 8 },
   messages: { idempotency: true },
   push: { allow: ['127.0.0.1'], http: true },
   logger: () => {},
@@ -32,17 +57,24 @@ const shared = {
  * An agent with steps that are written to a file as they begin and return, and the one that it calls. The second of its
  * steps fails at first. Both work only during calls.
  */
-export function dueServers(journal: string, store: TaskStore): readonly [AgentServer, AgentServer] {
-  const timeouts = { leaseMs: 1_500, interruptedMs: 20_000 };
+export function dueServers(
+  journal: string,
+  store: TaskStore,
+  { stepMs, waitMs, deadlineMs, leaseMs, turns, everyS }: Pace,
+): readonly [AgentServer, AgentServer] {
+  const timeouts = { leaseMs, interruptedMs: deadlineMs };
+  const limits = { turns };
   const note = (...words: readonly string[]) =>
     appendFileSync(journal, `${[process.pid, ...words].join(' ')}\n`);
   const child = createAgentServer({
     ...shared,
-    ...{ timeouts, store, name: 'child' },
+    ...{ timeouts, limits, store, name: 'child' },
     card: { name: 'Child', description: 'Is called' },
-    agent: taskAgent(async function* ({ step }) {
-      for (const name of ['x', 'y']) await step(name, () => sleep(100));
-      yield completed();
+    agent: taskAgent(async function* ({ step, woken, wakeAt }) {
+      await step(woken ? 'y' : 'x', () => sleep(stepMs));
+      if (woken) return yield completed();
+      await wakeAt(new Date(Date.now() + waitMs));
+      yield working();
     }),
   });
   const parent = nestedTasks({
@@ -52,13 +84,15 @@ export function dueServers(journal: string, store: TaskStore): readonly [AgentSe
       const noted = async (name: string) => {
         await step(name, async ({ attempt }) => {
           note(taskId, name, 'begins');
-          await sleep(100);
+          await sleep(stepMs);
           if (name === 'b' && attempt === 1) throw new Error('not yet');
         });
         note(taskId, name, 'returned');
       };
       if (text === 'scheduled') {
-        await step('note', () => note('schedule', (metadata.schedule as { dueAt: string }).dueAt, taskId));
+        await step('note', () =>
+          note('schedule', (metadata.schedule as { dueAt: string }).dueAt, taskId, `${Date.now()}`),
+        );
         return yield completed();
       }
       const isFirst = !woken && messages.length === 1;
@@ -69,7 +103,7 @@ export function dueServers(journal: string, store: TaskStore): readonly [AgentSe
         await noted('d');
         if (task?.status.state === 'TASK_STATE_COMPLETED') yield completed();
       } else if (text === 'timer') {
-        await wakeAt(new Date(Date.now() + 500));
+        await wakeAt(new Date(Date.now() + waitMs));
         yield working();
       } else yield inputRequired('Well?');
     },
@@ -83,7 +117,7 @@ export function dueServers(journal: string, store: TaskStore): readonly [AgentSe
   const server = createAgentServer({
     ...parent,
     ...shared,
-    ...{ timeouts, store },
+    ...{ timeouts, limits, store },
     schedules: recurring([often]),
   });
   return [server, child];

@@ -21,7 +21,8 @@ it.each(kinds)(
     const folder = temporaryFolder();
     const at = urls[kind] || join(folder, 'tasks.db');
     const address = { kind, at, part: `part-${randomUUID()}` };
-    const shown = await outliveKills({ address, folder, count, forMs: 240_000, processes: 2 });
+    const pace = 'seconds';
+    const shown = await outliveKills({ address, folder, count, forMs: 240_000, processes: 2, pace });
     expect(shown.problems).toEqual([]);
     expect(shown.kills).toBeGreaterThan(0);
     expect(shown.scheduled).toBeGreaterThan(2);
