@@ -1,14 +1,15 @@
 /**
  * `pnpm test:templates`: writes a project of create-baton for every template and store, installs it with npm from the
  * packed packages, as on a fresh machine, and runs its types, its test, its server and its client. Prints how long a
- * project takes from nothing to an answer. `pnpm test:templates chat` tries the projects of this template only.
+ * project takes from nothing to an answer. `pnpm test:templates chat` tries the projects of this template only, and
+ * `pnpm test:templates lambda` those for this host, which have a build and no server.
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { stores, templates } from '../packages/create-baton/src/choices.ts';
+import { choicesOn, hosts, stores, templates } from '../packages/create-baton/src/choices.ts';
 import { node22 } from '../test/kit/processes.ts';
 import { canStartPostgres, startPostgres } from '../test/support/postgres.ts';
 import { canStart, startRedis } from '../test/support/redis.ts';
@@ -17,7 +18,8 @@ import { runScript, tryProject } from './packed/try-project.ts';
 
 const run = promisify(execFile);
 const named = process.argv.slice(2);
-const all = Object.keys(templates);
+const isHost = (name: string): name is keyof typeof hosts => Object.hasOwn(hosts, name);
+const all = [...Object.keys(templates), ...Object.keys(hosts)];
 // An app of Next.js starts in another way: `pnpm test:recipes` builds it and talks to it.
 const chosen = named.length > 0 ? named : all.filter((template) => template !== 'next');
 const unknown = chosen.filter((template) => !all.includes(template));
@@ -29,7 +31,9 @@ const postgres = (await canStartPostgres()) ? await startPostgres() : undefined;
 try {
   const tarballs = await packAll(folder);
   for (const store of Object.keys(stores))
-    for (const template of chosen) await tryOne(store, template, process.execPath, tarballs);
+    for (const template of chosen.filter((name) => !isHost(name)))
+      await tryOne(store, template, process.execPath, tarballs);
+  for (const host of chosen.filter(isHost)) await tryHost(host, tarballs);
   if (chosen.includes('plain'))
     for (const store of ['memory', 'sqlite']) await tryOne(store, 'plain', node22, tarballs);
 } finally {
@@ -52,13 +56,7 @@ async function tryOne(
   const since = performance.now();
   const { stdout: version } = await run(node, ['--version']);
   const name = `${template}-${store}-${version.trim()}`;
-  const create = tarballs.find((tarball) => tarball.name === 'create-baton')!;
-  // `npm create` runs the package from a folder of its own.
-  const unpacked = join(folder, `create-${name}`);
-  mkdirSync(unpacked);
-  await run('tar', ['-xzf', create.path, '-C', unpacked]);
-  const program = join(unpacked, 'package/dist/main.js');
-  await run(node, [program, name, '--store', store, '--template', template], { cwd: folder });
+  await create(name, ['--store', store, '--template', template], node, tarballs);
   const project = { folder: join(folder, name), template, node, env };
   await install(project.folder, tarballs);
   const said = await tryProject(project);
@@ -66,6 +64,34 @@ async function tryOne(
   await runScript(project, 'check');
   await runScript(project, 'test');
   process.stdout.write(`${name}: ${seconds} s to ${JSON.stringify(said.trim().split('\n').at(-1))}\n`);
+}
+
+/** Each project for a host, except that of Next.js. */
+async function tryHost(host: keyof typeof hosts, tarballs: readonly Tarball[]): Promise<void> {
+  const offered = choicesOn(host);
+  for (const store of Object.keys(offered.stores))
+    for (const template of Object.keys(offered.templates).filter((one) => one !== 'next')) {
+      const name = `${template}-${store}-${host}`;
+      const flags = ['--host', host, '--store', store, '--template', template];
+      await create(name, flags, process.execPath, tarballs);
+      const project = { folder: join(folder, name), template, node: process.execPath };
+      await install(project.folder, tarballs, ['esbuild', 'workerd']);
+      await runScript(project, 'check');
+      await runScript(project, 'test');
+      const { scripts } = JSON.parse(readFileSync(join(project.folder, 'package.json'), 'utf8'));
+      if (scripts.build) await runScript(project, 'build');
+      process.stdout.write(`${name}: checked, tested${scripts.build ? ' and built' : ''}\n`);
+      rmSync(project.folder, { recursive: true });
+    }
+}
+
+/** Writes a project into the folder, by the packed program. `npm create` runs it from a folder of its own. */
+async function create(name: string, flags: readonly string[], node: string, tarballs: readonly Tarball[]) {
+  const packed = tarballs.find((tarball) => tarball.name === 'create-baton')!;
+  const unpacked = join(folder, `create-${name}`);
+  mkdirSync(unpacked);
+  await run('tar', ['-xzf', packed.path, '-C', unpacked]);
+  await run(node, [join(unpacked, 'package/dist/main.js'), name, ...flags], { cwd: folder });
 }
 
 /** Where the store of a project is; undefined if its server cannot be had. */
@@ -76,7 +102,11 @@ function serverOf(store: string): Readonly<Record<string, string>> | undefined {
 }
 
 /** Installs a project with npm. Our own packages are not in a registry yet: they come from the tarballs. */
-async function install(project: string, tarballs: readonly Tarball[]): Promise<void> {
+async function install(
+  project: string,
+  tarballs: readonly Tarball[],
+  checking: readonly string[] = [],
+): Promise<void> {
   const packed = Object.fromEntries(tarballs.map(({ name, path }) => [name, `file:${path}`]));
   const path = join(project, 'package.json');
   const manifest = JSON.parse(readFileSync(path, 'utf8'));
@@ -92,13 +122,18 @@ async function install(project: string, tarballs: readonly Tarball[]): Promise<v
   writeFileSync(path, JSON.stringify(changed));
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
   await run('npm', ['install', ...flags], { cwd: project });
-  mustRunNoScripts(project);
+  mustRunNoScripts(project, checking);
 }
 
-/** Installers ask, warn or refuse where a package has a script of its own, and a beginner does not know what to answer. */
-function mustRunNoScripts(project: string): void {
+/**
+ * Installers ask, warn or refuse where a package has a script of its own, and a beginner does not know what to answer.
+ * `checking`: packages whose scripts only check a program that comes as a package of its own.
+ */
+function mustRunNoScripts(project: string, checking: readonly string[]): void {
   const lock = JSON.parse(readFileSync(join(project, 'node_modules/.package-lock.json'), 'utf8'));
   const packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>> = lock.packages;
-  const found = Object.keys(packages).filter((path) => packages[path]?.hasInstallScript);
+  const found = Object.keys(packages).filter(
+    (path) => packages[path]?.hasInstallScript && !checking.some((one) => path.endsWith(`/${one}`)),
+  );
   if (found.length > 0) throw new Error(`Packages of a new project have install scripts: ${found}`);
 }

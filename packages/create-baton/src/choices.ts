@@ -28,12 +28,40 @@ export const templates = {
 } as const;
 export type Template = keyof typeof templates;
 
+/** Hosts that keep no process. A project without one has a process that stays. */
+export const hosts = {
+  vercel: 'functions of Vercel, and a cron',
+  lambda: 'AWS Lambda: a function URL that streams, and a schedule',
+  cloudflare: 'a Durable Object of Cloudflare, with its SQLite and its alarm',
+} as const;
+export type Host = keyof typeof hosts;
+
 /** A project to write. */
 export interface Project {
   /** The name of a folder in the working folder, or `.`. */
   readonly folder: string;
   readonly store: Store;
   readonly template: Template;
+  readonly host?: Host | undefined;
+}
+
+const functions = ['plain', 'streaming', 'ai-sdk'] as const;
+
+/** What goes with a host. A function takes its memory and its files with it; only Next.js has a page there. */
+const fitting: Readonly<Record<Host, { stores: readonly Store[]; templates: readonly Template[] }>> = {
+  vercel: { stores: ['postgres', 'redis'], templates: [...functions, 'next'] },
+  lambda: { stores: ['postgres', 'redis'], templates: functions },
+  cloudflare: { stores: ['sqlite'], templates: functions },
+};
+
+/** The stores and the kinds of agent that go with a host: all without one. */
+export function choicesOn(host: Host | undefined) {
+  const only = <Name extends string>(all: Readonly<Record<Name, string>>, names: readonly Name[]) =>
+    Object.fromEntries(names.map((name) => [name, all[name]])) as Partial<Record<Name, string>>;
+  const fits = host && fitting[host];
+  return fits
+    ? { stores: only(stores, fits.stores), templates: only(templates, fits.templates) }
+    : { stores, templates };
 }
 
 /** Tells people what they gave is wrong. Nothing was written. */
@@ -45,7 +73,7 @@ export class InputError extends Error {
 export function chosen<Name extends string>(
   what: string,
   name: string,
-  from: Readonly<Record<Name, string>>,
+  from: Readonly<Partial<Record<Name, string>>>,
 ): Name {
   if (Object.hasOwn(from, name)) return name as Name;
   throw new InputError(`${what} is one of ${Object.keys(from).join(', ')}, not "${name}"`);

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { InputError, isNewEnough, oldestNode, type Project } from './choices.ts';
+import { choicesOn, chosen, InputError, isNewEnough, oldestNode, type Project } from './choices.ts';
 import { installerOf } from './installer.ts';
-import { projectFiles, projectName } from './project-files.ts';
+import { nextSteps, projectFiles, projectName } from './project-files.ts';
 import { ask, checkFolder, readOptions, usage, usualFolder } from './read-options.ts';
 import { writeProject } from './write-project.ts';
 
@@ -17,7 +17,12 @@ try {
     const isComplete = options.folder !== undefined && options.store && options.template;
     if (!options.yes && !isComplete && !stdin.isTTY)
       throw new InputError('There is no terminal to ask: pass --yes, or a folder, --store and --template');
-    const usual: Project = { folder: usualFolder, store: 'sqlite', template: 'plain' };
+    const { stores } = choicesOn(options.host);
+    const usual: Project = {
+      folder: usualFolder,
+      store: chosen('', Object.keys(stores)[0]!, stores),
+      template: 'plain',
+    };
     create(options.yes || isComplete ? { ...usual, ...options } : await ask(options, stdin, stdout));
   }
 } catch (error) {
@@ -37,17 +42,16 @@ function create(project: Project): void {
   const { install, run } = installer;
   const name = projectName(folder);
   writeProject(folder, projectFiles(name, project, installer));
-  const services = { memory: '', sqlite: '', redis: 'redis', postgres: 'postgres' }[project.store];
   const steps = [
     ...(folder === '.' ? [] : [`cd ${folder}`]),
     install,
     `${run} test`,
-    ...(services && [`docker compose up -d ${services}`]),
-    `${run} start`,
+    ...nextSteps(project, installer),
   ];
   const { node } = process.versions;
   const note = isNewEnough(node) ? '' : `\nIt needs Node.js ${oldestNode} or newer; this is ${node}.\n`;
-  stdout.write(`Wrote ${name}: ${project.template} agent, tasks in ${project.store}.\n${note}\n`);
+  const on = project.host ? `, on ${project.host}` : '';
+  stdout.write(`Wrote ${name}: ${project.template} agent, tasks in ${project.store}${on}.\n${note}\n`);
   stdout.write(`${steps.map((step) => `  ${step}\n`).join('')}`);
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,132 +18,78 @@ const renamed: Readonly<Record<string, string>> = {
 /** Folders whose names begin with a dot in a project. */
 const hiddenFolder = /^(agents|github)(?=\/)/;
 
-/** Services that the compose file starts beside the agent. */
-const services: Readonly<Record<Project['store'], string>> = {
-  memory: '',
-  sqlite: '',
-  redis: ', and Redis',
-  postgres: ', and PostgreSQL',
-};
-
-/** Every test of a project; one that waits forever fails. */
-const runTests = 'node --test --test-timeout=30000 "test/*.test.ts"';
-
-/** The settings of a store in `.env.example`. */
-const variables: Readonly<Record<Project['store'], string>> = {
-  memory: '',
-  sqlite: '# DATABASE_FILE=data/tasks.db',
-  redis: '# REDIS_URL=redis://127.0.0.1:6379',
-  postgres: '# DATABASE_URL=postgres://postgres:postgres@127.0.0.1:5432/postgres',
-};
-
-const ofModel = '# MODEL_URL=http://127.0.0.1:11434/v1\n# MODEL_NAME=llama3.2\n# MODEL_API_KEY=';
-
-/** The settings of a kind of agent there. */
-const ofAgent: Readonly<Record<Project['template'], string>> = {
-  plain: '',
-  streaming: ofModel,
-  chat: ofModel,
-  next: ofModel,
-  'ai-sdk': ofModel,
-  express: `# Who may call: caller:key, separated by commas. A key is the output of "openssl rand -hex 24".
-API_KEYS=
-# The key that the client uses, one of those.
-API_KEY=
-# Hosts inside of this network that webhooks may lead to: for trying it, not for production.
-# WEBHOOK_HOSTS=localhost:*`,
-};
-
-/** What the README says of the model. */
-const model = `- \`MODEL_URL\` is the API of the model, such as \`http://127.0.0.1:11434/v1\` of Ollama, with \`MODEL_NAME\` and
-  \`MODEL_API_KEY\`. Without it, an echo answers.
-`;
-
-/** What the README says of the settings of an agent. */
-const settings: Readonly<Record<Project['template'], string>> = {
-  plain: '',
-  streaming: model,
-  chat: `${model}- \`page\` is the page, in React: build it with the script \`page\`, before a container too. It is at \`/chat\`.
-`,
-  next: model,
-  'ai-sdk': model,
-  express: `- \`src/app.ts\` is the app of Express: who may call, where webhooks may lead, and your own routes.
-- \`API_KEYS\` has the callers and their keys. \`.env\` has one for trying it, which was made for this project.
-- The script \`receiver\` sends a message and gets the updates by a webhook.
-`,
-};
-
-/** What a kind of agent needs besides what all have. */
-interface Needs {
+/** What `part.json` says of a folder of templates. A later folder adds to what earlier ones say, or takes the place of it. */
+interface Part {
+  /** Below `templates`. */
+  readonly folder: string;
+  /** The folder that comes before it. */
+  readonly follows?: string;
   readonly dependencies?: readonly string[];
   readonly devDependencies?: readonly string[];
   readonly scripts?: Readonly<Record<string, string>>;
-  /** Its own app takes the place of `@batonjs/server-node`. */
-  readonly hasOwnApp?: true;
+  /** Files, packages and scripts of earlier folders that are not in the project. */
+  readonly without?: readonly string[];
+  /** Lines of `.env.example`. */
+  readonly variables?: readonly string[];
+  /** Lines of the README about settings. */
+  readonly settings?: readonly string[];
+  /** What the compose file starts beside the agent. */
+  readonly services?: string;
+  /** What its owner runs after the tests. */
+  readonly steps?: readonly string[];
 }
 
-const needs: Readonly<Record<Project['template'], Needs>> = {
-  plain: {},
-  streaming: {},
-  chat: {
-    dependencies: ['@batonjs/react', 'react', 'react-dom'],
-    devDependencies: ['@types/react', '@types/react-dom', 'vite'],
-    scripts: { page: 'vite build' },
-  },
-  next: {
-    dependencies: ['@batonjs/react', 'next', 'react', 'react-dom'],
-    devDependencies: ['@types/react', '@types/react-dom'],
-    scripts: { build: 'next build', dev: 'next dev', start: 'next start' },
-    hasOwnApp: true,
-  },
-  'ai-sdk': { dependencies: ['@ai-sdk/openai-compatible', '@batonjs/ai-sdk', 'ai', 'zod'] },
-  express: {
-    dependencies: ['@batonjs/auth', '@batonjs/server-express', 'express'],
-    devDependencies: ['@types/express'],
-    scripts: { receiver: 'node --env-file-if-exists=.env src/receiver.ts', test: runTests },
-    hasOwnApp: true,
-  },
-};
-
 /** What this package does not need for its own tests. */
-const larger: Readonly<Record<string, string>> = { next: '^16.4.6' };
+const larger: Readonly<Record<string, string>> = { next: '^16.4.6', wrangler: '^4.164.0' };
 
-/** The folders of a kind of agent. Later ones replace files of earlier ones. */
-const foldersOf: Readonly<Record<Project['template'], readonly string[]>> = {
-  plain: ['plain'],
-  streaming: ['streaming'],
-  chat: ['streaming', 'chat'],
-  next: ['streaming', 'next'],
-  'ai-sdk': ['ai-sdk'],
-  express: ['plain', 'express'],
-};
+function partsBelow(folder: string): readonly Part[] {
+  const file = fileURLToPath(new URL(`templates/${folder}/part.json`, packageRoot));
+  if (!existsSync(file)) return [];
+  const part = { ...JSON.parse(readFileSync(file, 'utf8')), folder };
+  return [...(part.follows ? partsBelow(part.follows) : []), part];
+}
+
+/** What a project is made of. Later ones replace files of earlier ones. */
+function partsOf({ store, template, host }: Omit<Project, 'folder'>): readonly Part[] {
+  const own = partsBelow(`hosts/${host}-${template}`);
+  return [
+    ...['shared', `stores/${store}`, `agents/${template}`].flatMap(partsBelow),
+    ...(own.length > 0 ? own : partsBelow(`hosts/${host}`)),
+    ...(host ? partsBelow(`hosts/${store}`) : []),
+  ];
+}
+
+/** What the owner of a new project runs after its tests. */
+export const nextSteps = (project: Omit<Project, 'folder'>, { run }: Installer): readonly string[] =>
+  (partsOf(project).findLast(({ steps }) => steps)?.steps ?? []).map((step) => step.replace('{{run}}', run));
 
 /** The files of a project by their path in it, with `/`. Its README runs scripts as the installer does. */
 export function projectFiles(
   name: string,
-  { store, template }: Pick<Project, 'store' | 'template'>,
+  project: Omit<Project, 'folder'>,
   installer: Installer,
 ): ReadonlyMap<string, string> {
+  const parts = partsOf(project);
+  const linesOf = (which: 'settings' | 'variables') =>
+    parts.flatMap((part) => part[which] ?? []).map((line) => `${line}\n`);
   const values: Readonly<Record<string, string>> = {
     name,
     title: titleOf(name),
     run: installer.run,
-    services: services[store],
-    settings: settings[template],
+    services: parts.map(({ services = '' }) => services).join(''),
+    settings: linesOf('settings').join(''),
     node: oldestNode,
     frozen: installer.frozen,
-    variables: [variables[store], ofAgent[template]]
-      .filter(Boolean)
-      .map((line) => `${line}\n`)
-      .join(''),
+    variables: linesOf('variables').join(''),
+    // That of the store is the first.
+    storeVariable: /\w+(?==)/.exec(linesOf('variables').join(''))?.[0] ?? '',
   };
-  const folders = ['shared', ...foldersOf[template].map((folder) => `agents/${folder}`), `stores/${store}`];
-  const files = new Map<string, string>([['package.json', manifest(name, { store, template })]]);
-  // A key of its own, so that it starts at once and is open to no one else.
-  if (template === 'express') files.set('.env', ownKey(randomBytes(24).toString('hex')));
-  for (const folder of folders) {
+  const files = new Map<string, string>();
+  for (const { folder, without = [] } of parts) {
+    for (const path of without) files.delete(path);
     const root = fileURLToPath(new URL(`templates/${folder}/`, packageRoot));
     for (const path of filesBelow(root)) {
+      if (path === 'part.json') continue;
       const text = readFileSync(join(root, path), 'utf8');
       files.set(
         renamed[path] ?? path.replace(hiddenFolder, '.$1'),
@@ -151,6 +97,9 @@ export function projectFiles(
       );
     }
   }
+  files.set('package.json', manifest(name, parts));
+  // A key of its own, so that it starts at once and is open to no one else.
+  if (project.template === 'express') files.set('.env', ownKey(randomBytes(24).toString('hex')));
   return files;
 }
 
@@ -168,40 +117,33 @@ function filesBelow(root: string, folder = ''): string[] {
  * The manifest of a project. Its versions are those of this package's own `devDependencies`, which name the releases of
  * the workspace once this package is packed.
  */
-function manifest(name: string, { store, template }: Pick<Project, 'store' | 'template'>): string {
+function manifest(name: string, parts: readonly Part[]): string {
   const own = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8'));
-  const versions = (...names: readonly string[]) =>
+  const [packages, scripts] = [
+    new Map<string, 'dependencies' | 'devDependencies'>(),
+    new Map<string, string>(),
+  ];
+  for (const part of parts) {
+    for (const each of part.without ?? []) for (const map of [packages, scripts]) map.delete(each);
+    for (const each of part.devDependencies ?? []) packages.set(each, 'devDependencies');
+    for (const each of part.dependencies ?? []) packages.set(each, 'dependencies');
+    for (const [each, command] of Object.entries(part.scripts ?? {})) scripts.set(each, command);
+  }
+  const versions = (kind: string) =>
     Object.fromEntries(
-      [...new Set(names)].sort().map((each) => [each, larger[each] ?? own.devDependencies[each]]),
+      [...packages.keys()]
+        .filter((each) => packages.get(each) === kind)
+        .sort()
+        .map((each) => [each, larger[each] ?? own.devDependencies[each]]),
     );
-  const kept = `@batonjs/store-${store}`;
-  const { dependencies = [], devDependencies = [], scripts, hasOwnApp } = needs[template];
-  const served = hasOwnApp ? [] : ['@batonjs/server-node'];
-  const forTests = [
-    '@batonjs/store-memory',
-    '@batonjs/testing',
-    '@types/node',
-    'typescript',
-    ...devDependencies,
-  ].filter((each) => each !== kept);
+  const about = { name, version: '0.1.0', private: true, type: 'module' };
   return `${JSON.stringify(
     {
-      name,
-      version: '0.1.0',
-      private: true,
-      type: 'module',
+      ...about,
       engines: { node: `>=${oldestNode}` },
-      scripts: {
-        // The process itself gets the signals.
-        start: 'node --env-file-if-exists=.env src/main.ts',
-        dev: 'node --env-file-if-exists=.env --watch src/main.ts',
-        client: 'node --env-file-if-exists=.env src/client.ts',
-        test: runTests,
-        check: 'tsc',
-        ...scripts,
-      },
-      dependencies: versions('@batonjs/client', '@batonjs/server', ...served, kept, ...dependencies),
-      devDependencies: versions(...forTests),
+      scripts: Object.fromEntries(scripts),
+      dependencies: versions('dependencies'),
+      devDependencies: versions('devDependencies'),
     },
     undefined,
     2,

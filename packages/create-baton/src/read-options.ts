@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
-import { chosen, InputError, type Project, stores, templates } from './choices.ts';
+import { choicesOn, chosen, hosts, InputError, type Project, stores, templates } from './choices.ts';
 import { projectName } from './project-files.ts';
 import { checkEmpty } from './write-project.ts';
 
@@ -21,7 +21,8 @@ Writes a project with a durable A2A agent.
 
   --store <name>       where tasks are kept:
 ${rows(stores)}  --template <name>    the kind of agent:
-${rows(templates)}  --yes                do not ask: the first of each, in my-agent
+${rows(templates)}  --host <name>        where it runs, if no process stays there:
+${rows(hosts)}  --yes                do not ask: the first of each, in my-agent
   --help, --version
 `;
 
@@ -33,11 +34,18 @@ export function readOptions(args: readonly string[]): Options | 'help' | 'versio
   const [folder, ...more] = positionals;
   if (more.length > 0) throw new InputError(`One folder is enough: ${more.join(' ')}`);
   if (folder === '') throw new InputError('The folder has no name. "." is this one');
+  const host = values.host === undefined ? undefined : chosen('--host', values.host, hosts);
+  const offered = choicesOn(host);
+  const on = host ? ` with --host ${host}` : '';
+  const store = values.store ?? (host === 'cloudflare' ? 'sqlite' : undefined);
   return {
     yes: values.yes ?? false,
     ...(folder !== undefined && { folder }),
-    ...(values.store !== undefined && { store: chosen('--store', values.store, stores) }),
-    ...(values.template !== undefined && { template: chosen('--template', values.template, templates) }),
+    ...(host && { host }),
+    ...(store !== undefined && { store: chosen(`--store${on}`, store, offered.stores) }),
+    ...(values.template !== undefined && {
+      template: chosen(`--template${on}`, values.template, offered.templates),
+    }),
   };
 }
 
@@ -49,6 +57,7 @@ function parse(args: readonly string[]) {
       options: {
         store: { type: 'string' },
         template: { type: 'string' },
+        host: { type: 'string' },
         yes: { type: 'boolean', short: 'y' },
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean' },
@@ -68,6 +77,7 @@ export const usualFolder = 'my-agent';
  */
 export async function ask(options: Options, input: Readable, output: Writable): Promise<Project> {
   const terminal = createInterface({ input, output });
+  const { stores, templates } = choicesOn(options.host);
   const leave = new AbortController();
   terminal.once('close', () => leave.abort());
   const question = async <T>(text: string, read: (answer: string) => T): Promise<T> => {
@@ -88,7 +98,7 @@ export async function ask(options: Options, input: Readable, output: Writable): 
     const store = options.store ?? (await question(menu('Where are tasks kept?', stores), pick(stores)));
     const template =
       options.template ?? (await question(menu('Which kind of agent?', templates), pick(templates)));
-    return { folder, store, template };
+    return { folder, store, template, ...(options.host && { host: options.host }) };
   } finally {
     terminal.close();
   }
@@ -108,7 +118,7 @@ function menu(title: string, choices: Readonly<Record<string, string>>): string 
 
 /** A choice by its number or name; the first for an empty answer. */
 const pick =
-  <Name extends string>(choices: Readonly<Record<Name, string>>) =>
+  <Name extends string>(choices: Readonly<Partial<Record<Name, string>>>) =>
   (answer: string): Name => {
     const names = Object.keys(choices) as Name[];
     return names[Number(answer || '1') - 1] ?? chosen('The answer', answer, choices);

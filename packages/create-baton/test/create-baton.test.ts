@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { node, run } from '../../../test/kit/processes.ts';
 import { root } from '../../../test/repository/source-files.ts';
-import { isNewEnough, type Project, stores, templates } from '../src/choices.ts';
+import { choicesOn, hosts, isNewEnough, type Project, stores } from '../src/choices.ts';
 import { installerOf } from '../src/installer.ts';
 import { projectFiles, projectName, titleOf } from '../src/project-files.ts';
 import { ask, readOptions } from '../src/read-options.ts';
@@ -85,6 +85,23 @@ describe('the arguments', () => {
     [
       ['a', '--template', 'shop'],
       '--template is one of plain, streaming, chat, next, ai-sdk, express, not "shop"',
+    ],
+    [['a', '--host', 'heroku'], '--host is one of vercel, lambda, cloudflare, not "heroku"'],
+    [
+      ['a', '--host', 'vercel', '--store', 'sqlite'],
+      '--store with --host vercel is one of postgres, redis, not "sqlite"',
+    ],
+    [
+      ['a', '--host', 'lambda', '--store', 'memory'],
+      '--store with --host lambda is one of postgres, redis, not "memory"',
+    ],
+    [
+      ['a', '--host', 'cloudflare', '--store', 'redis'],
+      '--store with --host cloudflare is one of sqlite, not "redis"',
+    ],
+    [
+      ['a', '--host', 'lambda', '--template', 'next'],
+      '--template with --host lambda is one of plain, streaming, ai-sdk, not "next"',
     ],
     [['--colour'], "Unknown option '--colour'"],
     [['', '--yes'], 'The folder has no name. "." is this one'],
@@ -176,6 +193,21 @@ it.each([
   expect(isNewEnough(version)).toBe(expected);
 });
 
+it.each(Object.keys(hosts) as (keyof typeof hosts)[])(
+  'a project for %s has the first store and agent that go with it, and says how it is deployed',
+  async (host) => {
+    const folder = temporary();
+    const { output } = await create(folder, 'my-agent', '--host', host, '--yes');
+    const [store] = Object.keys(choicesOn(host).stores);
+    expect(output).toContain(`Wrote my-agent: plain agent, tasks in ${store}, on ${host}.`);
+    expect(output).toMatch(/\n {2}(npx vercel deploy|sam deploy --guided|npx wrangler deploy)\n$/);
+    const files = readdirSync(join(folder, 'my-agent'), { recursive: true });
+    // What only a process that stays uses.
+    for (const file of ['Dockerfile', 'compose.yaml', '.dockerignore', 'part.json'])
+      expect(files).not.toContain(file);
+  },
+);
+
 describe('the questions', () => {
   /** Asks, and answers each question with the next of the answers. */
   async function asked(options: Partial<Project>, answers: string[]) {
@@ -262,29 +294,34 @@ describe('a folder', () => {
   });
 });
 
-describe.each(Object.keys(templates) as Project['template'][])('the %s template', (template) => {
-  it.each(Object.keys(stores) as Project['store'][])(
-    'with %s leaves no placeholder, and has versions',
-    (store) => {
-      const files = projectFiles('my-agent', { store, template }, installerOf());
-      for (const [path, text] of files)
-        expect(`${path}: ${text.match(/\{\{|\}\}|undefined/)?.[0]}`).toBe(`${path}: undefined`);
-      const manifest = JSON.parse(files.get('package.json')!);
-      const versions: Record<string, string> = { ...manifest.dependencies, ...manifest.devDependencies };
-      expect(Object.keys(versions)).toContain(`@batonjs/store-${store}`);
-      for (const [name, version] of Object.entries(versions))
-        expect(version).toMatch(name.startsWith('@batonjs/') ? /^workspace:\^$/ : /^\^\d+\.\d+\.\d+$/);
-      // What the code of the project imports is what its manifest has.
-      const code = [...files].filter(([path]) => /\.tsx?$/.test(path)).map(([, text]) => text);
-      const imported = code.flatMap((text) =>
-        Array.from(text.matchAll(/from '(@batonjs\/[\w-]+)/g), ([, name]) => name!),
-      );
-      expect([...new Set(imported)].sort()).toEqual(
-        Object.keys(versions)
-          // `runTurn` is for the tests that its owner writes (AGENTS.md).
-          .filter((name) => name.startsWith('@b') && (name !== '@batonjs/testing' || imported.includes(name)))
-          .sort(),
-      );
-    },
+const projects = [undefined, ...(Object.keys(hosts) as (keyof typeof hosts)[])].flatMap((host) => {
+  const offered = choicesOn(host);
+  return (Object.keys(offered.templates) as Project['template'][]).flatMap((template) =>
+    (Object.keys(offered.stores) as Project['store'][]).map((store) => ({ template, store, host })),
   );
 });
+
+it.each(projects)(
+  'the $template template with $store on $host leaves no placeholder, and has versions',
+  (project) => {
+    const files = projectFiles('my-agent', project, installerOf());
+    for (const [path, text] of files)
+      expect(`${path}: ${text.match(/\{\{|\}\}|undefined/)?.[0]}`).toBe(`${path}: undefined`);
+    const manifest = JSON.parse(files.get('package.json')!);
+    const versions: Record<string, string> = { ...manifest.dependencies, ...manifest.devDependencies };
+    expect(Object.keys(versions)).toContain(`@batonjs/store-${project.store}`);
+    for (const [name, version] of Object.entries(versions))
+      expect(version).toMatch(name.startsWith('@batonjs/') ? /^workspace:\^$/ : /^\^\d+\.\d+\.\d+$/);
+    // What the code of the project imports is what its manifest has.
+    const code = [...files].filter(([path]) => /\.tsx?$/.test(path)).map(([, text]) => text);
+    const imported = code.flatMap((text) =>
+      Array.from(text.matchAll(/from '(@batonjs\/[\w-]+)/g), ([, name]) => name!),
+    );
+    expect([...new Set(imported)].sort()).toEqual(
+      Object.keys(versions)
+        // `runTurn` is for the tests that its owner writes (AGENTS.md).
+        .filter((name) => name.startsWith('@b') && (name !== '@batonjs/testing' || imported.includes(name)))
+        .sort(),
+    );
+  },
+);
