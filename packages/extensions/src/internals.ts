@@ -12,3 +12,4 @@ export {
   refused,
 } from './front/front-door.ts';
 export { type ReadSchema, readJsonSchema } from './json-schema/read-json-schema.ts';
+export { skillSchemas } from './typed-skills/call-skill.ts';

@@ -2,7 +2,7 @@ import type { AgentClient, AgentReply, MessageInput } from '@batonjs/client';
 import type { Json, Task } from '@batonjs/protocol';
 import { useMemo } from 'react';
 import { feedsOf } from './feeds/agent-feeds.ts';
-import type { Conversed } from './feeds/conversation-feed.ts';
+import { type Conversed, idle } from './feeds/conversation-feed.ts';
 import { useFeed } from './use-feed.ts';
 
 /** A conversation as it is now, and what can be said in it. */
@@ -38,13 +38,3 @@ export function useConversation(agent: AgentClient | undefined, contextId?: stri
   }, [feed]);
   return { ...conversed, ...operations };
 }
-
-const idle: Conversed = {
-  contextId: undefined,
-  tasks: [],
-  sent: [],
-  current: undefined,
-  artifacts: [],
-  connection: 'idle',
-  error: undefined,
-};

@@ -17,7 +17,6 @@ export function redisRows(database: Database, driver: RedisDriver): Rows {
   const subscribers = new Subscribers();
   const changes = new Changes(database, reader, clock);
   const logs = new Logs(database, reader);
-  const tasks = new TaskList(database);
   let listening: Promise<void> | undefined;
 
   async function listen(): Promise<void> {
@@ -40,7 +39,7 @@ export function redisRows(database: Database, driver: RedisDriver): Rows {
     log: (scope: Scope, taskId: string) => retryRead(() => logs.log(scope, taskId)),
     facts: (scope: Scope, taskId: string, after: number, limit: number) =>
       retryRead(() => logs.facts(scope, taskId, after, limit)),
-    page: (scope: Scope, search: ListSearch) => retryRead(() => tasks.list(scope, search)),
+    page: (scope: Scope, search: ListSearch) => retryRead(() => listTasks(database, scope, search)),
 
     every: (from, limit) => retryRead(() => everyTask(database, from, limit)),
     freeze: (ms) => freeze(database, ms),
@@ -150,82 +149,80 @@ interface Offer {
 }
 
 /** Lists tasks: reads every shard after the same task, and merges the results. */
-class TaskList {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
+async function listTasks(database: Database, scope: Scope, search: ListSearch): Promise<TaskPage> {
+  const { all } = await database.shards();
+  const { limit, bytes = Number.POSITIVE_INFINITY } = search;
+  // A page comes from all shards in about equal parts. A shard that has to give more is read again.
+  const share = all.length === 1 ? limit : Math.min(limit, 2 + Math.ceil((2 * limit) / all.length));
+  const offers = await Promise.all(all.map((shard) => offerOf(database, shard, scope, search, share)));
+  const total = offers.reduce((sum, offer) => sum + offer.total, 0);
+  const [first] = offers;
+  if (first && offers.length === 1) {
+    const { tasks, isCut } = first;
+    return { tasks: tasks.map(({ task }) => task), total, ...(isCut && { isCut }) };
   }
-
-  async list(scope: Scope, search: ListSearch): Promise<TaskPage> {
-    const { all } = await this.#database.shards();
-    const { limit, bytes = Number.POSITIVE_INFINITY } = search;
-    // A page comes from all shards in about equal parts. A shard that has to give more is read again.
-    const share = all.length === 1 ? limit : Math.min(limit, 2 + Math.ceil((2 * limit) / all.length));
-    const offers = await Promise.all(all.map((shard) => this.#offer(shard, scope, search, share)));
-    const total = offers.reduce((sum, offer) => sum + offer.total, 0);
-    const [first] = offers;
-    if (first && offers.length === 1) {
-      const { tasks, isCut } = first;
-      return { tasks: tasks.map(({ task }) => task), total, ...(isCut && { isCut }) };
-    }
-    const tasks: ListedTask[] = [];
-    let left = bytes;
-    while (tasks.length < limit) {
-      const best = offers.reduce((one, other) =>
-        isBefore(other.tasks[0]?.task, one.tasks[0]?.task) ? other : one,
-      );
-      const next = best.tasks.shift();
-      if (!next) break;
-      const { task, bytes } = next;
-      left -= bytes;
-      if (left < 0 && tasks.length > 0) return { tasks, total, isCut: true };
-      tasks.push(task);
-      if (best.tasks.length > 0 || !best.more) continue;
-      const after = { statusAt: task.head.statusAt, taskId: task.taskId };
-      const further = await this.#offer(best.shard, scope, { ...search, after }, share);
-      best.tasks.push(...further.tasks);
-      best.more = further.more;
-    }
-    return { tasks, total };
+  const tasks: ListedTask[] = [];
+  let left = bytes;
+  while (tasks.length < limit) {
+    const best = offers.reduce((one, other) =>
+      isBefore(other.tasks[0]?.task, one.tasks[0]?.task) ? other : one,
+    );
+    const next = best.tasks.shift();
+    if (!next) break;
+    const { task, bytes } = next;
+    left -= bytes;
+    if (left < 0 && tasks.length > 0) return { tasks, total, isCut: true };
+    tasks.push(task);
+    if (best.tasks.length > 0 || !best.more) continue;
+    const after = { statusAt: task.head.statusAt, taskId: task.taskId };
+    const further = await offerOf(database, best.shard, scope, { ...search, after }, share);
+    best.tasks.push(...further.tasks);
+    best.more = further.more;
   }
+  return { tasks, total };
+}
 
-  async #offer(shard: Shard, scope: Scope, search: ListSearch, limit: number): Promise<Offer> {
-    // The whole page has the limit; a total costs the same with `totalAtMost`.
-    const {
-      contextId,
-      state,
-      statusSince,
-      after,
-      answered,
-      terms,
-      bytes,
-      limit: _,
-      totalAtMost,
-      ...others
-    } = search;
-    others satisfies Record<string, never>;
-    const states = statesOf({ state, answered });
-    const reply = await this.#database.ofShard(listScript, shard, [
-      scope,
-      statusSince === undefined ? '-inf' : String(Date.parse(statusSince)),
-      String(limit),
-      after ? String(Date.parse(after.statusAt)) : '',
-      after?.taskId ?? '',
-      bytes === undefined ? 'inf' : String(bytes),
-      String(states.length),
-      ...states,
-      ...placesOf(scope, contextId, terms),
-    ]);
-    const [total, cut, ...members] = listOf(reply);
-    const tasks = groupsOf(members, 3).map(([taskId = '', row = '', entry = '']) => {
-      const { head }: Pick<ListedTask, 'head'> = JSON.parse(row);
-      const fact = listedFact(() => toFact(entry, head.statusVersion));
-      return { task: { taskId, head, fact }, bytes: entry.length };
-    });
-    const isCut = cut === 1;
-    return { shard, total: Number(total), tasks, isCut, more: isCut || tasks.length === limit };
-  }
+async function offerOf(
+  database: Database,
+  shard: Shard,
+  scope: Scope,
+  search: ListSearch,
+  limit: number,
+): Promise<Offer> {
+  // The whole page has the limit; a total costs the same with `totalAtMost`.
+  const {
+    contextId,
+    state,
+    statusSince,
+    after,
+    answered,
+    terms,
+    bytes,
+    limit: _,
+    totalAtMost,
+    ...others
+  } = search;
+  others satisfies Record<string, never>;
+  const states = statesOf({ state, answered });
+  const reply = await database.ofShard(listScript, shard, [
+    scope,
+    statusSince === undefined ? '-inf' : String(Date.parse(statusSince)),
+    String(limit),
+    after ? String(Date.parse(after.statusAt)) : '',
+    after?.taskId ?? '',
+    bytes === undefined ? 'inf' : String(bytes),
+    String(states.length),
+    ...states,
+    ...placesOf(scope, contextId, terms),
+  ]);
+  const [total, cut, ...members] = listOf(reply);
+  const tasks = groupsOf(members, 3).map(([taskId = '', row = '', entry = '']) => {
+    const { head }: Pick<ListedTask, 'head'> = JSON.parse(row);
+    const fact = listedFact(() => toFact(entry, head.statusVersion));
+    return { task: { taskId, head, fact }, bytes: entry.length };
+  });
+  const isCut = cut === 1;
+  return { shard, total: Number(total), tasks, isCut, more: isCut || tasks.length === limit };
 }
 
 /** The lists that tasks of a search are in, each without its state. */

@@ -45,8 +45,12 @@ function readError(text: string): { readonly reason: ErrorReason; readonly messa
   return reason && { reason, message };
 }
 
-/** What a method reads and writes, without the names that follow from the operation. */
-type Method = Omit<ProtobufMethod, 'operation' | 'name' | 'request'> & { readonly name?: string };
+/** What a method reads and writes, where that does not follow from the operation. */
+interface Method extends Omit<ProtobufMethod, keyof Derived | 'operation' | 'request'>, Partial<Derived> {
+  /** The result of 0.3 under the names of the proto. */
+  readonly named?: (result: Loose) => Loose;
+}
+type Derived = Pick<ProtobufMethod, 'name' | 'readResult' | 'writeResult'>;
 
 /** What several methods read and write alike. */
 function codecsOf(report: ReportLoss, files: FileBytes | undefined) {
@@ -65,32 +69,15 @@ function codecsOf(report: ReportLoss, files: FileBytes | undefined) {
   };
   const readResult = (operation: OperationName) => (response: Loose) =>
     decodeResult(operation, response, { report, files: files ?? 'guess' });
-  const asEvent = (operation: OperationName) => ({
-    readResult: readResult(operation),
-    writeResult: (result: unknown, isLast?: boolean, peer?: ProtobufPeer) =>
-      namedEvent(Object(encodeResult(operation, result, { ...wayTo(peer), isLast }))),
-  });
-  const asTask = (operation: OperationName) => ({
-    response: 'Task',
-    readResult: readResult(operation),
-    writeResult: (result: unknown, _isLast?: boolean, peer?: ProtobufPeer) =>
-      namedTask(Object(encodeResult(operation, result, wayTo(peer)))),
-  });
-  const asConfig = (operation: OperationName) => ({
-    response: 'TaskPushNotificationConfig',
-    readResult: readResult(operation),
-    writeResult: (result: unknown) => encodeResult(operation, result, own),
-  });
-  const sending = (operation: OperationName, response: string): Method => ({
-    response,
+  const sending: Omit<Method, 'response'> = {
     readParams: (request, peer) => decodeParams('SendMessage', request, wayTo(peer)),
     writeParams(params) {
       const { message, ...rest }: Loose = Object(encodeParams('SendMessage', params, own));
       checkHistory(Object(rest.configuration).historyLength, 'configuration.historyLength');
       return { request: message, ...rest };
     },
-    ...asEvent(operation),
-  });
+    named: namedEvent,
+  };
   /** The name of one webhook. */
   const oneConfig = {
     readParams: ({ name }: Loose) => {
@@ -104,33 +91,33 @@ function codecsOf(report: ReportLoss, files: FileBytes | undefined) {
     },
   };
 
-  return { own, wayTo, namesOf, checkHistory, readResult, asEvent, asTask, asConfig, sending, oneConfig };
+  return { own, wayTo, namesOf, checkHistory, readResult, sending, oneConfig };
 }
 
 function methodsOf(report: ReportLoss, files: FileBytes | undefined): readonly ProtobufMethod[] {
-  const codecs = codecsOf(report, files);
-  const { own, wayTo, namesOf, checkHistory, readResult, asEvent, asTask, asConfig, sending, oneConfig } =
-    codecs;
+  const { own, wayTo, namesOf, checkHistory, readResult, sending, oneConfig } = codecsOf(report, files);
   const methods: Partial<Record<OperationName, Method>> = {
-    SendMessage: sending('SendMessage', 'SendMessageResponse'),
-    SendStreamingMessage: sending('SendStreamingMessage', 'StreamResponse'),
+    SendMessage: { response: 'SendMessageResponse', ...sending },
+    SendStreamingMessage: { response: 'StreamResponse', ...sending },
     GetTask: {
+      response: 'Task',
       readParams: ({ name, historyLength }) => compact({ id: taskIn(name), historyLength }),
       writeParams(params) {
         const { id, historyLength } = namesOf('GetTask', params);
         checkHistory(historyLength, 'historyLength');
         return compact({ name: `tasks/${id}`, historyLength });
       },
-      ...asTask('GetTask'),
+      named: namedTask,
     },
     CancelTask: {
+      response: 'Task',
       readParams: ({ name }) => ({ id: taskIn(name) }),
       writeParams(params) {
         const { id, metadata } = namesOf('CancelTask', params);
         if (metadata) report('cancel-metadata', 'metadata');
         return { name: `tasks/${id}` };
       },
-      ...asTask('CancelTask'),
+      named: namedTask,
     },
     SubscribeToTask: {
       name: 'TaskSubscription',
@@ -139,9 +126,10 @@ function methodsOf(report: ReportLoss, files: FileBytes | undefined): readonly P
       impliedPosition: '',
       readParams: ({ name }) => ({ id: taskIn(name) }),
       writeParams: (params) => ({ name: `tasks/${namesOf('SubscribeToTask', params).id}` }),
-      ...asEvent('SubscribeToTask'),
+      named: namedEvent,
     },
     CreateTaskPushNotificationConfig: {
+      response: 'TaskPushNotificationConfig',
       readParams({ parent, configId, config }) {
         // Some peers send the name of the list that the webhook goes into.
         const taskId = taskIn(String(parent).replace(/\/pushNotificationConfigs\/?$/, ''), 'parent');
@@ -156,9 +144,8 @@ function methodsOf(report: ReportLoss, files: FileBytes | undefined): readonly P
           config,
         };
       },
-      ...asConfig('CreateTaskPushNotificationConfig'),
     },
-    GetTaskPushNotificationConfig: { ...oneConfig, ...asConfig('GetTaskPushNotificationConfig') },
+    GetTaskPushNotificationConfig: { response: 'TaskPushNotificationConfig', ...oneConfig },
     ListTaskPushNotificationConfigs: {
       name: 'ListTaskPushNotificationConfig',
       response: 'ListTaskPushNotificationConfigResponse',
@@ -193,9 +180,13 @@ function methodsOf(report: ReportLoss, files: FileBytes | undefined): readonly P
       writeResult: (card) => writeCard(Object(card), report),
     },
   };
-  return Object.entries(methods).flatMap(([operation, method]) => {
-    const name = method.name ?? operation;
-    return isOperationName(operation) ? [{ operation, request: requestOf(name), ...method, name }] : [];
+  return Object.entries(methods).flatMap(([operation, { named = (one: Loose) => one, ...method }]) => {
+    if (!isOperationName(operation)) return [];
+    const { name = operation } = method;
+    const writeResult: ProtobufMethod['writeResult'] = (result, isLast, peer) =>
+      named(Object(encodeResult(operation, result, { ...wayTo(peer), isLast })));
+    const request = requestOf(name);
+    return [{ operation, request, readResult: readResult(operation), writeResult, ...method, name }];
   });
 }
 

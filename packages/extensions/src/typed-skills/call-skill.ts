@@ -66,12 +66,20 @@ interface Schemas {
   readonly output: ReadSchema | undefined;
 }
 
+/** The schemas of skills, by their ids. */
+type SkillSchemas = ReadonlyMap<string, { readonly input?: unknown; readonly output?: unknown }>;
+
+/** The schemas in a card. */
+export function skillSchemas({ capabilities }: AgentClient['card']): SkillSchemas {
+  const extension = capabilities?.extensions?.find(({ uri }) => uri === TYPED_SKILLS);
+  const skills = Object.entries(Object(extension?.params?.skills));
+  return new Map(skills.map(([id, schemas]) => [id, Object(schemas)]));
+}
+
 function schemasOf({ card }: Pick<AgentClient, 'card'>, skillId: string): Schemas {
-  const extension = card.capabilities?.extensions?.find(({ uri }) => uri === TYPED_SKILLS);
-  const skills = Object(extension?.params?.skills) as Readonly<Record<string, unknown>>;
-  if (!Object.hasOwn(skills, skillId))
-    throw new SkillError('UNKNOWN_SKILL', `The card has no schema of a skill "${skillId}"`);
-  const { input, output } = Object(skills[skillId]) as Readonly<Record<string, unknown>>;
+  const schemas = skillSchemas(card).get(skillId);
+  if (!schemas) throw new SkillError('UNKNOWN_SKILL', `The card has no schema of a skill "${skillId}"`);
+  const { input, output } = schemas;
   const read = (schema: unknown) => {
     const readable = readJsonSchema(schema);
     if (readable) return readable;

@@ -1,5 +1,5 @@
 import { CardSignatureError, type CardTrust, verifyCard } from '@batonjs/auth';
-import { TYPED_SKILLS } from '@batonjs/extensions/client';
+import { skillSchemas } from '@batonjs/extensions/internals';
 import { AgentCard } from '@batonjs/protocol';
 import type { CardReport, InterfaceChoice, SignatureReport } from '../api/agent.ts';
 import type { AgentLink } from './inspected.ts';
@@ -22,7 +22,7 @@ export async function reportCard(link: AgentLink, trust: CardTrust | undefined):
       isUsable: usable.has(`${each.protocolBinding} ${each.protocolVersion}`),
       isChosen: each.url === used.url && sameInterface(each, used),
     })),
-    skillSchemas: schemasOf(card),
+    skillSchemas: Object.fromEntries([...skillSchemas(card)].map(([id, { input }]) => [id, input])),
   };
 }
 
@@ -53,12 +53,4 @@ async function reportSignature(raw: unknown, trust: CardTrust | undefined): Prom
     const isUnknown = error.code === 'UNTRUSTED_KEY' || error.code === 'KEYS_UNAVAILABLE';
     return { state: isUnknown ? 'unverifiable' : 'invalid', why: error.message };
   }
-}
-
-function schemasOf(card: AgentCard): Record<string, unknown> {
-  const extension = card.capabilities?.extensions?.find(({ uri }) => uri === TYPED_SKILLS);
-  const skills = Object(extension?.params?.skills) as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(
-    Object.entries(skills).map(([id, schemas]) => [id, (Object(schemas) as { input?: unknown }).input]),
-  );
 }

@@ -1,5 +1,6 @@
 import type { AgentClient } from '@batonjs/client';
 import { FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from '@batonjs/extensions/client';
+import { skillSchemas } from '@batonjs/extensions/internals';
 import type { AgentCard } from '@batonjs/protocol';
 import type { Tool } from '@modelcontextprotocol/server';
 
@@ -77,10 +78,7 @@ type Schema = Tool['inputSchema'];
 
 /** The schemas of a skill, those of objects only: MCP has no others. */
 function schemasOf(card: AgentCard, id: string): { input: Schema; output: Schema | undefined } | undefined {
-  const extension = card.capabilities?.extensions?.find(({ uri }) => uri === TYPED_SKILLS);
-  const skills = Object(extension?.params?.skills) as Readonly<Record<string, unknown>>;
-  if (!Object.hasOwn(skills, id)) return undefined;
-  const { input, output } = Object(skills[id]) as Readonly<Record<string, unknown>>;
+  const { input, output } = skillSchemas(card).get(id) ?? {};
   return isObjectSchema(input) ? { input, output: isObjectSchema(output) ? output : undefined } : undefined;
 }
 

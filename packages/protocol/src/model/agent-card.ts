@@ -133,16 +133,13 @@ export interface OAuthFlow {
 
 /** Exactly one flow; an agent with two needs two named schemes. Spec: §4.5.7. */
 export type OAuthFlows = Oneof<OAuthFlow>;
-export const OAuthFlows = oneof<OAuthFlow>(
-  {
-    authorizationCode: AuthorizationCodeOAuthFlow.optional(),
-    clientCredentials: ClientCredentialsOAuthFlow.optional(),
-    implicit: ImplicitOAuthFlow.optional(),
-    password: PasswordOAuthFlow.optional(),
-    deviceCode: DeviceCodeOAuthFlow.optional(),
-  },
-  {},
-);
+export const OAuthFlows = oneof<OAuthFlow>({
+  authorizationCode: AuthorizationCodeOAuthFlow.optional(),
+  clientCredentials: ClientCredentialsOAuthFlow.optional(),
+  implicit: ImplicitOAuthFlow.optional(),
+  password: PasswordOAuthFlow.optional(),
+  deviceCode: DeviceCodeOAuthFlow.optional(),
+});
 
 /** OAuth 2.0, with one flow. Spec: §4.5.4. */
 export const OAuth2SecurityScheme = message({
@@ -174,16 +171,13 @@ export interface SecuritySchemeKind {
 
 /** How callers authenticate: exactly one member. Spec: §4.5.1. */
 export type SecurityScheme = Oneof<SecuritySchemeKind>;
-export const SecurityScheme = oneof<SecuritySchemeKind>(
-  {
-    apiKeySecurityScheme: APIKeySecurityScheme.optional(),
-    httpAuthSecurityScheme: HTTPAuthSecurityScheme.optional(),
-    oauth2SecurityScheme: OAuth2SecurityScheme.optional(),
-    openIdConnectSecurityScheme: OpenIdConnectSecurityScheme.optional(),
-    mtlsSecurityScheme: MutualTlsSecurityScheme.optional(),
-  },
-  {},
-);
+export const SecurityScheme = oneof<SecuritySchemeKind>({
+  apiKeySecurityScheme: APIKeySecurityScheme.optional(),
+  httpAuthSecurityScheme: HTTPAuthSecurityScheme.optional(),
+  oauth2SecurityScheme: OAuth2SecurityScheme.optional(),
+  openIdConnectSecurityScheme: OpenIdConnectSecurityScheme.optional(),
+  mtlsSecurityScheme: MutualTlsSecurityScheme.optional(),
+});
 
 /** The description of an agent. It prefers the first of its `supportedInterfaces`. Spec: §4.4.1. */
 export const AgentCard = message({

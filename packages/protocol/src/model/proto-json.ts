@@ -163,7 +163,7 @@ export type Oneof<Members> = { [Name in keyof Members]: { [Key in Name]: Members
  */
 export function oneof<Members, Others = unknown>(
   members: { [Name in keyof Members]: z.ZodType<Members[Name] | undefined> },
-  others: { [Name in keyof Others]-?: z.ZodType<Others[Name]> },
+  others = {} as { [Name in keyof Others]-?: z.ZodType<Others[Name]> },
 ): z.ZodType<Oneof<Members> & Others> {
   const names = Object.keys(members);
   const shape: Shape = { ...members, ...others };

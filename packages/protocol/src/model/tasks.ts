@@ -84,10 +84,10 @@ export interface SendMessageResponseMembers {
 
 /** The answer to SendMessage: exactly one member. Spec: §3.1.1. */
 export type SendMessageResponse = Oneof<SendMessageResponseMembers>;
-export const SendMessageResponse = oneof<SendMessageResponseMembers>(
-  { task: Task.optional(), message: Message.optional() },
-  {},
-);
+export const SendMessageResponse = oneof<SendMessageResponseMembers>({
+  task: Task.optional(),
+  message: Message.optional(),
+});
 
 /** The members of {@link StreamResponse}, of which an event has one. */
 export interface StreamResponseMembers extends SendMessageResponseMembers {
@@ -97,12 +97,9 @@ export interface StreamResponseMembers extends SendMessageResponseMembers {
 
 /** One event of a stream, and the body of a webhook: exactly one member. Spec: §3.2.3. */
 export type StreamResponse = Oneof<StreamResponseMembers>;
-export const StreamResponse = oneof<StreamResponseMembers>(
-  {
-    task: Task.optional(),
-    message: Message.optional(),
-    statusUpdate: TaskStatusUpdateEvent.optional(),
-    artifactUpdate: TaskArtifactUpdateEvent.optional(),
-  },
-  {},
-);
+export const StreamResponse = oneof<StreamResponseMembers>({
+  task: Task.optional(),
+  message: Message.optional(),
+  statusUpdate: TaskStatusUpdateEvent.optional(),
+  artifactUpdate: TaskArtifactUpdateEvent.optional(),
+});

@@ -39,6 +39,17 @@ export interface Conversed {
   readonly error: unknown;
 }
 
+/** A conversation before anything is known of it. */
+export const idle: Conversed = {
+  contextId: undefined,
+  tasks: [],
+  sent: [],
+  current: undefined,
+  artifacts: [],
+  connection: 'idle',
+  error: undefined,
+};
+
 /** The other feeds of the agent, as a conversation needs them. */
 export interface OtherFeeds {
   task(id: string): TaskFeed;
@@ -63,15 +74,7 @@ export class ConversationFeed extends Feed<Conversed> {
   #signal: AbortSignal | undefined;
 
   constructor(agent: AgentClient, feeds: OtherFeeds, contextId: string | undefined) {
-    super({
-      contextId,
-      tasks: [],
-      sent: [],
-      current: undefined,
-      artifacts: [],
-      connection: 'idle',
-      error: undefined,
-    });
+    super({ ...idle, contextId });
     this.#agent = agent;
     this.#feeds = feeds;
     this.#contextId = contextId;

@@ -23,11 +23,8 @@ export async function listedRecords(
   const folder = scope === undefined ? db.keys.records : db.keys.recordsOf(scope);
   const range = { key: `${folder}${from}`, rangeEnd: `${folder}${until}` };
   const [{ kvs }] = await db.cluster.read([{ ...range, limit, keysOnly: true }]);
-  return named(
-    db,
-    kvs.map(({ key }) => String(key).slice(folder.length)),
-    look,
-  );
+  const names = kvs.map(({ key }) => String(key).slice(folder.length));
+  return named(db, names, look);
 }
 
 /** Records whose time is over. */
@@ -42,11 +39,8 @@ export async function expiredRecords(
   const [{ kvs }] = await db.cluster.read([{ ...range, ...some }]);
   // After the time in a key, and a slash.
   const start = range.rangeEnd.length + 1;
-  return named(
-    db,
-    kvs.map(({ key }) => String(key).slice(start)),
-    look,
-  );
+  const names = kvs.map(({ key }) => String(key).slice(start));
+  return named(db, names, look);
 }
 
 /** Records by their names; those that are gone meanwhile are missed. */

@@ -64,10 +64,7 @@ export class Database {
 
   /** The memory section of `INFO`, from the node that has this key. */
   async memory(key: string): Promise<string> {
-    const info = await this.#driver.command(key, ['INFO', 'memory']).catch((error) => {
-      throw this.#unavailable(error);
-    });
-    return String(info);
+    return String(await this.#driver.command(key, ['INFO', 'memory']).catch(this.#fail));
   }
 
   /** Throws `UNUSABLE` if Redis may evict tasks, according to its `INFO`. */
@@ -77,9 +74,7 @@ export class Database {
 
   /** Sends one command about a key of a shard. */
   command(name: string, key: string, ...args: readonly string[]): Promise<RedisReply> {
-    return this.#driver.command(key, [name, key, ...args]).catch((error) => {
-      throw this.#unavailable(error);
-    });
+    return this.#driver.command(key, [name, key, ...args]).catch(this.#fail);
   }
 
   /** Runs a script in the slot of its key. Sends its source only if Redis does not have it cached. */
@@ -87,10 +82,8 @@ export class Database {
     const { sha, source } = (this.#knowsFlags && script.whenFull) || script;
     const rest = ['2', key, ...first].concat(args);
     return this.#driver.command(key, ['EVALSHA', sha].concat(rest)).catch((error) => {
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw this.#unavailable(error);
-      return this.#driver.command(key, ['EVAL', source].concat(rest)).catch((again) => {
-        throw this.#unavailable(again);
-      });
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) return this.#fail(error);
+      return this.#driver.command(key, ['EVAL', source].concat(rest)).catch(this.#fail);
     });
   }
 
@@ -104,16 +97,16 @@ export class Database {
       this.#knowsFlags = infos.every(knowsFlags);
       return this.#shards;
     } catch (error) {
-      throw this.#unavailable(error);
+      return this.#fail(error);
     }
   }
 
-  #unavailable(error: unknown): unknown {
-    if (StoreError.is(error, 'UNAVAILABLE') || StoreError.is(error, 'UNUSABLE')) return error;
+  readonly #fail = (error: unknown): never => {
+    if (StoreError.is(error, 'UNAVAILABLE') || StoreError.is(error, 'UNUSABLE')) throw error;
     const why = error instanceof Error ? error.message : String(error);
     const message = `Redis at ${this.#driver.name} refused: ${why}`;
-    return new StoreError('UNAVAILABLE', message, { cause: error, trouble: troubleOf(why) });
-  }
+    throw new StoreError('UNAVAILABLE', message, { cause: error, trouble: troubleOf(why) });
+  };
 }
 
 /** A Lua script and the hash by which Redis caches it. */

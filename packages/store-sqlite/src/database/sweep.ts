@@ -83,11 +83,7 @@ const remembered = 1_024;
 export class FileChanges implements TransactionHook {
   readonly #changes: Changes;
   readonly #subscribers: Subscribers;
-  readonly #insert;
-  readonly #forgetOld;
-  readonly #since;
-  readonly #last;
-  readonly #version;
+  readonly #sql;
   #sequence = 0;
   #seen = 0;
   #dataVersion: unknown;
@@ -95,11 +91,13 @@ export class FileChanges implements TransactionHook {
   constructor(db: DatabaseSync, changes: Changes, subscribers: Subscribers) {
     this.#changes = changes;
     this.#subscribers = subscribers;
-    this.#insert = db.prepare('INSERT INTO changes (touched) VALUES (?)');
-    this.#forgetOld = db.prepare('DELETE FROM changes WHERE sequence <= ?');
-    this.#since = db.prepare('SELECT sequence, touched FROM changes WHERE sequence > ? ORDER BY sequence');
-    this.#last = db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM changes');
-    this.#version = db.prepare('PRAGMA data_version');
+    this.#sql = {
+      insert: db.prepare('INSERT INTO changes (touched) VALUES (?)'),
+      forgetOld: db.prepare('DELETE FROM changes WHERE sequence <= ?'),
+      since: db.prepare('SELECT sequence, touched FROM changes WHERE sequence > ? ORDER BY sequence'),
+      last: db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM changes'),
+      version: db.prepare('PRAGMA data_version'),
+    };
   }
 
   /** Writes the changes of this transaction to the file, for other processes. */
@@ -107,8 +105,8 @@ export class FileChanges implements TransactionHook {
     if (this.#changes.touched.size === 0) return;
     const touched: (number | null)[] = [];
     for (const [number, version] of this.#changes.touched) touched.push(number, version ?? null);
-    this.#sequence = Number(this.#insert.run(JSON.stringify(touched)).lastInsertRowid);
-    if (this.#sequence % 256 === 0) this.#forgetOld.run(this.#sequence - remembered);
+    this.#sequence = Number(this.#sql.insert.run(JSON.stringify(touched)).lastInsertRowid);
+    if (this.#sequence % 256 === 0) this.#sql.forgetOld.run(this.#sequence - remembered);
   }
 
   afterCommit(): void {
@@ -119,14 +117,14 @@ export class FileChanges implements TransactionHook {
   /** Begins to follow other processes: `refresh` finds what they change from here on. */
   start(): void {
     this.#dataVersion = this.#readDataVersion();
-    this.#seen = Number(this.#last.get()?.sequence);
+    this.#seen = Number(this.#sql.last.get()?.sequence);
   }
 
   /** Notifies of what other processes changed since the last time. Returns whether they changed anything. */
   refresh(): boolean {
     const dataVersion = this.#readDataVersion();
     if (dataVersion === this.#dataVersion) return false;
-    const changes = this.#since.all(this.#seen);
+    const changes = this.#sql.since.all(this.#seen);
     this.#dataVersion = dataVersion;
     const [first, last] = [changes[0], changes.at(-1)];
     if (!first || !last) return false;
@@ -138,6 +136,6 @@ export class FileChanges implements TransactionHook {
   }
 
   #readDataVersion(): unknown {
-    return this.#version.get()?.data_version;
+    return this.#sql.version.get()?.data_version;
   }
 }

@@ -151,19 +151,9 @@ function overQueues(table: Table, column: string, pick: 'min' | 'max', condition
 
 /** Finds when work is next, for hosts that stop idle processes, such as Durable Objects. */
 export class NextWork {
-  readonly #leased;
-  readonly #left;
-  readonly #delivering;
-  readonly #waiting;
-  readonly #ready;
-  readonly #due;
+  readonly #sql;
 
   constructor(db: Database) {
-    this.#leased = db.prepare(overQueues('tasks', 'lease_until', 'max'));
-    // Reads every task with a lease. Used only when no turn runs: these leases have run out, and are few.
-    this.#left = db.prepare("SELECT max(leased_at) AS at FROM tasks WHERE holder >= ''");
-    this.#delivering = db.prepare("SELECT 1 FROM webhooks WHERE holder >= '' AND lease_until > ? LIMIT 1");
-    this.#waiting = db.prepare(overQueues('tasks', 'waiting_since', 'max'));
     const forBothTables = (pick: 'min' | 'max', comparison: '<=' | '>') =>
       (
         [
@@ -173,20 +163,27 @@ export class NextWork {
       ).map(([table, column]) =>
         db.prepare(overQueues(table, column, pick, `AND ${column} ${comparison} ?`)),
       );
-    this.#ready = forBothTables('max', '<=');
-    this.#due = forBothTables('min', '>');
+    this.#sql = {
+      leased: db.prepare(overQueues('tasks', 'lease_until', 'max')),
+      // Reads every task with a lease. Used only when no turn runs: these leases have run out, and are few.
+      left: db.prepare("SELECT max(leased_at) AS at FROM tasks WHERE holder >= ''"),
+      delivering: db.prepare("SELECT 1 FROM webhooks WHERE holder >= '' AND lease_until > ? LIMIT 1"),
+      waiting: db.prepare(overQueues('tasks', 'waiting_since', 'max')),
+      ready: forBothTables('max', '<='),
+      due: forBothTables('min', '>'),
+    };
   }
 
   /** `now`: milliseconds since 1970. Leases must go by the same clock as deadlines. */
   at(now: number): Work {
-    const leasedUntil = this.#leased.get()?.at;
+    const leasedUntil = this.#sql.leased.get()?.at;
     const hasTurn = typeof leasedUntil === 'number' && leasedUntil > now;
-    const newest = [this.#waiting.get(), ...this.#ready.map((last) => last.get(now))];
-    if (!hasTurn) newest.push(this.#left.get());
+    const newest = [this.#sql.waiting.get(), ...this.#sql.ready.map((last) => last.get(now))];
+    if (!hasTurn) newest.push(this.#sql.left.get());
     const since = newest.map((row) => row?.at).filter((at) => typeof at === 'number');
-    const due = this.#due.map((first) => first.get(now)?.at).filter((at) => typeof at === 'number');
+    const due = this.#sql.due.map((first) => first.get(now)?.at).filter((at) => typeof at === 'number');
     return {
-      isRunning: hasTurn || this.#delivering.get(now) !== undefined,
+      isRunning: hasTurn || this.#sql.delivering.get(now) !== undefined,
       ...(since.length > 0 && { readySince: Math.max(...since) }),
       ...(due.length > 0 && { dueAt: Math.min(...due) }),
     };

@@ -8,24 +8,22 @@ const countsPrefix = (queue: string): string => `${queue}\u001fcounts\u001f`;
 
 /** Counts the logs of each scope and state, and the tasks that wait in each queue. */
 export class Counts implements TransactionHook {
-  readonly #add;
-  readonly #read;
-  readonly #readOne;
-  readonly #readFrom;
-  readonly #deleteNothing;
+  readonly #sql;
   #pending = new Map<Scope, Map<string, number>>();
   readonly #untidy = new Set<Scope>();
 
   constructor(db: Database) {
-    this.#add = db.prepare(
-      'INSERT INTO counts (scope, name, tasks) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks',
-    );
-    this.#read = db.prepare('SELECT name AS state, tasks FROM counts WHERE scope = ? AND tasks > 0');
-    this.#readFrom = db.prepare(
-      'SELECT name, tasks FROM counts WHERE scope = ? AND name >= ? AND name < ? AND tasks > 0',
-    );
-    this.#deleteNothing = db.prepare('DELETE FROM counts WHERE scope = ? AND tasks = 0');
-    this.#readOne = db.prepare('SELECT tasks FROM counts WHERE scope = ? AND name = ?');
+    this.#sql = {
+      add: db.prepare(
+        'INSERT INTO counts (scope, name, tasks) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks',
+      ),
+      read: db.prepare('SELECT name AS state, tasks FROM counts WHERE scope = ? AND tasks > 0'),
+      readFrom: db.prepare(
+        'SELECT name, tasks FROM counts WHERE scope = ? AND name >= ? AND name < ? AND tasks > 0',
+      ),
+      deleteNothing: db.prepare('DELETE FROM counts WHERE scope = ? AND tasks = 0'),
+      readOne: db.prepare('SELECT tasks FROM counts WHERE scope = ? AND name = ?'),
+    };
   }
 
   /** Notes that the present transaction adds (or removes) logs of this state. */
@@ -51,10 +49,10 @@ export class Counts implements TransactionHook {
   /** Writes the noted changes, once for the whole transaction. */
   beforeCommit(): void {
     for (const [scope, states] of this.#pending)
-      for (const [state, tasks] of states) if (tasks !== 0) this.#add.run(scope, state, tasks);
+      for (const [state, tasks] of states) if (tasks !== 0) this.#sql.add.run(scope, state, tasks);
     this.#pending = new Map();
     if (this.#untidy.size === 0) return;
-    for (const scope of this.#untidy) this.#deleteNothing.run(scope);
+    for (const scope of this.#untidy) this.#sql.deleteNothing.run(scope);
     this.#untidy.clear();
   }
 
@@ -65,13 +63,15 @@ export class Counts implements TransactionHook {
 
   /** The states that logs of this scope are in, and how many are in each. */
   states(scope: Scope): { readonly state: string; readonly tasks: number }[] {
-    return this.#read.all(scope).map(({ state, tasks }) => ({ state: String(state), tasks: Number(tasks) }));
+    return this.#sql.read
+      .all(scope)
+      .map(({ state, tasks }) => ({ state: String(state), tasks: Number(tasks) }));
   }
 
   /** How many tasks of a queue ask or are postponed, by `countedAs`. */
   of(queue: string): Record<string, number> {
     const first = countsPrefix(queue);
-    const found = this.#readFrom.all(queues, first, `${first}\u{10ffff}`);
+    const found = this.#sql.readFrom.all(queues, first, `${first}\u{10ffff}`);
     return Object.fromEntries(
       found.map(({ name, tasks }) => [String(name).slice(first.length), Number(tasks)]),
     );
@@ -79,7 +79,7 @@ export class Counts implements TransactionHook {
 
   /** How many tasks of a queue wait, with those that the present transaction has added. */
   waiting(queue: string): number {
-    const kept = Number(this.#readOne.get(queues, queue)?.tasks ?? 0);
+    const kept = Number(this.#sql.readOne.get(queues, queue)?.tasks ?? 0);
     return kept + (this.#pending.get(queues)?.get(queue) ?? 0);
   }
 }

@@ -4,46 +4,43 @@ import { type Database, namesOf, recordColumns, valuesOf } from '../sql/database
 
 /** Rows of the table `records`. Called inside the caller's transaction. */
 export class Records {
-  readonly #named;
-  readonly #listed;
-  readonly #ofScope;
-  readonly #expired;
-  readonly #put;
-  readonly #remove;
+  readonly #sql;
 
   constructor(db: Database) {
     const names = namesOf(recordColumns);
     const select = (condition: string) =>
       db.prepare(`SELECT ${names.join(', ')} FROM records WHERE ${condition} LIMIT ?`);
-    this.#named = select('name = ?');
-    this.#listed = select('name >= ? AND name < ? ORDER BY name');
-    this.#ofScope = select('name >= ? AND name < ? AND scope = ? ORDER BY name');
-    this.#expired = select('expires_at <= ? ORDER BY expires_at');
-    this.#put = db.prepare(
-      `REPLACE INTO records (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
-    );
-    this.#remove = db.prepare('DELETE FROM records WHERE name = ?');
+    this.#sql = {
+      named: select('name = ?'),
+      listed: select('name >= ? AND name < ? ORDER BY name'),
+      ofScope: select('name >= ? AND name < ? AND scope = ? ORDER BY name'),
+      expired: select('expires_at <= ? ORDER BY expires_at'),
+      put: db.prepare(
+        `REPLACE INTO records (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+      ),
+      remove: db.prepare('DELETE FROM records WHERE name = ?'),
+    };
   }
 
   get(name: string): RecordRow | undefined {
-    const found = this.#named.get(name, 1);
+    const found = this.#sql.named.get(name, 1);
     return found && recordOfSql(found);
   }
 
   listed({ scope, from, until, limit }: NonNullable<Wanted['listed']>): RecordRow[] {
     const found =
       scope === undefined
-        ? this.#listed.all(from, until, limit)
-        : this.#ofScope.all(from, until, scope, limit);
+        ? this.#sql.listed.all(from, until, limit)
+        : this.#sql.ofScope.all(from, until, scope, limit);
     return found.map(recordOfSql);
   }
 
   expired(now: number, limit: number): RecordRow[] {
-    return this.#expired.all(now, limit).map(recordOfSql);
+    return this.#sql.expired.all(now, limit).map(recordOfSql);
   }
 
   replace(change: Replaced<RecordRow>): void {
-    if (change.after) this.#put.run(...valuesOf(recordColumns, change.after));
-    else this.#remove.run(changedRow(change).name);
+    if (change.after) this.#sql.put.run(...valuesOf(recordColumns, change.after));
+    else this.#sql.remove.run(changedRow(change).name);
   }
 }

@@ -166,35 +166,34 @@ const none: readonly never[] = [];
 /** Writes facts, snapshots and `once` keys. Called inside the caller's transaction. */
 class LogTable {
   readonly #texts: LongTexts;
-  readonly #findOnce;
-  readonly #insertOnce;
-  readonly #insertFact;
-  readonly #putSnapshot;
+  readonly #sql;
 
   constructor(db: Database, texts: LongTexts) {
     this.#texts = texts;
-    this.#findOnce = db.prepare('SELECT version FROM once_keys WHERE task = ? AND key = ?');
-    this.#insertOnce = db.prepare('INSERT INTO once_keys (task, key, version) VALUES (?, ?, ?)');
-    this.#insertFact = db.prepare('INSERT INTO facts (task, version, commit_id, fact) VALUES (?, ?, ?, ?)');
-    this.#putSnapshot = db.prepare('REPLACE INTO snapshots (task, version, snapshot) VALUES (?, ?, ?)');
+    this.#sql = {
+      findOnce: db.prepare('SELECT version FROM once_keys WHERE task = ? AND key = ?'),
+      insertOnce: db.prepare('INSERT INTO once_keys (task, key, version) VALUES (?, ?, ?)'),
+      insertFact: db.prepare('INSERT INTO facts (task, version, commit_id, fact) VALUES (?, ?, ?, ?)'),
+      putSnapshot: db.prepare('REPLACE INTO snapshots (task, version, snapshot) VALUES (?, ?, ?)'),
+    };
   }
 
   /** The position that is kept under a `once` key of a task. */
   usedAt(task: number, once: string): number | undefined {
-    const found = this.#findOnce.get(task, once);
+    const found = this.#sql.findOnce.get(task, once);
     return found && Number(found.version);
   }
 
   write(task: number, { before, facts, commitId = '', snapshot, once }: TaskWrite): void {
     let version = before?.version ?? 0;
-    if (once !== undefined) this.#insertOnce.run(task, once, version + 1);
+    if (once !== undefined) this.#sql.insertOnce.run(task, once, version + 1);
     for (const fact of facts ?? []) {
       version++;
-      this.#insertFact.run(task, version, commitId, this.#texts.keep(task, version, fact));
+      this.#sql.insertFact.run(task, version, commitId, this.#texts.keep(task, version, fact));
     }
     if (!snapshot) return;
     this.#texts.forget(task, snapshotPieces);
-    this.#putSnapshot.run(task, snapshot.version, this.#texts.keep(task, snapshotPieces, snapshot.json));
+    this.#sql.putSnapshot.run(task, snapshot.version, this.#texts.keep(task, snapshotPieces, snapshot.json));
   }
 }
 
@@ -206,43 +205,41 @@ const sweepAtMost = 200;
 
 /** The buckets that all processes on a file share. Called inside the caller's transaction. */
 export class Buckets {
-  readonly #find;
-  readonly #put;
-  readonly #findEnd;
-  readonly #deleteFull;
-  readonly #deleteRest;
+  readonly #sql;
   #writes = 0;
   /** The name of the bucket at which the last sweep ended. */
   #sweptUntil = '';
 
   constructor(db: Database) {
-    this.#find = db.prepare('SELECT full_at FROM buckets WHERE name = ?');
-    this.#put = db.prepare(
-      'INSERT INTO buckets (name, full_at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET full_at = excluded.full_at',
-    );
-    this.#findEnd = db.prepare('SELECT name FROM buckets WHERE name > ? ORDER BY name LIMIT 1 OFFSET ?');
-    this.#deleteFull = db.prepare('DELETE FROM buckets WHERE name > ? AND name <= ? AND full_at <= ?');
-    this.#deleteRest = db.prepare('DELETE FROM buckets WHERE name > ? AND full_at <= ?');
+    this.#sql = {
+      find: db.prepare('SELECT full_at FROM buckets WHERE name = ?'),
+      put: db.prepare(
+        'INSERT INTO buckets (name, full_at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET full_at = excluded.full_at',
+      ),
+      findEnd: db.prepare('SELECT name FROM buckets WHERE name > ? ORDER BY name LIMIT 1 OFFSET ?'),
+      deleteFull: db.prepare('DELETE FROM buckets WHERE name > ? AND name <= ? AND full_at <= ?'),
+      deleteRest: db.prepare('DELETE FROM buckets WHERE name > ? AND full_at <= ?'),
+    };
   }
 
   get(bucket: string): number | undefined {
-    const kept = this.#find.get(bucket);
+    const kept = this.#sql.find.get(bucket);
     return kept && Number(kept.full_at);
   }
 
   /** `now`: of the clock that `fullAt` is of. */
   set(bucket: string, fullAt: number, now: number): void {
-    this.#put.run(bucket, fullAt);
+    this.#sql.put.run(bucket, fullAt);
     if (++this.#writes % sweepEvery === 0) this.#sweep(now);
   }
 
   /** Deletes the full ones of the next buckets by name: an index by time would cost every write a write more. */
   #sweep(now: number): void {
     const from = this.#sweptUntil;
-    const last = this.#findEnd.get(from, sweepAtMost - 1);
+    const last = this.#sql.findEnd.get(from, sweepAtMost - 1);
     const end = last ? String(last.name) : '';
-    if (last) this.#deleteFull.run(from, end, now);
-    else this.#deleteRest.run(from, now);
+    if (last) this.#sql.deleteFull.run(from, end, now);
+    else this.#sql.deleteRest.run(from, now);
     this.#sweptUntil = end;
   }
 }

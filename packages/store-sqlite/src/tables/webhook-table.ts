@@ -9,46 +9,43 @@ const mostCounted = 10_000;
 /** Rows of the table `webhooks`. Called inside the caller's transaction. */
 export class WebhookTable {
   readonly #tasks: TaskTable;
-  readonly #ofTask;
-  readonly #ready;
-  readonly #dead;
-  readonly #counts;
-  readonly #put;
-  readonly #remove;
+  readonly #sql;
 
   constructor(db: Database, tasks: TaskTable) {
     this.#tasks = tasks;
     const names = ['task', ...namesOf(sqlWebhookColumns)];
     const select = (condition: string) =>
       db.prepare(`SELECT ${names.join(', ')} FROM webhooks WHERE ${condition}`);
-    this.#ofTask = select('task = ?');
-    this.#ready = select('queue = ? AND ready_at > ? AND ready_at <= ? ORDER BY ready_at LIMIT ?');
-    this.#dead = select('queue = ? AND dead IS NOT NULL ORDER BY scope, task_id, id LIMIT ?');
     // No more than so many entries of each index are read.
     const some = (column: string) =>
       `(SELECT count(*) FROM (SELECT 1 FROM webhooks WHERE queue = ?1 AND ${column} IS NOT NULL LIMIT ${mostCounted}))`;
-    this.#counts = db.prepare(`SELECT ${some('ready_at')} AS undelivered, ${some('dead')} AS dead`);
-    this.#put = db.prepare(
-      `REPLACE INTO webhooks (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
-    );
-    this.#remove = db.prepare('DELETE FROM webhooks WHERE task = ? AND id = ?');
+    this.#sql = {
+      ofTask: select('task = ?'),
+      ready: select('queue = ? AND ready_at > ? AND ready_at <= ? ORDER BY ready_at LIMIT ?'),
+      dead: select('queue = ? AND dead IS NOT NULL ORDER BY scope, task_id, id LIMIT ?'),
+      counts: db.prepare(`SELECT ${some('ready_at')} AS undelivered, ${some('dead')} AS dead`),
+      put: db.prepare(
+        `REPLACE INTO webhooks (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+      ),
+      remove: db.prepare('DELETE FROM webhooks WHERE task = ? AND id = ?'),
+    };
   }
 
   of(task: number): KeptWebhook[] {
-    return this.#ofTask.all(task).map(toWebhook);
+    return this.#sql.ofTask.all(task).map(toWebhook);
   }
 
   ready(wanted: NonNullable<Wanted['deliveries']>, now: number): KeptWebhook[] {
-    return this.#ready.all(wanted.queue, ...readyBetween(wanted, now), wanted.limit).map(toWebhook);
+    return this.#sql.ready.all(wanted.queue, ...readyBetween(wanted, now), wanted.limit).map(toWebhook);
   }
 
   dead(queue: string, limit: number): KeptWebhook[] {
-    return this.#dead.all(queue, limit).map(toWebhook);
+    return this.#sql.dead.all(queue, limit).map(toWebhook);
   }
 
   /** How many webhooks of a queue have not heard of all updates, and were given up: up to 10,000 of each. */
   counts(queue: string): { undelivered: number; dead: number } {
-    const found = this.#counts.get(queue);
+    const found = this.#sql.counts.get(queue);
     return { undelivered: Number(found?.undelivered), dead: Number(found?.dead) };
   }
 
@@ -56,7 +53,7 @@ export class WebhookTable {
     const row = changedRow(change);
     const before = change.before as KeptWebhook | undefined;
     const task = before?.task ?? this.#tasks.numberOf(row);
-    if (change.after) this.#put.run(task, ...valuesOf(sqlWebhookColumns, row));
-    else this.#remove.run(task, row.id);
+    if (change.after) this.#sql.put.run(task, ...valuesOf(sqlWebhookColumns, row));
+    else this.#sql.remove.run(task, row.id);
   }
 }

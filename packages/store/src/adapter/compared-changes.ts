@@ -1,6 +1,6 @@
-import type { TaskName } from '../port/lease.ts';
 import type { TaskRow } from '../port/rows.ts';
 import { type Change, changedRow, isIdle, type Replaced, type Step } from '../rules/change.ts';
+import { nameOf } from '../rules/claim.ts';
 import { KeyQueues } from './calls/key-queues.ts';
 
 /** How often the tasks of a change that do not depend on each other are decided again. */
@@ -34,14 +34,14 @@ export class ComparedChanges {
   /** Changes of the same task run one after the other: a turn that writes all the time would keep its lease from being renewed. */
   run<T, One extends Decided<T>>(step: Step<T>, database: Comparing<T, One>): Promise<T> {
     const { tasks } = step.wanted;
-    return tasks ? this.#queues.run(tasks.map(keyOf), () => run(step, database)) : run(step, database);
+    return tasks ? this.#queues.run(tasks.map(nameOf), () => run(step, database)) : run(step, database);
   }
 }
 
 async function run<T, One extends Decided<T>>({ wanted }: Step<T>, database: Comparing<T, One>): Promise<T> {
   const isNamed = wanted.tasks !== undefined;
   const done = new Set<string>();
-  const isDone = (task: Write) => done.has(keyOf(changedRow(task)));
+  const isDone = (task: Write) => done.has(nameOf(changedRow(task)));
   let guessed = isNamed ? await database.guess() : undefined;
   for (let round = 1; ; round++) {
     const decided = guessed ?? (await database.decide());
@@ -55,12 +55,10 @@ async function run<T, One extends Decided<T>>({ wanted }: Step<T>, database: Com
       continue;
     }
     const left = tasks.filter((task) => !isDone(task));
-    for (const task of await database.writeEach(decided, left)) done.add(keyOf(changedRow(task)));
+    for (const task of await database.writeEach(decided, left)) done.add(nameOf(changedRow(task)));
     const written = tasks.filter(isDone);
     // A claim leaves to others what they wrote. A lease that is renewed must not be lost to its own process.
     const isEnough = isNamed ? written.length === tasks.length : written.length > 0;
     if (isEnough || round === mostRounds) return partly(written);
   }
 }
-
-const keyOf = ({ scope, taskId }: TaskName): string => `${taskId}\0${scope}`;

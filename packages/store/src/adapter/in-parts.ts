@@ -55,11 +55,7 @@ export function changeParts<Json, Item extends { readonly taskId: string }, T>(
 ): Answer<readonly T[]> {
   return whenAnswered(partsOf(rows), (parts): Answer<readonly T[]> => {
     if (!parts) return whenAnswered(rows.change(step(items)), (result) => [result]);
-    const groups = new Map<number, Item[]>();
-    for (const item of items) {
-      const part = parts.of(item.taskId);
-      groups.set(part, [...(groups.get(part) ?? []), item]);
-    }
+    const groups = Map.groupBy(items, ({ taskId }) => parts.of(taskId));
     return Promise.all(Array.from(groups.values(), (group) => rows.change(step(group))));
   });
 }
@@ -113,11 +109,8 @@ function claimEachPart<Json>(rows: Rows<Json>, request: ClaimRequest): Promise<r
     step: (left, others) => {
       const rest = { ...request, limit: left };
       if (!schedule) return claimStep(rest);
-      return claimTurnsStep(
-        rest,
-        schedule,
-        others.flatMap((found) => foundOf(found, 'schedule').running),
-      );
+      const elsewhere = others.flatMap((found) => foundOf(found, 'schedule').running);
+      return claimTurnsStep(rest, schedule, elsewhere);
     },
   });
 }

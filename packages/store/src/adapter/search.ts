@@ -53,13 +53,8 @@ export function search(all: AllRows, wanted: Wanted, { now, orderNow, leaseNow }
       const isReady = ({ waitingSince, dueAt = Number.POSITIVE_INFINITY }: TaskRow) =>
         waitingSince !== undefined || dueAt <= now;
       const isOf = (row: TaskRow) => row.scope === scope && !except.includes(contextOf(row));
-      const rows = tasksOf(turns.queue).filter(({ turnAt }) => turnAt !== undefined);
-      return first(
-        rows.filter((row) => isOf(row) && isReady(row)),
-        'turnAt',
-        orderNow,
-        turns.limit,
-      );
+      const rows = tasksOf(turns.queue).filter((row) => isOf(row) && isReady(row));
+      return first(rows, 'turnAt', orderNow, turns.limit);
     }),
     deliveries: deliveries && deliveriesIn(webhooksOf(deliveries.queue), deliveries, now),
     dead: dead && webhooksOf(dead.queue).filter(isDead).sort(byName).slice(0, dead.limit),

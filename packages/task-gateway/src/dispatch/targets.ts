@@ -1,5 +1,5 @@
 import type { AgentClient, ConnectOptions } from '@batonjs/client';
-import { TYPED_SKILLS } from '@batonjs/extensions/client';
+import { skillSchemas } from '@batonjs/extensions/internals';
 import type { Callee } from '@batonjs/nested-tasks';
 import { Agents, connectWithin } from '@batonjs/nested-tasks/internals';
 import type { AddressPolicyOptions } from '@batonjs/server/address-policy';
@@ -61,8 +61,7 @@ export function createTargets(
  * schemas of. Undefined if there is none.
  */
 export function checkedSkill({ agent, skillId }: Target): string | undefined {
-  const extension = agent.card.capabilities?.extensions?.find(({ uri }) => uri === TYPED_SKILLS);
-  const ids = Object.keys(Object(extension?.params?.skills));
+  const ids = [...skillSchemas(agent.card).keys()];
   if (skillId !== undefined) return ids.includes(skillId) ? skillId : undefined;
   return ids.length === 1 ? ids[0] : undefined;
 }

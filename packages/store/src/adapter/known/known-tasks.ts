@@ -2,6 +2,7 @@ import { remember } from '@batonjs/protocol/bounded-map';
 import type { TaskName } from '../../port/lease.ts';
 import type { TaskRow } from '../../port/rows.ts';
 import { type Change, changedRow, type FoundTask } from '../../rules/change.ts';
+import { nameOf } from '../../rules/claim.ts';
 
 /** How many tasks are remembered. */
 const most = 10_000;
@@ -25,8 +26,8 @@ export class Known<Task extends { readonly row: TaskRow | undefined }> {
   /** Those that are wanted. One alone that is not known is taken for a new one. */
   find(wanted: readonly TaskName[]): Task[] | undefined {
     const [first] = wanted;
-    if (first && wanted.length === 1) return [this.#tasks.get(keyOf(first)) ?? this.#absent];
-    const found = wanted.flatMap((task) => this.#tasks.get(keyOf(task)) ?? []);
+    if (first && wanted.length === 1) return [this.#tasks.get(nameOf(first)) ?? this.#absent];
+    const found = wanted.flatMap((task) => this.#tasks.get(nameOf(task)) ?? []);
     return found.length === wanted.length ? found : undefined;
   }
 
@@ -34,12 +35,12 @@ export class Known<Task extends { readonly row: TaskRow | undefined }> {
   set(name: TaskName, task: Task): void {
     const { row } = task;
     // A log that is closed changes no more.
-    if (row?.head && !row.head.closed) remember(this.#tasks, keyOf(name), task, most);
-    else this.#tasks.delete(keyOf(name));
+    if (row?.head && !row.head.closed) remember(this.#tasks, nameOf(name), task, most);
+    else this.#tasks.delete(nameOf(name));
   }
 
   forget(names: Iterable<TaskName>): void {
-    for (const name of names) this.#tasks.delete(keyOf(name));
+    for (const name of names) this.#tasks.delete(nameOf(name));
   }
 }
 
@@ -63,6 +64,3 @@ export class KnownTasks extends Known<FoundTask> {
     }
   }
 }
-
-/** Ids hold no NUL. */
-const keyOf = ({ scope, taskId }: TaskName): string => `${taskId}\0${scope}`;
