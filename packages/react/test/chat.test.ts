@@ -20,6 +20,10 @@ it.each([
     '| a | b |\n| - | - |\n| 1 | 2 |',
     '<thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>1</td><td>2</td>',
   ],
+  [
+    '| a | b |\n| - | -: |\n| 1 | 2 |',
+    '<th align="right">b</th></tr></thead><tbody><tr><td>1</td><td align="right">2',
+  ],
   ['```ts\nlet a;\n```', '<pre tabindex="0">let a;</pre>'],
   ['AT&amp;T &unknown;', 'AT&amp;T &amp;unknown;'],
   [

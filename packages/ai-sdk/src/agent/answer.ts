@@ -262,13 +262,6 @@ export class Answer {
 
 /** Parts that stand between two pieces of one text, and end neither. */
 const isPunctuation: ReadonlySet<string> = new Set([
-  'text-start',
-  'text-end',
-  'reasoning-start',
-  'reasoning-end',
-  'tool-input-start',
-  'tool-input-delta',
-  'tool-input-end',
-  'ping',
-  'raw',
+  ...'text-start text-end reasoning-start reasoning-end tool-input-start'.split(' '),
+  ...'tool-input-delta tool-input-end ping raw'.split(' '),
 ]);

@@ -143,22 +143,9 @@ function sqliteIndexes(path: string): string[] {
 
 /** The indexes that the adapter makes in PostgreSQL. */
 export const postgresIndexes: readonly string[] = [
-  'tasks_by_status',
-  'tasks_by_context',
-  'tasks_by_term',
-  'tasks_waiting',
-  'tasks_due',
-  'tasks_left',
-  'tasks_held',
-  'tasks_turns',
-  'tasks_ended',
-  'webhooks_ready',
-  'webhooks_dead',
-  'callers_turns',
-  'tasks_asking',
-  'records_of_scope',
-  'records_by_end',
-  'task_texts_by_word',
+  ...'tasks_by_status tasks_by_context tasks_by_term tasks_waiting tasks_due'.split(' '),
+  ...'tasks_left tasks_held tasks_turns tasks_ended webhooks_ready webhooks_dead'.split(' '),
+  ...'callers_turns tasks_asking records_of_scope records_by_end task_texts_by_word'.split(' '),
 ];
 
 /** The words of first messages are searched only where `textSearch` is on. */

@@ -4,16 +4,9 @@ import { toTexts } from './agent-flags.ts';
 import { toDuration } from './duration.ts';
 
 /** The states that tasks are listed by, as users write them. */
-const stateNames = [
-  'submitted',
-  'working',
-  'input-required',
-  'auth-required',
-  'completed',
-  'failed',
-  'canceled',
-  'rejected',
-];
+const stateNames = 'submitted working input-required auth-required completed failed canceled rejected'.split(
+  ' ',
+);
 
 /** A state that tasks are listed by. */
 type ListedState = Exclude<TaskState, 'TASK_STATE_UNSPECIFIED'>;

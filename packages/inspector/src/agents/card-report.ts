@@ -27,13 +27,8 @@ export async function reportCard(link: AgentLink, trust: CardTrust | undefined):
 }
 
 const usable: ReadonlySet<string> = new Set([
-  'JSONRPC 1.0',
-  'HTTP+JSON 1.0',
-  'GRPC 1.0',
-  'JSONRPC 0.3',
-  'HTTP+JSON 0.3',
-  'JSONRPC 0.3.0',
-  'HTTP+JSON 0.3.0',
+  ...'JSONRPC 1.0, HTTP+JSON 1.0, GRPC 1.0, JSONRPC 0.3, HTTP+JSON 0.3'.split(', '),
+  ...'JSONRPC 0.3.0, HTTP+JSON 0.3.0'.split(', '),
 ]);
 
 type Version = Pick<InterfaceChoice, 'protocolBinding' | 'protocolVersion'>;

@@ -70,8 +70,8 @@ function Code({ text, language }: { readonly text: string; readonly language: st
 
 function Table({ table: { header, rows } }: { readonly table: Tokens.Table }) {
   const row = (cells: readonly Tokens.TableCell[], key: number) => {
-    const shown = cells.map(({ tokens, header }, column) =>
-      createElement(header ? 'th' : 'td', { key: column }, tokens.map(elementOf)),
+    const shown = cells.map(({ tokens, header, align }, key) =>
+      createElement(header ? 'th' : 'td', { key, align: align ?? undefined }, tokens.map(elementOf)),
     );
     return <tr key={key}>{shown}</tr>;
   };

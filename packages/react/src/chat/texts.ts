@@ -1,64 +1,11 @@
+import inEnglish from './english.json' with { type: 'json' };
+import inGerman from './german.json' with { type: 'json' };
+
 /** The words of `Chat` in English, its default. */
-export const english = {
-  lang: 'en',
-  newChat: 'New chat',
-  conversations: 'Conversations',
-  search: 'Search',
-  rename: 'Rename',
-  unlist: 'Remove from the list',
-  remove: 'Remove',
-  attach: 'Attach files',
-  tooLarge: 'is larger than 1 MB',
-  message: 'Message',
-  answer: 'Your answer',
-  send: 'Send',
-  stop: 'Stop',
-  copy: 'Copy',
-  copied: 'Copied',
-  edit: 'Edit',
-  again: 'Try again',
-  newest: 'Jump to newest',
-  earlier: 'Show earlier messages',
-  offline: 'Connection lost. The answer goes on without you.',
-  unreachable: 'The agent cannot be reached.',
-  working: 'Working…',
-  steps: 'What was done',
-  failed: 'The agent could not finish.',
-  stopped: 'Stopped.',
-  allow: 'Allow',
-  deny: 'Deny',
-};
+export const english = inEnglish;
 
 /** All words of `Chat`: pass an object of your own for another language or tone. `lang` is as HTML names languages. */
 export type ChatTexts = Readonly<typeof english>;
 
 /** The words of `Chat` in German. */
-export const german: ChatTexts = {
-  lang: 'de',
-  newChat: 'Neuer Chat',
-  conversations: 'Gespräche',
-  search: 'Suchen',
-  rename: 'Umbenennen',
-  unlist: 'Aus der Liste nehmen',
-  remove: 'Entfernen',
-  attach: 'Dateien anhängen',
-  tooLarge: 'ist größer als 1 MB',
-  message: 'Nachricht',
-  answer: 'Ihre Antwort',
-  send: 'Senden',
-  stop: 'Anhalten',
-  copy: 'Kopieren',
-  copied: 'Kopiert',
-  edit: 'Bearbeiten',
-  again: 'Noch einmal',
-  newest: 'Zum Neuesten',
-  earlier: 'Frühere Nachrichten zeigen',
-  offline: 'Verbindung unterbrochen. Die Antwort geht ohne Sie weiter.',
-  unreachable: 'Der Agent ist nicht erreichbar.',
-  working: 'Arbeitet…',
-  steps: 'Was getan wurde',
-  failed: 'Der Agent konnte das nicht beenden.',
-  stopped: 'Angehalten.',
-  allow: 'Erlauben',
-  deny: 'Ablehnen',
-};
+export const german: ChatTexts = inGerman;

@@ -9,7 +9,7 @@ const elements =
 
 const allowed = {
   ALLOWED_TAGS: elements.split(' '),
-  ALLOWED_ATTR: ['href', 'title', 'alt', 'start'],
+  ALLOWED_ATTR: ['align', 'href', 'title', 'alt', 'start'],
   ALLOW_DATA_ATTR: false,
   ALLOWED_URI_REGEXP: /^(https?|mailto):/i,
   RETURN_DOM_FRAGMENT: true as const,

@@ -22,16 +22,8 @@ export interface CorsPolicy {
 }
 
 const requestHeaders = [
-  'a2a-extensions',
-  'a2a-version',
-  'accept',
-  'content-type',
-  'if-none-match',
-  'last-event-id',
-  'traceparent',
-  'tracestate',
-  'x-a2a-extensions',
-  'x-request-id',
+  ...'a2a-extensions a2a-version accept content-type if-none-match last-event-id'.split(' '),
+  ...'traceparent tracestate x-a2a-extensions x-request-id'.split(' '),
 ];
 const responseHeaders =
   'a2a-extensions, allow, etag, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-a2a-extensions, x-request-id';
