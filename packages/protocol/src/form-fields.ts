@@ -239,7 +239,8 @@ export const words = {
 
 const counted = (what: string, bound: unknown, of?: string): string => {
   const count = Number(bound).toLocaleString('en-US', { maximumFractionDigits: 20 });
-  return `${what} ${count}${of ? ` ${Number(bound) === 1 ? of.slice(0, -1) : of}` : ''}`;
+  const unit = Number(bound) === 1 ? of?.replace(/(ie)?s$/, (end) => (end === 's' ? '' : 'y')) : of;
+  return unit ? `${what} ${count} ${unit}` : `${what} ${count}`;
 };
 
 interface Format {

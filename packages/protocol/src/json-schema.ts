@@ -16,7 +16,7 @@ function wordsFor(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       if (/received undefined$/.test(issue.message)) return words.needed;
-      return kinds[issue.expected] ?? issue.message;
+      return kinds[issue.expected] ?? words.form;
     case 'too_small': {
       const { origin, minimum, inclusive } = issue;
       if (origin === 'string' && Number(minimum) === 1) return words.needed;
@@ -37,7 +37,8 @@ function wordsFor(issue: z.core.$ZodIssue): string {
     case 'invalid_union':
       return 'This fits none of what is asked for';
     default:
-      return issue.message;
+      // A check of the schema's author says its own words; those of zod are for programs.
+      return issue.code === 'custom' ? issue.message : words.form;
   }
 }
 

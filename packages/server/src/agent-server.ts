@@ -30,7 +30,11 @@ import { submitMessage } from './operations/accept/accept-message.ts';
 import { mayBegin } from './operations/accept/check-unfinished.ts';
 import type { Dependencies, OperationOptions } from './operations/call/call-context.ts';
 import { keepInside } from './operations/call/inside-of.ts';
-import { type AnswerLinkOptions, openAnswerLink } from './operations/callbacks/open-answer-link.ts';
+import {
+  type AnswerLinkOptions,
+  openAnswerLink,
+  openInboxLink,
+} from './operations/callbacks/open-answer-link.ts';
 import { type CardInput, derivedMembers, takeName } from './operations/card/derived-members.ts';
 import { credentialHeaders } from './operations/card/security.ts';
 import { completeCard, createServedCards, mustBeNamed } from './operations/card/served-cards.ts';
@@ -91,6 +95,11 @@ export interface AgentServer {
    * `callbacks`. Rejects with an `A2AError`: `TASK_NOT_FOUND`, or `UNSUPPORTED_OPERATION` if the task asks nothing.
    */
   answerLink(taskId: string, options: AnswerLinkOptions): Promise<OpenedCallback>;
+  /**
+   * A link to a page with the open questions of one person: those of the tasks of one caller to which the person has a link
+   * of `answerLink`, of `turn.callback` or of an operator. Up to 20, of the newest 100 tasks that wait. Needs `callbacks`.
+   */
+  inboxLink(options: Omit<AnswerLinkOptions, 'assignedBy'>): Promise<OpenedCallback>;
   /**
    * Accepts nothing more, waits up to `graceMs` milliseconds (default 10,000) for running turns and deliveries, ends
    * the rest (FAILED under `restart: 'fail'`, handed back to other processes under `'rerun'`), and ends all streams.
@@ -162,6 +171,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     readiness,
     prune: ({ closedBefore, limit = 1_000 }) => store.prune({ closedBefore: isoTime(closedBefore), limit }),
     answerLink: (taskId, options) => openAnswerLink(taskId, options, dependencies),
+    inboxLink: (options) => openInboxLink(options, dependencies),
     async close({ graceMs = 10_000 } = {}) {
       closing.abort();
       leaveName();

@@ -6,14 +6,16 @@ import { FORM_TYPE } from '@batonjs/protocol/forms';
 import { isJsonType, JSON_TYPE, mediaTypeOf } from '@batonjs/protocol/headers';
 import { describeIssues, readOwnSchema } from '@batonjs/protocol/json-schema';
 import { bucketOf } from '../../base/caller-rate.ts';
+import type { PageWords } from '../../base/page-words.ts';
 import type { Dependencies } from '../../operations/call/call-context.ts';
 import { toWireError } from '../../operations/call/wire-error.ts';
 import {
   type AnswerErrors,
   type Asked,
   answerQuestion,
+  type LinkName,
+  openQuestions,
   readAnswerLink,
-  type WaitingQuestion,
 } from '../../operations/callbacks/answer-question.ts';
 import {
   type CallbackOutcome,
@@ -24,19 +26,29 @@ import {
 import { REQUEST_ID, requestIdOf } from '../calls/call-target.ts';
 import { refusal } from '../http/refusal.ts';
 import { type Handle, type HttpExchange, readBody, readContent } from '../http/request-body.ts';
-import { linkText, messagePage, questionPage, settledPage } from '../pages/answer-page.ts';
+import {
+  type Asking,
+  inboxPage,
+  isMoment,
+  linkText,
+  messagePage,
+  questionPage,
+  settledPage,
+} from '../pages/answer-page.ts';
 
 /**
  * Takes the values of callbacks, and the answers of people to questions, at any path that ends in `/callbacks/` and a token. The token is the credential: it is
  * looked at before any other part of the server, and stands in no log, span or answer.
  */
 export function withCallbacks(handle: Handle, dependencies: Dependencies): Handle {
-  if (!dependencies.options.callbacks) return handle;
+  const { words } = dependencies.options.callbacks ?? {};
+  if (!words) return handle;
+  const asking = { agent: dependencies.card.name, words };
   return async (exchange) => {
     const token = tokenIn(exchange.path);
     if (token === undefined) return handle(exchange);
     const requestId = requestIdOf(exchange.headers, dependencies.clock);
-    const reply = await answer(token, { ...exchange, path: shownPath }, requestId, dependencies);
+    const reply = await answer(token, { ...exchange, path: shownPath }, requestId, dependencies, asking);
     return { ...reply, headers: { ...reply.headers, [REQUEST_ID]: requestId, 'cache-control': 'no-store' } };
   };
 }
@@ -54,34 +66,43 @@ async function answer(
   exchange: HttpExchange,
   requestId: string,
   dependencies: Dependencies,
+  asking: Asking,
 ): Promise<HttpReply> {
   const { method, path } = exchange;
   const isPage = isForPerson(exchange);
-  const { name } = dependencies.card;
   try {
     if (!/^(POST|GET|HEAD)$/.test(method)) return notAllowed;
     if (exchange.refusal) throw exchange.refusal;
     if (!dependencies.isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
     const token = await signedToken(text, dependencies.options);
-    if (!token) return unsignedReply(exchange, name);
+    if (!token) return unsignedReply(exchange, asking);
     await count(exchange, dependencies);
+    const link = linkIn(token, exchange);
+    const of = { ...asking, isOfInbox: 'by' in link };
     if (method !== 'POST') {
-      const shown = await showLink(token, isPage, dependencies);
-      const page = shown ?? (isPage ? settledPage('unknown', name) : notAllowed);
+      const shown = await showLink(link, isPage, of, dependencies);
+      const page = shown ?? (isPage ? settledPage('unknown', asking) : notAllowed);
       return method === 'HEAD' ? withoutBody(page) : page;
     }
-    if (isPage) return (await takeAnswer(token, exchange, requestId, dependencies)) ?? noLink(exchange, name);
+    if (isPage)
+      return (await takeAnswer(link, exchange, requestId, of, dependencies)) ?? noLink(exchange, of);
+    if (of.isOfInbox) return replyOf('link');
     const value = await readValue(exchange, requestId, dependencies);
     return replyOf(await receiveCallback(token, value, dependencies));
   } catch (error) {
     const wire = toWireError(error, dependencies.logger, { requestId, method, path });
     const code = errorTable[wire.reason].http;
     const reply = isPage
-      ? messagePage('That did not work', `${wire.message}.`, { status: code, agent: name })
+      ? messagePage(code, 'That did not work', advices[code] ?? advice, asking)
       : refusal(code, wire.message);
     return { ...reply, headers: { ...reply.headers, ...toHeaders(wire) } };
   }
 }
+
+/** What a person may do, by the status. */
+const advice = 'Load this page again. If that does not help, ask for another link.';
+const busy = 'Too much is going on at the moment. Try again in a minute.';
+const advices: Readonly<Record<number, string>> = { 413: 'The answer is too long.', 429: busy, 503: busy };
 
 /** Whether a browser asks for the page of a link, or posts its form. */
 const isForPerson = (exchange: HttpExchange): boolean =>
@@ -133,13 +154,13 @@ function replyOf(outcome: CallbackOutcome): HttpReply {
   }
 }
 
-const noLink = (exchange: HttpExchange, agent: string): HttpReply =>
-  !takesPages(exchange) ? refusal(415, `A callback takes ${JSON_TYPE}`) : settledPage('unknown', agent);
+const noLink = (exchange: HttpExchange, asking: Asking): HttpReply =>
+  !takesPages(exchange) ? refusal(415, `A callback takes ${JSON_TYPE}`) : settledPage('unknown', asking);
 
 /** The answer to a token that this store did not sign. */
-function unsignedReply(exchange: HttpExchange, agent: string): HttpReply {
+function unsignedReply(exchange: HttpExchange, asking: Asking): HttpReply {
   if (!isForPerson(exchange)) return exchange.method === 'POST' ? replyOf('unknown') : notAllowed;
-  const page = noLink(exchange, agent);
+  const page = noLink(exchange, asking);
   return exchange.method === 'HEAD' ? withoutBody(page) : page;
 }
 
@@ -151,41 +172,58 @@ const notAllowed = refusal(405, 'A callback takes a POST', { allow: 'POST' });
 const isForm = ({ headers }: HttpExchange): boolean =>
   /^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers['content-type'] ?? '');
 
+/** The link of a token; of one to the questions of a person, that to the task which the query names. */
+function linkIn(token: CallbackToken, { query }: HttpExchange): LinkName {
+  if (token.taskId !== '') return token;
+  const [taskId = ''] = /^[!-~]{1,512}$/.exec(query.get('task') ?? '') ?? [];
+  return { scope: token.scope, taskId, by: token.id, expiresAt: token.secret };
+}
+
 /** The page of a link, or what a program is told instead of it. Undefined if the token is that of no link. */
 async function showLink(
-  token: CallbackToken,
+  link: LinkName,
   isPage: boolean,
+  asking: Asking,
   dependencies: Dependencies,
 ): Promise<HttpReply | undefined> {
-  const linkStatus = await readAnswerLink(token, dependencies);
+  const linkStatus = await readAnswerLink(link, dependencies);
+  if (linkStatus === 'unknown' && 'by' in link)
+    return isPage
+      ? inboxPage(link.by, await openQuestions(link, dependencies), asking)
+      : linkText('open', asking);
   if (linkStatus === 'unknown') return undefined;
-  const { name } = dependencies.card;
-  if (!isPage) return linkText(linkStatus, name);
-  return typeof linkStatus === 'object' ? questionPage(linkStatus, name) : settledPage(linkStatus, name);
+  if (!isPage) return linkText(linkStatus, asking);
+  if (typeof linkStatus !== 'object') return settledPage(linkStatus, asking);
+  return questionPage(await withFiles(linkStatus, link, dependencies), asking);
+}
+
+/** The question with links to its files. */
+async function withFiles<W extends Asked>(
+  waiting: W,
+  { scope }: LinkName,
+  { options: { files } }: Dependencies,
+): Promise<W> {
+  return files ? { ...waiting, question: (await files.ready()).shown(waiting.question, scope) } : waiting;
 }
 
 /** Takes what was posted from the page of a link. Undefined if the token is that of no link. */
 async function takeAnswer(
-  token: CallbackToken,
+  link: LinkName,
   exchange: HttpExchange,
   requestId: string,
+  asking: Asking,
   dependencies: Dependencies,
 ): Promise<HttpReply | undefined> {
-  const { name } = dependencies.card;
   const posted = await readPosted(exchange, requestId, dependencies);
   const questionId = posted.get('question') ?? '';
-  const read = (asked: Asked) => answerIn(posted, asked);
-  const linkStatus = await answerQuestion(token, { questionId, read }, dependencies);
+  const read = (asked: Asked) => answerIn(posted, asked, asking.words);
+  const linkStatus = await answerQuestion(link, { questionId, read }, dependencies);
   if (linkStatus === 'unknown') return undefined;
-  if (typeof linkStatus === 'string') return settledPage(linkStatus, name);
-  if (!('errors' in linkStatus)) return changedPage(linkStatus, name);
-  return questionPage(linkStatus, name, { refused: { posted, errors: linkStatus.errors } });
+  if (typeof linkStatus === 'string') return settledPage(linkStatus, asking);
+  const waiting = await withFiles(linkStatus, link, dependencies);
+  if (!('errors' in linkStatus)) return questionPage(waiting, asking, { isChanged: true });
+  return questionPage(waiting, asking, { refused: { posted, errors: linkStatus.errors } });
 }
-
-const changedPage = (waiting: WaitingQuestion, agent: string): HttpReply =>
-  questionPage(waiting, agent, {
-    note: 'The question has changed since this page was loaded. Look at it again.',
-  });
 
 async function readPosted(
   exchange: HttpExchange,
@@ -207,12 +245,16 @@ async function readPosted(
 function answerIn(
   posted: URLSearchParams,
   { form }: Asked,
+  words: PageWords,
 ): { readonly parts: readonly Part[] } | AnswerErrors {
   if (!form) {
     const text = (posted.get('text') ?? '').replaceAll('\r\n', '\n');
     return text.trim() === '' ? { errors: { text: 'Write an answer first' } } : { parts: [{ text }] };
   }
-  const { values, errors } = readFields(fieldsOf(form.schema), ({ id }) => posted.getAll(id));
+  const { values, errors } = readFields(fieldsOf(form.schema), (field) => {
+    const texts = posted.getAll(field.id);
+    return isMoment(field) ? texts.map((text) => words.moment(text)) : texts;
+  });
   if (Object.keys(errors).length > 0) return { errors };
   // The form of another agent is checked by the agent that asks, with care for its schema.
   const issues = form.isOwn ? readOwnSchema(form.schema)(values) : undefined;

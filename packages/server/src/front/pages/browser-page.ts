@@ -81,7 +81,7 @@ export const pageReply = (
   status,
   headers: {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action ${form ? "'self'" : "'none'"}; frame-ancestors 'none'`,
+    'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action ${form ? "'self'" : "'none'"}; frame-ancestors 'none'`,
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
   },
@@ -103,8 +103,8 @@ export function escaped(text: string, length: number): string {
 }
 
 /** A page with one style, in the light and in the dark. `title` is text, `body` is markup. */
-export const layout = (title: string, body: string): string => `<!doctype html>
-<html lang="en">
+export const layout = (title: string, body: string, lang = 'en'): string => `<!doctype html>
+<html lang="${escaped(lang, 300)}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex">

@@ -46,11 +46,34 @@ export type LinkStatus =
 
 type LinkDependencies = Pick<Dependencies, 'tasks' | 'clock' | 'options'>;
 
-/** Where the link of a token stands. */
-export const readAnswerLink = (of: CallbackToken, dependencies: LinkDependencies): Promise<LinkStatus> =>
-  withLink(of, dependencies, async (live, token, link) =>
-    linkStatusOf(live.state, token, link, dependencies),
-  );
+/** The link that a person has to a task. `expiresAt`: when the page of all questions ends, ISO 8601, UTC, milliseconds. */
+export type LinkOfPerson = Pick<CallbackToken, 'scope' | 'taskId'> &
+  Pick<WaitingQuestion, 'by' | 'expiresAt'>;
+
+/** One link, by its token or by its person. */
+export type LinkName = CallbackToken | LinkOfPerson;
+
+/** Where a link stands. */
+export const readAnswerLink = (of: LinkName, dependencies: LinkDependencies): Promise<LinkStatus> =>
+  withLink(of, dependencies, async (live, id, link) => linkStatusOf(live.state, id, link, dependencies));
+
+/** So many tasks that wait are looked at, the newest, for so many questions of a person. */
+const most = { tasks: 100, questions: 20 };
+
+/** The open questions to which a person has links, the newest first. One that cannot be read is left out. */
+export async function openQuestions(
+  person: LinkOfPerson,
+  dependencies: LinkDependencies & Pick<Dependencies, 'store'>,
+): Promise<readonly (WaitingQuestion & { readonly taskId: string })[]> {
+  const query = { state: 'TASK_STATE_INPUT_REQUIRED', limit: most.tasks } as const;
+  const { tasks } = await dependencies.store.list(person.scope, query);
+  const open = [];
+  for (const { taskId } of tasks) {
+    const link = await readAnswerLink({ ...person, taskId }, dependencies).catch(() => undefined);
+    if (typeof link === 'object' && open.push({ ...link, taskId }) === most.questions) break;
+  }
+  return open;
+}
 
 /** An answer as it was posted, to the question with this id. */
 export interface PostedAnswer {
@@ -70,27 +93,27 @@ export interface AnswerErrors {
  * queue is full.
  */
 export const answerQuestion = (
-  of: CallbackToken,
+  of: LinkName,
   { questionId, read }: PostedAnswer,
   dependencies: LinkDependencies,
 ): Promise<LinkStatus | (WaitingQuestion & AnswerErrors)> =>
-  withLink(of, dependencies, async (live, token, link) => {
-    const linkStatus = () => linkStatusOf(live.state, token, link, dependencies);
+  withLink(of, dependencies, async (live, id, link) => {
+    const linkStatus = () => linkStatusOf(live.state, id, link, dependencies);
     const waiting = linkStatus();
     if (typeof waiting !== 'object') {
       const question = waiting === 'answered' ? messageIn(live.state, questionId) : undefined;
       const again = question?.role === 'ROLE_AGENT' ? read(askedBy(live.state, question)) : undefined;
-      return again && 'parts' in again ? settled(live.state, token, again.parts, waiting) : waiting;
+      return again && 'parts' in again ? settled(live.state, id, again.parts, waiting) : waiting;
     }
     if (waiting.question.messageId !== questionId) return waiting;
     const answer = read(waiting);
     if ('errors' in answer) return { ...waiting, ...answer };
-    const message: Message = { messageId: idOf(token), role: 'ROLE_USER', parts: [...answer.parts] };
+    const message: Message = { messageId: idOf(id), role: 'ROLE_USER', parts: [...answer.parts] };
     await commitAnswer(live, receiveFor(live.state, message, link), dependencies, (state) => {
-      const found = linkStatusOf(state, token, link, dependencies);
+      const found = linkStatusOf(state, id, link, dependencies);
       return typeof found === 'object' && found.question.messageId === questionId;
     });
-    return settled(live.state, token, answer.parts, linkStatus());
+    return settled(live.state, id, answer.parts, linkStatus());
   });
 
 /** Writes the answer while the question is open, and reads what the log has then. */
@@ -122,30 +145,42 @@ interface AnswerableLink extends Pick<Callback, 'expiresAt'> {
 }
 
 async function withLink<R>(
-  token: CallbackToken,
-  { tasks, options: { queue } }: LinkDependencies,
-  use: (live: LiveTask, token: CallbackToken, link: AnswerableLink) => R | Promise<R>,
-): Promise<R | 'unknown'> {
-  const live = await tasks.open(token.scope, token.taskId);
+  of: LinkName,
+  dependencies: LinkDependencies,
+  use: (live: LiveTask, id: string, link: AnswerableLink) => R | Promise<R>,
+): Promise<R | 'unknown' | 'expired'> {
+  const { tasks, options, clock } = dependencies;
+  if ('by' in of && of.expiresAt <= isoTime(clock.now())) return 'expired';
+  const live = await tasks.open(of.scope, of.taskId);
   if (!live) return 'unknown';
   try {
-    const link = callbackIn(live.state, token, queue);
+    const id = 'by' in of ? linkOf(live.state, of.by, dependencies) : of.id;
+    const link = 'by' in of ? live.state.agent?.callbacks[id] : callbackIn(live.state, of, options.queue);
     if (!link?.answers) return 'unknown';
-    return await use(live, token, { ...link, answers: link.answers });
+    return await use(live, id, { ...link, answers: link.answers });
   } finally {
     tasks.release(live);
   }
 }
 
-const idOf = ({ id }: CallbackToken): string => `${answerPrefix}${id}`;
+const idOf = (id: string): string => `${answerPrefix}${id}`;
+
+/** The id of the link that a person has to a task: that of an open question, else one that has answered. */
+function linkOf(state: State, by: string, dependencies: LinkDependencies): string {
+  const links = Object.entries(state.agent?.callbacks ?? {}).flatMap(([id, { answers, expiresAt }]) =>
+    answers?.by === by ? { id, status: linkStatusOf(state, id, { answers, expiresAt }, dependencies) } : [],
+  );
+  const open = links.find(({ status }) => typeof status === 'object');
+  return (open ?? links.findLast(({ status }) => status === 'answered') ?? links.at(-1))?.id ?? '';
+}
 
 function linkStatusOf(
   state: State,
-  token: CallbackToken,
+  id: string,
   { answers: { by, after }, expiresAt }: AnswerableLink,
   { clock }: LinkDependencies,
 ): LinkStatus {
-  if (messageIn(state, idOf(token))) return 'answered';
+  if (messageIn(state, idOf(id))) return 'answered';
   if (latestMessageOf(state) !== after) return 'elsewhere';
   if (state.closed) return 'ended';
   const now = isoTime(clock.now());
@@ -169,13 +204,8 @@ const messageIn = ({ conversation: { messages } }: State, id: string): Message |
   messages.items.find(({ messageId }, index) => index < messages.length && messageId === id);
 
 /** One link has one answer: another one is not taken for it. */
-const settled = <S>(
-  state: State,
-  token: CallbackToken,
-  parts: readonly Part[],
-  linkStatus: S,
-): S | 'elsewhere' =>
-  linkStatus === 'answered' && !isSameJson(messageIn(state, idOf(token))?.parts, parts)
+const settled = <S>(state: State, id: string, parts: readonly Part[], linkStatus: S): S | 'elsewhere' =>
+  linkStatus === 'answered' && !isSameJson(messageIn(state, idOf(id))?.parts, parts)
     ? 'elsewhere'
     : linkStatus;
 

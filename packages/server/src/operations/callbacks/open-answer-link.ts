@@ -1,10 +1,10 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { CallbackRequest, OpenedCallback } from '../../agent/callback.ts';
-import { isoTime } from '../../base/timing/clock.ts';
+import { isoTime, momentOf } from '../../base/timing/clock.ts';
 import { decideAll } from '../../log/write/decision.ts';
 import { write } from '../../log/write/write.ts';
 import { dueAt } from '../../turns/order/deadline-watch.ts';
-import { openCallback } from '../../turns/outside/open-callback.ts';
+import { mustWork, openCallback, opened } from '../../turns/outside/open-callback.ts';
 import { type Dependencies, scopeOf, taskNotFound } from '../call/call-context.ts';
 
 /** Who answers until when, and whose task it is. */
@@ -55,4 +55,16 @@ export async function openAnswerLink(
   } finally {
     tasks.release(live);
   }
+}
+
+/** Makes a link to all questions to which a person has links, of the tasks of one caller. Its token names no task, and has its end. */
+export async function openInboxLink(
+  { answeredBy = '', expiresMs, caller = '', tenant }: AnswerLinkOptions,
+  { clock, options: { queue, callbacks } }: Pick<LinkMaker, 'clock' | 'options'>,
+): Promise<OpenedCallback> {
+  if (!callbacks) throw new TypeError('`inboxLink` needs the option `callbacks`');
+  mustWork({ answeredBy, expiresMs });
+  const expiresAt = momentOf(clock.now() + expiresMs);
+  const scope = scopeOf(queue, tenant, { scope: caller });
+  return opened({ scope, taskId: '', id: answeredBy, secret: expiresAt }, expiresAt, { queue, callbacks });
 }

@@ -1,6 +1,7 @@
 import { withDefaults } from '@batonjs/protocol/options';
 import type { Rate, TaskStore } from '@batonjs/store';
 import { type CallerRate, toRate } from '../../base/caller-rate.ts';
+import { type PageTexts, PageWords } from '../../base/page-words.ts';
 import { mustBePositive } from '../../base/timeouts.ts';
 import type { Clock } from '../../base/timing/clock.ts';
 import { CallbackKeys } from './callback-keys.ts';
@@ -19,6 +20,13 @@ export const callbackOptions = {
    * Default: 600 a minute.
    */
   rate: undefined as CallerRate | undefined,
+  /**
+   * The language and the words of the pages on which people answer, by the English ones: `{ lang: 'de' }` is German.
+   * Default: English.
+   */
+  texts: undefined as PageTexts | undefined,
+  /** The zone of the times on these pages, as IANA names it, such as `'Europe/Berlin'`. Default `'UTC'`. */
+  timeZone: 'UTC',
 };
 
 export type CallbackOptions = Readonly<Partial<typeof callbackOptions>>;
@@ -30,6 +38,7 @@ export interface CompleteCallbacks {
   readonly bytes: number;
   readonly rate: Rate | undefined;
   readonly keys: CallbackKeys;
+  readonly words: PageWords;
 }
 
 interface CallbackParts {
@@ -47,7 +56,7 @@ export function completeCallbacks(
   const hasTake = store.take !== undefined;
   const usual = hasTake ? { limit: 600, perMs: 60_000 } : undefined;
   const given = option === true ? {} : option;
-  const { url = publicUrl, bytes, rate = usual } = withDefaults(callbackOptions, given);
+  const { url = publicUrl, bytes, rate = usual, texts, timeZone } = withDefaults(callbackOptions, given);
   if (url === undefined)
     throw new TypeError(
       '`callbacks` needs `publicUrl`, or `callbacks.url` in a worker: other systems call it',
@@ -58,5 +67,6 @@ export function completeCallbacks(
   if (rate && !hasTake)
     throw new TypeError('`callbacks.rate` needs a store with `take`, such as those of Baton');
   const keys = new CallbackKeys(store, clock);
-  return { url: url.replace(/(?<!\/)\/+$/, ''), bytes, rate: toRate('callbacks.rate', rate), keys };
+  const words = new PageWords(texts, timeZone);
+  return { url: url.replace(/(?<!\/)\/+$/, ''), bytes, rate: toRate('callbacks.rate', rate), keys, words };
 }

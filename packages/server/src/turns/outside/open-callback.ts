@@ -65,7 +65,15 @@ export async function openCallback(
         : [wakeCommand(state, expiresAt, now)]),
     ];
   });
-  const token = { scope, taskId, id, secret };
+  return opened({ scope, taskId, id, secret }, expiresAt, { queue, callbacks });
+}
+
+/** The URL of a token. */
+export async function opened(
+  token: CallbackToken,
+  expiresAt: string,
+  { queue, callbacks }: Pick<CallbackTask, 'queue'> & { callbacks: NonNullable<CallbackTask['callbacks']> },
+): Promise<OpenedCallback> {
   const text = writeCallbackToken(token, await callbacks.keys.sign(signedText(queue, token)));
   return { url: `${callbacks.url}/callbacks/${text}`, expiresAt: new Date(expiresAt) };
 }
@@ -75,7 +83,8 @@ export const latestMessageOf = ({ conversation: { messages } }: State): string =
   messages.items.findLast(({ role }, index) => index < messages.length && role === 'ROLE_USER')?.messageId ??
   '';
 
-function mustWork({ name = 'callback', expiresMs, schema, answeredBy }: CallbackRequest): void {
+/** Throws `TypeError` or `RangeError` for a request that cannot work. */
+export function mustWork({ name = 'callback', expiresMs, schema, answeredBy }: CallbackRequest): void {
   if (typeof name !== 'string' || name === '') throw new TypeError('The name of a callback is a text');
   if (!(expiresMs > 0)) throw new RangeError('`expiresMs` of a callback must be more than 0');
   if (answeredBy === undefined) return;
