@@ -8,6 +8,7 @@ import { publishedPackages } from './packages.ts';
 import { completeGroups, docs, titleOf } from './pages.ts';
 import { plainPath, writePlainPages } from './plain-pages.ts';
 import { searchOptions, termOf, toSearch } from './search.ts';
+import { withTabs } from './tabs.ts';
 
 /** Where the site is served: `/`, or a path such as `/baton/`. */
 const base = process.env.DOCS_BASE ?? '/';
@@ -53,7 +54,9 @@ export default defineConfig({
     config(markdown) {
       markdown.core.ruler.before('normalize', 'concepts', (state) => {
         const page = relative(docs, state.env.path ?? '').replaceAll('\\', '/');
-        if (!state.inlineMode && hasConcepts(page)) state.src = withConcepts(state.src, page);
+        if (state.inlineMode) return;
+        if (hasConcepts(page)) state.src = withConcepts(state.src, page);
+        state.src = withTabs(state.src);
       });
       markdown.core.ruler.push('site-links', ({ env, tokens }) => {
         const page = `docs/${relative(docs, env.path ?? '')}`;

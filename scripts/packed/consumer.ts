@@ -42,7 +42,7 @@ export async function installTarballs(
 /** The code blocks of a Markdown file of the repository in a language, in order; `tsx` are those with JSX of React. */
 export function codeBlocks(file: string, language = 'ts'): string[] {
   const text = readFileSync(join(root, file), 'utf8');
-  const block = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
+  const block = new RegExp(`^\`\`\`${language}(?: \\[.*\\])?\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
   return Array.from(text.matchAll(block), ([, code]) => code!);
 }
 
