@@ -1,7 +1,7 @@
 import german from './german.json' with { type: 'json' };
 
 /**
- * The language of answer pages as HTML names it, and their words by the English ones, where `{}` stands for what is named.
+ * The language of answer pages as HTML names it, and their words by the English ones, where `{}` stands for a name or a value.
  * Words that are left out are English, or German for a `lang` of `de`.
  */
 export type PageTexts = Readonly<Record<string, string>>;
