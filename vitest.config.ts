@@ -90,7 +90,7 @@ const programs = [
   'apps/trip-planner/test/end-to-end.test.ts',
   'apps/two-servers/test/end-to-end.test.ts',
   'packages/bindings-websocket/test/{load,processes}.test.ts',
-  'packages/cli/test/{bridge/mcp,dev,dev-mcp,shared-options,store/copy}.test.ts',
+  'packages/cli/test/{bridge/mcp,dev,dev-mcp,outside,shared-options,store/copy}.test.ts',
   'packages/inspector/test/{app,models-page,operator,performance,reader,stranger,truths,waiting}.test.ts',
   'packages/mcp/test/tasks/killed/host.test.ts',
   'packages/nested-tasks/test/killed/killed.test.ts',

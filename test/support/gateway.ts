@@ -52,8 +52,8 @@ export async function gatewayTo(agent: string, fault: Fault): Promise<string> {
       });
     if (fault.repeats && method === 'POST') await (await ask()).text();
     const answer = fault.instead?.(passed) ?? (await ask());
-    const type = answer.headers.get('content-type') ?? 'text/plain';
-    response.writeHead(answer.status, { 'content-type': type });
+    const passedOn = [...answer.headers].filter(([name]) => !ofConnection.test(name));
+    response.writeHead(answer.status, Object.fromEntries(passedOn));
     if (fault.card && passed.path.endsWith('agent-card.json')) {
       const card = (await answer.json()) as Parameters<typeof fault.card>[0];
       fault.card(card, origin);
@@ -75,9 +75,8 @@ export async function gatewayTo(agent: string, fault: Fault): Promise<string> {
   return origin;
 }
 
+const ofConnection = /^(host|connection|keep-alive|content-length|content-encoding|transfer-encoding)$/;
 const headersOf = ({ headers }: IncomingMessage): [string, string][] =>
   Object.entries(headers).flatMap(([name, value]) =>
-    typeof value === 'string' && !/^(host|connection|content-length|transfer-encoding)$/.test(name)
-      ? [[name, value] as [string, string]]
-      : [],
+    typeof value === 'string' && !ofConnection.test(name) ? [[name, value] as [string, string]] : [],
   );

@@ -28,6 +28,7 @@ export class RunContext<Options extends CommonOptions = CommonOptions> implement
   readonly output: Output;
   /** The exit code of a command that did its job. */
   exitCode = 0;
+  answered: Response | undefined;
   #opened: OpenAgent | undefined;
   #taskId: string | undefined;
 

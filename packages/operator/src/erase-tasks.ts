@@ -36,10 +36,9 @@ export interface Erasure {
 }
 
 /**
- * Deletes a task, the tasks of a context or all tasks of a caller, with their webhooks and all that names them: at once
- * if they have ended, otherwise after a cancel. A process of the agent carries that out. With all tasks of a caller go
- * its records. Tells how much; calling it again goes on where it ended. Rejects with `UNSUPPORTED_OPERATION` at a store
- * that cannot.
+ * Deletes a task, the tasks of a context or all tasks of a caller, with their webhooks and all that names them: at once if they
+ * have ended, otherwise after a cancel. A process of the agent carries that out. With all tasks of a caller go its records.
+ * Tells how much; calling it again goes on where it ended. Rejects with `UNSUPPORTED_OPERATION` at a store that cannot.
  */
 export async function eraseTasks(agent: Operated, options: EraseOptions): Promise<Erasure> {
   const source = sourceOf(agent);

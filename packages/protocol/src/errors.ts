@@ -31,10 +31,7 @@ export const BATON_DOMAIN = 'batonjs.dev';
 const domain = BATON_DOMAIN;
 
 // biome-ignore format: a table reads best with one row per line
-/**
- * Every error that can cross the wire, by its `ErrorInfo.reason`. A new error is one row.
- * Spec: §5.4, §9.5, §11.6.
- */
+/** Every error that can cross the wire, by its `ErrorInfo.reason`. A new error is one row. Spec: §5.4, §9.5, §11.6. */
 export const errorTable = {
   TASK_NOT_FOUND: { jsonRpc: -32001, http: 404, status: 'NOT_FOUND', message: 'Task not found' },
   TASK_NOT_CANCELABLE: { jsonRpc: -32002, http: 400, status: 'FAILED_PRECONDITION', message: 'Task cannot be canceled' },
@@ -117,8 +114,7 @@ export abstract class CodedError<Code extends string = string> extends Error {
 const brand = Symbol.for('batonjs.A2AError');
 
 /**
- * The only error that crosses the wire. The peer sees its `message`, `metadata` and `details`, never its `cause`.
- * Spec: §3.3.2.
+ * The only error that crosses the wire. The peer sees its `message`, `metadata` and `details`, never its `cause`. Spec: §3.3.2.
  */
 export class A2AError extends Error {
   override readonly name = 'A2AError';

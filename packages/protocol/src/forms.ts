@@ -52,9 +52,7 @@ const isTexts = (value: unknown): value is Record<string, string> =>
   value !== null &&
   Object.values(value).every((text) => typeof text === 'string');
 
-/**
- * The answer in a part; undefined if it is none. An answer has the media type of forms, or the id of the asked form.
- */
+/** The answer in a part; undefined if it is none. An answer has the media type of forms, or the id of the asked form. */
 export function answerIn(part: Part, asked: Form | undefined): FormAnswer | undefined {
   if (!('data' in part) || !isObject(part.data)) return undefined;
   const { formId = '', values = null } = part.data;

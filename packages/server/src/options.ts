@@ -113,10 +113,7 @@ export interface AgentServerOptions extends WorkerOptions {
    * only during calls, also of `runDue`, on hosts that keep no process; needs `restart: 'rerun'`. Default `'here'`.
    */
   readonly run?: 'here' | 'workers' | 'due' | undefined;
-  /**
-   * Absolute URL at which clients reach this agent. Needed unless they are on this machine or come through a trusted
-   * proxy.
-   */
+  /** Absolute URL at which clients reach this agent. Needed unless they are on this machine or come through a trusted proxy. */
   readonly publicUrl?: string | undefined;
   /** Finds out the caller of a request. Without it, all callers share their tasks. */
   readonly authenticate?: Authenticate | undefined;
@@ -142,9 +139,8 @@ export interface RerunOptions {
 export interface VersionOptions {
   readonly name: string;
   /**
-   * Which turns that began under other versions go on here. `'any'`: all, and turns are not pinned. `'pinned'`: a turn
-   * goes on only under its version. A function: the same, and those of versions for which it returns true go on here.
-   * Default `'any'`.
+   * Which turns that began under other versions go on here. `'any'`: all, and turns are not pinned. `'pinned'`: a turn goes on
+   * only under its version. A function: the same, and those of versions for which it returns true go on here. Default `'any'`.
    */
   readonly deploys?: Deploys | undefined;
 }

@@ -7,9 +7,7 @@ import { type Check, type CheckOptions, type Opened, runCheck } from './fixture/
 /** Long enough for the properties on a slow disk, in milliseconds; the other checks take a small part of it. */
 const testTimeoutMs = 60_000;
 
-/**
- * Runs the tests that a `TaskStore` has to pass, each on a fresh store. Call it once per adapter and configuration.
- */
+/** Runs the tests that a `TaskStore` has to pass, each on a fresh store. Call it once per adapter and configuration. */
 export function describeTaskStore(
   name: string,
   open: () => Opened | Promise<Opened>,

@@ -3,10 +3,7 @@ import { type StoredFact, type StoredLog, StoreError } from './port/commit.ts';
 import type { Scope } from './port/lease.ts';
 import type { TaskStore } from './port/task-store.ts';
 
-/**
- * The present state of a task, or undefined if it does not exist. Throws `UnknownFactError` for a log of a newer
- * release.
- */
+/** The present state of a task, or undefined if it does not exist. Throws `UnknownFactError` for a log of a newer release. */
 export async function loadTask(
   store: Pick<TaskStore, 'load'>,
   scope: Scope,

@@ -43,10 +43,9 @@ export interface TelemetryOptions {
 }
 
 /**
- * Passes what a server or worker does to OpenTelemetry: a span for each request, attempt of a turn, step and delivery
- * to a webhook, and metrics. Pass it as `telemetry` to `createAgentServer` or `createWorker`. It records ids, states and
- * times, and never content, metadata, credentials, URLs of webhooks or texts of errors. Without an SDK of OpenTelemetry
- * it has no effect.
+ * Passes what a server or worker does to OpenTelemetry: a span for each request, attempt of a turn, step and delivery to a
+ * webhook, and metrics. Pass it as `telemetry` to `createAgentServer` or `createWorker`. It records ids, states and times, and
+ * never content, metadata, credentials, URLs of webhooks or texts of errors. Without an SDK of OpenTelemetry it has no effect.
  */
 export function telemetry({
   tracerProvider,

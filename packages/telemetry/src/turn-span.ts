@@ -25,9 +25,8 @@ import { attributesOfAddress, errorType } from './read-attributes.ts';
 import { linkTo, runIn, withSpan } from './with-trace.ts';
 
 /**
- * One attempt of a turn. It is a child of the request if the same process called the agent at once. Otherwise it begins
- * a trace that links to the request: a turn may run hours after it, in another process. Its kind is that of a consumer
- * in workers.
+ * One attempt of a turn. It is a child of the request if the same process called the agent at once. Otherwise it begins a trace
+ * that links to the request: a turn may run hours after it, in another process. Its kind is that of a consumer in workers.
  */
 export class AttemptSpan implements TurnSpan {
   readonly #tracer: Tracer;

@@ -108,9 +108,8 @@ values ($1, $2, $3, $4, $5, $6, ${now[session.dialect]})`,
 }
 
 /**
- * Finds out whether a transaction was committed whose commit failed. Entering waits for that transaction, if the
- * database is still busy with it. Asks until the database answers, or rejects with `OUTCOME_UNKNOWN` when the turn is
- * over.
+ * Finds out whether a transaction was committed whose commit failed. Entering waits for that transaction, if the database
+ * is still busy with it. Asks until the database answers, or rejects with `OUTCOME_UNKNOWN` when the turn is over.
  */
 async function lookAgain<Tx>(
   session: SqlSession<Tx>,

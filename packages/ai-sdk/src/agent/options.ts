@@ -59,9 +59,8 @@ export interface StreamedAgentOptions {
    */
   readonly files?: FetchFileOptions | undefined;
   /**
-   * Keeps what models are asked beside their answers, as text, for people who may `read-prompts` in an inspector: of each
-   * call up to 16,384 bytes, or `bytes` (1 to 262,144), the instructions and the newest messages first. Default: nothing
-   * is kept.
+   * Keeps what models are asked beside their answers, as text, for people who may `read-prompts` in an inspector: of each call
+   * up to 16,384 bytes, or `bytes` (1 to 262,144), the instructions and the newest messages first. Default: nothing is kept.
    */
   readonly keepPrompts?: boolean | { readonly bytes: number } | undefined;
   /**

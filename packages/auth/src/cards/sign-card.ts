@@ -15,9 +15,8 @@ export interface SignCardOptions {
 }
 
 /**
- * Signs a card with a private key (a JWK with `kid`) and keeps the signatures of other keys. The signature covers every
- * member that A2A 1.0 defines, including the security schemes. Rejects with `TypeError` for a key that cannot sign.
- * Spec: §8.4.
+ * Signs a card with a private key (a JWK with `kid`) and keeps the signatures of other keys. The signature covers every member
+ * that A2A 1.0 defines, including the security schemes. Rejects with `TypeError` for a key that cannot sign. Spec: §8.4.
  */
 export async function signCard(card: AgentCard, key: JWK, options: SignCardOptions = {}): Promise<AgentCard> {
   const signer = signingKey(key);

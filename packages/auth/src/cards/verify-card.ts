@@ -102,9 +102,7 @@ async function isBy(
   }
 }
 
-/**
- * The keys whose signatures are trusted. Pass the same object to every call: the fetched keys are cached per object.
- */
+/** The keys whose signatures are trusted. Pass the same object to every call: the fetched keys are cached per object. */
 export interface CardTrust {
   /** Trusted public keys, each with its `kid`. */
   readonly keys?: readonly JWK[];
@@ -179,9 +177,7 @@ function setsOf(trust: CardTrust): ReadonlyMap<string, RemoteKeySet> {
 
 const hrefOf = (url: string): string => (URL.canParse(url) ? new URL(url).href : url);
 
-/**
- * Whether a key may verify signatures now. `nbf`, `exp` and `revoked` come from OpenID Federation's historical keys.
- */
+/** Whether a key may verify signatures now. `nbf`, `exp` and `revoked` come from OpenID Federation's historical keys. */
 function mayVerify(key: JWK & Record<string, unknown>, alg: string, trust: CardTrust): boolean {
   const now = (trust.now ?? Date.now)() / 1_000;
   const { nbf, exp, revoked, use } = key;

@@ -215,9 +215,8 @@ function errorOfEvent(data: string): A2AError | undefined {
 }
 
 /**
- * The error of a reply on HTTP+JSON that has a message but no code, as other SDKs of 0.3 write it. Its `type` tells its
- * reason, or else the HTTP status and the operation. Undefined for a reply that is not an agent's, such as a page of a
- * proxy.
+ * The error of a reply on HTTP+JSON that has a message but no code, as other SDKs of 0.3 write it. Its `type` tells its reason,
+ * or else the HTTP status and the operation. Undefined for a reply that is not an agent's, such as a page of a proxy.
  */
 function plainError(
   call: Call,

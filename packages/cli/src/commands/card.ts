@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { AgentCard } from '@batonjs/protocol';
-
 import type { Command } from 'commander';
+import { signatureOf } from '../connection/card-signature.ts';
 import { readCard } from '../connection/open-agent.ts';
 import { CliError, usage } from '../errors/cli-error.ts';
 import { addAgentFlags, addExample, addStreamFlag, type CommonOptions } from '../flags/agent-flags.ts';
@@ -58,24 +56,4 @@ async function validate(card: AgentCard): Promise<void> {
   if (!error) return;
   const problems = error.issues.slice(0, 20).map(({ path, message }) => `${path.join('.')}: ${message}`);
   throw new CliError('A2ACLI_ERR_CARD_INVALID', `The card does not fit its schema: ${problems.join('; ')}`);
-}
-
-/** `verified`, `unverifiable` or `absent`. An absent signature is no failure. */
-async function signatureOf(card: AgentCard, jwks: string | undefined, { io }: RunContext): Promise<string> {
-  if (!card.signatures?.length) return 'absent';
-  if (jwks === undefined) return 'unverifiable (no keys: give --jwks)';
-  const { CardSignatureError, verifyCard } = await import('@batonjs/auth');
-  const isUrl = /^https:\/\//i.test(jwks);
-  try {
-    const trust = isUrl
-      ? { jwks: [jwks] }
-      : { keys: JSON.parse(readFileSync(resolve(io.cwd, jwks), 'utf8')).keys };
-    const { kid } = await verifyCard(card, trust);
-    return `verified (${kid})`;
-  } catch (error) {
-    if (CardSignatureError.is(error, 'INVALID_SIGNATURE'))
-      throw new CliError('A2ACLI_ERR_CARD_INVALID', error.message);
-    if (CardSignatureError.is(error)) return `unverifiable (${error.message})`;
-    throw usage(`The keys in ${jwks} cannot be read`);
-  }
 }

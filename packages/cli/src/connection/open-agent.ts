@@ -21,6 +21,8 @@ export interface OpenContext {
   readonly options: CommonOptions;
   readonly output: Output;
   readonly redactor: Redactor;
+  /** The last answer over HTTP. */
+  answered?: Response | undefined;
 }
 
 /** An agent that was found, with a connection over the preferred interface. */
@@ -126,17 +128,19 @@ const needsGrpc = ({ supportedInterfaces }: AgentCard): boolean =>
 
 /** The bindings, the `fetch` and the version that the options ask for. */
 export async function wireOf(
-  { options, io, output }: OpenContext,
+  context: OpenContext,
   query: Attachment['query'],
   origins: readonly string[],
   withGrpc: boolean,
 ): Promise<ConnectOptions & Pick<OpenAgent, 'fetch'>> {
+  const { options, io, output } = context;
   const files = tlsFiles(options, io.cwd);
   const trace = options.debug ? (line: string) => output.debug(line) : undefined;
   const send = tlsFetch(files, options.insecure ?? false) ?? ((request: Request) => fetch(request));
+  const wired = wireFetch({ query, origins: new Set(origins), send, trace });
   const grpc = withGrpc ? [tracedTransport(await grpcOf(options, files), trace)] : [];
   return {
-    fetch: wireFetch({ query, origins: new Set(origins), send, trace }),
+    fetch: async (request) => (context.answered = await wired(request)),
     bindings: [jsonRpcClient, httpJsonClient, ...grpc],
     ...(await versionOf(options.a2aVersion)),
     headers: options.svcParam,

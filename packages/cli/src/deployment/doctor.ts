@@ -1,12 +1,14 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { usage } from '../errors/cli-error.ts';
 import { addAgentFlags, addExample } from '../flags/agent-flags.ts';
 import { durationText, toDuration } from '../flags/duration.ts';
 import type { Run, RunContext } from '../run-context.ts';
 import { clockSkew, type Finding, find } from './finding.ts';
 import { addScopeFlags, openStore, type ScopeFlags, storeText } from './open-store.ts';
+import type { OutsideFlags } from './outside.ts';
 
-interface DoctorFlags extends Omit<ScopeFlags, 'store'> {
+interface DoctorFlags extends Omit<ScopeFlags, 'store'>, OutsideFlags {
+  readonly from?: 'outside';
   readonly store?: string;
   readonly stuckAfter: number;
 }
@@ -17,7 +19,13 @@ export function addDoctor(program: Command, run: Run): void {
     .description(
       'check a store, an agent, or both (docs: operating/upgrading); the exit code is 1 if there is a problem',
     )
+    .argument('[agent]', 'the same as --agent-card')
     .option('--store <url>', storeText)
+    .addOption(
+      new Option('--from <where>', 'say what lies between here and the agent does').choices(['outside']),
+    )
+    .option('--text <text>', 'from outside: a message whose stream is watched; it runs the agent')
+    .option('--jwks <file or url>', 'from outside: keys that the signature of the card is checked with')
     .option(
       '--stuck-after <duration>',
       'a task at work is stuck after so long without a change',
@@ -30,8 +38,9 @@ export function addDoctor(program: Command, run: Run): void {
   ).action(run<DoctorFlags>(examine));
 }
 
-async function examine(context: RunContext<DoctorFlags>): Promise<void> {
+async function examine(context: RunContext<DoctorFlags>, reference: string | undefined): Promise<void> {
   const { options, output, io } = context;
+  if (reference !== undefined) Object.assign(options, { agentCard: reference });
   if (options.store === undefined && options.agentCard === undefined && options.endpoint === undefined)
     throw usage('There is nothing to check', 'Give --store, --agent-card or both');
   const findings: Finding[] = [];
@@ -40,7 +49,8 @@ async function examine(context: RunContext<DoctorFlags>): Promise<void> {
     const opened = await openStore(options.store, io.cwd);
     findings.push(...(await checkStore(opened, options).finally(() => opened.store.close())));
   }
-  if (options.agentCard !== undefined || options.endpoint !== undefined)
+  if (options.from) findings.push(...(await (await import('./outside.ts')).checkFromOutside(context)));
+  else if (options.agentCard !== undefined || options.endpoint !== undefined)
     findings.push(...(await checkAgent(context)));
   const problems = findings.filter(({ result }) => result === 'problem').length;
   context.exitCode = problems > 0 ? 1 : 0;

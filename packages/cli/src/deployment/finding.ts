@@ -7,14 +7,14 @@ export interface Finding {
   readonly note: string;
 }
 
-/** Makes a finding of a check: its note, or `undefined` where the check does not apply. Throws nothing. */
+/** Makes a finding of a check: its note, or why it is skipped. Throws nothing. */
 export async function find(
   check: string,
-  look: () => Promise<{ readonly isOk: boolean; readonly note: string } | undefined>,
+  look: () => Promise<{ readonly isOk: boolean; readonly note: string } | string | undefined>,
 ): Promise<Finding> {
   try {
     const found = await look();
-    if (!found) return { check, result: 'skipped', note: 'does not apply' };
+    if (typeof found !== 'object') return { check, result: 'skipped', note: found ?? 'does not apply' };
     return { check, result: found.isOk ? 'ok' : 'problem', note: found.note };
   } catch (error) {
     return { check, result: 'problem', note: error instanceof Error ? error.message : String(error) };

@@ -26,10 +26,7 @@ export interface Context extends CallOptions {
 /** A request whose body may be made when it is sent: a stream is sent once. */
 type Sent = Omit<OutgoingRequest, 'body'> & { readonly body?: string | (() => BodyInit) | undefined };
 
-/**
- * Sends a request and resolves to the response, whatever its status. Repeats it once if better credentials may be
- * accepted.
- */
+/** Sends a request and resolves to the response, whatever its status. Repeats it once if better credentials may be accepted. */
 export async function exchange(request: Sent, context: Context): Promise<Response> {
   context.signal.throwIfAborted();
   const { url } = request;
@@ -49,8 +46,7 @@ export const isRefusal = (isUnauthenticated: boolean, challenge = ''): boolean =
 
 /**
  * Sends a request and follows redirects itself when it posts or carries secrets. The caller's headers go to trusted origins
- * only, and a redirect to another origin drops them for the rest of the chain. Requests with credentials are never
- * redirected.
+ * only, and a redirect to another origin drops them for the rest of the chain. Requests with credentials are never redirected.
  */
 async function send(
   request: Sent,

@@ -23,8 +23,7 @@ export interface RetryContext {
 /** The retries of one call. */
 export interface Retries {
   /**
-   * Resolves when the caller should try again: at once on another interface, or after the backoff. Else rejects with
-   * the error.
+   * Resolves when the caller should try again: at once on another interface, or after the backoff. Else rejects with the error.
    */
   after(error: unknown): Promise<void>;
   /** Forgets earlier failures, because the call made progress. */
@@ -70,8 +69,7 @@ export function startRetries(
     tried.add(session.current);
     const next = session.candidates.findIndex((_, index) => !tried.has(index));
     if (next === -1) return false;
-    // Mark it at once: the calls of a followed stream fall back on their own and may have changed the interface by
-    // then.
+    // Mark it at once: the calls of a followed stream fall back on their own and may have changed the interface by then.
     tried.add(next);
     session.current = next;
     return true;

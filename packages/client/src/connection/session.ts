@@ -102,10 +102,7 @@ export class Session {
     for await (const { event } of this.#inSpan(operation, params, options, this.#replies)) return event;
   }
 
-  /**
-   * Makes a call that is answered by a stream. Retries it until the first event. Leaving the loop closes the
-   * connection.
-   */
+  /** Makes a call that is answered by a stream. Retries it until the first event. Leaving the loop closes the connection. */
   stream(
     operation: OperationName,
     params: AnyParams,

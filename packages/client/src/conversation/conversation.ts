@@ -10,18 +10,13 @@ export function conversation({ history = [], status: { message } }: Task): Messa
   return message && !known ? [...history, message] : [...history];
 }
 
-/**
- * Whether `history` ends with the status message. Both are valid: use it to learn about a server, not to validate one.
- */
+/** Whether `history` ends with the status message. Both are valid: use it to learn about a server, not to validate one. */
 export function statusMessageIsLast({ history = [], status: { message } }: Task): boolean {
   const last = history.at(-1);
   return Boolean(message && last && isSame(last, message, true));
 }
 
-/**
- * Compares by id. Without an id, only the last message of the history can be the same, if its role and parts are
- * equal.
- */
+/** Compares by id. Without an id, only the last message of the history can be the same, if its role and parts are equal. */
 const isSame = (other: Message, message: Message, isLast: boolean) =>
   message.messageId
     ? other.messageId === message.messageId

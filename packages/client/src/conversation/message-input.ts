@@ -17,10 +17,7 @@ export interface SendOptions extends CallOptions {
   readonly task?: Task | string | undefined;
   /** The context in which the message starts a new task. Spec: §3.4.1. */
   readonly contextId?: string | undefined;
-  /**
-   * Tasks that the message refers to. Without `contextId`, it uses the context of the first one that has one. Spec:
-   * §3.4.3.
-   */
+  /** Tasks that the message refers to. Without `contextId`, it uses the context of the first one that has one. Spec: §3.4.3. */
   readonly references?: readonly (Task | string)[] | undefined;
   /** The id of the message. Pass the id of an earlier attempt to send that message again. Default: a random id. */
   readonly messageId?: string | undefined;

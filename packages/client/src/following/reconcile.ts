@@ -15,10 +15,9 @@ interface ReconcileOptions {
 }
 
 /**
- * The complete events of a stream of an existing task. A stream that starts neither with the task nor after the last
- * position omits earlier events. Then this function reads the task, yields it first and drops the events that it
- * contains. When the task ends or asks a question, it reads the task again. Spec: §3.1.6; streams of A2A 0.3 do not
- * start with the task.
+ * The complete events of a stream of an existing task. A stream that starts neither with the task nor after the last position
+ * omits earlier events. Then this function reads the task, yields it first and drops the events that it contains. When the task
+ * ends or asks a question, it reads the task again. Spec: §3.1.6; streams of A2A 0.3 do not start with the task.
  */
 export async function* reconcile(
   events: AsyncIterable<PositionedEvent>,

@@ -19,8 +19,7 @@ export interface FollowOptions extends CallOptions {
   readonly pollMs?: number | undefined;
   /**
    * Milliseconds without contact after which the stream fails with `NETWORK`; the message says how to continue later.
-   * Default 60,000; 0 fails at the first failure, `Infinity` never. A connection that lasts one second counts as
-   * contact.
+   * Default 60,000; 0 fails at the first failure, `Infinity` never. A connection that lasts one second counts as contact.
    */
   readonly followForMs?: number | undefined;
   /** Is called when a connection is open: the first one, and each one after a broken one. Not while the client polls. */

@@ -32,9 +32,7 @@ export class ArtifactLineage {
     this.#versions = [...saved.versions];
   }
 
-  /**
-   * Adds the artifacts of a task. Known ones are updated and keep their number and verdict. Returns the new versions.
-   */
+  /** Adds the artifacts of a task. Known ones are updated and keep their number and verdict. Returns the new versions. */
   add({ id: taskId, contextId = '', artifacts = [] }: Task): ArtifactVersion[] {
     const added: ArtifactVersion[] = [];
     for (const artifact of artifacts) {

@@ -40,9 +40,7 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Extensions to activate in addition to those of the client. */
   readonly extensions?: readonly string[] | undefined;
-  /**
-   * Whether the client may retry this call although its operation changes something. Overrides the client's own rule.
-   */
+  /** Whether the client may retry this call although its operation changes something. Overrides the client's own rule. */
   readonly repeatable?: boolean | undefined;
   /**
    * Attempts of this call, the first one included, instead of those of `retry`. 1 is for a caller that tries again by

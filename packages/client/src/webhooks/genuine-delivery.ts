@@ -26,8 +26,7 @@ export interface WebhookSecrets {
   readonly authentication?: PerTask<AuthenticationInfo> | undefined;
   /**
    * Another check, such as `verifyPush` of `@batonjs/auth`. It rejects or returns `false` for a delivery that is not
-   * genuine, and rejects with an `A2AError` `UNAVAILABLE` if it cannot decide now: the agent then sends the delivery
-   * again.
+   * genuine, and rejects with an `A2AError` `UNAVAILABLE` if it cannot decide now: the agent then sends the delivery again.
    */
   readonly verify?: ((delivery: WebhookDelivery) => unknown) | undefined;
 }

@@ -30,9 +30,7 @@ export interface WebhookReceiverOptions extends WebhookSecrets {
 export interface WebhookReceiver {
   /** A handler of web-standard requests. */
   fetch(request: Request): Promise<Response>;
-  /**
-   * A handler for Node.js and Express. Mount it before `express.json()`, which loses the text that a signature covers.
-   */
+  /** A handler for Node.js and Express. Mount it before `express.json()`, which loses the text that a signature covers. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 

@@ -2,9 +2,7 @@ import { addToMessage, changeUpdates, declare, type Extension, isStatus } from '
 import { TASK_ERROR } from '../uris.ts';
 import { failureIn } from './failure-in.ts';
 
-/**
- * Adds the failure of `failed({ code, message, … })` to the status message, for clients that activate the extension.
- */
+/** Adds the failure of `failed({ code, message, … })` to the status message, for clients that activate the extension. */
 export const taskError: Extension = ({ card, agent }) => ({
   card: declare(card, { uri: TASK_ERROR, description: 'Tells programs why a task failed' }),
   agent: changeUpdates(agent, (update, { extensions }) => {

@@ -1,10 +1,7 @@
 import { addToMessage, changeUpdates, declare, type Extension } from '../extension.ts';
 import { TASK_PROGRESS } from '../uris.ts';
 
-/**
- * Sends `progress()` to clients that activate the extension, in the update and in its message. Other clients do not
- * get it.
- */
+/** Sends `progress()` to clients that activate the extension, in the update and in its message. Other clients do not get it. */
 export const taskProgress: Extension = ({ card, agent }) => ({
   card: declare(card, { uri: TASK_PROGRESS, description: 'Tells how far a task is' }),
   agent: changeUpdates(agent, (update, { extensions }) => {

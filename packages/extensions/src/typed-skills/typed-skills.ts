@@ -22,9 +22,8 @@ import { TYPED_SKILLS } from '../uris.ts';
 import { RESULT } from './result.ts';
 
 /**
- * Creates an agent with these skills. A client names a skill in the metadata of its request. Without a name, the agent
- * runs the first skill whose input fits the message, or the first skill of all if none fits; that one reports the
- * problems.
+ * Creates an agent with these skills. A client names a skill in the metadata of its request. Without a name, the agent runs
+ * the first skill whose input fits the message, or the first skill of all if none fits; that one reports the problems.
  */
 export function typedSkills(card: CardInput, ...skills: readonly [Skill, ...Skill[]]): Extendable {
   const schemas = Object.fromEntries(skills.map(({ about, schemas: own }) => [about.id, own]));

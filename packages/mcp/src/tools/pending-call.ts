@@ -215,8 +215,7 @@ const fieldsOf = ({ requestedSchema }: Elicitation): Readonly<Record<string, unk
   Object(requestedSchema?.properties);
 
 /**
- * The schema of a form, without patterns: they are programs of another party. Undefined if it cannot be read or has no
- * fields.
+ * The schema of a form, without patterns: they are programs of another party. Undefined if it cannot be read or has no fields.
  */
 function formOf(asked: Elicitation): (ReadSchema & { readonly type: z.ZodObject }) | undefined {
   if (Object.keys(fieldsOf(asked)).length === 0) return undefined;

@@ -1,7 +1,4 @@
-/**
- * Puts an entry after all others. With more than `most`, the one that was put first is deleted, and its value is
- * returned.
- */
+/** Puts an entry after all others. With more than `most`, the one that was put first is deleted, and its value is returned. */
 export function remember<Key, Value>(
   map: Map<Key, Value>,
   key: Key,

@@ -1,6 +1,4 @@
-/**
- * A value that changes, for `useSyncExternalStore`. It works while it has subscribers, and keeps its value without them.
- */
+/** A value that changes, for `useSyncExternalStore`. It works while it has subscribers, and keeps its value without them. */
 export abstract class Feed<Value> {
   readonly #listeners = new Set<() => void>();
   #value: Value;

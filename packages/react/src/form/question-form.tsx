@@ -21,8 +21,7 @@ export interface QuestionFormProps extends Omit<ComponentProps<'form'>, 'onSubmi
 
 /**
  * A form for a question with a JSON Schema, without styles: labels, hints and errors are connected with their fields. The
- * browser checks what it can, the agent checks the rest and asks again. Members that no field can show are written as
- * JSON.
+ * browser checks what it can, the agent checks the rest and asks again. Members that no field can show are written as JSON.
  */
 export function QuestionForm({ form, onAnswer, children, ...props }: QuestionFormProps) {
   const id = useId();

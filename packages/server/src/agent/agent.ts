@@ -46,9 +46,7 @@ export interface References {
   readonly missing: readonly string[];
 }
 
-/**
- * What else happened in the context of a turn; of tasks that weigh more than `limits.replyBytes` together, the newest.
- */
+/** What else happened in the context of a turn; of tasks that weigh more than `limits.replyBytes` together, the newest. */
 export interface TurnContext {
   readonly id: string;
   /** The caller's other tasks in this context, oldest first, at most 100 (the newest), artifacts included. */

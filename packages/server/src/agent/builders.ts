@@ -78,9 +78,8 @@ export const canceled = status('TASK_STATE_CANCELED');
 export const rejected = status('TASK_STATE_REJECTED');
 
 /**
- * The task is found by these labels from now on, in place of those that the agent set before: texts of 1 to 64
- * characters, at most 16 with those that it began with, which stay. `labels` of any other update sets them in the same
- * commit.
+ * The task is found by these labels from now on, in place of those that the agent set before: texts of 1 to 64 characters,
+ * at most 16 with those that it began with, which stay. `labels` of any other update sets them in the same commit.
  */
 export const labels = (labels: readonly string[]): TaskUpdate => ({ labels });
 

@@ -20,9 +20,8 @@ import { type StoredSnapshot, storedSnapshot } from './snapshot-policy.ts';
 const batch = 256;
 
 /**
- * The log of a task that is in use in this process, folded and kept up to date. The running turn and all followers
- * share it. This process adds what it commits itself; the store's notifications and the sweep lead to reads of the
- * rest.
+ * The log of a task that is in use in this process, folded and kept up to date. The running turn and all followers share
+ * it. This process adds what it commits itself; the store's notifications and the sweep lead to reads of the rest.
  */
 export class LiveTask {
   readonly scope: Scope;

@@ -149,10 +149,7 @@ export class StoreIdentity {
     this.#dependencies = dependencies;
   }
 
-  /**
-   * Reads the identity of the store, with one cheap call. Never rejects: an outage of the store is logged
-   * elsewhere.
-   */
+  /** Reads the identity of the store, with one cheap call. Never rejects: an outage of the store is logged elsewhere. */
   async refresh(): Promise<void> {
     const { store, logger } = this.#dependencies;
     try {

@@ -17,8 +17,7 @@ export const isGone = (error: unknown): boolean =>
   StoreError.is(error, 'LOG_DELETED') || StoreError.is(error, 'LOG_DIVERGED');
 
 /**
- * Unsubscribes from a task of which the store lost facts, and logs the loss. A log that was deleted is no loss.
- * Never rejects.
+ * Unsubscribes from a task of which the store lost facts, and logs the loss. A log that was deleted is no loss. Never rejects.
  */
 export async function reportLostFacts(live: Lossy): Promise<void> {
   const { scope, taskId, dependencies, version, state, readError } = live;

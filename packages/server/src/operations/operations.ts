@@ -21,9 +21,7 @@ type OperationFunction<Name extends OperationName> = (
   dependencies: Dependencies,
 ) => Operations[Name]['kind'] extends 'stream' ? EventStream : Promise<Result<Name>>;
 
-/**
- * The function of any operation, for the handler, which calls them all alike. `params` passed the operation's schema.
- */
+/** The function of any operation, for the handler, which calls them all alike. `params` passed the operation's schema. */
 export type AnyOperation = (
   params: unknown,
   context: CallContext,

@@ -166,9 +166,7 @@ function after(state: State, { fact, commitId }: StoredFact, facts: readonly Sto
     .reduce((known, other) => evolve(known, other.fact), next);
 }
 
-/**
- * How a log has settled a message: it closed, or it waits for an answer or authorization after a turn took the message.
- */
+/** How a log has settled a message: it closed, or it waits for an answer or authorization after a turn took the message. */
 export type Settled = 'closed' | 'input-required' | 'auth-required';
 
 /**

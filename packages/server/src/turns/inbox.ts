@@ -13,9 +13,8 @@ interface Receiving extends Pick<TurnTask, 'state' | 'write'> {
 }
 
 /**
- * The messages of a task that no turn has taken yet, for the turn that runs. Those that are postponed are not among them
- * before their time. A class, because a getter in an object literal would outlive its turn: see
- * docs/notes/what-a-request-costs.md.
+ * The messages of a task that no turn has taken yet, for the turn that runs. Those that are postponed are not among them before
+ * their time. A class, because a getter in an object literal would outlive its turn: see docs/notes/what-a-request-costs.md.
  */
 export class TurnInbox implements Inbox {
   readonly #writer: Receiving;

@@ -106,9 +106,8 @@ export class Runner implements TurnProcess {
   }
 
   /**
-   * Starts the run of a leased task. Takes over the caller's use of `live`. `since`: the monotonic time before the
-   * lease was asked for; `isAlone`: the turn is tried before others are; `requestId`: of the request that it starts
-   * with.
+   * Starts the run of a leased task. Takes over the caller's use of `live`. `since`: the monotonic time before the lease
+   * was asked for; `isAlone`: the turn is tried before others are; `requestId`: of the request that it starts with.
    */
   start(
     live: LiveTask,

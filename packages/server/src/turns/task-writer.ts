@@ -91,9 +91,7 @@ export class TaskWriter implements Held, TurnTask {
     this.#isClosing = true;
   }
 
-  /**
-   * To be called right before code of the agent is, with the monotonic time: names the turn that blocks the event loop.
-   */
+  /** To be called right before code of the agent is, with the monotonic time: names the turn that blocks the event loop. */
   enterAgent(at: number = this.#dependencies.clock.monotonic()): void {
     this.#process.stalls.enter(this.live.taskId, at);
   }

@@ -41,10 +41,7 @@ export class Deliverer {
     this.#over = this.#loop();
   }
 
-  /**
-   * Delivers all due updates, up to the latest, for up to `graceMs` milliseconds, and leaves the rest to other
-   * processes.
-   */
+  /** Delivers all due updates, up to the latest, for up to `graceMs` milliseconds, and leaves the rest to other processes. */
   async close(graceMs: number): Promise<void> {
     this.#stop.abort();
     this.#notified.abort();

@@ -128,10 +128,7 @@ function toDeadLetter({ scope, taskId, id, config, dead = '', cursor }: PushConf
 
 /** When a delivery is tried again, with the defaults. All times in milliseconds. */
 export const pushRetry = {
-  /**
-   * The longest wait after the first failure; it doubles with each further one. Waits are random below that. Default
-   * 1,000.
-   */
+  /** The longest wait after the first failure; it doubles with each further one. Waits are random below that. Default 1,000. */
   baseDelayMs: 1_000,
   /** No wait is longer, not even if the webhook asks for it. Default 1 hour. */
   maxDelayMs: 3_600_000,
@@ -152,9 +149,7 @@ export type PushRetry = Readonly<typeof pushRetry>;
 export const pushOptions = {
   /** Whether public webhooks may be without TLS. Default false. */
   http: false,
-  /**
-   * Which updates are delivered. Default `'default'`: every status, and artifacts unless they are chunks but the last.
-   */
+  /** Which updates are delivered. Default `'default'`: every status, and artifacts unless they are chunks but the last. */
   updates: 'default' as PushUpdates,
   /** How long one attempt may take, in milliseconds. Default 10,000. */
   timeoutMs: 10_000,

@@ -22,16 +22,11 @@ export interface RedisDriver {
   readonly name: string;
   /** The number of the present connection: another one after each reconnect, 0 while there is none. */
   readonly epoch: number;
-  /**
-   * Waits for a connection if it may come soon. Resolves to the `INFO` of the server, or of every primary of a
-   * Cluster.
-   */
+  /** Waits for a connection if it may come soon. Resolves to the `INFO` of the server, or of every primary of a Cluster. */
   info(): Promise<readonly string[]>;
   /** Sends one command to the node that has this key, if there is a connection; strings are sent and read as UTF-8. */
   command(key: string, args: readonly string[]): Promise<RedisReply>;
-  /**
-   * Subscribes to channels until `close`. Resolves when it is subscribed; `missed` is called after each interruption.
-   */
+  /** Subscribes to channels until `close`. Resolves when it is subscribed; `missed` is called after each interruption. */
   subscribe(
     channels: readonly string[],
     receive: (message: string, channel: string) => void,

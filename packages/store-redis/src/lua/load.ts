@@ -1,8 +1,6 @@
 import { prelude } from './prelude.ts';
 
-/**
- * Keys: `task:<name>`, base. Arguments: name, how many facts at most. Answers row, snapshot, its version, entries.
- */
+/** Keys: `task:<name>`, base. Arguments: name, how many facts at most. Answers row, snapshot, its version, entries. */
 export const load = `${prelude}
 local kept = call('HMGET', KEYS[1], 'row', 'snapshot', 'from')
 if not kept[1] then return false end

@@ -26,9 +26,8 @@ type Write = Grouped<{ readonly work: () => unknown; readonly backoff: Backoff }
 const largestGroup = 256;
 
 /**
- * Writes that arrive in one round of the event loop share one transaction, and one `fsync`. A write that is refused
- * fails alone; a failing disk fails them all. A transaction runs without interruption: no other code of this
- * process runs in between.
+ * Writes that arrive in one round of the event loop share one transaction, and one `fsync`. A write that is refused fails
+ * alone; a failing disk fails them all. A transaction runs without interruption: no other code of this process runs in between.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;

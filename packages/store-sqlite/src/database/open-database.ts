@@ -27,9 +27,8 @@ const blockAtMostMs = 5;
 const saidAfterMs = 1_000;
 
 /**
- * Opens a file. Creates the file and its folder and tables if they are missing. Blocks this
- * process while another one holds the file. Throws a `StoreError` of code `UNUSABLE` whose message names the fault of
- * the file.
+ * Opens a file. Creates the file and its folder and tables if they are missing. Blocks this process while another one holds
+ * the file. Throws a `StoreError` of code `UNUSABLE` whose message names the fault of the file.
  */
 export function openDatabase(path: string, durability: Durability, options: OpenOptions = {}): DatabaseSync {
   let db: DatabaseSync | undefined;

@@ -33,10 +33,9 @@ export interface DurableObjectStore extends TaskStore, PushConfigStore {
 }
 
 /**
- * Tasks in the SQLite of a Durable Object: give it `ctx.storage`, in the constructor of the class. Several stores on
- * the storage of one object share their tasks. Throws a `StoreError` of code `UNUSABLE` if the object has no SQLite,
- * has tables of the same names, or was written by another release.
- * Calls resolve when what they wrote is on disk.
+ * Tasks in the SQLite of a Durable Object: give it `ctx.storage`, in the constructor of the class. Several stores on the
+ * storage of one object share their tasks. Throws a `StoreError` of code `UNUSABLE` if the object has no SQLite, has tables
+ * of the same names, or was written by another release. Calls resolve when what they wrote is on disk.
  */
 export function durableObjectStore(
   storage: ObjectStorage,

@@ -50,9 +50,7 @@ export interface Rows<Json = string> {
   /** See `TaskStore.isPrivate`. */
   readonly isPrivate?: boolean;
 
-  /**
-   * The fact or the snapshot as it is kept. Called before a commit waits for anything: its caller may change it then.
-   */
+  /** The fact or the snapshot as it is kept. Called before a commit waits for anything: its caller may change it then. */
   encode(value: Fact | Snapshot): Json;
 
   /** Finds the rows that are wanted, in one consistent look, without locks. */

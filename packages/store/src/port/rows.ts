@@ -85,10 +85,9 @@ export interface Transfer {
 }
 
 /**
- * All that is kept of a task besides its facts, its snapshot and its `once` keys, as plain columns. The rules make
- * every row, so that an adapter stores the columns, searches by them, and calculates none. Times are milliseconds: of
- * the wall clock since 1970, except where the clock of leases is named. Of `waitingSince`, `dueAt` and `leaseUntil`, at
- * most one is there.
+ * All that is kept of a task besides its facts, its snapshot and its `once` keys, as plain columns. The rules make every row,
+ * so that an adapter stores the columns, searches by them, and calculates none. Times are milliseconds: of the wall clock since
+ * 1970, except where the clock of leases is named. Of `waitingSince`, `dueAt` and `leaseUntil`, at most one is there.
  */
 export interface TaskRow extends TaskName {
   /**

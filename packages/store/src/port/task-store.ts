@@ -210,9 +210,8 @@ export interface TaskStore extends RecordStore {
   ping(): Promise<void>;
 
   /**
-   * The id of this store's data, 1 to 200 characters: the same in every process and after a restart, another one once
-   * the data was emptied or replaced. Rejects with code `UNUSABLE` if this store cannot be used any more because its
-   * data was replaced.
+   * The id of this store's data, 1 to 200 characters: the same in every process and after a restart, another one once the data
+   * was emptied or replaced. Rejects with code `UNUSABLE` if this store cannot be used any more because its data was replaced.
    */
   identity(): Promise<string>;
 

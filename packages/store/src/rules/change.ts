@@ -13,8 +13,7 @@ export interface WantedTask extends TaskName {
 
 /**
  * What a decision has to know: tasks by name, or searches. Each search has an index. Times are compared with the `Moment`
- * that the same look finds. Searches with a `limit` may leave out rows that another change is about to
- * write.
+ * that the same look finds. Searches with a `limit` may leave out rows that another change is about to write.
  */
 export interface Wanted {
   /** Tasks by name, no name twice. Nothing else is wanted then but `webhooks`, `waiting` and `records`. */

@@ -12,10 +12,7 @@ import {
 import { type Claimed, claimedAmong, leases, readyFor } from './claim.ts';
 import { contextOf, pickTurns, TurnGate, type TurnPlace } from './task-row.ts';
 
-/**
- * The decision about a claim that follows a schedule. `elsewhere`: turns of the queue that run in other parts of the
- * store.
- */
+/** The decision about a claim that follows a schedule. `elsewhere`: turns of the queue that run in other parts of the store. */
 export function claimTurnsStep(
   request: ClaimRequest,
   schedule: TurnSchedule,

@@ -104,8 +104,7 @@ const sweepMs = 1_000;
 
 /**
  * The task as soon as its sequence is larger than `after`, or as it was read when the time is over. Once the signal is
- * aborted, because the client left or the gateway closes, the store is not asked again.
- * Undefined if it does not exist.
+ * aborted, because the client left or the gateway closes, the store is not asked again. Undefined if it does not exist.
  */
 export async function waitForUpdate(
   log: TaskLog,

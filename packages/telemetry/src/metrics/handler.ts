@@ -47,9 +47,8 @@ export const keepRegistry = (telemetry: object, registry: Registry): void =>
   void registries.set(telemetry, registry);
 
 /**
- * Serves the metrics of a server or worker that was made with `telemetry: telemetry({ expose: true })`, and of all others
- * that were given the same. Needs no SDK of OpenTelemetry. Throws `TypeError` for one without, and for a `token` that is
- * too short.
+ * Serves the metrics of a server or worker that was made with `telemetry: telemetry({ expose: true })`, and of all others that
+ * were given the same. Needs no SDK of OpenTelemetry. Throws `TypeError` for one without, and for a `token` that is too short.
  */
 export function metricsHandler(
   process: AgentServer | Worker,

@@ -139,8 +139,7 @@ type Outcome =
 const claimMs = 30_000;
 
 /**
- * Claims at most `most` submissions for this process, the oldest first. One of a task waits for those of that task
- * before it.
+ * Claims at most `most` submissions for this process, the oldest first. One of a task waits for those of that task before it.
  */
 function claim<Tx>(session: SqlSession<Tx>, agent: string, most: number): Promise<Submission[]> {
   const time = now[session.dialect];

@@ -107,8 +107,7 @@ const silenceMs = 25_000;
 const backoff = { initialMs: 250, maxMs: 2_000, jitter: 0 };
 
 /**
- * Reads a feed of the inspector and reconnects for as long as it is open and not refused. Returns the function that
- * closes it.
+ * Reads a feed of the inspector and reconnects for as long as it is open and not refused. Returns the function that closes it.
  */
 export function openFeed<T>({ path, onValue, onState, onRefused }: FeedOptions<T>): () => void {
   const closing = new AbortController();

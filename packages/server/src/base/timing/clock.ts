@@ -7,8 +7,7 @@ export interface Clock {
   /** Milliseconds of a clock that is never set back. */
   readonly monotonic: () => number;
   /**
-   * Resolves after so many milliseconds, or when aborted. `'idle'`: no call and no turn waits for it, and
-   * the process may end.
+   * Resolves after so many milliseconds, or when aborted. `'idle'`: no call and no turn waits for it, and the process may end.
    */
   readonly sleep: (ms: number, signal?: AbortSignal, kind?: 'idle') => Promise<void>;
   /** At least 0, less than 1. */

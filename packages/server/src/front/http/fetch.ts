@@ -47,9 +47,8 @@ export async function answerRequest(
 }
 
 /**
- * Aborted when the client leaves. Its signal keeps the request: that of a request that was collected is not aborted any
- * more. A member and not an entry of a `WeakMap`, which young collections leave alone with all that a task of the request
- * holds.
+ * Aborted when the client leaves. Its signal keeps the request: that of a request that was collected is not aborted any more. A
+ * member and not an entry of a `WeakMap`, which young collections leave alone with all that a task of the request holds.
  */
 function goneWith(request: Request): AbortController {
   const gone = new AbortController();

@@ -167,9 +167,7 @@ export interface HttpExchange extends RequestHead {
   readonly isMountUnknown?: boolean | undefined;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
-  /**
-   * The error of a middleware that refused the request, for its rate perhaps. It is answered in the request's binding.
-   */
+  /** The error of a middleware that refused the request, for its rate perhaps. It is answered in the request's binding. */
   readonly refusal?: A2AError | undefined;
 }
 

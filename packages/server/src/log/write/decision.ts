@@ -66,9 +66,8 @@ interface Size {
 const underWay = new WeakMap<LiveTask, Size>();
 
 /**
- * Reserves a part of the limits of a log for facts that are about to be appended at its end. The caller calls the
- * returned function when the facts are in the known state, or were not appended. Throws `RESOURCE_EXHAUSTED` if too
- * little is left.
+ * Reserves a part of the limits of a log for facts that are about to be appended at its end. The caller calls the returned
+ * function when the facts are in the known state, or were not appended. Throws `RESOURCE_EXHAUSTED` if too little is left.
  */
 export function reserveSize(
   live: LiveTask,

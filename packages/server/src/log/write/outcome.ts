@@ -113,9 +113,8 @@ async function regainLease(live: LiveTask, { turn, taskId }: Commit): Promise<Le
 }
 
 /**
- * When a write that began at `since` is not tried again (monotonic milliseconds). All its attempts share this deadline.
- * It is earlier than the end of the longest store call, so that a store that used up its own time (4 s) is not asked
- * twice.
+ * When a write that began at `since` is not tried again (monotonic milliseconds). All its attempts share this deadline. It
+ * is earlier than the end of the longest store call, so that a store that used up its own time (4 s) is not asked twice.
  */
 export const writeDeadline = (since: number, { dependencies }: LiveTask): number =>
   since + dependencies.timeouts.storeMs * 0.8;

@@ -31,9 +31,7 @@ export interface WriteOptions {
   readonly unlessDeleted?: boolean;
   /** When this task becomes due for a claim if no process holds it: milliseconds since 1970. */
   readonly dueAt?: (state: State) => number | undefined;
-  /**
-   * Whether to stop trying while the store does not answer. Without it, a write is tried for 0.8 × `timeouts.storeMs`.
-   */
+  /** Whether to stop trying while the store does not answer. Without it, a write is tried for 0.8 × `timeouts.storeMs`. */
   readonly giveUp?: () => boolean;
 }
 
@@ -208,9 +206,8 @@ function addWritten(
 }
 
 /**
- * Appends facts at the end of the log, at whatever position that is, so that they never lose a race against a busy
- * writer. `once` names the append: a repetition under the same name writes nothing. Rejects with `LOG_DELETED` if the task
- * was deleted.
+ * Appends facts at the end of the log, at whatever position that is, so that they never lose a race against a busy writer.
+ * `once` names the append: a repetition under the same name writes nothing. Rejects with `LOG_DELETED` if the task was deleted.
  */
 export async function appendOpenly(
   live: LiveTask,

@@ -38,9 +38,7 @@ interface CardOptions {
   readonly tenants?: Tenants | undefined;
 }
 
-/**
- * Members that replace those of the public card, or a function from a caller to them; undefined for no extended card.
- */
+/** Members that replace those of the public card, or a function from a caller to them; undefined for no extended card. */
 export type ExtendedCard =
   | Partial<CardMembers>
   | ((caller: Caller) => Partial<CardMembers> | undefined | Promise<Partial<CardMembers> | undefined>);

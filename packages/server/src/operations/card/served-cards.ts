@@ -36,10 +36,7 @@ export interface ServedCardsOptions {
 
 const mostSigned = 100;
 
-/**
- * Makes the cards of a server. Throws `TypeError` if clients could choose the address that is signed. Spec: §8,
- * §3.1.11.
- */
+/** Makes the cards of a server. Throws `TypeError` if clients could choose the address that is signed. Spec: §8, §3.1.11. */
 export function createServedCards(options: ServedCardsOptions): ServedCards {
   const { card, complete, extended, sign, bindings, added, publicUrl } = options;
   if (sign && publicUrl === undefined && card.supportedInterfaces.length === 0)

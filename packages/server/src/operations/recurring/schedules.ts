@@ -30,10 +30,7 @@ export interface ScheduleStatus extends Omit<RecordedSchedule, 'through' | 'pass
   readonly isOverdue: boolean;
 }
 
-/**
- * The schedules that servers of an agent had, by name, as its store knows them. `agent`: its `name` there. Changes
- * nothing.
- */
+/** The schedules that servers of an agent had, by name, as its store knows them. `agent`: its `name` there. Changes nothing. */
 export async function schedulesIn(
   store: RecordStore,
   agent = 'agent',

@@ -17,9 +17,8 @@ interface Left extends Held {
 }
 
 /**
- * Starts the turns that dead processes left one after another: the next one when the one before has written something,
- * has ended, or has run for a tenth of the lease. A turn that crashes its process at once then takes few others with
- * it.
+ * Starts the turns that dead processes left one after another: the next one when the one before has written something, has
+ * ended, or has run for a tenth of the lease. A turn that crashes its process at once then takes few others with it.
  */
 export class Recovery {
   readonly #dependencies: TurnDependencies;

@@ -18,8 +18,7 @@ export const queueOptions = {
   perContext: undefined as number | undefined,
   /**
    * How many milliseconds earlier a message seems to have come for each step of its priority, among those of its caller.
-   * Priorities are 0 (default) to 9, and clients set them by the extension scheduling. Default 60,000; 0: they are
-   * ignored.
+   * Priorities are 0 (default) to 9, and clients set them by the extension scheduling. Default 60,000; 0: they are ignored.
    */
   priority: 60_000,
 };

@@ -128,9 +128,7 @@ function isPublicAddress(text: string): boolean {
 /** The one code that an `AddressRefused` has. */
 export type AddressRefusedCode = 'ADDRESS_REFUSED';
 
-/**
- * An address policy refuses a URL. Its message holds nothing secret of the URL. Recognise it with `AddressRefused.is`.
- */
+/** An address policy refuses a URL. Its message holds nothing secret of the URL. Recognise it with `AddressRefused.is`. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code: AddressRefusedCode = 'ADDRESS_REFUSED';
