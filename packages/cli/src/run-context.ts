@@ -95,12 +95,8 @@ export class RunContext<Options extends CommonOptions = CommonOptions> implement
       if (!late.aborted || this.io.signal.aborted) throw error;
       const id = this.#taskId;
       const hint = id === undefined ? undefined : this.commandLine('task get', id, '--wait');
-      throw new CliError(
-        'A2ACLI_ERR_TIMEOUT',
-        `No terminal state within ${durationText(timeout)}`,
-        hint,
-        error,
-      );
+      const why = `No terminal state within ${durationText(timeout)}`;
+      throw new CliError('A2ACLI_ERR_TIMEOUT', why, hint, error);
     }
   }
 

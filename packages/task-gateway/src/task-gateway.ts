@@ -43,11 +43,8 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
   const logger = guardHook('The logger', complete.logger);
   const authenticate = complete.authenticate && answerInTime('authenticate', complete.authenticate);
   for (const line of unknownGatewayOptions(options)) logger('warn', line, {});
-  const targets = createTargets(
-    options.types,
-    { timeoutMs: unreachableMs, telemetry: telemetry.client },
-    options.addresses,
-  );
+  const connecting = { timeoutMs: unreachableMs, telemetry: telemetry.client };
+  const targets = createTargets(options.types, connecting, options.addresses);
   const dispatch = { targets, unreachableMs, logger };
   const server = serverOf({ ...complete, store, logger }, dispatch);
   const reading = new ReadingStore(store);

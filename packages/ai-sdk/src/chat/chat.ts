@@ -54,12 +54,8 @@ export async function sendChat(
   if (parts.length === 0) throw new A2AError('INVALID_PARAMS', 'The message has no content');
   const isAgain = trigger === 'regenerate-message';
   const isSame = (sent: Message) => !isAgain && isSameContent(sent, parts);
-  const { sentTo, messageId, replaces, open } = await placeIn(
-    agent,
-    tasks,
-    { id: last.id, isSame },
-    { signal },
-  );
+  const sent = { id: last.id, isSame };
+  const { sentTo, messageId, replaces, open } = await placeIn(agent, tasks, sent, { signal });
   if (sentTo) return followTask(agent, sentTo, settings);
   const waiting = open?.status.state === 'TASK_STATE_INPUT_REQUIRED' ? open : undefined;
   const note = { answerId: `answer-${messageId}`, messageId, given: lengthsOf(waiting) };

@@ -74,13 +74,11 @@ export class Transcript {
       case 'tool-output-denied':
         this.#calls.delete(part.toolCallId);
         return this.#addResult(part, { type: 'execution-denied' });
-      case 'tool-error':
+      case 'tool-error': {
         this.#calls.delete(part.toolCallId);
-        return this.#addResult(
-          part,
-          { type: 'error-text', value: messageOf(part.error) },
-          part.providerExecuted,
-        );
+        const output = { type: 'error-text' as const, value: messageOf(part.error) };
+        return this.#addResult(part, output, part.providerExecuted);
+      }
       case 'tool-result': {
         if (part.preliminary) return;
         this.#calls.delete(part.toolCallId);

@@ -136,12 +136,8 @@ function attempt<T>(server: string, make: () => T): T {
   try {
     return make();
   } catch (cause) {
-    throw new CliError(
-      'A2ACLI_ERR_CARD_INVALID',
-      `The authorization server ${server} is neither https nor on this machine`,
-      undefined,
-      cause,
-    );
+    const why = `The authorization server ${server} is neither https nor on this machine`;
+    throw new CliError('A2ACLI_ERR_CARD_INVALID', why, undefined, cause);
   }
 }
 

@@ -96,11 +96,8 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     const isSending = sent !== undefined;
     const continued = sent?.message.taskId;
     const pollMs = this.#options.pollMs ?? 500;
-    const deadline = startDeadline(
-      { signal: this.#options.signal, timeoutMs: 0 },
-      settings,
-      this.#session.address,
-    );
+    const { signal } = this.#options;
+    const deadline = startDeadline({ signal, timeoutMs: 0 }, settings, this.#session.address);
     const options = { ...this.#options, signal: deadline.signal };
     const forMs = this.#options.followForMs ?? settings.followForMs;
     const bound = { forMs, giveUp: (error: unknown) => this.#outOfReach(start, forMs, error) };

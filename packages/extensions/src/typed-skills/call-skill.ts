@@ -52,12 +52,8 @@ export async function callSkill(
   const artifact = reply.task.artifacts?.find(({ name }) => name === RESULT);
   const part = artifact?.parts.find((each) => 'data' in each);
   const output = part && 'data' in part ? part.data : undefined;
-  check(
-    schemas.output,
-    output,
-    'INVALID_OUTPUT',
-    `The output of the skill "${skillId}" does not fit its schema`,
-  );
+  const wrong = `The output of the skill "${skillId}" does not fit its schema`;
+  check(schemas.output, output, 'INVALID_OUTPUT', wrong);
   return { ...reply, ...(output !== undefined && { output }) };
 }
 

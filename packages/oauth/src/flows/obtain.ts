@@ -79,12 +79,8 @@ async function byCode(configuration: Configuration, parameters: TokenParameters,
   if (redirectUri === undefined) throw new OAuthError('REFUSED', '`authorize` did not call `begin`');
   const answer = new URL(redirectUri);
   answer.search = new URL(redirected).search;
-  return authorizationCodeGrant(
-    configuration,
-    answer,
-    { pkceCodeVerifier, expectedState },
-    resourceOf(parameters),
-  );
+  const checks = { pkceCodeVerifier, expectedState };
+  return authorizationCodeGrant(configuration, answer, checks, resourceOf(parameters));
 }
 
 /** The device code flow. RFC 8628. */

@@ -50,11 +50,8 @@ export class BulkRecord {
 
   /** Begins a record. */
   static async begin(began: Began, queue: string, source: RecordSource): Promise<BulkRecord> {
-    const record = new BulkRecord(
-      { ...began, id: newId(source.clock), cursor: firstCursor, isOver: false },
-      queue,
-      source,
-    );
+    const run = { ...began, id: newId(source.clock), cursor: firstCursor, isOver: false };
+    const record = new BulkRecord(run, queue, source);
     await record.note(firstCursor);
     return record;
   }

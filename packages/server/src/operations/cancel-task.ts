@@ -45,11 +45,8 @@ export async function cancelTask(
 async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], dependencies: Dependencies) {
   const { clock, claimer } = dependencies;
   const { queue, run, schedule } = dependencies.options;
-  const facts = decide(
-    live.state,
-    { type: 'request-cancel', ...(metadata && { metadata }) },
-    isoTime(clock.now()),
-  );
+  const command = { type: 'request-cancel' as const, ...(metadata && { metadata }) };
+  const facts = decide(live.state, command, isoTime(clock.now()));
   if (facts.length === 0) return;
   try {
     await appendOpenly(live, facts, 'cancel', {

@@ -46,10 +46,8 @@ export class Reader {
     const shard = (await this.#database.shards()).at(wanted.part ?? 0);
     if (wanted.turns) return this.#turns(shard, wanted.turns);
     const searches = searchesOf(wanted);
-    const { replies, ...moment } = await this.ask(
-      shard,
-      searches.flatMap(({ questions }) => questions),
-    );
+    const asked = searches.flatMap(({ questions }) => questions);
+    const { replies, ...moment } = await this.ask(shard, asked);
     const left = [...replies];
     const found = searches.map((search) => search.found(left.splice(0, search.questions.length)));
     return Object.assign(moment, ...found);

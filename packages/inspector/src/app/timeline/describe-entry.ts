@@ -80,12 +80,8 @@ const facts: {
     const [first, ...more] = lines;
     const also = more.length > 0 && `and ${plural(more.length, 'more line')}`;
     const text = [first?.text, also, full && 'no more lines are kept'].filter(Boolean).join(' · ');
-    return is(
-      'message',
-      'Log',
-      oneLine(text),
-      lines.some(({ level }) => level === 'error') ? 'lost' : 'turn',
-    );
+    const hasError = lines.some(({ level }) => level === 'error');
+    return is('message', 'Log', oneLine(text), hasError ? 'lost' : 'turn');
   },
   'labels-set': ({ labels }) => is('step', 'Labels', oneLine(labels.join(', '))),
   'callback-opened': ({ name, answers, expiresAt }) => {

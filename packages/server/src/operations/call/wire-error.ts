@@ -28,6 +28,8 @@ export function toWireError(
 const logged = new WeakSet<A2AError>();
 
 function translated(error: unknown, logger: Logger, details: Readonly<Record<string, unknown>>): A2AError {
+  const { taskId } = details;
+  const metadata = typeof taskId === 'string' ? { taskId } : undefined;
   if (
     StoreError.is(error, 'UNAVAILABLE') ||
     StoreError.is(error, 'FENCED') ||
@@ -37,17 +39,10 @@ function translated(error: unknown, logger: Logger, details: Readonly<Record<str
     // An outage has lines of its own, which count the calls that fail.
     const isOutage = StoreError.is(error, 'UNAVAILABLE') || StoreError.is(error, 'UNUSABLE');
     logger(isOutage ? 'info' : 'error', 'The store is not available', { ...details, error });
-    const { taskId } = details;
-    const metadata = typeof taskId === 'string' ? { taskId } : undefined;
     return new A2AError('UNAVAILABLE', undefined, { retryAfter: 1, metadata, cause: error });
   }
-  if (StoreError.is(error, 'LOG_DELETED')) {
-    const { taskId } = details;
-    return new A2AError('TASK_NOT_FOUND', undefined, {
-      ...(typeof taskId === 'string' && { metadata: { taskId } }),
-      cause: error,
-    });
-  }
+  if (StoreError.is(error, 'LOG_DELETED'))
+    return new A2AError('TASK_NOT_FOUND', undefined, { metadata, cause: error });
   // Logged once, when the loss was noticed, and not for each follower of the task.
   if (StoreError.is(error, 'LOG_DIVERGED')) {
     return new A2AError('UNAVAILABLE', 'Some of what happened to the task was lost: get it again', {
