@@ -24,6 +24,11 @@ const redisOptions = {
    * and claims a command. Stored when tasks are first kept and never changed. Default 16 on a Cluster, otherwise 1.
    */
   shards: undefined as number | undefined,
+  /**
+   * How many connections a process has: with 1, notifications come over that of the commands. A Cluster has one to each
+   * node, and one more. Default 2: nothing waits behind a large answer.
+   */
+  connections: 2 as 1 | 2,
   /** How long Redis may take to answer before a call rejects with `UNAVAILABLE`, in milliseconds. Default 4,000. */
   timeoutMs: 4_000,
   /** Use a Redis that may evict any key when its memory is full, and lose tasks by it. Default false. */
@@ -43,10 +48,12 @@ export type RedisStoreOptions = {
 export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & PushConfigStore {
   const given = typeof redis === 'string' ? { url: redis } : redis;
   const options = completeOptions(redisOptions, given);
-  const { url, client, prefix, shards, timeoutMs, allowEviction } = options;
+  const { url, client, prefix, shards, connections, timeoutMs, allowEviction } = options;
+  if (connections === 1 && client?.RESP === 2)
+    throw new StoreError('UNUSABLE', '`connections: 1` needs RESP 3: leave `client.RESP` out');
   if (/[{}]/.test(prefix)) throw new StoreError('UNUSABLE', 'The prefix of keys cannot contain braces');
   const urls = typeof url === 'string' ? [url] : url;
-  const driver = options.driver ?? new NodeRedis({ urls, client, timeoutMs });
+  const driver = options.driver ?? new NodeRedis({ urls, client, connections, timeoutMs });
   const database = new Database(driver, { prefix, shards, allowEviction });
   return createStore(`Redis at ${driver.name}`, redisRows(database, driver));
 }

@@ -15,6 +15,9 @@ afterAll(async () => {
 
 const ofOneShard = ['a schedule', 'claim', 'take', 'subscribe', 'follow', 'close', 'races'];
 
+/** What goes over the connection of a subscription. */
+const ofOneConnection = ['subscribe', 'follow', 'close'];
+
 /** A busy machine answers late: no check is about that. */
 const timeoutMs = 20_000;
 const optionsFor = (shards: number) => ({
@@ -42,18 +45,20 @@ const alone = (shards: number) => () => {
   };
 };
 
-const shared = (shards: number) => () => {
-  const options = optionsFor(shards);
-  const store = open(options);
-  return {
-    store,
-    second: open(options),
-    async reopen() {
-      await store.close();
-      return open(options);
-    },
+const shared =
+  (shards: number, connections: 1 | 2 = 2) =>
+  () => {
+    const options = { ...optionsFor(shards), connections };
+    const store = open(options);
+    return {
+      store,
+      second: open(options),
+      async reopen() {
+        await store.close();
+        return open(options);
+      },
+    };
   };
-};
 
 const betweenProcesses = (shards: number) => () => {
   const options = optionsFor(shards);
@@ -90,4 +95,8 @@ describe.skipIf(!redis)('Redis', () => {
       for (const check of taskStoreChecks.filter(({ section }) => ofOneShard.includes(section)))
         it(`${check.section}: ${check.title}`, () => runCheck(check, shared(1), { runs: 6 }));
     });
+  describe('redisStore that two share, with one connection each', () => {
+    for (const check of taskStoreChecks.filter(({ section }) => ofOneConnection.includes(section)))
+      it(`${check.section}: ${check.title}`, () => runCheck(check, shared(1, 1), { runs: 6 }));
+  });
 });

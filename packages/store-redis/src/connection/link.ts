@@ -58,7 +58,7 @@ export class Link {
     if (!this.#cluster || performance.now() - this.#since > this.#servers.timeoutMs) this.#lost(cause);
   }
 
-  /** Resolves when the channels are subscribed, on a connection of its own. */
+  /** Resolves when the channels are subscribed, on a connection of its own unless there is to be one only. */
   subscribe(subscription: Subscription): Promise<void> {
     this.#subscribed ??= this.#subscribe(subscription);
     return this.#subscribed;
@@ -130,11 +130,13 @@ export class Link {
   }
 
   async #subscribe({ channels, receive }: Subscription): Promise<void> {
+    const { timeoutMs, connections } = this.#servers;
+    const shared = connections === 1 ? this.#single : undefined;
     // Any node of a Cluster passes on the messages of all.
-    const client = this.#servers.client(this.#url).on('error', this.#lost);
+    const client = shared ?? this.#servers.client(this.#url).on('error', this.#lost);
     this.#clients.add(client);
-    const { timeoutMs } = this.#servers;
-    const subscribed = client.connect().then(() => client.subscribe([...channels], receive));
+    const connected = shared ? Promise.resolve() : client.connect();
+    const subscribed = connected.then(() => client.subscribe([...channels], receive));
     await within(timeoutMs, subscribed, () => new Error(`no answer within ${timeoutMs} ms`));
     this.#listen(client).catch(this.#lost);
   }

@@ -8,6 +8,7 @@ export interface NodeRedisOptions {
   readonly urls: readonly string[];
   /** How long a command may take, in milliseconds. */
   readonly timeoutMs: number;
+  readonly connections?: 1 | 2 | undefined;
   readonly client?: ClientOptions;
 }
 
@@ -31,9 +32,9 @@ export class NodeRedis implements RedisDriver {
   #cause: unknown;
   #subscription: (Subscription & { readonly missed: () => void }) | undefined;
 
-  constructor({ urls, timeoutMs, client = {} }: NodeRedisOptions) {
+  constructor({ urls, timeoutMs, connections, client = {} }: NodeRedisOptions) {
     this.name = urls.map(withoutSecrets).join(', ');
-    this.#servers = new Servers(urls, client, timeoutMs);
+    this.#servers = new Servers(urls, client, timeoutMs, connections);
     void this.#run();
   }
 

@@ -30,12 +30,15 @@ export interface Server {
 export class Servers {
   /** How long a server may take to answer, in milliseconds. */
   readonly timeoutMs: number;
+  /** 1: the connection for commands has the subscription, too. */
+  readonly connections: 1 | 2;
   readonly #urls: Set<string>;
   readonly #options: ClientOptions;
   readonly #template: Client;
 
-  constructor(urls: readonly string[], options: ClientOptions, timeoutMs: number) {
+  constructor(urls: readonly string[], options: ClientOptions, timeoutMs: number, connections: 1 | 2 = 2) {
     this.timeoutMs = timeoutMs;
+    this.connections = connections;
     this.#urls = new Set(urls);
     this.#options = options;
     // A client makes a class with hundreds of methods, which takes 10 ms; its duplicates share the class.
