@@ -49,8 +49,6 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
   const given = typeof redis === 'string' ? { url: redis } : redis;
   const options = completeOptions(redisOptions, given);
   const { url, client, prefix, shards, connections, timeoutMs, allowEviction } = options;
-  if (connections === 1 && client?.RESP === 2)
-    throw new StoreError('UNUSABLE', '`connections: 1` needs RESP 3: leave `client.RESP` out');
   if (/[{}]/.test(prefix)) throw new StoreError('UNUSABLE', 'The prefix of keys cannot contain braces');
   const urls = typeof url === 'string' ? [url] : url;
   const driver = options.driver ?? new NodeRedis({ urls, client, connections, timeoutMs });

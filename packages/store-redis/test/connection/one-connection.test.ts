@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from '@batonjs/client';
 import { append, artifact, completed, createAgentServer } from '@batonjs/server';
+import { createClient } from 'redis';
 import { expect, it, onTestFinished } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { eventually } from '../../../../test/kit/until.ts';
@@ -13,6 +14,9 @@ it.skipIf(!redis)(
   'Processes that work only during calls follow and work with one connection each, also after it was lost',
   async () => {
     const prefix = `test-${randomUUID()}`;
+    const admin = createClient({ url: redis!.url });
+    await admin.connect();
+    onTestFinished(() => admin.destroy());
     const gates = new Map<string, () => void>();
     /** A process, by the name of its connections. */
     const open = (name: string) => {
@@ -35,7 +39,9 @@ it.skipIf(!redis)(
         }),
       );
       const connections = async () =>
-        (await redis!.cli('CLIENT', 'LIST')).split('\n').filter((line) => line.includes(` name=${name} `));
+        String(await admin.sendCommand(['CLIENT', 'LIST']))
+          .split('\n')
+          .filter((line) => line.includes(` name=${name} `));
       return { server, connections };
     };
     const [follower, worker] = [open(`follower-${prefix}`), open(`worker-${prefix}`)];
@@ -55,7 +61,7 @@ it.skipIf(!redis)(
       expect(await worker.connections()).toHaveLength(1);
       if (round === 1) {
         const [lost = ''] = await follower.connections();
-        await redis!.cli('CLIENT', 'KILL', 'ID', /^id=(\d+) /.exec(lost)![1]!);
+        await admin.sendCommand(['CLIENT', 'KILL', 'ID', /^id=(\d+) /.exec(lost)![1]!]);
       }
       gates.get(text)!();
       expect(await run).toMatchObject({ turns: 1 });
@@ -64,9 +70,3 @@ it.skipIf(!redis)(
     }
   },
 );
-
-it('A protocol without notifications beside commands is refused', () => {
-  expect(() => redisStore({ connections: 1, client: { RESP: 2 } })).toThrow(
-    '`connections: 1` needs RESP 3: leave `client.RESP` out',
-  );
-});
