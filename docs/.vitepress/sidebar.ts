@@ -87,6 +87,7 @@ export const groups: readonly Group[] = [
       'operating/upgrading.md',
       'operating/versions.md',
       'operating/hosts.md',
+      'operating/streams-on-hosts.md',
       'operating/durable-objects.md',
       'operating/containers.md',
       'operating/kubernetes.md',
