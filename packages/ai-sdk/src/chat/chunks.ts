@@ -1,6 +1,5 @@
 import { textOf } from '@batonjs/client';
-import type { AnswerPart, ShownToolCall } from '@batonjs/client/answers';
-import { awaitedCalls } from '@batonjs/client/answers';
+import { type AnswerPart, awaitedCalls, type ShownToolCall } from '@batonjs/client/answers';
 import { errorOf, formOf } from '@batonjs/extensions/client';
 import type { Part, Task } from '@batonjs/protocol';
 import type { UIMessageChunk } from 'ai';

@@ -11,7 +11,8 @@ import type { ListTasksRequest, ListTasksResponse, Task, TaskStatus } from '@bat
 import { invalidParams } from '@batonjs/protocol/errors';
 import { LABELS } from '@batonjs/protocol/headers';
 import { type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';
-import { fromBase64Url, sha256, toBase64Url } from '#bytes';
+import { sha256 } from '#bytes';
+import { toToken, valuesIn } from '../base/token.ts';
 import { fitTask } from '../log/fit-task.ts';
 import { readTimeline } from '../log/generation/generation-at.ts';
 import { timelineLengthParam } from '../log/generation/generation-param.ts';
@@ -75,7 +76,7 @@ export async function listTasks(
   const last = hasMore ? page[viewed.length - 1] : undefined;
   return {
     tasks: viewed.filter((task) => task !== undefined),
-    nextPageToken: last ? toToken(last, digest) : '',
+    nextPageToken: last ? toToken(last.head.statusAt, last.taskId, digest) : '',
     pageSize,
     totalSize: total,
   };
@@ -186,17 +187,10 @@ function outlineOf({ state, statusAt }: Head): TaskStatus {
 /** Ties a token to its query, so that it does not page through another one. */
 const digestOf = (query: string): string => sha256(query, 'base64url').slice(0, 16);
 
-const toToken = ({ taskId, head }: ListedTask, digest: string): string =>
-  toBase64Url(JSON.stringify([head.statusAt, taskId, digest]));
-
 /** Throws `INVALID_PARAMS` for a token that was not made for these filters. */
 function readToken(token: string, digest: string): TaskQuery['after'] {
-  try {
-    const [statusAt, taskId, made] = JSON.parse(fromBase64Url(token)) as unknown[];
-    if (isTime(statusAt) && isStoreId(taskId) && made === digest) return { statusAt, taskId };
-  } catch {
-    // Thrown below: a token that is no JSON is as wrong as one of another query.
-  }
+  const [statusAt, taskId, made] = valuesIn(token);
+  if (isTime(statusAt) && isStoreId(taskId) && made === digest) return { statusAt, taskId };
   throw invalidPageToken('was not made for this query');
 }
 

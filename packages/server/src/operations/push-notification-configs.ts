@@ -7,8 +7,8 @@ import type {
   ListTaskPushNotificationConfigsResponse,
   TaskPushNotificationConfig,
 } from '@batonjs/protocol';
-import { fromBase64Url, toBase64Url } from '#bytes';
 import { newId } from '../base/system/new-id.ts';
+import { toToken, valuesIn } from '../base/token.ts';
 import { checkPushConfig, pushVersion, tooMany } from '../webhooks/configs/check-push-config.ts';
 import {
   type CallContext,
@@ -93,14 +93,8 @@ export async function listTaskPushNotificationConfigs(
   };
 }
 
-const toToken = (taskId: string, id: string): string => toBase64Url(JSON.stringify([taskId, id]));
-
 function readToken(token: string, taskId: string): string {
-  try {
-    const [made, id] = JSON.parse(fromBase64Url(token)) as unknown[];
-    if (made === taskId && isStoreId(id)) return id;
-  } catch {
-    // Thrown below: a token that is no JSON is as wrong as one of another task.
-  }
+  const [made, id] = valuesIn(token);
+  if (made === taskId && isStoreId(id)) return id;
   throw invalidPageToken('was not made for this task');
 }

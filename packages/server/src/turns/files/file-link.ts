@@ -1,5 +1,5 @@
 import { isSameText } from '@batonjs/protocol/security';
-import { fromBase64Url, toBase64Url } from '#bytes';
+import { toToken, valuesIn } from '../../base/token.ts';
 
 /** What a link says of a file. Who has the link may read it. `expiresAt`: milliseconds since 1970. */
 export type LinkedFile = readonly [
@@ -17,14 +17,10 @@ export const signedText = (queue: string, file: LinkedFile): string =>
 
 /** The content of a token, JSON of a file and its signature, whether that is right or not; undefined for another text. */
 export function readToken(token: string) {
-  try {
-    const text = fromBase64Url(token);
-    const [key, size, sha256, mediaType, filename, expiresAt, signature] = JSON.parse(text);
-    const file: LinkedFile = [`${key}`, size, sha256, mediaType, filename, expiresAt];
-    // Other texts may read as the same one.
-    if (!isSameText(toBase64Url(text), token) || typeof signature !== 'string') return undefined;
-    return { file, signature };
-  } catch {
-    return undefined;
-  }
+  const values = valuesIn(token);
+  const [key, size, sha256, mediaType, filename, expiresAt, signature] = values as [...LinkedFile, unknown];
+  const file: LinkedFile = [`${key}`, size, sha256, mediaType, filename, expiresAt];
+  // Other texts may read as the same one.
+  if (!isSameText(toToken(...values), token) || typeof signature !== 'string') return undefined;
+  return { file, signature };
 }

@@ -7,6 +7,7 @@ import type { FileRange } from '@batonjs/store/files';
 import { fromBase64Url, sha256Stream, toBase64Url } from '#bytes';
 import type { FileContent } from '../../agent/builders.ts';
 import type { Clock } from '../../base/timing/clock.ts';
+import { toToken } from '../../base/token.ts';
 import { CallbackKeys } from '../outside/callback-keys.ts';
 import { type LinkedFile, readToken, signedText } from './file-link.ts';
 import { type CompleteFiles, completeFiles, type FileOptions } from './file-options.ts';
@@ -192,8 +193,8 @@ export class ServerFiles {
     const { mediaType = '', filename = '' } = part;
     const key = this.keyOf(scope, taskId, id);
     const link: LinkedFile = [key, size, sha256, mediaType, filename, expiresAt];
-    const token = JSON.stringify([...link, this.#sign(signedText(this.#sources.queue, link))]);
-    return storedPart(file, part, this.#prefix + toBase64Url(token));
+    const token = toToken(...link, this.#sign(signedText(this.#sources.queue, link)));
+    return storedPart(file, part, this.#prefix + token);
   }
 
   /** The error of a source is its own. Of one of the store, clients and agents learn that it can be tried again. */

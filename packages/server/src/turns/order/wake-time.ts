@@ -2,8 +2,8 @@ import type { Command, State } from '@batonjs/lifecycle';
 import { A2AError } from '@batonjs/protocol/errors';
 import { backoffMs } from '@batonjs/protocol/timing';
 import type { Scope } from '@batonjs/store';
-import { fromBase64Url, toBase64Url } from '#bytes';
 import { isoTime } from '../../base/timing/clock.ts';
+import { toToken, valuesIn } from '../../base/token.ts';
 
 /** The pauses before the third, fourth, … of turns in a row that ask for one at once, in milliseconds. */
 const backoff = { initialMs: 1_000, maxMs: 60_000, jitter: 0 };
@@ -31,16 +31,11 @@ export function wakeCommand(
 }
 
 /** Names a task for `server.wake()`. */
-export const wakeKeyOf = (scope: Scope, taskId: string): string =>
-  toBase64Url(JSON.stringify([scope, taskId]));
+export const wakeKeyOf = (scope: Scope, taskId: string): string => toToken(scope, taskId);
 
 /** The task a key names. Throws an `A2AError` of reason `INVALID_PARAMS` if it is not a wake key. */
 export function readWakeKey(key: string): { scope: Scope; taskId: string } {
-  try {
-    const [scope, taskId] = JSON.parse(fromBase64Url(key)) as unknown[];
-    if (typeof scope === 'string' && typeof taskId === 'string') return { scope, taskId };
-  } catch {
-    // Said below.
-  }
+  const [scope, taskId] = valuesIn(key);
+  if (typeof scope === 'string' && typeof taskId === 'string') return { scope, taskId };
   throw new A2AError('INVALID_PARAMS', 'This is not a wake key');
 }

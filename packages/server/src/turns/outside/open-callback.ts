@@ -1,7 +1,7 @@
 import type { Command, QuestionLink, State } from '@batonjs/lifecycle';
 import { readOwnSchema } from '@batonjs/protocol/json-schema';
 import type { Answer, Scope } from '@batonjs/store';
-import { fromBase64Url, sha256, toBase64Url } from '#bytes';
+import { sha256 } from '#bytes';
 import type {
   CallbackRequest,
   CallbackSchema,
@@ -10,6 +10,7 @@ import type {
 } from '../../agent/callback.ts';
 import { randomText } from '../../base/system/new-id.ts';
 import { type Clock, momentOf } from '../../base/timing/clock.ts';
+import { toToken, valuesIn } from '../../base/token.ts';
 import { wakeCommand } from '../order/wake-time.ts';
 import type { CallbackKeys } from './callback-keys.ts';
 
@@ -137,22 +138,17 @@ export const signedText = (queue: string, { scope, taskId, id, secret }: Callbac
 
 /** The token as one part of a path. */
 const writeCallbackToken = ({ scope, taskId, id, secret }: CallbackToken, signature: string): string =>
-  toBase64Url(JSON.stringify([scope, taskId, id, secret, signature]));
+  toToken(scope, taskId, id, secret, signature);
 
 /** The token that a part of a path is, and its signature; undefined if it is none. */
 export function readCallbackToken(
   text: string,
 ): { readonly token: CallbackToken; readonly signature: string } | undefined {
-  try {
-    const members: unknown = JSON.parse(fromBase64Url(text));
-    if (!Array.isArray(members) || !members.every((member) => typeof member === 'string')) return undefined;
-    const [scope, taskId, id, secret, signature] = members as [Scope, string, string, string, string];
-    // Other texts may read as the same one.
-    if (toBase64Url(JSON.stringify(members)) !== text || members.length !== 5) return undefined;
-    return { token: { scope, taskId, id, secret }, signature };
-  } catch {
-    return undefined;
-  }
+  const members = valuesIn(text).filter((member) => typeof member === 'string');
+  const [scope, taskId, id, secret, signature] = members as [Scope, string, string, string, string];
+  // Other texts may read as the same one.
+  if (toToken(...members) !== text || members.length !== 5) return undefined;
+  return { token: { scope, taskId, id, secret }, signature };
 }
 
 /** What the log keeps of a secret: it does not tell the secret, and is that of one agent of those on a store. */
