@@ -102,6 +102,7 @@ const programs = [
   'test/closing/alive.test.ts',
   'test/commands/{chaos,drain,file-kills,fuzz,gateway-chaos,leader-kills,ledger,start,upgrade}.test.ts',
   'test/documents/{chat,page-settings}.test.ts',
+  'test/proxies/configurations.test.ts',
   'test/later/{recurring,versions,without-process}.test.ts',
   'test/stores/{backup,outage-lines,redis-lost-past,rights}.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',

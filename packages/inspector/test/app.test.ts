@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 import { connect } from '@batonjs/client';
+import { catalogOf } from '@batonjs/server';
+import { nodeHandler } from '@batonjs/server-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { until } from '../../../test/kit/until.ts';
@@ -88,6 +91,23 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     await page.getByText('answers 404').waitFor();
     await page.getByText('INVALID_CARD').waitFor();
     await page.getByRole('button', { name: 'Try again' }).waitFor();
+  });
+
+  it('1 offers the agents that a host lists', async () => {
+    const { page, go } = app;
+    await go('#/fleet');
+    const listed = ['expenses', 'weather'].map((name) => ({
+      name,
+      url: `/${name}`,
+      description: `Is ${name}`,
+    }));
+    const host = await listen(createServer(nodeHandler(catalogOf(listed))));
+    await page.getByRole('textbox', { name: 'Address of an agent' }).fill(host);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    const offered = page.getByRole('list', { name: 'Agents of this host' });
+    await offered.getByText('Is expenses').waitFor();
+    await offered.getByRole('button', { name: 'weather' }).click();
+    await page.getByText(`${host}/weather/.well-known/agent-card.json answers 404`).waitFor();
   });
 
   it('2 lists tasks as they change, by state, age and part of an id, with counts', async () => {

@@ -70,6 +70,14 @@ export interface AgentSummary {
   readonly problem?: string;
 }
 
+/** An agent that a host lists in its AI Catalog. */
+export interface ListedAgent {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** Of its card. */
+  readonly url: string;
+}
+
 /** An interface of a card, and whether the inspector can use it. */
 export interface InterfaceChoice {
   readonly url: string;

@@ -1,4 +1,5 @@
 import { namesThisMachine } from '@batonjs/bindings';
+import { agentsOf } from '@batonjs/client';
 import { FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from '@batonjs/extensions/client';
 import { eraseTasks, forkTask } from '@batonjs/operator';
 import type { Message, Part, Struct } from '@batonjs/protocol';
@@ -6,7 +7,7 @@ import { fetchFile as fetchSafely } from '@batonjs/server/address-policy';
 import { wakeKeyOf } from '@batonjs/server/internals';
 import type { PushConfigStore, Scope } from '@batonjs/store';
 import { type AgentLink, type StoreScope, summaryOf } from '../agents/inspected.ts';
-import type { ErasedAt } from '../api/agent.ts';
+import type { ErasedAt, ListedAgent } from '../api/agent.ts';
 import { type AnswerLink, INSPECTOR, type SendCommand, type Sent } from '../api/command.ts';
 import { RequestError } from '../http/reply.ts';
 import { type Exhibit, isAllowed } from '../inspection.ts';
@@ -20,6 +21,9 @@ const longestLinkMs = 366 * 86_400_000;
 /** How long each task at work is waited for before it is erased, in milliseconds. */
 const endMs = 3_000;
 
+/** How long the catalog of a host is waited for, in milliseconds. */
+const catalogMs = 10_000;
+
 /** The most webhooks of one task that are tried again. */
 const mostWebhooks = 100;
 
@@ -30,6 +34,19 @@ export const actRoutes: Readonly<Record<string, Route>> = {
     const url = addressIn(textIn(await body(), 'url').trim());
     const known = inspection.agents.find(({ link }) => link?.url === url);
     return summaryOf(known ?? Object.assign(inspection.add({ url }), { isAdded: true as const }));
+  },
+
+  async 'POST /hosts'({ body, permit, viewer }): Promise<{ agents: readonly ListedAgent[] }> {
+    // A look is no action, and stands in no record.
+    if (!(await isAllowed(viewer, 'add-agent', {}))) await permit('add-agent');
+    const url = addressIn(textIn(await body(), 'url').trim());
+    if (new URL(url).pathname !== '/') return { agents: [] };
+    const listed = await agentsOf(url, { timeoutMs: catalogMs }).catch(() => []);
+    return {
+      agents: listed.flatMap(({ card, ...shown }) =>
+        typeof card === 'string' ? { ...shown, url: card } : [],
+      ),
+    };
   },
 
   async 'POST /agents/:agent/remove'({ inspection, params, permit }) {

@@ -1,4 +1,6 @@
 import { createServer } from 'node:http';
+import { catalogOf } from '@batonjs/server';
+import { nodeHandler } from '@batonjs/server-node';
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../../../test/kit/listen.ts';
 import { inspector } from '../../src/index.ts';
@@ -177,6 +179,28 @@ describe('an agent', () => {
     expect(await call('/agents', { url: '' })).toMatchObject({ status: 400, message: 'url is missing' });
     expect(await call('/agents', {})).toMatchObject({ status: 400, message: 'url is missing' });
     expect(await call('/agents', { url: 7 })).toMatchObject({ status: 400, message: 'url must be text' });
+  });
+
+  it('is chosen from those that a host lists in its catalog', async () => {
+    const { call, outside } = await serve({ allow: ['add-agent'] });
+    const listed = [
+      { name: 'expenses', url: '/agents/expenses', description: 'Pays' },
+      { name: 'weather', url: 'https://weather.example/a2a' },
+    ];
+    const host = await listen(createServer(nodeHandler(catalogOf(listed))));
+    const card = `${host}/agents/expenses/.well-known/agent-card.json`;
+    const other = 'https://weather.example/a2a/.well-known/agent-card.json';
+    expect((await call('/hosts', { url: new URL(host).host })).json).toEqual({
+      agents: [
+        { name: 'expenses', description: 'Pays', url: card },
+        { name: 'weather', url: other },
+      ],
+    });
+    expect((await call('/agents', { url: card })).json).toMatchObject({ url: card, isAdded: true });
+    for (const url of [outside, `${host}/agents/expenses`])
+      expect((await call('/hosts', { url })).json).toEqual({ agents: [] });
+    expect((await call('/activity')).json.records).toHaveLength(1);
+    expect(await (await serve()).call('/hosts', { url: host })).toMatchObject({ status: 403 });
   });
 
   it('is removed if a viewer added it, and stays if the program gave it', async () => {

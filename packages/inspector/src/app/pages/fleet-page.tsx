@@ -1,5 +1,11 @@
 import { useState } from 'preact/hooks';
-import { type AgentSummary, mostCounted, type OpenCounts, type Overview } from '../../api/agent.ts';
+import {
+  type AgentSummary,
+  type ListedAgent,
+  mostCounted,
+  type OpenCounts,
+  type Overview,
+} from '../../api/agent.ts';
 import { agentPath, post } from '../data/api.ts';
 import { hrefOf, placeHref } from '../data/route.ts';
 import { useAct, useMay, useSession } from '../data/session.ts';
@@ -109,16 +115,23 @@ function AddAgent() {
   const [url, setUrl] = useState('');
   const { act, error } = useAct();
   if (!mayAdd) return null;
-  const add = async (event: Event) => {
-    event.preventDefault();
-    const added = await act<AgentSummary>('/agents', { url });
+  const [listed, setListed] = useState<readonly ListedAgent[]>([]);
+  const add = async (address: string) => {
+    const added = await act<AgentSummary>('/agents', { url: address });
     if (!added) return;
     setUrl('');
+    setListed([]);
     refresh();
     location.hash = hrefOf(added.id, 'card');
   };
+  const look = async (event: Event) => {
+    event.preventDefault();
+    const found = await act<{ agents: readonly ListedAgent[] }>('/hosts', { url });
+    if (found && found.agents.length > 1) setListed(found.agents);
+    else if (found) await add(url);
+  };
   return (
-    <form class="add-agent" onSubmit={(event) => void add(event)}>
+    <form class="add-agent" onSubmit={(event) => void look(event)}>
       <label>
         <span class="visually-hidden">Address of an agent</span>
         <input
@@ -135,6 +148,18 @@ function AddAgent() {
         Add
       </ActButton>
       <Mistake text={error?.message} />
+      {listed.length > 0 && (
+        <ul aria-label="Agents of this host">
+          {listed.map(({ name, description, url: card }) => (
+            <li key={card}>
+              <button type="button" title={card} onClick={() => void add(card)}>
+                {name}
+              </button>{' '}
+              <span class="muted">{description}</span>
+            </li>
+          ))}
+        </ul>
+      )}
     </form>
   );
 }
