@@ -7,9 +7,9 @@ export type { UploadContent, UploadOptions } from './connection/upload.ts';
 export { type AnswerMessage, answer } from './conversation/answer.ts';
 export { conversation, statusMessageIsLast } from './conversation/conversation.ts';
 export type { MessageInput, SendOptions } from './conversation/message-input.ts';
+export * from './conversation/refine.ts';
 export type { FollowOptions, TaskStream } from './following/task-stream.ts';
 export { applyEvent, TaskView } from './following/task-view.ts';
-export * from './graph/artifact-lineage.ts';
 export type {
   CachedCard,
   CallOptions,

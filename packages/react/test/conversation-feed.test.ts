@@ -23,10 +23,9 @@ describe('a conversation', () => {
     const both = await watched.until((value) => states(value).join() === 'COMPLETED,COMPLETED');
     expect(both.tasks.map(({ history }) => textOf(history?.[0]))).toEqual(['One', 'Two']);
     expect(both.current).toBeUndefined();
-    expect(both.artifacts.map(({ name, number }) => [name, number])).toEqual([
-      ['text', 1],
-      ['text', 2],
-    ]);
+    expect(both.artifacts.map(({ taskId, artifact }) => [taskId, artifact.name])).toEqual(
+      both.tasks.map(({ id }) => [id, 'text']),
+    );
   });
 
   it('answers the question of its task, and the message stays where it was said', async () => {

@@ -1,13 +1,12 @@
 import {
   type AgentClient,
   type AgentReply,
-  ArtifactLineage,
-  type ArtifactVersion,
+  type ArtifactOfTask,
   answer,
   isTerminal,
   type MessageInput,
 } from '@batonjs/client';
-import type { Json, Message, Task } from '@batonjs/protocol';
+import type { Artifact, Json, Message, Task } from '@batonjs/protocol';
 import type { Connection } from './connection.ts';
 import { Feed } from './feed.ts';
 import { newMessage } from './new-message.ts';
@@ -33,8 +32,8 @@ export interface Conversed {
   readonly sent: readonly SentMessage[];
   /** The task that runs or waits: the latest one that has not ended. */
   readonly current: Task | undefined;
-  /** All versions of all artifacts, the oldest first. A refined artifact is one of a later task with the same name. */
-  readonly artifacts: readonly ArtifactVersion[];
+  /** The artifacts of all tasks, the oldest first. A refined one is of a later task, and has the same name. */
+  readonly artifacts: readonly (ArtifactOfTask & { readonly artifact: Artifact })[];
   readonly connection: Connection;
   readonly error: unknown;
 }
@@ -66,7 +65,6 @@ export class ConversationFeed extends Feed<Conversed> {
   readonly #agent: AgentClient;
   readonly #feeds: OtherFeeds;
   readonly #tasks = new Map<string, TaskFeed>();
-  readonly #lineage = new ArtifactLineage();
   readonly #loading = new Set<string>();
   #list: TaskListFeed | undefined;
   #contextId: string | undefined;
@@ -190,7 +188,6 @@ export class ConversationFeed extends Feed<Conversed> {
     const tasks = followed.flatMap(({ task }) => task ?? []);
     const known = new Set(tasks.flatMap(({ history = [] }) => history.map(({ messageId }) => messageId)));
     this.#sent = this.#sent.filter(({ message }) => !known.has(message.messageId));
-    for (const task of tasks) this.#lineage.add(task);
     const open = followed.filter(({ task }) => task && isOpen(task));
     const list: ListedTasks | undefined = this.#list?.get();
     const sources = list ? [...open, list] : open;
@@ -199,7 +196,9 @@ export class ConversationFeed extends Feed<Conversed> {
       tasks,
       sent: this.#sent,
       current: tasks.findLast(isOpen),
-      artifacts: this.#lineage.toJSON().versions,
+      artifacts: tasks.flatMap(({ id: taskId, contextId, artifacts = [] }) =>
+        artifacts.map((artifact) => ({ taskId, contextId, artifact })),
+      ),
       connection:
         sources.find(({ connection }) => connection === 'reconnecting')?.connection ??
         list?.connection ??
