@@ -1,4 +1,11 @@
-export { differencesOf, rotateCallbackKey, shareQueue, versionsOf } from '@batonjs/server/internals';
+export {
+  type DayUsage,
+  dailyUsage,
+  differencesOf,
+  rotateCallbackKey,
+  shareQueue,
+  versionsOf,
+} from '@batonjs/server/internals';
 export type * from './bulk/bulk.ts';
 export { type BulkRun, bulkRuns } from './bulk/bulk-record.ts';
 export { type BulkOptions, bulkTasks } from './bulk-tasks.ts';

@@ -26,4 +26,5 @@ export { dueAt } from './turns/order/deadline-watch.ts';
 export { orderFor } from './turns/order/schedule.ts';
 export { wakeKeyOf } from './turns/order/wake-time.ts';
 export { rotateCallbackKey, secretStep } from './turns/outside/callback-keys.ts';
+export { type DayUsage, dailyUsage } from './turns/steps/day-usage.ts';
 export { addressOptions } from './webhooks/address-policy/address-policy.ts';

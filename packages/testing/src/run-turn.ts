@@ -136,7 +136,12 @@ function turnOf(
     taskId: log.taskId,
     state: () => log.state,
     write: (commands: (state: State) => readonly Command[]) => log.write(...commands(log.state)),
-    store: { list: async () => ({ tasks: [], total: 0 }), load: async () => undefined },
+    store: {
+      list: async () => ({ tasks: [], total: 0 }),
+      load: async () => undefined,
+      getRecord: async () => undefined,
+      putRecord: async () => 1,
+    },
     clock,
     signal: options.signal ?? new AbortController().signal,
     steps: completeRetry({ steps: options.retry }).steps,

@@ -1,7 +1,7 @@
 import { connect, textOf } from '@batonjs/client';
 import { type CallingTurn, nestedTasks } from '@batonjs/nested-tasks';
 import { type Agent, artifact, completed, inputRequired } from '@batonjs/server';
-import { streamText } from 'ai';
+import { streamText, type ToolApprovalStatus } from 'ai';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
@@ -18,11 +18,15 @@ const hotels: Agent = async function* ({ messages, text }) {
   yield completed();
 };
 
+/** Decides whether a tool may run. */
+type Policy = (tool: string) => Promise<NonNullable<ToolApprovalStatus>>;
+
 /** A parent with a model that has the hotels and local tools, until the test ends. */
 async function start(
   answer: (request: ModelRequest, number: number) => ModelAnswer,
   options: StreamedAgentOptions = {},
   child: Agent = hotels,
+  policy: Policy = async (tool) => (tool === 'visit' ? 'user-approval' : 'approved'),
 ) {
   const models = await serveModel(answer);
   onTestFinished(() => models[Symbol.asyncDispose]());
@@ -38,7 +42,8 @@ async function start(
           messages,
           abortSignal: signal,
           tools: tools({ ...toolsFor(visits), ...(await a2aTools(agents, { turn })) }),
-          toolApproval: { visit: 'user-approval' },
+          toolApproval: ({ toolCall }) =>
+            turn.step(`may ${toolCall.toolCallId}`, { keep: 'task' }, () => policy(toolCall.toolName)),
           stopWhen: ({ steps }) => steps.length === 4,
           maxRetries: 0,
           onError() {},
@@ -46,7 +51,8 @@ async function start(
       options,
     ),
   });
-  const server = serve(agent, { timeouts: { cancelGraceMs: 5_000 }, ...parent });
+  const retry = { retries: 1, backoff: { initialMs: 1 } };
+  const server = serve(agent, { timeouts: { cancelGraceMs: 5_000 }, retry, ...parent });
   const client = await connect('http://localhost', { fetch: (request) => server.fetch(request) });
   const childClient = await connect('http://localhost', { fetch: (request) => agents.hotels.fetch(request) });
   return { client, models, visits, hotels: agents.hotels, childClient };
@@ -56,6 +62,45 @@ const book = (message: string, id = 'call-1') => ({ id, name: 'hotels', input: {
 
 const toolsIn = ({ messages }: ModelRequest) =>
   messages.flatMap(({ role, tool_call_id, content }) => (role === 'tool' ? [[tool_call_id, content]] : []));
+
+it('runs its tools, and other agents, by decisions that are taken once, however often its turn runs', async () => {
+  const decided: string[] = [];
+  const reason = 'It is never deleted';
+  const { client, models, visits } = await start(
+    (_, n) =>
+      n === 1
+        ? {
+            calls: [
+              book('0', 'call-1'),
+              ...['visit', 'note'].map((name) => ({ id: name, name, input: { place: 'Oulu' } })),
+            ],
+          }
+        : { text: ['Done'] },
+    {
+      onError(error) {
+        throw error;
+      },
+    },
+    hotels,
+    async (tool) => {
+      decided.push(tool);
+      if (tool === 'visit') return 'user-approval';
+      if (tool === 'hotels') return 'approved';
+      // The process of the first attempt ends here.
+      if (decided.filter((name) => name === tool).length === 1) throw new Error('Dies');
+      return { type: 'denied', reason };
+    },
+  );
+  const { task } = await client.send('go');
+  expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+  const { task: done } = await client.send('yes', { task: task! });
+  expect(done?.status.state).toBe('TASK_STATE_COMPLETED');
+  expect(visits).toEqual(['Oulu']);
+  expect(decided.sort()).toEqual(['hotels', 'note', 'note', 'visit']);
+  const results = new Map(toolsIn(models.requests.at(-1)!) as [string, string][]);
+  expect(results.get('note')).toMatch(reason);
+  expect(results.get('call-1')).toMatch('Room for 0');
+});
 
 describe('an agent as a tool of a streamed agent', () => {
   it('is a child of the task, which the model reads the result of', async () => {

@@ -31,6 +31,14 @@ export const defaultLimits = {
    * of a model is not made, and the task fails with RESOURCE_EXHAUSTED. Default: any number.
    */
   tokensPerTask: Number.POSITIVE_INFINITY,
+  /**
+   * Tokens that the models of the agent may read and write in one day of UTC, in all processes, as steps and `turn.usage`
+   * report them. Beyond it, no task makes a call of a model before the next day. A number that is never reached counts
+   * without a limit. Default: any number, and nothing is counted.
+   */
+  dailyTokens: Number.POSITIVE_INFINITY,
+  /** The same for each caller. Default: any number. */
+  dailyTokensPerCaller: Number.POSITIVE_INFINITY,
   /** Open streams on one task in this process, those of sends included. Default 10,000. */
   followersPerTask: 10_000,
   /**

@@ -80,12 +80,12 @@ export interface TurnDependencies {
 
 /** The parts of `TurnDependencies` that a turn uses when its agent asks. */
 export interface TurnSources extends Pick<TurnDependencies, 'clock' | 'logger'> {
-  readonly store: Pick<TaskStore, 'list' | 'load'>;
+  readonly store: Pick<TaskStore, 'list' | 'load' | 'getRecord' | 'putRecord'>;
   readonly options: {
     readonly queue: string;
     readonly callbacks: CallbackTask['callbacks'];
     readonly files?: ServerFiles | undefined;
-    readonly limits: Pick<Limits, 'replyBytes' | 'tokensPerTask'>;
+    readonly limits: Pick<Limits, 'replyBytes' | 'tokensPerTask' | 'dailyTokens' | 'dailyTokensPerCaller'>;
     readonly messages: Pick<MessageOptions, 'currentStatusInHistory'>;
     readonly retry: { readonly steps: StepPolicy };
   };

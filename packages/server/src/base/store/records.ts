@@ -46,7 +46,7 @@ const pageSize = 100;
 /** All records of a query. */
 export async function allRecords(
   store: RecordStore,
-  query: { readonly prefix?: string; readonly scope?: string },
+  query: { readonly prefix?: string; readonly scope?: string; readonly after?: string },
 ): Promise<StoredRecord[]> {
   const all: StoredRecord[] = [];
   for (;;) {

@@ -28,8 +28,10 @@ export interface StepRecord extends WaitDependencies {
   failed(name: string): StepFailures | undefined;
   /** To be called right before the function is. Throws or rejects if it must not be called. */
   enter(): Promise<void> | undefined;
-  /** To be called before, if the step is a call of a model. Throws if its task has no tokens left. */
-  mustHaveTokens(): void;
+  /** To be called before, if the step is a call of a model. Rejects if its task, its caller or its agent has no tokens left. */
+  mustHaveTokens(): Promise<void>;
+  /** To be called with what a call used, before it is stored. */
+  count(usage: Usage): Promise<void>;
   /** Stores a result, which is JSON. Rejects if it cannot be stored. */
   complete(name: string, result: unknown, keep?: 'task', usage?: Usage): Answer<unknown>;
   /** Stores that a try failed, and when the next one is due (ISO 8601, UTC, milliseconds), if there is one. */
@@ -58,7 +60,7 @@ export function createSteps(record: StepRecord): Turn['step'] {
       span?.replayed(name);
       return known.result as JsonOf<T>;
     }
-    if (options?.usage) record.mustHaveTokens();
+    if (options?.usage) await record.mustHaveTokens();
     waits.running++;
     try {
       let value: T;
@@ -78,8 +80,11 @@ export function createSteps(record: StepRecord): Turn['step'] {
       }
       // This attempt gets the same value as a later one would: JSON.
       const result = asJson(`The result of the step "${name}"`, value);
-      const usage = options?.usage?.(result as never);
-      await record.complete(name, result, options?.keep, usage && checked(usage));
+      const reported = options?.usage?.(result as never);
+      const usage = reported && checked(reported);
+      // Before it is stored: a call whose process dies in between was paid for all the same.
+      if (usage) await record.count(usage);
+      await record.complete(name, result, options?.keep, usage);
       return result as JsonOf<T>;
     } finally {
       waits.running--;
@@ -93,7 +98,10 @@ export const createUsage =
   (record: StepRecord): Turn['usage'] =>
   async (name, usage) => {
     const step = `usage ${name}`;
-    if (!record.known(step)) await record.complete(step, null, undefined, checked(usage));
+    if (record.known(step)) return;
+    const used = checked(usage);
+    await record.count(used);
+    await record.complete(step, null, undefined, used);
   };
 
 /** Throws `RESOURCE_EXHAUSTED` if a task has used its tokens. */
