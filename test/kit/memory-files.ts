@@ -18,7 +18,8 @@ export function memoryFiles(): FileStore {
       files.delete(key);
     },
     async *list(prefix) {
-      for (const [key, { storedAt }] of [...files]) if (key.startsWith(prefix)) yield { key, storedAt };
+      for (const [key, { blob, storedAt }] of [...files])
+        if (key.startsWith(prefix)) yield { key, size: blob.size, storedAt };
     },
   };
 }

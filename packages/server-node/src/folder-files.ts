@@ -99,7 +99,7 @@ async function* filesBelow(folder: string, prefix: string): AsyncGenerator<Liste
     const key = relative(folder, path).replaceAll(sep, '/');
     if (!entry.isFile() || !key.startsWith(prefix) || key.startsWith(unfinished)) continue;
     const info = await found(stat(path));
-    if (info) yield { key, storedAt: info.ctimeMs };
+    if (info) yield { key, size: info.size, storedAt: info.ctimeMs };
   }
 }
 

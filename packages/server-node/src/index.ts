@@ -8,3 +8,4 @@ export {
   type ProbesOptions,
 } from './listen.ts';
 export { type NodeHandlerOptions, nodeHandler } from './node-handler.ts';
+export { type S3Credentials, type S3FilesOptions, s3Files } from './s3-files.ts';

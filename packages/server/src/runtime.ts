@@ -100,7 +100,8 @@ export function createRuntime(options: WorkerOptions, run?: Run, limit?: RunLimi
   const rounds = [retention, sweep].filter((one) => one !== undefined);
   let isOpen = true;
   let stopped = () => {};
-  const readiness = createReadiness({ store, clock, isOpen: () => isOpen, owners, versions, peers });
+  const sources = { store, clock, isOpen: () => isOpen, owners, versions, peers };
+  const readiness = createReadiness(sources, files?.reach);
   return {
     dependencies,
     tasks,

@@ -1,5 +1,6 @@
 import { type RecordStore, StoreError, type TaskName, type TaskStore } from '@batonjs/store';
 import type { Clock } from '../timing/clock.ts';
+import { answerInTime } from '../timing/within-deadline.ts';
 import type { Peers } from './peers.ts';
 import { changeRecord, type QueueOwners, recordName, type StoreSource } from './records.ts';
 
@@ -183,8 +184,9 @@ const probeEveryMs = 1_000;
 const ready: Readiness = { isReady: true };
 const closing: Readiness = { isReady: false, reason: 'closing', message: 'The server is closing' };
 
-/** Returns a function that checks whether the server can do its work. The store logs its outages itself. */
-export function createReadiness({ store, clock, isOpen, owners, versions, peers }: ReadinessSource) {
+/** Returns a function that checks whether the server can do its work, by its store, and by `reach`, which asks for files. */
+export function createReadiness(source: ReadinessSource, reach?: () => Promise<unknown>) {
+  const { store, clock, isOpen, owners, versions, peers } = source;
   let known = ready;
   let knownUntil = Number.NEGATIVE_INFINITY;
   let probing: Promise<void> | undefined;
@@ -192,6 +194,7 @@ export function createReadiness({ store, clock, isOpen, owners, versions, peers 
   async function probe(): Promise<void> {
     try {
       await (store.probe ? store.probe() : store.ping());
+      if (reach) await answerInTime('files.store', reach)();
       // A newer release may have brought the data to a layout that this one does not read.
       await store.identity();
       const message = await owners.refusal();

@@ -4,7 +4,7 @@ import { mustBePositive } from '../../base/timeouts.ts';
 
 /** Where the bytes of files lie, apart from the tasks. */
 export const fileOptions = {
-  /** The store: `folderFiles(path)` of `@batonjs/server-node`, or another one. */
+  /** The store: `folderFiles(path)` or `s3Files(…)` of `@batonjs/server-node`, or another one. */
   store: undefined as FileStore | undefined,
   /**
    * The absolute URL of the server, below which `/files/…` is served. Default: `publicUrl`. A worker, which has none, needs

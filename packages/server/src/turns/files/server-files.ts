@@ -106,6 +106,9 @@ export class ServerFiles {
   open = (key: string, range?: FileRange): Promise<AsyncIterable<Uint8Array> | undefined> =>
     this.#tried(() => this.options.store.get(key, range));
 
+  reach = (): Promise<unknown> =>
+    this.open(`${prefixOfQueue(this.#sources.queue)}mark/none`, { start: 0, end: 0 });
+
   /** Copies all files of a task for a fork of it. */
   async fork(scope: Scope, from: string, to: string): Promise<void> {
     const prefix = this.keyOf(scope, from, '');

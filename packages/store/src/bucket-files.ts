@@ -1,20 +1,17 @@
-import { type FileStore, keyOfFile, type ListedFile } from '@batonjs/store/files';
+import { type FileStore, keyOfFile, type ListedFile } from './port/file-store.ts';
 
 /** A part of an upload, once it is stored. */
-interface StoredPart {
-  partNumber: number;
-  etag: string;
-}
+export type StoredPart = { partNumber: number; etag: string };
 
 /** An upload in parts, all of one size but the last. */
-interface PartsUpload {
+export interface PartsUpload {
   uploadPart(part: number, bytes: Blob): Promise<StoredPart>;
   complete(parts: StoredPart[]): Promise<unknown>;
   abort(): Promise<void>;
 }
 
-/** What `r2Files` calls of a bucket of Cloudflare R2, which is bound to the Worker. */
-export interface R2Binding {
+/** What `bucketFiles` calls of a bucket: a binding of Cloudflare R2 has these methods. */
+export interface Bucket {
   put(key: string, bytes: Blob): Promise<unknown>;
   head(key: string): Promise<unknown>;
   get(
@@ -23,20 +20,17 @@ export interface R2Binding {
   ): Promise<{ readonly body?: AsyncIterable<Uint8Array> | null } | null>;
   delete(key: string): Promise<void>;
   list(options: { prefix: string; cursor?: string }): Promise<{
-    readonly objects: readonly { readonly key: string; readonly uploaded: Date }[];
+    readonly objects: readonly { readonly key: string; readonly size: number; readonly uploaded: Date }[];
     readonly cursor?: string;
   }>;
   createMultipartUpload(key: string): Promise<PartsUpload>;
 }
 
-/** R2 takes parts of at least 5 MiB, and 10,000 of them. A Worker has 128 MB for all that it does. */
-const partBytes = 8 * 1_024 * 1_024;
+/** Buckets take parts of at least 5 MiB, and 10,000 of them. A Worker has 128 MB for all that it does. */
+export const filePartBytes: number = 8 * 1_024 * 1_024;
 
-/**
- * Keeps the bytes of files in a bucket of Cloudflare R2 that is bound to the Worker: files of up to 83 GB, of which 8 MiB
- * at a time are in memory. R2 deletes the parts that a Worker left which died while it wrote, after seven days.
- */
-export function r2Files(bucket: R2Binding): FileStore {
+/** Keeps the bytes of files in a bucket: up to 83 GB of each, of which 8 MiB at a time are in memory. */
+export function bucketFiles(bucket: Bucket): FileStore {
   const checked = (key: string): string => {
     if (!keyOfFile.test(key)) throw new TypeError(`'${key}' is no key of a file`);
     return key;
@@ -47,8 +41,8 @@ export function r2Files(bucket: R2Binding): FileStore {
       let upload: PartsUpload | undefined;
       try {
         const parts: StoredPart[] = [];
-        for await (const part of partsOf(bytes)) {
-          if (!upload && part.size < partBytes) return void (await bucket.put(key, part));
+        for await (const part of fileParts(bytes)) {
+          if (!upload && part.size < filePartBytes) return void (await bucket.put(key, part));
           upload ??= await bucket.createMultipartUpload(key);
           parts.push(await upload.uploadPart(parts.length + 1, part));
         }
@@ -59,7 +53,7 @@ export function r2Files(bucket: R2Binding): FileStore {
       }
     },
     async get(key, range) {
-      // R2 takes no range without bytes.
+      // A bucket takes no range without bytes.
       if (range?.start === range?.end && range)
         return (await bucket.head(checked(key))) ? nothing() : undefined;
       const span = range && { range: { offset: range.start, length: range.end - range.start } };
@@ -69,7 +63,7 @@ export function r2Files(bucket: R2Binding): FileStore {
     async *list(prefix): AsyncGenerator<ListedFile> {
       for (let cursor: string | undefined = ''; cursor !== undefined; ) {
         const page = await bucket.list({ prefix, ...(cursor && { cursor }) });
-        for (const { key, uploaded } of page.objects) yield { key, storedAt: uploaded.getTime() };
+        for (const { key, size, uploaded } of page.objects) yield { key, size, storedAt: uploaded.getTime() };
         cursor = page.cursor;
       }
     },
@@ -78,19 +72,20 @@ export function r2Files(bucket: R2Binding): FileStore {
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-/** The bytes in parts of one size. The last one is smaller, or empty. */
-async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Blob> {
+/** The bytes in parts of `filePartBytes`. The last one is smaller, and empty only if there are no bytes at all. */
+export async function* fileParts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Blob> {
   let held: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
+  let isFirst = true;
   for await (let chunk of bytes) {
-    for (let room = partBytes - size; chunk.byteLength >= room; room = partBytes) {
+    for (let room = filePartBytes - size; chunk.byteLength >= room; room = filePartBytes) {
       yield new Blob([...held, chunk.slice(0, room)]);
       chunk = chunk.subarray(room);
-      [held, size] = [[], 0];
+      [held, size, isFirst] = [[], 0, false];
     }
     // A source may use its buffer again.
     held.push(chunk.slice());
     size += chunk.byteLength;
   }
-  yield new Blob(held);
+  if (isFirst || size > 0) yield new Blob(held);
 }
