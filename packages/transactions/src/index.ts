@@ -1,9 +1,6 @@
 export type { TransactionDatabase, TransactionKey } from '@batonjs/server/internals';
 export { drizzleDatabase, drizzleSqliteDatabase } from './drivers/drizzle.ts';
-export { kyselyDatabase } from './drivers/kysely.ts';
 export { pgDatabase } from './drivers/pg.ts';
-export { postgresJsDatabase } from './drivers/postgres-js.ts';
-export { type PrismaDatabaseOptions, prismaDatabase } from './drivers/prisma.ts';
 export { sqliteDatabase } from './drivers/sqlite.ts';
 export { type SqlDatabase, type SqlDatabaseOptions, sqlDatabase } from './sql-database.ts';
 export type { Dialect, SqlDriver, SqlValue } from './sql-driver.ts';

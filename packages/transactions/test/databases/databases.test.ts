@@ -3,17 +3,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import Sqlite from 'better-sqlite3';
 import { Pool, type PoolClient } from 'pg';
-import postgres from 'postgres';
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { postgresForTests } from '../../../../test/support/postgres.ts';
-import {
-  pgDatabase,
-  postgresJsDatabase,
-  type SqlDatabaseOptions,
-  sqliteDatabase,
-  type TransactionKey,
-} from '../../src/index.ts';
+import { pgDatabase, type SqlDatabaseOptions, sqliteDatabase, type TransactionKey } from '../../src/index.ts';
 import { drivers, type Opened } from './databases.ts';
 
 const server = await postgresForTests();
@@ -179,11 +172,6 @@ it.skipIf(!server)('A pool of pg that gets no connection rejects with its error'
 
 it('The transactions have the types of their drivers', () => {
   expectTypeOf(pgDatabase(new Pool()).once).parameter(1).parameter(0).toEqualTypeOf<PoolClient>();
-  const client = postgres({ max: 1 });
-  expectTypeOf(postgresJsDatabase(client).once)
-    .parameter(1)
-    .parameter(0)
-    .toEqualTypeOf<Parameters<Parameters<typeof client.begin>[1]>[0]>();
   const connection = new DatabaseSync(':memory:');
   onTestFinished(() => connection.close());
   expectTypeOf(sqliteDatabase(connection).once).parameter(1).parameter(0).toEqualTypeOf<DatabaseSync>();

@@ -4,17 +4,16 @@ import { sql } from 'drizzle-orm';
 import { drizzle as drizzleSqlite } from 'drizzle-orm/better-sqlite3';
 import { drizzle as drizzlePg } from 'drizzle-orm/node-postgres';
 import { drizzle as drizzlePostgresJs } from 'drizzle-orm/postgres-js';
-import { CompiledQuery, Kysely, PostgresDialect, SqliteDialect } from 'kysely';
+import { CompiledQuery, Kysely, PostgresDialect, SqliteDialect, type Transaction } from 'kysely';
 import { Pool } from 'pg';
-import postgres from 'postgres';
+import postgres, { type Sql, type TransactionSql } from 'postgres';
 import {
   drizzleDatabase,
   drizzleSqliteDatabase,
-  kyselyDatabase,
   pgDatabase,
-  postgresJsDatabase,
   type SqlDatabase,
   type SqlDatabaseOptions,
+  sqlDatabase,
   sqliteDatabase,
 } from '../../src/index.ts';
 
@@ -25,6 +24,29 @@ export interface Opened<Tx> {
   run(tx: Tx, statement: string): Promise<unknown>;
   close(): Promise<unknown> | unknown;
 }
+
+/** As the page on transactions has it. */
+export const postgresJs = (client: Sql, options?: SqlDatabaseOptions) =>
+  sqlDatabase<TransactionSql>(
+    {
+      dialect: 'postgres',
+      transaction: async (run) =>
+        (await client.begin(async (tx) => ({ result: await run(tx) }))).result as never,
+      query: async (tx, text, values) => await tx.unsafe(text, [...values]),
+    },
+    options,
+  );
+
+/** As the page on transactions has it. */
+const byKysely = (kysely: Kysely<object>, dialect: 'postgres' | 'sqlite', options?: SqlDatabaseOptions) =>
+  sqlDatabase<Transaction<object>>(
+    {
+      dialect,
+      transaction: (run) => kysely.transaction().execute(run),
+      query: async (tx, text, values) => (await tx.executeQuery(CompiledQuery.raw(text, [...values]))).rows,
+    },
+    options,
+  );
 
 /** How each driver opens a database: at a URL of PostgreSQL, or at the path of a SQLite file. */
 export const drivers = {
@@ -42,7 +64,7 @@ export const drivers = {
     postgresJs: (url: string, options?: SqlDatabaseOptions) => {
       const client = postgres(url, { max: 5, onnotice: () => {} });
       const close = () => client.end();
-      return opened(postgresJsDatabase(client, options), async (tx, text) => await tx.unsafe(text), close);
+      return opened(postgresJs(client, options), async (tx, text) => await tx.unsafe(text), close);
     },
     drizzle: (url: string, options?: SqlDatabaseOptions) => {
       const pool = new Pool({ connectionString: url });
@@ -67,7 +89,7 @@ export const drivers = {
       const pool = new Pool({ connectionString: url });
       pool.on('error', () => {});
       const kysely = new Kysely<object>({ dialect: new PostgresDialect({ pool }) });
-      const database = kyselyDatabase(kysely, CompiledQuery, 'postgres', options);
+      const database = byKysely(kysely, 'postgres', options);
       return opened(
         database,
         (tx, text) => tx.executeQuery(CompiledQuery.raw(text)),
@@ -107,7 +129,7 @@ export const drivers = {
       const kysely = new Kysely<object>({
         dialect: new SqliteDialect({ database: new Sqlite(path, { timeout: 0 }) }),
       });
-      const database = kyselyDatabase(kysely, CompiledQuery, 'sqlite', options);
+      const database = byKysely(kysely, 'sqlite', options);
       return opened(
         database,
         (tx, text) => tx.executeQuery(CompiledQuery.raw(text)),
