@@ -36,7 +36,7 @@ export const parts: Readonly<Record<string, Part>> = {
   auth: { mutate: sourcesOf('auth'), tests: [testsOf('auth')] },
   // Without Prisma, which is too large to install for the tests.
   transactions: {
-    mutate: [...sourcesOf('transactions'), '!packages/transactions/src/drivers/prisma.ts'],
+    mutate: sourcesOf('transactions'),
     tests: [testsOf('transactions')],
   },
   // What goes by its arguments alone. Tests without webhooks and stores notice in a fraction of a second.

@@ -112,6 +112,7 @@ export const pages: Readonly<Record<string, readonly (Example | string | (() => 
   ],
   'agents/answer-links': [
     byLink((found) => ({ sendMail: async (mail: { text: string }) => found(mail.text) })),
+    {},
     byLink(
       (found) => ({
         fetch: async (_: string, { body }: { body: string }) => {

@@ -94,7 +94,7 @@ function bucketOf(call: Call): Bucket {
 
 /** Makes signed requests, up to four times. The hash of a body is signed, so that no other bytes are taken than were sent. */
 function signedCalls({ endpoint, bucket, credentials, region, timeoutMs = 60_000 }: S3FilesOptions): Call {
-  const base = `${new URL(endpoint).href.replace(/\/+$/, '')}/${bucket}`;
+  const base = `${new URL(endpoint).href.replace(/(?<!\/)\/+$/, '')}/${bucket}`;
   const cache = new Map<string, ArrayBuffer>();
   return async (method, key, query = {}, blob = undefined, headers = {}) => {
     const url = `${base}${key && `/${key}`}?${new URLSearchParams(query)}`;
