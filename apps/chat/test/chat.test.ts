@@ -328,6 +328,34 @@ describe.skipIf(!executablePath)('the chat in Chromium', { timeout: 300_000 }, (
     expect(await page.locator('article').count()).toBe(0);
   });
 
+  it('looks the same in a page whose styles are for all headings, texts and code', async () => {
+    const page = await open();
+    await page.getByRole('log').getByRole('button', { name: 'How is the weather?' }).click();
+    await page.getByRole('cell', { name: 'rain, later sun' }).waitFor();
+    await page.locator('article[data-state=TASK_STATE_COMPLETED]').waitFor();
+    const looks = () =>
+      page.locator('.baton-chat :is(h1, h2, h3, p, code, td, pre, button)').evaluateAll((all) =>
+        all.map((element) => {
+          const { color, display, fontFamily, fontSize, letterSpacing, margin, textAlign } =
+            getComputedStyle(element);
+          return [element.tagName, color, display, fontFamily, fontSize, letterSpacing, margin, textAlign];
+        }),
+      );
+    const alone = await looks();
+    expect(new Set(alone.map(([tag]) => tag))).toContain('H1');
+    // As a new project of Vite has it.
+    await page.evaluate(() => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(`body { text-align: center; letter-spacing: 0.18px; font: 18px/145% serif }
+h1 { font: 500 56px serif; letter-spacing: -1.68px; margin: 32px 0; color: red }
+h2 { font: 500 24px serif; letter-spacing: -0.24px; margin: 0 0 8px; color: red }
+p { margin: 0 } code { display: inline-flex; color: red; font-size: 15px; padding: 4px 8px }`);
+      document.adoptedStyleSheets.unshift(sheet);
+    });
+    expect(await page.locator('body').evaluate((body) => getComputedStyle(body).textAlign)).toBe('center');
+    expect(await looks()).toEqual(alone);
+  });
+
   it('speaks German to a reader of German', async () => {
     const german = await context.browser()!.newContext({ locale: 'de-DE' });
     onTestFinished(() => german.close());

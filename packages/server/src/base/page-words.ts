@@ -27,10 +27,8 @@ export class PageWords {
       this.#time = new Intl.DateTimeFormat(lang, named);
       this.#wallClock = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short', timeZone });
     } catch (cause) {
-      const given = `'${lang}' and '${timeZone}'`;
-      throw new TypeError(`\`callbacks.texts.lang\` or \`callbacks.timeZone\` cannot be used: ${given}`, {
-        cause,
-      });
+      const problem = `\`callbacks.texts.lang\` or \`callbacks.timeZone\` is unknown: '${lang}', '${timeZone}'`;
+      throw new TypeError(problem, { cause });
     }
   }
 

@@ -113,10 +113,8 @@ ${whole ? `<p class="error" role="alert">${line(whole)}</p>\n` : ''}${focused(fi
 </form>
 <p class="until">${line(say('It can be answered once, until {}.', words.time(expiresAt)))}</p>${wayBack(asking)}`;
   const title = faults > 0 ? `${look} · ${from}` : from;
-  return pageReply(layout(title, body, words.lang), {
-    status: refused ? 422 : isChanged ? 409 : 200,
-    form: true,
-  });
+  const status = refused ? 422 : isChanged ? 409 : 200;
+  return pageReply(layout(title, body, words.lang), { status, form: true });
 }
 
 /** A part beside the words: a file, or data, which opens. A picture that is in the message is shown. */

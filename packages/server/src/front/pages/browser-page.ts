@@ -128,7 +128,7 @@ fieldset{border:0;padding:0;margin:0 0 .75rem}input:not([type=radio],[type=check
 [type=radio],[type=checkbox]{width:1.125rem;height:1.125rem;margin:0;accent-color:var(--main)}.mono{font-family:ui-monospace,monospace;font-size:.875rem}main [aria-invalid]{border-color:var(--bad)}
 button{justify-self:start;font:inherit;font-weight:600;color:var(--on);background:var(--main);border:0;border-radius:8px;padding:.625rem 1.125rem;cursor:pointer}
 :focus-visible{outline:2px solid var(--main);outline-offset:2px}.error{color:var(--bad);font-size:.9375rem;margin:0 0 .25rem}
-a{color:var(--main)}h2{font-size:1.125rem;margin:1.5rem 0 .5rem}pre{white-space:pre-wrap;overflow-wrap:anywhere;user-select:all;font:.875rem/1.5 ui-monospace,monospace;padding:.75rem 1rem;border:1px solid var(--line);border-radius:8px}`;
+a{color:var(--main)}img{max-width:100%}h2{font-size:1.125rem;margin:1.5rem 0 .5rem}pre{white-space:pre-wrap;overflow-wrap:anywhere;user-select:all;font:.875rem/1.5 ui-monospace,monospace;padding:.75rem 1rem;border:1px solid var(--line);border-radius:8px}`;
 
 /** What a person who calls an agent by hand reads of its credentials. */
 export interface CredentialsOfCard {
