@@ -268,6 +268,11 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     // The list says what was thrown, too.
     await go('#/agents/show/tasks?state=failed');
     await app.rows('Tasks').locator('.cell-text', { hasText: 'The oven is cold' }).first().waitFor();
+    // Of a task that ended without a word, it says what was made.
+    await until(served.show, await start('draw a cat'), 'COMPLETED');
+    await go('#/agents/show/tasks?state=completed');
+    await app.rows('Tasks').locator('.cell-text', { hasText: 'A drawing: a cat' }).first().waitFor();
+    await go('#/agents/show/tasks?state=failed');
     await page.getByRole('button', { name: 'Act on all …' }).click();
     await page.getByRole('button', { name: /^Run again \(\d+\)$/ }).waitFor();
     await page.getByRole('button', { name: 'Close' }).click();

@@ -20,7 +20,7 @@ export function storeTasks({ tasks, scopes, queue, unserved }: AgentStore): Task
   };
   const withBriefs = briefs(tasks);
   const withAssignees = assignees(tasks);
-  const withThrown = thrown(tasks);
+  const withLastSaid = withLast(tasks);
   const unservedIn = async (scope: Scope) => {
     // Without them, the list is still of use.
     const found = await unserved.read().catch(() => []);
@@ -34,7 +34,7 @@ export function storeTasks({ tasks, scopes, queue, unserved }: AgentStore): Task
       const query: TaskQuery = { limit: pageSize, ...queryOf(filter) };
       const waiting = await unservedIn(scope);
       const toRows = async (page: Pick<TaskPage, 'tasks'>) => {
-        const known = await withThrown(scope, page.tasks.map(toRow), page);
+        const known = await withLastSaid(scope, page.tasks.map(toRow), page);
         const rows = await withAssignees(scope, await withBriefs(scope, known), page);
         return waiting.size === 0 ? rows : rows.map((row) => withVersion(row, waiting.get(row.id)));
       };
@@ -126,27 +126,32 @@ function readPlace(text: string | undefined): Place | undefined {
   throw new RequestError(400, 'This is no place in a list of tasks');
 }
 
-/** What an agent threw stands at most so many facts before the status that says so. */
-const failedBefore = 5;
+/** What an agent threw, or made last, stands at most so many facts before the status that ends the task. */
+const factsBefore = 5;
 
-/** Adds to the rows of failed tasks what the agent threw, in place of what clients are told. */
-function thrown(store: Pick<TaskStore, 'readFacts'>) {
+/** Adds to the rows of failed tasks what the agent threw, and to those of tasks completed without a word what it made last. */
+function withLast(store: Pick<TaskStore, 'readFacts'>) {
   const read = remembered(
     mostAsking,
-    ({ scope, id, at }: { readonly scope: Scope; readonly id: string; readonly at: number }) =>
+    ({ scope, id, at }: { readonly scope: Scope; readonly id: string; readonly at: number; state: string }) =>
       `${scope} ${id} ${at}`,
-    async ({ scope, id, at }) => {
-      const facts = await store.readFacts(scope, id, Math.max(0, at - failedBefore), failedBefore);
-      const failed = facts.findLast(({ fact }) => fact.type === 'turn-failed')?.fact;
-      return failed?.type === 'turn-failed' ? shortText(failed.message) : '';
+    async ({ scope, id, at, state }) => {
+      const facts = await store.readFacts(scope, id, Math.max(0, at - factsBefore), factsBefore);
+      const wanted = state === 'TASK_STATE_FAILED' ? 'turn-failed' : 'artifact-updated';
+      const fact = facts.findLast(({ fact: { type } }) => type === wanted)?.fact;
+      if (fact?.type === 'turn-failed') return shortText(fact.message);
+      if (fact?.type !== 'artifact-updated') return '';
+      return shortText(`${fact.append ? '…' : ''}${textOf(fact.artifact) || (fact.artifact.name ?? '')}`);
     },
   );
   return async (scope: Scope, rows: readonly TaskRow[], { tasks }: Pick<TaskPage, 'tasks'>) => {
-    const failed = rows.flatMap(({ id, state }, index) =>
-      state === 'TASK_STATE_FAILED' ? [{ scope, id, at: tasks[index]?.head.statusVersion ?? 0 }] : [],
+    const ended = rows.flatMap(({ id, state, text }, index) =>
+      state === 'TASK_STATE_FAILED' || (state === 'TASK_STATE_COMPLETED' && !text)
+        ? [{ scope, id, state, at: tasks[index]?.head.statusVersion ?? 0 }]
+        : [],
     );
-    const found = await read(failed);
-    const texts = new Map(failed.map(({ id }, index) => [id, found[index]]));
+    const found = await read(ended);
+    const texts = new Map(ended.map(({ id }, index) => [id, found[index]]));
     return rows.map((row): TaskRow => (texts.get(row.id) ? { ...row, text: texts.get(row.id)! } : row));
   };
 }
