@@ -85,6 +85,13 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
       'packages/testing/test/*.test.ts',
     ],
   },
+  // Runs of hosts that keep no process, and who calls them.
+  'server-due': {
+    mutate: ['front/due', 'operations/recurring/run-due', 'turns/steps/run-limit'].map(
+      (name) => `packages/server/src/${name}.ts`,
+    ),
+    tests: [...serverTests(['due/*'])],
+  },
   // What operators and programs have done to tasks.
   'server-operators': {
     warm: true,

@@ -19,6 +19,8 @@ export interface DueKills {
   readonly thawed: number;
   /** How late the tasks of the schedule and the ends by deadlines were, in milliseconds: the middle one, and the last one. */
   readonly late: Readonly<Record<'schedule' | 'deadline', readonly [middle: number, most: number]>>;
+  /** Questions whose webhook came after their deadline, which a busy machine does: no one could answer. */
+  readonly unanswered: number;
   /** Everything that is wrong. */
   readonly problems: readonly string[];
 }
@@ -52,7 +54,11 @@ export async function outliveKills(options: {
   const servers = dueServers(journal, store, paces[options.pace]);
   const [server, child] = servers;
   const heard = new Map<string, string>();
+  const kindsOf = new Map<string, (typeof kinds)[number]>();
   const asked = new Map<string, number>();
+  const answered = new Set<string>();
+  const isSilent = (id: string) =>
+    kindsOf.get(id) === 'silent' || (kindsOf.get(id) === 'ask' && !answered.has(id));
   const isOver = (id: string) => /COMPLETED|FAILED/.test(heard.get(id) ?? '');
   // A process that goes on after it was frozen may send an older update once more.
   const webhooks = await webhookReceiver((taskId, { state, timestamp }) => {
@@ -86,14 +92,12 @@ export async function outliveKills(options: {
     life.child.kill('SIGCONT');
   }
 
-  const kindsOf = new Map<string, (typeof kinds)[number]>();
   try {
     for (let n = 0; n < count; n++) {
       const kind = kinds[n % kinds.length]!;
       const configuration = { returnImmediately: true, taskPushNotificationConfig: { url: webhooks.url } };
       kindsOf.set((await rpc(server, 'SendMessage', { message: say(kind), configuration })).task.id, kind);
     }
-    const answered = new Set<string>();
     const lives = Array.from({ length: processes }, async (_, n) => {
       for (let round = n; performance.now() < until && ![...kindsOf.keys()].every(isOver); round++) {
         const life = begin();
@@ -117,10 +121,12 @@ export async function outliveKills(options: {
       while (performance.now() < until && ![...kindsOf.keys()].every(isOver)) {
         // By what a webhook said, as a person is asked.
         for (const [id, at] of asked) {
-          if (answered.has(id) || kindsOf.get(id) !== 'ask' || Date.now() - at < waitMs / 2) continue;
-          answered.add(id);
+          if (answered.has(id) || kindsOf.get(id) !== 'ask' || isOver(id) || Date.now() - at < waitMs / 2)
+            continue;
           const message = say('ask', { taskId: id });
-          await rpc(server, 'SendMessage', { message, configuration: { returnImmediately: true } });
+          const sent = rpc(server, 'SendMessage', { message, configuration: { returnImmediately: true } });
+          // Refused, if its deadline was sooner.
+          await sent.then(() => answered.add(id)).catch(() => {});
         }
         await sleep(200);
       }
@@ -130,7 +136,7 @@ export async function outliveKills(options: {
     // Nothing that runs began keeps a process alive.
     const last = begin();
     await last.began;
-    const read = () => readJournal(readFileSync(journal, 'utf8'), kindsOf, thawedPids, everyS);
+    const read = () => readJournal(readFileSync(journal, 'utf8'), kindsOf, isSilent, thawedPids, everyS);
     for (let n = 0; n < 200 && (n < 10 || read().problems.length > 0); n++) await sleep(100);
     const [code, signal] = await kill(last, 'SIGTERM');
     const problems = code === 0 ? [] : [`A process that was told to end ended with ${code ?? signal}`];
@@ -138,7 +144,7 @@ export async function outliveKills(options: {
     for (const [id, kind] of kindsOf) {
       const { state, timestamp } = (await rpc(server, 'GetTask', { id })).status;
       if (kind === 'silent') deadlines.push(Date.parse(timestamp) - asked.get(id)! - deadlineMs);
-      const wanted = kind === 'silent' ? 'TASK_STATE_FAILED' : 'TASK_STATE_COMPLETED';
+      const wanted = isSilent(id) ? 'TASK_STATE_FAILED' : 'TASK_STATE_COMPLETED';
       if (state !== wanted) problems.push(`${id} (${kind}) is ${state}`);
       if (heard.get(id) !== state) problems.push(`The webhook of ${id} heard of ${heard.get(id)}`);
     }
@@ -147,7 +153,8 @@ export async function outliveKills(options: {
     if (totalSize !== calls) problems.push(`${calls} calls have ${totalSize} children`);
     const { lateness, ...noted } = read();
     const late = { schedule: middleAndMost(lateness), deadline: middleAndMost(deadlines) };
-    return { kills, freezes, ...noted, late, problems: [...problems, ...noted.problems] };
+    const unanswered = [...kindsOf].filter(([id, kind]) => kind === 'ask' && !answered.has(id)).length;
+    return { kills, freezes, ...noted, late, unanswered, problems: [...problems, ...noted.problems] };
   } finally {
     await Promise.all([...living].map((life) => kill(life, 'SIGKILL')));
     await Promise.all(servers.map((one) => one.close()));
@@ -160,6 +167,7 @@ export async function outliveKills(options: {
 function readJournal(
   text: string,
   kindsOf: ReadonlyMap<string, string>,
+  isSilent: (id: string) => boolean,
   thawedPids: ReadonlySet<number>,
   everyS: number,
 ) {
@@ -186,8 +194,7 @@ function readJournal(
   }
   for (const [id, kind] of kindsOf) {
     const names = [...(begun.get(id) ?? [])].sort().join('');
-    if (names !== (kind === 'silent' ? 'abc' : 'abcd'))
-      problems.push(`${id} (${kind}) had the steps ${names}`);
+    if (names !== (isSilent(id) ? 'abc' : 'abcd')) problems.push(`${id} (${kind}) had the steps ${names}`);
   }
   const due = [...times.keys()].map((time) => Date.parse(time)).sort((one, other) => one - other);
   for (const [n, at] of due.entries())

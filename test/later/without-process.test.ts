@@ -24,6 +24,7 @@ it.each(kinds)(
     const pace = 'seconds';
     const shown = await outliveKills({ address, folder, count, forMs: 240_000, processes: 2, pace });
     expect(shown.problems).toEqual([]);
+    expect(shown.unanswered).toBe(0);
     expect(shown.kills).toBeGreaterThan(0);
     expect(shown.scheduled).toBeGreaterThan(2);
   },

@@ -239,6 +239,50 @@ describe('a run', () => {
       await expect(rpc(server, 'GetTask', { id })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
   });
 
+  it('deletes nothing more once its signal is aborted', async () => {
+    const server = due(inSteps([]), { retention: { closedAfterMs: hour, batch: 1 } });
+    const ids = [await send(server), await send(server), await send(server)];
+    await run(server, minute);
+    await clock.advance(2 * hour);
+    const leaving = new AbortController();
+    const { prune } = store;
+    Object.assign(store, {
+      prune: (...args: Parameters<typeof prune>) => {
+        leaving.abort();
+        return prune(...args);
+      },
+    });
+    await run(server, minute, leaving.signal);
+    const { totalSize } = await rpc(server, 'ListTasks', {});
+    expect(totalSize).toBe(ids.length - 1);
+  });
+
+  it('keeps the options of steps, and what is said of one without a function', async () => {
+    const agent = taskAgent(async function* ({ step }) {
+      await step('again', { retries: 1, backoff: { initialMs: 1 } }, ({ attempt }) => {
+        if (attempt === 1) throw new Error('not yet');
+      });
+      await expect(step('none', {}, undefined as never)).rejects.toThrow('The step "none" needs a function');
+      yield completed();
+    });
+    const server = due(agent, { retry: { retries: 0, steps: { retries: 0 } } });
+    const id = await send(server);
+    await run(server, minute);
+    expect(await stateOf(server, id)).toBe('COMPLETED');
+  });
+
+  it('touches nothing where the tasks of its name are those of another agent', async () => {
+    const id = await send(due(inSteps([1])));
+    // As of another process.
+    const elsewhere = new Proxy(store, {});
+    const card = { name: 'Other', description: 'Has the same name for its tasks' };
+    const other = due(inSteps([1]), { card, store: elsewhere });
+    const before = heard.called.length;
+    expect(await run(other, minute)).toMatchObject({ turns: 0 });
+    expect(heard.called.slice(before)).not.toContain('commit');
+    expect(await stateOf(due(inSteps([1])), id)).toBe('SUBMITTED');
+  });
+
   it('ends a webhook that hangs within its time, which counts as a failed attempt', async () => {
     const taskPushNotificationConfig = { url: await listen(() => {}) };
     const push = { allow: ['127.0.0.1'], http: true };
