@@ -217,6 +217,21 @@ describe('a run', () => {
     expect(await stateOf(server, id)).toBe('FAILED');
   });
 
+  it('takes an answer that came in time, also if the deadline of its question passes before a run', async () => {
+    const agent = taskAgent(async function* ({ messages }) {
+      if (messages.length === 1) return yield inputRequired('Well?');
+      yield completed();
+    });
+    const server = due(agent, { timeouts: { interruptedMs: minute } });
+    const [answered, silent] = [await send(server), await send(server)];
+    await run(server, 1_000);
+    await send(server, { message: say('yes', { taskId: answered }) });
+    await clock.advance(2 * minute);
+    await run(server, minute);
+    expect(await stateOf(server, answered)).toBe('COMPLETED');
+    expect(await stateOf(server, silent)).toBe('FAILED');
+  });
+
   it('deletes what was kept long enough, all of it', async () => {
     const retention = { closedAfterMs: hour, batch: 2 };
     const server = due(

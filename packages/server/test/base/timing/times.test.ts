@@ -41,7 +41,8 @@ describe('a turn that asks for another one', () => {
 });
 
 describe('the deadline of a task', () => {
-  const state = (more: object = {}): State => ({ createdAt: at(0), at: at(40), ...more }) as unknown as State;
+  const state = (more: object = {}): State =>
+    ({ createdAt: at(0), at: at(40), pending: [], ...more }) as unknown as State;
   const asked = (name: string, ms: number) => ({
     task: { status: { state: `TASK_STATE_${name}`, timestamp: at(ms) } },
   });
@@ -52,6 +53,12 @@ describe('the deadline of a task', () => {
     ['begins when it was postponed to', state({ notBefore: at(50) }), { taskMs: 100 }, 150],
     ['comes after a question', state(asked('INPUT_REQUIRED', 30)), { interruptedMs: 20 }, 50],
     ['comes after a request for credentials', state(asked('AUTH_REQUIRED', 30)), { interruptedMs: 20 }, 50],
+    [
+      'does not come after a question that has its answer',
+      state({ ...asked('INPUT_REQUIRED', 30), pending: [{}] }),
+      { interruptedMs: 20 },
+      undefined,
+    ],
     ['does not come while it works', state(asked('WORKING', 30)), { interruptedMs: 20 }, undefined],
     ['is the earlier: the end', state(asked('INPUT_REQUIRED', 30)), { interruptedMs: 90, taskMs: 100 }, 100],
     [
