@@ -83,10 +83,11 @@ export function startsAt(state: State): number | undefined {
 export function deadlineOf(state: State, { taskMs, interruptedMs }: TaskTimeouts): number | undefined {
   const status = state.task?.status;
   const ends = taskMs === undefined ? undefined : Date.parse(state.notBefore ?? state.createdAt) + taskMs;
+  if (interruptedMs === undefined || !status?.timestamp || !isInterrupted(status.state)) return ends;
+  const asks = Date.parse(status.timestamp) + interruptedMs;
   // An answer that came in time counts, also where its turn begins later.
-  const waits = status && isInterrupted(status.state) && startsAt(state) !== 0;
-  if (interruptedMs === undefined || !status?.timestamp || !waits) return ends;
-  return Math.min(ends ?? Number.POSITIVE_INFINITY, Date.parse(status.timestamp) + interruptedMs);
+  const isAnswered = startsAt(state) === 0 && state.pending.some(({ at }) => Date.parse(at) <= asks);
+  return isAnswered ? ends : Math.min(ends ?? Number.POSITIVE_INFINITY, asks);
 }
 
 /** When the task is due while a turn works on it. */

@@ -55,9 +55,15 @@ describe('the deadline of a task', () => {
     ['comes after a request for credentials', state(asked('AUTH_REQUIRED', 30)), { interruptedMs: 20 }, 50],
     [
       'does not come after a question that has its answer',
-      state({ ...asked('INPUT_REQUIRED', 30), pending: [{}] }),
+      state({ ...asked('INPUT_REQUIRED', 30), pending: [{ at: at(50) }] }),
       { interruptedMs: 20 },
       undefined,
+    ],
+    [
+      'comes after a question whose answer came too late',
+      state({ ...asked('INPUT_REQUIRED', 30), pending: [{ at: at(51) }] }),
+      { interruptedMs: 20 },
+      50,
     ],
     ['does not come while it works', state(asked('WORKING', 30)), { interruptedMs: 20 }, undefined],
     ['is the earlier: the end', state(asked('INPUT_REQUIRED', 30)), { interruptedMs: 90, taskMs: 100 }, 100],
