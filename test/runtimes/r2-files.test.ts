@@ -53,7 +53,9 @@ describe('files in R2', () => {
 
   it('that are many are listed in pages', async () => {
     const files = r2Files(bucket);
-    await Promise.all(Array.from({ length: 1_050 }, (_, n) => bucket.put(`many/${n}`, new Blob())));
+    // A thousand connections at once are reset.
+    for (let n = 0; n < 1_050; n += 50)
+      await Promise.all(Array.from({ length: 50 }, (_, m) => bucket.put(`many/${n + m}`, new Blob())));
     const listed = new Set<string>();
     for await (const { key } of files.list('many/')) listed.add(key);
     expect(listed.size).toBe(1_050);
