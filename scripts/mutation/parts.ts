@@ -165,30 +165,5 @@ export const parts: Readonly<Record<string, Part>> = {
     ],
     mutate: [...sourcesOf('inspector'), '!packages/inspector/src/{cli.ts,{app,api}/**}'],
   },
-  // Single files of larger packages.
-  catalogs: {
-    warm: true,
-    mutate: ['packages/client/src/card/catalog.ts', 'packages/server/src/front/http/catalog.ts'],
-    tests: ['packages/client/test/card/catalog.test.ts', 'packages/server/test/front/http/catalog.test.ts'],
-  },
-  generations: {
-    warm: true,
-    mutate: ['packages/server/src/log/generation/*.ts', 'packages/extensions/src/generation/*.ts'],
-    tests: [
-      'packages/server/test/log/generation/*.test.ts',
-      'packages/extensions/test/generation/*.test.ts',
-      'test/preview/*.test.ts',
-    ],
-  },
-  'tokens-of-a-day': {
-    warm: true,
-    mutate: ['packages/server/src/turns/steps/day-usage.ts'],
-    tests: ['packages/server/test/turns/agent-turn/day-usage.test.ts'],
-  },
-  's3-files': {
-    warm: true,
-    mutate: ['packages/server-node/src/s3-files.ts', 'packages/store/src/bucket-files.ts'],
-    tests: ['packages/server-node/test/s3-files.test.ts'],
-  },
   ...partsOfServer,
 };
