@@ -27,7 +27,8 @@ export async function checkFromOutside(context: RunContext<OutsideFlags>): Promi
   let opened: OpenAgent | undefined;
   const card = await find('card at its path', async () => {
     opened = await context.open().catch(async (error: Error) => {
-      const { ok } = await fetch(origin + AGENT_CARD_PATH).catch(() => ({ ok: false }));
+      const request = new Request(origin + AGENT_CARD_PATH, { signal: AbortSignal.timeout(10_000) });
+      const { ok } = await fetch(request).catch(() => ({ ok: false }));
       throw ok ? new Error(`${error.message}; there is one at ${origin}: the path is not passed on`) : error;
     });
     return { isOk: true, note: opened.card.name };
