@@ -19,7 +19,7 @@ import { addErase } from './deployment/erase.ts';
 import { addStore } from './deployment/store/commands.ts';
 import { addCallbacks, addRelease, addSchedules } from './deployment/upkeep.ts';
 import { addDev } from './development/dev.ts';
-import { CliError, type FailureContext, toFailure } from './errors/cli-error.ts';
+import { CliError, toFailure } from './errors/cli-error.ts';
 import { defaultText, durationText } from './flags/duration.ts';
 import type { Io } from './io.ts';
 import { cleanLine } from './output/clean.ts';
@@ -70,14 +70,13 @@ function commandOf(command: Command, [word, ...more]: readonly string[]): string
 }
 
 function fail(error: unknown, context: RunContext | undefined, args: readonly string[], io: Io): number {
-  const known: FailureContext = context?.failure ?? {};
-  const { envelope, exitCode } = toFailure(error, known);
+  const { error: found, exitCode } = toFailure(error, context?.failure);
   const redact = (text: string) => context?.redactor.redact(text) ?? text;
-  const { code, hint } = envelope.error;
+  const { code, hint } = found;
   // Errors of libraries name milliseconds.
-  const message = envelope.error.message.replaceAll(/\b(\d+) ms\b/g, (_, ms) => durationText(Number(ms)));
+  const message = found.message.replaceAll(/\b(\d+) ms\b/g, (_, ms) => durationText(Number(ms)));
   if (context ? context.output.isJson : asksForJson(args)) {
-    const shown = { error: { ...envelope.error, message: redact(message), hint: hint && redact(hint) } };
+    const shown = { error: { ...found, message: redact(message), hint: hint && redact(hint) } };
     const isLines = context?.output.isStreaming ?? args.includes('--stream');
     io.stdout.write(`${jsonText(shown, isLines)}\n`);
   } else {

@@ -5,6 +5,7 @@ import { type OpenAgent, type OpenContext, openAgent } from './connection/open-a
 import { CliError, type FailureContext } from './errors/cli-error.ts';
 import type { CommonOptions } from './flags/agent-flags.ts';
 import { durationText } from './flags/duration.ts';
+import type { Wait } from './following/wait.ts';
 import type { Io } from './io.ts';
 import { mayDraw, Output, ProgressLine, Redactor } from './output/output.ts';
 
@@ -36,13 +37,9 @@ export class RunContext<Options extends CommonOptions = CommonOptions> implement
     this.io = io;
     this.command = command;
     this.options = command.opts() as Options;
-    const { output: format, debug = false, stream = false, bearer, apiKey, svcParam = {} } = this.options;
+    const { stream = false, bearer, apiKey, svcParam = {} } = this.options;
     for (const secret of [bearer, apiKey, ...Object.values(svcParam)]) this.redactor.hide(secret);
-    this.output = new Output(io, this.redactor, {
-      format,
-      isDebug: debug,
-      isVerbose: this.options.verbose ?? false,
-    });
+    this.output = new Output(io, this.redactor, this.options);
     this.output.isStreaming = stream;
   }
 
@@ -100,11 +97,38 @@ export class RunContext<Options extends CommonOptions = CommonOptions> implement
     }
   }
 
+  /** One call of the agent, as {@link waiting} makes it. */
+  async call<T>(use: (agent: AgentClient, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const agent = await this.agent();
+    return this.waiting((signal) => use(agent, signal));
+  }
+
+  /** Waits for a task of the agent, with a progress line that shows its state. */
+  following<T>(
+    this: RunContext<CommonOptions & { readonly pollInterval: number }>,
+    use: (agent: AgentClient, wait: Wait) => Promise<T>,
+    onEvent?: Wait['onEvent'],
+    shown: (task: Task) => Parameters<ProgressLine['update']> = ({ status }) => [status.state],
+  ): Promise<T> {
+    return this.call((agent, signal) =>
+      this.withProgress((line) =>
+        use(agent, {
+          pollMs: this.options.pollInterval,
+          signal,
+          onEvent(event, task) {
+            onEvent?.(event, task);
+            if (task) line?.update(...shown(task));
+          },
+        }),
+      ),
+    );
+  }
+
   /** Draws a progress line for a person who waits, while `use` runs. */
-  async withProgress<T>(isAsync: boolean, use: (line: ProgressLine | undefined) => Promise<T>): Promise<T> {
-    const { progress, debug: isDebug = false, stream: isStreaming = false } = this.options;
-    const { isJson } = this.output;
-    if (!mayDraw(this.io, { isJson, isStreaming, isAsync, isDebug, progress })) return use(undefined);
+  async withProgress<T>(use: (line: ProgressLine | undefined) => Promise<T>): Promise<T> {
+    const { progress, debug, stream } = this.options;
+    const isDrawn = progress !== 'never' && !(this.output.isJson || stream || debug) && mayDraw(this.io);
+    if (!isDrawn) return use(undefined);
     const line = new ProgressLine(this.io);
     this.output.progress = line;
     line.start();

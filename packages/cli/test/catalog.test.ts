@@ -3,6 +3,8 @@ import { type CatalogOptions, catalogOf } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { expect, it } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
+import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
+import { keepToken } from '../src/settings/settings.ts';
 import { serveMany } from './agents.ts';
 import { cli } from './cli.ts';
 
@@ -28,13 +30,16 @@ it('`agents` lists the agents of a host by name, description and card', async ()
   });
 });
 
-it('`agents` brings credentials to the host, warns where they can be read, and says that they are missing', async () => {
+it('`agents` brings credentials, also of `auth login`, to the host, warns where they can be read, and says that they are missing', async () => {
   const host = await serveCatalog({
     authenticate: ({ headers }) => (headers.authorization === 'Bearer key' ? { scope: 'a' } : undefined),
   });
   const { code, stdout, stderr } = await cli(`agents ${host} --bearer key`);
   expect([code, stdout]).toEqual([0, expect.stringContaining('Agents: 2')]);
   expect(stderr).toContain('A CREDENTIAL IS SENT OVER A CONNECTION THAT IS NOT VERIFIED');
+  const home = temporaryFolder();
+  keepToken(home, host, { accessToken: 'key' });
+  expect((await cli(`agents ${host}`, { home })).stdout).toContain('Agents: 2');
   const refused = await cli(`agents ${host} -o json`);
   expect([refused.code, refused.json.error]).toMatchObject([4, { code: 'A2ACLI_ERR_CREDENTIALS_MISSING' }]);
 });

@@ -49,7 +49,7 @@ describe('a failure', () => {
     [new A2AError('TASK_NOT_FOUND', 'x'), { binding: 'OTHER' }, { a2aCode: null }, 1],
   ])('%s in %j', (error, context, shown, exitCode) => {
     const failure = toFailure(error, context);
-    expect(failure.envelope.error).toMatchObject({ a2aCode: null, ...shown });
+    expect(failure.error).toMatchObject({ a2aCode: null, ...shown });
     expect(failure.exitCode).toBe(exitCode);
   });
 
@@ -66,7 +66,7 @@ describe('a failure', () => {
     ['UNAVAILABLE', 'BATON_UNAVAILABLE'],
     ['TASK_GENERATION_MISMATCH', 'BATON_TASK_GENERATION_MISMATCH'],
   ])('%s is called %s', (reason, name) => {
-    expect(toFailure(new A2AError(reason)).envelope.error.code).toBe(name);
+    expect(toFailure(new A2AError(reason)).error.code).toBe(name);
   });
 
   it('keeps its cause', () => {
@@ -89,9 +89,7 @@ function written(
   const redactor = new Redactor();
   for (const secret of secrets) redactor.hide(secret);
   const output = new Output({ stdout: into('stdout'), stderr: into('stderr') }, redactor, {
-    format: 'text',
-    isDebug: false,
-    isVerbose: false,
+    output: 'text',
     ...options,
   });
   return { output, texts };
@@ -141,13 +139,13 @@ describe('text output', () => {
       `${ids}Changed: 2026-01-01T00:00:00Z\n${status}${artifacts}Metadata:\n  {\n    "m": 1\n  }\n\n${history}`,
     ],
   ])('shows a task: %s', (_, isVerbose, withHistory, text) => {
-    const { output, texts } = written({ isVerbose });
+    const { output, texts } = written({ verbose: isVerbose });
     showTask(output, task, withHistory);
     expect(texts.stdout).toBe(text);
   });
 
   it('shows a task that has nothing', () => {
-    const { output, texts } = written({ isVerbose: true });
+    const { output, texts } = written({ verbose: true });
     showTask(output, { id: 't', status: { state: 'TASK_STATE_WORKING' } } as never);
     expect(texts.stdout).toBe('Task ID: t\nContext ID: \nState: TASK_STATE_WORKING\n');
   });
@@ -163,7 +161,7 @@ describe('text output', () => {
     const { output, texts } = written();
     showEvent(output, event as never);
     expect(texts.stdout).toBe(text);
-    const json = written({ format: 'json' });
+    const json = written({ output: 'json' });
     json.output.isStreaming = true;
     showEvent(json.output, event as never);
     expect(json.texts.stdout).toBe(`${JSON.stringify(event)}\n`);
@@ -174,7 +172,7 @@ describe('text output', () => {
     [{ task: { ...task, artifacts: [], status: { state: 'TASK_STATE_WORKING' } } }, ids, '{\n  "task": {'],
     [{}, '', '{}'],
   ])('shows the answer %j', (reply, text, json) => {
-    const shown = [written(), written({ format: 'json' })] as const;
+    const shown = [written(), written({ output: 'json' })] as const;
     for (const { output } of shown) showReply(output, reply as never);
     expect(shown[0].texts.stdout).toBe(text);
     expect(shown[1].texts.stdout.startsWith(json)).toBe(true);
@@ -225,7 +223,7 @@ describe('text output', () => {
     output.warn('careful');
     output.debug('nothing');
     expect(texts).toEqual({ stdout: '', stderr: 'a [redacted] line\nWarning: careful\n' });
-    const loud = written({ isDebug: true });
+    const loud = written({ debug: true });
     loud.output.debug('something');
     expect(loud.texts.stderr).toBe('debug: something\n');
   });

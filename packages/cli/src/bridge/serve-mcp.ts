@@ -11,20 +11,17 @@ import { type CardInput, completed, createAgentServer, type Logger, type TaskUpd
 import { sqliteStore } from '@batonjs/store-sqlite';
 
 /** What the bridge is told. Times in milliseconds. */
-export interface McpBridgeOptions {
+export interface McpBridgeOptions extends BridgeOptions {
   /** The file that keeps the tasks. */
   readonly data: string;
   readonly waitMs: number;
   readonly pollIntervalMs: number;
   readonly retentionMs: number;
-  readonly unreachableMs: number;
-  readonly resend: boolean;
   readonly modelApproves: boolean;
   /** Undefined serves standard input and output. */
   readonly http:
     | { readonly port: number; readonly host: string; readonly allowedHosts: readonly string[] }
     | undefined;
-  readonly logger: Logger;
   readonly onError: (error: unknown) => void;
 }
 

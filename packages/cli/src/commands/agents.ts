@@ -1,7 +1,7 @@
 import { agentsOf, ClientError } from '@batonjs/client';
 import type { Command } from 'commander';
 import { resolveReference } from '../connection/card-reference.ts';
-import { endpointAttachment, warnOf, wireOf } from '../connection/open-agent.ts';
+import { endpointAttachment, keptToken, originAt, warnOf, wireOf } from '../connection/open-agent.ts';
 import { CliError, usage } from '../errors/cli-error.ts';
 import { addAgentFlags, addExample } from '../flags/agent-flags.ts';
 import type { Run, RunContext } from '../run-context.ts';
@@ -19,7 +19,8 @@ async function listAgents(context: RunContext, host: string): Promise<void> {
   const reference = resolveReference(host, io.cwd);
   if ('card' in reference) throw usage(`${host} is the card of one agent`, `card get -a ${host}`);
   // Credentials go to the host alone.
-  const { headers } = endpointAttachment(options, options.bearer);
+  const bearer = options.bearer ?? keptToken(context, originAt(reference.url));
+  const { headers } = endpointAttachment(options, bearer);
   warnOf(options, reference.url, Object.keys(headers).length > 0, output);
   const wire = await wireOf(context, {}, [], false);
   const settings = { ...wire, timeoutMs: options.timeout, headers: { ...options.svcParam, ...headers } };

@@ -59,19 +59,7 @@ async function logIn(context: RunContext<LoginFlags>): Promise<void> {
       'Give --bearer with a token, if another origin may have it',
     );
   const token = await context.waiting((signal) =>
-    requestToken(
-      {
-        ...confirmed,
-        clientId,
-        clientSecret,
-        agent: origin,
-        wanted: options.flow,
-        send: tlsFetch(tlsFiles(options, io.cwd), options.insecure ?? false) ?? fetch,
-        showDeviceCode: ({ userCode, verificationUri, verificationUriComplete }) =>
-          output.note(`Open ${verificationUriComplete ?? verificationUri} and enter the code ${userCode}`),
-      },
-      signal,
-    ),
+    requestToken(context, { ...confirmed, clientId, agent: origin }, signal),
   );
   redactor.hide(token.accessToken);
   const expiresAt = token.expiresAt === undefined ? undefined : new Date(token.expiresAt).toISOString();
@@ -85,26 +73,29 @@ async function logIn(context: RunContext<LoginFlags>): Promise<void> {
 }
 
 /** Who asks for a token, of whom, and for which agent. */
-export interface LoginRequest extends ConfirmedServer {
+interface LoginRequest extends ConfirmedServer {
   readonly clientId: string;
-  readonly clientSecret: string | undefined;
   /** An address of the agent, to whose origin the token will be sent. */
   readonly agent: string;
-  readonly wanted: LoginFlow | undefined;
-  readonly send: (request: Request) => Promise<Response>;
-  readonly showDeviceCode: (code: DeviceCode) => void;
 }
 
 /** Gets a token of the confirmed server alone. Rejects with a `CliError`, or with the reason of the signal. */
-async function requestToken(request: LoginRequest, signal: AbortSignal): Promise<StoredToken> {
-  const { clientId, clientSecret, server, card, agent, flow = request.wanted, send } = request;
+async function requestToken(
+  { options, io, output }: RunContext<LoginFlags>,
+  { clientId, server, card, agent, flow = options.flow }: LoginRequest,
+  signal: AbortSignal,
+): Promise<StoredToken> {
+  const { clientSecret, insecure = false } = options;
   const { oauth, OAuthError } = await import('@batonjs/oauth');
+  const send = tlsFetch(tlsFiles(options, io.cwd), insecure) ?? fetch;
+  const showDeviceCode = ({ userCode, verificationUri, verificationUriComplete }: DeviceCode) =>
+    output.note(`Open ${verificationUriComplete ?? verificationUri} and enter the code ${userCode}`);
   let token: StoredToken | undefined;
   const isByDevice = flow === 'device' || (flow === undefined && clientSecret === undefined);
   const credentials = attempt(server, () =>
     oauth({
       clients: { [server]: { clientId, ...(clientSecret !== undefined && { clientSecret }) } },
-      ...(isByDevice && { showDeviceCode: request.showDeviceCode }),
+      ...(isByDevice && { showDeviceCode }),
       fetch: (each) => send(new Request(each, { signal: AbortSignal.any([each.signal, signal]) })),
       store: {
         get: () => undefined,

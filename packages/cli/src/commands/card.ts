@@ -32,7 +32,7 @@ async function getCard(context: RunContext<CardFlags>, reference: string | undef
   if (reference !== undefined) Object.assign(options, { agentCard: reference });
   if (options.endpoint !== undefined) throw usage('--endpoint has no card');
   const card = options.extended
-    ? await extendedCard(context)
+    ? await context.call((agent, signal) => agent.getExtendedAgentCard({}, { signal }))
     : await context.waiting(() => readCard(context));
   if (options.validate) await validate(card);
   const signature = await signatureOf(card, options.jwks, context);
@@ -43,11 +43,6 @@ async function getCard(context: RunContext<CardFlags>, reference: string | undef
   showCard(output, card);
   output.field('Signature', signature);
   if (options.validate) output.field('Valid', true);
-}
-
-async function extendedCard(context: RunContext<CardFlags>): Promise<AgentCard> {
-  const { agent } = await context.open();
-  return context.waiting((signal) => agent.getExtendedAgentCard({}, { signal }));
 }
 
 async function validate(card: AgentCard): Promise<void> {

@@ -48,20 +48,9 @@ async function chat(context: RunContext<ChatFlags>): Promise<void> {
       continue;
     }
     const parts = [form?.part ?? { text: line }];
-    const reply = await context.waiting((signal) =>
-      context.withProgress(false, (progress) =>
-        sendAndWait(
-          agent,
-          parts,
-          { messageId: randomUUID(), task: taskId, contextId, extensions: forms && [forms.FORM_INPUT] },
-          {
-            pollMs: options.pollInterval,
-            signal,
-            onEvent: (_, task) => task && progress?.update(task.status.state, undefined),
-          },
-        ),
-      ),
-    );
+    const extensions = forms && [forms.FORM_INPUT];
+    const message = { messageId: randomUUID(), task: taskId, contextId, extensions };
+    const reply = await context.following((to, wait) => sendAndWait(to, parts, message, wait));
     showReply(output, reply);
     contextId = reply.task?.contextId ?? reply.message?.contextId ?? contextId;
     const state = reply.task?.status.state;

@@ -106,8 +106,7 @@ function draw({ tasks, nextPageToken }: Page, agent: string, { io, output }: Run
 async function ofAgent(context: RunContext<ListFlags>, isForPerson: boolean): Promise<Page> {
   const { contextId, state, label, skill, code, since, text, pageSize, pageToken } = context.options;
   if (text !== undefined) throw usage('No agent searches the words of messages', 'Give --store in its place');
-  const agent = await context.agent();
-  return context.waiting((signal) =>
+  return context.call((agent, signal) =>
     agent.listTasks(
       {
         // What was said last, for tasks whose status says nothing.

@@ -73,24 +73,21 @@ const fieldsOf = ({ taskId = '', id = '', url }: TaskPushNotificationConfig) =>
 async function create(context: RunContext<PushFlags>, taskId: string): Promise<void> {
   const { url = '', id, token } = context.options;
   context.redactor.hide(token);
-  const agent = await context.agent();
-  const config = await context.waiting((signal) =>
+  const config = await context.call((agent, signal) =>
     agent.createTaskPushNotificationConfig({ taskId, url, id, token }, { signal }),
   );
   context.output.result(config, fieldsOf(config));
 }
 
 async function get(context: RunContext<PushFlags>, taskId: string, id: string): Promise<void> {
-  const agent = await context.agent();
-  const config = await context.waiting((signal) =>
+  const config = await context.call((agent, signal) =>
     agent.getTaskPushNotificationConfig({ taskId, id }, { signal }),
   );
   context.output.result(config, fieldsOf(config));
 }
 
 async function list(context: RunContext<PushFlags>, taskId: string): Promise<void> {
-  const agent = await context.agent();
-  const reply = await context.waiting((signal) =>
+  const reply = await context.call((agent, signal) =>
     agent.listTaskPushNotificationConfigs({ taskId }, { signal }),
   );
   const { configs = [] } = reply;
@@ -98,8 +95,7 @@ async function list(context: RunContext<PushFlags>, taskId: string): Promise<voi
 }
 
 async function remove(context: RunContext<PushFlags>, taskId: string, id: string): Promise<void> {
-  const agent = await context.agent();
-  await context.waiting((signal) => agent.deleteTaskPushNotificationConfig({ taskId, id }, { signal }));
+  await context.call((agent, signal) => agent.deleteTaskPushNotificationConfig({ taskId, id }, { signal }));
   context.output.result({}, [
     ['Task ID', taskId],
     ['Deleted', id],

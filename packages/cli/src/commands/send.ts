@@ -52,7 +52,7 @@ export function addSend(program: Command, run: Run): void {
 async function send(context: RunContext<SendFlags>, text: string | undefined): Promise<void> {
   const { options, output } = context;
   const parts = await partsOf(context, text);
-  const { taskId, contextId, metadata, pollInterval } = options;
+  const { taskId, contextId, metadata } = options;
   const { agent } = await context.open();
   // Only agents with extensions can report progress.
   const offered = agent.card.capabilities?.extensions ?? [];
@@ -74,19 +74,14 @@ async function send(context: RunContext<SendFlags>, text: string | undefined): P
   }
   const isStream = options.stream ?? false;
   let last: Task | undefined;
-  const reply = await context.waiting((signal) =>
-    context.withProgress(false, (line) =>
-      sendAndWait(agent, parts, message, {
-        pollMs: pollInterval,
-        signal,
-        onEvent(event, task) {
-          if (task) context.know(task.id);
-          if (isStream) showEvent(output, event);
-          if (task) line?.update(textOf(task.status.message) || task.status.state, known?.progressOf(task));
-          last = event.task;
-        },
-      }),
-    ),
+  const reply = await context.following(
+    (_, wait) => sendAndWait(agent, parts, message, wait),
+    (event, task) => {
+      if (task) context.know(task.id);
+      if (isStream) showEvent(output, event);
+      last = event.task;
+    },
+    (task) => [textOf(task.status.message) || task.status.state, known?.progressOf(task)],
   );
   showEnd(context, reply, isStream, last);
 }
@@ -183,7 +178,7 @@ async function toFilePart(
   if (!agent?.card.capabilities?.extensions?.some(({ uri }) => uri === FILES))
     return { raw: (await readFile(path)).toString('base64'), ...about };
   return context.waiting((signal) =>
-    context.withProgress(false, (line) => {
+    context.withProgress((line) => {
       const onProgress = (progress: number, total = 0) =>
         line?.update(`Uploading ${about.filename}`, { progress, total });
       return agent.upload(path, { ...about, signal, onProgress });

@@ -61,27 +61,13 @@ export function addTask(program: Command, run: Run): Command {
 }
 
 async function getTask(context: RunContext<TaskFlags>, id: string): Promise<void> {
-  const { options } = context;
-  const { history, wait = options.watch, pollInterval } = options;
-  const agent = await context.agent();
-  const task = await context.waiting(async (signal) => {
-    if (!wait) return agent.getTask({ id, historyLength: history }, { signal });
-    context.know(id);
-    return context.withProgress(false, (line) =>
-      poll(
-        agent,
-        id,
-        {
-          pollMs: pollInterval,
-          signal,
-          onEvent: (_, now) => now && line?.update(now.status.state, undefined),
-        },
-        undefined,
-        history,
-      ),
-    );
-  });
-  show(context, task, history !== undefined);
+  const { history: historyLength, watch, wait = watch } = context.options;
+  await context.agent();
+  if (wait) context.know(id);
+  const task = await (wait
+    ? context.following((agent, how) => poll(agent, id, how, undefined, historyLength))
+    : context.call((agent, signal) => agent.getTask({ id, historyLength }, { signal })));
+  show(context, task, historyLength !== undefined);
   context.conclude(task);
 }
 
@@ -91,8 +77,7 @@ function show({ output }: RunContext<TaskFlags>, task: Task, withHistory: boolea
 }
 
 async function cancelTask(context: RunContext<TaskFlags>, id: string): Promise<void> {
-  const agent = await context.agent();
-  const task = await context.waiting(async (signal) => {
+  const task = await context.call(async (agent, signal) => {
     try {
       return await agent.cancelTask({ id }, { signal });
     } catch (error) {
@@ -112,24 +97,17 @@ async function cancelTask(context: RunContext<TaskFlags>, id: string): Promise<v
 
 async function subscribeToTask(context: RunContext<TaskFlags>, id: string): Promise<void> {
   const { options, output } = context;
-  const agent = await context.agent();
+  await context.agent();
   context.know(id);
   let last: Task | undefined;
-  const isStream = options.stream ?? false;
-  const task = await context.waiting((signal) =>
-    context.withProgress(false, (line) =>
-      subscribeAndWait(agent, id, {
-        pollMs: options.pollInterval,
-        signal,
-        onEvent(event, now) {
-          if (isStream) showEvent(output, event);
-          if (now) line?.update(now.status.state, undefined);
-          last = event.task;
-        },
-      }),
-    ),
+  const task = await context.following(
+    (agent, wait) => subscribeAndWait(agent, id, wait),
+    (event) => {
+      if (options.stream) showEvent(output, event);
+      last = event.task;
+    },
   );
-  if (!isStream) show(context, task, false);
+  if (!options.stream) show(context, task, false);
   else if (!output.isJson && !last) output.fields(idFields(task));
   context.conclude(task);
 }

@@ -60,12 +60,14 @@ export async function readCard(context: OpenContext): Promise<AgentCard> {
 
 /** Reads the card and connects. Throws `CREDENTIALS_MISSING` before anything is sent. */
 export async function openAgent(context: OpenContext): Promise<OpenAgent> {
-  const { options, output, redactor } = context;
+  const { options, output } = context;
   const card = await readCard(context);
   const origin = namedOrigin(context) ?? originOf(card);
-  const stored = storedToken(context, card, origin);
+  const kept = keptToken(context, origin);
+  const stored = onlyAt(card, origin).supportedInterfaces.length > 0 ? kept : undefined;
+  if (kept !== stored)
+    output.warn(`The card names no interface at ${origin}: the token of auth login is not sent`);
   const bearer = options.bearer ?? stored;
-  redactor.hide(stored);
   const hasCertificate = options.tlsCert !== undefined;
   const attachment = options.endpoint
     ? endpointAttachment(options, bearer)
@@ -105,19 +107,15 @@ export function warnOf(
     output.warn('A CREDENTIAL IS SENT OVER A CONNECTION THAT IS NOT VERIFIED');
 }
 
-/** The token of `auth login` for the origin, if there is no other and the card names an interface there. */
-function storedToken(
-  { options, io, output, command }: OpenContext,
-  card: AgentCard,
+/** The token of `auth login` for the origin, if there is no other. */
+export function keptToken(
+  { options, io, command, redactor }: OpenContext,
   origin: string,
 ): string | undefined {
-  if (options.bearer !== undefined) return undefined;
-  const token = tokenFor(io.home, origin)?.accessToken;
-  if (token === undefined) return undefined;
-  checkKeptToken(command);
-  if (onlyAt(card, origin).supportedInterfaces.length > 0) return token;
-  output.warn(`The card names no interface at ${origin}: the token of auth login is not sent`);
-  return undefined;
+  const token = options.bearer === undefined ? tokenFor(io.home, origin)?.accessToken : undefined;
+  if (token !== undefined) checkKeptToken(command);
+  redactor.hide(token);
+  return token;
 }
 
 /** Whether gRPC is preferred, or the only binding. */

@@ -86,7 +86,7 @@ async function runBulk(action: BulkAction, context: RunContext<BulkFlags>): Prom
       return;
     }
     try {
-      await context.withProgress(false, async (line) => {
+      await context.withProgress(async (line) => {
         for await (last of bulkTasks({ store, name: agent }, { ...asked, ...pace })) {
           const { done, skipped, failed, total, tasks, id } = last;
           if (done + skipped + failed === 0 && id !== '' && !last.isOver) output.note(`Run ${id}`);

@@ -38,8 +38,7 @@ export async function checkStore(opened: OpenedStore, options: StoreCheckOptions
       const old = new Date(Date.now() - options.stuckAfter).toISOString();
       const { tasks } = await store.list(scope, { limit: 1_000, state: 'TASK_STATE_WORKING' });
       const stuck = tasks.filter(({ head }) => head.statusAt < old).map(({ taskId }) => taskId);
-      const note = stuck.length === 0 ? 'none' : `${stuck.length} at work without a change: ${list(stuck)}`;
-      return { isOk: stuck.length === 0, note };
+      return none(stuck, `${stuck.length} at work without a change: ${list(stuck)}`);
     }),
     find('tasks that wait for a process', () => waitingOf(opened, options)),
     find('turns of versions that no process runs', async () => {
@@ -50,7 +49,7 @@ export async function checkStore(opened: OpenedStore, options: StoreCheckOptions
         if (tasks.length > 0)
           found.push(`${tasks.length} of ${version}: ${list(tasks.map(({ taskId }) => taskId))}`);
       }
-      return { isOk: found.length === 0, note: found.length === 0 ? 'none' : found.join('; ') };
+      return none(found, found.join('; '));
     }),
     find('options of servers and workers', async () => {
       const differences = await differencesOf(store, options.agent);
@@ -60,16 +59,20 @@ export async function checkStore(opened: OpenedStore, options: StoreCheckOptions
       const { schedulesIn } = await import('@batonjs/server/schedules');
       const overdue = (await schedulesIn(store, options.agent)).filter(({ isOverdue }) => isOverdue);
       const found = overdue.map(({ name, nextAt }) => `${name} since ${nextAt}`);
-      return { isOk: found.length === 0, note: found.length === 0 ? 'none' : found.join(', ') };
+      return none(found, found.join(', '));
     }),
     find('undelivered webhooks', async () => {
       const dead = await store.listDead(options.agent, { limit: 100 });
-      const note =
-        dead.length === 0 ? 'none' : `${dead.length} given up: ${list(dead.map(({ taskId }) => taskId))}`;
-      return { isOk: dead.length === 0, note };
+      return none(dead, `${dead.length} given up: ${list(dead.map(({ taskId }) => taskId))}`);
     }),
   ]);
 }
+
+/** Whether there is nothing of a kind; `some` says what there is. */
+const none = ({ length }: ArrayLike<unknown>, some: string) => ({
+  isOk: length === 0,
+  note: length === 0 ? 'none' : some,
+});
 
 const list = (ids: readonly string[]): string => ids.slice(0, 5).join(', ') + (ids.length > 5 ? ' …' : '');
 
@@ -182,36 +185,29 @@ const redisClients = (url: string): Promise<number[]> =>
     return [/^connected_clients:(\d+)/m, /^maxclients:(\d+)/m].map((name) => Number(name.exec(info)?.[1]));
   });
 
-async function queryPostgres<Row>(url: string, text: string): Promise<Row[]> {
+async function queryPostgres(url: string, text: string): Promise<unknown[][]> {
   const { Client } = (await import('pg')).default;
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    return (await client.query(text)).rows as Row[];
+    return (await client.query({ text, rowMode: 'array' })).rows;
   } finally {
     await client.end();
   }
 }
 
 async function postgresTime(url: string): Promise<number> {
-  const [row] = await queryPostgres<{ ms: string }>(
-    url,
-    'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms',
-  );
-  return Number(row?.ms);
+  const [row] = await queryPostgres(url, 'SELECT extract(epoch FROM clock_timestamp()) * 1000');
+  return Number(row?.[0]);
 }
 
 async function postgresClients(url: string): Promise<number[]> {
-  const text = `SELECT count(*) AS used, current_setting('max_connections') AS most FROM pg_stat_activity`;
-  const [row] = await queryPostgres<{ used: string; most: string }>(url, text);
-  return [Number(row?.used), Number(row?.most)];
+  const text = `SELECT count(*), current_setting('max_connections') FROM pg_stat_activity`;
+  return (await queryPostgres(url, text)).flat().map(Number);
 }
 
 /** The names of all indexes and tables. */
-const readPostgresNames = async (url: string): Promise<string[]> =>
-  (
-    await queryPostgres<{ name: string }>(
-      url,
-      'SELECT indexname AS name FROM pg_indexes UNION ALL SELECT tablename FROM pg_tables',
-    )
-  ).map(({ name }) => name);
+async function readPostgresNames(url: string): Promise<string[]> {
+  const text = 'SELECT indexname FROM pg_indexes UNION ALL SELECT tablename FROM pg_tables';
+  return (await queryPostgres(url, text)).flat().map(String);
+}

@@ -30,19 +30,14 @@ export class CliError extends CodedError<CliErrorCode> {
 export const usage = (message: string, hint?: string): CliError =>
   new CliError('A2ACLI_ERR_USAGE', message, hint);
 
-/** What replaces the result in JSON. */
-export interface Envelope {
+/** How a command failed: what replaces the result in JSON, and its exit code, which agree. */
+export interface Failure {
   readonly error: {
     readonly code: string;
     readonly message: string;
     readonly hint: string | null;
     readonly a2aCode: string | number | null;
   };
-}
-
-/** How a command failed: its envelope and its exit code, which agree. */
-export interface Failure {
-  readonly envelope: Envelope;
   readonly exitCode: number;
 }
 
@@ -119,8 +114,8 @@ const reasonHints: Partial<Record<ErrorReason, string>> = {
 export function toFailure(error: unknown, context: FailureContext = {}): Failure {
   if (A2AError.is(error)) return toProtocolFailure(error, context);
   const { code, message, hint } = toCliError(error);
-  const envelope = { code, message, hint: hint ?? context.hint ?? hints[code] ?? null, a2aCode: null };
-  return { envelope: { error: envelope }, exitCode: cliErrors[code] };
+  const shown = { code, message, hint: hint ?? context.hint ?? hints[code] ?? null, a2aCode: null };
+  return { error: shown, exitCode: cliErrors[code] };
 }
 
 function toCliError(error: unknown): Pick<CliError, 'code' | 'message' | 'hint'> {
@@ -142,9 +137,8 @@ function toProtocolFailure(
   const a2aCode = transportCode(reason, binding);
   if (reason === 'UNAUTHENTICATED' || reason === 'PERMISSION_DENIED') {
     const code = hasCredentials ? 'A2ACLI_ERR_AUTH_FAILED' : 'A2ACLI_ERR_CREDENTIALS_MISSING';
-    const envelope = { code, message, hint: hints[code]!, a2aCode };
-    return { envelope: { error: envelope }, exitCode: cliErrors[code] };
+    return { error: { code, message, hint: hints[code]!, a2aCode }, exitCode: cliErrors[code] };
   }
   const hint = ofContext ?? reasonHints[reason] ?? 'Run the command again with --debug';
-  return { envelope: { error: { code: nameOf(reason), message, hint, a2aCode } }, exitCode: 1 };
+  return { error: { code: nameOf(reason), message, hint, a2aCode }, exitCode: 1 };
 }

@@ -8,7 +8,7 @@ export class Output {
   readonly #io: Pick<Io, 'stdout' | 'stderr'>;
   readonly #redactor: Redactor;
   readonly #isDebug: boolean;
-  readonly format: 'text' | 'json';
+  readonly isJson: boolean;
   /** Whether a person asked for everything. */
   readonly isVerbose: boolean;
   /** One JSON document per line. */
@@ -19,17 +19,13 @@ export class Output {
   constructor(
     io: Pick<Io, 'stdout' | 'stderr'>,
     redactor: Redactor,
-    { format, isDebug, isVerbose }: { format: 'text' | 'json'; isDebug: boolean; isVerbose: boolean },
+    options: { readonly output: 'text' | 'json'; readonly debug?: boolean; readonly verbose?: boolean },
   ) {
     this.#io = io;
     this.#redactor = redactor;
-    this.format = format;
-    this.#isDebug = isDebug;
-    this.isVerbose = isVerbose;
-  }
-
-  get isJson(): boolean {
-    return this.format === 'json';
+    this.isJson = options.output === 'json';
+    this.#isDebug = options.debug ?? false;
+    this.isVerbose = options.verbose ?? false;
   }
 
   /** One `Label: value` line. Line breaks and control characters of the value are replaced. */
@@ -98,20 +94,9 @@ const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const barWidth = 24;
 const frameMs = 100;
 
-/** When a line may be drawn: for a person who watches standard error, and for nothing else. */
-export interface ProgressConditions {
-  readonly isJson: boolean;
-  readonly isStreaming: boolean;
-  readonly isAsync: boolean;
-  readonly isDebug: boolean;
-  readonly progress: 'auto' | 'never';
-}
-
-export const mayDraw = ({ stderr, env }: Pick<Io, 'stderr' | 'env'>, when: ProgressConditions): boolean =>
-  stderr.isTTY === true &&
-  env.TERM !== 'dumb' &&
-  when.progress !== 'never' &&
-  !(when.isJson || when.isStreaming || when.isAsync || when.isDebug);
+/** Whether a person watches standard error at a terminal that obeys. */
+export const mayDraw = ({ stderr, env }: Pick<Io, 'stderr' | 'env'>): boolean =>
+  stderr.isTTY === true && env.TERM !== 'dumb';
 
 /** One line on standard error that is drawn over itself: a bar where the progress is known, else a spinner. */
 export class ProgressLine {
@@ -134,7 +119,7 @@ export class ProgressLine {
     this.draw();
   }
 
-  update(text: string, progress: Progress | undefined): void {
+  update(text: string, progress?: Progress): void {
     this.#text = text;
     this.#progress = progress;
     this.draw();

@@ -103,12 +103,12 @@ async function exportAll(context: RunContext<ExportFlags>, file: string): Promis
   const { scopeOf } = await import('@batonjs/server/internals');
   const path = resolve(io.cwd, file);
   const callers = caller?.map((scope) => scopeOf(agent, tenant, { scope }));
-  const counts = await context.withProgress(false, (line) =>
+  const counts = await context.withProgress((line) =>
     withStore(context, (store) =>
       exportStore(store, path, {
         callers,
         ...{ withoutSecrets, resume },
-        onProgress: ({ tasks }) => line?.update(`${tasks} tasks`, undefined),
+        onProgress: ({ tasks }) => line?.update(`${tasks} tasks`),
       }),
     ),
   );
@@ -150,9 +150,7 @@ async function importAll(context: RunContext<StoreFlags>, file: string): Promise
   await copiedFiles(context, options.files && `${path}.files`, options.files);
   const { store } = await openStore(options.store, io.cwd, true);
   await context
-    .withProgress(false, (line) =>
-      importStore(store, path, (done) => line?.update(`${done} tasks`, undefined)),
-    )
+    .withProgress((line) => importStore(store, path, (done) => line?.update(`${done} tasks`)))
     .finally(() => store.close());
   output.result(counts, countsOf(counts));
 }
@@ -203,11 +201,11 @@ async function verify(context: RunContext<StoreFlags>): Promise<void> {
   const { output, io, options } = context;
   const { verifyStore } = await import('./verify-store.ts');
   const damages: object[] = [];
-  const found = await context.withProgress(false, (line) =>
+  const found = await context.withProgress((line) =>
     withStore(context, (store) =>
       verifyStore(store, {
         files: options.files && resolve(io.cwd, options.files),
-        onProgress: ({ tasks }) => line?.update(`${tasks} tasks`, undefined),
+        onProgress: ({ tasks }) => line?.update(`${tasks} tasks`),
         onDamage(damage) {
           if (damages.length < 1_000) damages.push(damage);
           output.warn(`${damage.of}: ${damage.why}`);
