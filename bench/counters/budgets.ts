@@ -88,3 +88,6 @@ export const dueHandlers = {
   postgres: { 'compressed KB': 210, modules: 310 },
   redis: { 'compressed KB': 305, modules: 1_000 },
 } as const;
+
+/** How often a process that begins asks its store: to reply to a message, and to work on its task in a run. */
+export const coldStartCalls = { reply: 4, run: 18 } as const;
