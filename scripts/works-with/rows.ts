@@ -42,3 +42,16 @@ export function judge(rows: readonly Row[], report: VitestReport, root: string) 
   });
   return { passed, problems };
 }
+
+/** The page with what a run of this day has shown: each row of the first table ends with how many of its tests passed. */
+export function written(page: string, passed: ReturnType<typeof judge>['passed'], day: string): string {
+  const counts = passed.values();
+  const [head, table, ...rest] = page.split('\n## ');
+  const lines = table!.split('\n').map((line) => {
+    if (line.startsWith('They passed on')) return `They passed on ${day}.`;
+    if (!line.startsWith('| `')) return line;
+    const { count } = counts.next().value!;
+    return line.replace(/\|[^|]*\|$/, `| ${count || 'by night'} |`);
+  });
+  return [head, lines.join('\n'), ...rest].join('\n## ');
+}

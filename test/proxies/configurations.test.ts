@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signCard, verifyCard } from '@batonjs/auth';
+import { decodeSse, type SseEvent } from '@batonjs/bindings';
 import { type AgentEvent, connect, textOf } from '@batonjs/client';
 import { append, artifact, completed } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
@@ -69,6 +70,36 @@ for (const [proxy, program] of programs)
         'TASK_STATE_COMPLETED',
         'one two three',
       ]);
+    });
+
+    it('a plain client goes on after the last event that it has seen', async () => {
+      const { waits, publicUrl } = await behind();
+      const leaving = new AbortController();
+      const call = (method: string, params: object, position?: string) =>
+        fetch(publicUrl, {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            'a2a-version': '1.0',
+            ...(position && { 'last-event-id': position }),
+          },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+          signal: position ? undefined : leaving.signal,
+        });
+      const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Go' }] };
+      const before: SseEvent[] = [];
+      for await (const event of decodeSse((await call('SendStreamingMessage', { message })).body!)) {
+        before.push(event);
+        if (event.data.includes('"one "')) break;
+      }
+      leaving.abort();
+      for (const { resolve } of waits) resolve();
+      const id = /"taskId":"([^"]+)"/.exec(before.at(-1)!.data)![1]!;
+      const after: SseEvent[] = [];
+      const resumed = await call('SubscribeToTask', { id }, before.at(-1)!.id);
+      for await (const event of decodeSse(resumed.body!)) after.push(event);
+      const texts = after.map(({ data }) => /"text":"([^"]+)"/.exec(data)?.[1]).filter(Boolean);
+      expect(texts.join('')).toBe('two three');
     });
 
     // Real time passes. The usual limits end before: 15 s of a route of Envoy, 30 s of HAProxy's examples.
