@@ -15,7 +15,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { mcpOptions, serverFactory } from '../server/to-mcp.ts';
 import type { OnError } from '../translation/results.ts';
-import { Sessions } from './sessions.ts';
+import { type McpCaller, Sessions } from './sessions.ts';
 import { TaskStreams } from './task-streams.ts';
 
 /** The options of `mcpHandler`, with their defaults. */
@@ -35,14 +35,6 @@ const handlerOptions = {
 
 /** Options of `mcpHandler`. */
 export type McpHandlerOptions = OptionsOf<typeof handlerOptions>;
-
-/** The caller of a request, and the agent that answers it. */
-export interface McpCaller {
-  /** Names the caller, the same in each of its requests. A session answers only its own caller. Never empty. */
-  readonly caller: string;
-  /** Such as a client with credentials for this caller. */
-  readonly agent: AgentClient;
-}
 
 /** MCP over streamable HTTP, mounted as an agent is. */
 export interface McpHandler {

@@ -1,4 +1,13 @@
+import type { AgentClient } from '@batonjs/client';
 import type { Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+
+/** The caller of a request, and the agent that answers it. */
+export interface McpCaller {
+  /** Names the caller, the same in each of its requests. A session answers only its own caller. Never empty. */
+  readonly caller: string;
+  /** Such as a client with credentials for this caller. */
+  readonly agent: AgentClient;
+}
 
 /** The session of a client before protocol 2026-07-28. */
 interface Session {

@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { type ListenRequest, notifyOfTasks, readListen } from '../server/task-methods.ts';
 import { errorOf, type TaskRequests, taskFailure } from '../tasks/task-requests.ts';
+import type { McpCaller } from './sessions.ts';
 
 /** How many streams there are at once, of all callers and of one. */
 const most = { all: 1_024, ofCaller: 128 };
@@ -23,12 +24,6 @@ interface Running {
   readonly caller: string;
   /** Ends it with its result, as a server does that closes. */
   end(): Promise<void>;
-}
-
-/** The caller of a request, and the agent that it reaches. */
-interface Listener {
-  readonly caller: string;
-  readonly agent: AgentClient;
 }
 
 /**
@@ -47,7 +42,7 @@ export class TaskStreams {
   async answer(
     request: Request,
     body: unknown,
-    { caller, agent }: Listener,
+    { caller, agent }: McpCaller,
     checked: () => Promise<Response>,
   ): Promise<Response> {
     let listen: ListenRequest | undefined;
@@ -74,7 +69,7 @@ export class TaskStreams {
     await Promise.all([...this.#running].map(({ end }) => end()));
   }
 
-  #start(request: Request, { id, taskIds, client }: ListenRequest, { caller, agent }: Listener) {
+  #start(request: Request, { id, taskIds, client }: ListenRequest, { caller, agent }: McpCaller) {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const writer = writable.getWriter();
     const encoder = new TextEncoder();

@@ -72,7 +72,7 @@ export async function cancelAbandoned(
 ): Promise<void> {
   const signal = signalOf(context);
   if (!signal.aborted) return;
-  if (cancelsTask && task && isCanceled(context)) await cancel(agent, task).catch(onError);
+  if (cancelsTask && task && isCanceled(context)) await agent.task(task).cancel().catch(onError);
   throw signal.reason;
 }
 
@@ -92,5 +92,3 @@ function isCanceled({ http, mcpReq }: ServerContext): boolean {
   const { aborted, reason } = mcpReq.signal;
   return aborted && !(reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed);
 }
-
-const cancel = (agent: AgentClient, task: Task) => agent.task(task).cancel();

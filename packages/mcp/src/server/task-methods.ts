@@ -1,4 +1,4 @@
-import { A2AError, type AgentClient, isTerminal } from '@batonjs/client';
+import { A2AError, type AgentClient, isTerminal, textOf } from '@batonjs/client';
 import type { Task, TaskState } from '@batonjs/protocol';
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -39,7 +39,7 @@ const states: Readonly<Partial<Record<TaskState, McpTask['status']>>> = {
 export function toMcpTask(task: Task): McpTask {
   const { id, status } = task;
   const { createdAt, lastUpdatedAt } = timesOf(id, task);
-  const statusMessage = status.message?.parts.map((part) => ('text' in part ? part.text : '')).join('');
+  const statusMessage = textOf(status.message);
   return {
     taskId: id,
     status: states[status.state] ?? 'working',

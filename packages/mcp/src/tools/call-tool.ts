@@ -102,38 +102,56 @@ interface Request {
 /** One request, as a step. */
 async function* request(asked: Request): AsyncGenerator<TaskUpdate, ToolResult, void> {
   const { turn, client, name, args, step, round, pending, options } = asked;
-  const updates = new LatestUpdate();
   const answered = pending && {
     inputResponses: pending.responses,
     ...(pending.requestState !== undefined && { requestState: pending.requestState }),
   };
-  const calling = turn.step(nameOfRound(step, round), () =>
-    client.callTool(
-      { name, arguments: { ...args }, ...answered },
-      {
-        signal: turn.signal,
-        timeout: options.timeoutMs ?? 300_000,
-        resetTimeoutOnProgress: true,
-        allowInputRequired: true,
-        onprogress: ({ progress: done, total, message }) =>
-          updates.set(working(message ?? `Calling ${name}`, progressMetadata(turn, done, total))),
-      },
+  return (yield* updatesUntil((show) =>
+    turn.step(nameOfRound(step, round), () =>
+      client.callTool(
+        { name, arguments: { ...args }, ...answered },
+        {
+          signal: turn.signal,
+          timeout: options.timeoutMs ?? 300_000,
+          resetTimeoutOnProgress: true,
+          allowInputRequired: true,
+          onprogress: ({ progress: done, total, message }) =>
+            show(working(message ?? `Calling ${name}`, progressMetadata(turn, done, total))),
+        },
+      ),
     ),
-  );
-  return (yield* updatesUntil(updates, calling)) as ToolResult;
+  )) as ToolResult;
 }
 
 /** The step of a request: the first, or the one after an answer. */
 const nameOfRound = (step: string, round: number): string =>
   round === 0 ? step : `${step} after answer ${round}`;
 
-/** Yields updates while something is under way, and returns what it gives. */
+/**
+ * Yields what `show` is given while something is under way, and returns what that gives. A tool that reports faster than
+ * the store commits loses the updates between: the latest one that was not taken counts.
+ */
 async function* updatesUntil<T>(
-  updates: LatestUpdate,
-  underWay: Promise<T>,
+  begin: (show: (update: TaskUpdate) => void) => Promise<T>,
 ): AsyncGenerator<TaskUpdate, T, void> {
-  underWay.catch(() => {}).finally(() => updates.end());
-  for (let update = await updates.next(); update; update = await updates.next()) yield update;
+  const latest: TaskUpdate[] = [];
+  let changed = Promise.withResolvers<void>();
+  const underWay = begin((update) => {
+    latest[0] = update;
+    changed.resolve();
+  });
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+    changed.resolve();
+  };
+  underWay.then(end, end);
+  while (!isOver || latest.length > 0) {
+    if (latest.length === 0) await changed.promise;
+    changed = Promise.withResolvers();
+    const update = latest.pop();
+    if (update) yield update;
+  }
   return await underWay;
 }
 
@@ -166,24 +184,23 @@ async function* awaitTask(
 ): AsyncGenerator<TaskUpdate, { readonly result: ToolResult } | { readonly asks: object }, void> {
   const known = openTaskOf(turn, step);
   await remember(turn, step, known?.taskId === task.taskId ? { ...known, ...task } : task);
-  const updates = new LatestUpdate();
   let last: string | undefined;
-  const waiting = waitForTask(turn, client, {
-    tool: name,
-    step,
-    waitStep: `${nameOfRound(step, round)} task`,
-    task,
-    longestPauseMs: options.longestPauseMs ?? 30_000,
-    unreachableMs: options.unreachableMs ?? 600_000,
-    onStatus: (text) => {
-      if (text === last) return;
-      last = text;
-      updates.set(working(text));
-    },
-  });
   let ended: ToolTask;
   try {
-    ended = yield* updatesUntil(updates, waiting);
+    ended = yield* updatesUntil((show) =>
+      waitForTask(turn, client, {
+        tool: name,
+        step,
+        waitStep: `${nameOfRound(step, round)} task`,
+        task,
+        longestPauseMs: options.longestPauseMs ?? 30_000,
+        unreachableMs: options.unreachableMs ?? 600_000,
+        onStatus: (text) => {
+          if (text !== last) show(working(text));
+          last = text;
+        },
+      }),
+    );
   } catch (error) {
     const { code } = Object(turn.signal.reason) as { code?: unknown };
     // A turn that another process goes on with waits on.
@@ -217,32 +234,4 @@ function nextStep(turn: Turn, name: string): string {
   const count = (counts.get(name) ?? 0) + 1;
   counts.set(name, count);
   return `mcp ${name} ${count}`;
-}
-
-/** The latest update that was not taken: a tool that reports faster than the store commits loses those between. */
-class LatestUpdate {
-  #update: TaskUpdate | undefined;
-  #isOver = false;
-  #wake = () => {};
-
-  set(update: TaskUpdate): void {
-    this.#update = update;
-    this.#wake();
-  }
-
-  end(): void {
-    this.#isOver = true;
-    this.#wake();
-  }
-
-  /** Resolves to the next update, or to undefined at the end. */
-  async next(): Promise<TaskUpdate | undefined> {
-    if (!this.#update && !this.#isOver)
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    const update = this.#update;
-    this.#update = undefined;
-    return update;
-  }
 }

@@ -5,6 +5,7 @@ import type { Json, Message } from '@batonjs/protocol';
 import { type FormField, fieldsOf as formFields } from '@batonjs/protocol/form-fields';
 import { yesOrNo } from '@batonjs/protocol/forms';
 import { isObject } from '@batonjs/protocol/json';
+import { textOf } from '@batonjs/protocol/parts';
 import { inputRequired, type TaskUpdate, type Turn } from '@batonjs/server';
 import { z } from 'zod';
 import { ToolError } from './mcp-client.ts';
@@ -192,13 +193,7 @@ const dataIn = (messages: readonly Message[]): Fields[] =>
 
 /** The text of each message, without the empty ones. */
 const textsIn = (messages: readonly Message[]): string[] =>
-  messages.flatMap(
-    ({ parts }) =>
-      parts
-        .map((part) => ('text' in part ? part.text : ''))
-        .join('')
-        .trim() || [],
-  );
+  messages.flatMap((message) => textOf(message).trim() || []);
 
 const hasAction = ({ action }: Fields): boolean =>
   action === 'accept' || action === 'decline' || action === 'cancel';
