@@ -68,7 +68,7 @@ describe('pages of a list', () => {
       for (let cursor: string | undefined = ''; cursor !== undefined; pages += 1) {
         const after = decodeCursor(cursor);
         const page = await tasks.list('ada', { status: 'in_progress', limit, ...(after && { after }) });
-        found.push(...page.entries.map(({ taskId }) => taskId));
+        found.push(...page.tasks.map(({ taskId }) => taskId));
         cursor = page.cursor;
       }
       expect(found).toEqual(ids.toSorted().reverse());

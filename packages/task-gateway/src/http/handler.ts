@@ -93,8 +93,7 @@ async function submit({ exchange, caller }: Parameters<Route>[0], settings: Hand
 }
 
 async function list({ exchange, caller }: Parameters<Route>[0], { service }: HandlerSettings) {
-  const { entries, cursor } = await service.tasks.list(caller.scope, toFilter(exchange.query));
-  return jsonReply(200, { tasks: entries, ...(cursor && { cursor }) });
+  return jsonReply(200, await service.tasks.list(caller.scope, toFilter(exchange.query)));
 }
 
 async function get({ exchange, caller, taskId }: Parameters<Route>[0], settings: HandlerSettings) {

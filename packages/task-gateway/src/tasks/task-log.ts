@@ -1,9 +1,15 @@
 import type { MessageReceived } from '@batonjs/lifecycle';
 import { sleep } from '@batonjs/protocol/timing';
 import { derivedTaskId, scopeOf } from '@batonjs/server/internals';
-import { foldLog, type Scope, type StoredFact, StoreError, type TaskStore } from '@batonjs/store';
 import {
-  type Assignment,
+  foldLog,
+  type ListedTask,
+  type Scope,
+  type StoredFact,
+  StoreError,
+  type TaskStore,
+} from '@batonjs/store';
+import {
   assignmentIn,
   type GatewayStatus,
   type GatewayTask,
@@ -31,12 +37,6 @@ export interface ReadTask {
   readonly submission: unknown;
   /** The id of the question that it shows: the same however often a process wrote it. */
   readonly question: string | undefined;
-}
-
-/** Part of a history or of a list. */
-export interface Page<Entry> {
-  readonly entries: readonly Entry[];
-  readonly cursor?: string;
 }
 
 /** Which tasks to list. */
@@ -106,8 +106,11 @@ export class TaskLog {
     }
   }
 
-  /** The caller's tasks, those whose status changed last first. */
-  async list(caller: string, { status, type, after, limit }: TaskFilter): Promise<Page<GatewayTask>> {
+  /** The caller's tasks, those whose status changed last first, and the cursor of those that are left. */
+  async list(
+    caller: string,
+    { status, type, after, limit }: TaskFilter,
+  ): Promise<{ readonly tasks: readonly GatewayTask[]; readonly cursor?: string }> {
     const scope = this.scopeOf(caller);
     const states = status ? statesOf(status) : [undefined];
     const pages = await Promise.all(
@@ -122,7 +125,7 @@ export class TaskLog {
     );
     const found = pages
       .flatMap(({ tasks }) => tasks)
-      .sort((one, other) => newestFirst(keyOf(one), keyOf(other)));
+      .sort((one, other) => (keyOf(one) < keyOf(other) ? 1 : -1));
     const listed = found.slice(0, limit);
     const read = await Promise.all(
       listed.map(async ({ taskId, fact }) => {
@@ -134,7 +137,7 @@ export class TaskLog {
     );
     const last = listed.at(-1);
     return {
-      entries: read.filter((task) => task !== undefined),
+      tasks: read.filter((task) => task !== undefined),
       ...(found.length > limit && last && { cursor: encodeCursor(last.head.statusAt, last.taskId) }),
     };
   }
@@ -146,23 +149,13 @@ export class TaskLog {
 }
 
 function toTask(first: StoredFact | undefined, stored: StoredFact | undefined): GatewayTask | undefined {
-  const assignment = first && assignmentOf(first);
   const status = stored && statusIn(stored.fact);
-  return assignment && status && { ...assignment, ...reportOf(status, stored.version) };
+  if (first?.fact.type !== 'message-received' || !status) return undefined;
+  return { ...assignmentIn(first.fact.message), ...reportOf(status, stored.version) };
 }
 
-const assignmentOf = ({ fact }: StoredFact): Assignment | undefined =>
-  fact.type === 'message-received' ? assignmentIn(fact.message) : undefined;
-
-const keyOf = ({ taskId, head }: { taskId: string; head: { statusAt: string } }): [string, string] => [
-  head.statusAt,
-  taskId,
-];
-
-const newestFirst = ([at, id]: [string, string], [otherAt, otherId]: [string, string]): number => {
-  if (at !== otherAt) return at < otherAt ? 1 : -1;
-  return id < otherId ? 1 : -1;
-};
+/** Grows with the time of the status, whose text has one length, and then with the id. */
+const keyOf = ({ taskId, head }: ListedTask): string => head.statusAt + taskId;
 
 const encodeCursor = (statusAt: string, taskId: string): string =>
   Buffer.from(JSON.stringify([statusAt, taskId])).toString('base64url');

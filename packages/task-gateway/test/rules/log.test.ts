@@ -28,7 +28,7 @@ describe('a task in the log', () => {
     const shown = { taskId: 't', type: 'work', data: {}, status: 'in_progress', form, sequence: 5 };
     expect((await tasks.read(tasks.addressOf('ada', 't')))?.task).toEqual(shown);
     const ofStatus = { status: 'in_progress', limit: 5 } as const;
-    expect((await tasks.list('ada', ofStatus)).entries).toEqual([shown]);
+    expect((await tasks.list('ada', ofStatus)).tasks).toEqual([shown]);
     const { transitions } = await tasks.history(tasks.addressOf('ada', 't'), 2, 10);
     expect(transitions.map(({ sequence }) => sequence)).toEqual([3, 4]);
     await writeTo(tasks, 't', factsOf('t', ['WORKING']).slice(2), 5);
@@ -125,7 +125,7 @@ describe('the list of tasks', () => {
     for (const [id, states, second, type] of rows)
       await writeTo(tasks, id, factsOf(id, states, { at: at(second), type }));
     const ids = async (filter: Partial<Parameters<TaskLog['list']>[1]>, caller = 'ada') =>
-      (await tasks.list(caller, { limit: 50, ...filter })).entries.map(({ taskId }) => taskId);
+      (await tasks.list(caller, { limit: 50, ...filter })).tasks.map(({ taskId }) => taskId);
     expect(await ids({})).toEqual(['e', 'd', 'b', 'c', 'a']);
     expect(await ids({}, 'ben')).toEqual([]);
     expect(await ids({ status: 'in_progress' })).toEqual(['b', 'c', 'a']);
@@ -136,7 +136,7 @@ describe('the list of tasks', () => {
     expect(await ids({ type: 'other' })).toEqual(['c']);
     expect((await tasks.list('ada', { limit: 5 })).cursor).toBeUndefined();
     expect((await tasks.list('ada', { limit: 4 })).cursor).toBeDefined();
-    expect((await tasks.list('ada', { limit: 1, status: 'completed' })).entries).toEqual([
+    expect((await tasks.list('ada', { limit: 1, status: 'completed' })).tasks).toEqual([
       { taskId: 'd', type: 'work', data: {}, status: 'completed', result: {}, sequence: 4 },
     ]);
   });
