@@ -1,5 +1,4 @@
 export type { TransactionDatabase, TransactionKey } from '@batonjs/server/internals';
-export { drizzleDatabase, drizzleSqliteDatabase } from './drivers/drizzle.ts';
 export { pgDatabase } from './drivers/pg.ts';
 export { sqliteDatabase } from './drivers/sqlite.ts';
 export { type SqlDatabase, type SqlDatabaseOptions, sqlDatabase } from './sql-database.ts';

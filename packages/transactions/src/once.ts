@@ -1,9 +1,9 @@
 import { backoffMs, sleep } from '@batonjs/protocol/timing';
 import type { TransactionKey } from '@batonjs/server/internals';
 import type { Dialect, SqlDriver, SqlValue } from './sql-driver.ts';
-import { isBusy } from './tables/is-busy.ts';
 import { isTransient } from './tables/is-transient.ts';
 import { creatingTables, now } from './tables/schema.ts';
+import { whenFree } from './tables/when-free.ts';
 import { TransactionError } from './transaction-error.ts';
 
 /** A result that is recorded. */
@@ -139,9 +139,6 @@ type SqlRow = Readonly<Record<string, unknown>>;
 /** Creating a table twice at once fails in PostgreSQL, `if not exists` or not. */
 const lock = 'select pg_advisory_xact_lock(7310425961082)::text as locked';
 
-/** How long a transaction of SQLite waits for those of other processes, in milliseconds. */
-const longestWaitMs = 10_000;
-
 /** The statements of this package in transactions of one database. */
 export class SqlSession<Tx> {
   readonly #driver: SqlDriver<Tx>;
@@ -159,20 +156,15 @@ export class SqlSession<Tx> {
    * Begins a transaction that has the tables. Waits for a file that another process writes, without blocking this one,
    * whatever the timeout of the connection is.
    */
-  async transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T> {
-    for (const until = performance.now() + longestWaitMs; ; ) {
-      let isEntered = false;
-      try {
-        return await this.#driver.transaction(async (tx) => {
-          await this.ensureTables(tx);
-          isEntered = true;
-          return await run(tx);
-        });
-      } catch (error) {
-        if (isEntered || !isBusy(error) || performance.now() > until) throw error;
-      }
-      await sleep(5 + Math.random() * 20);
-    }
+  transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T> {
+    let isEntered = false;
+    const attempt = () =>
+      this.#driver.transaction(async (tx) => {
+        await this.ensureTables(tx);
+        isEntered = true;
+        return await run(tx);
+      });
+    return whenFree(attempt, () => !isEntered);
   }
 
   /** Runs a statement whose values stand as `$1`, `$2` … in their order, each of them once. */

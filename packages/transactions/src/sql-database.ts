@@ -35,7 +35,7 @@ const sweepEvery = 64;
 /** Databases in whose transaction the running code is. */
 const entered = new AsyncLocalStorage<object>();
 
-/** A database of any driver, such as Kysely, Prisma and `postgres`: the page on transactions has theirs. Throws `TypeError` for wrong options. */
+/** A database of any driver, such as Drizzle, Kysely, Prisma and `postgres`: the page on transactions has theirs. Throws `TypeError` for wrong options. */
 export function sqlDatabase<Tx>(
   driver: SqlDriver<Tx>,
   { keepMs = 30 * dayMs }: SqlDatabaseOptions = {},

@@ -6,6 +6,7 @@ import type { AgentServer, Caller } from '@batonjs/server';
 import { derivedTaskId, type Inside, insideOf, scopeOf } from '@batonjs/server/internals';
 import type { SqlSession } from '../once.ts';
 import { type SqlDatabase, sessionOf } from '../sql-database.ts';
+import type { SqlValue } from '../sql-driver.ts';
 import { now } from '../tables/schema.ts';
 
 /** Settings of {@link drainSubmissions}. */
@@ -90,8 +91,12 @@ class Drain<Tx> {
     try {
       while (!this.#closing.signal.aborted) {
         const claimed = await claim(this.#session, name, batch);
-        if (claimed.length > 0)
-          await settle(this.#session, await Promise.all(claimed.map((submission) => this.#send(submission))));
+        if (claimed.length > 0) {
+          const outcomes = await Promise.all(claimed.map((submission) => this.#send(submission)));
+          await this.#session.transaction(async (tx) => {
+            for (const [statement, ...values] of outcomes) await this.#session.query(tx, statement, values);
+          });
+        }
         this.#isFailing = false;
         if (claimed.length === 0) return;
       }
@@ -105,17 +110,20 @@ class Drain<Tx> {
     const { logger, submit } = this.#inside;
     try {
       await submit(request, caller);
-      return { seq, done: true };
+      return ['delete from baton_submissions where seq = $1', seq];
     } catch (error) {
       const about = { messageId: request.message.messageId, taskId, error };
       if (A2AError.is(error) && isPermanent(error)) {
         logger('error', 'A submission was refused', about);
-        return { seq, error: `${error.reason}: ${error.message}` };
+        const shown = `${error.reason}: ${error.message}`;
+        return ['update baton_submissions set error = $1 where seq = $2', shown, seq];
       }
       // Another process may send it at once.
-      if (this.#closing.signal.aborted) return { seq, pauseMs: 0 };
-      if (!A2AError.is(error)) logger('warn', 'A submission could not be sent', about);
-      return { seq, pauseMs: backoffMs(tries + 1, { initialMs: 250, jitter: 0 }) };
+      const isClosing = this.#closing.signal.aborted;
+      if (!isClosing && !A2AError.is(error)) logger('warn', 'A submission could not be sent', about);
+      const pauseMs = isClosing ? 0 : backoffMs(tries + 1, { initialMs: 250, jitter: 0 });
+      const due = `${now[this.#session.dialect]} + $1`;
+      return [`update baton_submissions set due = ${due} where seq = $2`, pauseMs, seq];
     }
   }
 }
@@ -129,11 +137,8 @@ interface Submission {
   readonly tries: number;
 }
 
-/** What became of a submission: it is deleted, kept with its error, or tried again after so many milliseconds. */
-type Outcome =
-  | { readonly seq: number; readonly done: true }
-  | { readonly seq: number; readonly error: string }
-  | { readonly seq: number; readonly pauseMs: number };
+/** The statement that records what became of a submission: it is deleted, kept with its error, or due again. */
+type Outcome = readonly [statement: string, ...values: SqlValue[]];
 
 /** How long a process has for what it claimed. Another one sends it again then, which the server recognises. */
 const claimMs = 30_000;
@@ -161,27 +166,6 @@ returning seq, task, request, tries`,
       const { request, caller }: Pick<Submission, 'request' | 'caller'> = JSON.parse(String(json));
       return { seq: Number(seq), taskId: String(task), request, caller, tries: Number(tries) };
     });
-  });
-}
-
-/** Records what became of submissions. */
-async function settle<Tx>(session: SqlSession<Tx>, outcomes: readonly Outcome[]): Promise<void> {
-  const time = now[session.dialect];
-  await session.transaction(async (tx) => {
-    for (const outcome of outcomes) {
-      const { seq } = outcome;
-      if ('done' in outcome) await session.query(tx, 'delete from baton_submissions where seq = $1', [seq]);
-      else if ('error' in outcome)
-        await session.query(tx, 'update baton_submissions set error = $1 where seq = $2', [
-          outcome.error,
-          seq,
-        ]);
-      else
-        await session.query(tx, `update baton_submissions set due = ${time} + $1 where seq = $2`, [
-          outcome.pauseMs,
-          seq,
-        ]);
-    }
   });
 }
 

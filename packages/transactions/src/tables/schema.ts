@@ -6,7 +6,8 @@ const serial: Record<Dialect, string> = {
   sqlite: 'integer primary key autoincrement',
 };
 
-const statements = (dialect: Dialect): readonly string[] => [
+/** The statements that create the tables, one by one. */
+export const creatingTables = (dialect: Dialect): readonly string[] => [
   // The largest fence with which a turn of the task was here; `at` is the time of its last transaction.
   `create table if not exists baton_transaction_tasks (
   scope text not null, task text not null, fence bigint not null, at bigint not null,
@@ -29,12 +30,9 @@ const statements = (dialect: Dialect): readonly string[] => [
  * tables are missing, in the first transaction that needs them.
  */
 export const transactionTables = (dialect: Dialect): string =>
-  statements(dialect)
+  creatingTables(dialect)
     .map((statement) => `${statement};\n`)
     .join('');
-
-/** The statements that create the tables, one by one. */
-export const creatingTables = statements;
 
 /** Milliseconds since 1970 by the clock of the database, which is one for all processes. */
 export const now: Record<Dialect, string> = {

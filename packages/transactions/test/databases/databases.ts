@@ -1,15 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import Sqlite from 'better-sqlite3';
-import { sql } from 'drizzle-orm';
-import { drizzle as drizzleSqlite } from 'drizzle-orm/better-sqlite3';
+import { type SQL, sql } from 'drizzle-orm';
+import { type BetterSQLite3Database, drizzle as drizzleSqlite } from 'drizzle-orm/better-sqlite3';
 import { drizzle as drizzlePg } from 'drizzle-orm/node-postgres';
 import { drizzle as drizzlePostgresJs } from 'drizzle-orm/postgres-js';
 import { CompiledQuery, Kysely, PostgresDialect, SqliteDialect, type Transaction } from 'kysely';
 import { Pool } from 'pg';
 import postgres, { type Sql, type TransactionSql } from 'postgres';
 import {
-  drizzleDatabase,
-  drizzleSqliteDatabase,
   pgDatabase,
   type SqlDatabase,
   type SqlDatabaseOptions,
@@ -48,6 +46,45 @@ const byKysely = (kysely: Kysely<object>, dialect: 'postgres' | 'sqlite', option
     options,
   );
 
+/** The used part of Drizzle for PostgreSQL, over either driver. */
+interface DrizzlePg<Tx> {
+  transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
+}
+
+/** As the page on transactions has it. */
+const byDrizzle = <Tx extends { execute(query: SQL): PromiseLike<unknown> }>(
+  db: DrizzlePg<Tx>,
+  options?: SqlDatabaseOptions,
+) =>
+  sqlDatabase<Tx>(
+    {
+      dialect: 'postgres',
+      transaction: (run) => db.transaction(run),
+      async query(tx, text, values) {
+        const strings = text.split(/\$\d+/);
+        const found = await tx.execute(sql(Object.assign(strings, { raw: strings }), ...values));
+        return Array.isArray(found) ? found : Object(found).rows;
+      },
+    },
+    options,
+  );
+
+/** As the page on transactions has it. */
+function byDrizzleSqlite<Db extends BetterSQLite3Database & { readonly $client: Sqlite.Database }>(
+  db: Db,
+  options?: SqlDatabaseOptions,
+) {
+  const { driver } = sqliteDatabase(db.$client);
+  return sqlDatabase<Db>(
+    {
+      dialect: 'sqlite',
+      transaction: (run) => driver.transaction(() => run(db)),
+      query: (_, text, values) => driver.query(db.$client, text, values),
+    },
+    options,
+  );
+}
+
 /** How each driver opens a database: at a URL of PostgreSQL, or at the path of a SQLite file. */
 export const drivers = {
   postgres: {
@@ -69,7 +106,7 @@ export const drivers = {
     drizzle: (url: string, options?: SqlDatabaseOptions) => {
       const pool = new Pool({ connectionString: url });
       pool.on('error', () => {});
-      const database = drizzleDatabase(drizzlePg(pool), sql, options);
+      const database = byDrizzle(drizzlePg(pool), options);
       return opened(
         database,
         (tx, statement) => tx.execute(sql.raw(statement)),
@@ -78,7 +115,7 @@ export const drivers = {
     },
     drizzlePostgresJs: (url: string, options?: SqlDatabaseOptions) => {
       const client = postgres(url, { max: 5, onnotice: () => {} });
-      const database = drizzleDatabase(drizzlePostgresJs(client), sql, options);
+      const database = byDrizzle(drizzlePostgresJs(client), options);
       return opened(
         database,
         async (tx, statement) => await tx.execute(sql.raw(statement)),
@@ -118,7 +155,7 @@ export const drivers = {
     },
     drizzle: (path: string, options?: SqlDatabaseOptions) => {
       const client = new Sqlite(path, { timeout: 0 });
-      const database = drizzleSqliteDatabase(drizzleSqlite(client), options);
+      const database = byDrizzleSqlite(drizzleSqlite(client), options);
       return opened(
         database,
         async (tx, statement) => tx.run(sql.raw(statement)),
