@@ -8,7 +8,7 @@ import { guardTelemetry } from './base/hooks/guard-telemetry.ts';
 import { consoleLogger, guardLogger, type Logger, toLogger } from './base/hooks/logger.ts';
 import { detached, type ObservedProcess, type Telemetry } from './base/hooks/telemetry.ts';
 import { defaultLimits } from './base/limits.ts';
-import { digestsOf, type Peer, Peers } from './base/store/peers.ts';
+import { digestsOf, type Peer, peersFor } from './base/store/peers.ts';
 import { QueueOwners } from './base/store/records.ts';
 import { Retention, rulesOf } from './base/store/retention.ts';
 import type { Rounds } from './base/store/rounds.ts';
@@ -37,7 +37,7 @@ import { completeRetry, guardRetry } from './turns/retries/retry-policy.ts';
 import { Runner } from './turns/runner.ts';
 import { mustFitRuns, type RunLimit } from './turns/steps/run-limit.ts';
 import { logTurnEvent, type TurnDependencies } from './turns/turn-dependencies.ts';
-import { Deliverer } from './webhooks/deliverer.ts';
+import { delivererOf } from './webhooks/deliverer.ts';
 import { createWebhooks, pushOptions, sharedPushOptions, type Webhooks } from './webhooks/webhooks.ts';
 
 /** The common part of a server and a worker: live tasks, turns and deliveries to webhooks, not started yet. */
@@ -91,9 +91,9 @@ export function createRuntime(options: WorkerOptions, run?: Run, limit?: RunLimi
   const peers =
     store.isPrivate || (run === 'due' && !limit)
       ? undefined
-      : new Peers(dependencies.options.queue, peerOf(options, dependencies, webhooks), dependencies);
+      : peersFor(dependencies.options.queue, peerOf(options, dependencies, webhooks), dependencies);
   const push = webhooks && { ...webhooks, peers };
-  const deliverer = push && new Deliverer({ ...dependencies, push });
+  const deliverer = push && delivererOf({ ...dependencies, push });
   const { owners, versions, telemetry } = dependencies;
   const { files } = dependencies.options;
   const sweep = files && new FileSweep(files.options, dependencies);

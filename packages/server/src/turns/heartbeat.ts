@@ -18,106 +18,51 @@ export interface Held {
  * Keeps the leases of this process alive. Time alone loses none: a process that slept, or that cannot reach its store,
  * renews late, and a lease is lost when the store says so.
  */
-export class Heartbeat {
-  readonly #dependencies: TurnDependencies;
-  readonly #held = new LinkedList<Held>();
-  #beating = false;
+export function heartbeatOf({ store, clock, report, telemetry, options }: TurnDependencies) {
+  const { leaseMs } = options.timeouts;
+  const all = new LinkedList<Held>();
+  let beating = false;
   /** When the latest call that renewed all leases was sent, on the monotonic clock. */
-  #renewedAt = 0;
-  #renewing: Promise<boolean> | undefined;
-
-  constructor(dependencies: TurnDependencies) {
-    this.#dependencies = dependencies;
-  }
-
-  add(held: Held): ListNode<Held> {
-    const node = this.#held.add(held);
-    if (!this.#beating) detached(this.#dependencies.telemetry, () => void this.#beat());
-    return node;
-  }
-
-  remove(node: ListNode<Held>): void {
-    this.#held.remove(node);
-  }
-
-  /** Whether this process keeps a lease of this holder alive. */
-  isKept(holder: string): boolean {
-    for (const { lease } of this.#held) if (lease.holder === holder) return true;
-    return false;
-  }
+  let renewedAt = 0;
+  let renewing: Promise<boolean> | undefined;
 
   /** Whether the lease lives for a while yet, judged by the time alone. */
-  isSure({ heldUntil }: Held): boolean {
-    const { clock } = this.#dependencies;
-    const { leaseMs } = this.#dependencies.options.timeouts;
-    return clock.monotonic() < heldUntil - leaseMs / 10;
-  }
+  const isSure = ({ heldUntil }: Held): boolean => clock.monotonic() < heldUntil - leaseMs / 10;
 
-  /** Renews all leases if that is overdue. Resolves to false if the store did not answer. */
-  async catchUp(): Promise<boolean> {
-    const { clock } = this.#dependencies;
-    const { leaseMs } = this.#dependencies.options.timeouts;
-    if (this.#held.size === 0 || clock.monotonic() - this.#renewedAt < leaseMs / 2) return true;
-    return this.#renew();
-  }
-
-  /**
-   * Asks the store whether this lease is still held, and renews it if it may run out soon. Calls the holder's `lost` if it
-   * is lost. Rejects with `UNAVAILABLE` if the store does not answer.
-   */
-  async confirm(held: Held): Promise<void> {
-    const { store, clock } = this.#dependencies;
-    const { leaseMs } = this.#dependencies.options.timeouts;
-    const { scope, taskId, fence, holder } = held.lease;
-    if (store.lease && this.isSure(held)) {
-      const now = await store.lease(scope, taskId);
-      if (now?.fence !== fence || now.holder !== holder) held.lost();
-      return;
-    }
-    const asked = clock.monotonic();
-    const kept = await store.renew([held.lease], leaseMs);
-    if (kept.length === 0) held.lost();
-    else held.heldUntil = Math.max(held.heldUntil, asked + leaseMs);
-  }
-
-  async #beat(): Promise<void> {
-    const { clock } = this.#dependencies;
-    const { leaseMs } = this.#dependencies.options.timeouts;
-    this.#beating = true;
-    this.#renewedAt = clock.monotonic();
+  async function beat(): Promise<void> {
+    beating = true;
+    renewedAt = clock.monotonic();
     let answered = true;
-    while (this.#held.size > 0) {
+    while (all.size > 0) {
       await clock.sleep(answered ? leaseMs / 3 : leaseMs / 10, undefined, 'idle');
-      if (this.#held.size > 0) answered = await this.#renew();
+      if (all.size > 0) answered = await renew();
     }
-    this.#beating = false;
+    beating = false;
   }
 
   /** Never rejects; one call at a time. */
-  #renew(): Promise<boolean> {
-    this.#renewing ??= this.#renewAll().finally(() => {
-      this.#renewing = undefined;
+  function renew(): Promise<boolean> {
+    renewing ??= renewAll().finally(() => {
+      renewing = undefined;
     });
-    return this.#renewing;
+    return renewing;
   }
 
-  async #renewAll(): Promise<boolean> {
-    const { store, clock, report } = this.#dependencies;
-    const { leaseMs } = this.#dependencies.options.timeouts;
-    const nodes = this.#held.nodes();
+  async function renewAll(): Promise<boolean> {
+    const nodes = all.nodes();
     const leases = nodes.map(({ item }) => item!.lease);
     const asked = clock.monotonic();
     try {
       // A late answer is not awaited: the next attempt may be faster.
-      const kept = await this.#atMost(leaseMs / 3, store.renew(leases, leaseMs));
+      const kept = await atMost(leaseMs / 3, store.renew(leases, leaseMs));
       const keys = new Set(kept.map(keyOf));
       for (const { item: held } of nodes) {
         if (!held) continue;
         if (keys.has(keyOf(held.lease))) held.heldUntil = Math.max(held.heldUntil, asked + leaseMs);
         else held.lost();
       }
-      for (const node of nodes) if (node.item && !keys.has(keyOf(node.item.lease))) this.#held.remove(node);
-      this.#renewedAt = asked;
+      for (const node of nodes) if (node.item && !keys.has(keyOf(node.item.lease))) all.remove(node);
+      renewedAt = asked;
       return true;
     } catch (error) {
       report('Could not renew leases', { leases: leases.length, error });
@@ -125,15 +70,58 @@ export class Heartbeat {
     }
   }
 
-  async #atMost<T>(ms: number, call: Promise<T>): Promise<T> {
+  async function atMost<T>(ms: number, call: Promise<T>): Promise<T> {
     const done = new AbortController();
-    const late = this.#dependencies.clock.sleep(ms, done.signal).then(() => undefined);
+    const late = clock.sleep(ms, done.signal).then(() => undefined);
     const kept = await Promise.race([call, late]).finally(() => done.abort());
     if (kept === undefined)
       throw new StoreError('UNAVAILABLE', `The store did not renew leases within ${Math.round(ms)} ms`);
     return kept;
   }
+
+  return {
+    add(held: Held): ListNode<Held> {
+      const node = all.add(held);
+      if (!beating) detached(telemetry, () => void beat());
+      return node;
+    },
+
+    remove: (node: ListNode<Held>): void => all.remove(node),
+
+    /** Whether this process keeps a lease of this holder alive. */
+    isKept(holder: string): boolean {
+      for (const { lease } of all) if (lease.holder === holder) return true;
+      return false;
+    },
+
+    isSure,
+
+    /** Renews all leases if that is overdue. Resolves to false if the store did not answer. */
+    async catchUp(): Promise<boolean> {
+      if (all.size === 0 || clock.monotonic() - renewedAt < leaseMs / 2) return true;
+      return renew();
+    },
+
+    /**
+     * Asks the store whether this lease is still held, and renews it if it may run out soon. Calls the holder's `lost` if it
+     * is lost. Rejects with `UNAVAILABLE` if the store does not answer.
+     */
+    async confirm(held: Held): Promise<void> {
+      const { scope, taskId, fence, holder } = held.lease;
+      if (store.lease && isSure(held)) {
+        const now = await store.lease(scope, taskId);
+        if (now?.fence !== fence || now.holder !== holder) held.lost();
+        return;
+      }
+      const asked = clock.monotonic();
+      const kept = await store.renew([held.lease], leaseMs);
+      if (kept.length === 0) held.lost();
+      else held.heldUntil = Math.max(held.heldUntil, asked + leaseMs);
+    },
+  };
 }
+
+export type Heartbeat = ReturnType<typeof heartbeatOf>;
 
 /**
  * Whether a turn may still have an effect. A process that was stopped for longer than its lease, or has not read a cancel
@@ -200,50 +188,42 @@ export const isUnavailable = (error: unknown): boolean => StoreError.is(error, '
  * Detects while turns run that the event loop was blocked, and logs for how long. Meanwhile the process renews no
  * leases and answers no requests.
  */
-export class StallWatch {
-  readonly #dependencies: TurnDependencies;
-  readonly #stallMs: number;
-  #turns = 0;
-  #watching = false;
+export function stallWatch({ clock, logger, telemetry, options }: TurnDependencies) {
+  const stallMs = Math.max(200, options.timeouts.leaseMs / 10);
+  let turns = 0;
+  let watching = false;
   /** When the watch is due to check again, on the monotonic clock. */
-  #nextCheck = 0;
-  #latest: string | undefined;
-  #suspect: string | undefined;
+  let nextCheck = 0;
+  let latest: string | undefined;
+  let suspect: string | undefined;
 
-  constructor(dependencies: TurnDependencies) {
-    this.#dependencies = dependencies;
-    this.#stallMs = Math.max(200, dependencies.options.timeouts.leaseMs / 10);
-  }
-
-  turnStarts(): void {
-    this.#turns++;
-    if (!this.#watching) detached(this.#dependencies.telemetry, () => void this.#watch());
-  }
-
-  turnEnds(): void {
-    this.#turns--;
-  }
-
-  /** To be called right before code of this task's agent is, with the monotonic time. */
-  enter(taskId: string, at: number): void {
-    // The first call after the event loop stood still: the one before it is suspected.
-    if (at - this.#nextCheck >= this.#stallMs) this.#suspect ??= this.#latest;
-    this.#latest = taskId;
-  }
-
-  async #watch(): Promise<void> {
-    const { clock, logger } = this.#dependencies;
-    this.#watching = true;
-    while (this.#turns > 0) {
-      const turns = this.#turns;
-      this.#suspect = undefined;
-      this.#nextCheck = clock.monotonic() + this.#stallMs / 2;
-      await clock.sleep(this.#stallMs / 2, undefined, 'idle');
-      const ms = Math.round(clock.monotonic() - this.#nextCheck);
-      const latestTaskId = this.#suspect ?? this.#latest;
-      const details = { ms, latestTaskId, turns: Math.max(turns, this.#turns) };
-      if (ms >= this.#stallMs) logger('warn', 'The event loop was blocked', details);
+  async function watch(): Promise<void> {
+    watching = true;
+    while (turns > 0) {
+      const before = turns;
+      suspect = undefined;
+      nextCheck = clock.monotonic() + stallMs / 2;
+      await clock.sleep(stallMs / 2, undefined, 'idle');
+      const ms = Math.round(clock.monotonic() - nextCheck);
+      const details = { ms, latestTaskId: suspect ?? latest, turns: Math.max(before, turns) };
+      if (ms >= stallMs) logger('warn', 'The event loop was blocked', details);
     }
-    this.#watching = false;
+    watching = false;
   }
+
+  return {
+    turnStarts(): void {
+      turns++;
+      if (!watching) detached(telemetry, () => void watch());
+    },
+    turnEnds: (): void => void turns--,
+    /** To be called right before code of this task's agent is, with the monotonic time. */
+    enter(taskId: string, at: number): void {
+      // The first call after the event loop stood still: the one before it is suspected.
+      if (at - nextCheck >= stallMs) suspect ??= latest;
+      latest = taskId;
+    },
+  };
 }
+
+export type StallWatch = ReturnType<typeof stallWatch>;

@@ -4,7 +4,7 @@ import { work } from '../base/timing/hold-process.ts';
 import { RoundLimit } from '../base/timing/round-limit.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import type { LiveTasks } from '../log/live-tasks.ts';
-import { Heartbeat, StallWatch } from './heartbeat.ts';
+import { type Heartbeat, heartbeatOf, type StallWatch, stallWatch } from './heartbeat.ts';
 import { TaskRun } from './task-run.ts';
 import { TaskWriter, type TurnProcess } from './task-writer.ts';
 import type { Begin, TurnDependencies } from './turn-dependencies.ts';
@@ -56,8 +56,8 @@ export class Runner implements TurnProcess {
   constructor(dependencies: TurnDependencies, tasks: LiveTasks) {
     this.#dependencies = dependencies;
     this.#tasks = tasks;
-    this.heartbeat = new Heartbeat(dependencies);
-    this.stalls = new StallWatch(dependencies);
+    this.heartbeat = heartbeatOf(dependencies);
+    this.stalls = stallWatch(dependencies);
   }
 
   /**

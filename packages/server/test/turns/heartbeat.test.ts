@@ -3,7 +3,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { expect, it, vi } from 'vitest';
 import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
 import { chunkAfter } from '../../../../test/kit/task-logs.ts';
-import { Heartbeat, type Held } from '../../src/turns/heartbeat.ts';
+import { type Held, heartbeatOf } from '../../src/turns/heartbeat.ts';
 import type { TurnDependencies } from '../../src/turns/turn-dependencies.ts';
 
 const leaseMs = 900;
@@ -28,7 +28,7 @@ function beating(store: TaskStore) {
   const report = (message: string) => errors.push(message);
   const dependencies = { store, clock, report, options: { timeouts: { leaseMs } } };
   return {
-    heartbeat: new Heartbeat(dependencies as unknown as TurnDependencies),
+    heartbeat: heartbeatOf(dependencies as unknown as TurnDependencies),
     errors,
     now: () => time,
     pass(ms: number) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { StallWatch } from '../../src/turns/heartbeat.ts';
+import { stallWatch } from '../../src/turns/heartbeat.ts';
 
 /** A watch of a process with leases of ten seconds, on a clock that the test moves. */
 function watching(leaseMs = 10_000) {
@@ -17,7 +17,7 @@ function watching(leaseMs = 10_000) {
     },
   };
   const logger = (...line: unknown[]) => lines.push(line);
-  const watch = new StallWatch({ clock, logger, options: { timeouts: { leaseMs } } } as never);
+  const watch = stallWatch({ clock, logger, options: { timeouts: { leaseMs } } } as never);
   return {
     ...{ watch, slept, lines, now: () => time },
     /** The watch wakes after so long. */

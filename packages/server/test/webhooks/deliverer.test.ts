@@ -2,8 +2,8 @@ import type { PushConfig } from '@batonjs/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { eventually } from '../../../../test/kit/until.ts';
-import { Peers } from '../../src/base/store/peers.ts';
-import { Deliverer } from '../../src/webhooks/deliverer.ts';
+import { peersFor } from '../../src/base/store/peers.ts';
+import { delivererOf } from '../../src/webhooks/deliverer.ts';
 import type { PushConfigName } from '../../src/webhooks/hosts/failing-webhooks.ts';
 import type { PushOptions } from '../../src/webhooks/webhooks.ts';
 import { push } from './kit/push-config.ts';
@@ -34,13 +34,13 @@ function delivererOn(options: PushOptions = {}, faults: Partial<Store> = {}, ran
     subscribe: (subscribe) => faults.subscribe ?? subscribe,
   });
   const { dependencies } = bench;
-  const deliverer = new Deliverer({
+  const deliverer = delivererOf({
     ...dependencies,
     store: watched,
     push: {
       ...dependencies.push,
       store: watched,
-      peers: options.sign && new Peers('q', { name: 'p', options: {} }, { ...dependencies, store: watched }),
+      peers: options.sign && peersFor('q', { name: 'p', options: {} }, { ...dependencies, store: watched }),
     },
   });
   onTestFinished(() => deliverer.close(0));
@@ -323,7 +323,7 @@ describe('a deliverer that closes', () => {
     await arrived(2);
     answers[1]!(200);
     await closing;
-    await new Deliverer(delivering().dependencies).close(1);
+    await delivererOf(delivering().dependencies).close(1);
   });
 
   it.each([

@@ -50,95 +50,78 @@ const sorted = (value: unknown): string =>
   );
 
 /** The processes of a queue, which tell each other their options by a record each. It is over by itself. */
-export class Peers {
-  readonly #queue: string;
-  readonly #own: Peer;
-  readonly #source: StoreSource;
-  readonly #name: string;
-  readonly #stop = new AbortController();
-  #hearing: Promise<void> | undefined;
-  readonly #heard = Promise.withResolvers<void>();
-  #over: Promise<void> | undefined;
-  #known: readonly Peer[] = [];
-  #isWritten = false;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  #logged: ReadonlySet<string> = new Set();
+export function peersFor(queue: string, own: Peer, { store, clock, logger, report }: StoreSource) {
+  const name = recordName(kind, queue, newId(clock));
+  const stop = new AbortController();
+  let isHearing = false;
+  const heard = Promise.withResolvers<void>();
+  let over: Promise<void> | undefined;
+  let known: readonly Peer[] = [];
+  let isWritten = false;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let logged: ReadonlySet<string> = new Set();
 
-  constructor(queue: string, own: Peer, source: StoreSource) {
-    this.#queue = queue;
-    this.#own = own;
-    this.#source = source;
-    this.#name = recordName(kind, queue, newId(source.clock));
-  }
-
-  get name(): string {
-    return this.#own.name;
-  }
-
-  /** Resolves when all others that deliver know of this process, or it could not be written. */
-  get heard(): Promise<void> {
-    return this.#heard.promise;
-  }
-
-  start(): void {
-    this.#over = this.#loop();
-  }
-
-  /** The process counts no more as one with other options. What it signed is not sent without a signature yet. */
-  async close(): Promise<void> {
-    this.#stop.abort();
-    await this.#over;
-    if (this.#isWritten) await this.#put({ ...this.#own, isClosed: true }).catch(() => {});
-  }
+  const put = (peer: Peer): Promise<void> => changeRecord<Peer>(store, name, () => peer, { ttlMs });
 
   /** The other processes, as the store had them at most so many milliseconds ago. Rejects if the store fails. */
-  async others(maxAgeMs: number): Promise<readonly Peer[]> {
-    if (this.#source.clock.monotonic() - this.#lookedAt >= maxAgeMs) await this.#look();
-    return this.#known;
+  async function others(maxAgeMs: number): Promise<readonly Peer[]> {
+    const since = clock.monotonic();
+    if (since - lookedAt >= maxAgeMs) {
+      known = await peersOf(store, queue, name);
+      lookedAt = since;
+    }
+    return known;
   }
 
   /** A sentence about the options that are not the same in all processes; undefined if all are. Logs new ones. */
-  async differences(maxAgeMs: number): Promise<string | undefined> {
-    const differing = differingOptions([this.#own, ...(await this.others(maxAgeMs))]);
+  async function differences(maxAgeMs: number): Promise<string | undefined> {
+    const differing = differingOptions([own, ...(await others(maxAgeMs))]);
     const text = differingText(differing);
     const options = differing.map(({ option }) => option);
-    if (text && options.some((option) => !this.#logged.has(option)))
-      this.#source.logger('warn', text, { queue: this.#queue });
-    this.#logged = new Set(options);
+    if (text && options.some((option) => !logged.has(option))) logger('warn', text, { queue });
+    logged = new Set(options);
     return text;
   }
 
-  async #look(): Promise<void> {
-    const since = this.#source.clock.monotonic();
-    const found = await peersOf(this.#source.store, this.#queue, this.#name);
-    this.#known = found;
-    this.#lookedAt = since;
-  }
-
-  #put(peer: Peer): Promise<void> {
-    return changeRecord<Peer>(this.#source.store, this.#name, () => peer, { ttlMs });
-  }
-
-  async #loop(): Promise<void> {
-    const { clock, report } = this.#source;
-    const { signal } = this.#stop;
+  async function loop(): Promise<void> {
+    const { signal } = stop;
     while (!signal.aborted) {
       let waitMs = everyMs * (0.75 + clock.random() / 2);
       try {
         // Before it looks: of two processes that start at the same moment, one sees the other.
-        await this.#put(this.#own);
-        this.#isWritten = true;
-        await this.differences(0);
+        await put(own);
+        isWritten = true;
+        await differences(0);
       } catch (error) {
         report('Could not compare the options of processes', { error });
-        this.#isWritten = false;
+        isWritten = false;
         waitMs = retryMs;
       }
-      this.#hearing ??= clock.sleep(heardWithinMs, signal).then(this.#heard.resolve);
+      if (!isHearing) void clock.sleep(heardWithinMs, signal).then(heard.resolve);
+      isHearing = true;
       await clock.sleep(waitMs, signal, 'idle');
     }
   }
+
+  return {
+    name: own.name,
+    /** Resolves when all others that deliver know of this process, or it could not be written. */
+    heard: heard.promise,
+    others,
+    differences,
+    start(): void {
+      over = loop();
+    },
+    /** The process counts no more as one with other options. What it signed is not sent without a signature yet. */
+    async close(): Promise<void> {
+      stop.abort();
+      await over;
+      if (isWritten) await put({ ...own, isClosed: true }).catch(() => {});
+    },
+  };
 }
+
+export type Peers = ReturnType<typeof peersFor>;
 
 /** The processes of a queue that run, or closed a moment ago. */
 export const peersOf = async (store: RecordStore, queue: string, but?: string): Promise<readonly Peer[]> =>

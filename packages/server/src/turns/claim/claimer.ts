@@ -23,7 +23,7 @@ export class Claimer {
   readonly #unreadable: UnreadableTasks;
   readonly #recovery: Recovery;
   /** Undefined without versions, or where tasks may take any time in all. */
-  readonly #overdue: OverdueElsewhere | undefined;
+  readonly #endOverdue: (() => Promise<void>) | undefined;
   readonly #stop = new AbortController();
   /** Claims of single tasks that are under way. */
   readonly #now = new Set<Promise<unknown>>();
@@ -42,7 +42,7 @@ export class Claimer {
     this.#recovery = new Recovery(dependencies, tasks, runner, this.#unreadable);
     const { taskMs } = dependencies.options.timeouts;
     if (dependencies.versions && taskMs !== undefined)
-      this.#overdue = new OverdueElsewhere(dependencies, tasks, taskMs, ({ scope, taskId }) =>
+      this.#endOverdue = overdueElsewhere(dependencies, tasks, taskMs, ({ scope, taskId }) =>
         this.claimNow(scope, taskId, { mustEnd: true }),
       );
   }
@@ -118,7 +118,7 @@ export class Claimer {
       let more = false;
       try {
         more = await this.#claim(this.#runner.reserve(batch));
-        if (!more && this.#overdue) await this.#overdue.look();
+        if (!more) await this.#endOverdue?.();
       } catch (error) {
         report('Could not claim tasks', { error });
       }
@@ -209,42 +209,30 @@ const everyMs = 5_000;
 
 /**
  * Ends tasks whose whole time is over while their turn waits for a version that no process runs: no code of the agent goes
- * on, so any version may do it. That time begins once and never moves: one that is over stays over.
+ * on, so any version may do it. That time begins once and never moves: one that is over stays over. `end`: claims a task and ends
+ * it, unless another process has it.
  */
-class OverdueElsewhere {
-  readonly #dependencies: TurnDependencies;
-  readonly #tasks: LiveTasks;
-  readonly #taskMs: number;
-  readonly #end: (task: TaskName) => Promise<void>;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+function overdueElsewhere(
+  { versions, clock }: TurnDependencies,
+  tasks: LiveTasks,
+  taskMs: number,
+  end: (task: TaskName) => Promise<void>,
+): () => Promise<void> {
+  let lookedAt = Number.NEGATIVE_INFINITY;
 
-  /** `end`: claims a task and ends it, unless another process has it. */
-  constructor(
-    dependencies: TurnDependencies,
-    tasks: LiveTasks,
-    taskMs: number,
-    end: (task: TaskName) => Promise<void>,
-  ) {
-    this.#dependencies = dependencies;
-    this.#tasks = tasks;
-    this.#taskMs = taskMs;
-    this.#end = end;
-  }
-
-  async look(): Promise<void> {
-    const { versions, clock } = this.#dependencies;
-    const now = clock.monotonic();
-    if (!versions || now - this.#lookedAt < everyMs) return;
-    this.#lookedAt = now;
-    for (const { tasks } of await versions.elsewhere())
-      for (const task of tasks) if (await this.#isOver(task)) await this.#end(task);
-  }
-
-  async #isOver({ scope, taskId }: TaskName): Promise<boolean> {
-    const live = await this.#tasks.open(scope, taskId);
+  async function isOver({ scope, taskId }: TaskName): Promise<boolean> {
+    const live = await tasks.open(scope, taskId);
     if (!live) return false;
-    this.#tasks.release(live);
-    const deadline = deadlineOf(live.state, { taskMs: this.#taskMs });
-    return deadline !== undefined && deadline <= this.#dependencies.clock.now();
+    tasks.release(live);
+    const deadline = deadlineOf(live.state, { taskMs });
+    return deadline !== undefined && deadline <= clock.now();
   }
+
+  return async () => {
+    const now = clock.monotonic();
+    if (!versions || now - lookedAt < everyMs) return;
+    lookedAt = now;
+    for (const { tasks } of await versions.elsewhere())
+      for (const task of tasks) if (await isOver(task)) await end(task);
+  };
 }

@@ -1,7 +1,7 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { eventually } from '../../../../../test/kit/until.ts';
-import { differencesOf, digestsOf, Peers, peersOf } from '../../../src/base/store/peers.ts';
+import { differencesOf, digestsOf, peersFor, peersOf } from '../../../src/base/store/peers.ts';
 import { systemClock } from '../../../src/base/timing/clock.ts';
 import { checkPushConfig } from '../../../src/webhooks/configs/check-push-config.ts';
 import { createWebhooks } from '../../../src/webhooks/webhooks.ts';
@@ -25,7 +25,7 @@ function processes() {
   const lines: string[] = [];
   const slept: number[] = [];
   const begin = async (name: string, options: Record<string, unknown>, on = store) => {
-    const peers = new Peers(
+    const peers = peersFor(
       'q',
       { name, options: digestsOf(options) },
       {
