@@ -1,7 +1,7 @@
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { insideOf } from '@batonjs/server/internals';
 import type { BulkPace, BulkProgress, BulkRequest } from './bulk/bulk.ts';
-import { BulkWork } from './bulk/bulk-work.ts';
+import { bulkWork } from './bulk/bulk-work.ts';
 import { type Operated, type Source, scopeIn, sourceOf } from './operated.ts';
 
 /** An action, the tasks of a caller that it is for, and its pace; or the run that goes on. */
@@ -35,11 +35,11 @@ export async function* bulkTasks(
   const { dryRun, perSecond, signal, ...asked } = options;
   const signals = [signal, closing].filter((one) => one !== undefined);
   const pace: BulkPace = { dryRun, perSecond, signal: AbortSignal.any(signals) };
-  yield* (await BulkWork.begin(toRun(asked, source), pace, source)).work();
+  yield* await bulkWork(toRun(asked, source), pace, source);
 }
 
 /** The scopes of a new run, or the run that goes on. */
-function toRun(asked: BulkOptions, source: Source): Parameters<typeof BulkWork.begin>[0] {
+function toRun(asked: BulkOptions, source: Source): Parameters<typeof bulkWork>[0] {
   if (asked.resume !== undefined) return { resume: asked.resume };
   const { caller = '', tenant, resume: _, ...request } = asked;
   const callers = typeof caller === 'string' ? [caller] : caller;

@@ -10,7 +10,7 @@ import { scope } from '../../../test/kit/scope.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import type { BulkProgress } from '../src/bulk/bulk.ts';
 import { firstCursor } from '../src/bulk/bulk-cursor.ts';
-import { BulkRecord, type BulkRun, bulkRuns } from '../src/bulk/bulk-record.ts';
+import { type BulkRun, beginRecord, bulkRuns, openRecord } from '../src/bulk/bulk-record.ts';
 import { type BulkOptions, bulkTasks } from '../src/bulk-tasks.ts';
 import { forkTask } from '../src/fork-task.ts';
 import type { StoredAgent } from '../src/operated.ts';
@@ -298,18 +298,18 @@ describe('the record of a run', () => {
 
   it('has what was asked for, how far it is, and its end', async () => {
     const store = memoryStore();
-    const record = await BulkRecord.begin(began, 'q', source(store));
+    const record = await beginRecord(began, 'q', source(store));
     const { id } = record.run;
     expect(record.run).toEqual({ ...began, id, cursor: firstCursor, isOver: false });
     const cursor = { ...firstCursor, done: 3 };
     await record.note(cursor);
-    const { run } = await BulkRecord.open(id, 'q', source(store));
+    const { run } = await openRecord(id, 'q', source(store));
     expect(run).toEqual({ ...began, id, cursor, isOver: false });
     await record.end({ ...cursor, done: 4 });
     const [listed] = await bulkRuns(store, 'q');
     expect(listed).toEqual({ ...began, id, cursor: { ...cursor, done: 4 }, isOver: true });
     expect(await bulkRuns(store, 'other')).toEqual([]);
-    await expect(BulkRecord.open('none', 'q', source(store))).rejects.toMatchObject({
+    await expect(openRecord('none', 'q', source(store))).rejects.toMatchObject({
       reason: 'TASK_NOT_FOUND',
       message: 'There is no run none',
     });
@@ -317,8 +317,8 @@ describe('the record of a run', () => {
 
   it('is written by one process at a time', async () => {
     const store = memoryStore();
-    const first = await BulkRecord.begin(began, 'q', source(store));
-    const second = await BulkRecord.open(first.run.id, 'q', source(store));
+    const first = await beginRecord(began, 'q', source(store));
+    const second = await openRecord(first.run.id, 'q', source(store));
     await second.note(firstCursor);
     const refused = {
       reason: 'UNSUPPORTED_OPERATION',
@@ -335,9 +335,9 @@ describe('the record of a run', () => {
     let now = 1_000;
     const store = memoryStore({ now: () => (now += 10) });
     const [first, second, third] = [
-      await BulkRecord.begin(began, 'q', source(store)),
-      await BulkRecord.begin(began, 'q', source(store)),
-      await BulkRecord.begin(began, 'q', source(store)),
+      await beginRecord(began, 'q', source(store)),
+      await beginRecord(began, 'q', source(store)),
+      await beginRecord(began, 'q', source(store)),
     ];
     await second.note(firstCursor);
     const ids = (await bulkRuns(store, 'q')).map(({ id }) => id);
@@ -348,7 +348,7 @@ describe('the record of a run', () => {
   it('names the other callers until it is over, and is gone a month after its last write', async () => {
     let now = 1_000;
     const store = memoryStore({ now: () => now });
-    const record = await BulkRecord.begin({ ...began, others: ['bob'] }, 'q', source(store));
+    const record = await beginRecord({ ...began, others: ['bob'] }, 'q', source(store));
     expect(await bulkRuns(store, 'q')).toMatchObject([{ others: ['bob'] }]);
     await record.end(firstCursor);
     expect(JSON.stringify(await store.listRecords({ scope, limit: 9 }))).not.toContain('bob');
@@ -372,7 +372,7 @@ describe('the record of a run', () => {
           return written;
         },
     });
-    const record = await BulkRecord.begin(began, 'q', { store, clock });
+    const record = await beginRecord(began, 'q', { store, clock });
     const cursor = { ...firstCursor, done: 3 };
     await record.note(cursor);
     expect([await bulkRuns(kept, 'q'), sleeps]).toMatchObject([[{ cursor }], [100, 100, 100]]);

@@ -4,8 +4,8 @@ import { completeOptions, createStore, KnownTasks, type Rows, type Step } from '
 import type { RowPage } from '@batonjs/store/rules';
 import { taskOfSql } from '@batonjs/store/sql';
 import pg from 'pg';
-import { GroupedChanges } from './changes/grouped-changes.ts';
-import { Buckets, SingleChanges } from './changes/single-changes.ts';
+import { groupedChanges } from './changes/grouped-changes.ts';
+import { Buckets, singleChanges } from './changes/single-changes.ts';
 import { Writer } from './changes/writer.ts';
 import { readTaskColumns } from './database/columns.ts';
 import { type Database, type PGliteLike, pgliteDatabase } from './database/database.ts';
@@ -109,8 +109,8 @@ export function postgresRows(
   const wakeups = new Wakeups({ database, transactions, schema, quoted, notify, secret: identity });
   const writer = new Writer(quoted, database, wakeups.isHeard);
   const known = new KnownTasks();
-  const single = new SingleChanges({ schema: quoted, transactions, writer, wakeups, known });
-  const grouped = new GroupedChanges({ schema: quoted, single, transactions, writer, known, onGroup });
+  const single = singleChanges({ schema: quoted, transactions, writer, wakeups, known });
+  const grouped = groupedChanges({ schema: quoted, single, transactions, writer, known, onGroup });
   const buckets = new Buckets(quoted, transactions);
   const logs = new Logs(quoted, transactions);
   const tasks = new TaskList(quoted, transactions);
@@ -144,7 +144,7 @@ export function postgresRows(
     if (wanted.bucket !== undefined) return buckets.run(wanted.bucket, step);
     // Most claims find nothing, and then take no lock. Prunes are rare.
     if (isMostlyIdle && !wanted.ended) return single.runIfAny(step);
-    return wanted.tasks ? grouped.run(step) : single.run(step);
+    return wanted.tasks ? grouped(step) : single.run(step);
   }
 
   return {

@@ -10,7 +10,7 @@ import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
 import { Transactions } from '../src/database/postgres-error.ts';
 import { postgresStore } from '../src/index.ts';
-import { isHeard, Registration } from '../src/notifications/poll.ts';
+import { isHeard, registration } from '../src/notifications/poll.ts';
 import { Wakeups } from '../src/notifications/wakeups.ts';
 
 const server = (await canStartPostgres()) ? await startPostgres(['-c', 'fsync=off']) : undefined;
@@ -197,7 +197,7 @@ describe.skipIf(!server)('A process', () => {
     await open('said').identity();
     const database = poolDatabase(admin, { name: '', timeoutMs: 5_000, owned: false, keepsPlans: false });
     const called: string[] = [];
-    const registration = new Registration({
+    const registered = registration({
       ...{ schema, id: 'me', renewEveryMs: 5 },
       transactions: new Transactions(database, async () => {}),
       onKnown: () => void called.push('known'),
@@ -207,7 +207,7 @@ describe.skipIf(!server)('A process', () => {
     const isHeardBy = async (id: string) => (await sql(`SELECT ${isHeard(schema, id)} AS heard`))[0]?.heard;
     expect(await isHeardBy('alive')).toBe(false);
     const ids = async () => (await sql('SELECT id FROM "said".listeners ORDER BY id')).map(({ id }) => id);
-    expect(await registration.begin()).toBe(false);
+    expect(await registered.begin()).toBe(false);
     expect(await ids()).toEqual(['alive', 'me']);
     await sql(`DELETE FROM "said".listeners WHERE id = 'alive'`);
     expect(await Promise.all(['me', 'other'].map(isHeardBy))).toEqual([false, true]);
@@ -216,8 +216,8 @@ describe.skipIf(!server)('A process', () => {
     // As if the process had been stopped for longer than it holds.
     await sql('UPDATE "said".listeners SET until = 5');
     await expect.poll(() => called).toContain('lapsed');
-    expect(await registration.begin()).toBe(true);
-    await registration.end();
+    expect(await registered.begin()).toBe(true);
+    await registered.end();
     expect(await ids()).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { postgresForTests } from '../../../test/support/postgres.ts';
 import type { Database } from '../src/database/database.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
 import { Transactions } from '../src/database/postgres-error.ts';
-import { Poll, Registration } from '../src/notifications/poll.ts';
+import { Poll, registration } from '../src/notifications/poll.ts';
 import { postgresRows } from '../src/postgres-store.ts';
 
 const server = await postgresForTests();
@@ -165,15 +165,15 @@ it.skipIf(!server)('A registration that ends while it is renewed is not renewed 
     return rows;
   };
   const called: string[] = [];
-  const registration = new Registration({
+  const registered = registration({
     ...{ schema: `"${schema}"`, id: 'one', renewEveryMs: 10 },
     transactions: new Transactions({ ...database, query }, async () => {}),
     onKnown: () => called.push('known'),
     onLapsed: () => called.push('lapsed'),
   });
-  await registration.begin();
+  await registered.begin();
   await renewing.promise;
-  await registration.end();
+  await registered.end();
   answered.resolve();
   // What follows from the answer happens before the next one comes.
   expect(await sql(`SELECT FROM "${schema}".listeners`)).toEqual([]);

@@ -11,7 +11,7 @@ export interface BulkRun {
   /** The scope of its tasks. */
   readonly scope: Scope;
   /** Those whose tasks come after it, while the run is not over. */
-  readonly others?: readonly Scope[];
+  readonly others?: readonly Scope[] | undefined;
   readonly request: BulkRequest;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
@@ -31,68 +31,56 @@ interface RecordSource {
   readonly clock: Clock;
 }
 
-/** The record of a run. One process at a time writes it: each write expects the revision that it knows. */
-export class BulkRecord {
-  readonly run: BulkRun;
-  readonly #name: string;
-  readonly #source: RecordSource;
+/** The record of a run. */
+export type BulkRecord = ReturnType<typeof recordOf>;
+
+/** One process at a time writes a record: each write expects the revision that it knows. */
+function recordOf(run: BulkRun, queue: string, { store, clock }: RecordSource, known = 0) {
+  const name = recordName('bulk', queue, run.id);
   /** Tells the writes of this process from those of others. */
-  readonly #by: string;
-  #revision: number;
+  const by = newId(clock);
+  let revision = known;
 
-  private constructor(run: BulkRun, queue: string, source: RecordSource, revision = 0) {
-    this.run = run;
-    this.#name = recordName('bulk', queue, run.id);
-    this.#source = source;
-    this.#by = newId(source.clock);
-    this.#revision = revision;
-  }
-
-  /** Begins a record. */
-  static async begin(began: Began, queue: string, source: RecordSource): Promise<BulkRecord> {
-    const run = { ...began, id: newId(source.clock), cursor: firstCursor, isOver: false };
-    const record = new BulkRecord(run, queue, source);
-    await record.note(firstCursor);
-    return record;
-  }
-
-  /** Reads a record. Rejects with `TASK_NOT_FOUND`. */
-  static async open(id: string, queue: string, source: RecordSource): Promise<BulkRecord> {
-    const kept = await source.store.getRecord(recordName('bulk', queue, id));
-    if (!kept) throw new A2AError('TASK_NOT_FOUND', `There is no run ${id}`);
-    return new BulkRecord(runIn(kept), queue, source, kept.revision);
-  }
-
-  /** Writes how far the run is. Rejects with `UNSUPPORTED_OPERATION` if another process goes on with it. */
-  note(cursor: BulkCursor): Promise<void> {
-    return this.#write({ ...this.run, cursor });
-  }
-
-  /** Ends the record, which names no other caller from then on. */
-  end(cursor: BulkCursor): Promise<void> {
-    return this.#write({ ...this.run, others: undefined, cursor, isOver: true });
-  }
-
-  async #write(run: object): Promise<void> {
-    const value = { ...run, by: this.#by };
-    const write = async () => (await this.#put(value)) ?? (await this.#written(value));
-    this.#revision = await tried(write, this.#source.clock, tryForMs);
-  }
-
-  #put(value: object): Promise<number | undefined> {
-    const options = { ttlMs: rememberedMs, scope: this.run.scope };
-    return this.#source.store.putRecord(this.#name, this.#revision, value, options);
+  async function write(more: Partial<BulkRun>): Promise<void> {
+    const value = { ...run, ...more, by };
+    const options = { ttlMs: rememberedMs, scope: run.scope };
+    const put = async () =>
+      (await store.putRecord(name, revision, value, options)) ?? (await writtenRevision(value));
+    revision = await tried(put, clock, tryForMs);
   }
 
   /** The revision of a value that an earlier try has written. */
-  async #written(value: object): Promise<number> {
-    const kept = await this.#source.store.getRecord(this.#name);
+  async function writtenRevision(value: object): Promise<number> {
+    const kept = await store.getRecord(name);
     if (JSON.stringify(kept?.value) === JSON.stringify(value)) return kept!.revision;
     throw new A2AError(
       'UNSUPPORTED_OPERATION',
       'Another process goes on with this run or ended it, or its caller was erased',
     );
   }
+
+  return {
+    run,
+    /** Writes how far the run is. Rejects with `UNSUPPORTED_OPERATION` if another process goes on with it. */
+    note: (cursor: BulkCursor): Promise<void> => write({ cursor }),
+    /** Ends the record, which names no other caller from then on. */
+    end: (cursor: BulkCursor): Promise<void> => write({ others: undefined, cursor, isOver: true }),
+  };
+}
+
+/** Begins a record. */
+export async function beginRecord(began: Began, queue: string, source: RecordSource): Promise<BulkRecord> {
+  const run = { ...began, id: newId(source.clock), cursor: firstCursor, isOver: false };
+  const record = recordOf(run, queue, source);
+  await record.note(firstCursor);
+  return record;
+}
+
+/** Reads a record. Rejects with `TASK_NOT_FOUND`. */
+export async function openRecord(id: string, queue: string, source: RecordSource): Promise<BulkRecord> {
+  const kept = await source.store.getRecord(recordName('bulk', queue, id));
+  if (!kept) throw new A2AError('TASK_NOT_FOUND', `There is no run ${id}`);
+  return recordOf(runIn(kept), queue, source, kept.revision);
 }
 
 /** The runs of a queue that the store remembers, those that were written last first. */

@@ -37,29 +37,13 @@ const largestGroup = 256;
 /**
  * Changes of tasks by name, and of records with them. Those that arrive while others are under way share one statement, as far as they can be
  * decided on the tasks as this process wrote them last; the others share a transaction. A change that is refused fails alone; a
- * database that fails fails them all.
+ * database that fails fails them all. Resolves once the transaction is committed.
  */
-export class GroupedChanges {
-  readonly #options: GroupedChangesOptions;
-  readonly #group = new Group<Step<unknown>>({
-    most: largestGroup,
-    run: (group) => this.#run(group),
-    // One change has what the database does not take: each is tried again on its own, so that it fails alone.
-    isOfOne: (error) => error instanceof Error && isAboutValues(error.cause),
-  });
-
-  constructor(options: GroupedChangesOptions) {
-    this.#options = options;
-  }
-
-  /** Resolves once the transaction is committed. */
-  run<T>(step: Step<T>): Promise<T> {
-    return this.#group.run(step) as Promise<T>;
-  }
+export function groupedChanges(options: GroupedChangesOptions): <T>(step: Step<T>) => Promise<T> {
+  const { schema, transactions, writer, single, known, onGroup } = options;
 
   /** Returns the steps that come after others of the group. */
-  async #run(group: readonly Pending[]): Promise<readonly Pending[]> {
-    const { known, transactions } = this.#options;
+  async function run(group: readonly Pending[]): Promise<readonly Pending[]> {
     const moment = transactions.clock.moment() ?? momentAt((await transactions.look([])).now);
     const guess = new Guess(known, moment);
     const changes = new Map<Pending, Change<unknown>>();
@@ -71,14 +55,16 @@ export class GroupedChanges {
       else if (change === 'unsure') unsure.push(pending);
       else changes.set(pending, change);
     }
-    unsure.push(...(await this.#write(changes, guess)));
-    return unsure.length > 0 ? [...(await this.#transact(unsure)), ...later] : later;
+    unsure.push(...(await write(changes, guess)));
+    return unsure.length > 0 ? [...(await transact(unsure)), ...later] : later;
   }
 
   /** Returns those whose tasks another process has written meanwhile: they are decided again. */
-  async #write(changes: ReadonlyMap<Pending, Change<unknown>>, { collected }: Guess): Promise<Pending[]> {
+  async function write(
+    changes: ReadonlyMap<Pending, Change<unknown>>,
+    { collected }: Guess,
+  ): Promise<Pending[]> {
     if (changes.size === 0) return [];
-    const { single, known, onGroup } = this.#options;
     known.forget([...changes.keys()].flatMap(({ item }) => item.wanted.tasks ?? []));
     try {
       const written = await single.write(collected, [...changes.values()]);
@@ -92,8 +78,7 @@ export class GroupedChanges {
   }
 
   /** Decides on locked rows, no two steps on the same task. Returns the steps at the end that had no room. */
-  async #transact(group: readonly Pending[]): Promise<readonly Pending[]> {
-    const { schema, transactions, writer, single, onGroup } = this.#options;
+  async function transact(group: readonly Pending[]): Promise<readonly Pending[]> {
     const [named, ...queues] = wantedBy(group);
     const searches = [named, ...queues].map((wanted) => searchesOf(schema, wanted, 'lock'));
     const outcomes = await transactions.run(async (session, now, opened) => {
@@ -114,6 +99,14 @@ export class GroupedChanges {
     if (changes.length > 0) onGroup?.(changes.length);
     return group.slice(outcomes.length);
   }
+
+  const group = new Group<Step<unknown>>({
+    most: largestGroup,
+    run,
+    // One change has what the database does not take: each is tried again on its own, so that it fails alone.
+    isOfOne: (error) => error instanceof Error && isAboutValues(error.cause),
+  });
+  return <T>(step: Step<T>) => group.run(step) as Promise<T>;
 }
 
 /** All that a group wants: its tasks in their order and its records, and how many wait in each bounded queue. */

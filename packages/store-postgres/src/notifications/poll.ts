@@ -117,51 +117,51 @@ export interface RegistrationOptions {
 }
 
 /** What says in the database that this process listens. */
-export class Registration {
-  readonly #options: RegistrationOptions;
-  readonly #put: string;
-  readonly #delete: string;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+export function registration({
+  schema,
+  id,
+  transactions,
+  renewEveryMs = 30_000,
+  onKnown,
+  onLapsed,
+}: RegistrationOptions) {
+  const remove = `DELETE FROM ${schema}.listeners WHERE id = '${id}'`;
+  // Processes that ended without a word are forgotten with it.
+  const put = `WITH old AS (
+      DELETE FROM ${schema}.listeners WHERE id IN (
+        SELECT id FROM ${schema}.listeners WHERE id <> '${id}' AND until <= ${clock} FOR UPDATE SKIP LOCKED)
+    ), held AS (SELECT FROM ${schema}.listeners WHERE id = '${id}' AND until > ${clock})
+    INSERT INTO ${schema}.listeners (id, until) SELECT '${id}', ${clock} + ${holdsMs}
+    ON CONFLICT (id) DO UPDATE SET until = excluded.until RETURNING EXISTS (SELECT FROM held) AS held`;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(options: RegistrationOptions) {
-    this.#options = options;
-    const { schema, id } = options;
-    this.#delete = `DELETE FROM ${schema}.listeners WHERE id = '${id}'`;
-    // Processes that ended without a word are forgotten with it.
-    this.#put = `WITH old AS (
-        DELETE FROM ${schema}.listeners WHERE id IN (
-          SELECT id FROM ${schema}.listeners WHERE id <> '${id}' AND until <= ${clock} FOR UPDATE SKIP LOCKED)
-      ), held AS (SELECT FROM ${schema}.listeners WHERE id = '${id}' AND until > ${clock})
-      INSERT INTO ${schema}.listeners (id, until) SELECT '${id}', ${clock} + ${holdsMs}
-      ON CONFLICT (id) DO UPDATE SET until = excluded.until RETURNING EXISTS (SELECT FROM held) AS held`;
-  }
-
-  /** Resolves once all who begin to write from now on know of this process: to whether they did before. */
-  async begin(): Promise<boolean> {
-    const [row] = await this.#options.transactions.query(this.#put);
-    this.#renewLater();
-    return row?.held === true;
-  }
-
-  async end(): Promise<void> {
-    const timer = this.#timer;
+  function renewLater(): void {
     clearTimeout(timer);
-    // Before the deletion, so that a renewal under way begins no other timer.
-    this.#timer = undefined;
-    if (timer) await this.#options.transactions.query(this.#delete).catch(() => {});
+    timer = setTimeout(() => void renew(), renewEveryMs).unref();
   }
 
-  #renewLater(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#renew(), this.#options.renewEveryMs ?? 30_000).unref();
+  async function renew(): Promise<void> {
+    const current = timer;
+    const [renewed] = await transactions.query(put).catch(() => []);
+    if (current !== timer) return;
+    if (renewed?.held) onKnown();
+    else if (renewed) onLapsed();
+    renewLater();
   }
 
-  async #renew(): Promise<void> {
-    const timer = this.#timer;
-    const [renewed] = await this.#options.transactions.query(this.#put).catch(() => []);
-    if (timer !== this.#timer) return;
-    if (renewed?.held) this.#options.onKnown();
-    else if (renewed) this.#options.onLapsed();
-    this.#renewLater();
-  }
+  return {
+    /** Resolves once all who begin to write from now on know of this process: to whether they did before. */
+    async begin(): Promise<boolean> {
+      const [row] = await transactions.query(put);
+      renewLater();
+      return row?.held === true;
+    },
+    async end(): Promise<void> {
+      const current = timer;
+      clearTimeout(current);
+      // Before the deletion, so that a renewal under way begins no other timer.
+      timer = undefined;
+      if (current) await transactions.query(remove).catch(() => {});
+    },
+  };
 }

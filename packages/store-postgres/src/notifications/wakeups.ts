@@ -3,7 +3,7 @@ import type { Unsubscribe } from '@batonjs/store';
 import { type Notification, remember, Subscribers, type Topic, topicNumber } from '@batonjs/store/adapter';
 import type { Database } from '../database/database.ts';
 import type { Transactions } from '../database/postgres-error.ts';
-import { isHeard, Poll, Registration } from './poll.ts';
+import { isHeard, Poll, registration } from './poll.ts';
 
 /** The most topics of one message, which may have 8,000 bytes. */
 const topicsOfMessage = 300;
@@ -47,7 +47,7 @@ export class Wakeups {
   readonly #notify: string;
   /** Whether another process listens, as a condition of SQL. */
   readonly isHeard: string;
-  readonly #registration: Registration;
+  readonly #registration: ReturnType<typeof registration>;
   /** Whether some who write may not know that this process listens. */
   #isUnknown = true;
   readonly #heard = new Map<string, number>();
@@ -67,7 +67,7 @@ export class Wakeups {
     this.isHeard = isHeard(schema, this.#sender);
     // Nothing is lost with a notification that the disk does not have, and no commit waits behind it.
     this.#notify = `SELECT pg_notify($1, $2), set_config('synchronous_commit', 'off', true) WHERE ${this.isHeard}`;
-    this.#registration = new Registration({
+    this.#registration = registration({
       ...{ ...options, schema, id: this.#sender, transactions },
       onKnown: () => {
         this.#isUnknown = false;

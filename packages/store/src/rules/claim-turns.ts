@@ -1,14 +1,6 @@
 import type { ClaimRequest, Lease, Scope, TurnSchedule } from '../port/lease.ts';
 import type { TaskRow } from '../port/rows.ts';
-import {
-  type CallerRow,
-  type Change,
-  type Found,
-  foundOf,
-  type QueueRow,
-  type Step,
-  type WaitingCaller,
-} from './change.ts';
+import { type CallerRow, type Change, type Found, foundOf, type Step } from './change.ts';
 import { type Claimed, claimedAmong, leases, readyFor } from './claim.ts';
 import { contextOf, pickTurns, TurnGate, type TurnPlace } from './task-row.ts';
 
@@ -22,7 +14,7 @@ export function claimTurnsStep(
   return {
     wanted: { held: { queue, holder, limit }, ready: readyFor(request), schedule: { queue } },
     isMostlyIdle: true,
-    decide: (found) => new TurnClaim(request, schedule, found, elsewhere).next([]),
+    decide: (found) => turnClaim(request, schedule, found, elsewhere)([]),
   };
 }
 
@@ -43,72 +35,63 @@ interface Candidate extends TurnPlace {
   readonly row: TaskRow;
 }
 
-/** One claim: the tasks that it takes in any case, then those that may start beside the ones that run. */
-class TurnClaim {
-  readonly #request: ClaimRequest;
-  readonly #found: Found;
-  /** The leases that the holder has, and those that ran out: their turns are counted already. */
-  readonly #counted: readonly Claimed[];
-  readonly #gate: TurnGate;
-  readonly #callers: readonly WaitingCaller[];
-  /** How many turns may start. */
-  readonly #most: number;
+/**
+ * One claim: the tasks that it takes in any case, then those that may start beside the ones that run. Returns the function
+ * that asks for the tasks of its callers until there are enough. `known`: those of the first callers.
+ */
+function turnClaim(
+  request: ClaimRequest,
+  schedule: TurnSchedule,
+  found: Found,
+  elsewhere: readonly TurnPlace[],
+) {
+  const { queue, limit } = request;
+  const { row: before, running, callers } = foundOf(found, 'schedule');
+  const { waiting, due, left } = foundOf(found, 'ready');
+  // The leases that the holder has, and those that ran out: their turns are counted already.
+  const counted = claimedAmong([...foundOf(found, 'held'), ...left], request, found);
+  const gate = new TurnGate(schedule, [...elsewhere, ...running]);
+  const most = Math.min(limit - counted.length, gate.room);
+  const inOrder = callers
+    .filter(({ scope, firstAt }) => firstAt <= found.orderNow && gate.admitsCaller(scope))
+    .sort((a, b) => a.turn - b.turn || a.firstAt - b.firstAt);
 
-  constructor(request: ClaimRequest, schedule: TurnSchedule, found: Found, elsewhere: readonly TurnPlace[]) {
-    const { running, callers } = foundOf(found, 'schedule');
-    this.#request = request;
-    this.#found = found;
-    const taken = [...foundOf(found, 'held'), ...foundOf(found, 'ready').left];
-    this.#counted = claimedAmong(taken, request, found);
-    const gate = new TurnGate(schedule, [...elsewhere, ...running]);
-    this.#gate = gate;
-    this.#most = Math.min(request.limit - this.#counted.length, gate.room);
-    this.#callers = callers
-      .filter(({ scope, firstAt }) => firstAt <= found.orderNow && gate.admitsCaller(scope))
-      .sort((a, b) => a.turn - b.turn || a.firstAt - b.firstAt);
-  }
-
-  /** `known`: the tasks of the first callers. Asks for those of more callers until there are enough. */
-  next(
+  function next(
     known: readonly (readonly TaskRow[])[],
   ): Change<readonly Lease[], never> | Step<readonly Lease[], never> {
-    const most = this.#most;
     const missing = most - known.filter((tasks) => tasks.length > 0).length;
-    const asked = this.#callers.slice(known.length, known.length + Math.max(0, missing));
-    if (asked.length === 0) return this.#pick(known);
-    const callers = asked.map(({ scope }) => ({ scope, except: this.#gate.fullContexts(scope) }));
+    const asked = inOrder.slice(known.length, known.length + Math.max(0, missing));
+    if (asked.length === 0) return pick(known);
+    const callers = asked.map(({ scope }) => ({ scope, except: gate.fullContexts(scope) }));
     return {
-      wanted: { turns: { queue: this.#request.queue, callers, limit: most } },
-      decide: (more) => this.next([...known, ...foundOf(more, 'turns')]),
+      wanted: { turns: { queue, callers, limit: most } },
+      decide: (more) => next([...known, ...foundOf(more, 'turns')]),
     };
   }
 
-  #pick(callers: readonly (readonly TaskRow[])[]): Change<readonly Lease[], never> {
-    const { waiting, due } = foundOf(this.#found, 'ready');
+  function pick(callers: readonly (readonly TaskRow[])[]): Change<readonly Lease[], never> {
     // No schedule ordered them when they were stored, or the clock of a process that was ahead did.
     const plain = [...waiting, ...due].filter(
-      ({ aheadMs, turnAt = 0 }) => aheadMs === undefined || turnAt > this.#found.orderNow,
+      ({ aheadMs, turnAt = 0 }) => aheadMs === undefined || turnAt > found.orderNow,
     );
     const lists = [plain, ...callers].map((rows) => rows.map(candidate));
-    const picked = pickTurns<Candidate>(this.#gate, lists, this.#most);
-    const rows = picked.map(({ row }) => row);
-    const started = claimedAmong(rows, this.#request, this.#found, this.#most);
-    const change = leases(this.#request, [...this.#counted, ...started]);
-    return started.length === 0 ? change : { ...change, partly: undefined, ...this.#remembered(started) };
+    const rows = pickTurns<Candidate>(gate, lists, most).map(({ row }) => row);
+    const started = claimedAmong(rows, request, found, most);
+    const change = leases(request, [...counted, ...started]);
+    return started.length === 0 ? change : { ...change, partly: undefined, ...remembered(started) };
   }
 
   /** That these callers got turns, in this order. The queue's row is written by every claim that starts turns. */
-  #remembered(started: readonly Claimed[]): Pick<Change<unknown>, 'queue' | 'callers'> {
-    const { queue } = this.#request;
-    const { row: before } = foundOf(this.#found, 'schedule');
+  function remembered(started: readonly Claimed[]): Pick<Change<unknown>, 'queue' | 'callers'> {
     const callers = new Map<string, CallerRow>();
     let turns = before?.turns ?? 0;
     for (const { before: task } of started)
       if (task.aheadMs !== undefined) callers.set(task.scope, { queue, scope: task.scope, turn: ++turns });
-    const revision = before ? before.revision + 1 : Math.floor(this.#found.now);
-    const after: QueueRow = { queue, revision, turns };
-    return { queue: { before, after }, callers: [...callers.values()] };
+    const revision = before ? before.revision + 1 : Math.floor(found.now);
+    return { queue: { before, after: { queue, revision, turns } }, callers: [...callers.values()] };
   }
+
+  return next;
 }
 
 const candidate = (row: TaskRow): Candidate => ({ scope: row.scope, context: contextOf(row), row });

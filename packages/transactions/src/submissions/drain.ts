@@ -39,12 +39,11 @@ export function drainSubmissions<Tx>(
   const inside = insideOf(server);
   if (!inside) throw new TypeError('The server must be one of `createAgentServer`');
   if (!(pollMs > 0)) throw new TypeError('`pollMs` must be more than 0');
-  const drain = new Drain(inside, sessionOf(database), pollMs);
-  const close = () => drain.close();
+  const { look, close } = draining(inside, sessionOf(database), pollMs);
   if (server.closing.aborted) void close();
   else server.closing.addEventListener('abort', close, { once: true });
   return {
-    look: () => drain.look(),
+    look,
     close() {
       server.closing.removeEventListener('abort', close);
       return close();
@@ -52,62 +51,45 @@ export function drainSubmissions<Tx>(
   };
 }
 
-class Drain<Tx> {
-  readonly #inside: Inside;
-  readonly #session: SqlSession<Tx>;
-  readonly #closing = new AbortController();
-  #latest: Promise<void> = Promise.resolve();
-  #isFailing = false;
-  readonly #polling: Promise<void>;
+function draining<Tx>({ name, logger, submit }: Inside, session: SqlSession<Tx>, pollMs: number): Draining {
+  const closing = new AbortController();
+  const { signal } = closing;
+  let latest: Promise<void> = Promise.resolve();
+  let isFailing = false;
 
-  constructor(inside: Inside, session: SqlSession<Tx>, pollMs: number) {
-    this.#inside = inside;
-    this.#session = session;
-    this.#polling = this.#poll(pollMs);
+  function look(): Promise<void> {
+    latest = latest.then(sendAll);
+    return latest;
   }
 
-  look(): Promise<void> {
-    this.#latest = this.#latest.then(() => this.#sendAll());
-    return this.#latest;
-  }
-
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#polling;
-    await this.#latest;
-  }
-
-  async #poll(pollMs: number): Promise<void> {
-    const { signal } = this.#closing;
+  async function poll(): Promise<void> {
     while (!signal.aborted) {
-      await this.look();
+      await look();
       await sleep(pollMs, signal, 'idle');
     }
   }
 
   /** Sends what waits. Never rejects: the table is read again later. */
-  async #sendAll(): Promise<void> {
-    const { name, logger } = this.#inside;
+  async function sendAll(): Promise<void> {
     try {
-      while (!this.#closing.signal.aborted) {
-        const claimed = await claim(this.#session, name, batch);
+      while (!signal.aborted) {
+        const claimed = await claim(session, name, batch);
         if (claimed.length > 0) {
-          const outcomes = await Promise.all(claimed.map((submission) => this.#send(submission)));
-          await this.#session.transaction(async (tx) => {
-            for (const [statement, ...values] of outcomes) await this.#session.query(tx, statement, values);
+          const outcomes = await Promise.all(claimed.map(send));
+          await session.transaction(async (tx) => {
+            for (const [statement, ...values] of outcomes) await session.query(tx, statement, values);
           });
         }
-        this.#isFailing = false;
+        isFailing = false;
         if (claimed.length === 0) return;
       }
     } catch (error) {
-      if (!this.#isFailing) logger('error', 'The submissions of the database cannot be read', { error });
-      this.#isFailing = true;
+      if (!isFailing) logger('error', 'The submissions of the database cannot be read', { error });
+      isFailing = true;
     }
   }
 
-  async #send({ seq, request, caller, taskId, tries }: Submission): Promise<Outcome> {
-    const { logger, submit } = this.#inside;
+  async function send({ seq, request, caller, taskId, tries }: Submission): Promise<Outcome> {
     try {
       await submit(request, caller);
       return ['delete from baton_submissions where seq = $1', seq];
@@ -119,13 +101,22 @@ class Drain<Tx> {
         return ['update baton_submissions set error = $1 where seq = $2', shown, seq];
       }
       // Another process may send it at once.
-      const isClosing = this.#closing.signal.aborted;
-      if (!isClosing && !A2AError.is(error)) logger('warn', 'A submission could not be sent', about);
-      const pauseMs = isClosing ? 0 : backoffMs(tries + 1, { initialMs: 250, jitter: 0 });
-      const due = `${now[this.#session.dialect]} + $1`;
+      if (!signal.aborted && !A2AError.is(error)) logger('warn', 'A submission could not be sent', about);
+      const pauseMs = signal.aborted ? 0 : backoffMs(tries + 1, { initialMs: 250, jitter: 0 });
+      const due = `${now[session.dialect]} + $1`;
       return [`update baton_submissions set due = ${due} where seq = $2`, pauseMs, seq];
     }
   }
+
+  const polling = poll();
+  return {
+    look,
+    async close() {
+      closing.abort();
+      await polling;
+      await latest;
+    },
+  };
 }
 
 /** A message that waits, and how often it was tried, this time included. */
