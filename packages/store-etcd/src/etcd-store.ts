@@ -1,12 +1,12 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
 import { completeOptions, createStore, type Rows, type Wanted } from '@batonjs/store/adapter';
-import { Cluster, WriteGroups } from './cluster/cluster.ts';
+import { Cluster, writeGroups } from './cluster/cluster.ts';
 import { Connections, type EtcdTls } from './cluster/connections.ts';
 import { ClusterClock } from './layout/cluster-clock.ts';
 import { identityOf, type Keys, keysOf, unchanged } from './layout/keys.ts';
 import { everyTask, readFacts, readLog } from './logs/logs.ts';
 import { listTasks } from './logs/task-list.ts';
-import { Wakeups, Watches } from './notifications/watches.ts';
+import { Watches, wakeupsOf } from './notifications/watches.ts';
 import { Buckets } from './rows/buckets.ts';
 import { Changes, freeze, mustTakeWrites } from './rows/changes.ts';
 import { Reader } from './rows/reader.ts';
@@ -53,9 +53,9 @@ export function etcdStore(
 export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) => void) | undefined): Rows {
   const { connections, timeoutMs } = cluster;
   const db = { cluster, keys, clock: new ClusterClock(cluster, keys.clock) };
-  const groups = new WriteGroups(cluster, keys.probe, onGroup);
+  const groups = writeGroups(cluster, keys.probe, onGroup);
   const watches = new Watches(connections, timeoutMs);
-  const wakeups = new Wakeups(keys, watches);
+  const wakeups = wakeupsOf(keys, watches);
   const reader = new Reader(db);
   const searches = new Searches(db, reader);
   const buckets = new Buckets(db);

@@ -9,7 +9,7 @@ import { etcdStore } from '../src/index.ts';
 import { ClusterClock } from '../src/layout/cluster-clock.ts';
 import { keysOf } from '../src/layout/keys.ts';
 import { readLog } from '../src/logs/logs.ts';
-import { WaitingCounts } from '../src/rows/queue-fronts.ts';
+import { waitingCounts } from '../src/rows/queue-fronts.ts';
 import { Reader } from '../src/rows/reader.ts';
 import type { TxnRequest } from '../src/wire/messages.ts';
 
@@ -40,18 +40,18 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
     onTestFinished(() => connections.close());
     const cluster = new CountedCluster(connections, 20_000);
     let now = 0;
-    const counts = new WaitingCounts({ cluster, keys: keysOf(prefix) }, () => now);
+    const counts = waitingCounts({ cluster, keys: keysOf(prefix) }, () => now);
     const readFor = async (asked: () => Promise<unknown>): Promise<number> => {
       const before = cluster.reads;
       await asked();
       return cluster.reads - before;
     };
-    const askAtOnce = () => Promise.all(Array.from({ length: 100 }, () => counts.of('q', 10)));
+    const askAtOnce = () => Promise.all(Array.from({ length: 100 }, () => counts('q', 10)));
     expect(await readFor(async () => expect(await askAtOnce()).toEqual(Array(100).fill(3)))).toBe(1);
 
     // With little room each moment is counted, and with much room only the first of many.
     await want('d');
-    const ask = async (most: number, tasks: number) => expect(await counts.of('q', most)).toBe(tasks);
+    const ask = async (most: number, tasks: number) => expect(await counts('q', most)).toBe(tasks);
     expect(await readFor(() => ask(23, 4))).toBe(1);
     await want('e');
     expect(await readFor(() => ask(25, 4))).toBe(0);
@@ -71,7 +71,10 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
     const keys = keysOf(`reads/${randomUUID()}`);
     const db = { cluster, keys, clock: new ClusterClock(cluster, keys.clock) };
     let now = 0;
-    const reader = new Reader(db, new WaitingCounts(db, () => now));
+    const reader = new Reader(
+      db,
+      waitingCounts(db, () => now),
+    );
     const countsFor = async (wanted: Wanted): Promise<number> => {
       const before = cluster.counts;
       await reader.moment(wanted);
@@ -90,17 +93,17 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
     const connections = new Connections(etcd!.urls, undefined);
     onTestFinished(() => connections.close());
     const cluster = new CountedCluster(connections, 20_000);
-    const counts = new WaitingCounts({ cluster, keys: keysOf('another') });
-    const first = counts.of('q');
+    const counts = waitingCounts({ cluster, keys: keysOf('another') });
+    const first = counts('q');
     await Promise.resolve();
     await Promise.resolve();
-    const later = Promise.all([counts.of('q'), counts.of('q')]);
+    const later = Promise.all([counts('q'), counts('q')]);
     await Promise.resolve();
     await Promise.resolve();
     expect(cluster.reads).toBe(1);
     await Promise.all([first, later]);
     expect(cluster.reads).toBe(2);
-    await counts.of('q');
+    await counts('q');
     expect(cluster.reads).toBe(3);
   });
 });

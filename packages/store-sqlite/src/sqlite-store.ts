@@ -4,12 +4,12 @@ import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
 import { completeOptions, createStore } from '@batonjs/store/adapter';
-import { GroupCommit, OwnTransactions } from './database/group-commit.ts';
+import { GroupCommit, ownTransactions } from './database/group-commit.ts';
 import { hostMonotonic } from './database/host-clock.ts';
 import { type Durability, freeze, mustReadLayout, openDatabase } from './database/open-database.ts';
-import { FileChanges, Sweep } from './database/sweep.ts';
+import { FileChanges, sweepOf } from './database/sweep.ts';
 import { rowsOnTables } from './rows-on-tables.ts';
-import { ProbeRow } from './sql/database.ts';
+import { probeOf } from './sql/database.ts';
 import { KnownTasks } from './sql/known-tasks.ts';
 import { Leases } from './tables/leases.ts';
 import { Tables } from './tables/tables.ts';
@@ -92,15 +92,16 @@ export function storeOnDatabase(
   const { changes, counts, subscribers } = tables;
   const leases = new Leases(db);
   const fileChanges = new FileChanges(db, changes, subscribers);
-  const reads = new OwnTransactions({ db, name, maxWaitMs, begin: 'BEGIN' });
-  const probes = new OwnTransactions({ db, name, maxWaitMs, begin: 'BEGIN IMMEDIATE' });
-  const probeRow = new ProbeRow(db);
-  const sweep = new Sweep(subscribers, fileChanges, shared);
+  const inTransaction = { db, name, maxWaitMs };
+  const read = ownTransactions(inTransaction, 'BEGIN');
+  const write = ownTransactions(inTransaction, 'BEGIN IMMEDIATE');
+  const probe = probeOf(db);
+  const sweep = sweepOf(subscribers, fileChanges, shared);
   const file = new OpenFile(shared ? name : undefined);
   const confirmFile = () => file.mustBeHere();
   const hooks = [counts, fileChanges, changes, known];
-  const group = new GroupCommit({ db, name, maxWaitMs, hooks, confirmFile, onGroup });
-  const unsynced = new GroupCommit({ db, name, maxWaitMs, hooks: [], isUnsynced: true });
+  const group = new GroupCommit({ ...inTransaction, hooks, confirmFile, onGroup });
+  const unsynced = new GroupCommit({ ...inTransaction, hooks: [], isUnsynced: true });
   /** Whether leases from before the last start of the host have been ended. */
   let areOldLeasesEnded = !shared;
 
@@ -110,7 +111,7 @@ export function storeOnDatabase(
   }
 
   async function endOldLeases(): Promise<void> {
-    if (await reads.run(() => leases.hasLeasesFromBeforeBoot(monotonic())))
+    if (await read(() => leases.hasLeasesFromBeforeBoot(monotonic())))
       await group.run(() => {
         leases.endLeasesFromBeforeBoot(monotonic());
         known.forgetAll();
@@ -122,7 +123,7 @@ export function storeOnDatabase(
     ...rowsOnTables({
       tables,
       transactions: {
-        read: (work) => usable(reads).run(work),
+        read: (work) => usable(read)(work),
         write: (work) => usable(group).run(work),
         writeUnsynced: (work) => usable(unsynced).run(work),
         pause: () => new Promise((resolve) => setImmediate(resolve)),
@@ -136,7 +137,7 @@ export function storeOnDatabase(
     probe: () => {
       file.mustBeHere();
       // A rollback would prove nothing: SQLite writes to the disk only when it commits.
-      return probes.run(() => probeRow.write());
+      return write(probe);
     },
 
     identity: () => {

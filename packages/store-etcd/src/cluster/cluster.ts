@@ -147,71 +147,64 @@ const largestBytes = 512 * 1024;
 /** How many groups are sent before the first is answered. */
 const mostUnderWay = 4;
 
+/** Rejects with a `StoreError` of code `UNAVAILABLE` if it is unknown whether it happened. */
+export type WriteGroups = (write: ConditionalWrite) => Promise<Outcome>;
+
 /**
  * Writes that arrive together share a transaction of etcd. Each is a transaction inside it with comparisons of its own,
- * so that one fails alone.
+ * so that one fails alone. `counted`: a key that each group writes.
  */
-export class WriteGroups {
-  readonly #cluster: Cluster;
-  readonly #counted: string;
-  readonly #onGroup: ((size: number) => void) | undefined;
-  readonly #groups = new Group<Sized, Outcome>({
-    most: largestGroup,
-    atOnce: mostUnderWay,
-    fits: fitsInto,
-    run: (group) => this.#send(group),
-    // Members may be given a lower limit: one that is too large fails alone.
-    isOfOne: (error) => isTooLarge(Object(error).cause),
-  });
-
-  /** `counted`: a key that each group writes. */
-  constructor(cluster: Cluster, counted: string, onGroup: ((size: number) => void) | undefined) {
-    this.#cluster = cluster;
-    this.#counted = counted;
-    this.#onGroup = onGroup;
-  }
-
-  /** Rejects with a `StoreError` of code `UNAVAILABLE` if it is unknown whether it happened. */
-  run(write: ConditionalWrite): Promise<Outcome> {
-    return this.#groups.run({ ...write, bytes: write.isAlone ? Number.POSITIVE_INFINITY : bytesOf(write) });
-  }
-
-  async #send(group: Members): Promise<undefined> {
-    const answer = await this.#cluster.transact(this.#requestOf(group.map(({ item }) => item)));
+export function writeGroups(
+  cluster: Cluster,
+  counted: string,
+  onGroup: ((size: number) => void) | undefined,
+): WriteGroups {
+  async function send(group: Members): Promise<undefined> {
+    const answer = await cluster.transact(requestOf(group.map(({ item }) => item)));
     const { header, isRepeated } = answer;
     for (const [n, { resolve }] of group.entries()) {
       const { succeeded, responses } = group.length === 1 ? answer : answer.responses[n]!.txn;
       const reads = succeeded ? [] : responses.map(({ range }) => range);
       resolve({ succeeded, revision: header.revision, reads, isRepeated });
     }
-    this.#onGroup?.(group.length);
+    onGroup?.(group.length);
   }
 
-  #requestOf(group: readonly ConditionalWrite[]): TxnRequest {
+  function requestOf(group: readonly ConditionalWrite[]): TxnRequest {
     const requests = group.map(({ compare, writes, reads }) => ({
       compare,
       success: writes,
       failure: reads.map((range) => ({ range })),
     }));
     const [request, ...others] = requests;
-    if (!request || others.length > 0) return { success: this.#inside(requests) };
+    if (!request || others.length > 0) return { success: inside(requests) };
     const { compare, success } = request;
     if (success.length <= mostOperations) return request;
     const size = mostOperations - Math.max(compare.length, mostOperations / 2);
     const chunks = Array.from({ length: Math.ceil(success.length / size) }, (_, n) => ({
       success: success.slice(n * size, (n + 1) * size),
     }));
-    return { ...request, success: this.#inside(chunks) };
+    return { ...request, success: inside(chunks) };
   }
 
   /** Transactions inside another one. The quota of etcd counts what the outer one puts only; deletions need none. */
-  #inside(
+  function inside(
     requests: readonly { readonly compare?: readonly Compare[]; readonly success: readonly Write[] }[],
   ) {
     const isPut = requests.some(({ success }) => success.some((write) => 'put' in write));
-    const counted = { put: { key: this.#counted, value: '' } };
-    return [...requests.map((txn) => ({ txn })), ...(isPut ? [counted] : [])];
+    return [...requests.map((txn) => ({ txn })), ...(isPut ? [{ put: { key: counted, value: '' } }] : [])];
   }
+
+  const groups = new Group<Sized, Outcome>({
+    most: largestGroup,
+    atOnce: mostUnderWay,
+    fits: fitsInto,
+    run: send,
+    // Members may be given a lower limit: one that is too large fails alone.
+    isOfOne: (error) => isTooLarge(Object(error).cause),
+  });
+  return (write) =>
+    groups.run({ ...write, bytes: write.isAlone ? Number.POSITIVE_INFINITY : bytesOf(write) });
 }
 
 /** Whether a write may share a transaction with others. */

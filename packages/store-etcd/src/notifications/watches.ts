@@ -207,49 +207,40 @@ class Watched {
 }
 
 /** Notifies subscribers: of the writes of this process at once, of those of others by watches of etcd. */
-export class Wakeups {
-  readonly #keys: Keys;
-  readonly #watches: Watches;
-  readonly #watched = new Map<string, Watched>();
+export type Wakeups = ReturnType<typeof wakeupsOf>;
 
-  constructor(keys: Keys, watches: Watches) {
-    this.#keys = keys;
-    this.#watches = watches;
-  }
+export function wakeupsOf(keys: Keys, watches: Watches) {
+  const all = new Map<string, Watched>();
+  const keyOf = (topic: Topic): string =>
+    'queue' in topic ? keys.ready(topic.queue) : keys.task(digestOf(topic.scope, topic.taskId));
 
-  /** Something has changed. Called after the transaction, with its revision. */
-  announce(topic: Notification, revision: number): void {
-    if (this.#watched.size === 0) return;
-    this.#watched.get(this.#keyOf(topic))?.notify(revision, topic.version);
-  }
-
-  async subscribe(topic: Topic, notify: (version?: number) => void): Promise<Unsubscribe> {
-    const key = this.#keyOf(topic);
-    const watched = this.#watched.get(key) ?? new Watched(topic, key, this.#watches);
-    this.#watched.set(key, watched);
-    const { subscribers, watch } = watched;
-    const remove = subscribers.add(topic, notify);
-    const unsubscribe = () => {
-      void remove();
-      if (!subscribers.isEmpty || this.#watched.get(key) !== watched) return;
-      this.#watched.delete(key);
-      watch.end();
-    };
-    try {
-      // What changes after this promise is resolved must be noticed.
-      await watch.created;
-    } catch (error) {
-      unsubscribe();
-      throw error;
-    }
-    return unsubscribe;
-  }
-
-  #keyOf(topic: Topic): string {
-    return 'queue' in topic
-      ? this.#keys.ready(topic.queue)
-      : this.#keys.task(digestOf(topic.scope, topic.taskId));
-  }
+  return {
+    /** Something has changed. Called after the transaction, with its revision. */
+    announce(topic: Notification, revision: number): void {
+      if (all.size > 0) all.get(keyOf(topic))?.notify(revision, topic.version);
+    },
+    async subscribe(topic: Topic, notify: (version?: number) => void): Promise<Unsubscribe> {
+      const key = keyOf(topic);
+      const watched = all.get(key) ?? new Watched(topic, key, watches);
+      all.set(key, watched);
+      const { subscribers, watch } = watched;
+      const remove = subscribers.add(topic, notify);
+      const unsubscribe = () => {
+        void remove();
+        if (!subscribers.isEmpty || all.get(key) !== watched) return;
+        all.delete(key);
+        watch.end();
+      };
+      try {
+        // What changes after this promise is resolved must be noticed.
+        await watch.created;
+      } catch (error) {
+        unsubscribe();
+        throw error;
+      }
+      return unsubscribe;
+    },
+  };
 }
 
 const versionOf = ({ value }: KeyValue): number => JSON.parse(String(value)).version;

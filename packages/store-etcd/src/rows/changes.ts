@@ -138,7 +138,7 @@ export class Changes {
     try {
       await writing.add(change, changed, look);
       const { writes, marked, deleted, tasks } = writing;
-      const { succeeded, revision, reads, isRepeated } = await groups.run({
+      const { succeeded, revision, reads, isRepeated } = await groups({
         // A claim by a schedule writes the row of its queue, beside that of a task.
         to: [
           ...changed.keys(),

@@ -8,15 +8,15 @@ import {
   taskOf,
   webhooksOf,
 } from '../layout/known-task.ts';
-import { WaitingCounts } from './queue-fronts.ts';
+import { waitingCounts } from './queue-fronts.ts';
 import { Look, namedIn, recordIn, taskIn } from './records.ts';
 
 /** Reads rows by their names. */
 export class Reader {
   readonly #db: Database;
-  readonly #counts: WaitingCounts;
+  readonly #counts: ReturnType<typeof waitingCounts>;
 
-  constructor(db: Database, counts = new WaitingCounts(db)) {
+  constructor(db: Database, counts = waitingCounts(db)) {
     this.#db = db;
     this.#counts = counts;
   }
@@ -25,7 +25,7 @@ export class Reader {
   async moment({ waiting, tasks }: Wanted): Promise<Moment & Pick<Found, 'waiting'>> {
     // A commit only learns whether there is room: a count of any age says so, if the queue cannot have become full since.
     const oldestMs = tasks ? Number.POSITIVE_INFINITY : undefined;
-    const count = waiting && (await this.#counts.of(waiting.queue, waiting.atMost, oldestMs));
+    const count = waiting && (await this.#counts(waiting.queue, waiting.atMost, oldestMs));
     return { ...(await this.#db.clock.moment()), waiting: count };
   }
 

@@ -9,71 +9,66 @@ import type { TransactionHook } from '../sql/database.ts';
 const busyMs = 10;
 const idleMs = 25;
 
-/** Reads changes of other processes from the file while there are subscribers. */
-export class Sweep {
-  readonly #subscribers: Subscribers;
-  readonly #changes: FileChanges;
-  readonly #shared: boolean;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #isIdle = true;
+/**
+ * Reads changes of other processes from the file while there are subscribers. `shared`: whether other processes can write to
+ * the database at all.
+ */
+export function sweepOf(subscribers: Subscribers, changes: FileChanges, shared: boolean) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isIdle = true;
   /** How many subscriptions are on tasks. */
-  #onTasks = 0;
+  let taskSubscriptions = 0;
 
-  /** `shared`: whether other processes can write to the database at all. */
-  constructor(subscribers: Subscribers, changes: FileChanges, shared: boolean) {
-    this.#subscribers = subscribers;
-    this.#changes = changes;
-    this.#shared = shared;
+  function begin(isBusy: boolean): void {
+    if (timer === undefined) changes.start();
+    // Does not restart a short timer: many subscriptions would postpone the sweep forever.
+    else if (!isBusy || !isIdle) return;
+    sweepSoon(isBusy);
   }
 
-  subscribe(topic: Topic, notify: (version?: number) => void): Unsubscribe {
-    const remove = this.#subscribers.add(topic, notify);
+  function sweepSoon(isBusy: boolean): void {
+    clearTimeout(timer);
+    isIdle = !isBusy;
+    // Subscribers alone do not keep the process alive.
+    timer = setTimeout(sweep, isBusy ? busyMs : idleMs).unref();
+  }
+
+  function sweep(): void {
+    let changed = true;
+    try {
+      changed = changes.refresh();
+    } catch {
+      // The file is locked or fails just now. The next sweep finds the same changes; calls report the error.
+    }
+    if (timer !== undefined) sweepSoon(changed || taskSubscriptions > 0);
+  }
+
+  function stop(): void {
+    clearTimeout(timer);
+    timer = undefined;
+  }
+
+  function subscribe(topic: Topic, notify: (version?: number) => void): Unsubscribe {
+    const remove = subscribers.add(topic, notify);
     const onTasks = 'taskId' in topic ? 1 : 0;
     try {
-      if (this.#shared) this.#begin(onTasks > 0);
+      if (shared) begin(onTasks > 0);
     } catch (error) {
       remove();
       throw error;
     }
-    this.#onTasks += onTasks;
+    taskSubscriptions += onTasks;
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
-      this.#onTasks -= onTasks;
+      taskSubscriptions -= onTasks;
       remove();
-      if (this.#subscribers.isEmpty) this.stop();
+      if (subscribers.isEmpty) stop();
     };
   }
 
-  #begin(isBusy: boolean): void {
-    if (this.#timer === undefined) this.#changes.start();
-    // Does not restart a short timer: many subscriptions would postpone the sweep forever.
-    else if (!isBusy || !this.#isIdle) return;
-    this.#sweepSoon(isBusy);
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-
-  #sweepSoon(isBusy: boolean): void {
-    clearTimeout(this.#timer);
-    this.#isIdle = !isBusy;
-    // Subscribers alone do not keep the process alive.
-    this.#timer = setTimeout(() => this.#sweep(), isBusy ? busyMs : idleMs).unref();
-  }
-
-  #sweep(): void {
-    let changed = true;
-    try {
-      changed = this.#changes.refresh();
-    } catch {
-      // The file is locked or fails just now. The next sweep finds the same changes; calls report the error.
-    }
-    if (this.#timer !== undefined) this.#sweepSoon(changed || this.#onTasks > 0);
-  }
+  return { subscribe, stop };
 }
 
 /** How many transactions the file remembers. A process that falls further behind notifies all its subscribers. */

@@ -1,7 +1,7 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
 import { completeOptions, createStore, stepsFrom } from '@batonjs/store/adapter';
 import { rowsOnTables } from '../rows-on-tables.ts';
-import { ProbeRow, type Transactions } from '../sql/database.ts';
+import { probeOf, type Transactions } from '../sql/database.ts';
 import { layouts, schema } from '../sql/schema.ts';
 import { Leases } from '../tables/leases.ts';
 import { Tables } from '../tables/tables.ts';
@@ -47,7 +47,7 @@ export function durableObjectStore(
       `recoverAfterMs is ${recoverAfterMs}, and must be more than 0 and at most 86,400,000`,
     );
   const { identity, tables, transactions, alarm } = openObject(storage, recoverAfterMs);
-  const probe = new ProbeRow(tables.db);
+  const probe = probeOf(tables.db);
   const store = createStore(ofThisObject, {
     ...rowsOnTables({
       tables,
@@ -55,7 +55,7 @@ export function durableObjectStore(
       subscribe: (topic, notify) => tables.subscribers.add(topic, notify),
       beforeClaim: () => alarm.restore(),
     }),
-    probe: () => transactions.write(() => probe.write()),
+    probe: () => transactions.write(probe),
     identity: () =>
       transactions.read(() => {
         if (storedSchema(storage)?.identity === identity) return identity;

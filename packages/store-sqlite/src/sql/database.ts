@@ -55,22 +55,18 @@ export interface Database {
 /** Large enough to need pages of its own: the write fails if the database cannot grow. */
 const content = ' '.repeat(32 * 1024);
 
-/** A row that shows whether the database can be written. */
-export class ProbeRow {
-  readonly #insert;
-  readonly #delete;
-
-  constructor(db: Database) {
-    // No task has this number.
-    this.#insert = db.prepare('INSERT INTO snapshots (task, version, snapshot) VALUES (-1, 0, ?)');
-    this.#delete = db.prepare('DELETE FROM snapshots WHERE task = -1');
-  }
-
-  /** Writes the row and deletes it. Called inside the caller's transaction, which must be committed to show anything. */
-  write(): void {
-    this.#insert.run(content);
-    this.#delete.run();
-  }
+/**
+ * Writes a row and deletes it, which shows whether the database can be written. Called inside the caller's transaction, which
+ * must be committed to show anything.
+ */
+export function probeOf(db: Database): () => void {
+  // No task has this number.
+  const insert = db.prepare('INSERT INTO snapshots (task, version, snapshot) VALUES (-1, 0, ?)');
+  const remove = db.prepare('DELETE FROM snapshots WHERE task = -1');
+  return () => {
+    insert.run(content);
+    remove.run();
+  };
 }
 
 /** A task as it was read: the row, and its numbers in the file. */
