@@ -9,7 +9,7 @@ import { consoleLogger, guardLogger, type Logger, toLogger } from './base/hooks/
 import { detached, type ObservedProcess, type Telemetry } from './base/hooks/telemetry.ts';
 import { defaultLimits } from './base/limits.ts';
 import { digestsOf, type Peer, peersFor } from './base/store/peers.ts';
-import { QueueOwners } from './base/store/records.ts';
+import { queueOwners } from './base/store/records.ts';
 import { Retention, rulesOf } from './base/store/retention.ts';
 import type { Rounds } from './base/store/rounds.ts';
 import { boundedStore, StoreOutage } from './base/store/store-outage.ts';
@@ -28,7 +28,7 @@ import {
   versionOf,
   type WorkerOptions,
 } from './options.ts';
-import { Claimer } from './turns/claim/claimer.ts';
+import { type Claimer, claimerOf } from './turns/claim/claimer.ts';
 import { FileSweep } from './turns/files/file-sweep.ts';
 import { ServerFiles } from './turns/files/server-files.ts';
 import { completeSchedule } from './turns/order/schedule.ts';
@@ -85,7 +85,7 @@ export function createRuntime(options: WorkerOptions, run?: Run, limit?: RunLimi
   const keptLonger = rulesOf(options.retention);
   const tasks = new LiveTasks({ store, clock, logger, report, timeouts, keptLonger });
   const runner = new Runner(dependencies, tasks);
-  const claimer = new Claimer(dependencies, tasks, runner);
+  const claimer = claimerOf(dependencies, tasks, runner);
   const webhooks = createWebhooks(store, options.push, compatibility);
   // A server without a process tells the others nothing: a run of it hears of them.
   const peers =
@@ -219,7 +219,7 @@ export function turnDependencies(given: WorkerOptions, run?: Run): TurnDependenc
   const bounded = given.telemetry?.stored ? timedStore(inTime, telemetry!.stored!) : inTime;
   const { card, publicUrl } = given as Partial<AgentServerOptions>;
   const user = { queue, card: card?.name, url: publicUrl };
-  const owners = new QueueOwners(user, { store: bounded, clock, logger });
+  const owners = queueOwners(user, { store: bounded, clock, logger });
   const guarded = owners.guard(bounded);
   const source = { store: guarded, clock, logger };
   const versions = versionsFor({ ...version, queue: given.queue }, queue, source);

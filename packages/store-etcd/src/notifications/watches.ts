@@ -206,9 +206,9 @@ class Watched {
   }
 }
 
-/** Notifies subscribers: of the writes of this process at once, of those of others by watches of etcd. */
 export type Wakeups = ReturnType<typeof wakeupsOf>;
 
+/** Notifies subscribers: of the writes of this process at once, of those of others by watches of etcd. */
 export function wakeupsOf(keys: Keys, watches: Watches) {
   const all = new Map<string, Watched>();
   const keyOf = (topic: Topic): string =>

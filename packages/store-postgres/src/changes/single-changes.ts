@@ -26,9 +26,9 @@ export interface SingleChangesOptions {
   readonly known: KnownTasks;
 }
 
-/** Looks without locks, and changes in a transaction or a statement each. */
 export type SingleChanges = ReturnType<typeof singleChanges>;
 
+/** Looks without locks, and changes in a transaction or a statement each. */
 export function singleChanges({ schema, transactions, writer, wakeups, known }: SingleChangesOptions) {
   /**
    * No log that can be deleted ended before this time, as far as is known. The index keeps the entries of deleted logs until a

@@ -89,50 +89,45 @@ interface Owner {
   readonly url?: string;
 }
 
+export type QueueOwners = ReturnType<typeof queueOwners>;
+
 /**
  * Compares an agent with those that the store remembers for its queue: a program that took the queue of another one by
  * mistake would run its tasks. An agent is known by the name in its card, or by its public URL.
  */
-export class QueueOwners {
-  readonly #user: QueueUser;
-  readonly #source: Omit<StoreSource, 'report'>;
-  /** Whether the queue may be used; false also before the store said so. */
-  isOurs: boolean;
-  #refusal: string | undefined;
-  #refusedUntil = Number.NEGATIVE_INFINITY;
-  #checking: Promise<string | undefined> | undefined;
-
-  constructor(user: QueueUser, source: { store: TaskStore; clock: Clock; logger: Logger }) {
-    this.#user = user;
-    this.#source = source;
-    this.isOurs = user.card === undefined;
-  }
+export function queueOwners(
+  { queue, card, url }: QueueUser,
+  { store, clock, logger }: Omit<StoreSource, 'report'>,
+) {
+  /** `isOurs`: whether the queue may be used; false also before the store said so. */
+  const owners = { isOurs: card === undefined, refusal, guard };
+  let latest: string | undefined;
+  let refusedUntil = Number.NEGATIVE_INFINITY;
+  let checking: Promise<string | undefined> | undefined;
 
   /** Why the queue may not be used; undefined if it may. Rejects if the store fails. */
-  async refusal(): Promise<string | undefined> {
-    if (this.isOurs) return undefined;
-    if (!this.#checking && this.#source.clock.monotonic() < this.#refusedUntil) return this.#refusal;
-    this.#checking ??= this.#check().finally(() => {
-      this.#checking = undefined;
+  async function refusal(): Promise<string | undefined> {
+    if (owners.isOurs) return undefined;
+    if (!checking && clock.monotonic() < refusedUntil) return latest;
+    checking ??= check().finally(() => {
+      checking = undefined;
     });
-    return this.#checking;
+    return checking;
   }
 
   /** The store, of which no task and no delivery of a queue is claimed that may not be used. */
-  guard<Store extends TaskStore | (TaskStore & PushConfigStore)>(store: Store): Store {
+  function guard<Store extends TaskStore | (TaskStore & PushConfigStore)>(store: Store): Store {
     const claiming = async <T>(claim: () => Promise<readonly T[]>): Promise<readonly T[]> =>
-      (await this.refusal()) === undefined ? claim() : [];
+      (await refusal()) === undefined ? claim() : [];
     const claim: TaskStore['claim'] = (request) =>
-      this.isOurs ? store.claim(request) : claiming(() => store.claim(request));
+      owners.isOurs ? store.claim(request) : claiming(() => store.claim(request));
     if (!('claimDeliveries' in store)) return { ...store, claim };
     const claimDeliveries: PushConfigStore['claimDeliveries'] = (request) =>
-      this.isOurs ? store.claimDeliveries(request) : claiming(() => store.claimDeliveries(request));
+      owners.isOurs ? store.claimDeliveries(request) : claiming(() => store.claimDeliveries(request));
     return { ...store, claim, claimDeliveries };
   }
 
-  async #check(): Promise<string | undefined> {
-    const { store, clock, logger } = this.#source;
-    const { queue, card, url } = this.#user;
+  async function check(): Promise<string | undefined> {
     const own = ownerOf(card!, url);
     let refusal: string | undefined;
     await changeRecord<Owned>(store, recordName(ownersKind, queue), ({ owners } = { queue, owners: [] }) => {
@@ -145,13 +140,15 @@ export class QueueOwners {
       return refusal !== undefined || isFull ? undefined : withOwner(queue, owners, own);
     });
     if (refusal !== undefined) {
-      if (refusal !== this.#refusal) logger('error', refusal, { queue });
-      this.#refusedUntil = clock.monotonic() + refusedForMs;
+      if (refusal !== latest) logger('error', refusal, { queue });
+      refusedUntil = clock.monotonic() + refusedForMs;
     }
-    this.#refusal = refusal;
-    this.isOurs = refusal === undefined;
+    latest = refusal;
+    owners.isOurs = refusal === undefined;
     return refusal;
   }
+
+  return owners;
 }
 
 const refusalOf = (queue: string, own: Owner, { card, url }: Owner): string =>

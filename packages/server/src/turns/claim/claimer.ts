@@ -7,7 +7,7 @@ import type { LiveTasks } from '../../log/live-tasks.ts';
 import { deadlineOf } from '../order/deadline-watch.ts';
 import type { Reserved, Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';
-import { Recovery, UnreadableTasks } from './recovery.ts';
+import { recoveryOf, unreadableTasks } from './recovery.ts';
 
 const batch = 32;
 /** For one task that ends here: it takes the place of no turn. */
@@ -15,46 +15,41 @@ const ownPlace: Reserved = { turns: 1, release() {} };
 /** How many milliseconds claims may block the event loop. */
 const longestHoldMs = 10;
 
-/** Claims tasks without a holder: those that want a turn, those of dead processes, and those whose time is over. */
-export class Claimer {
-  readonly #dependencies: TurnDependencies;
-  readonly #tasks: LiveTasks;
-  readonly #runner: Runner;
-  readonly #unreadable: UnreadableTasks;
-  readonly #recovery: Recovery;
-  /** Undefined without versions, or where tasks may take any time in all. */
-  readonly #endOverdue: (() => Promise<void>) | undefined;
-  readonly #stop = new AbortController();
-  /** Claims of single tasks that are under way. */
-  readonly #now = new Set<Promise<unknown>>();
-  #unsubscribe: () => Promise<void> = async () => {};
-  #notified = new AbortController();
-  #over: Promise<void> | undefined;
-  #ranAt = 0;
-  /** Nothing is claimed before this moment of the monotonic clock. */
-  #notBefore = Number.NEGATIVE_INFINITY;
+export type Claimer = ReturnType<typeof claimerOf>;
 
-  constructor(dependencies: TurnDependencies, tasks: LiveTasks, runner: Runner) {
-    this.#dependencies = dependencies;
-    this.#tasks = tasks;
-    this.#runner = runner;
-    this.#unreadable = new UnreadableTasks(dependencies);
-    this.#recovery = new Recovery(dependencies, tasks, runner, this.#unreadable);
-    const { taskMs } = dependencies.options.timeouts;
-    if (dependencies.versions && taskMs !== undefined)
-      this.#endOverdue = overdueElsewhere(dependencies, tasks, taskMs, ({ scope, taskId }) =>
-        this.claimNow(scope, taskId, { mustEnd: true }),
-      );
-  }
+/** Claims tasks without a holder: those that want a turn, those of dead processes, and those whose time is over. */
+export function claimerOf(dependencies: TurnDependencies, tasks: LiveTasks, runner: Runner) {
+  const { store, clock, logger, report, versions, limit: runLimit } = dependencies;
+  const { queue, pollMs, timeouts, restart, schedule } = dependencies.options;
+  const { leaseMs, taskMs } = timeouts;
+  const unreadable = unreadableTasks(dependencies);
+  const recovery = recoveryOf(dependencies, tasks, runner, unreadable);
+  /** Undefined without versions, or where tasks may take any time in all. */
+  const endOverdue =
+    versions && taskMs !== undefined
+      ? overdueElsewhere(dependencies, tasks, taskMs, ({ scope, taskId }) =>
+          claimNow(scope, taskId, { mustEnd: true }),
+        )
+      : undefined;
+  const stop = new AbortController();
+  const { signal } = stop;
+  /** Claims of single tasks that are under way. */
+  const claims = new Set<Promise<unknown>>();
+  let unsubscribe: () => Promise<void> = async () => {};
+  let notified = new AbortController();
+  let over: Promise<void> | undefined;
+  let ranAt = 0;
+  /** Nothing is claimed before this moment of the monotonic clock. */
+  let notBefore = Number.NEGATIVE_INFINITY;
 
   /** In a bounded run, resolves when nothing is left to claim and no turn runs; else once it is closed. */
-  start(): Promise<void> {
+  function start(): Promise<void> {
     // With a reason: an abort without one creates an error with a stack, for every notification.
-    this.#unsubscribe = subscribeToQueue(this.#dependencies, () => this.#notified.abort('notified'));
-    this.#runner.onFree(() => this.#notified.abort('free'));
-    if (!this.#dependencies.limit) this.#runner.onPause((task, until) => this.#waitFor(task, until));
-    this.#over = this.#loop();
-    return this.#over;
+    unsubscribe = subscribeToQueue(dependencies, () => notified.abort('notified'));
+    runner.onFree(() => notified.abort('free'));
+    if (!runLimit) runner.onPause(waitFor);
+    over = loop();
+    return over;
   }
 
   /**
@@ -62,103 +57,95 @@ export class Claimer {
    * will. `mustEnd`: it only has to end, which needs no agent, and so does not wait until another turn has ended.
    * `dueAt`: as in `ClaimRequest`.
    */
-  async claimNow(
+  async function claimNow(
     scope: Scope,
     taskId: string,
     { mustEnd = false, dueAt }: { mustEnd?: boolean; dueAt?: number } = {},
   ): Promise<void> {
-    if (this.#stop.signal.aborted) return;
-    const reserved = mustEnd ? ownPlace : this.#runner.reserve(1);
-    const only = { scope, taskId, mustEnd, dueAt };
-    const claiming = this.#claim(reserved, only).catch((error: unknown) => {
-      this.#dependencies.report('Could not claim a task', { scope, taskId, error });
+    if (signal.aborted) return;
+    const reserved = mustEnd ? ownPlace : runner.reserve(1);
+    const claiming = claim(reserved, { scope, taskId, mustEnd, dueAt }).catch((error: unknown) => {
+      report('Could not claim a task', { scope, taskId, error });
     });
-    this.#now.add(claiming);
+    claims.add(claiming);
     await claiming;
-    this.#now.delete(claiming);
+    claims.delete(claiming);
   }
 
   /**
    * Claims a task that was paused here once the pause is over, if the wall clock was set back meanwhile: the store compares
    * the time with it. At most twice as long as the pause, so that few lengths share their timers.
    */
-  #waitFor({ scope, taskId }: TaskName, until: number): void {
-    const { clock } = this.#dependencies;
+  function waitFor({ scope, taskId }: TaskName, until: number): void {
     const seconds = Math.max(1, (until - clock.now()) / 1_000);
     deadlinesOf(1_000 * 2 ** Math.ceil(Math.log2(seconds)), clock).add({
       expire: () => {
-        if (clock.now() < until) void this.claimNow(scope, taskId, { dueAt: until });
+        if (clock.now() < until) void claimNow(scope, taskId, { dueAt: until });
       },
     });
   }
 
   /** At once, as far as that goes: while the store does not answer, each of its calls takes its whole time limit. */
-  async close(): Promise<void> {
-    this.#stop.abort();
-    this.#notified.abort();
-    await Promise.all([this.#giveBack(), this.#unsubscribe()]);
+  async function close(): Promise<void> {
+    stop.abort();
+    notified.abort();
+    await Promise.all([giveBack(), unsubscribe()]);
   }
 
   /** When nothing is claimed any more, lets other processes have what has not been started here. */
-  async #giveBack(): Promise<void> {
-    await Promise.all([this.#over, ...this.#now]);
-    await this.#recovery.close();
-    await this.#unreadable.close();
+  async function giveBack(): Promise<void> {
+    await Promise.all([over, ...claims]);
+    await recovery.close();
+    await unreadable.close();
   }
 
-  async #loop(): Promise<void> {
-    const { clock, logger, report } = this.#dependencies;
-    const { pollMs, timeouts } = this.#dependencies.options;
-    const { leaseMs } = timeouts;
+  async function loop(): Promise<void> {
     const steps = new ClockSteps(clock);
-    while (!this.#stop.signal.aborted) {
-      this.#notified = new AbortController();
+    while (!signal.aborted) {
+      notified = new AbortController();
       const byMs = steps.next();
       if (byMs !== 0) logger('warn', 'The wall clock was set', { byMs });
       let more = false;
       try {
-        more = await this.#claim(this.#runner.reserve(batch));
-        if (!more) await this.#endOverdue?.();
+        more = await claim(runner.reserve(batch));
+        if (!more) await endOverdue?.();
       } catch (error) {
         report('Could not claim tasks', { error });
       }
-      if (more) await this.#letOthersRun();
-      if (more || this.#stop.signal.aborted) continue;
-      if (this.#dependencies.limit && this.#runner.running === 0 && !this.#recovery.isBusy) return;
+      if (more) await letOthersRun();
+      if (more || signal.aborted) continue;
+      if (runLimit && runner.running === 0 && !recovery.isBusy()) return;
       // At random intervals, so that many processes do not all poll at the same moment.
       const ms = pollMs * (0.75 + clock.random() / 2);
       const since = clock.monotonic();
-      await clock.sleep(ms, this.#notified.signal, 'idle');
+      await clock.sleep(ms, notified.signal, 'idle');
       // The computer slept, or this process was stopped. Other processes may have been, too: lets them renew first.
       const now = clock.monotonic();
-      if (now - since - ms > leaseMs / 3) this.#notBefore = now + leaseMs / 3;
+      if (now - since - ms > leaseMs / 3) notBefore = now + leaseMs / 3;
     }
   }
 
   /** On a store that never waits, a long queue would otherwise block the process. */
-  async #letOthersRun(): Promise<void> {
-    const now = this.#dependencies.clock.monotonic();
-    if (now - this.#ranAt < longestHoldMs) return;
+  async function letOthersRun(): Promise<void> {
+    if (clock.monotonic() - ranAt < longestHoldMs) return;
     await nextRound();
-    this.#ranAt = this.#dependencies.clock.monotonic();
+    ranAt = clock.monotonic();
   }
 
   /** Releases what was reserved. Resolves whether it got as many as that, so that there may be more. */
-  async #claim(
+  async function claim(
     { turns: limit, release }: Reserved,
     only?: TaskName & { readonly mustEnd: boolean; readonly dueAt: number | undefined },
   ): Promise<boolean> {
-    const { store, clock } = this.#dependencies;
-    const { queue, timeouts, restart, schedule } = this.#dependencies.options;
     const left: Lease[] = [];
     const since = clock.monotonic();
     let more = false;
     try {
-      if (limit === 0 || since < this.#notBefore) return false;
+      if (limit === 0 || since < notBefore) return false;
       // Leases of this process that are overdue are renewed and not claimed.
-      if (!(await this.#runner.heartbeat.catchUp())) return false;
-      const isKept = (holder: string) => this.#recovery.isBusy || this.#runner.heartbeat.isKept(holder);
-      const about = { queue, holder: newId(clock), ttlMs: timeouts.leaseMs, limit, isKept };
+      if (!(await runner.heartbeat.catchUp())) return false;
+      const isKept = (holder: string) => recovery.isBusy() || runner.heartbeat.isKept(holder);
+      const about = { queue, holder: newId(clock), ttlMs: leaseMs, limit, isKept };
       const leases = await store.claim(
         only
           ? {
@@ -171,7 +158,7 @@ export class Claimer {
             ? { ...about, schedule: schedule.turns }
             : about,
       );
-      if (this.#stop.signal.aborted) {
+      if (signal.aborted) {
         // Lets other processes claim them now, instead of when the leases expire.
         if (leases.length > 0) await store.renew(leases, 1);
         return false;
@@ -179,7 +166,7 @@ export class Claimer {
       const taking: Promise<void>[] = [];
       for (const lease of leases) {
         if (restart === 'rerun' && lease.cause === 'expired') left.push(lease);
-        else taking.push(this.#take(lease, since));
+        else taking.push(take(lease, since));
       }
       await Promise.all(taking);
       // A schedule may give out less than is ready, because tasks of one caller or context follow each other.
@@ -187,21 +174,23 @@ export class Claimer {
     } finally {
       release();
     }
-    for (const lease of left) this.#recovery.add(lease, since);
+    for (const lease of left) recovery.add(lease, since);
     // While this process has such turns to start, it leaves the other ones to other processes.
     return more && left.length === 0;
   }
 
-  async #take(lease: Lease, since: number): Promise<void> {
-    const arriving = this.#tasks.arriving(lease.scope, lease.taskId);
+  async function take(lease: Lease, since: number): Promise<void> {
+    const arriving = tasks.arriving(lease.scope, lease.taskId);
     try {
-      const live = await this.#tasks.open(lease.scope, lease.taskId);
-      this.#unreadable.opened(lease);
-      if (live) this.#runner.start(live, lease, { since, arriving });
+      const live = await tasks.open(lease.scope, lease.taskId);
+      unreadable.opened(lease);
+      if (live) runner.start(live, lease, { since, arriving });
     } catch (error) {
-      await this.#unreadable.failed(lease, error);
+      await unreadable.failed(lease, error);
     }
   }
+
+  return { start, claimNow, close };
 }
 
 /** How often they are looked at, in milliseconds. */

@@ -1,11 +1,11 @@
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
-import { QueueOwners } from '../../../src/base/store/records.ts';
+import { type QueueOwners, queueOwners } from '../../../src/base/store/records.ts';
 import { systemClock } from '../../../src/base/timing/clock.ts';
 
 const owners = (store: TaskStore, more: object = {}) =>
-  new QueueOwners(
+  queueOwners(
     { queue: 'q', card: 'Payments', url: undefined, ...more },
     { store, clock: systemClock, logger: () => {} },
   );

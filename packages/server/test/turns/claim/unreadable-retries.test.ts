@@ -1,6 +1,6 @@
 import { type Lease, StoreError } from '@batonjs/store';
 import { expect, it } from 'vitest';
-import { UnreadableTasks } from '../../../src/turns/claim/recovery.ts';
+import { unreadableTasks } from '../../../src/turns/claim/recovery.ts';
 
 const leaseMs = 1_000;
 const lease = (taskId: string): Lease => ({
@@ -23,7 +23,7 @@ function retrying(renew: () => Promise<unknown> = async () => []) {
     },
   };
   const report = (...line: [string, object]) => void reported.push(line);
-  const unreadable = new UnreadableTasks({ store, report, options: { timeouts: { leaseMs } } } as never);
+  const unreadable = unreadableTasks({ store, report, options: { timeouts: { leaseMs } } } as never);
   return { unreadable, renewed, reported };
 }
 const error = new Error('unreadable');
