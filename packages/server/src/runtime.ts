@@ -14,7 +14,7 @@ import { Retention, rulesOf } from './base/store/retention.ts';
 import type { Rounds } from './base/store/rounds.ts';
 import { boundedStore, StoreOutage } from './base/store/store-outage.ts';
 import { timedStore } from './base/store/timed-store.ts';
-import { createReadiness, type Readiness, Versions } from './base/store/versions.ts';
+import { createReadiness, pinnedVersions, type Readiness, type Versions } from './base/store/versions.ts';
 import { processName } from './base/system/new-id.ts';
 import { completeTimeouts } from './base/timeouts.ts';
 import { systemClock } from './base/timing/clock.ts';
@@ -260,7 +260,7 @@ const fetchFile = () => import('./webhooks/address-policy/fetch-file.ts');
 function versionsFor(
   { name: version, deploys = 'any', queue: schedule }: Partial<VersionOptions> & Pick<WorkerOptions, 'queue'>,
   queue: string,
-  source: ConstructorParameters<typeof Versions>[1],
+  source: Parameters<typeof pinnedVersions>[1],
 ): Versions | undefined {
   if (version !== undefined && !isLabel(version))
     throw new TypeError('`version` must be a text of 1 to 64 characters');
@@ -271,7 +271,7 @@ function versionsFor(
   if (schedule)
     throw new TypeError('`version.deploys` cannot be used with `queue`: pinned turns are not counted');
   if (!source.store.pinned) throw new TypeError('`version.deploys` needs a store with `pinned`');
-  return new Versions({ queue, version, deploys }, source);
+  return pinnedVersions({ queue, version, deploys }, source);
 }
 
 /** The hook of the options, which also counts and logs what it is told of. Never throws. */

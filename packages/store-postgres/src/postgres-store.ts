@@ -5,7 +5,7 @@ import type { RowPage } from '@batonjs/store/rules';
 import { taskOfSql } from '@batonjs/store/sql';
 import pg from 'pg';
 import { groupedChanges } from './changes/grouped-changes.ts';
-import { Buckets, singleChanges } from './changes/single-changes.ts';
+import { bucketsOf, singleChanges } from './changes/single-changes.ts';
 import { Writer } from './changes/writer.ts';
 import { readTaskColumns } from './database/columns.ts';
 import { type Database, type PGliteLike, pgliteDatabase } from './database/database.ts';
@@ -111,7 +111,7 @@ export function postgresRows(
   const known = new KnownTasks();
   const single = singleChanges({ schema: quoted, transactions, writer, wakeups, known });
   const grouped = groupedChanges({ schema: quoted, single, transactions, writer, known, onGroup });
-  const buckets = new Buckets(quoted, transactions);
+  const buckets = bucketsOf(quoted, transactions);
   const logs = new Logs(quoted, transactions);
   const tasks = new TaskList(quoted, transactions);
   let creating: Promise<CreatedSchema> | undefined;

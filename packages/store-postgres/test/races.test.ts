@@ -7,7 +7,7 @@ import { postgresForTests } from '../../../test/support/postgres.ts';
 import type { Database } from '../src/database/database.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
 import { Transactions } from '../src/database/postgres-error.ts';
-import { Poll, registration } from '../src/notifications/poll.ts';
+import { pollOf, registration } from '../src/notifications/poll.ts';
 import { postgresRows } from '../src/postgres-store.ts';
 
 const server = await postgresForTests();
@@ -130,7 +130,7 @@ it.skipIf(!server)('A poll that is stopped while it asks does not ask again', as
   const startPoll = (on: Database, notify: (version?: number) => void) => {
     const subscribers = new Subscribers();
     subscribers.add(topic, notify);
-    const poll = new Poll(`"${schema}"`, new Transactions(on, async () => {}), subscribers);
+    const poll = pollOf(`"${schema}"`, new Transactions(on, async () => {}), subscribers);
     poll.start();
     return poll;
   };

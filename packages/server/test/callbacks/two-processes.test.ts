@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { until } from '../../../../test/kit/until.ts';
 import { otherProcess } from '../../../store-sqlite/test/other-process.ts';
 import { type Agent, completed } from '../../src/index.ts';
-import { CallbackKeys } from '../../src/turns/outside/callback-keys.ts';
+import { callbackKeys } from '../../src/turns/outside/callback-keys.ts';
 import { createWorker } from '../../src/worker.ts';
 import { askingAgent, look, submit } from './asking-agent.ts';
 
@@ -83,7 +83,7 @@ it('two processes that make the key of a store at once sign with one', async () 
       await once(child, 'exit');
     });
     const { getRecord, putRecord } = await open(path);
-    const keys = new CallbackKeys(
+    const keys = callbackKeys(
       {
         async getRecord(name) {
           const found = await getRecord(name);

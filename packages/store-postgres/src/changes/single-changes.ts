@@ -153,39 +153,22 @@ const columns: readonly SqlColumn<Bucket>[] = [
  * The buckets that all processes on a schema share. Takes that arrive while others are under way share a look and a
  * statement; those whose bucket another process wrote in between are decided again.
  */
-export class Buckets {
-  readonly #transactions: Transactions;
-  readonly #find: (keys: Iterable<string>) => string;
-  readonly #put: string;
-  readonly #sweep: string;
-  readonly #group = new Group<Take['item']>({ most: mostTakes, run: (takes) => this.#take(takes) });
-  #takes = 0;
-  #sweeping: Promise<unknown> | undefined;
-
-  constructor(schema: string, transactions: Transactions) {
-    this.#transactions = transactions;
-    const table = `${schema}.buckets`;
-    this.#find = (keys) => `SELECT key, full_at FROM ${table} WHERE key = ANY('{${[...keys]}}'::text[])`;
-    this.#put = upsert(table, 'key', columns, 'full_at').statement(1);
-    this.#sweep = `DELETE FROM ${table} WHERE key IN (
-      SELECT key FROM ${table} WHERE full_at <= ${clock} LIMIT ${sweepAtMost} FOR UPDATE SKIP LOCKED)`;
-  }
-
-  run<T>(bucket: string, step: Step<T>): Promise<T> {
-    return this.#group.run({ step, key: keyOf(bucket) }) as Promise<T>;
-  }
-
-  /** Resolves once no sweep runs any more. */
-  async close(): Promise<void> {
-    await this.#sweeping;
-  }
+export function bucketsOf(schema: string, transactions: Transactions) {
+  const table = `${schema}.buckets`;
+  const put = upsert(table, 'key', columns, 'full_at').statement(1);
+  const sweep = `DELETE FROM ${table} WHERE key IN (
+    SELECT key FROM ${table} WHERE full_at <= ${clock} LIMIT ${sweepAtMost} FOR UPDATE SKIP LOCKED)`;
+  const group = new Group<Take['item']>({ most: mostTakes, run: take });
+  let taken = 0;
+  let sweeping: Promise<unknown> | undefined;
 
   /** Returns the takes whose bucket another process wrote in between. */
-  async #take(takes: readonly Take[]): Promise<Take[]> {
-    this.#takes += takes.length;
-    if (this.#takes >= sweepEvery) this.#beginSweep();
+  async function take(takes: readonly Take[]): Promise<Take[]> {
+    taken += takes.length;
+    if (taken >= sweepEvery) beginSweep();
     const keys = new Set(takes.map(({ item }) => item.key));
-    const { now, rows } = await this.#transactions.look([this.#find(keys)]);
+    const find = `SELECT key, full_at FROM ${table} WHERE key = ANY('{${[...keys]}}'::text[])`;
+    const { now, rows } = await transactions.look([find]);
     const [found = []] = rows;
     const known = new Map(found.map(({ key, full_at }) => [String(key), Number(full_at)]));
     const buckets = new Map<string, Bucket>();
@@ -203,20 +186,26 @@ export class Buckets {
       .sort((a, b) => (a.key < b.key ? -1 : 1));
     const raced = new Set(changed.map(({ key }) => key));
     if (changed.length > 0)
-      for (const { key } of await this.#transactions.query(this.#put, valuesOf(columns, changed)))
+      for (const { key } of await transactions.query(put, valuesOf(columns, changed)))
         raced.delete(String(key));
     for (const [n, { item, resolve }] of takes.entries()) if (!raced.has(item.key)) resolve(results[n]);
     return takes.filter(({ item }) => raced.has(item.key));
   }
 
   /** In the background, one at a time. If it fails, a later one deletes what it left. */
-  #beginSweep(): void {
-    this.#takes = 0;
-    this.#sweeping ??= this.#transactions
-      .query(this.#sweep)
+  function beginSweep(): void {
+    taken = 0;
+    sweeping ??= transactions
+      .query(sweep)
       .catch(() => {})
       .finally(() => {
-        this.#sweeping = undefined;
+        sweeping = undefined;
       });
   }
+
+  return {
+    run: <T>(bucket: string, step: Step<T>) => group.run({ step, key: keyOf(bucket) }) as Promise<T>,
+    /** Resolves once no sweep runs any more. */
+    close: async (): Promise<void> => void (await sweeping),
+  };
 }

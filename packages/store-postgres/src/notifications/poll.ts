@@ -7,91 +7,88 @@ const shortestMs = 10;
 const longestMs = 500;
 
 /** Asks the database for changes of the topics that this process subscribes to, while it is not notified of them. */
-export class Poll {
-  readonly #subscribers: Subscribers;
-  readonly #transactions: Transactions;
-  readonly #versions: string;
-  readonly #ready: string;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #runs = false;
+export function pollOf(schema: string, transactions: Transactions, subscribers: Subscribers) {
+  const versionsOf = `SELECT key, version FROM ${schema}.tasks WHERE key = ANY($1::text[])`;
+  const any = (table: string, condition: string) =>
+    `EXISTS (SELECT 1 FROM ${schema}.${table} AS t WHERE t.queue_key = u.key AND t.${condition})`;
+  const come = (column: string) => `${column} <= (SELECT ${clock})::float8`;
+  const readyAmong = `SELECT u.key FROM unnest($1::text[]) AS u (key) WHERE
+    ${any('tasks', 'waiting_since IS NOT NULL')} OR ${any('tasks', come('due_at'))}
+    OR ${any('tasks', come('lease_until'))} OR ${any('webhooks', come('ready_at'))}`;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let runs = false;
   /** Whether there are no notifications. */
-  #isAlone = true;
-  #waitMs = shortestMs;
-  #seen = new Map<number, number>();
-
-  constructor(schema: string, transactions: Transactions, subscribers: Subscribers) {
-    this.#subscribers = subscribers;
-    this.#transactions = transactions;
-    this.#versions = `SELECT key, version FROM ${schema}.tasks WHERE key = ANY($1::text[])`;
-    const any = (table: string, condition: string) =>
-      `EXISTS (SELECT 1 FROM ${schema}.${table} AS t WHERE t.queue_key = u.key AND t.${condition})`;
-    const come = (column: string) => `${column} <= (SELECT ${clock})::float8`;
-    this.#ready = `SELECT u.key FROM unnest($1::text[]) AS u (key) WHERE
-      ${any('tasks', 'waiting_since IS NOT NULL')} OR ${any('tasks', come('due_at'))}
-      OR ${any('tasks', come('lease_until'))} OR ${any('webhooks', come('ready_at'))}`;
-  }
-
-  /** Begins to look for what notifications may leave out: soon, and then ever more rarely. Or goes on. */
-  run(): void {
-    if (this.#runs) return;
-    this.start();
-    this.#isAlone = false;
-  }
+  let isAlone = true;
+  let waitMs = shortestMs;
+  let seen = new Map<number, number>();
 
   /** Begins, or asks again soon. */
-  start(): void {
+  function start(): void {
     // Many of these would postpone it forever.
-    if (this.#runs && this.#isAlone && this.#waitMs === shortestMs) return;
-    this.#runs = true;
-    this.#isAlone = true;
-    this.#waitMs = shortestMs;
-    clearTimeout(this.#timer);
+    if (runs && isAlone && waitMs === shortestMs) return;
+    runs = true;
+    isAlone = true;
+    waitMs = shortestMs;
+    clearTimeout(timer);
+    askLater();
+  }
+
+  function askLater(): void {
     // Subscribers alone do not keep the process alive.
-    this.#timer = setTimeout(() => void this.#ask(), this.#waitMs).unref();
+    timer = setTimeout(() => void ask(), waitMs).unref();
   }
 
-  stop(): void {
-    this.#runs = false;
-    this.#seen = new Map();
-    clearTimeout(this.#timer);
-  }
-
-  async #ask(): Promise<void> {
-    const timer = this.#timer;
-    const changed = await this.#refresh().catch(() => false);
-    if (!this.#runs || timer !== this.#timer) return;
-    this.#waitMs = changed && this.#isAlone ? shortestMs : Math.min(longestMs, this.#waitMs * 1.5);
-    this.#timer = setTimeout(() => void this.#ask(), this.#waitMs).unref();
+  async function ask(): Promise<void> {
+    const current = timer;
+    const changed = await refresh().catch(() => false);
+    if (!runs || current !== timer) return;
+    waitMs = changed && isAlone ? shortestMs : Math.min(longestMs, waitMs * 1.5);
+    askLater();
   }
 
   /** Notifies of what changed. Resolves whether anything did. */
-  async #refresh(): Promise<boolean> {
+  async function refresh(): Promise<boolean> {
     const tasks = new Map<string, number>();
     const queues = new Map<string, number>();
-    for (const topic of this.#subscribers.topics) {
+    for (const topic of subscribers.topics) {
       if ('queue' in topic) queues.set(keyOf(topic.queue), topicNumber(topic));
       else tasks.set(keyOf(topic.scope, topic.taskId), topicNumber(topic));
     }
     const [versions, ready] = await Promise.all([
-      tasks.size > 0 ? this.#transactions.query(this.#versions, [[...tasks.keys()]]) : [],
-      queues.size > 0 ? this.#transactions.query(this.#ready, [[...queues.keys()]]) : [],
+      tasks.size > 0 ? transactions.query(versionsOf, [[...tasks.keys()]]) : [],
+      queues.size > 0 ? transactions.query(readyAmong, [[...queues.keys()]]) : [],
     ]);
-    const before = this.#seen;
-    this.#seen = new Map();
+    const before = seen;
+    seen = new Map();
     let changed = false;
     for (const { key, version } of versions) {
       const number = tasks.get(String(key));
       if (number === undefined) continue;
-      this.#seen.set(number, Number(version));
+      seen.set(number, Number(version));
       if (before.get(number) === Number(version)) continue;
       changed = true;
-      this.#subscribers.notify(number, Number(version));
+      subscribers.notify(number, Number(version));
     }
     // A queue goes on being ready until its tasks are claimed: this alone is no reason to ask more often.
     const isReady = new Set(ready.map(({ key }) => key));
-    for (const [key, number] of queues) if (isReady.has(key)) this.#subscribers.notify(number);
+    for (const [key, number] of queues) if (isReady.has(key)) subscribers.notify(number);
     return changed;
   }
+
+  return {
+    start,
+    /** Begins to look for what notifications may leave out: soon, and then ever more rarely. Or goes on. */
+    run(): void {
+      if (runs) return;
+      start();
+      isAlone = false;
+    },
+    stop(): void {
+      runs = false;
+      seen = new Map();
+      clearTimeout(timer);
+    },
+  };
 }
 
 /** For how long it holds that a process listens, in milliseconds. */

@@ -3,7 +3,7 @@ import type { Unsubscribe } from '@batonjs/store';
 import { type Notification, remember, Subscribers, type Topic, topicNumber } from '@batonjs/store/adapter';
 import type { Database } from '../database/database.ts';
 import type { Transactions } from '../database/postgres-error.ts';
-import { isHeard, Poll, registration } from './poll.ts';
+import { isHeard, pollOf, registration } from './poll.ts';
 
 /** The most topics of one message, which may have 8,000 bytes. */
 const topicsOfMessage = 300;
@@ -41,7 +41,7 @@ export interface WakeupsOptions {
 export class Wakeups {
   readonly #options: WakeupsOptions;
   readonly #subscribers = new Subscribers();
-  readonly #poll: Poll;
+  readonly #poll: ReturnType<typeof pollOf>;
   readonly #channel: string;
   readonly #sender = randomUUID();
   readonly #notify: string;
@@ -62,7 +62,7 @@ export class Wakeups {
 
   constructor(options: WakeupsOptions) {
     this.#options = options;
-    this.#poll = new Poll(options.quoted, options.transactions, this.#subscribers);
+    this.#poll = pollOf(options.quoted, options.transactions, this.#subscribers);
     const { quoted: schema, transactions } = options;
     this.isHeard = isHeard(schema, this.#sender);
     // Nothing is lost with a notification that the disk does not have, and no commit waits behind it.

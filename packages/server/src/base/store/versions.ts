@@ -34,108 +34,94 @@ export async function versionsOf(store: RecordStore, queue: string): Promise<rea
 
 const nameOf = (queue: string): string => recordName('versions', queue);
 
-type VersionSource = Omit<StoreSource, 'report'>;
+export type Versions = ReturnType<typeof pinnedVersions>;
 
 /**
  * The version of a process whose turns are pinned to it, and the other ones that it takes. The version is remembered by
  * the store before a turn is: so that a task of a version that no process runs is found.
  */
-export class Versions {
-  readonly #queue: string;
-  readonly #version: string;
-  readonly #accepts: (version: string) => boolean;
-  readonly #source: VersionSource;
-  #isRemembered = false;
-  #known: readonly string[] = [];
-  #knownUntil = Number.NEGATIVE_INFINITY;
+export function pinnedVersions(
+  { queue, version, deploys }: { queue: string; version: string; deploys: Exclude<Deploys, 'any'> },
+  { store, clock, logger }: Omit<StoreSource, 'report'>,
+) {
+  const accepts = (other: string) => other === version || (deploys !== 'pinned' && deploys(other));
+  let isRemembered = false;
+  let known: readonly string[] = [];
+  let knownUntil = Number.NEGATIVE_INFINITY;
   /** The tasks that waited at the last look: those of a version that runs are gone at the next. */
-  #waiting: ReadonlySet<string> = new Set();
-  #logged = '';
-  #looking: Promise<readonly Unserved[]> | undefined;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-
-  constructor(
-    { queue, version, deploys }: { queue: string; version: string; deploys: Exclude<Deploys, 'any'> },
-    source: VersionSource,
-  ) {
-    this.#queue = queue;
-    this.#version = version;
-    this.#accepts = (other) => other === version || (deploys !== 'pinned' && deploys(other));
-    this.#source = source;
-  }
+  let waiting: ReadonlySet<string> = new Set();
+  let logged = '';
+  let looking: Promise<readonly Unserved[]> | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
 
   /** The store, whose claims name the versions, and which remembers this one before anything is written under it. */
-  guard<Store extends TaskStore>(store: Store): Store {
+  function guard<Store extends TaskStore>(store: Store): Store {
     const commit: TaskStore['commit'] = (commit) =>
-      this.#isRemembered || commit.turn?.version == null
+      isRemembered || commit.turn?.version == null
         ? store.commit(commit)
-        : this.#remember().then(() => store.commit(commit));
+        : remember().then(() => store.commit(commit));
     const claim: TaskStore['claim'] = async (request) => {
-      if (request.queue !== this.#queue) return store.claim(request);
-      await this.#remember();
-      return store.claim({ ...request, versions: (await this.#all()).filter(this.#accepts) });
+      if (request.queue !== queue) return store.claim(request);
+      await remember();
+      return store.claim({ ...request, versions: (await all()).filter(accepts) });
     };
     return { ...store, commit, claim };
   }
 
   /** The tasks that wait for other versions, and waited at the last look too. Logs a change. */
-  unserved(): Promise<readonly Unserved[]> {
-    const now = this.#source.clock.monotonic();
+  function unserved(): Promise<readonly Unserved[]> {
+    const now = clock.monotonic();
     // Two looks right after each other would find every task that only just waits.
-    if (this.#looking && now - this.#lookedAt < lookEveryMs) return this.#looking;
-    this.#lookedAt = now;
-    this.#looking = this.#look().catch((error: unknown) => {
-      this.#looking = undefined;
+    if (looking && now - lookedAt < lookEveryMs) return looking;
+    lookedAt = now;
+    looking = look().catch((error: unknown) => {
+      looking = undefined;
       throw error;
     });
-    return this.#looking;
+    return looking;
   }
 
-  async #look(): Promise<readonly Unserved[]> {
-    const { logger } = this.#source;
-    const waiting = new Set<string>();
-    const unserved: Unserved[] = [];
-    for (const { version, tasks } of await this.elsewhere()) {
-      const old = tasks.filter((task) => this.#waiting.has(keyOf(task)));
-      for (const task of tasks) waiting.add(keyOf(task));
-      if (old.length > 0) unserved.push({ version, tasks: old });
-    }
-    this.#waiting = waiting;
+  async function look(): Promise<readonly Unserved[]> {
+    const before = waiting;
+    const found = await elsewhere();
+    waiting = new Set(found.flatMap(({ tasks }) => tasks.map(keyOf)));
+    const left = found.map(({ version, tasks }) => ({
+      version,
+      tasks: tasks.filter((task) => before.has(keyOf(task))),
+    }));
+    const unserved = left.filter(({ tasks }) => tasks.length > 0);
     const text = unservedText(unserved) ?? '';
-    if (text !== '' && text !== this.#logged) logger('warn', text, { queue: this.#queue });
-    this.#logged = text;
+    if (text !== '' && text !== logged) logger('warn', text, { queue });
+    logged = text;
     return unserved;
   }
 
   /** The tasks that only processes of other versions may take now, at most 100 of each. */
-  async elsewhere(): Promise<readonly Unserved[]> {
-    const { store } = this.#source;
-    const others = (await this.#all()).filter((version) => !this.#accepts(version));
+  async function elsewhere(): Promise<readonly Unserved[]> {
     const found: Unserved[] = [];
-    for (const version of others) {
-      const tasks = await store.pinned?.(this.#queue, version, mostCounted);
-      if (tasks && tasks.length > 0) found.push({ version, tasks });
+    for (const other of await all()) {
+      const tasks = accepts(other) ? undefined : await store.pinned?.(queue, other, mostCounted);
+      if (tasks && tasks.length > 0) found.push({ version: other, tasks });
     }
     return found;
   }
 
-  async #all(): Promise<readonly string[]> {
-    const { store, clock } = this.#source;
-    if (clock.monotonic() < this.#knownUntil) return this.#known;
-    this.#known = [...new Set([...(await versionsOf(store, this.#queue)), this.#version])].slice(
-      -mostVersions,
-    );
-    this.#knownUntil = clock.monotonic() + knownForMs;
-    return this.#known;
+  async function all(): Promise<readonly string[]> {
+    if (clock.monotonic() < knownUntil) return known;
+    known = [...new Set([...(await versionsOf(store, queue)), version])].slice(-mostVersions);
+    knownUntil = clock.monotonic() + knownForMs;
+    return known;
   }
 
-  async #remember(): Promise<void> {
-    if (this.#isRemembered) return;
-    await changeRecord<readonly string[]>(this.#source.store, nameOf(this.#queue), (known = []) =>
-      known.includes(this.#version) ? undefined : [...known, this.#version].slice(-mostVersions),
+  async function remember(): Promise<void> {
+    if (isRemembered) return;
+    await changeRecord<readonly string[]>(store, nameOf(queue), (known = []) =>
+      known.includes(version) ? undefined : [...known, version].slice(-mostVersions),
     );
-    this.#isRemembered = true;
+    isRemembered = true;
   }
+
+  return { guard, unserved, elsewhere };
 }
 
 const keyOf = ({ scope, taskId }: TaskName): string => `${taskId}\0${scope}`;

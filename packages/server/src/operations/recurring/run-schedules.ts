@@ -5,7 +5,7 @@ import { derivedTaskId, labelOfSchedule } from '../accept/receive.ts';
 import { scopeOf } from '../call/call-context.ts';
 import type { DueTimes } from './due-times.ts';
 import type { Missed, RecurringTask, RunningSchedules, ScheduleSource } from './recurring-task.ts';
-import { isSameSchedule, type RecordedSchedule, ScheduleRecord, withForm } from './schedule-record.ts';
+import { isSameSchedule, type RecordedSchedule, scheduleRecord, withForm } from './schedule-record.ts';
 
 /** A due time is missed that was not started for so many milliseconds. */
 export const missedAfterMs = 60_000;
@@ -54,7 +54,7 @@ function scheduleRun(own: CompleteTask, source: ScheduleSource, closing: AbortSi
   const { task, times, timezone, missed } = own;
   const { name, cron, message, caller, tenant } = task;
   const scope = caller && scopeOf(queue, tenant, caller);
-  const record = new ScheduleRecord(source, name, scope);
+  const record = scheduleRecord(source, name, scope);
   const fields = { name, cron, timezone, missed };
   const logged = { schedule: name };
   /** All due times up to here are done with, as far as this process knows. */

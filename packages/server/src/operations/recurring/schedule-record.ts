@@ -38,26 +38,18 @@ export const forgetRecorded = (store: RecordStore, queue: string, name: string):
   store.deleteRecord(recordName('schedules', queue, name));
 
 /** The schedules of one name in the store of a queue. Those of a caller are erased with it. */
-export class ScheduleRecord {
-  readonly #name: string;
-  readonly #scope: Scope | undefined;
-  readonly #store: RecordStore;
-
-  constructor({ queue, store }: { queue: string; store: RecordStore }, name: string, scope?: Scope) {
-    this.#name = recordName('schedules', queue, name);
-    this.#scope = scope;
-    this.#store = store;
-  }
-
-  async read(): Promise<Forms> {
-    return ((await this.#store.getRecord(this.#name))?.value as Forms | undefined) ?? [];
-  }
-
-  /** Writes what `decide` makes of the schedules as they are; nothing for undefined. Decides again if another process wrote. */
-  change(decide: (schedules: Forms) => Forms | undefined): Promise<void> {
-    const scope = this.#scope;
-    return changeRecord<Forms>(this.#store, this.#name, (schedules = []) => decide(schedules), { scope });
-  }
+export function scheduleRecord(
+  { queue, store }: { queue: string; store: RecordStore },
+  schedule: string,
+  scope?: Scope,
+) {
+  const name = recordName('schedules', queue, schedule);
+  return {
+    read: async (): Promise<Forms> => ((await store.getRecord(name))?.value as Forms | undefined) ?? [],
+    /** Writes what `decide` makes of the schedules as they are; nothing for undefined. Decides again if another process wrote. */
+    change: (decide: (schedules: Forms) => Forms | undefined): Promise<void> =>
+      changeRecord<Forms>(store, name, (schedules = []) => decide(schedules), { scope }),
+  };
 }
 
 /** The forms with this one in its place. */

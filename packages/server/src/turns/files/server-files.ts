@@ -8,7 +8,7 @@ import { fromBase64Url, sha256Stream, toBase64Url } from '#bytes';
 import type { FileContent } from '../../agent/builders.ts';
 import type { Clock } from '../../base/timing/clock.ts';
 import { toToken } from '../../base/token.ts';
-import { CallbackKeys } from '../outside/callback-keys.ts';
+import { type CallbackKeys, callbackKeys } from '../outside/callback-keys.ts';
 import { type LinkedFile, readToken, signedText } from './file-link.ts';
 import { type CompleteFiles, completeFiles, type FileOptions } from './file-options.ts';
 import { mapParts, type StoredFile, storedIn, storedPart, urlOf } from './stored-part.ts';
@@ -41,7 +41,7 @@ export class ServerFiles {
   constructor(options: FileOptions, sources: Sources) {
     this.options = completeFiles(options, sources.publicUrl);
     this.#sources = sources;
-    this.#keys = new CallbackKeys(sources.store, sources.clock);
+    this.#keys = callbackKeys(sources.store, sources.clock);
     this.#prefix = `${this.options.url}/files/`;
   }
 

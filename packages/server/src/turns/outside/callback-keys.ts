@@ -16,59 +16,56 @@ const knownMs = 60_000;
 
 type KeyStore = Pick<RecordStore, 'getRecord' | 'putRecord'>;
 
+export type CallbackKeys = ReturnType<typeof callbackKeys>;
+
 /**
  * Signs the tokens of callbacks, so that one that is made up is refused before its task is loaded. All processes on a
  * store have the same key, which the first one makes. Tokens of the key before it are taken as well.
  */
-export class CallbackKeys {
-  readonly #store: KeyStore;
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  #keys: Promise<readonly string[]> | undefined;
-  #readAt = Number.NEGATIVE_INFINITY;
-
-  constructor(store: KeyStore, clock: Pick<Clock, 'monotonic'>) {
-    this.#store = store;
-    this.#clock = clock;
-  }
-
-  sign = async (text: string): Promise<string> => (await this.signer())(text);
-
-  /** Signs several texts at once. */
-  async signer(): Promise<(text: string) => string> {
-    const [latest = ''] = await this.#known(knownMs);
-    return (text) => signatureOf(latest, text);
-  }
-
-  /** Whether one of the keys signed the text. Reads the store at most once a second. */
-  async isSigned(text: string, signature: string): Promise<boolean> {
-    for (const mostMs of [knownMs, rereadMs]) {
-      const keys = await this.#known(mostMs);
-      if (keys.some((key) => isSameText(signatureOf(key, text), signature))) return true;
-    }
-    return false;
-  }
+export function callbackKeys(store: KeyStore, clock: Pick<Clock, 'monotonic'>) {
+  let latest: Promise<readonly string[]> | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
 
   /** The keys, as they were read at most so long ago. */
-  #known(mostMs: number): Promise<readonly string[]> {
-    const now = this.#clock.monotonic();
-    if (!this.#keys || now - this.#readAt >= mostMs) {
-      this.#readAt = now;
-      this.#keys = this.#read();
-      this.#keys.catch(() => {
-        this.#keys = undefined;
+  function known(mostMs: number): Promise<readonly string[]> {
+    const now = clock.monotonic();
+    if (!latest || now - readAt >= mostMs) {
+      readAt = now;
+      latest = read();
+      latest.catch(() => {
+        latest = undefined;
       });
     }
-    return this.#keys;
+    return latest;
   }
 
-  async #read(): Promise<readonly string[]> {
+  async function read(): Promise<readonly string[]> {
     let keys: readonly string[] = [];
-    await changeRecord<unknown>(this.#store, keysRecord, (value) => {
+    await changeRecord<unknown>(store, keysRecord, (value) => {
       keys = value === undefined ? [randomText(32)] : keysIn(value);
       return value === undefined ? { keys } : undefined;
     });
     return keys;
   }
+
+  /** Signs several texts at once. */
+  async function signer(): Promise<(text: string) => string> {
+    const [latest = ''] = await known(knownMs);
+    return (text) => signatureOf(latest, text);
+  }
+
+  return {
+    signer,
+    sign: async (text: string): Promise<string> => (await signer())(text),
+    /** Whether one of the keys signed the text. Reads the store at most once a second. */
+    async isSigned(text: string, signature: string): Promise<boolean> {
+      for (const mostMs of [knownMs, rereadMs]) {
+        const keys = await known(mostMs);
+        if (keys.some((key) => isSameText(signatureOf(key, text), signature))) return true;
+      }
+      return false;
+    },
+  };
 }
 
 /** Makes the key that signs from now on. Tokens of the key before it are taken until the next change. */

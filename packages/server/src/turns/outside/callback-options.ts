@@ -4,7 +4,7 @@ import { type CallerRate, toRate } from '../../base/caller-rate.ts';
 import { type PageTexts, PageWords } from '../../base/page-words.ts';
 import { mustBePositive } from '../../base/timeouts.ts';
 import type { Clock } from '../../base/timing/clock.ts';
-import { CallbackKeys } from './callback-keys.ts';
+import { type CallbackKeys, callbackKeys } from './callback-keys.ts';
 
 /** How values arrive from outside: `turn.callback`. */
 export const callbackOptions = {
@@ -66,7 +66,7 @@ export function completeCallbacks(
   mustBePositive('callbacks', { bytes });
   if (rate && !hasTake)
     throw new TypeError('`callbacks.rate` needs a store with `take`, such as those of Baton');
-  const keys = new CallbackKeys(store, clock);
+  const keys = callbackKeys(store, clock);
   const words = new PageWords(texts, timeZone);
   return { url: url.replace(/(?<!\/)\/+$/, ''), bytes, rate: toRate('callbacks.rate', rate), keys, words };
 }

@@ -1,14 +1,14 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { chunkAfter } from '../../../../../test/kit/task-logs.ts';
-import { Versions, versionsOf } from '../../../src/base/store/versions.ts';
+import { pinnedVersions, versionsOf } from '../../../src/base/store/versions.ts';
 import { systemClock } from '../../../src/base/timing/clock.ts';
 
 /** A process of a version, on a clock that the test moves. */
 function process(store = memoryStore(), version = 'new') {
   let now = 0;
   const lines: string[] = [];
-  const versions = new Versions(
+  const versions = pinnedVersions(
     { queue: 'q', version, deploys: 'pinned' },
     {
       store,

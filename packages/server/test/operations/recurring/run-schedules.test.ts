@@ -14,7 +14,7 @@ import type {
 import {
   type RecordedSchedule,
   recordedSchedules,
-  ScheduleRecord,
+  scheduleRecord,
   withForm,
 } from '../../../src/operations/recurring/schedule-record.ts';
 import { forgetSchedule, recurring, schedulesIn } from '../../../src/operations/recurring/schedules.ts';
@@ -23,7 +23,7 @@ const start = Date.parse('2026-01-01T00:00:30Z');
 const minute = 60_000;
 const tick: RecurringTask = { name: 'tick', cron: '* * * * *', message: 'Tick' };
 
-const recordIn = (store: TaskStore) => new ScheduleRecord({ queue: 'q', store }, 'tick');
+const recordIn = (store: TaskStore) => scheduleRecord({ queue: 'q', store }, 'tick');
 
 /** Schedules in one process, whose server takes each message as `submit` says. */
 function running(
@@ -498,11 +498,11 @@ describe('the record of schedules', () => {
     ...more,
   });
   const put = (store: TaskStore, one: RecordedSchedule) =>
-    new ScheduleRecord({ queue: 'q', store }, one.name, 's').change((forms) => withForm(forms, one));
+    scheduleRecord({ queue: 'q', store }, one.name, 's').change((forms) => withForm(forms, one));
 
   it('has each schedule as it was set last, by its name, and belongs to a caller', async () => {
     const store = memoryStore();
-    const [a, b] = ['a', 'b'].map((name) => new ScheduleRecord({ queue: 'q', store }, name, 's'));
+    const [a, b] = ['a', 'b'].map((name) => scheduleRecord({ queue: 'q', store }, name, 's'));
     expect(await a!.read()).toEqual([]);
     for (const one of [
       schedule('b'),
