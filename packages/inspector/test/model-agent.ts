@@ -1,6 +1,6 @@
 import type { Agent } from '@batonjs/server';
 import { z } from 'zod';
-import { streamOf } from '../../ai-sdk/src/durable/stream-of.ts';
+import { streamOf } from '../../ai-sdk/src/stream-of.ts';
 import { call, reasoning, text } from '../../ai-sdk/test/scripted-model.ts';
 import { agentOn } from '../../ai-sdk/test/served-agent.ts';
 

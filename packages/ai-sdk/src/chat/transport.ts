@@ -2,6 +2,7 @@ import { type AgentClient, isTerminal } from '@batonjs/client';
 import { answerParts, cancelOpenTask, type PastAnswer, pastAnswers, tasksOf } from '@batonjs/client/answers';
 import { type ChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { AI_SDK } from '../metadata.ts';
+import { streamOf } from '../stream-of.ts';
 import { type FollowSettings, resumeChat, sendChat } from './chat.ts';
 import { chunksOf } from './chunks.ts';
 
@@ -61,14 +62,7 @@ export class A2AChatTransport<Message extends UIMessage = UIMessage> implements 
     const signal = abortSignal ? AbortSignal.any([abortSignal, left.signal]) : left.signal;
     const chunks = await open({ signal, followForMs: this.#followForMs });
     if (!chunks) return null;
-    return new ReadableStream({
-      async pull(controller) {
-        const { done, value } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel: () => left.abort(),
-    });
+    return streamOf(chunks, () => left.abort());
   }
 }
 

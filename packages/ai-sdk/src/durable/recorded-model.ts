@@ -9,9 +9,9 @@ import type {
 import type { Turn } from '@batonjs/server';
 import { type FetchFileOptions, fetchFile } from '@batonjs/server/address-policy';
 import { gateway, type LanguageModel, wrapLanguageModel } from 'ai';
+import { streamOf } from '../stream-of.ts';
 import { keptPrompt } from './kept-prompt.ts';
 import { CallMeter, type ModelCall, type RecordedCall, type RecordedCalls } from './model-call.ts';
-import { streamOf } from './stream-of.ts';
 
 /** What the log has of a call: the parts of its stream, or its whole result, and what it cost. */
 export type StoredCall = { readonly modelCall: ModelCall } & (

@@ -3,7 +3,7 @@ import type { Turn } from '@batonjs/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RecordedCalls } from '../../src/durable/model-call.ts';
 import { recordedModel, type StoredCall } from '../../src/durable/recorded-model.ts';
-import { streamOf } from '../../src/durable/stream-of.ts';
+import { streamOf } from '../../src/stream-of.ts';
 import { inTurn } from '../in-turn.ts';
 
 type Part = LanguageModelV4StreamPart;

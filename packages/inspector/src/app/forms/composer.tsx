@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Sent } from '../../api/command.ts';
 import { agentPath } from '../data/api.ts';
 import { useAct } from '../data/session.ts';
-import { ActButton, Icon, Mistake, ProblemNote } from '../parts/bits.tsx';
+import { ActButton, Icon, Mistake, ProblemNote, RemoveButton } from '../parts/bits.tsx';
 import { fileSize } from '../parts/words.ts';
 
 /** Where a message goes. */
@@ -121,14 +121,11 @@ function Files({ files, onFiles }: FilesProps) {
       {files.map(({ part, size }, index) => (
         <li key={`${part.filename} ${index}`} class="chip">
           {part.filename} · {fileSize(size)}
-          <button
-            type="button"
+          <RemoveButton
             class="chip-remove"
-            aria-label={`Remove ${part.filename}`}
+            label={`Remove ${part.filename}`}
             onClick={() => onFiles(files.toSpliced(index, 1))}
-          >
-            <Icon name="cancel" />
-          </button>
+          />
         </li>
       ))}
     </ul>

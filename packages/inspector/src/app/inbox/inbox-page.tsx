@@ -163,12 +163,11 @@ const times: readonly (readonly [number, string])[] = [
 interface AssignPanelProps {
   readonly agent: string;
   readonly task: string;
-  readonly scope?: number;
   readonly asked: readonly Asked[];
 }
 
 /** Who was asked the question by a link, and a way to ask someone else. */
-function AssignPanel({ agent, task, scope = 0, asked }: AssignPanelProps) {
+function AssignPanel({ agent, task, asked }: AssignPanelProps) {
   const mayAssign = useMay('assign');
   const canAssign = mayAssign && useAgent(agent)?.hasServer;
   if (asked.length === 0 && !canAssign) return null;
@@ -183,12 +182,12 @@ function AssignPanel({ agent, task, scope = 0, asked }: AssignPanelProps) {
           ))}
         </ul>
       )}
-      {canAssign && <AssignForm agent={agent} task={task} scope={scope} />}
+      {canAssign && <AssignForm agent={agent} task={task} />}
     </section>
   );
 }
 
-function AssignForm({ agent, task, scope }: Omit<AssignPanelProps, 'asked'>) {
+function AssignForm({ agent, task }: Omit<AssignPanelProps, 'asked'>) {
   const [to, setTo] = useState('');
   const [expiresMs, setExpiresMs] = useState(24 * hourMs);
   const [link, setLink] = useState<AnswerLink>();
@@ -196,7 +195,7 @@ function AssignForm({ agent, task, scope }: Omit<AssignPanelProps, 'asked'>) {
   const assign = async (event: Event) => {
     event.preventDefault();
     setLink(undefined);
-    setLink(await act(agentPath(agent, 'tasks', task, 'assign'), { to, expiresMs, scope }));
+    setLink(await act(agentPath(agent, 'tasks', task, 'assign'), { to, expiresMs, scope: 0 }));
   };
   return (
     <form class="assign-form" onSubmit={(event) => void assign(event)}>

@@ -3,7 +3,7 @@ import type { TaskFilter } from '../../api/task.ts';
 import { useMay, useSession } from '../data/session.ts';
 import { ActButton, Button, ProblemNote, Question } from '../parts/bits.tsx';
 import { Select } from '../parts/choice.tsx';
-import { plural, shortId } from '../parts/words.ts';
+import { counted, plural, shortId } from '../parts/words.ts';
 import type { ListedRow } from './task-lists.ts';
 import { type ManyAction, type ManyProgress, manyActions, useMany } from './use-many.ts';
 
@@ -41,7 +41,7 @@ export function ManyDialog({ agent, filter, isEmpty, ticked }: ManyDialogProps) 
   return (
     <>
       <ActButton disabled={isEmpty} onClick={show}>
-        {ticked.length > 0 ? `Act on ${ticked.length.toLocaleString('en')} ticked …` : 'Act on all …'}
+        {ticked.length > 0 ? `Act on ${counted(ticked.length)} ticked …` : 'Act on all …'}
       </ActButton>
       <Question
         title={`Act on all ${which} tasks`}
@@ -60,7 +60,7 @@ export function ManyDialog({ agent, filter, isEmpty, ticked }: ManyDialogProps) 
         <p role="status">
           {isReading || !tasks
             ? 'Counting …'
-            : `${manyActions[action].name}: ${plural(fitting.length, 'task')} of ${tasks.length.toLocaleString('en')} that are ${which}.`}
+            : `${manyActions[action].name}: ${plural(fitting.length, 'task')} of ${counted(tasks.length)} that are ${which}.`}
         </p>
         {done + failed.length === 0 && !isRunning ? (
           <First tasks={fitting} />
@@ -88,7 +88,7 @@ const RunButton = ({ many: { isRunning, isReading, abort, run }, action, fitting
       disabled={fitting.length === 0 || isReading}
       onClick={() => void run(action, fitting)}
     >
-      {`${manyActions[action].name} (${fitting.length.toLocaleString('en')})`}
+      {`${manyActions[action].name} (${counted(fitting.length)})`}
     </ActButton>
   );
 
@@ -101,7 +101,7 @@ function First({ tasks }: { readonly tasks: readonly ListedRow[] }) {
       {tasks.slice(0, mostNamed).map(({ id, title }) => (
         <li key={id}>{title ?? shortId(id)}</li>
       ))}
-      {more > 0 && <li class="muted">and {more.toLocaleString('en')} more</li>}
+      {more > 0 && <li class="muted">and {counted(more)} more</li>}
     </ul>
   );
 }

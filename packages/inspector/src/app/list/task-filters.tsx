@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { type StateCounts, states, type TaskFilter, type Unserved } from '../../api/task.ts';
 import { changeQuery } from '../data/route.ts';
 import { Icon } from '../parts/bits.tsx';
-import { stateClass, stateName } from '../parts/words.ts';
+import { counted, stateClass, stateName } from '../parts/words.ts';
 
 /** Words are searched for when no letter was typed for so long, in milliseconds: a search may read many pages. */
 const searchAfterMs = 200;
@@ -62,7 +62,7 @@ const StateTab = ({ name, count, isOn, onChoose }: StateTabProps) => (
     onClick={onChoose}
   >
     {name}
-    {count !== undefined && <span class="count">{count.toLocaleString('en')}</span>}
+    {count !== undefined && <span class="count">{counted(count)}</span>}
   </button>
 );
 

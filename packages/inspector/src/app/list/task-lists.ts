@@ -28,8 +28,10 @@ interface AgentList {
 class TaskLists {
   readonly #lists = new Map<string, AgentList>();
   readonly #counts = new Map<string, StateCounts>();
-  readonly #unserved = new Map<string, Unserved>();
-  readonly #problems = new Map<string, string>();
+  /** The tasks that wait for versions which no process runs, by agent. */
+  readonly unserved = new Map<string, Unserved>();
+  /** Why lists could not be read, by agent. */
+  readonly problems = new Map<string, string>();
   #rows: readonly ListedRow[] | undefined;
 
   /** All rows that are known to be in order: those that may follow the end of a list are left out until it is read. */
@@ -69,11 +71,6 @@ class TaskLists {
     return sums;
   }
 
-  /** The tasks that wait for versions which no process runs, by agent. */
-  get unserved(): ReadonlyMap<string, Unserved> {
-    return this.#unserved;
-  }
-
   /** Where the list comes from, if there is one. */
   get source(): TaskList['source'] | undefined {
     const [first, ...others] = this.#lists.values();
@@ -90,20 +87,15 @@ class TaskLists {
     return { tasks, of: Math.max(of, tasks), unfit, isAll: lists.every(({ next }) => next === undefined) };
   }
 
-  /** Why lists could not be read, by agent. */
-  get problems(): ReadonlyMap<string, string> {
-    return this.#problems;
-  }
-
   /** Takes a line of a feed. */
   receive(update: TaskListUpdate): void {
     const { agent } = update;
     if (update.type === 'problem') {
-      this.#problems.set(agent, update.message);
+      this.problems.set(agent, update.message);
       return;
     }
-    this.#problems.delete(agent);
-    if (update.type === 'unserved') this.#unserved.set(agent, update.unserved);
+    this.problems.delete(agent);
+    if (update.type === 'unserved') this.unserved.set(agent, update.unserved);
     else if (update.type === 'counts') this.#counts.set(agent, update.counts);
     else this.#begin(agent, update.list);
   }

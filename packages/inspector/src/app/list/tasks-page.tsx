@@ -3,11 +3,28 @@ import type { TaskFilter } from '../../api/task.ts';
 import { changeQuery, hrefOf, rememberList, taskHref } from '../data/route.ts';
 import { useNow, useSession } from '../data/session.ts';
 import { AgentCell } from '../parts/agent-mark.tsx';
-import { Empty, Icon, Loading, PageHead, ProblemNote, QuietButton, StateBadge } from '../parts/bits.tsx';
+import {
+  Empty,
+  Loading,
+  PageHead,
+  ProblemNote,
+  QuietButton,
+  RemoveButton,
+  StateBadge,
+} from '../parts/bits.tsx';
 import { Choice, Select } from '../parts/choice.tsx';
 import { UnservedNotes } from '../parts/unserved-note.tsx';
 import { type Ticks, VirtualList } from '../parts/virtual-list.tsx';
-import { ago, duration, isTerminalState, oneLine, plural, saidBeside, shortId } from '../parts/words.ts';
+import {
+  ago,
+  counted,
+  duration,
+  isTerminalState,
+  oneLine,
+  plural,
+  saidBeside,
+  shortId,
+} from '../parts/words.ts';
 import { ManyDialog } from './many-dialog.tsx';
 import { filterOf } from './search.ts';
 import { HideScheduled, isHidingScheduled, SearchBox, StateTabs } from './task-filters.tsx';
@@ -89,10 +106,10 @@ interface SearchedProps {
 /** How far a search went that looks at each task, and a way to go on from there. */
 const Searched = ({ searched: { tasks, of, unfit, isAll }, filter, onOlder }: SearchedProps) => (
   <p class="muted" role="status">
-    {isHidingScheduled(filter) && `${unfit.toLocaleString('en')} scheduled are hidden. `}
+    {isHidingScheduled(filter) && `${counted(unfit)} scheduled are hidden. `}
     {isAll
       ? `All ${plural(tasks, 'task')} were searched: ids, titles, labels and answers.`
-      : `Searched ids, titles, labels and answers of the newest ${tasks.toLocaleString('en')} of ${plural(of, 'task')}. `}
+      : `Searched ids, titles, labels and answers of the newest ${counted(tasks)} of ${plural(of, 'task')}. `}
     {!isAll && <QuietButton onClick={onOlder}>Search older</QuietButton>}
   </p>
 );
@@ -100,14 +117,7 @@ const Searched = ({ searched: { tasks, of, unfit, isAll }, filter, onOlder }: Se
 const ContextChip = ({ context }: { readonly context: string }) => (
   <span class="chip">
     Context {shortId(context)}
-    <button
-      type="button"
-      class="chip-remove"
-      aria-label="All contexts"
-      onClick={() => changeQuery({ context: '' })}
-    >
-      <Icon name="cancel" />
-    </button>
+    <RemoveButton class="chip-remove" label="All contexts" onClick={() => changeQuery({ context: '' })} />
   </span>
 );
 
@@ -174,7 +184,7 @@ const countOf = ({ rows, total, isLoading }: TaskListState): string => {
   if (isLoading) return '';
   return total === undefined || total === rows.length
     ? plural(rows.length, 'task')
-    : `${rows.length.toLocaleString('en')} of ${plural(total, 'task')}`;
+    : `${counted(rows.length)} of ${plural(total, 'task')}`;
 };
 
 interface ListChoicesProps {
@@ -189,29 +199,26 @@ function ListChoices({ agent, query, list }: ListChoicesProps) {
   const { agents } = useSession();
   const chosen = query.get('agent') ?? '';
   const callers = [...new Set(agents.flatMap(({ scopes }) => scopes))].sort();
+  if (agent !== undefined) return null;
   return (
     <>
-      {agent === undefined && (
-        <>
-          <Choice
-            label="Agent"
-            all="All agents"
-            chosen={chosen}
-            onChoose={(agent) => changeQuery({ agent })}
-            values={agents.map(({ id, name }) => {
-              const total = list.totals.get(id);
-              return [id, total === undefined ? name : `${name} (${total.toLocaleString('en')})`];
-            })}
-          />
-          <Choice
-            label="Caller"
-            all="First caller of each"
-            chosen={query.get('caller') ?? ''}
-            onChoose={(caller) => changeQuery({ caller })}
-            values={callers.length > 1 ? callers.map((caller) => [caller, caller]) : []}
-          />
-        </>
-      )}
+      <Choice
+        label="Agent"
+        all="All agents"
+        chosen={chosen}
+        onChoose={(agent) => changeQuery({ agent })}
+        values={agents.map(({ id, name }) => {
+          const total = list.totals.get(id);
+          return [id, total === undefined ? name : `${name} (${counted(total)})`];
+        })}
+      />
+      <Choice
+        label="Caller"
+        all="First caller of each"
+        chosen={query.get('caller') ?? ''}
+        onChoose={(caller) => changeQuery({ caller })}
+        values={callers.length > 1 ? callers.map((caller) => [caller, caller]) : []}
+      />
     </>
   );
 }

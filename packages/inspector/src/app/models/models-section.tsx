@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import type { ModelCall } from '../../api/model-calls.ts';
 import { useSession } from '../data/session.ts';
-import { Section } from '../parts/bits.tsx';
-import { VirtualFlow } from '../parts/virtual-flow.tsx';
-import { duration, plural } from '../parts/words.ts';
+import { ScrolledCode, Section } from '../parts/bits.tsx';
+import { Flow } from '../parts/flow.tsx';
+import { counted, duration, plural } from '../parts/words.ts';
 import { type Called, type CallTotals, callName, money, remarksOf, tokenWords, totalsOf } from './totals.ts';
 
 interface ModelsSectionProps {
@@ -22,7 +22,7 @@ export function ModelsSection({ called, lost, onSeq }: ModelsSectionProps) {
   return (
     <Section title="Models">
       <Totals totals={totals} currency={currency} />
-      <VirtualFlow
+      <Flow
         items={called}
         keyOf={({ seq }) => String(seq)}
         label="Calls of models and tools"
@@ -37,26 +37,12 @@ export function ModelsSection({ called, lost, onSeq }: ModelsSectionProps) {
   );
 }
 
-function Totals({
-  totals,
-  currency,
-}: {
-  readonly totals: CallTotals;
-  readonly currency: string | undefined;
-}) {
+function Totals({ totals, currency }: Pick<CallRowProps, 'currency'> & { readonly totals: CallTotals }) {
   const { models, tools, input, output, cachedInput, reasoning, cost } = totals;
   const figures: readonly (readonly [string, string, string | false])[] = [
-    ['Model calls', models.toLocaleString('en'), tools > 0 && plural(tools, 'tool call')],
-    [
-      'Tokens in',
-      input.toLocaleString('en'),
-      cachedInput > 0 && `${cachedInput.toLocaleString('en')} cached`,
-    ],
-    [
-      'Tokens out',
-      output.toLocaleString('en'),
-      reasoning > 0 && `${reasoning.toLocaleString('en')} reasoning`,
-    ],
+    ['Model calls', counted(models), tools > 0 && plural(tools, 'tool call')],
+    ['Tokens in', counted(input), cachedInput > 0 && `${counted(cachedInput)} cached`],
+    ['Tokens out', counted(output), reasoning > 0 && `${counted(reasoning)} reasoning`],
   ];
   const paid = money(cost, currency);
   const all = paid ? [...figures, ['Cost', paid, false] as const] : figures;
@@ -111,10 +97,7 @@ function Messages({ call: { messages } }: { readonly call: ModelCall }) {
       {lines.map(({ role, text }, index) => (
         <div key={index} class="call-message">
           <h3>{role}</h3>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard. */}
-          <pre class="code" tabIndex={0}>
-            {text}
-          </pre>
+          <ScrolledCode text={text} />
         </div>
       ))}
       {isCut && <p class="muted">Only part of it is kept.</p>}
@@ -131,8 +114,7 @@ function notesOf(totals: CallTotals, lost: number, currency: string | undefined)
       withoutCost > 0 &&
       `${plural(withoutCost, 'call')} of models without a price: not in the cost.`,
     withoutTokens > 0 && `${plural(withoutTokens, 'call')} without tokens: the provider does not say.`,
-    failedTries > 0 &&
-      `${failedTries === 1 ? '1 try' : `${failedTries.toLocaleString('en')} tries`} failed first.`,
+    failedTries > 0 && `${plural(failedTries, 'try', 'tries')} failed first.`,
     failedTools > 0 && `${plural(failedTools, 'tool call')} failed.`,
     reused > 0 && `${plural(reused, 'call')} of the task it was forked from: not counted.`,
     lost > 0 &&

@@ -1,5 +1,5 @@
 import type { Call, CallCost, ModelCall } from '../../api/model-calls.ts';
-import { duration } from '../parts/words.ts';
+import { counted, duration, plural } from '../parts/words.ts';
 
 /** A call of a model or a tool in a task. */
 export interface Called {
@@ -58,14 +58,12 @@ export function totalsOf(called: readonly Called[]): CallTotals {
 /** The name of a call: of the model that was asked, or of the tool. */
 export const callName = (call: Call): string => (call.kind === 'model' ? call.modelId : call.name);
 
-const number = (count: number): string => count.toLocaleString('en');
-
 /** Tokens in words, as far as they are known. */
 export function tokenWords({ input, output, cachedInput, reasoning }: NonNullable<CallCost['usage']>) {
   const read =
-    input !== undefined && `${number(input)} in${cachedInput ? ` (${number(cachedInput)} cached)` : ''}`;
+    input !== undefined && `${counted(input)} in${cachedInput ? ` (${counted(cachedInput)} cached)` : ''}`;
   const written =
-    output !== undefined && `${number(output)} out${reasoning ? ` (${number(reasoning)} reasoning)` : ''}`;
+    output !== undefined && `${counted(output)} out${reasoning ? ` (${counted(reasoning)} reasoning)` : ''}`;
   return [read, written].filter(Boolean).join(' · ');
 }
 
@@ -96,7 +94,7 @@ export function remarksOf({
   const statuses = [...new Set(failed.flatMap(({ status }) => status ?? []))].join(', ');
   return [
     failed.length > 0 &&
-      `after ${failed.length === 1 ? '1 failed try' : `${number(failed.length)} failed tries`}${statuses && ` (${statuses})`}`,
+      `after ${plural(failed.length, 'failed try', 'failed tries')}${statuses && ` (${statuses})`}`,
     finishReason && finishReason !== 'stop' && finishReason,
     firstMs !== undefined && `first words after ${duration(firstMs)}`,
     responseModelId && `answered by ${responseModelId}`,

@@ -10,7 +10,7 @@ import { agentPath, post } from '../data/api.ts';
 import { hrefOf, placeHref } from '../data/route.ts';
 import { useAct, useMay, useSession } from '../data/session.ts';
 import { AgentMark } from '../parts/agent-mark.tsx';
-import { ActButton, Empty, Icon, Mistake, PageHead, Table } from '../parts/bits.tsx';
+import { ActButton, Empty, Icon, Mistake, PageHead, RemoveButton, Table } from '../parts/bits.tsx';
 
 /** How long a failure counts here, in milliseconds: a day, as the lists offer it. */
 const dayMs = String(86_400_000);
@@ -73,14 +73,11 @@ function AgentRow({ agent: { id, name, problem, isAdded }, counts }: AgentRowPro
       </td>
       <td>
         {isAdded && mayAdd && (
-          <button
-            type="button"
+          <RemoveButton
             class="agent-remove"
-            aria-label={`Remove ${name}`}
+            label={`Remove ${name}`}
             onClick={() => void post(agentPath(id, 'remove')).then(refresh, refresh)}
-          >
-            <Icon name="cancel" />
-          </button>
+          />
         )}
       </td>
     </tr>

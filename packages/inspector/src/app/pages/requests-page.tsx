@@ -10,7 +10,7 @@ import { CopyButton, Empty, Facts, Loading, PageHead, ProblemNote, Section } fro
 import { Choice } from '../parts/choice.tsx';
 import { JsonView } from '../parts/content.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { clockTime, dateTime, duration, fileSize, plural } from '../parts/words.ts';
+import { clockTime, counted, dateTime, duration, fileSize, plural } from '../parts/words.ts';
 
 /** A request of this inspector, or of any client: then the agent and the caller are known. */
 type Shown = Exchange & Partial<Pick<ClientExchange, 'agent' | 'caller' | 'version'>>;
@@ -148,7 +148,7 @@ function Requests({ agent, query }: RequestsPageProps) {
 }
 
 const aboutAll = ({ pid, since, exchanges, bytes }: About): string =>
-  `Of all clients, answered by process ${pid} since ${dateTime(since)}: the last ${exchanges.toLocaleString('en')}, in at most ${fileSize(bytes ?? 0)}. Credentials are left out.`;
+  `Of all clients, answered by process ${pid} since ${dateTime(since)}: the last ${counted(exchanges)}, in at most ${fileSize(bytes ?? 0)}. Credentials are left out.`;
 
 interface MemberChoiceProps {
   readonly name: Member;

@@ -6,7 +6,7 @@ import type { Sent } from '../../api/command.ts';
 import { agentPath } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAgent, useGet, useMay } from '../data/session.ts';
-import { Composer, useSend } from '../forms/composer.tsx';
+import { Composer, type Destination, useSend } from '../forms/composer.tsx';
 import { SchemaForm } from '../forms/schema-form.tsx';
 import { Empty, Icon, Loading, PageHead, ProblemNote, Section } from '../parts/bits.tsx';
 import { Toggles } from '../parts/choice.tsx';
@@ -28,6 +28,7 @@ export function SendPage({ agent, query }: SendPageProps) {
   const [sent, setSent] = useState<Sent>();
   const context = query.get('context') ?? undefined;
   const reference = query.get('reference') ?? undefined;
+  const destination = { agent, contextId: context, references: reference ? [reference] : undefined };
   const finish = (result: Sent) => {
     if (result.taskId) location.hash = hrefOf(agent, 'tasks', result.taskId);
     else setSent(result);
@@ -53,19 +54,15 @@ export function SendPage({ agent, query }: SendPageProps) {
       {schema && skill ? (
         <SkillForm
           key={skill.id}
-          agent={agent}
+          destination={destination}
           skill={skill.id}
           schema={schema}
-          context={context}
-          reference={reference}
           onSent={finish}
         />
       ) : (
         <Composer
           key={query.toString()}
-          agent={agent}
-          contextId={context}
-          references={reference ? [reference] : undefined}
+          {...destination}
           label="Your message"
           placeholder="Your message. Ctrl+Enter sends it."
           initial={query.get('text') ?? ''}
@@ -125,13 +122,7 @@ function Examples({ agent, examples, context, reference }: ExamplesProps) {
   );
 }
 
-function DirectAnswer({
-  agent,
-  message,
-}: {
-  readonly agent: string;
-  readonly message: NonNullable<Sent['message']>;
-}) {
+function DirectAnswer({ agent, message }: Pick<ExamplesProps, 'agent'> & Required<Pick<Sent, 'message'>>) {
   return (
     <Section title="The agent answered without a task">
       <Content parts={message.parts} agent={agent} />
@@ -145,16 +136,13 @@ function DirectAnswer({
 }
 
 interface SkillFormProps {
-  readonly agent: string;
+  readonly destination: Destination;
   readonly skill: string;
   readonly schema: FieldSchema;
-  readonly context: string | undefined;
-  readonly reference: string | undefined;
   readonly onSent: (sent: Sent) => void;
 }
 
-function SkillForm({ agent, skill, schema, context, reference, onSent }: SkillFormProps) {
-  const destination = { agent, contextId: context, references: reference ? [reference] : undefined };
+function SkillForm({ destination, skill, schema, onSent }: SkillFormProps) {
   const { send, isBusy, problem } = useSend(destination, onSent);
   return (
     <>

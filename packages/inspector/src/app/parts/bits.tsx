@@ -71,6 +71,14 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
   );
 }
 
+/** Text as it is, in a box that scrolls. */
+export const ScrolledCode = ({ text }: { readonly text: string }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard.
+  <pre class="code" tabIndex={0}>
+    {text}
+  </pre>
+);
+
 /** A list of names and values. */
 export const Facts = ({ rows }: { readonly rows: readonly (readonly [string, ComponentChildren])[] }) => (
   <dl class="facts">
@@ -225,6 +233,13 @@ export function Button({ type = 'button', kind = 'plain', class: more, ...props 
 
 /** A button that few need. */
 export const QuietButton = (props: ButtonProps) => <Button {...props} kind="quiet" />;
+
+/** A cross that takes something away. */
+export const RemoveButton = (props: Record<'class' | 'label', string> & { readonly onClick: () => void }) => (
+  <button type="button" class={props.class} aria-label={props.label} onClick={props.onClick}>
+    <Icon name="cancel" />
+  </button>
+);
 
 /** A button that asks the inspector to do something. While the connection is lost, it cannot be pressed. */
 export function ActButton({ disabled = false, title, ...props }: ButtonProps) {

@@ -48,9 +48,12 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 // By hand: the first date that the browser writes takes it as long as a whole page.
 const date = (at: Date): string => `${at.getDate()} ${months[at.getMonth()]} ${at.getFullYear()}`;
 
+/** A number: `2,000`. */
+export const counted = (count: number): string => count.toLocaleString('en');
+
 /** A number of things: `1 task`, `2,000 tasks`. */
-export const plural = (count: number, one: string): string =>
-  `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
+export const plural = (count: number, one: string, several = `${one}s`): string =>
+  `${counted(count)} ${count === 1 ? one : several}`;
 
 /** How long ago: `now`, `4 min ago`, `yesterday`; the date when it is long ago. */
 export function ago(iso: string, now: number): string {

@@ -1,11 +1,10 @@
-import { FORM_TYPE, type Form } from '@batonjs/extensions/client';
+import { FORM_TYPE, type Form, formOf } from '@batonjs/extensions/client';
 import type { Json, Part } from '@batonjs/protocol';
 import { useRef, useState } from 'preact/hooks';
 import type { Entry, PartMembers } from '../../api/timeline.ts';
 import { SchemaForm } from '../forms/schema-form.tsx';
 import { ActButton, Mistake, Question } from '../parts/bits.tsx';
 import type { Replay } from '../timeline/replay.ts';
-import { formOfTask } from '../timeline/task-state.tsx';
 
 /** Something that a task did or was told, and how it runs again with something else in its place. */
 interface Change {
@@ -50,7 +49,7 @@ export function changeOfMessage(
   });
   const title = seq > 1 ? 'The answer' : 'The first message';
   if (text !== undefined) return { title, isText: true, value: text, asked: (text) => asked({ text }) };
-  const shown = formOfTask(before?.task);
+  const shown = before?.task && formOf(before.task);
   if (mediaType !== FORM_TYPE)
     return {
       title,

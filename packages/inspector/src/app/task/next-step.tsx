@@ -1,4 +1,4 @@
-import { FORM_TYPE } from '@batonjs/extensions/client';
+import { FORM_TYPE, formOf } from '@batonjs/extensions/client';
 import type { Task } from '@batonjs/protocol';
 import { useState } from 'preact/hooks';
 import { useAgent, useMay } from '../data/session.ts';
@@ -7,7 +7,6 @@ import { SchemaForm } from '../forms/schema-form.tsx';
 import { Icon, ProblemNote, QuietButton, Section } from '../parts/bits.tsx';
 import { isTerminalState } from '../parts/words.ts';
 import type { Replay } from '../timeline/replay.ts';
-import { formOfTask } from '../timeline/task-state.tsx';
 
 /** What can be done for a task that has not ended. */
 export function NextStep({ agent, replay }: { readonly agent: string; readonly replay: Replay }) {
@@ -58,14 +57,13 @@ interface AnswerPanelProps {
 
 /** Answers a task: with its form, if it asks one, or with a message. */
 function AnswerPanel({ agent, task, question }: AnswerPanelProps) {
-  const shown = formOfTask(task);
-  // Its client gets the question as text, and answers with plain data.
-  const hidden = task.status.state === 'TASK_STATE_INPUT_REQUIRED' ? question?.form : undefined;
-  const form = shown ?? hidden;
+  const shown = formOf(task);
+  const isAsked = task.status.state === 'TASK_STATE_INPUT_REQUIRED';
+  // Its client may get the question as text, and answers with plain data.
+  const form = shown ?? (isAsked ? question?.form : undefined);
   const [isFree, setFree] = useState(false);
   const destination = { agent, taskId: task.id, contextId: task.contextId };
   const { send, isBusy, problem } = useSend(destination, () => {});
-  const isAsked = task.status.state === 'TASK_STATE_INPUT_REQUIRED';
   if (!form || isFree)
     return (
       <Section title={isAsked ? 'Answer' : 'Send a message to the task'}>

@@ -1,7 +1,7 @@
 import type { Json, Message, Part } from '@batonjs/protocol';
 import { INSPECTOR } from '../../api/command.ts';
 import { Content } from '../parts/content.tsx';
-import { VirtualFlow } from '../parts/virtual-flow.tsx';
+import { Flow } from '../parts/flow.tsx';
 import type { Replay } from './replay.ts';
 
 /** What client and agent said, oldest first. */
@@ -9,7 +9,7 @@ export function Conversation({ replay, agent }: { readonly replay: Replay; reado
   const messages = messagesOf(replay);
   if (messages.length === 0) return <p class="muted">No messages so far.</p>;
   return (
-    <VirtualFlow
+    <Flow
       items={messages}
       keyOf={({ messageId }) => messageId}
       label="Messages"

@@ -1,6 +1,6 @@
 import type { LogLine } from '@batonjs/lifecycle';
-import { CopyButton, Section } from '../parts/bits.tsx';
-import { VirtualFlow } from '../parts/virtual-flow.tsx';
+import { CopyButton, ScrolledCode, Section } from '../parts/bits.tsx';
+import { Flow } from '../parts/flow.tsx';
 import { clockTime, dateTime, plural } from '../parts/words.ts';
 import type { Failure, Logged } from './entry-details.ts';
 
@@ -16,7 +16,7 @@ export function LogLines({ logged, onSeq }: LogLinesProps) {
   const rows = rowsOf(logged);
   return (
     <Section title={`Log, ${plural(rows.length, 'line')}`}>
-      <VirtualFlow
+      <Flow
         items={rows}
         keyOf={({ key }) => key}
         label="Log lines"
@@ -67,10 +67,7 @@ function LineView({ line: { at, level, text, fields, isCut } }: { readonly line:
         {text} {shown && <code>{shown}</code>}
         {isCut && <span class="muted"> (cut)</span>}
         {stacks.map((stack) => (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard.
-          <pre key={stack} class="code" tabIndex={0}>
-            {stack}
-          </pre>
+          <ScrolledCode key={stack} text={stack} />
         ))}
       </span>
     </div>
@@ -142,10 +139,7 @@ function Stack({ text, isOpen }: { readonly text: string; readonly isOpen: boole
       {isOpen && own.length > 0 && <pre class="code failure-own">{own.join('\n')}</pre>}
       <details>
         <summary>{folded > 0 ? `Whole stack, with ${folded} frames of libraries` : 'Whole stack'}</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard. */}
-        <pre class="code" tabIndex={0}>
-          {text}
-        </pre>
+        <ScrolledCode text={text} />
       </details>
     </>
   );

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '@batonjs/client';
 import type { Fact } from '@batonjs/lifecycle';
+import type { Artifact } from '@batonjs/protocol';
 import type { Call } from '../../api/model-calls.ts';
 import { callName } from '../models/totals.ts';
 import { isTerminalState, stateName } from '../parts/words.ts';
@@ -75,7 +76,7 @@ class SpanReader {
     if (isUnreadable || entry.at === undefined) return;
     const at = Date.parse(entry.at);
     const artifact = chunkOf(timelineRow);
-    if (artifact !== undefined) this.#chunk(artifact, timelineRow, at, index);
+    if (artifact?.artifactId) this.#chunk(artifact, at, index);
     if (entry.message) this.#endWait(at);
     const status = (entry.event as AgentEvent | undefined)?.statusUpdate?.status;
     if (status) this.#status(status.state, at, index);
@@ -99,16 +100,9 @@ class SpanReader {
     this.#anchor(until, row);
   }
 
-  #chunk(id: string, { entry: { fact, event } }: TimelineRow, at: number, row: number): void {
-    const known = this.#artifacts.get(id);
-    if (known) {
-      known.chunks += 1;
-      known.until = at;
-      return;
-    }
-    const artifact =
-      fact?.type === 'artifact-updated' ? fact.artifact : (event as AgentEvent).artifactUpdate?.artifact;
-    this.#artifacts.set(id, { name: artifact?.name || id, chunks: 1, from: at, until: at, row });
+  #chunk({ artifactId: id, name = '' }: Artifact, at: number, row: number): void {
+    const sent = this.#artifacts.get(id) ?? { name: name || id, chunks: 0, from: at, until: at, row };
+    this.#artifacts.set(id, Object.assign(sent, { chunks: sent.chunks + 1, until: at }));
   }
 
   #fact(fact: Fact, at: number, row: number): void {

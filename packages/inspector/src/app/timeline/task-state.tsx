@@ -1,4 +1,3 @@
-import { formOf } from '@batonjs/extensions/client';
 import type { Artifact, Task } from '@batonjs/protocol';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -178,9 +177,6 @@ function TaskProgress({ task }: { readonly task: Task | undefined }) {
     </span>
   );
 }
-
-/** The form that a task waits for, if it waits for one. */
-export const formOfTask = (task: Task | undefined) => (task ? formOf(task) : undefined);
 
 /** What stands beside the log of a task at present: who may write it, when it is due, how far its webhooks are. */
 function BesideChips({ beside: { lease, dueAt, deliveries } }: { readonly beside: Beside }) {

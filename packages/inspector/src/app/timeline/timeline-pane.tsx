@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Icon } from '../parts/bits.tsx';
 import { Select } from '../parts/choice.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { clockTime, duration } from '../parts/words.ts';
+import { clockTime, duration, plural } from '../parts/words.ts';
 import { type ListedRow, listRows, type Timeline, type TimelineRow } from './timeline.ts';
 
 type Kinds = 'all' | 'client' | 'inside';
@@ -59,9 +59,7 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
           Fold chunks
         </label>
         <span class="spacer" />
-        <span class="muted timeline-count">
-          {count === 1 ? '1 entry' : `${count.toLocaleString('en')} entries`}
-        </span>
+        <span class="muted timeline-count">{plural(count, 'entry', 'entries')}</span>
       </div>
       <VirtualList
         items={rows}

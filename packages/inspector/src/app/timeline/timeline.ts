@@ -1,4 +1,5 @@
 import type { AgentEvent } from '@batonjs/client';
+import type { Artifact } from '@batonjs/protocol';
 import type { Entry } from '../../api/timeline.ts';
 import { type Described, describeEntry } from './describe-entry.ts';
 import { Replay } from './replay.ts';
@@ -166,7 +167,7 @@ export function listRows(
   for (let index = 0; index < rows.length; index++) {
     const row = rows[index]!;
     if (!isShown(row)) continue;
-    const artifact = folds ? chunkOf(row) : undefined;
+    const artifact = folds ? chunkOf(row)?.artifactId : undefined;
     const before = artifact !== undefined && artifact === latest ? listed.pop() : undefined;
     const folded = before && { first: before.first ?? before.row, chunks: (before.chunks ?? 1) + 1 };
     listed.push({ row, index, ...folded });
@@ -175,8 +176,8 @@ export function listRows(
   return listed;
 }
 
-/** The id of the artifact that an entry sends, or adds to. */
-export function chunkOf({ entry: { fact, event } }: TimelineRow): string | undefined {
-  if (fact) return fact.type === 'artifact-updated' ? fact.artifact.artifactId : undefined;
-  return (event as AgentEvent | undefined)?.artifactUpdate?.artifact?.artifactId;
+/** The artifact that an entry sends, or what it adds to one. */
+export function chunkOf({ entry: { fact, event } }: TimelineRow): Artifact | undefined {
+  if (fact) return fact.type === 'artifact-updated' ? fact.artifact : undefined;
+  return (event as AgentEvent | undefined)?.artifactUpdate?.artifact;
 }

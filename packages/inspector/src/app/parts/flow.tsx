@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { QuietButton } from './bits.tsx';
+import { counted } from './words.ts';
 
-interface VirtualFlowProps<Item> {
+interface FlowProps<Item> {
   readonly items: readonly Item[];
   readonly keyOf: (item: Item) => string;
   readonly label: string;
@@ -15,7 +16,7 @@ const fewItems = 20;
 const fewLast = 50;
 
 /** Items of different heights. Many of them have a box of their own that stays at its end, and only the last ones exist. */
-export function VirtualFlow<Item>({ items, keyOf, label, row }: VirtualFlowProps<Item>) {
+export function Flow<Item>({ items, keyOf, label, row }: FlowProps<Item>) {
   const frame = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
   const [shown, setShown] = useState(fewLast);
@@ -33,19 +34,15 @@ export function VirtualFlow<Item>({ items, keyOf, label, row }: VirtualFlowProps
     </ol>
   );
   if (!isLong) return list;
-  const scroll = ({
-    currentTarget: { scrollTop, scrollHeight, clientHeight },
-  }: {
-    currentTarget: HTMLElement;
-  }) => {
-    isAtEnd.current = scrollTop + clientHeight >= scrollHeight - 4;
+  const scroll = ({ currentTarget: box }: { readonly currentTarget: HTMLElement }) => {
+    isAtEnd.current = box.scrollTop + box.clientHeight >= box.scrollHeight - 4;
   };
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard.
     <section ref={frame} class="flow-frame" aria-label={label} tabIndex={0} onScroll={scroll}>
       {items.length > shown && (
         <QuietButton onClick={() => setShown(Number.POSITIVE_INFINITY)}>
-          {`${(items.length - shown).toLocaleString('en')} earlier`}
+          {`${counted(items.length - shown)} earlier`}
         </QuietButton>
       )}
       {list}
