@@ -11,7 +11,7 @@ import { FileChanges, sweepOf } from './database/sweep.ts';
 import { rowsOnTables } from './rows-on-tables.ts';
 import { probeOf } from './sql/database.ts';
 import { KnownTasks } from './sql/known-tasks.ts';
-import { Leases } from './tables/leases.ts';
+import { leasesOf } from './tables/leases.ts';
 import { Tables } from './tables/tables.ts';
 
 /** The options, with their defaults. */
@@ -90,7 +90,7 @@ export function storeOnDatabase(
   const known = new KnownTasks(db);
   const tables = new Tables(db, { now, leaseNow: monotonic, known });
   const { changes, counts, subscribers } = tables;
-  const leases = new Leases(db);
+  const leases = leasesOf(db);
   const fileChanges = new FileChanges(db, changes, subscribers);
   const inTransaction = { db, name, maxWaitMs };
   const read = ownTransactions(inTransaction, 'BEGIN');

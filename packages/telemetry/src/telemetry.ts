@@ -21,7 +21,7 @@ import { keepRegistry } from './metrics/handler.ts';
 import { type Instruments, instrumentsOf, makeInstruments, Registry } from './metrics/registry.ts';
 import { events, attributes as names, scope } from './names.ts';
 import { attributesOfAddress, attributesOfParams, attributesOfResult, errorType } from './read-attributes.ts';
-import { AttemptSpan, WebhookSpan } from './turn-span.ts';
+import { AttemptSpan, webhookSpan } from './turn-span.ts';
 import { activeIds, runIn, traceparentOf, withSpan } from './with-trace.ts';
 
 /** Options of `telemetry`. */
@@ -64,7 +64,7 @@ export function telemetry({
   const made: Telemetry = {
     request: (start) => new ServerRequestSpan(start, tracer, instruments, clientAddress),
     turn: (start) => new AttemptSpan(start, tracer, instruments),
-    delivery: (start) => new WebhookSpan(start, tracer, instruments),
+    delivery: (start) => webhookSpan(start, tracer, instruments),
     active: activeIds,
     detached: (fn) => runIn(ROOT_CONTEXT, fn),
     gaveUp: () => instruments().deliveries.add(1, { [names.outcome]: 'given_up' }),

@@ -12,26 +12,51 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /**
  * Counts the steps that a check of a value takes, before the check is made: references that double with each level need
- * few bytes and more steps than any process can make. Where the count is not exact, it is too large.
+ * few bytes and more steps than any process can make. Where the count is not exact, it is too large. Returns whether the check
+ * of a value takes too many. Throws a `RangeError` if the schema takes too many steps for any value, or refers to itself at the
+ * same place.
  */
-export class Cost {
-  readonly #root: Schema;
-  readonly #definitions: Schema;
+export function costOf(given: unknown): (value: unknown) => boolean {
+  const root = asSchema(given);
+  const definitions = asSchema(root.$defs || root.definitions);
 
-  /** Throws a `RangeError` if the schema takes too many steps for any value, or refers to itself at the same place. */
-  constructor(schema: unknown) {
-    this.#root = asSchema(schema);
-    this.#definitions = asSchema(this.#root.$defs || this.#root.definitions);
-    this.#checkPlaces();
+  /** The subschemas that apply where this one applies. */
+  function atSamePlace({ $ref, anyOf, oneOf, allOf }: Schema): unknown[] {
+    const composed = [anyOf, oneOf, allOf].flatMap((each) => (Array.isArray(each) ? each : []));
+    return typeof $ref === 'string' ? [resolve($ref), ...composed] : composed;
   }
 
-  /** Whether the check of a value takes too many steps. */
-  isTooHigh(value: unknown): boolean {
+  /** As zod resolves it: definitions at the top, and the whole schema. */
+  function resolve(ref: string): unknown {
+    const [place, name] = ref.slice(1).split('/').filter(Boolean);
+    return place === undefined ? root : definitions[name?.replace(/~1/g, '/').replace(/~0/g, '~') ?? ''];
+  }
+
+  const known = new Map<Schema, number>();
+  function stepsAt(schema: Schema): number {
+    const steps = known.get(schema);
+    if (steps !== undefined) return steps;
+    // Found again on the way down, it refers to itself without an end.
+    known.set(schema, Number.POSITIVE_INFINITY);
+    const all = atSamePlace(schema).reduce<number>((sum, each) => sum + stepsAt(asSchema(each)), 1);
+    known.set(schema, all);
+    return all;
+  }
+
+  function checkPlaces(value: unknown): void {
+    if (typeof value !== 'object' || value === null) return;
+    if (!(stepsAt(asSchema(value)) <= mostAtOnePlace))
+      throw new RangeError('The schema takes too many steps');
+    for (const inner of Object.values(value)) checkPlaces(inner);
+  }
+
+  checkPlaces(root);
+  return (value) => {
     const sizes = new Map<object, number>();
     let steps = 0;
     const visit = (subschema: unknown, at: unknown, level: number): boolean => {
       const schema = asSchema(subschema);
-      const here = this.#atSamePlace(schema);
+      const here = atSamePlace(schema);
       steps += 1 + choices(schema) + merges(schema) * merging * sizeOf(at, sizes);
       if (steps > mostInAll || level > mostLevels) return true;
       if (here.some((each) => visit(each, at, level + 1))) return true;
@@ -41,42 +66,8 @@ export class Cost {
         below(schema, name, Array.isArray(at)).some((each) => visit(each, inner, level + 1)),
       );
     };
-    return depthOf(value) > mostLevels || visit(this.#root, value, 0);
-  }
-
-  /** The subschemas that apply where this one applies. */
-  #atSamePlace(schema: Schema): unknown[] {
-    const { $ref, anyOf, oneOf, allOf } = schema;
-    const composed = [anyOf, oneOf, allOf].flatMap((each) => (Array.isArray(each) ? each : []));
-    return typeof $ref === 'string' ? [this.#resolve($ref), ...composed] : composed;
-  }
-
-  /** As zod resolves it: definitions at the top, and the whole schema. */
-  #resolve(ref: string): unknown {
-    const [place, name] = ref.slice(1).split('/').filter(Boolean);
-    if (place === undefined) return this.#root;
-    return this.#definitions[name?.replace(/~1/g, '/').replace(/~0/g, '~') ?? ''];
-  }
-
-  #checkPlaces(): void {
-    const known = new Map<Schema, number>();
-    const stepsAt = (schema: Schema): number => {
-      const steps = known.get(schema);
-      if (steps !== undefined) return steps;
-      // Found again on the way down, it refers to itself without an end.
-      known.set(schema, Number.POSITIVE_INFINITY);
-      const all = this.#atSamePlace(schema).reduce<number>((sum, each) => sum + stepsAt(asSchema(each)), 1);
-      known.set(schema, all);
-      return all;
-    };
-    const check = (value: unknown): void => {
-      if (typeof value !== 'object' || value === null) return;
-      if (!(stepsAt(asSchema(value)) <= mostAtOnePlace))
-        throw new RangeError('The schema takes too many steps');
-      for (const inner of Object.values(value)) check(inner);
-    };
-    check(this.#root);
-  }
+    return depthOf(value) > mostLevels || visit(root, value, 0);
+  };
 }
 
 /** The subschemas for a member of an object or of an array. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Issue, issuesOf } from '../schema.ts';
-import { Cost } from './cost.ts';
+import { costOf } from './cost.ts';
 import { withoutPrograms } from './without-programs.ts';
 
 /** A JSON Schema of another party, ready to check values. */
@@ -32,9 +32,9 @@ export function readJsonSchema(schema: unknown): ReadSchema | undefined {
 function toRead(schema: object | boolean): ReadSchema | undefined {
   try {
     const plain = withoutPrograms(schema);
-    const cost = new Cost(plain);
+    const isTooHigh = costOf(plain);
     const type = z.fromJSONSchema(plain as Parameters<typeof z.fromJSONSchema>[0]);
-    return { type, check: (value) => (cost.isTooHigh(value) ? tooHigh : problemsOf(type, value)) };
+    return { type, check: (value) => (isTooHigh(value) ? tooHigh : problemsOf(type, value)) };
   } catch {
     return undefined;
   }

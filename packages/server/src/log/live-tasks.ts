@@ -14,13 +14,13 @@ export class LiveTasks {
   readonly dependencies: LogDependencies;
   readonly #entries = new Map<string, Entry>();
   readonly #stop = new AbortController();
-  readonly #identity: StoreIdentity;
+  readonly #checkIdentity: () => Promise<void>;
   /** Grows with each use of a task, such as by a message: calls that grew it may have left something to do. */
   uses = 0;
 
   constructor(dependencies: LogDependencies) {
     this.dependencies = dependencies;
-    this.#identity = new StoreIdentity(dependencies);
+    this.#checkIdentity = identityWatch(dependencies);
   }
 
   /** Begins to read new facts of other processes. */
@@ -128,39 +128,35 @@ export class LiveTasks {
   async #sweep(): Promise<void> {
     const { clock, timeouts } = this.dependencies;
     if (timeouts.sweepMs === Number.POSITIVE_INFINITY) return;
-    await this.#identity.refresh();
+    await this.#checkIdentity();
     while (!this.#stop.signal.aborted) {
       await clock.sleep(timeouts.sweepMs, this.#stop.signal, 'idle');
       if (this.#stop.signal.aborted) return;
       const subscribed = [...this.#entries.values()].filter(({ live }) => live?.isSubscribed);
-      await Promise.all([this.#identity.refresh(), ...subscribed.map(({ live }) => live?.sweep())]);
+      await Promise.all([this.#checkIdentity(), ...subscribed.map(({ live }) => live?.sweep())]);
     }
   }
 }
 
 const keyOf = (scope: Scope, taskId: string): string => `${taskId}\n${scope}`;
 
-/** Logs when the data of the store was emptied or replaced while this process was running. */
-export class StoreIdentity {
-  readonly #dependencies: Pick<LogDependencies, 'store' | 'logger'>;
-  #known: string | undefined;
-
-  constructor(dependencies: Pick<LogDependencies, 'store' | 'logger'>) {
-    this.#dependencies = dependencies;
-  }
-
-  /** Reads the identity of the store, with one cheap call. Never rejects: an outage of the store is logged elsewhere. */
-  async refresh(): Promise<void> {
-    const { store, logger } = this.#dependencies;
+/**
+ * Logs when the data of the store was emptied or replaced while this process was running. What it returns reads the identity of
+ * the store, with one cheap call, and never rejects: an outage of the store is logged elsewhere.
+ */
+export function identityWatch({ store, logger }: Pick<LogDependencies, 'store' | 'logger'>) {
+  let known: string | undefined;
+  return async (): Promise<void> => {
     try {
-      const identity = await store.identity();
-      if (this.#known !== undefined && identity !== this.#known) {
-        const details = { before: this.#known, now: identity };
-        logger('error', 'The store was emptied or replaced: the tasks it held are gone', details);
-      }
-      this.#known = identity;
+      const now = await store.identity();
+      if (known !== undefined && now !== known)
+        logger('error', 'The store was emptied or replaced: the tasks it held are gone', {
+          before: known,
+          now,
+        });
+      known = now;
     } catch {
       // The store logs its outages itself.
     }
-  }
+  };
 }

@@ -13,7 +13,7 @@ import type { StoredFact } from '@batonjs/store';
 import { waitForFact } from '../log/cursor.ts';
 import { type EventBatch, EventStream, type StreamStart } from '../log/event-stream.ts';
 import { eventOf, taskEvent, viewWithin } from '../log/fit-task.ts';
-import { GenerationCounter } from '../log/generation/generations.ts';
+import { generationCounter } from '../log/generation/generations.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import type { StreamEvent } from '../log/stream-event.ts';
 import { accept, putInlineConfig } from './accept/accept-message.ts';
@@ -117,7 +117,7 @@ function startOf(
   const { streams, limits } = options;
   const settles = settling(message.messageId);
   let state = accepted;
-  let counter = extensions.includes(GENERATION) ? new GenerationCounter(generationOf(state)) : undefined;
+  let counter = extensions.includes(GENERATION) ? generationCounter(generationOf(state)) : undefined;
   const toEvents = (facts: readonly StoredFact[]): EventBatch => {
     const events: StreamEvent[] = [];
     for (const stored of facts) {
@@ -128,13 +128,13 @@ function startOf(
         const isTask = stored.fact.type === 'task-created';
         if (!state.task) state = after(state, stored, facts);
         if (isTask) {
-          counter &&= new GenerationCounter(generationOf(state));
+          counter &&= generationCounter(generationOf(state));
           goOn(view, facts, state.version);
         }
         const plain = isTask
           ? taskEvent(live, state, origin, view, limits.replyBytes)
           : eventOf(live, origin, stored);
-        const event = counter && !isTask ? counter.next(stored, plain) : plain;
+        const event = counter && !isTask ? counter(stored, plain) : plain;
         if (event) events.push(isLast ? { ...event, isLast } : event);
       }
       if (isLast) return { events, isLast };

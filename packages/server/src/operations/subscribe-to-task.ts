@@ -6,7 +6,7 @@ import type { StoredFact } from '@batonjs/store';
 import { type EventBatch, EventStream, type StreamStart } from '../log/event-stream.ts';
 import { eventOf, positionIn, taskEvent } from '../log/fit-task.ts';
 import { generationAt } from '../log/generation/generation-at.ts';
-import { GenerationCounter } from '../log/generation/generations.ts';
+import { type GenerationCounter, generationCounter } from '../log/generation/generations.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import { commitIdAt } from '../log/report-lost-facts.ts';
 import type { StreamEvent } from '../log/stream-event.ts';
@@ -81,7 +81,7 @@ async function start(
     // No fact follows the one that closed the log.
     if (commitId !== undefined && isOf(commitId)) {
       const { store } = live.dependencies;
-      const counter = isCounted ? new GenerationCounter(await generationAt(store, live, after)) : undefined;
+      const counter = isCounted ? generationCounter(await generationAt(store, live, after)) : undefined;
       return {
         ...reading(counter),
         events: [],
@@ -94,7 +94,7 @@ async function start(
   const view = await viewOf({ id: live.taskId, version: state.version }, context, dependencies);
   const event = taskEvent(live, state, origin, view, dependencies.options.limits.replyBytes);
   const commitId = live.commitIdAt(state.version);
-  const counter = isCounted ? new GenerationCounter(generationOf(state)) : undefined;
+  const counter = isCounted ? generationCounter(generationOf(state)) : undefined;
   const position = { version: state.version, commitId };
   return { ...reading(counter), events: [event], isLast: state.closed, position };
 }
@@ -108,7 +108,7 @@ function eventsOf(
   const events: StreamEvent[] = [];
   for (const stored of facts) {
     const plain = eventOf(live, origin, stored);
-    const event = counter ? counter.next(stored, plain) : plain;
+    const event = counter ? counter(stored, plain) : plain;
     if (event) events.push(event);
     const { fact } = stored;
     if (fact.type === 'status-changed' && isTerminal(fact.status.state)) return { events, isLast: true };

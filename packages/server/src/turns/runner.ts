@@ -1,7 +1,7 @@
 import type { Lease, TaskName } from '@batonjs/store';
 import { LinkedList } from '../base/linked-list.ts';
 import { work } from '../base/timing/hold-process.ts';
-import { RoundLimit } from '../base/timing/round-limit.ts';
+import { roundLimit } from '../base/timing/round-limit.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import type { LiveTasks } from '../log/live-tasks.ts';
 import { type Heartbeat, heartbeatOf, type StallWatch, stallWatch } from './heartbeat.ts';
@@ -41,7 +41,7 @@ export class Runner implements TurnProcess {
   readonly heartbeat: Heartbeat;
   readonly stalls: StallWatch;
   readonly #running = new LinkedList<Running>();
-  readonly #starts = new RoundLimit(startsPerRound);
+  readonly #enterRound = roundLimit(startsPerRound);
   #reserved = 0;
   #refused = false;
   #isDraining = false;
@@ -126,7 +126,7 @@ export class Runner implements TurnProcess {
     if (work.count++ === 0) work.hold();
     // The lease was asked for before the process was drained.
     if (this.#isClosed) run.halt('shutdown');
-    const later = this.#starts.enter();
+    const later = this.#enterRound();
     const ended = later ? later.then(() => run.run(begin)) : run.run(begin);
     running.over = ended.then(() => {
       if (--work.count === 0) work.letGo();

@@ -4,7 +4,7 @@ import { heardWithinMs, type Peers } from '../base/store/peers.ts';
 import { subscribeToQueue } from '../base/store/store-outage.ts';
 import { newId } from '../base/system/new-id.ts';
 import { isoTime } from '../base/timing/clock.ts';
-import { ClockSteps } from '../base/timing/deadline-timers.ts';
+import { clockSteps } from '../base/timing/deadline-timers.ts';
 import { type DeliveryProgress, deliver, deliveryMs } from './deliver.ts';
 import { FailingWebhooks, hostOf, type PushConfigName } from './hosts/failing-webhooks.ts';
 import { HostShares } from './hosts/host-shares.ts';
@@ -46,12 +46,12 @@ export function delivererOf(dependencies: DeliveryDependencies) {
   }
 
   async function loop(): Promise<void> {
-    const steps = new ClockSteps(clock);
+    const steps = clockSteps(clock);
     let lookAt = clock.monotonic() + lookMs * clock.random();
     while (!stop.signal.aborted) {
       notified = new AbortController();
       // Their times would come too late.
-      if (steps.next() < 0) await retryNow(failing.names);
+      if (steps() < 0) await retryNow(failing.names);
       if (clock.monotonic() >= lookAt && (await claimPutOff())) lookAt = clock.monotonic() + lookMs;
       const limit = claimable();
       const claimed = await claimSafely(limit);

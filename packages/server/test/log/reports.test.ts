@@ -1,6 +1,6 @@
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
-import { StoreIdentity } from '../../src/log/live-tasks.ts';
+import { identityWatch } from '../../src/log/live-tasks.ts';
 import type { LogDependencies } from '../../src/log/log-dependencies.ts';
 import { reportLostFacts } from '../../src/log/report-lost-facts.ts';
 
@@ -20,8 +20,8 @@ it('a store that was emptied or replaced is logged, each time; an outage is not'
       return next;
     },
   };
-  const identity = new StoreIdentity({ store, logger } as unknown as LogDependencies);
-  for (let n = 0; n < 7; n++) await identity.refresh();
+  const check = identityWatch({ store, logger } as unknown as LogDependencies);
+  for (let n = 0; n < 7; n++) await check();
   const message = 'The store was emptied or replaced: the tasks it held are gone';
   expect(lines).toEqual([
     ['error', message, { before: 'a', now: 'b' }],

@@ -4,7 +4,7 @@ import { type ObjectStorage, storeError } from './object-storage.ts';
 
 export interface AlarmOptions {
   readonly storage: ObjectStorage;
-  readonly nextWork: NextWork;
+  readonly nextWork: (now: number) => Work;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** How soon the object is woken after it died with a turn that ran or waited, in milliseconds. */
@@ -96,7 +96,7 @@ export class Alarm {
 
   #workAt(now: number): number | undefined {
     const { nextWork, recoverAfterMs } = this.#options;
-    const { isRunning, readySince, dueAt } = nextWork.at(now);
+    const { isRunning, readySince, dueAt } = nextWork(now);
     const since = isRunning ? now : readySince;
     if (since === undefined) return dueAt;
     // Twice as late each time: for a task that has been ready for long, the object probably has no agent any more.
@@ -150,42 +150,33 @@ function overQueues(table: Table, column: string, pick: 'min' | 'max', condition
 }
 
 /** Finds when work is next, for hosts that stop idle processes, such as Durable Objects. */
-export class NextWork {
-  readonly #sql;
-
-  constructor(db: Database) {
-    const forBothTables = (pick: 'min' | 'max', comparison: '<=' | '>') =>
-      (
-        [
-          ['tasks', 'due_at'],
-          ['webhooks', 'ready_at'],
-        ] as const
-      ).map(([table, column]) =>
-        db.prepare(overQueues(table, column, pick, `AND ${column} ${comparison} ?`)),
-      );
-    this.#sql = {
-      leased: db.prepare(overQueues('tasks', 'lease_until', 'max')),
-      // Reads every task with a lease. Used only when no turn runs: these leases have run out, and are few.
-      left: db.prepare("SELECT max(leased_at) AS at FROM tasks WHERE holder >= ''"),
-      delivering: db.prepare("SELECT 1 FROM webhooks WHERE holder >= '' AND lease_until > ? LIMIT 1"),
-      waiting: db.prepare(overQueues('tasks', 'waiting_since', 'max')),
-      ready: forBothTables('max', '<='),
-      due: forBothTables('min', '>'),
-    };
-  }
+export function nextWorkOf(db: Database): (now: number) => Work {
+  const forBothTables = (pick: 'min' | 'max', comparison: '<=' | '>') =>
+    (
+      [
+        ['tasks', 'due_at'],
+        ['webhooks', 'ready_at'],
+      ] as const
+    ).map(([table, column]) => db.prepare(overQueues(table, column, pick, `AND ${column} ${comparison} ?`)));
+  const leased = db.prepare(overQueues('tasks', 'lease_until', 'max'));
+  // Reads every task with a lease. Used only when no turn runs: these leases have run out, and are few.
+  const left = db.prepare("SELECT max(leased_at) AS at FROM tasks WHERE holder >= ''");
+  const delivering = db.prepare("SELECT 1 FROM webhooks WHERE holder >= '' AND lease_until > ? LIMIT 1");
+  const waiting = db.prepare(overQueues('tasks', 'waiting_since', 'max'));
+  const [ready, due] = [forBothTables('max', '<='), forBothTables('min', '>')];
 
   /** `now`: milliseconds since 1970. Leases must go by the same clock as deadlines. */
-  at(now: number): Work {
-    const leasedUntil = this.#sql.leased.get()?.at;
+  return (now) => {
+    const leasedUntil = leased.get()?.at;
     const hasTurn = typeof leasedUntil === 'number' && leasedUntil > now;
-    const newest = [this.#sql.waiting.get(), ...this.#sql.ready.map((last) => last.get(now))];
-    if (!hasTurn) newest.push(this.#sql.left.get());
+    const newest = [waiting.get(), ...ready.map((last) => last.get(now))];
+    if (!hasTurn) newest.push(left.get());
     const since = newest.map((row) => row?.at).filter((at) => typeof at === 'number');
-    const due = this.#sql.due.map((first) => first.get(now)?.at).filter((at) => typeof at === 'number');
+    const times = due.map((first) => first.get(now)?.at).filter((at) => typeof at === 'number');
     return {
-      isRunning: hasTurn || this.#sql.delivering.get(now) !== undefined,
+      isRunning: hasTurn || delivering.get(now) !== undefined,
       ...(since.length > 0 && { readySince: Math.max(...since) }),
-      ...(due.length > 0 && { dueAt: Math.min(...due) }),
+      ...(times.length > 0 && { dueAt: Math.min(...times) }),
     };
-  }
+  };
 }

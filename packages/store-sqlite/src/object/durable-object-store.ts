@@ -3,9 +3,9 @@ import { completeOptions, createStore, stepsFrom } from '@batonjs/store/adapter'
 import { rowsOnTables } from '../rows-on-tables.ts';
 import { probeOf, type Transactions } from '../sql/database.ts';
 import { layouts, schema } from '../sql/schema.ts';
-import { Leases } from '../tables/leases.ts';
+import { leasesOf } from '../tables/leases.ts';
 import { Tables } from '../tables/tables.ts';
-import { Alarm, NextWork } from './alarm.ts';
+import { Alarm, nextWorkOf } from './alarm.ts';
 import {
   dataDeleted,
   type ObjectStorage,
@@ -108,9 +108,9 @@ function openObject(storage: ObjectStorage, recoverAfterMs: number): OpenObject 
   const identity = createTables(storage);
   const db = objectDatabase(storage);
   const tables = new Tables(db, { leaseNow: wallClock, longestText });
-  const alarm = new Alarm({ storage, nextWork: new NextWork(db), now: wallClock, recoverAfterMs });
+  const alarm = new Alarm({ storage, nextWork: nextWorkOf(db), now: wallClock, recoverAfterMs });
   const transactions = objectTransactions(storage, tables, alarm);
-  storage.transactionSync(() => new Leases(db).endAll(wallClock()));
+  storage.transactionSync(() => leasesOf(db).endAll(wallClock()));
   const opened = { identity, tables, transactions, alarm };
   openObjects.set(storage, opened);
   return opened;

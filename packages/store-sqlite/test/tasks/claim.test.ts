@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open-database.ts';
 import { sqliteStore } from '../../src/index.ts';
 import { storeOnDatabase } from '../../src/sqlite-store.ts';
-import { Leases } from '../../src/tables/leases.ts';
+import { leasesOf } from '../../src/tables/leases.ts';
 import { chunk, commitOf, complete, create, received } from '../logs.ts';
 
 const claim = { queue: 'q', holder: 'h', ttlMs: 60_000, limit: 1 };
@@ -118,6 +118,6 @@ it('where no other process can have a lease, all are ended: of turns, and of del
   ];
   expect((await store.claimDeliveries({ ...claim, holder: 'dead' })).length).toBe(1);
   expect(await next()).toEqual([[], 0]);
-  new Leases(db).endAll(now());
+  leasesOf(db).endAll(now());
   expect(await next()).toEqual([['expired'], 1]);
 });

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open-database.ts';
-import { NextWork } from '../../src/object/alarm.ts';
+import { nextWorkOf } from '../../src/object/alarm.ts';
 import { storeOnDatabase } from '../../src/sqlite-store.ts';
 import { commitOf, create, received } from '../logs.ts';
 
@@ -13,14 +13,14 @@ function open() {
   const db = openDatabase(':memory:', 'normal');
   const store = storeOnDatabase(db, { name: 'memory', shared: false, now, monotonic: now });
   onTestFinished(() => store.close());
-  const work = new NextWork(db);
+  const work = nextWorkOf(db);
   const due = (taskId: string, at: number, queue = 'q') => {
     const commit = commitOf(taskId, 0, [received], { turn: { queue } });
     return store.commit({ ...commit, head: { ...commit.head!, dueAt: new Date(at).toISOString() } });
   };
   const hold = (taskId: string, queue = 'q') =>
     create(store, taskId, { turn: { queue, acquire: { holder: 'h', ttlMs } } });
-  return { time, store, due, hold, next: () => work.at(time.now) };
+  return { time, store, due, hold, next: () => work(time.now) };
 }
 
 it('the next work is the first that will be due, in any queue', async () => {

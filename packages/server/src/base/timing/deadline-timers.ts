@@ -71,28 +71,19 @@ function begin(ms: number, clock: Clock): Deadlines {
 /** A smaller difference between two clocks is one of their rates, or a wait between two readings. In milliseconds. */
 const smallestStepMs = 1_000;
 
-/** Notices that the wall clock was set, by a clock that is never set. */
-export class ClockSteps {
-  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
-  #difference: number;
-
-  constructor(clock: Pick<Clock, 'now' | 'monotonic'>) {
-    this.#clock = clock;
-    this.#difference = this.#read();
-  }
-
-  /** By how many milliseconds the wall clock was set since the last call; 0 if it was not. Negative: back. */
-  next(): number {
-    const difference = this.#read();
-    const byMs = difference - this.#difference;
-    this.#difference = difference;
+/**
+ * Notices that the wall clock was set, by a clock that is never set. Returns by how many milliseconds it was set since the last
+ * call; 0 if it was not. Negative: back.
+ */
+export function clockSteps({ now, monotonic }: Pick<Clock, 'now' | 'monotonic'>): () => number {
+  const read = () => now() - monotonic();
+  let last = read();
+  return () => {
+    const before = last;
+    last = read();
+    const byMs = last - before;
     return Math.abs(byMs) < smallestStepMs ? 0 : Math.round(byMs);
-  }
-
-  #read(): number {
-    const { now, monotonic } = this.#clock;
-    return now() - monotonic();
-  }
+  };
 }
 
 /** An `AbortController` that is made when its signal is first read: most turns need none. */

@@ -21,19 +21,19 @@ export function withGeneration(event: StreamEvent, generation: number): StreamEv
   return { ...event, event: shared };
 }
 
+/** The event of the next fact with its generation; undefined for a fact without an event. */
+export type GenerationCounter = (
+  stored: StoredFact,
+  event: StreamEvent | undefined,
+) => StreamEvent | undefined;
+
 /** Adds the generation to the events of a stream. Called with all facts after the one at `generation`, in order. */
-export class GenerationCounter {
-  #generation: number;
-
-  constructor(generation: number) {
-    this.#generation = generation;
-  }
-
-  /** The event of the next fact with its generation; undefined for a fact without an event. */
-  next({ fact }: StoredFact, event: StreamEvent | undefined): StreamEvent | undefined {
-    if (changesGeneration(fact)) this.#generation += 1;
-    return event && withGeneration(event, this.#generation);
-  }
+export function generationCounter(generation: number): GenerationCounter {
+  let known = generation;
+  return ({ fact }, event) => {
+    if (changesGeneration(fact)) known += 1;
+    return event && withGeneration(event, known);
+  };
 }
 
 interface Waiting {

@@ -1,7 +1,7 @@
 import type { Lease, Scope, TaskName } from '@batonjs/store';
 import { subscribeToQueue } from '../../base/store/store-outage.ts';
 import { newId } from '../../base/system/new-id.ts';
-import { ClockSteps, deadlinesOf } from '../../base/timing/deadline-timers.ts';
+import { clockSteps, deadlinesOf } from '../../base/timing/deadline-timers.ts';
 import { nextRound } from '../../base/timing/round-limit.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
 import { deadlineOf } from '../order/deadline-watch.ts';
@@ -100,10 +100,10 @@ export function claimerOf(dependencies: TurnDependencies, tasks: LiveTasks, runn
   }
 
   async function loop(): Promise<void> {
-    const steps = new ClockSteps(clock);
+    const steps = clockSteps(clock);
     while (!signal.aborted) {
       notified = new AbortController();
-      const byMs = steps.next();
+      const byMs = steps();
       if (byMs !== 0) logger('warn', 'The wall clock was set', { byMs });
       let more = false;
       try {

@@ -6,7 +6,7 @@ import type { StoredFact } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import { generationAt, generationIn } from '../../../src/log/generation/generation-at.ts';
 import { generationParam, timelineLengthParam } from '../../../src/log/generation/generation-param.ts';
-import { GenerationCounter, withGeneration } from '../../../src/log/generation/generations.ts';
+import { generationCounter, withGeneration } from '../../../src/log/generation/generations.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const status = { state: 'TASK_STATE_WORKING' };
@@ -64,9 +64,9 @@ describe('an event', () => {
       { generation: '5' },
     ]);
     expect(withGeneration(event, 5).event).toBe(one.event);
-    const counter = new GenerationCounter(5);
-    expect(counter.next(stored(1, moves), undefined)).toBeUndefined();
-    const next = counter.next(stored(2, stays), { id: '2', event: new SharedJson(update) })!;
+    const counter = generationCounter(5);
+    expect(counter(stored(1, moves), undefined)).toBeUndefined();
+    const next = counter(stored(2, stays), { id: '2', event: new SharedJson(update) })!;
     expect(next.event.value).toMatchObject({ statusUpdate: { generation: '6' } });
   });
 });
