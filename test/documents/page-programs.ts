@@ -162,7 +162,7 @@ export const pages: Readonly<Record<string, readonly (Example | string | (() => 
   'agents/testing': [asTest, asTest, asTest, asTest],
   'agents/transactions': ['needs a PostgreSQL of its own: `packages/transactions/test` runs such an agent'],
   'operating/caller-limits': [{ replaced: { 'a key of Ada': key } }],
-  'operating/costs': [{ named: { ask: async () => ({ text: 'Hello', read: 900, written: 30 }) } }],
+  'operating/costs': [{}],
   'operating/deploy': [{ path: '/echo' }, {}],
   'operating/durable-objects': ['runs in a Durable Object alone: `test/runtimes/durable-object.test.ts`'],
   'operating/erasing': [{}, {}],

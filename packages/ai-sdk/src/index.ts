@@ -1,3 +1,4 @@
+export type { ModelPrices } from '@batonjs/server/internals';
 export type { ModelStream, ModelTurn, StreamedAgentOptions } from './agent/options.ts';
 export { streamedAgent } from './agent/streamed-agent.ts';
 export { AI_SDK } from './metadata.ts';

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { isLoopbackAddress } from '@batonjs/bindings';
+import { PriceTable } from '@batonjs/server/internals';
 import { Activity } from './activity.ts';
 import { type Action, actions } from './api/agent.ts';
 import { ClientRequests } from './clients/client-requests.ts';
@@ -8,7 +9,6 @@ import { accessToken, checkRequest } from './guard/check-request.ts';
 import { problemOf, RequestError, readJson, sendJson, sendProblem, serveApp } from './http/reply.ts';
 import { router } from './http/router.ts';
 import { Inspection, isAllowed } from './inspection.ts';
-import { PriceTable } from './models/read-call.ts';
 import type { InspectorOptions, Target, Viewer } from './options.ts';
 import { actRoutes } from './routes/act-routes.ts';
 import { lookRoutes } from './routes/look-routes.ts';
@@ -37,7 +37,7 @@ type Incoming = IncomingMessage & { readonly baseUrl?: string; readonly original
 export function createInspector(options: InspectorOptions, appFolder: string): Inspector {
   const { authenticate, allow = [], hosts = [], kill, traceUrl, modelPrices } = options;
   if (traceUrl !== undefined) mustBeTraceUrl(traceUrl);
-  const prices = modelPrices && new PriceTable(modelPrices);
+  const prices = modelPrices && new PriceTable(modelPrices, 'modelPrices');
   const single = options.server || options.store || options.url ? [options] : [];
   const inspection = new Inspection(options.agents ?? single);
   const clientRequests = options.clientRequests

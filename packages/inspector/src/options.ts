@@ -1,6 +1,7 @@
 import type { CardTrust } from '@batonjs/auth';
 import type { ConnectOptions } from '@batonjs/client';
 import type { AgentServer, Authenticate } from '@batonjs/server';
+import type { ModelPrices } from '@batonjs/server/internals';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import type { Action, ActionRecord } from './api/agent.ts';
 
@@ -54,24 +55,6 @@ export interface ClientRequestsOptions {
   readonly last?: number;
   /** The memory that they may take, in bytes. Default 16 MiB. */
   readonly bytes?: number;
-}
-
-/** What a model costs, per million tokens. */
-export interface ModelPrice {
-  readonly input: number;
-  readonly output: number;
-  /** Default: that of `input`. */
-  readonly cachedInput?: number;
-  /** Input that is written to a cache. Default: that of `input`. */
-  readonly cacheWrite?: number;
-}
-
-/** Prices of models. */
-export interface ModelPrices {
-  /** The code of ISO 4217, such as `USD`. */
-  readonly currency: string;
-  /** By provider and model as the agent names them, `openai/gpt-5-mini`, or by the model alone. */
-  readonly models: Readonly<Record<string, ModelPrice>>;
 }
 
 /** Options of `inspector`. Needs `agents`, `server` or `store`. */

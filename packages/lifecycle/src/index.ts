@@ -1,5 +1,6 @@
 export type { Command } from './decide/command.ts';
 export { decide } from './decide/decide.ts';
+export { costsWith } from './facts/costs.ts';
 export {
   type Child,
   FACT_FORMAT,

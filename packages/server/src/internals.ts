@@ -7,6 +7,7 @@ export {
   type WatchedRequest,
   type WatchedStart,
 } from './base/hooks/request-watch.ts';
+export { type ModelPrice, type ModelPrices, PriceTable } from './base/model-prices.ts';
 export { differencesOf, peersOf } from './base/store/peers.ts';
 export { allRecords, type Owned, ownersKind, recordName, shareQueue } from './base/store/records.ts';
 export { versionsOf } from './base/store/versions.ts';

@@ -7,7 +7,7 @@ import { messageOptions } from './agent/caller.ts';
 import { guardTelemetry } from './base/hooks/guard-telemetry.ts';
 import { consoleLogger, guardLogger, type Logger, toLogger } from './base/hooks/logger.ts';
 import { detached, type ObservedProcess, type Telemetry } from './base/hooks/telemetry.ts';
-import { defaultLimits } from './base/limits.ts';
+import { completeLimits } from './base/limits.ts';
 import { digestsOf, type Peer, peersFor } from './base/store/peers.ts';
 import { queueOwners } from './base/store/records.ts';
 import { Retention, rulesOf } from './base/store/retention.ts';
@@ -246,7 +246,7 @@ export function turnDependencies(given: WorkerOptions, run?: Run): TurnDependenc
       schedule: completeSchedule(given.queue, store),
       timeouts,
       retry: guardRetry(completeRetry(given.retry), logger),
-      limits: withDefaults(defaultLimits, given.limits),
+      limits: completeLimits(given.limits),
       messages: withDefaults(messageOptions, given.messages),
       callbacks: completeCallbacks(given.callbacks ?? false, { publicUrl, store, clock }),
       files: given.files && new ServerFiles(given.files, { publicUrl, queue, store, clock, fetchFile }),

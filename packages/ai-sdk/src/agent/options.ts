@@ -1,5 +1,6 @@
 import { data, type TaskUpdate, type Turn, text, working } from '@batonjs/server';
 import type { FetchFileOptions } from '@batonjs/server/address-policy';
+import type { ModelPrices } from '@batonjs/server/internals';
 import type { FinishReason, LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import { AI_SDK } from '../metadata.ts';
 import type { QuestionText } from './questions.ts';
@@ -63,6 +64,11 @@ export interface StreamedAgentOptions {
    * up to 16,384 bytes, or `bytes` (1 to 262,144), the instructions and the newest messages first. Default: nothing is kept.
    */
   readonly keepPrompts?: boolean | { readonly bytes: number } | undefined;
+  /**
+   * What models cost: each call is recorded with its cost, and keeps it when prices change. A model without a price is
+   * recorded with its tokens. Default: no cost is recorded.
+   */
+  readonly prices?: ModelPrices | undefined;
   /**
    * Sees the errors of models, of which clients are told nothing. What it throws or rejects with, the agent throws, so that `retry` of the
    * server runs the turn again. Default: errors are dropped, and the task fails.

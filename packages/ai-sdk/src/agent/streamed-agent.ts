@@ -1,4 +1,5 @@
 import { type Agent, type TaskUpdate, type Turn, taskAgent, type Updates } from '@batonjs/server';
+import { PriceTable } from '@batonjs/server/internals';
 import type { ToolSet } from 'ai';
 import { promptBytes } from '../durable/kept-prompt.ts';
 import { RecordedCalls } from '../durable/model-call.ts';
@@ -14,7 +15,7 @@ import { PendingQuestions, questionAgain } from './questions.ts';
  * An agent that answers with a stream of the AI SDK. Its text becomes an artifact, coalesced; a tool that needs approval,
  * or has no `execute`, becomes a question; a cancel aborts it; the tokens used are in the metadata. Use
  * `restart: 'rerun'` of the server, so that another process goes on after a crash. Throws `RangeError` for a `memory` or
- * `keepPrompts` that is out of bounds.
+ * `keepPrompts` that is out of bounds, and `TypeError` for `prices` that cannot be meant so.
  *
  * ```ts
  * import { streamText } from 'ai';
@@ -30,7 +31,9 @@ export function streamedAgent<AnyTurn extends Turn = Turn>(
 ): (turn: AnyTurn) => AsyncIterable<TaskUpdate> {
   const history = { tasks: tasksIn(options.memory), artifact: options.artifact ?? 'answer' };
   const recorded = { files: options.files, promptBytes: bytesIn(options.keepPrompts) };
-  return taskAgent((turn) => updatesOf(run, { options, history, recorded }, turn as AnyTurn)) as Agent as (
+  const prices = options.prices && new PriceTable(options.prices, 'prices');
+  const settings = { options, history, recorded, prices };
+  return taskAgent((turn) => updatesOf(run, settings, turn as AnyTurn)) as Agent as (
     turn: AnyTurn,
   ) => AsyncIterable<TaskUpdate>;
 }
@@ -61,11 +64,12 @@ interface Settings {
   readonly options: StreamedAgentOptions;
   readonly history: HistoryOptions;
   readonly recorded: RecordedModelOptions;
+  readonly prices: PriceTable | undefined;
 }
 
 async function* updatesOf<AnyTurn extends Turn>(
   run: (turn: ModelTurn<AnyTurn>) => ModelStream | PromiseLike<ModelStream>,
-  { options, history, recorded }: Settings,
+  { options, history, recorded, prices }: Settings,
   turn: AnyTurn,
 ): Updates {
   const { messages, resumed, given, undecided } = await historyOf(turn, history);
@@ -73,7 +77,7 @@ async function* updatesOf<AnyTurn extends Turn>(
   const pendingQuestions = new PendingQuestions(turn, resumed);
   const calls = new Map<string, RecordedCalls<StoredCall>>();
   const callsOf = (name: string): RecordedCalls<StoredCall> => {
-    const known = calls.get(name) ?? new RecordedCalls<StoredCall>(turn, name);
+    const known = calls.get(name) ?? new RecordedCalls<StoredCall>(turn, name, prices);
     calls.set(name, known);
     return known;
   };

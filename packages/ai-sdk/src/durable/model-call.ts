@@ -1,5 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
 import type { Turn } from '@batonjs/server';
+import type { PriceTable } from '@batonjs/server/internals';
 import { APICallError } from 'ai';
 import type { KeptPrompt } from './kept-prompt.ts';
 
@@ -159,18 +160,20 @@ export interface RecordedCall<T> {
 export class RecordedCalls<T> {
   readonly #turn: Turn;
   readonly #name: string;
+  readonly #prices: PriceTable | undefined;
   readonly #failed: Numbered<T>[] = [];
   readonly #open = new Set<Numbered<T>>();
   #count = 0;
 
-  constructor(turn: Turn, name: string) {
+  constructor(turn: Turn, name: string, prices?: PriceTable) {
     this.#turn = turn;
     this.#name = name;
+    this.#prices = prices;
   }
 
   begin(): RecordedCall<T> {
     const again = this.#failed.shift();
-    const call = again ?? new Numbered<T>(this.#turn, `${this.#name} ${++this.#count}`);
+    const call = again ?? new Numbered<T>(this.#turn, `${this.#name} ${++this.#count}`, this.#prices);
     this.#open.add(call);
     return {
       failed: call.failed,
@@ -192,8 +195,8 @@ export class RecordedCalls<T> {
   }
 }
 
-/** What a recorded call used, with the tries that failed before it. */
-function usageIn(result: unknown) {
+/** What a recorded call used and cost, with the tries that failed before it. */
+function usageIn(result: unknown, prices: PriceTable | undefined) {
   const { modelCall: call } = Object(result) as { readonly modelCall?: ModelCall };
   if (!call) return undefined;
   const all: readonly { readonly usage?: TokenUsage }[] = [call, ...(call.failed ?? [])];
@@ -203,12 +206,15 @@ function usageIn(result: unknown) {
       ? known.reduce((before, count) => before + Math.round(Math.max(0, count)), 0)
       : undefined;
   };
+  const costs = all.flatMap(({ usage }) => prices?.costOf(call, usage) ?? []);
+  const cost = costs.reduce((before, each) => before + each, 0);
   return {
     model: call.modelId.slice(0, 128) || 'unknown',
     calls: all.length,
     inputTokens: sum('input'),
     outputTokens: sum('output'),
     cachedTokens: sum('cachedInput'),
+    ...(prices && costs.length > 0 && { cost: Math.max(0, cost), currency: prices.currency }),
   };
 }
 
@@ -219,10 +225,10 @@ class Numbered<T> {
   readonly #step: Promise<T>;
   readonly #entered: Promise<undefined>;
 
-  constructor(turn: Turn, name: string) {
+  constructor(turn: Turn, name: string, prices: PriceTable | undefined) {
     const entered = Promise.withResolvers<undefined>();
     this.#entered = entered.promise;
-    this.#step = turn.step(name, { usage: usageIn }, () => {
+    this.#step = turn.step(name, { usage: (result) => usageIn(result, prices) }, () => {
       entered.resolve(undefined);
       return this.#result.promise;
     }) as Promise<T>;

@@ -82,6 +82,21 @@ it('each call of a model counts towards the tokens of its task, which ends befor
   expect(usages).toEqual([usage]);
 });
 
+it('each call is recorded with its cost, where its model has a price', async () => {
+  const answers = [calling('Oulu'), { text: ['Cold'] }];
+  const prices = (model: string) => ({ currency: 'EUR', models: { [model]: { input: 0.5, output: 2 } } });
+  // 10 tokens read and 5 written.
+  const cost = { cost: 0.000015, currency: 'EUR' };
+  const priced = await ask(answers, { prices: prices('local/local') });
+  expect(priced.usages).toMatchObject([cost, cost]);
+  const [unpriced] = (await ask(answers, { prices: prices('other') })).usages;
+  expect(unpriced).toMatchObject({ inputTokens: 10 });
+  expect(unpriced).not.toHaveProperty('cost');
+  expect(() => agentOn(scriptedModel(), {}, { prices: { currency: '$', models: {} } })).toThrow(
+    new TypeError('`prices.currency` must be a code of ISO 4217, such as "USD"'),
+  );
+});
+
 describe('beside the recorded answers of models and tools', () => {
   it('stand who was called, for how long, and with how many tokens', async () => {
     const { task, steps, calls } = await ask([

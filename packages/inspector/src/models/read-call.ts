@@ -1,5 +1,6 @@
 import type { Fact, FactOf } from '@batonjs/lifecycle';
 import { isObject } from '@batonjs/protocol/json';
+import type { PriceTable } from '@batonjs/server/internals';
 import type {
   Call,
   CallMessage,
@@ -9,7 +10,6 @@ import type {
   TokenUsage,
 } from '../api/model-calls.ts';
 import type { Entry, TimelineUpdate } from '../api/timeline.ts';
-import type { ModelPrice, ModelPrices } from '../options.ts';
 import { HIDDEN } from '../wire/secrets.ts';
 
 /** The most characters of an answer that are shown. */
@@ -101,72 +101,6 @@ function textIn(parts: readonly unknown[]): string {
     latest = id;
   }
   return lines.join('\n').trim();
-}
-
-/** The members of a price that there are. */
-const members: readonly (keyof ModelPrice)[] = ['input', 'output', 'cachedInput', 'cacheWrite'];
-
-/** The names of a model, the more exact ones first. */
-export interface ModelNames {
-  readonly provider: string;
-  readonly modelId: string;
-  readonly responseModelId?: string;
-}
-
-/** Prices of models, which were checked. */
-export class PriceTable {
-  readonly currency: string;
-  readonly #prices: ReadonlyMap<string, ModelPrice>;
-
-  /** Throws `TypeError` for a table that cannot be meant so. */
-  constructor(table: ModelPrices) {
-    const { currency, models } = Object(table) as Partial<ModelPrices>;
-    if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency))
-      throw new TypeError('`modelPrices.currency` must be a code of ISO 4217, such as "USD"');
-    if (!isObject(models))
-      throw new TypeError('`modelPrices.models` must be an object with a price for each model');
-    this.currency = currency;
-    this.#prices = new Map(Object.entries(models).map(([name, price]) => [name, checked(name, price)]));
-  }
-
-  /** What tokens of a model cost; undefined if the price, or how many there were, is not known. */
-  costOf(names: ModelNames, usage: TokenUsage | undefined): number | undefined {
-    const price = this.#priceOf(names);
-    if (!price || usage?.input === undefined || usage.output === undefined) return undefined;
-    const cached = Math.min(usage.cachedInput ?? 0, usage.input);
-    const written = Math.min(usage.cacheWrite ?? 0, usage.input - cached);
-    const { input, output, cachedInput = input, cacheWrite = input } = price;
-    const millionths =
-      (usage.input - cached - written) * input +
-      cached * cachedInput +
-      written * cacheWrite +
-      usage.output * output;
-    return millionths / 1_000_000;
-  }
-
-  /** A provider of the SDK may have parts, of which the first is its name: `openai.responses`. */
-  #priceOf({ provider, modelId, responseModelId = modelId }: ModelNames): ModelPrice | undefined {
-    const makers = [`${provider}/`, `${provider.split('.')[0]}/`, ''];
-    return [responseModelId, modelId]
-      .flatMap((id) => makers.map((maker) => this.#prices.get(maker + id)))
-      .find((price) => price !== undefined);
-  }
-}
-
-function checked(name: string, price: ModelPrice): ModelPrice {
-  const place = `\`modelPrices.models[${JSON.stringify(name)}]\``;
-  if (typeof price !== 'object' || price === null)
-    throw new TypeError(`${place} must be an object with \`input\` and \`output\``);
-  for (const member of Object.keys(price))
-    if (!members.includes(member as keyof ModelPrice))
-      throw new TypeError(`${place} has an unknown member "${member}". There are: ${members.join(', ')}`);
-  for (const member of members) {
-    const value = price[member];
-    if (value === undefined && member !== 'input' && member !== 'output') continue;
-    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
-      throw new TypeError(`\`${member}\` of ${place} must be a number from 0, per million tokens`);
-  }
-  return { ...price };
 }
 
 /** How calls of models are shown to a viewer. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { PriceTable } from '@batonjs/server/internals';
 import type { Activity } from '../activity.ts';
 import type { Action } from '../api/agent.ts';
 import type { ClientRequests } from '../clients/client-requests.ts';
 import type { Inspection } from '../inspection.ts';
-import type { PriceTable } from '../models/read-call.ts';
 import type { Target, Viewer } from '../options.ts';
 
 /** One request for data or an action, from a viewer who may look. */

@@ -1,8 +1,9 @@
 import type { Fact } from '@batonjs/lifecycle';
+import { PriceTable } from '@batonjs/server/internals';
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../../src/api/model-calls.ts';
 import type { Entry, TimelineUpdate } from '../../src/api/timeline.ts';
-import { type CallViewOptions, PriceTable, withCalls } from '../../src/models/read-call.ts';
+import { type CallViewOptions, withCalls } from '../../src/models/read-call.ts';
 
 const at = '2026-11-26T12:00:00.000Z';
 const step = (result: unknown): Fact => ({
@@ -29,7 +30,10 @@ const callOf = async (result: unknown, options: Partial<CallViewOptions> = {}): 
   (await shown(step(result), options)).call;
 
 const model = { provider: 'openai.chat', modelId: 'small', ms: 20 };
-const prices = new PriceTable({ currency: 'EUR', models: { small: { input: 1, output: 10 } } });
+const prices = new PriceTable(
+  { currency: 'EUR', models: { small: { input: 1, output: 10 } } },
+  'modelPrices',
+);
 
 describe('a step that called a model', () => {
   it('has its tokens, its cost and the tries before it', async () => {

@@ -1,14 +1,14 @@
 import { createAgentServer } from '@batonjs/server';
+import { PriceTable } from '@batonjs/server/internals';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { inspector, type ModelPrices } from '../../src/index.ts';
-import { PriceTable } from '../../src/models/read-call.ts';
 
 const small = { input: 0.25, output: 2 };
 const names = { provider: 'openai.responses', modelId: 'gpt-5-mini' };
 const usage = { input: 1_000_000, output: 100_000 };
-const table = (models: ModelPrices['models']) => new PriceTable({ currency: 'USD', models });
+const table = (models: ModelPrices['models']) => new PriceTable({ currency: 'USD', models }, 'modelPrices');
 
 describe('prices of models', () => {
   it.each<[unknown, RegExp]>([

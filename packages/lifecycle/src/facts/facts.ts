@@ -139,6 +139,10 @@ export interface Usage {
   /** All that were written, those of reasoning included. */
   readonly outputTokens?: number | undefined;
   readonly cachedTokens?: number | undefined;
+  /** What they cost, in `currency`: from 0 to 1,000,000,000, of which sums keep millionths. */
+  readonly cost?: number | undefined;
+  /** Given with `cost`: three capital letters, such as `USD`. */
+  readonly currency?: string | undefined;
 }
 
 /** One try of a step of the open turn failed. */

@@ -1,3 +1,6 @@
+import { isObject } from '@batonjs/protocol/json';
+import { withDefaults } from '@batonjs/protocol/options';
+
 /** The sizes beyond which the server refuses with a clear error, instead of using more memory, with the defaults. */
 export const defaultLimits = {
   /** Turns running at once in this process; more wait in the store's queue. Default 1,000. */
@@ -39,6 +42,13 @@ export const defaultLimits = {
   dailyTokens: Number.POSITIVE_INFINITY,
   /** The same for each caller. Default: any number. */
   dailyTokensPerCaller: Number.POSITIVE_INFINITY,
+  /**
+   * Money that these models may cost in one day, by currency: `{ USD: 50 }`. Calls without a cost in it do
+   * not count. Default: any sum.
+   */
+  dailyCost: undefined as Readonly<Record<string, number>> | undefined,
+  /** The same for each caller. Default: any sum. */
+  dailyCostPerCaller: undefined as Readonly<Record<string, number>> | undefined,
   /** Open streams on one task in this process, those of sends included. Default 10,000. */
   followersPerTask: 10_000,
   /**
@@ -61,3 +71,18 @@ export const defaultLimits = {
 };
 
 export type Limits = Readonly<typeof defaultLimits>;
+
+/** The limits, completed. Throws `TypeError` for a limit of money that would hold for no call. */
+export function completeLimits(given: Partial<Limits> | undefined): Limits {
+  const limits = withDefaults(defaultLimits, given);
+  for (const name of ['dailyCost', 'dailyCostPerCaller'] as const)
+    if (!isMoney(limits[name] ?? {}))
+      throw new TypeError(
+        `\`limits.${name}\` must be numbers from 0 by currencies of three capital letters: \`{ USD: 50 }\``,
+      );
+  return limits;
+}
+
+const isMoney = (given: object): boolean =>
+  isObject(given) &&
+  Object.entries(given).every(([name, most]) => /^[A-Z]{3}$/.test(name) && (most as number) >= 0);

@@ -16,6 +16,7 @@ import type { Schedule } from './order/schedule.ts';
 import type { CompleteCallbacks } from './outside/callback-options.ts';
 import type { CallbackTask } from './outside/open-callback.ts';
 import type { RetryPolicies, StepPolicy } from './retries/retry-policy.ts';
+import type { DaySource } from './steps/day-usage.ts';
 import type { RunLimit, TurnLimit } from './steps/run-limit.ts';
 
 /** Stops work that was started elsewhere. May return what became of children. */
@@ -85,7 +86,7 @@ export interface TurnSources extends Pick<TurnDependencies, 'clock' | 'logger'> 
     readonly queue: string;
     readonly callbacks: CallbackTask['callbacks'];
     readonly files?: ServerFiles | undefined;
-    readonly limits: Pick<Limits, 'replyBytes' | 'tokensPerTask' | 'dailyTokens' | 'dailyTokensPerCaller'>;
+    readonly limits: Pick<Limits, 'replyBytes' | 'tokensPerTask'> & DaySource['limits'];
     readonly messages: Pick<MessageOptions, 'currentStatusInHistory'>;
     readonly retry: { readonly steps: StepPolicy };
   };

@@ -1,4 +1,4 @@
-import type { Usage } from '@batonjs/lifecycle';
+import { costsWith, type Usage } from '@batonjs/lifecycle';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { RecordStore, Scope } from '@batonjs/store';
 import type { Logger } from '../../base/hooks/logger.ts';
@@ -16,8 +16,12 @@ export interface DayUsage {
   readonly scope?: Scope | undefined;
   /** Those that were read and those that were written. */
   readonly tokens: number;
+  /** What the calls cost of which that is known: millionths, by currency. */
+  readonly costs?: Readonly<Record<string, number>> | undefined;
   /** By the name of a model. Those after the first 50 of the day are counted together as `other`. */
-  readonly models: Readonly<Record<string, Omit<Usage, 'model'>>>;
+  readonly models: Readonly<
+    Record<string, Omit<Usage, 'model' | 'cost' | 'currency'> & Pick<DayUsage, 'costs'>>
+  >;
 }
 
 /** Where the usage of a day is kept. */
@@ -26,7 +30,7 @@ export interface DaySource {
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
   readonly queue: string;
-  readonly limits: Pick<Limits, 'dailyTokens' | 'dailyTokensPerCaller'>;
+  readonly limits: Pick<Limits, `daily${'Tokens' | 'Cost'}${'' | 'PerCaller'}`>;
 }
 
 const kind = 'usage';
@@ -37,23 +41,36 @@ const mostModels = 50;
 const dayOf = (ms: number): string => isoTime(ms).slice(0, 10);
 
 /** The rows of a call, with their limits; none where nothing is counted by the day. */
-function rowsOf({ limits: { dailyTokens, dailyTokensPerCaller } }: DaySource, scope: Scope) {
-  if (dailyTokens === Number.POSITIVE_INFINITY && dailyTokensPerCaller === Number.POSITIVE_INFINITY)
-    return [];
-  const whose = 'The models of this agent have used the tokens of this day (UTC) that it allows';
-  return [
-    { most: dailyTokens, why: whose },
-    { scope, most: dailyTokensPerCaller, why: `${whose} one caller` },
+function rowsOf({ limits }: DaySource, scope: Scope) {
+  const { dailyTokens, dailyTokensPerCaller, dailyCost, dailyCostPerCaller } = limits;
+  const rows = [
+    { limited: limitedBy(dailyTokens, dailyCost), whose: '' },
+    { scope, limited: limitedBy(dailyTokensPerCaller, dailyCostPerCaller), whose: ' one caller' },
   ];
+  return rows.some(({ limited }) => limited.length > 0) ? rows : [];
 }
 
-/** Rejects with `RESOURCE_EXHAUSTED`, and the time until the day is over, if the agent or the caller has no tokens left. */
+/** What a row may not have used for another call. */
+const limitedBy = (tokens: number, costs: Limits['dailyCost'] = {}) =>
+  [
+    { what: 'tokens', most: tokens, usedIn: (row: DayUsage) => row.tokens },
+    ...Object.entries(costs).map(([currency, most]) => ({
+      what: `money (${currency})`,
+      most,
+      usedIn: (row: DayUsage) => (row.costs?.[currency] ?? 0) / 1_000_000,
+    })),
+  ].filter(({ most }) => most !== Number.POSITIVE_INFINITY);
+
+/** Rejects with `RESOURCE_EXHAUSTED`, and the time until the day is over, if the agent or the caller has nothing left. */
 export async function mustHaveTokensToday(source: DaySource, scope: Scope): Promise<void> {
   const now = source.clock.now();
-  for (const { scope: caller, most, why } of rowsOf(source, scope)) {
-    if (most === Number.POSITIVE_INFINITY) continue;
-    const row = await source.store.getRecord(recordName(kind, source.queue, dayOf(now), caller ?? ''));
-    if (((row?.value as DayUsage | undefined)?.tokens ?? 0) < most) continue;
+  for (const { scope: caller, limited, whose } of rowsOf(source, scope)) {
+    if (limited.length === 0) continue;
+    const record = await source.store.getRecord(recordName(kind, source.queue, dayOf(now), caller ?? ''));
+    const row = (record?.value ?? { tokens: 0 }) as DayUsage;
+    const used = limited.find(({ most, usedIn }) => usedIn(row) >= most);
+    if (!used) continue;
+    const why = `The models of this agent have used the ${used.what} of this day (UTC) that it allows${whose}`;
     throw new A2AError('RESOURCE_EXHAUSTED', why, { retryAfter: Math.ceil((dayMs - (now % dayMs)) / 1_000) });
   }
 }
@@ -74,8 +91,8 @@ export async function countToday(source: DaySource, scope: Scope, usage: Usage):
   await Promise.all(rowsOf(source, scope).map(add));
 }
 
-function withUsage(row: DayUsage, { model, calls = 1, ...tokens }: Usage): DayUsage {
-  const { inputTokens = 0, outputTokens = 0, cachedTokens = 0 } = tokens;
+function withUsage(row: DayUsage, usage: Usage): DayUsage {
+  const { model, calls = 1, inputTokens = 0, outputTokens = 0, cachedTokens = 0 } = usage;
   const isNamed = Object.hasOwn(row.models, model) || Object.keys(row.models).length < mostModels;
   const name = isNamed ? model : 'other';
   const before = Object.hasOwn(row.models, name) ? row.models[name]! : {};
@@ -84,15 +101,16 @@ function withUsage(row: DayUsage, { model, calls = 1, ...tokens }: Usage): DayUs
     inputTokens: (before.inputTokens ?? 0) + inputTokens,
     outputTokens: (before.outputTokens ?? 0) + outputTokens,
     cachedTokens: (before.cachedTokens ?? 0) + cachedTokens,
+    costs: costsWith(before.costs, usage),
   };
   const models = Object.fromEntries([...Object.entries(row.models), [name, sum]]);
-  return { ...row, tokens: row.tokens + inputTokens + outputTokens, models };
+  const tokens = row.tokens + inputTokens + outputTokens;
+  return { ...row, tokens, costs: costsWith(row.costs, usage), models };
 }
 
 /**
  * What models used for an agent since a day (`2026-11-01`, of UTC), by day: first for all callers, then for each. Days that
- * are older than 400 days are gone, and those in which neither `limits.dailyTokens` nor `limits.dailyTokensPerCaller` was set
- * are not there.
+ * are older than 400 days are gone, and those in which no limit of a day was set are not there.
  */
 export async function dailyUsage(
   store: RecordStore,

@@ -28,7 +28,7 @@ export interface StepRecord extends WaitDependencies {
   failed(name: string): StepFailures | undefined;
   /** To be called right before the function is. Throws or rejects if it must not be called. */
   enter(): Promise<void> | undefined;
-  /** To be called before, if the step is a call of a model. Rejects if its task, its caller or its agent has no tokens left. */
+  /** To be called before, if the step is a call of a model. Rejects if a limit of its task, its caller or its agent is used. */
   mustHaveTokens(): Promise<void>;
   /** To be called with what a call used, before it is stored. */
   count(usage: Usage): Promise<void>;
@@ -114,17 +114,23 @@ export function mustHaveTokens(
 }
 
 /** The usage. Throws `TypeError` for one that no call can have. */
-function checked({ model, calls, inputTokens, outputTokens, cachedTokens }: Usage): Usage {
+function checked({ model, calls, inputTokens, outputTokens, cachedTokens, cost, currency }: Usage): Usage {
   const counts = { calls, inputTokens, outputTokens, cachedTokens };
   if (typeof model !== 'string' || model === '' || model.length > 128)
     throw new TypeError('The `model` of a usage must be a text of 1 to 128 characters');
   for (const [name, count] of Object.entries(counts))
     if (count !== undefined && !(Number.isInteger(count) && count >= 0 && count <= mostTokens))
       throw new TypeError(`\`${name}\` of a usage must be a whole number from 0 to ${mostTokens}`);
-  return { model, ...counts };
+  if (cost === undefined && currency === undefined) return { model, ...counts };
+  if (!/^[A-Z]{3}$/.test(String(currency)) || typeof cost !== 'number' || !(cost >= 0 && cost <= mostCost))
+    throw new TypeError(
+      `A usage has \`cost\`, a number from 0 to ${mostCost}, with \`currency\`, three capital letters such as "USD"`,
+    );
+  return { model, ...counts, cost, currency };
 }
 
 const mostTokens = 1e12;
+const mostCost = 1e9;
 
 /** A step whose failures are counted. */
 export interface CountedStep<T> {

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../../../../test/kit/temporary-folder.ts';
 import { type Agent, completed } from '../../../src/index.ts';
 import { systemClock } from '../../../src/internals.ts';
 
-const used = { model: 'small', inputTokens: 7, outputTokens: 3, cachedTokens: 5 };
+const used = { model: 'small', inputTokens: 7, outputTokens: 3, cachedTokens: 5, cost: 0.1, currency: 'USD' };
 const serve = serveWith({ authenticate: ({ headers }) => ({ scope: String(headers['x-caller'] ?? 'ann') }) });
 const send = async (server: ReturnType<typeof serve>, text = 'go', caller = 'ann') =>
   (await rpc(server, 'SendMessage', { message: say(text) }, { 'x-caller': caller })).task;
@@ -28,10 +28,15 @@ const asks: Agent = async function* (turn) {
 const at = (time: string) => ({ ...systemClock, now: () => Date.parse(time) });
 const counting = { limits: { dailyTokens: 1e9 } };
 
+const ofCaller = 'of this day (UTC) that it allows one caller';
+const ofAll = 'of this day (UTC) that it allows';
+
 it.each([
-  ['a caller', { dailyTokensPerCaller: 20 }, 'that it allows one caller', true],
-  ['all callers', { dailyTokens: 20 }, 'that it allows', false],
-])('the tokens of a day of %s hold over processes, until it is over', async (_, limits, why, isOthers) => {
+  ['tokens of a caller', { dailyTokensPerCaller: 20 }, `tokens ${ofCaller}`, true],
+  ['tokens of all callers', { dailyTokens: 20 }, `tokens ${ofAll}`, false],
+  ['money of a caller', { dailyCostPerCaller: { EUR: 0.01, USD: 0.2 } }, `money (USD) ${ofCaller}`, true],
+  ['money of all callers', { dailyCost: { USD: 0.2 }, dailyTokens: 50 }, `money (USD) ${ofAll}`, false],
+])('the limit of a day of %s holds over processes, until it is over', async (_, limits, why, isOthers) => {
   const store = closedAfterTest(sqliteStore(join(temporaryFolder(), 'tasks.db')));
   let now = '2026-11-29T23:00:00.000Z';
   const clock = { ...systemClock, now: () => Date.parse(now) };
@@ -41,7 +46,7 @@ it.each([
     const { status } = await send(server);
     expect(status).toMatchObject({ state: 'TASK_STATE_FAILED', message: { parts: [{}, {}] } });
     const [{ text }, { data }] = status.message.parts;
-    expect(text).toBe(`The models of this agent have used the tokens of this day (UTC) ${why}`);
+    expect(text).toBe(`The models of this agent have used the ${why}`);
     expect(data).toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
   }
   expect(await stateOf(servers[0]!, 'go', 'bob')).toBe(`TASK_STATE_${isOthers ? 'COMPLETED' : 'FAILED'}`);
@@ -59,7 +64,14 @@ it('counts each call that was made, for the agent and for its caller, and is era
   const store = closedAfterTest(memoryStore());
   const agent: Agent = async function* (turn) {
     await turn.step('ask', { usage: () => used }, () => 'well');
-    await turn.usage('told', { model: 'large', calls: 2, outputTokens: 100 });
+    await turn.usage('told', {
+      model: 'large',
+      calls: 2,
+      outputTokens: 100,
+      cost: 0.0000015,
+      currency: 'EUR',
+    });
+    await turn.usage('unknown', { model: 'large', calls: 0 });
     if (turn.attempt < 3) throw new Error('Again');
     yield completed();
   };
@@ -68,18 +80,30 @@ it('counts each call that was made, for the agent and for its caller, and is era
   await send(server);
   await send(server, 'go', 'bob');
   const models = (times: number) => ({
-    small: { calls: times, inputTokens: 7 * times, outputTokens: 3 * times, cachedTokens: 5 * times },
-    large: { calls: 2 * times, inputTokens: 0, outputTokens: 100 * times, cachedTokens: 0 },
+    small: {
+      calls: times,
+      inputTokens: 7 * times,
+      outputTokens: 3 * times,
+      cachedTokens: 5 * times,
+      costs: { USD: 100_000 * times },
+    },
+    large: {
+      calls: 2 * times,
+      inputTokens: 0,
+      outputTokens: 100 * times,
+      cachedTokens: 0,
+      costs: { EUR: 2 * times },
+    },
   });
   const day = { day: '2026-11-29', agent: 'agent' };
-  const ofCaller = (name: string) => ({
+  const rowOf = (name: string) => ({
     ...{ ...day, scope: scopeOf('agent', '', name) },
-    ...{ tokens: 110, models: models(1) },
+    ...{ tokens: 110, costs: { USD: 100_000, EUR: 2 }, models: models(1) },
   });
-  const all = { ...day, tokens: 220, models: models(2) };
-  expect(await dailyUsage(store, 'agent')).toEqual([all, ofCaller('ann'), ofCaller('bob')]);
+  const all = { ...day, tokens: 220, costs: { USD: 200_000, EUR: 4 }, models: models(2) };
+  expect(await dailyUsage(store, 'agent')).toEqual([all, rowOf('ann'), rowOf('bob')]);
   await eraseTasks(server, { caller: 'ann' });
-  expect(await dailyUsage(store, 'agent')).toEqual([all, ofCaller('bob')]);
+  expect(await dailyUsage(store, 'agent')).toEqual([all, rowOf('bob')]);
 });
 
 it('counts a call that was paid and whose result was not stored', async () => {
@@ -116,7 +140,18 @@ it('counts the models after the first 50 together, and nothing where no limit is
   await send(serve(agent, { store: not, limits: { tokensPerTask: 1e6 } }));
   const [{ models = {}, tokens = 0 } = {}] = await dailyUsage(counted, 'agent');
   expect(Object.keys(models)).toHaveLength(51);
-  expect(models.other).toEqual({ calls: 2, inputTokens: 14, outputTokens: 6, cachedTokens: 10 });
+  const costs = { USD: 200_000 };
+  expect(models.other).toEqual({ calls: 2, inputTokens: 14, outputTokens: 6, cachedTokens: 10, costs });
   expect(tokens).toBe(520);
   expect(await dailyUsage(not, 'agent')).toEqual([]);
 });
+
+it.each([{ usd: 50 }, { US: 50 }, { USD: -1 }, { USD: Number.NaN }, 50 as never])(
+  'refuses %o as a limit',
+  (most) => {
+    for (const name of ['dailyCost', 'dailyCostPerCaller'])
+      expect(() => serve(asks, { limits: { [name]: most } })).toThrow(
+        `\`limits.${name}\` must be numbers from 0 by currencies of three capital letters: \`{ USD: 50 }\``,
+      );
+  },
+);

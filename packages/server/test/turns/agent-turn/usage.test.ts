@@ -85,6 +85,12 @@ it('refuses a usage that no call can have', async () => {
     ...['calls', 'inputTokens', 'outputTokens', 'cachedTokens'].flatMap((name) =>
       [-1, 1.5, Number.NaN, 1e13, '5'].map((count) => ({ model: 'a', [name]: count })),
     ),
+    ...[-1, Number.NaN, 1e9 + 1, Number.POSITIVE_INFINITY, '5', undefined].map((cost) => ({
+      ...used,
+      cost,
+      currency: 'USD',
+    })),
+    ...['usd', 'USDT', '', undefined, 5].map((currency) => ({ ...used, cost: 1, currency })),
   ];
   const refused: unknown[] = [];
   const server = serve(async function* (turn) {
