@@ -22,7 +22,7 @@ import { createAnswerCall, createCallsOf, createCheckCaller } from './front/call
 import { createCallerLimiter } from './front/calls/caller-limits.ts';
 import { withRequiredScopes } from './front/calls/required-scopes.ts';
 import { withFiles } from './front/files/files.ts';
-import { completeCors, withCors } from './front/http/cors.ts';
+import { completeCors, tusHeaders, withCors } from './front/http/cors.ts';
 import { createFetch } from './front/http/fetch.ts';
 import { createHandler, type HttpOptions } from './front/http/handler.ts';
 import { type Handle, withOwnHost } from './front/http/request-body.ts';
@@ -138,7 +138,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const hasAuthenticate = options.authenticate !== undefined;
   const parts = answeringParts(options, dependencies);
   const watch = new RequestWatch();
-  const cors = completeCors(options.cors, credentialHeaders(card));
+  const cors = completeCors(options.cors, credentialHeaders(card).concat(options.files ? tusHeaders : []));
   const handleWith = (ask?: HttpOptions['ask']): Handle => {
     const answer = createHandler({ ...parts, bindings, compatibility, watch, ask });
     const answered = withOwnHost(withFiles(answer, parts), { hasAuthenticate, publicUrl });

@@ -12,10 +12,11 @@ import { REQUEST_ID, requestIdOf } from '../calls/call-target.ts';
 import { admittedCaller } from '../calls/caller-limits.ts';
 import { refusal } from '../http/refusal.ts';
 import { type Handle, type HttpExchange, lost } from '../http/request-body.ts';
+import { answerUpload, begin, bytesIn, namesIn, tusOffer, tusVersion, type Uploads } from './resumable.ts';
 
 /**
- * Serves files at any path that ends in `/files/` and a token, and takes uploads at one that ends in `/files`. The token is
- * the credential of a download, and stands in no log.
+ * Serves files at any path that ends in `/files/` and a token, and takes uploads at one that ends in `/files`, which go on at
+ * their id. The token is the credential of a download, and stands in no log.
  */
 export function withFiles(handle: Handle, parts: AnsweringParts): Handle {
   const { logger, clock, options } = parts.dependencies;
@@ -31,9 +32,18 @@ export function withFiles(handle: Handle, parts: AnsweringParts): Handle {
       const status = wire.reason === 'CONTENT_TYPE_NOT_SUPPORTED' ? 415 : errorTable[wire.reason].http;
       return refusal(status, wire.message, toHeaders(wire));
     });
-    return { ...reply, headers: { 'cache-control': 'no-store', ...reply.headers, [REQUEST_ID]: requestId } };
+    const tus = isResumable(token, exchange) && tusVersion;
+    const headers = { 'cache-control': 'no-store', ...tus, ...reply.headers, [REQUEST_ID]: requestId };
+    return { ...reply, headers };
   };
 }
+
+/** The form of the id of an upload. No token has it. */
+const uploadId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** Whether a request is one of tus, or should be. */
+const isResumable = (token = '', { method, headers }: HttpExchange): boolean =>
+  uploadId.test(token) || method === 'OPTIONS' || !!(headers['tus-resumable'] ?? headers['upload-length']);
 
 async function answer(
   token: string | undefined,
@@ -41,39 +51,47 @@ async function answer(
   parts: AnsweringParts,
   files: ServerFiles,
 ): Promise<HttpReply> {
-  const allow = token === undefined ? 'POST' : 'GET, HEAD';
   if (exchange.refusal) throw exchange.refusal;
-  if (!allow.split(', ').includes(exchange.method)) return refusal(405, `Here is only ${allow}`, { allow });
-  return token === undefined ? upload(exchange, parts, files) : download(token, exchange, files);
+  const isTus = isResumable(token, exchange);
+  const { 'x-http-method-override': override, 'tus-resumable': version } = exchange.headers;
+  const method = (isTus && exchange.method === 'POST' && override?.toUpperCase()) || exchange.method;
+  if (method === 'OPTIONS') return { status: 204, headers: tusOffer(files) };
+  const isUpload = uploadId.test(token ?? '');
+  const allow = token === undefined ? 'POST' : isUpload ? 'GET, HEAD, PATCH, DELETE' : 'GET, HEAD';
+  if (!allow.split(', ').includes(method)) return refusal(405, `Here is only ${allow}`, { allow });
+  if (token !== undefined && !isUpload) return download(token, exchange, files);
+  if (isTus && method !== 'GET' && version !== tusVersion['tus-resumable'])
+    return refusal(412, 'The header `Tus-Resumable` must be 1.0.0', tusOffer(files));
+  const { admission, tenants, dependencies } = parts;
+  const caller = await admittedCaller(exchange, admission);
+  const tenant = exchange.query.get('tenant') ?? undefined;
+  await checkTenant(tenant, caller, tenants);
+  if (!dependencies.isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
+  const of = { files, scope: scopeOf(dependencies.options.queue, tenant, caller), sources: dependencies };
+  return token === undefined ? upload(of, exchange) : answerUpload(of, token, { ...exchange, method });
 }
 
 /**
  * Stores the body as a file of the caller, and answers with the part that names it in a message: `url` is a link. The query
- * says `filename`, `mediaType` and `tenant`. Nothing is kept of a body that ends too early.
+ * says `filename`, `mediaType` and `tenant`. Nothing is kept of a body that ends too early, but of an upload by tus.
  */
-async function upload(exchange: HttpExchange, parts: AnsweringParts, files: ServerFiles): Promise<HttpReply> {
-  const { query, headers, bytes } = exchange;
-  const { admission, tenants, dependencies } = parts;
-  const { isOpen, options, card } = dependencies;
-  const caller = await admittedCaller(exchange, admission);
-  const tenant = query.get('tenant') ?? undefined;
-  await checkTenant(tenant, caller, tenants);
-  if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
-  const filename = query.get('filename') || undefined;
-  const mediaType = query.get('mediaType') || undefined;
+async function upload(of: Uploads, exchange: HttpExchange): Promise<HttpReply> {
+  const { files, scope, sources } = of;
+  const { query, headers } = exchange;
+  const named = namesIn(headers['upload-metadata']);
+  const filename = query.get('filename') || named.filename;
+  const mediaType = query.get('mediaType') || named.mediaType;
   if (`${filename}`.length > 256 || `${mediaType}`.length > 256)
     throw invalidParams([{ field: 'filename, mediaType', description: 'have at most 256 characters' }]);
   const about = { url: '', ...(filename && { filename }), ...(mediaType && { mediaType }) };
-  checkInputModes(card, { parts: [about] });
+  checkInputModes(sources.card, { parts: [about] });
+  if (isResumable(undefined, exchange)) return begin(of, exchange, about);
   const length = Number(headers['content-length'] ?? -1);
   const { uploadBytes: maxBytes } = files.options;
   if (length > maxBytes) throw tooLarge(maxBytes);
-  if (!bytes || !/^(identity)?$/i.test(headers['content-encoding'] ?? ''))
-    throw new A2AError('UNSUPPORTED_MEDIA_TYPE', 'An upload is the bytes of a file as they are');
-  const scope = scopeOf(options.queue, tenant, caller);
   const file = await files
-    .save(scope, UPLOADS, bytes(), { maxBytes, length })
-    .catch((error) => lost(error, dependencies.logger, { path: '/files' }));
+    .save(scope, UPLOADS, bytesIn(exchange), { maxBytes, length })
+    .catch((error) => lost(error, sources.logger, { path: '/files' }));
   await files.ready();
   const body = JSON.stringify(files.partFor(scope, file, about));
   return { status: 201, headers: { 'content-type': JSON_TYPE }, body };

@@ -27,6 +27,9 @@ const requestHeaders = [
 ];
 const responseHeaders =
   'a2a-extensions, allow, etag, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-a2a-extensions, x-request-id';
+/** What pages send to an agent that takes uploads by tus, and read of its answers. */
+export const tusHeaders: string[] = 'tus-resumable upload-length upload-metadata upload-offset'.split(' ');
+const tusResponseHeaders = `${responseHeaders}, ${tusHeaders.join(', ')}, location, tus-extension, tus-max-size, tus-version, upload-expires`;
 
 /**
  * Completes the options. Undefined: pages may not call the agent. Throws `TypeError` for options that browsers refuse.
@@ -63,24 +66,27 @@ export function withCors(handle: Handle, cors: CorsPolicy | undefined): Handle {
   };
 }
 
-const preflight = ({ headers }: CorsPolicy, path: string): HttpReply => ({
+const hasTus = ({ headers }: CorsPolicy): boolean => headers.includes('tus-resumable');
+
+const preflight = (policy: CorsPolicy, path: string): HttpReply => ({
   status: 204,
   headers: {
-    'access-control-allow-methods': path.endsWith(AGENT_CARD_PATH) ? 'GET, HEAD' : 'DELETE, GET, HEAD, POST',
-    'access-control-allow-headers': headers.join(', '),
+    'access-control-allow-methods': path.endsWith(AGENT_CARD_PATH)
+      ? 'GET, HEAD'
+      : `DELETE, GET, HEAD, ${hasTus(policy) ? 'PATCH, ' : ''}POST`,
+    'access-control-allow-headers': policy.headers.join(', '),
     'access-control-max-age': preflightSeconds,
   },
 });
 
-function allowed(
-  { any, allows, credentials }: CorsPolicy,
-  { headers: { origin } }: HttpExchange,
-): Record<string, string> {
-  if (any) return { 'access-control-allow-origin': '*', 'access-control-expose-headers': responseHeaders };
+function allowed(policy: CorsPolicy, { headers: { origin } }: HttpExchange): Record<string, string> {
+  const { any, allows, credentials } = policy;
+  const exposed = hasTus(policy) ? tusResponseHeaders : responseHeaders;
+  if (any) return { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed };
   if (!origin || !allows(origin)) return { vary: 'Origin' };
   return {
     'access-control-allow-origin': origin,
-    'access-control-expose-headers': responseHeaders,
+    'access-control-expose-headers': exposed,
     ...(credentials && { 'access-control-allow-credentials': 'true' }),
     vary: 'Origin',
   };

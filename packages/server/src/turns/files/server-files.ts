@@ -116,11 +116,14 @@ export class ServerFiles {
       await this.copy(key, this.keyOf(scope, to, key.slice(prefix.length)));
   }
 
-  /** Deletes all files of a task; without it, the uploads of the scope. Resolves to how many: `dryRun` only counts. */
-  async forget(scope: Scope, taskId = UPLOADS, dryRun = false): Promise<number> {
+  /**
+   * Deletes all files of a task; without it, the uploads of the scope; with `ids`, those whose ids begin so. Resolves to how
+   * many: `dryRun` only counts.
+   */
+  async forget(scope: Scope, taskId = UPLOADS, dryRun = false, ids = ''): Promise<number> {
     const { store } = this.options;
     let count = 0;
-    for await (const { key } of store.list(this.keyOf(scope, taskId, ''))) {
+    for await (const { key } of store.list(this.keyOf(scope, taskId, ids))) {
       count += 1;
       if (!dryRun) await store.delete(key);
     }
