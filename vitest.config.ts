@@ -103,6 +103,7 @@ const programs = [
   'test/commands/{chaos,drain,file-kills,fuzz,gateway-chaos,leader-kills,ledger,start,upgrade}.test.ts',
   'test/documents/{chat,page-settings}.test.ts',
   'test/proxies/configurations.test.ts',
+  'test/interop/tus.test.ts',
   'test/later/{recurring,versions,without-process}.test.ts',
   'test/stores/{backup,outage-lines,redis-lost-past,rights}.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',
