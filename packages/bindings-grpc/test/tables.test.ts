@@ -179,7 +179,7 @@ describe('a table of messages', () => {
     const version = v03Grpc();
     const [first] = version.methods;
     expect(triedTo(() => serviceOf({ ...version, methods: [{ ...first!, request: 'Other' }] }))).toBe(
-      `TypeError: The table of A2A 0.3 has no message Other`,
+      `TypeError: The table of a2a.v1.A2AService has no message Other`,
     );
   });
 

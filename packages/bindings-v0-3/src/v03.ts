@@ -4,6 +4,7 @@ import { isObject } from '@batonjs/protocol/json';
 import { isOperationName } from '@batonjs/protocol/operations';
 import { type HttpJsonStyle, httpJsonClient03, httpJsonServer03 } from './http/http-json.ts';
 import { jsonRpcClient03, jsonRpcServer03 } from './http/json-rpc.ts';
+import { bodyOf } from './http/operations.ts';
 import { bothCards, card as cardCodec, isV03, V03 } from './translation/security.ts';
 import { event as eventCodec } from './translation/translations.ts';
 import type { FileBytes } from './wire/codec.ts';
@@ -71,15 +72,10 @@ const pushFormat = (report: ReportLoss): PushFormat => ({
   encode: (event) => JSON.stringify(eventCodec.encode(event, { report }, '')),
 });
 
-function looksNewer({ path, body }: HttpRequest): boolean {
-  if (path !== '' && path !== '/') return !/^\/v1(\/|$)/.test(path);
-  try {
-    const envelope = body?.json();
-    return isObject(envelope) && isOperationName(String(envelope.method));
-  } catch {
-    return false;
-  }
-}
+const looksNewer = (request: HttpRequest): boolean =>
+  ['', '/'].includes(request.path)
+    ? isOperationName(String(bodyOf(request).method))
+    : !/^\/v1(\/|$)/.test(request.path);
 
 /** How a client speaks A2A 0.3. */
 export interface V03ClientOptions {

@@ -4,18 +4,24 @@ import type { Answer, Logger, TaskUpdate, Turn } from '@batonjs/server';
 import type { Agents, Callee } from './agents/agents.ts';
 import type { Relay } from './children/relay.ts';
 
-/** What the calls of one turn share. */
-export interface CallScope {
-  readonly turn: Turn;
+/** What calls need besides their turn. */
+export interface CallSettings {
   readonly agents: Agents;
+  readonly limits: CallLimits;
+  /** How long the agents of children may take to cancel them, in milliseconds. */
+  readonly cancelMs: number;
+  readonly logger: Logger;
+}
+
+/** What the calls of one turn share. */
+export interface CallScope extends CallSettings {
+  readonly turn: Turn;
   /** Writes an update of the task. Resolves when it is in the log. */
   readonly emit: (update: TaskUpdate) => Promise<void>;
   /** Aborted with that of the turn, and when the task ends while a call runs. */
   readonly signal: AbortSignal;
-  readonly limits: CallLimits;
   /** The calls whose children wait for an authorization, of which this task was told. Shared by all calls of the turn. */
   readonly authorizing: Set<string>;
-  readonly logger: Logger;
 }
 
 /** The limits of calls. */

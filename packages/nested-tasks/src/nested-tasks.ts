@@ -96,7 +96,7 @@ export function nestedTasks(options: NestedTasksOptions): NestedTasks {
     card: taskTree({ card, agent: agent as Agent }).card,
     agent: isTaskAgent(agent as Agent) ? taskAgent(updates) : answer,
     async onCancel(turn) {
-      const canceled = await cancelChildren(turn.children, { agents: reachable, logger, ms: cancelMs });
+      const canceled = await cancelChildren(turn.children, settings);
       return [...canceled, ...((await options.onCancel?.(turn)) || [])];
     },
     restart: 'rerun',

@@ -158,6 +158,7 @@ async function played({
       written.push(update);
     },
     limits: { depth: 8, calls: 100, unreachableMs: awayAtFirst ? 60_000 : 0 },
+    cancelMs: 4_000,
     authorizing: new Set(authorizing),
     logger: (...entry) => logged.push(entry),
   };

@@ -4,7 +4,8 @@ import type { Child } from '@batonjs/lifecycle';
 import type { Turn } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import { Agents } from '../src/agents/agents.ts';
-import { type CallSettings, TurnCalls } from '../src/turn/turn-calls.ts';
+import type { CallSettings } from '../src/call.ts';
+import { TurnCalls } from '../src/turn/turn-calls.ts';
 
 const done = { id: 'there', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED', timestamp: 'now' } };
 

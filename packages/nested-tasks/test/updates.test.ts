@@ -438,7 +438,7 @@ describe('children that are canceled', () => {
     const logged: unknown[] = [];
     const logger = (...entry: unknown[]) => logged.push(entry);
     const agents = { openAt: async () => ({ client }) } as unknown as Agents;
-    return { logged, settings: { agents, logger, ms: 60_000 } };
+    return { logged, settings: { agents, logger, cancelMs: 60_000 } };
   };
   const state = (name: string) => ({ status: { state: `TASK_STATE_${name}` } });
 

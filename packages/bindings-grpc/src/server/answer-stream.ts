@@ -102,10 +102,8 @@ export function answerUnary(
       extensions = answer.extensions;
       const { response, translation } = method;
       const result = 'result' in answer ? answer.result : {};
-      const bytes = encodeMessage(
-        response,
-        translation ? translation.writeResult(result, true, peerOf(call)) : result,
-      );
+      const written = translation ? translation.writeResult(result, true, peerOf(call)) : result;
+      const bytes = encodeMessage(response, written);
       if (extensions.length > 0) call.sendMetadata(extensionsIn(extensions));
       isAnswered = true;
       respond(null, bytes);

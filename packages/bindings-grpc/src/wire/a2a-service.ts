@@ -34,21 +34,34 @@ export interface Method {
 
 /** The service of another version. Throws `TypeError` for a table that cannot be read. */
 export function serviceOf({ version, package: packageName, service, ...table }: ProtobufVersion): Service {
+  const name = `${packageName}.${service}`;
   const types = messageTypes(table.messages, table.enums);
-  const typeOf = (name: string): MessageType => {
-    const type = name === 'Empty' ? Empty : types[name];
-    if (!type) throw new TypeError(`The table of A2A ${version} has no message ${name}`);
+  const methods = table.methods.map((translation) => {
+    return { ...methodOf(name, translation, types), translation, errors: table.errors };
+  });
+  return { version, name, methods };
+}
+
+/** A method with the messages of its names. Throws `TypeError` for one that the table does not have. */
+function methodOf(
+  service: string,
+  { operation, name, request, response }: Pick<ProtobufMethod, 'operation' | 'name' | 'request' | 'response'>,
+  types: Readonly<Record<string, MessageType>>,
+): Method {
+  const typeOf = (message: string): MessageType => {
+    const type = message === 'Empty' ? Empty : types[message];
+    if (!type) throw new TypeError(`The table of ${service} has no message ${message}`);
     return type;
   };
-  const fullName = `${packageName}.${service}`;
-  const methods = table.methods.map((translation): Method => {
-    const { operation, name, request, response } = translation;
-    const isStream = operations[operation].kind === 'stream';
-    const messages = { request: typeOf(request), response: typeOf(response) };
-    const path = `/${fullName}/${name}`;
-    return { operation, name, path, isStream, ...messages, translation, errors: table.errors };
-  });
-  return { version, name: fullName, methods };
+  return {
+    operation,
+    name,
+    path: `/${service}/${name}`,
+    isStream: operations[operation].kind === 'stream',
+    request: typeOf(request),
+    response: typeOf(response),
+    translation: undefined,
+  };
 }
 
 /**
@@ -64,41 +77,21 @@ export const a2aTypes: MessageTypes<keyof typeof a2aMessages | Nothing<MissingMe
 export const a2aServiceName = 'lf.a2a.v1.A2AService';
 
 /** Requests and responses that are not named after their operation. */
-const unusual: Partial<Record<OperationName, readonly [request: MessageType, response: MessageType]>> = {
-  SendStreamingMessage: [a2aTypes.SendMessageRequest, a2aTypes.StreamResponse],
-  SubscribeToTask: [a2aTypes.SubscribeToTaskRequest, a2aTypes.StreamResponse],
-  GetTask: [a2aTypes.GetTaskRequest, a2aTypes.Task],
-  CancelTask: [a2aTypes.CancelTaskRequest, a2aTypes.Task],
-  CreateTaskPushNotificationConfig: [
-    a2aTypes.TaskPushNotificationConfig,
-    a2aTypes.TaskPushNotificationConfig,
-  ],
-  GetTaskPushNotificationConfig: [
-    a2aTypes.GetTaskPushNotificationConfigRequest,
-    a2aTypes.TaskPushNotificationConfig,
-  ],
-  DeleteTaskPushNotificationConfig: [a2aTypes.DeleteTaskPushNotificationConfigRequest, Empty],
-  GetExtendedAgentCard: [a2aTypes.GetExtendedAgentCardRequest, a2aTypes.AgentCard],
+const unusual: Partial<Record<OperationName, readonly [request: string, response: string]>> = {
+  SendStreamingMessage: ['SendMessageRequest', 'StreamResponse'],
+  SubscribeToTask: ['SubscribeToTaskRequest', 'StreamResponse'],
+  GetTask: ['GetTaskRequest', 'Task'],
+  CancelTask: ['CancelTaskRequest', 'Task'],
+  CreateTaskPushNotificationConfig: ['TaskPushNotificationConfig', 'TaskPushNotificationConfig'],
+  GetTaskPushNotificationConfig: ['GetTaskPushNotificationConfigRequest', 'TaskPushNotificationConfig'],
+  DeleteTaskPushNotificationConfig: ['DeleteTaskPushNotificationConfigRequest', 'Empty'],
+  GetExtendedAgentCard: ['GetExtendedAgentCardRequest', 'AgentCard'],
 };
 
 /** A method for each row of the operation table. Spec: §10.3. */
 export const a2aMethods: readonly Method[] = operationNames.map((operation) => {
-  const named = a2aTypes as Readonly<Record<string, MessageType | undefined>>;
-  const [request, response] = unusual[operation] ?? [
-    named[`${operation}Request`],
-    named[`${operation}Response`],
-  ];
-  if (!request || !response) throw new TypeError(`No message is the request or the response of ${operation}`);
-  const isStream = operations[operation].kind === 'stream';
-  return {
-    operation,
-    name: operation,
-    path: `/${a2aServiceName}/${operation}`,
-    isStream,
-    request,
-    response,
-    translation: undefined,
-  };
+  const [request, response] = unusual[operation] ?? [`${operation}Request`, `${operation}Response`];
+  return methodOf(a2aServiceName, { operation, name: operation, request, response }, a2aTypes);
 });
 
 /** A2A 1.0. */

@@ -11,7 +11,7 @@ import {
 import { A2AError, type ErrorReason, errorTable } from '@batonjs/protocol/errors';
 import { JSON_TYPE, LEGACY_EXTENSIONS } from '@batonjs/protocol/headers';
 import { isObject, tryJson } from '@batonjs/protocol/json';
-import { type OperationName, operations } from '@batonjs/protocol/operations';
+import type { OperationName } from '@batonjs/protocol/operations';
 import {
   downError,
   type ErrorData,
@@ -24,9 +24,16 @@ import {
 import { fileBytesOf } from '../translation/part.ts';
 import { V03 } from '../translation/security.ts';
 import { identified } from '../translation/task.ts';
-import type { FileBytes, Way } from '../wire/codec.ts';
+import type { FileBytes, Loose, Way } from '../wire/codec.ts';
 import type { ReportLoss } from '../wire/loss.ts';
-import { decodeParams, decodeResult, encodeParams, encodeResult, v03OperationOf } from './operations.ts';
+import {
+  bodyOf,
+  decodeParams,
+  decodeResult,
+  encodeParams,
+  encodeResult,
+  v03OperationOf,
+} from './operations.ts';
 
 const about = { name: httpJsonServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };
 
@@ -49,15 +56,10 @@ export function httpJsonServer03(
   report: ReportLoss,
   { style, isLenient, files }: HttpJsonServerOptions,
 ): ServerBinding {
-  const styleOf = ({ body }: HttpRequest): HttpJsonStyle => {
-    try {
-      const given = body?.json();
-      const message = isObject(given) ? (given.message ?? given.request) : undefined;
-      if (!isObject(message)) return style;
-      return Array.isArray(message.content) ? 'proto' : Array.isArray(message.parts) ? 'kind' : style;
-    } catch {
-      return style;
-    }
+  const styleOf = (request: HttpRequest): HttpJsonStyle => {
+    const given = bodyOf(request);
+    const { content, parts }: Loose = Object(given.message ?? given.request);
+    return Array.isArray(content) ? 'proto' : Array.isArray(parts) ? 'kind' : style;
   };
   const wayOf = (request: HttpRequest): Way =>
     styleOf(request) === 'kind'
@@ -174,8 +176,8 @@ export function httpJsonClient03(report: ReportLoss, files: FileBytes | undefine
     },
 
     decodeEvent(call, data) {
-      const error = errorOfEvent(data);
-      if (error) throw error;
+      const error = errorIn(data);
+      if (error) throw upError(error);
       return read(call.operation, httpJsonClient.decodeEvent(call, data));
     },
 
@@ -201,64 +203,33 @@ function errorBody(error: A2AError, data: ErrorData): string {
   });
 }
 
-/** The error of a refusal, in any of the forms of {@link errorBody}; `newer` is the error as 1.0 reads the reply. */
-function errorOfReply(call: Call, reply: IncomingReply, newer: A2AError): A2AError {
-  const wire = errorIn(reply.body);
-  if (!wire) return plainError(call, reply, newer) ?? newer;
-  return upError(wire, newer);
-}
-
-/** The error in an event of a stream; undefined for other events. */
-function errorOfEvent(data: string): A2AError | undefined {
-  const wire = errorIn(data);
-  return wire && upError(wire);
-}
-
 /**
- * The error of a reply on HTTP+JSON that has a message but no code, as other SDKs of 0.3 write it. Its `type` tells its reason,
- * or else the HTTP status and the operation. Undefined for a reply that is not an agent's, such as a page of a proxy.
+ * The error of a refusal, in any of the forms of {@link errorBody}, or with a message but no code, as other SDKs of 0.3 write
+ * it: then its `type` tells its reason, or else the HTTP status and the operation. `newer` is the error as 1.0 reads the reply,
+ * which may not be an agent's, such as a page of a proxy.
  */
-function plainError(
-  call: Call,
-  { status, body }: IncomingReply,
-  { retryAfter }: Pick<A2AError, 'retryAfter'>,
-): A2AError | undefined {
-  const { message, type } = textsIn(body);
-  const reason = message === undefined ? undefined : (reasonNamed(type) ?? reasonOf(call, status));
-  return reason && new A2AError(reason, message || undefined, { retryAfter });
+function errorOfReply(call: Call, { status, body }: IncomingReply, newer: A2AError): A2AError {
+  const wire = errorIn(body);
+  if (wire) return upError(wire, newer);
+  const { message, type } = Object(tryJson(body));
+  const reason = typeof message === 'string' ? (reasonNamed(type) ?? reasonOf(call, status)) : undefined;
+  return reason ? new A2AError(reason, message || undefined, { retryAfter: newer.retryAfter }) : newer;
 }
 
-function reasonOf({ operation, params }: Call, status: number): ErrorReason | undefined {
-  switch (status) {
-    case 404:
-      if (operation === 'GetExtendedAgentCard') return 'EXTENDED_AGENT_CARD_NOT_CONFIGURED';
-      return namesTask(params) ? 'TASK_NOT_FOUND' : undefined;
-    case 409:
-      return 'TASK_NOT_CANCELABLE';
-    case 415:
-      return 'CONTENT_TYPE_NOT_SUPPORTED';
-    case 422:
-      return 'INVALID_PARAMS';
-    case 501:
-      return capabilityOf(operation) === 'pushNotifications'
-        ? 'PUSH_NOTIFICATION_NOT_SUPPORTED'
-        : 'UNSUPPORTED_OPERATION';
-    case 502:
-      return 'INVALID_AGENT_RESPONSE';
-    default:
-      return undefined;
-  }
-}
-
-const capabilityOf = (operation: OperationName): string | undefined => {
-  const row = operations[operation];
-  return 'capability' in row ? row.capability : undefined;
+const reasons: Readonly<Partial<Record<number, ErrorReason>>> = {
+  404: 'TASK_NOT_FOUND',
+  409: 'TASK_NOT_CANCELABLE',
+  415: 'CONTENT_TYPE_NOT_SUPPORTED',
+  422: 'INVALID_PARAMS',
+  501: 'UNSUPPORTED_OPERATION',
+  502: 'INVALID_AGENT_RESPONSE',
 };
 
-const namesTask = ({ id, taskId, message }: Call['params']): boolean =>
-  Boolean(id || taskId || (isObject(message) && message.taskId));
-
-function textsIn(body: string): { readonly message?: string; readonly type?: unknown } {
-  const { message, type } = Object(tryJson(body));
-  return typeof message === 'string' ? { message, type } : {};
+function reasonOf({ operation, params }: Call, status: number): ErrorReason | undefined {
+  const { id, taskId, message } = params;
+  if (status === 404 && operation === 'GetExtendedAgentCard') return 'EXTENDED_AGENT_CARD_NOT_CONFIGURED';
+  if (status === 404 && !(id || taskId || (isObject(message) && message.taskId))) return undefined;
+  return status === 501 && operation.includes('PushNotification')
+    ? 'PUSH_NOTIFICATION_NOT_SUPPORTED'
+    : reasons[status];
 }

@@ -19,7 +19,7 @@ import { downError, errorDataFor, errorIn, upError } from '../translation/error.
 import { V03 } from '../translation/security.ts';
 import { identified } from '../translation/task.ts';
 import type { ReportLoss } from '../wire/loss.ts';
-import { decodeParams, decodeResult, encodeParams, encodeResult } from './operations.ts';
+import { bodyOf, decodeParams, decodeResult, encodeParams, encodeResult } from './operations.ts';
 
 const about = { name: jsonRpcServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };
 
@@ -29,14 +29,6 @@ export function jsonRpcServer03(report: ReportLoss, isLenient: boolean): ServerB
   const operationOf = (method: unknown): OperationName | undefined => {
     const name = isLenient ? String(method).replaceAll('.', '/') : String(method);
     return operationOfOlderMethod(name);
-  };
-  const methodIn = (request: HttpRequest) => {
-    try {
-      const envelope = request.body?.json();
-      return isObject(envelope) ? { envelope, operation: operationOf(envelope.method) } : {};
-    } catch {
-      return {};
-    }
   };
   const translate = (sent: unknown): unknown => {
     if (!isObject(sent)) return sent;
@@ -75,7 +67,7 @@ export function jsonRpcServer03(report: ReportLoss, isLenient: boolean): ServerB
     },
 
     encodeResult(call, result) {
-      const { operation } = methodIn(call.request);
+      const operation = operationOf(bodyOf(call.request).method);
       const older = encodeResult(call.operation, result, way);
       if (call.operation === operation || !Array.isArray(older))
         return jsonRpcServer.encodeResult(call, older);
@@ -98,7 +90,7 @@ export function jsonRpcServer03(report: ReportLoss, isLenient: boolean): ServerB
     encodeError(error, request) {
       const reply = jsonRpcServer.encodeError(error, request);
       const body = withError(String(reply.body), error, request);
-      const { operation } = methodIn(request);
+      const operation = operationOf(bodyOf(request).method);
       const isStream = operation && operations[operation].kind === 'stream';
       // Clients of 0.3 expect events, and nothing else, in answer to a method that streams.
       return isStream && reply.status === 200 ? asEvent(reply, body) : { ...reply, body };

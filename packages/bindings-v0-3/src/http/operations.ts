@@ -1,4 +1,4 @@
-import type { OlderOperationName } from '@batonjs/bindings';
+import type { HttpRequest, OlderOperationName } from '@batonjs/bindings';
 import { A2AError, type ErrorReason, invalidParams } from '@batonjs/protocol/errors';
 import { isObject } from '@batonjs/protocol/json';
 import type { OperationName } from '@batonjs/protocol/operations';
@@ -123,6 +123,16 @@ export function v03OperationOf(name: OperationName, reason: ErrorReason = 'METHO
   const operation: V03Operation | undefined = v03Operations[name];
   if (!operation) throw new A2AError(reason, `A2A 0.3 has no ${name}`);
   return operation;
+}
+
+/** The body of a request, without members if it is no JSON object. */
+export function bodyOf({ body }: HttpRequest): Loose {
+  try {
+    const given = body?.json();
+    return isObject(given) ? given : {};
+  } catch {
+    return {};
+  }
 }
 
 /** The params of an operation, from 0.3. */

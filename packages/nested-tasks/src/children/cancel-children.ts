@@ -1,18 +1,12 @@
 import { A2AError } from '@batonjs/client';
 import type { Child, ChildUpdate } from '@batonjs/lifecycle';
-import type { Logger } from '@batonjs/server';
-import type { Agents } from '../agents/agents.ts';
+import type { CallSettings } from '../call.ts';
 import { aborted } from './aborted.ts';
 import { hasEnded, type RecordedChild } from './child-record.ts';
 import { findTask } from './start-child.ts';
 
-/** The means to cancel children. */
-export interface CancelSettings {
-  readonly agents: Agents;
-  readonly logger: Logger;
-  /** How long the agents may take together, in milliseconds. */
-  readonly ms: number;
-}
+/** The means to cancel children. The agents may take `cancelMs` milliseconds together. */
+type CancelSettings = Pick<CallSettings, 'agents' | 'logger' | 'cancelMs'>;
 
 /**
  * Cancels the children that have not ended. Resolves to them as they are then: one that cannot be reached in time is
@@ -23,7 +17,7 @@ export async function cancelChildren(
   settings: CancelSettings,
 ): Promise<ChildUpdate[]> {
   const running = Object.entries(children).filter(([, child]) => !hasEnded(child));
-  const signal = AbortSignal.timeout(settings.ms);
+  const signal = AbortSignal.timeout(settings.cancelMs);
   const canceled = running.map(([name, child]) => cancel(name, child as RecordedChild, settings, signal));
   return (await Promise.all(canceled)).flatMap((update) => update ?? []);
 }

@@ -15,7 +15,7 @@ import { hasEnded } from './child-record.ts';
 import { firstMessage, passedOn } from './messages.ts';
 import { KnownChild, Questions } from './questions.ts';
 import { relayProgress } from './relay.ts';
-import { firstEvent, type SendSettings, type StartedStream, startChild } from './start-child.ts';
+import { follow, type SendSettings, type StartedStream, startChild } from './start-child.ts';
 
 /** A longer reply, as JSON, is read from the agent again instead of being kept in the log. In characters. */
 const longestReply = 262_144;
@@ -82,13 +82,9 @@ export class ChildCall {
     return this.#follow();
   }
 
-  async #follow(): Promise<StartedStream> {
+  #follow(): Promise<StartedStream> {
     const { target, taskId, record } = this.#child;
-    const { signal, extensions, unreachableMs } = this.#settings;
-    const { position: lastEventId } = record;
-    const options = { signal, extensions, followForMs: unreachableMs };
-    const stream = target.client.follow(taskId!, { ...options, ...(lastEventId && { lastEventId }) });
-    return { stream, first: await firstEvent(stream), isReply: false };
+    return follow(target, taskId!, this.#settings, record.position);
   }
 
   /** Reads a stream to the end of the child, or to where another stream must be read. */

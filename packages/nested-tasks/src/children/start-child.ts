@@ -82,15 +82,26 @@ function isBroken(error: unknown): boolean {
 }
 
 async function attachToLost(
-  { client }: Target,
+  target: Target,
   message: Message,
-  { signal, extensions, unreachableMs }: SendSettings,
+  settings: SendSettings,
 ): Promise<StartedStream | undefined> {
   // An agent that is out of reach for a moment may have the task: it is asked for as long as it would be sent a message.
-  const find = () => findTask(client, message, signal);
-  const id = await reach(find, { forMs: unreachableMs, signal, repeatable: true });
-  if (id === undefined) return undefined;
-  const stream = client.follow(id, { signal, extensions, followForMs: unreachableMs });
+  const { signal, unreachableMs: forMs } = settings;
+  const find = () => findTask(target.client, message, signal);
+  const id = await reach(find, { forMs, signal, repeatable: true });
+  return id === undefined ? undefined : follow(target, id, settings);
+}
+
+/** Follows a child from a position, or as it is, and waits for the first event. */
+export async function follow(
+  { client }: Target,
+  taskId: string,
+  { signal, extensions, unreachableMs: followForMs }: SendSettings,
+  lastEventId?: string,
+): Promise<StartedStream> {
+  const from = lastEventId ? { lastEventId } : {};
+  const stream = client.follow(taskId, { signal, extensions, followForMs, ...from });
   return { stream, first: await firstEvent(stream), isReply: false };
 }
 
@@ -116,7 +127,7 @@ export async function findTask(
 }
 
 /** The first event of a stream. The stream goes on after it. */
-export async function firstEvent(stream: TaskStream): Promise<AgentEvent> {
+async function firstEvent(stream: TaskStream): Promise<AgentEvent> {
   const { value, done } = await stream[Symbol.asyncIterator]().next();
   if (done) throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent ended its stream without an event');
   return value;

@@ -1,5 +1,6 @@
 import { type Answer, completed, failed, type Message, type TaskUpdate, type Updates } from '@batonjs/server';
 import { CallError } from '../call-error.ts';
+import { hasEnded } from '../children/child-record.ts';
 import type { TurnCalls } from './turn-calls.ts';
 
 /**
@@ -57,8 +58,7 @@ async function* updatesOf(answer: Answer | Promise<Answer>): Updates {
   else yield completed(answered as Message);
 }
 
-const endsTask = (update: TaskUpdate): boolean =>
-  'status' in update && /_(COMPLETED|FAILED|CANCELED|REJECTED)$/.test(update.status.state);
+const endsTask = (update: TaskUpdate): boolean => 'status' in update && hasEnded(update.status);
 
 type Result<T> = { readonly value: T } | { readonly error: unknown };
 

@@ -2,10 +2,10 @@ import { A2AError, type AgentReply, ClientError, type MessageInput } from '@bato
 import { TASK_PROGRESS, TASK_TREE } from '@batonjs/extensions/client';
 import type { ChildUpdate } from '@batonjs/lifecycle';
 import { sleep } from '@batonjs/protocol/timing';
-import type { Logger, TaskUpdate, Turn } from '@batonjs/server';
-import type { Agents, Callee, Target } from '../agents/agents.ts';
+import type { TaskUpdate, Turn } from '@batonjs/server';
+import type { Callee, Target } from '../agents/agents.ts';
 import { reach, Unreachable } from '../agents/reach.ts';
-import type { Call, CallLimits, CallOptions, CallScope } from '../call.ts';
+import type { Call, CallOptions, CallScope, CallSettings } from '../call.ts';
 import { CallError } from '../call-error.ts';
 import { cancelChildren } from '../children/cancel-children.ts';
 import { ChildCall } from '../children/child-call.ts';
@@ -21,14 +21,6 @@ class Refused extends Error {
 
 /** How long calls may take to end before their children are canceled, in milliseconds. */
 const shortlyMs = 200;
-
-/** What calls need besides their turn. */
-export interface CallSettings {
-  readonly agents: Agents;
-  readonly limits: CallLimits;
-  readonly cancelMs: number;
-  readonly logger: Logger;
-}
 
 /** The calls of one turn. */
 export class TurnCalls {
@@ -68,12 +60,11 @@ export class TurnCalls {
   }
 
   async #cancelAll(): Promise<ChildUpdate[]> {
-    const { agents, logger, cancelMs: ms } = this.#settings;
     // A call may be about to learn the id of its child. Each ends with the signal, unless the agent's own code holds it.
     const done = new AbortController();
     const late = sleep(shortlyMs, done.signal);
     await Promise.race([Promise.all(this.#running), late]).finally(() => done.abort());
-    return cancelChildren(this.#turn.children, { agents, logger, ms });
+    return cancelChildren(this.#turn.children, this.#settings);
   }
 
   async #call(callee: Callee, input: MessageInput, options: CallOptions): Promise<AgentReply> {
@@ -110,12 +101,11 @@ export class TurnCalls {
   }
 
   #scope(signal: AbortSignal): CallScope {
-    const { agents, limits, logger } = this.#settings;
     const emit = (update: TaskUpdate) =>
       this.updates.push(this.#withExtensions(update), signal).catch((error: unknown) => {
         throw new Refused(error);
       });
-    return { turn: this.#turn, agents, limits, authorizing: this.#authorizing, logger, signal, emit };
+    return { ...this.#settings, turn: this.#turn, authorizing: this.#authorizing, signal, emit };
   }
 
   #turnSignal(): AbortSignal {
@@ -140,8 +130,7 @@ export class TurnCalls {
 
   async #timedOut(name: string, ms: number): Promise<CallError> {
     const child = childIn(this.#turn.children, name);
-    const { agents, logger, cancelMs } = this.#settings;
-    const canceled = await cancelChildren(child ? { [name]: child } : {}, { agents, logger, ms: cancelMs });
+    const canceled = await cancelChildren(child ? { [name]: child } : {}, this.#settings);
     const signal = this.#turnSignal();
     for (const update of canceled) await this.updates.push({ child: update }, signal);
     return new CallError('TIMEOUT', name, `its task took longer than ${ms} ms`);

@@ -29,21 +29,10 @@ export interface CardEndpoints {
 /** How the metadata of an issuer is found: OpenID Connect Discovery or RFC 8414; both, if the card does not say. */
 export type Discovery = 'oidc' | 'oauth2' | 'any';
 
-/** Makes the configurations of the library, each with one client. */
-export interface AuthorizationServers {
-  /** Of an issuer, by its metadata, which is read once an hour. Rejects with `METADATA` for that of another issuer. */
-  discovered(issuer: string, client: OAuthClient, how: Discovery): Promise<Configuration>;
-  /** Of a server without metadata. */
-  described(endpoints: CardEndpoints, client: OAuthClient): Configuration;
-}
-
 const maximumAgeMs = 3_600_000;
 
-export function authorizationServers({
-  fetch,
-  timeoutMs = 30_000,
-  now = Date.now,
-}: OAuthOptions): AuthorizationServers {
+/** Makes the configurations of the library, each with one client. */
+export function authorizationServers({ fetch, timeoutMs = 30_000, now = Date.now }: OAuthOptions) {
   const send = guardedFetch(fetch);
   const known = new Map<string, { readonly metadata: Promise<ServerMetadata>; readonly until: number }>();
 
@@ -80,7 +69,8 @@ export function authorizationServers({
   };
 
   return {
-    async discovered(issuer, client, how) {
+    /** Of an issuer, by its metadata, which is read once an hour. Rejects with `METADATA` for that of another issuer. */
+    async discovered(issuer: string, client: OAuthClient, how: Discovery): Promise<Configuration> {
       const key = `${how} ${issuer}`;
       let entry = known.get(key);
       if (!entry || entry.until <= now()) {
@@ -93,12 +83,13 @@ export function authorizationServers({
       if (insecure) throw new OAuthError('INSECURE_URL', `The ${insecure} of ${shown(issuer)} must be https`);
       return configurationOf(metadata, client);
     },
-    described({ tokenUrl, authorizationUrl, deviceAuthorizationUrl }, client) {
+    /** Of a server without metadata. */
+    described(card: CardEndpoints, client: OAuthClient): Configuration {
       const metadata: ServerMetadata = {
-        issuer: tokenUrl,
-        token_endpoint: tokenUrl,
-        ...(authorizationUrl && { authorization_endpoint: authorizationUrl }),
-        ...(deviceAuthorizationUrl && { device_authorization_endpoint: deviceAuthorizationUrl }),
+        issuer: card.tokenUrl,
+        token_endpoint: card.tokenUrl,
+        ...(card.authorizationUrl && { authorization_endpoint: card.authorizationUrl }),
+        ...(card.deviceAuthorizationUrl && { device_authorization_endpoint: card.deviceAuthorizationUrl }),
       };
       return configurationOf(metadata, client);
     },

@@ -2,7 +2,7 @@ import { type Configuration, ResponseBodyError, type TokenEndpointResponse } fro
 import type { Access } from '../card/access.ts';
 import { obtain, possibleFlow, refresh, type TokenParameters } from '../flows/obtain.ts';
 import { OAuthError, type OAuthOptions } from '../options.ts';
-import { type AuthorizationServers, authorizationServers, shown } from '../servers/authorization-server.ts';
+import { authorizationServers, shown } from '../servers/authorization-server.ts';
 import { callOption, failureOf } from '../servers/refusals.ts';
 import { isToken, memoryTokenStore, type StoredToken, type TokenStore } from './token-store.ts';
 
@@ -25,7 +25,7 @@ const recentMs = 60_000;
 /** Gets, keeps and refreshes tokens. Parallel requests for the same token share one request to the server. */
 export class Tokens {
   readonly #options: OAuthOptions;
-  readonly #servers: AuthorizationServers;
+  readonly #servers: ReturnType<typeof authorizationServers>;
   readonly #store: TokenStore;
   readonly #now: () => number;
   readonly #pending = new Map<string, Promise<StoredToken | undefined>>();
