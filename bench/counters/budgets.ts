@@ -82,12 +82,9 @@ export const trips: Readonly<Record<Exclude<Store, 'memory'>, Readonly<Record<st
 
 /**
  * The most that a function for requests and ticks has, minified, with this store. A tick with nothing due costs one read:
- * `packages/server/test/due/due.test.ts`.
+ * `packages/server/test/due/due.test.ts`; how often a process that begins asks its store is in `two-options.test.ts` there.
  */
 export const dueHandlers = {
   postgres: { 'compressed KB': 210, modules: 310 },
   redis: { 'compressed KB': 305, modules: 1_000 },
 } as const;
-
-/** How often a process that begins asks its store: to reply to a message, and to work on its task in a run. */
-export const coldStartCalls = { reply: 4, run: 18 } as const;

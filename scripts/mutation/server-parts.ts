@@ -92,6 +92,25 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
     ),
     tests: [...serverTests(['due/*'])],
   },
+  // What A2A 1.1 and catalogs of agents add.
+  'server-preview': {
+    mutate: [
+      ...serverFiles(['log/generation'], ['front/http/catalog']),
+      'packages/client/src/card/catalog.ts',
+      'packages/extensions/src/generation/*.ts',
+    ],
+    tests: [
+      ...serverTests(['front/http/catalog', 'webhooks/generation']),
+      'packages/client/test/card/catalog.test.ts',
+      'packages/extensions/test/generation/*.test.ts',
+      'test/preview/*.test.ts',
+    ],
+  },
+  // Pages for people who answer.
+  'server-pages': {
+    mutate: serverFiles(['front/pages']),
+    tests: serverTests(['callbacks/{answer-links,callbacks,people,statuses}']),
+  },
   // What operators and programs have done to tasks.
   'server-operators': {
     warm: true,
