@@ -99,6 +99,7 @@ const programs = [
   'packages/store-postgres/test/{pgbouncer,pglite}.test.ts',
   'packages/store-redis/test/{connection/faults,database/cluster,valkey}.test.ts',
   'packages/store-sqlite/test/object/conformance.test.ts',
+  'test/browser/access.test.ts',
   'test/closing/alive.test.ts',
   'test/commands/{chaos,drain,file-kills,fuzz,gateway-chaos,leader-kills,ledger,start,upgrade}.test.ts',
   'test/documents/{chat,page-settings}.test.ts',

@@ -50,6 +50,7 @@ export default defineConfig({
   // The index of the search, which is loaded when it is opened.
   vite: { build: { chunkSizeWarningLimit: 2_000 }, publicDir: join(docs, 'images') },
   markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify },
     config(markdown) {
       markdown.core.ruler.before('normalize', 'concepts', (state) => {

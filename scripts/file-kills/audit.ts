@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { TaskStore } from '@batonjs/store';
+import type { FileStore } from '@batonjs/store/files';
 import { prefixOfTask } from '../../packages/server/src/turns/files/server-files.ts';
 import { contentOf, fileNames, GONE } from './contents.ts';
 
@@ -21,10 +20,14 @@ async function* logsOf({ transfer }: TaskStore) {
 }
 
 /**
- * Reads the folder and the store as they lie there, and says what is wrong: logs that name a file which is not there or has
+ * Reads all files and the store as they lie there, and says what is wrong: logs that name a file which is not there or has
  * other bytes, files that no task has, rounds whose files are not those that were sent and made, and what was erased.
  */
-export async function audit(store: TaskStore, folder: string, rounds: readonly string[]): Promise<string[]> {
+export async function audit(
+  store: TaskStore,
+  files: FileStore,
+  rounds: readonly string[],
+): Promise<string[]> {
   const faults: string[] = [];
   const tasks = new Set<string>();
   const hashes = new Map<string, number>();
@@ -35,22 +38,19 @@ export async function audit(store: TaskStore, folder: string, rounds: readonly s
     tasks.add(prefix);
     // The log of a fork has the names that the first one has: they are its own files all the same.
     for (const [, id, size, sha256] of log.matchAll(named)) {
-      const path = join(folder, prefix, id!);
-      if (!existsSync(path)) faults.push(`the file ${id} of ${row.taskId} is missing`);
-      else if (statSync(path).size !== Number(size) || hashOf(readFileSync(path)) !== sha256)
+      const bytes = await bytesOf(files, prefix + id);
+      if (!bytes) faults.push(`the file ${id} of ${row.taskId} is missing`);
+      else if (bytes.length !== Number(size) || hashOf(bytes) !== sha256)
         faults.push(`the file ${id} of ${row.taskId} has other bytes`);
       hashes.set(sha256!, (hashes.get(sha256!) ?? 0) + 1);
     }
   }
-  for (const { parentPath, name } of readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
-    (entry) => entry.isFile() && !entry.name.startsWith('.new-'),
-  )) {
-    const path = join(parentPath, name);
-    const isOfTask = [...tasks].some((prefix) => join(path, '').startsWith(join(folder, prefix)));
-    const isUpload = path.includes('/uploads/') || path.includes('/mark/');
-    if (!isOfTask && !isUpload) faults.push(`${path} belongs to no task`);
-    const text = readFileSync(path).subarray(0, 100).toString('latin1');
-    if (text.includes(`/${GONE} `)) faults.push(`${path} was erased`);
+  for await (const { key } of files.list('')) {
+    const isOfTask = [...tasks].some((prefix) => key.startsWith(prefix));
+    const isUpload = /^uploads\/|\/uploads\/|\/mark\//.test(key);
+    if (!isOfTask && !isUpload) faults.push(`${key} belongs to no task`);
+    const text = (await bytesOf(files, key))?.subarray(0, 100).toString('latin1');
+    if (text?.includes(`/${GONE} `)) faults.push(`${key} was erased`);
   }
   for (const round of rounds) {
     if (logs.includes(`"text":"${round}"`)) faults.push(`the text of ${round} was erased`);
@@ -60,6 +60,11 @@ export async function audit(store: TaskStore, folder: string, rounds: readonly s
         faults.push(`${round} has no file "${file}"`);
   }
   return faults;
+}
+
+async function bytesOf(files: FileStore, key: string): Promise<Buffer | undefined> {
+  const found = await files.get(key);
+  return found && Buffer.concat(await Array.fromAsync(found));
 }
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -39,7 +39,7 @@ export class Dying {
     });
   }
 
-  /** From now on, each call that changes a folder or writes to a file is a write. */
+  /** From now on, each call that changes a folder, writes to a file, or asks S3 for a change is a write. */
   watch(): void {
     for (const name of changes) {
       const call = fsPromises[name] as (...given: unknown[]) => Promise<unknown>;
@@ -66,5 +66,11 @@ export class Dying {
       },
     });
     syncBuiltinESMExports();
+    const { fetch } = globalThis;
+    globalThis.fetch = async (input, init) => {
+      const isWrite = /^(PUT|POST|DELETE)$/.test(init?.method ?? '');
+      if (isWrite) this.point();
+      return fetch(input, init).finally(() => isWrite && this.point());
+    };
   }
 }

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { eraseTasks, forkTask } from '@batonjs/operator';
 import { artifact, completed, createAgentServer, file, type Part } from '@batonjs/server';
-import { folderFiles } from '@batonjs/server-node';
 import { insideOf } from '../../packages/server/src/operations/call/inside-of.ts';
 import { FileSweep } from '../../packages/server/src/turns/files/file-sweep.ts';
 import { rpc, say } from '../../test/kit/rpc.ts';
 import { type MediumName, mediumOf } from '../chaos/medium.ts';
+import { filesAt } from './files-at.ts';
 import { contentOf, GONE } from './contents.ts';
 import { Dying } from './dying.ts';
 
@@ -20,16 +20,18 @@ export interface FileOrders {
   readonly database: MediumName;
   readonly location: string;
   readonly folder: string;
+  /** Where files are instead: the address of S3. */
+  readonly s3?: string | undefined;
   readonly rounds: readonly string[];
   readonly dieAt: number;
   /** Takes out a protection: bytes are said to be stored before they are. */
   readonly sabotage: boolean;
 }
 
-const { database, location, folder, rounds, dieAt, sabotage } = JSON.parse(process.argv[2]!) as FileOrders;
+const { database, location, folder, s3, rounds, dieAt, sabotage } = JSON.parse(process.argv[2]!) as FileOrders;
 const dying = new Dying();
 dying.watch();
-const kept = folderFiles(folder);
+const kept = filesAt(folder, s3);
 const leaseMs = 800;
 let ahead = 0;
 const server = createAgentServer({

@@ -108,8 +108,8 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
   },
   // Pages for people who answer.
   'server-pages': {
-    mutate: serverFiles(['front/pages']),
-    tests: serverTests(['callbacks/{answer-links,callbacks,people,statuses}']),
+    mutate: serverFiles([], ['front/pages/answer-page', 'base/page-words']),
+    tests: serverTests(['front/pages/answer-page', 'callbacks/{answer-links,people}']),
   },
   // What operators and programs have done to tasks.
   'server-operators': {

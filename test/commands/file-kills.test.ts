@@ -7,15 +7,19 @@ import { canStartPostgres } from '../support/postgres.ts';
 const fileKills = (...args: string[]) => runScript('scripts/file-kills.ts', ...args);
 
 describe.each([
-  ['sqlite', true],
-  ['postgres', await canStartPostgres()],
-] as const)('files of tasks in %s', (database, isThere) => {
+  ['sqlite', 'folder', true],
+  ['sqlite', 's3', true],
+  ['postgres', 'folder', await canStartPostgres()],
+  ['postgres', 's3', await canStartPostgres()],
+] as const)('files of tasks in %s and %s', (database, files, isThere) => {
   it.skipIf(!isThere)(
     'are whole, and of a task, when processes die at any write',
     { timeout: 600_000 },
     async () => {
-      const kills = repetitions(6, 200);
-      const { code, report, output } = await fileKills('--database', database, '--kills', `${kills}`);
+      const kills = repetitions(4, 100);
+      const { code, report, output } = await fileKills(
+        ...['--database', database, '--files', files, '--kills', `${kills}`],
+      );
       expect(report, output).toMatchObject({ kills, faults: 0 });
       expect(code).toBe(0);
     },

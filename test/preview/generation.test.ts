@@ -136,6 +136,27 @@ everywhere('GetTask with currentGeneration', (serve) => {
     expect(await call('GetTask', { id, currentGeneration: 99 }, active)).toMatchObject({ generation: '3' });
   });
 
+  it('counts among the followers of its task while it waits, and not after it', async () => {
+    const held = gate();
+    const limits = { followersPerTask: 2 };
+    const { call, stream } = await serve(
+      async function* () {
+        yield working();
+        await held.opened;
+        yield completed();
+      },
+      { ...preview, limits, timeouts: { generationMs: 30 } },
+    );
+    const following = stream('SendStreamingMessage', { message: say('go') }, active)[Symbol.asyncIterator]();
+    const { id } = content((await following.next()).value!);
+    const wait = () => call('GetTask', { id, currentGeneration: 9 }, active);
+    const outcomes = await Promise.allSettled([wait(), wait()]);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    for (const _ of [1, 2]) expect((await wait()).status.state).toBe('TASK_STATE_WORKING');
+    held.open();
+    while (!(await following.next()).done);
+  });
+
   it('refuses what is no integer, and does not know missing tasks [R-P11-04]', async () => {
     const { call, binding } = await serve(quoting, preview);
     const { task } = await call('SendMessage', { message: say('ask') }, active);

@@ -68,6 +68,7 @@ describe('the agents of a host', () => {
     ['entries that are no list', catalog({}), 'is no AI Catalog 0.9 or 1'],
     ['a version that is unknown', catalog([], { specVersion: '2.0' }), 'is no AI Catalog 0.9 or 1'],
     ['a version that begins alike', catalog([], { specVersion: '0.95' }), 'is no AI Catalog 0.9 or 1'],
+    ['a version that ends alike', catalog([], { specVersion: '10.9' }), 'is no AI Catalog 0.9 or 1'],
     ['no version', { entries: [] }, 'is no AI Catalog 0.9 or 1'],
     ['too many entries', catalog(Array.from({ length: 1_001 }, () => ({}))), 'more than 1,000 entries'],
     [

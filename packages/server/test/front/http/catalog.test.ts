@@ -41,6 +41,8 @@ describe('the catalog of an origin', () => {
   it.each([ai, api])('has an ETag, a HEAD, and its links at %s', async (path) => {
     const whole = await ask(path);
     const etag = whole.headers.get('etag')!;
+    expect(whole.headers.get('cache-control')).toBe('public, max-age=60');
+    expect(whole.headers.get('access-control-allow-origin')).toBe('*');
     expect(whole.headers.get('link')).toContain('rel="api-catalog"');
     const head = await ask(path, {}, { method: 'HEAD' });
     expect([head.status, head.headers.get('etag'), await head.text()]).toEqual([200, etag, '']);
@@ -56,6 +58,7 @@ describe('the catalog of an origin', () => {
     const count = async (authorization: string) => {
       const answer = await fetch(new Request(`http://localhost${ai}`, { headers: { authorization } }));
       expect(answer.headers.get('cache-control')).toBe('private, no-cache');
+      expect(answer.headers.get('vary')).toContain('authorization, cookie');
       expect(answer.headers.get('access-control-allow-origin')).toBeNull();
       return ((await answer.json()) as { entries: object[] }).entries.length;
     };
@@ -96,6 +99,7 @@ describe('the catalog of an origin', () => {
     const answer = await ask(ai, { authenticate });
     expect(await answer.json()).toEqual({ error: { code: 500, message: 'Internal error' } });
     expect(String(logged.mock.calls[0]?.[1]?.error)).toContain('The database of callers is away');
+    expect(logged.mock.calls[0]?.[1]).toMatchObject({ path: ai });
   });
 
   it('says of an agent what it is told to, and nothing else', async () => {
@@ -108,7 +112,9 @@ describe('the catalog of an origin', () => {
 
   it('believes no host of a request that is not this machine, and needs its address there', async () => {
     const { fetch } = catalogOf(agents);
-    expect((await fetch(new Request(`https://corp.example${ai}`))).status).toBe(500);
+    const refused = await fetch(new Request(`https://corp.example${ai}`));
+    expect(refused.status).toBe(500);
+    expect(await refused.text()).toContain('The catalog needs its `publicUrl`');
     const known = catalogOf(agents, { publicUrl: 'https://corp.example' });
     for (const host of ['https://other.example', 'http://localhost']) {
       const answer = await known.fetch(new Request(host + ai));
