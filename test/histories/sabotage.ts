@@ -1,6 +1,6 @@
 import type { Head } from '@batonjs/lifecycle';
 import { type Commit, type Committed, StoreError, type TaskStore } from '@batonjs/store';
-import { override } from '../../packages/store-conformance/src/fixture/override.ts';
+import { override } from '../../packages/store-conformance/src/fixture/expectations.ts';
 
 /**
  * A protection that is taken out: the check of the writer (`fence`), of the version (`cas`), the kept commit ids

@@ -23,8 +23,7 @@ import {
   textTables,
 } from '../../packages/store-postgres/src/database/schema.ts';
 import { layouts as redisLayouts } from '../../packages/store-redis/src/database/database.ts';
-import { schema, layouts as sqliteLayouts } from '../../packages/store-sqlite/src/sql/schema.ts';
-import { textSchema } from '../../packages/store-sqlite/src/sql/text-schema.ts';
+import { schema, layouts as sqliteLayouts, textSchema } from '../../packages/store-sqlite/src/sql/schema.ts';
 import { chunkAfter, headAt } from '../kit/task-logs.ts';
 import { etcdForTests } from '../support/etcd.ts';
 import { postgresForTests } from '../support/postgres.ts';

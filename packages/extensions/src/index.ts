@@ -4,8 +4,7 @@ export { type Extendable, type Extension, extend } from './extension.ts';
 export { type FormQuestion, formInput, inputRequired } from './form-input/form-input.ts';
 export type { Issue } from './schema.ts';
 export { taskError } from './task-error/task-error.ts';
-export { progress } from './task-progress/progress.ts';
-export { taskProgress } from './task-progress/task-progress.ts';
+export { progress, taskProgress } from './task-progress/task-progress.ts';
 export * from './typed-skills/typed-skills.ts';
 export {
   FORM_INPUT,

@@ -1,6 +1,7 @@
 export type { Command } from './decide/command.ts';
 export { decide } from './decide/decide.ts';
 export { costsWith } from './facts/costs.ts';
+export type { LogLine } from './facts/facts.ts';
 export {
   type Child,
   FACT_FORMAT,
@@ -11,7 +12,6 @@ export {
   type Usage,
 } from './facts/facts.ts';
 export { labelProblem } from './facts/labels.ts';
-export type { LogLine } from './facts/log-line.ts';
 export type { QuestionLink } from './facts/question-link.ts';
 export { canTransition, isInterrupted, isTerminal } from './facts/states.ts';
 export type { ChildUpdate, TaskUpdate } from './facts/task-update.ts';

@@ -1,9 +1,9 @@
 // For the other packages of Baton. It may change in every release.
 
+export { textOfFirst } from './facts/conversation.ts';
 export { failureCodeOf, isLabel } from './facts/labels.ts';
 export { transitions } from './facts/states.ts';
 export { recordedIn } from './facts/task-update.ts';
-export { textOfFirst } from './facts/text-of-first.ts';
 export { isOfAgent, whenFull } from './facts/traits.ts';
 export { type ForkFrom, forkLog } from './fork/fork-log.ts';
 export { agrees } from './state/head.ts';

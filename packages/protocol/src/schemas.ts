@@ -1,8 +1,14 @@
 import type * as z from 'zod';
 import { AgentCard } from './model/agent-card.ts';
 import { TaskPushNotificationConfig } from './model/messages.ts';
-import { Empty, ListTaskPushNotificationConfigsResponse, ListTasksResponse } from './model/responses.ts';
-import { SendMessageResponse, StreamResponse, Task } from './model/tasks.ts';
+import {
+  Empty,
+  ListTaskPushNotificationConfigsResponse,
+  ListTasksResponse,
+  SendMessageResponse,
+  StreamResponse,
+  Task,
+} from './model/tasks.ts';
 import type { OperationName } from './operation-table.ts';
 import { params } from './params.ts';
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { ListTasksResponse } from '../src/model/responses.ts';
-import type { StreamResponse, Task } from '../src/model/tasks.ts';
+import type { ListTasksResponse, StreamResponse, Task } from '../src/model/tasks.ts';
 import {
   isOperationName,
   methodName,

@@ -3,7 +3,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { pushConfigChecks } from '../src/checks/webhooks/push-configs.ts';
 import { type Opened, runCheck } from '../src/fixture/check.ts';
-import { override } from '../src/fixture/override.ts';
+import { override } from '../src/fixture/expectations.ts';
 
 type Both = TaskStore & PushConfigStore;
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { sabotage } from '../../../test/histories/faults.ts';
 import { taskStoreChecks } from '../src/checks/task-store.ts';
 import { type Opened, runCheck } from '../src/fixture/check.ts';
-import { override } from '../src/fixture/override.ts';
+import { override } from '../src/fixture/expectations.ts';
 import { brokenTaskStores } from './broken-task-stores.ts';
 
 /** How long a notification is waited for that a broken store never sends. */

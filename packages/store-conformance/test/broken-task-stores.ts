@@ -16,7 +16,7 @@ import {
 import { deletionsOf, takenFrom } from '@batonjs/store/rules';
 import { memoryStore } from '@batonjs/store-memory';
 import { sabotage } from '../../../test/histories/faults.ts';
-import { override } from '../src/fixture/override.ts';
+import { override } from '../src/fixture/expectations.ts';
 
 /** `now`: the clock of the store. */
 type Break = (store: TaskStore, now: () => number) => Partial<TaskStore>;

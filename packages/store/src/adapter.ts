@@ -1,8 +1,7 @@
 export { frozenJson } from '@batonjs/lifecycle/internals';
 export { remember } from '@batonjs/protocol/bounded-map';
 export { Group, type Grouped } from './adapter/calls/group.ts';
-export { KeyQueues } from './adapter/calls/key-queues.ts';
-export { ComparedChanges } from './adapter/compared-changes.ts';
+export { ComparedChanges, KeyQueues } from './adapter/compared-changes.ts';
 export { completeOptions } from './adapter/complete-options.ts';
 export { createStore } from './adapter/create-store.ts';
 export { cutPage } from './adapter/cut-page.ts';

@@ -1,9 +1,8 @@
 import { backoffMs, sleep } from '@batonjs/protocol/timing';
 import type { TransactionKey } from '@batonjs/server/internals';
 import type { Dialect, SqlDriver, SqlValue } from './sql-driver.ts';
-import { isTransient } from './tables/is-transient.ts';
 import { creatingTables, now } from './tables/schema.ts';
-import { whenFree } from './tables/when-free.ts';
+import { isTransient, whenFree } from './tables/when-free.ts';
 import { TransactionError } from './transaction-error.ts';
 
 /** A result that is recorded. */

@@ -2,9 +2,8 @@ import type { SecurityScheme } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { challenge } from '@batonjs/protocol/headers';
 import { errors, type JWTPayload, jwtVerify } from 'jose';
-import { algorithms } from '../keys/algorithms.ts';
 import { defaultFailureMs, type KeySet, type KeySetCaching, keyFinder } from '../keys/key-set.ts';
-import { isFaultOfToken } from '../keys/token-fault.ts';
+import { algorithms, isFaultOfToken } from '../keys/token-fault.ts';
 import type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './authenticator.ts';
 
 /** Options of `bearerJwt`: which tokens it accepts, and which caller a token stands for. */

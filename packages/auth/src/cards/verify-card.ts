@@ -1,8 +1,8 @@
 import type { AgentCard, AgentCardSignature } from '@batonjs/protocol';
 import { CodedError } from '@batonjs/protocol/errors';
 import { base64url, decodeProtectedHeader, errors, flattenedVerify, importJWK, type JWK } from 'jose';
-import { algorithms } from '../keys/algorithms.ts';
 import { type KeySetCaching, publicKeys, type RemoteKeySet, remoteKeySet } from '../keys/key-set.ts';
+import { algorithms } from '../keys/token-fault.ts';
 import { cardPayload } from './card-payload.ts';
 
 /** A card with a valid signature. */

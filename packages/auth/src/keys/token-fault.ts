@@ -16,3 +16,18 @@ const faults = new Set([
 /** Whether the token itself is faulty, as opposed to keys that could not be fetched or used. */
 export const isFaultOfToken = (error: unknown): boolean =>
   error instanceof errors.JOSEError && faults.has(error.code);
+
+/** Signature algorithms with public keys. Algorithms with shared secrets and `none` do not prove who signed. */
+export const algorithms: readonly string[] = [
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+  'PS256',
+  'PS384',
+  'PS512',
+  'RS256',
+  'RS384',
+  'RS512',
+];

@@ -2,10 +2,9 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { DELIVERY_ID } from '@batonjs/protocol/headers';
 import { isSameText } from '@batonjs/protocol/security';
 import { type JWTPayload, jwtVerify } from 'jose';
-import { algorithms } from '../keys/algorithms.ts';
 import { sha256, toHex } from '../keys/digest.ts';
 import { type KeySet, type KeySetCaching, keyFinder } from '../keys/key-set.ts';
-import { isFaultOfToken } from '../keys/token-fault.ts';
+import { algorithms, isFaultOfToken } from '../keys/token-fault.ts';
 import { NOTIFICATION_JWT } from './sign-push.ts';
 
 /** The maximum age of a delivery in seconds, whatever its `exp`. */

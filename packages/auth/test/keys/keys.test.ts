@@ -12,7 +12,7 @@ import {
   signPush,
   verifyCard,
 } from '../../src/index.ts';
-import { algorithms } from '../../src/keys/algorithms.ts';
+import { algorithms } from '../../src/keys/token-fault.ts';
 import { bareCard } from '../cards/sample-cards.ts';
 import { newKey } from './sample-keys.ts';
 

@@ -1,3 +1,4 @@
+import type { Metadata } from '@batonjs/server';
 import { addToMessage, changeUpdates, declare, type Extension } from '../extension.ts';
 import { TASK_PROGRESS } from '../uris.ts';
 
@@ -11,3 +12,13 @@ export const taskProgress: Extension = ({ card, agent }) => ({
     return { ...update, metadata: Object.keys(rest).length > 0 ? rest : undefined };
   }),
 });
+
+/**
+ * Creates the metadata that reports progress with an update: `yield working('Reading page 3', progress(3, 10))`. Throws
+ * `RangeError` unless both are finite numbers and `done` is from 0 to `total`.
+ */
+export function progress(done: number, total = 100): Metadata {
+  if (!(done >= 0 && done <= total && total < Number.POSITIVE_INFINITY))
+    throw new RangeError(`Progress goes from 0 to a total, not ${done} of ${total}`);
+  return { [TASK_PROGRESS]: { aggregate: { progress: done, total } } };
+}

@@ -1,5 +1,6 @@
 import type { Message } from '@batonjs/protocol';
 import { append, emptyList, type List } from '../values/list.ts';
+import type { Fact } from './facts.ts';
 
 /** Messages in the order in which they came, each `messageId` once. Grows like a `List`. */
 export interface Conversation {
@@ -33,4 +34,14 @@ export function addMessage(conversation: Conversation, message: Message): Conver
   ) as Map<string, number>;
   positions.set(message.messageId, messages.length - 1);
   return { messages, positions };
+}
+
+/** What a task is found by in searches by text: the texts of the message that began it. */
+export function textOfFirst([first]: readonly Fact[]): string | undefined {
+  if (first?.type !== 'message-received') return undefined;
+  const { parts } = first.message;
+  const [part] = parts;
+  if (part && parts.length === 1) return 'text' in part ? part.text : undefined;
+  const texts = parts.flatMap((each) => ('text' in each ? [each.text] : []));
+  return texts.length > 0 ? texts.join('\n') : undefined;
 }

@@ -1,5 +1,4 @@
 import type { Artifact, Message, SendMessageConfiguration, TaskState, TaskStatus } from '@batonjs/protocol';
-import type { LogLine } from './log-line.ts';
 import type { Question, QuestionLink } from './question-link.ts';
 
 /** Format of the facts this release writes. A log with a higher number is refused, never misread. */
@@ -268,3 +267,15 @@ export type Fact =
 
 /** The fact of this type. */
 export type FactOf<Type extends Fact['type']> = Extract<Fact, { readonly type: Type }>;
+
+/** One line that an agent logged, as it is kept. */
+export interface LogLine {
+  /** ISO 8601, UTC, milliseconds. */
+  readonly at: string;
+  readonly level: 'info' | 'warn' | 'error';
+  readonly text: string;
+  /** As JSON. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** It was longer: only the beginning of its text is kept, or not its fields. */
+  readonly isCut?: true;
+}

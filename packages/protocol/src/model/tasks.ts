@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { Artifact, Message, TaskState } from './messages.ts';
+import { Artifact, Message, TaskPushNotificationConfig, TaskState } from './messages.ts';
 import {
   generation,
+  int32,
   message,
   type Oneof,
   oneof,
@@ -103,3 +104,23 @@ export const StreamResponse = oneof<StreamResponseMembers>({
   statusUpdate: TaskStatusUpdateEvent.optional(),
   artifactUpdate: TaskArtifactUpdateEvent.optional(),
 });
+
+/** One page of tasks. The last has an empty `nextPageToken`; `totalSize` counts the tasks of all pages. Spec: §3.1.4. */
+export const ListTasksResponse = message({
+  tasks: z.array(Task),
+  nextPageToken: z.string(),
+  pageSize: int32(0),
+  totalSize: int32(0),
+});
+export type ListTasksResponse = z.infer<typeof ListTasksResponse>;
+
+/** One page of webhooks. The last has no `nextPageToken`. Spec: §3.1.9. */
+export const ListTaskPushNotificationConfigsResponse = message({
+  configs: z.array(TaskPushNotificationConfig).optional(),
+  nextPageToken: optionalText,
+});
+export type ListTaskPushNotificationConfigsResponse = z.infer<typeof ListTaskPushNotificationConfigsResponse>;
+
+/** A result without members: `google.protobuf.Empty`. */
+export const Empty = message({});
+export type Empty = z.infer<typeof Empty>;

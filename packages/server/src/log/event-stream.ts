@@ -1,7 +1,7 @@
 import type { StoredFact } from '@batonjs/store';
 import { Cursor, type Follower, type LogPosition } from './cursor.ts';
 import type { LiveTask } from './live-task.ts';
-import type { StreamEvent } from './stream-event.ts';
+import type { StreamEvent } from './recent-facts.ts';
 
 /** Events of a stream that are there at the same time. */
 export interface EventBatch {

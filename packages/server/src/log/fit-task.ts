@@ -4,7 +4,7 @@ import { weigh } from '@batonjs/lifecycle/internals';
 import type { Message, Task } from '@batonjs/protocol';
 import type { StoredFact } from '@batonjs/store';
 import type { LiveTask } from './live-task.ts';
-import type { StreamEvent } from './stream-event.ts';
+import type { StreamEvent } from './recent-facts.ts';
 
 /** The member of a task's `metadata` that lists its omitted members, because a reply has a limit. */
 const OMITTED = 'https://batonjs.dev/a2a/omitted';

@@ -12,9 +12,8 @@ import {
   type Unsubscribe,
 } from '@batonjs/store';
 import { newId } from '../base/system/new-id.ts';
-import type { LogDependencies } from './log-dependencies.ts';
 import { RecentFacts } from './recent-facts.ts';
-import { commitIdAt, isGone, reportLostFacts } from './report-lost-facts.ts';
+import { commitIdAt, isGone, type LogDependencies, reportLostFacts } from './report-lost-facts.ts';
 import { type StoredSnapshot, storedSnapshot } from './snapshot-policy.ts';
 
 const batch = 256;

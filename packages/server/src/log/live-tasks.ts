@@ -1,7 +1,6 @@
 import { isPending, type Scope } from '@batonjs/store';
 import { LiveTask } from './live-task.ts';
-import type { LogDependencies } from './log-dependencies.ts';
-import { commitIdAt } from './report-lost-facts.ts';
+import { commitIdAt, type LogDependencies } from './report-lost-facts.ts';
 
 /** Emptied when it is removed: a busy map holds on to removed entries for a while, see `LinkedList`. */
 interface Entry {

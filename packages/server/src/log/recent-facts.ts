@@ -1,6 +1,16 @@
+import type { SharedJson } from '@batonjs/bindings';
 import { weigh } from '@batonjs/lifecycle/internals';
 import type { StoredFact } from '@batonjs/store';
-import type { StreamEvent } from './stream-event.ts';
+
+/** One event of a stream with the position a client may resume after. */
+export interface StreamEvent {
+  /** As in SSE `id` and `Last-Event-ID`. */
+  readonly id: string;
+  /** A `StreamResponse`. */
+  readonly event: SharedJson;
+  /** The stream ends after it. */
+  readonly isLast?: boolean;
+}
 
 const maxFacts = 512;
 const maxWeight = 500_000;

@@ -12,13 +12,12 @@ import { invalidParams } from '@batonjs/protocol/errors';
 import { LABELS } from '@batonjs/protocol/headers';
 import { type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';
 import { sha256 } from '#bytes';
-import { toToken, valuesIn } from '../base/token.ts';
+import { invalidPageToken, isStoreId, toToken, valuesIn } from '../base/token.ts';
 import { fitTask } from '../log/fit-task.ts';
 import { readTimeline } from '../log/generation/generation-at.ts';
 import { timelineLengthParam } from '../log/generation/generation-param.ts';
 import { loadEach } from '../turns/context/references.ts';
 import type { CallContext, Dependencies } from './call/call-context.ts';
-import { invalidPageToken, isStoreId } from './call/page-token.ts';
 import { viewFor, withLabels } from './call/view-for.ts';
 
 /**

@@ -1,8 +1,8 @@
+import type { AgentCard, GetExtendedAgentCardRequest } from '@batonjs/protocol';
 import type { OperationName, Operations, Params, Result } from '@batonjs/protocol/operations';
 import type { EventStream } from '../log/event-stream.ts';
 import type { CallContext, Dependencies } from './call/call-context.ts';
 import { cancelTask } from './cancel-task.ts';
-import { getExtendedAgentCard } from './get-extended-agent-card.ts';
 import { getTask } from './get-task.ts';
 import { listTasks } from './list-tasks.ts';
 import {
@@ -13,6 +13,13 @@ import {
 } from './push-notification-configs.ts';
 import { sendMessage, sendStreamingMessage } from './send-message.ts';
 import { subscribeToTask } from './subscribe-to-task.ts';
+
+/** GetExtendedAgentCard. Spec: §3.1.11. */
+export const getExtendedAgentCard = (
+  { tenant }: GetExtendedAgentCardRequest,
+  { baseUrl, caller }: CallContext,
+  { cards }: Dependencies,
+): Promise<AgentCard> => cards.extended({ baseUrl, tenant }, caller);
 
 /** The function of one operation: a stream returns its events, the others a promise of their result. */
 type OperationFunction<Name extends OperationName> = (

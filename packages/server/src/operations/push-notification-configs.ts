@@ -8,7 +8,7 @@ import type {
   TaskPushNotificationConfig,
 } from '@batonjs/protocol';
 import { newId } from '../base/system/new-id.ts';
-import { toToken, valuesIn } from '../base/token.ts';
+import { invalidPageToken, isStoreId, toToken, valuesIn } from '../base/token.ts';
 import { checkPushConfig, pushVersion, tooMany } from '../webhooks/configs/check-push-config.ts';
 import {
   type CallContext,
@@ -18,7 +18,6 @@ import {
   taskNotFound,
   webhooksOf,
 } from './call/call-context.ts';
-import { invalidPageToken, isStoreId } from './call/page-token.ts';
 
 /**
  * CreateTaskPushNotificationConfig: registers a webhook for the updates from now on. One with a known `id` replaces the

@@ -15,7 +15,7 @@ import { type EventBatch, EventStream, type StreamStart } from '../log/event-str
 import { eventOf, taskEvent, viewWithin } from '../log/fit-task.ts';
 import { generationCounter } from '../log/generation/generations.ts';
 import type { LiveTask } from '../log/live-task.ts';
-import type { StreamEvent } from '../log/stream-event.ts';
+import type { StreamEvent } from '../log/recent-facts.ts';
 import { accept, putInlineConfig } from './accept/accept-message.ts';
 import { type Accepted, ensureTask } from './accept/record-message.ts';
 import type { CallContext, Dependencies } from './call/call-context.ts';

@@ -8,8 +8,8 @@ import { eventOf, positionIn, taskEvent } from '../log/fit-task.ts';
 import { generationAt } from '../log/generation/generation-at.ts';
 import { type GenerationCounter, generationCounter } from '../log/generation/generations.ts';
 import type { LiveTask } from '../log/live-task.ts';
+import type { StreamEvent } from '../log/recent-facts.ts';
 import { commitIdAt } from '../log/report-lost-facts.ts';
-import type { StreamEvent } from '../log/stream-event.ts';
 import { type CallContext, type Dependencies, openTask } from './call/call-context.ts';
 import { viewOf } from './call/view-for.ts';
 

@@ -11,8 +11,7 @@ import { AddressRefused, addressPolicy } from './address-policy/address-policy.t
 import type { Resolve } from './address-policy/resolve-host.ts';
 import { type AttemptResult, attempt, type FailureOutcome, outcomeOf } from './attempt.ts';
 import type { FailingWebhooks } from './hosts/failing-webhooks.ts';
-import { isWanted } from './wanted-update.ts';
-import { backoffOf, type DeliveryDependencies } from './webhooks.ts';
+import { backoffOf, type DeliveryDependencies, isWanted } from './webhooks.ts';
 
 /** Facts that are read before the webhook goes to the end of the queue again. */
 const batch = 16;

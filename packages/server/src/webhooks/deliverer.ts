@@ -6,8 +6,7 @@ import { newId } from '../base/system/new-id.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import { clockSteps } from '../base/timing/deadline-timers.ts';
 import { type DeliveryProgress, deliver, deliveryMs } from './deliver.ts';
-import { FailingWebhooks, hostOf, type PushConfigName } from './hosts/failing-webhooks.ts';
-import { HostShares } from './hosts/host-shares.ts';
+import { FailingWebhooks, HostShares, hostOf, type PushConfigName } from './hosts/failing-webhooks.ts';
 import { backoffOf, type DeliveryDependencies } from './webhooks.ts';
 
 const batch = 32;

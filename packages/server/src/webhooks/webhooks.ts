@@ -1,4 +1,5 @@
 import type { PushFormat, ServerCompatibility } from '@batonjs/bindings';
+import { type Fact, isInterrupted, isTerminal } from '@batonjs/lifecycle';
 import { A2A_JSON, PREVIEW_VERSION, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { withDefaults } from '@batonjs/protocol/options';
 import type { Backoff } from '@batonjs/protocol/timing';
@@ -14,7 +15,6 @@ import {
 } from './address-policy/address-policy.ts';
 import type { Resolve } from './address-policy/resolve-host.ts';
 import type { SignPush } from './sign-push.ts';
-import type { PushUpdates } from './wanted-update.ts';
 
 /** The objects that webhooks are registered and delivered with. */
 export interface Webhooks {
@@ -185,3 +185,19 @@ export const backoffOf = ({ baseDelayMs, maxDelayMs }: PushRetry): Backoff => ({
   maxMs: maxDelayMs,
   jitter: 1,
 });
+
+/**
+ * Which updates a webhook gets: every one (`all`); without chunks of artifacts that have more to come (`default`); only
+ * that the task ended, or waits for its client or an authorization (`significant`).
+ */
+export type PushUpdates = 'default' | 'all' | 'significant';
+
+/** Whether a fact is delivered. */
+export function isWanted(fact: Fact, updates: PushUpdates): boolean {
+  if (fact.type === 'status-changed') {
+    const { state } = fact.status;
+    return updates !== 'significant' || isTerminal(state) || isInterrupted(state);
+  }
+  if (fact.type !== 'artifact-updated') return false;
+  return updates === 'all' || (updates === 'default' && (!fact.append || fact.lastChunk));
+}

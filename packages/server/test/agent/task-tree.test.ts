@@ -1,7 +1,7 @@
 import { TASK_TREE } from '@batonjs/protocol/headers';
 import { expect, it } from 'vitest';
 import { say } from '../../../../test/kit/rpc.ts';
-import { parentIn } from '../../src/agent/task-tree.ts';
+import { parentIn } from '../../src/agent/message-content.ts';
 
 const naming = (parent: unknown) => parentIn(say('go', { metadata: { [TASK_TREE]: { parent } } }));
 

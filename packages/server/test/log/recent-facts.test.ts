@@ -3,8 +3,7 @@ import { weigh } from '@batonjs/lifecycle/internals';
 import type { StoredFact } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import { say } from '../../../../test/kit/rpc.ts';
-import { RecentFacts } from '../../src/log/recent-facts.ts';
-import type { StreamEvent } from '../../src/log/stream-event.ts';
+import { RecentFacts, type StreamEvent } from '../../src/log/recent-facts.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const stored = (version: number, text = 'x'): StoredFact => {

@@ -1,8 +1,7 @@
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import { identityWatch } from '../../src/log/live-tasks.ts';
-import type { LogDependencies } from '../../src/log/log-dependencies.ts';
-import { reportLostFacts } from '../../src/log/report-lost-facts.ts';
+import { type LogDependencies, reportLostFacts } from '../../src/log/report-lost-facts.ts';
 
 /** What is logged. */
 function logged() {

@@ -5,7 +5,7 @@ import { scope } from '../../../../test/kit/scope.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { completed, taskAgent, working } from '../../src/index.ts';
 import { outcomeOf } from '../../src/webhooks/attempt.ts';
-import { HostShares } from '../../src/webhooks/hosts/host-shares.ts';
+import { HostShares } from '../../src/webhooks/hosts/failing-webhooks.ts';
 import { registered } from './kit/push-config.ts';
 import { begin, create, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';
 import { heard } from './kit/settings.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { section } from '../fixture/check.ts';
-import { each, picked, refuses, same } from '../fixture/expectations.ts';
-import { vandalize } from '../fixture/vandalize.ts';
+import { each, picked, refuses, same, vandalize } from '../fixture/expectations.ts';
 import { at, chunk, completed, created, received, status, working } from '../samples/facts.ts';
 import { freshCommitId, logOf, nth, snapshotAt } from '../samples/log.ts';
 import { acquire, claim, release, wanted } from '../samples/turns.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { section } from '../fixture/check.ts';
-import { each, refuses, same } from '../fixture/expectations.ts';
-import { vandalize } from '../fixture/vandalize.ts';
+import { each, refuses, same, vandalize } from '../fixture/expectations.ts';
 import { chunk, created, received } from '../samples/facts.ts';
 import { logOf, snapshotAt } from '../samples/log.ts';
 

@@ -3,8 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@batonjs/store';
 import { stepsFrom } from '@batonjs/store/adapter';
-import { applicationId, layouts, schema } from '../sql/schema.ts';
-import { textSchema } from '../sql/text-schema.ts';
+import { applicationId, layouts, schema, textSchema } from '../sql/schema.ts';
 import { isBusy, lockHolder, unusable } from './sqlite-error.ts';
 
 /** What an acknowledged commit survives: `full` a power failure, `normal` a killed process. */

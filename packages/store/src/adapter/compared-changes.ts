@@ -1,7 +1,6 @@
 import type { TaskRow } from '../port/rows.ts';
 import { type Change, changedRow, isIdle, type Replaced, type Step } from '../rules/change.ts';
 import { nameOf } from '../rules/claim.ts';
-import { KeyQueues } from './calls/key-queues.ts';
 
 /** How often the tasks of a change that do not depend on each other are decided again. */
 const mostRounds = 20;
@@ -60,5 +59,22 @@ async function run<T, One extends Decided<T>>({ wanted }: Step<T>, database: Com
     // A claim leaves to others what they wrote. A lease that is renewed must not be lost to its own process.
     const isEnough = isNamed ? written.length === tasks.length : written.length > 0;
     if (isEnough || round === mostRounds) return partly(written);
+  }
+}
+
+/** Runs the changes of a key one after the other, so that they do not make each other fail. */
+export class KeyQueues {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  /** Waits for the changes of all these keys that were given before. */
+  run<T>(keys: readonly string[], change: () => Promise<T>): Promise<T> {
+    const before = keys.flatMap((key) => this.#last.get(key) ?? []);
+    const running = before.length === 0 ? change() : Promise.allSettled(before).then(change);
+    for (const key of keys) this.#last.set(key, running);
+    const done = () => {
+      for (const key of keys) if (this.#last.get(key) === running) this.#last.delete(key);
+    };
+    running.then(done, done);
+    return running;
   }
 }

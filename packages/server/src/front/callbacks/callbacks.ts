@@ -24,8 +24,7 @@ import {
   signedToken,
 } from '../../operations/callbacks/receive-callback.ts';
 import { REQUEST_ID, requestIdOf } from '../calls/call-target.ts';
-import { refusal } from '../http/refusal.ts';
-import { type Handle, type HttpExchange, readBody, readContent } from '../http/request-body.ts';
+import { type Handle, type HttpExchange, readBody, readContent, refusal } from '../http/request-body.ts';
 import {
   type Asking,
   inboxPage,

@@ -1,9 +1,11 @@
-import type { SecurityRequirement, SecurityScheme } from '@batonjs/protocol';
+import type { AgentCard, SecurityRequirement, SecurityScheme } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { OperationName } from '@batonjs/protocol/operations';
+import { unmetRequirement } from '@batonjs/protocol/security';
 import type { Rate, TaskStore } from '@batonjs/store';
 import type { Caller } from '../../agent/caller.ts';
 import { bucketOf, type CallerRate, toRate } from '../../base/caller-rate.ts';
+import { insufficient } from '../../operations/card/security.ts';
 
 /** What one caller may use of a server. All servers on the store count together: give them the same. */
 export interface CallerLimits {
@@ -162,4 +164,33 @@ export async function callerOf(
   const { scope } = caller;
   if (typeof scope === 'string' && scope !== '') return caller;
   throw new TypeError('`authenticate` must return a caller whose `scope` is a string that is not empty');
+}
+
+/**
+ * `authenticate`, which also refuses callers without the scopes that the card requires of every caller. Callers are judged
+ * by the `scopes` that it returns; those without are not judged. The function itself if the card requires no scope. Spec:
+ * §7.4.
+ */
+export function withRequiredScopes(
+  authenticate: Authenticate | undefined,
+  card: AgentCard,
+): Authenticate | undefined {
+  const { securityRequirements = [], securitySchemes = {} } = card;
+  const lists = securityRequirements.flatMap(({ schemes = {} }) => Object.values(schemes));
+  if (!authenticate || !lists.some(({ list }) => list?.length)) return authenticate;
+  return async (request) => {
+    const caller = await authenticate(request);
+    if (!caller?.scopes) return caller;
+    const { scopes, schemes } = caller;
+    // The card may have other names for the schemes of `authenticate`: only scopes decide then.
+    const areKnown = schemes?.length && schemes.every((name) => Object.hasOwn(securitySchemes, name));
+    const granted = { scopes, ...(areKnown && { schemes }) };
+    const own = securityRequirements.filter(
+      ({ schemes: required = {} }) =>
+        areKnown && Object.keys(required).every((name) => schemes.includes(name)),
+    );
+    const unmet = unmetRequirement(own.length > 0 ? own : securityRequirements, granted);
+    if (unmet) throw insufficient('This agent', unmet, card);
+    return caller;
+  };
 }

@@ -10,8 +10,7 @@ import { type ServerFiles, tooLarge, UPLOADS } from '../../turns/files/server-fi
 import type { AnsweringParts } from '../calls/answer-call.ts';
 import { REQUEST_ID, requestIdOf } from '../calls/call-target.ts';
 import { admittedCaller } from '../calls/caller-limits.ts';
-import { refusal } from '../http/refusal.ts';
-import { type Handle, type HttpExchange, lost } from '../http/request-body.ts';
+import { type Handle, type HttpExchange, lost, refusal } from '../http/request-body.ts';
 import { answerUpload, begin, bytesIn, namesIn, tusOffer, tusVersion, type Uploads } from './resumable.ts';
 
 /**

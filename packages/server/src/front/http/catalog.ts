@@ -8,8 +8,7 @@ import { toWireError } from '../../operations/call/wire-error.ts';
 import { type Authenticate, callerOf } from '../calls/caller-limits.ts';
 import { revalidated } from './card-reply.ts';
 import { createFetch } from './fetch.ts';
-import { refusal } from './refusal.ts';
-import type { Handle, HttpExchange } from './request-body.ts';
+import { type Handle, type HttpExchange, refusal } from './request-body.ts';
 
 /** An agent of a catalog. */
 export interface CatalogAgent {

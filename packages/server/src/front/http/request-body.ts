@@ -1,5 +1,6 @@
 import { type HttpReply, hostnameOf, isForeignHost, type JsonBody, jsonBody } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
+import { JSON_TYPE } from '@batonjs/protocol/headers';
 import { concat, fromUtf8 } from '#bytes';
 import type { Logger } from '../../base/hooks/logger.ts';
 import type { Limits } from '../../base/limits.ts';
@@ -203,3 +204,10 @@ export function withOwnHost(handle: Handle, { hasAuthenticate, publicUrl }: Serv
  * send over a connection that the server closes at that moment, after the 5 s of Node.js, they answer with a 502.
  */
 export const keepAliveMs = 75_000;
+
+/** An error as JSON, where no binding is spoken. */
+export const refusal = (code: number, message: string, headers: HttpReply['headers'] = {}): HttpReply => ({
+  status: code,
+  headers: { 'content-type': JSON_TYPE, ...headers },
+  body: JSON.stringify({ error: { code, message } }),
+});

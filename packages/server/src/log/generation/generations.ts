@@ -4,7 +4,7 @@ import type { StreamResponse } from '@batonjs/protocol';
 import type { Scope, StoredFact } from '@batonjs/store';
 import { waitForFact } from '../cursor.ts';
 import type { LiveTasks } from '../live-tasks.ts';
-import type { StreamEvent } from '../stream-event.ts';
+import type { StreamEvent } from '../recent-facts.ts';
 import { generationIn } from './generation-at.ts';
 
 /** The events of streams with their generation, by the events without: all followers share them. */

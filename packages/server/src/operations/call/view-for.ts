@@ -2,7 +2,7 @@ import type { Metadata, State, TaskView } from '@batonjs/lifecycle';
 import type { SendMessageConfiguration } from '@batonjs/protocol';
 import { GENERATION, LABELS, TASK_TREE } from '@batonjs/protocol/headers';
 import type { MessageOptions } from '../../agent/caller.ts';
-import { parentIn } from '../../agent/task-tree.ts';
+import { parentIn } from '../../agent/message-content.ts';
 import { readTimeline } from '../../log/generation/generation-at.ts';
 import { timelineLengthParam } from '../../log/generation/generation-param.ts';
 import type { CallContext, Dependencies } from './call-context.ts';

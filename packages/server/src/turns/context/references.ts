@@ -2,7 +2,7 @@ import { viewTask } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
 import { loadTask, type Scope, type TaskStore } from '@batonjs/store';
 import type { ReferencedArtifact, References } from '../../agent/agent.ts';
-import { parentIn } from '../../agent/task-tree.ts';
+import { parentIn } from '../../agent/message-content.ts';
 
 const most = 100;
 

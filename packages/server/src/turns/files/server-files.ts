@@ -7,9 +7,8 @@ import type { FileRange } from '@batonjs/store/files';
 import { fromBase64Url, sha256Stream, toBase64Url } from '#bytes';
 import type { FileContent } from '../../agent/builders.ts';
 import type { Clock } from '../../base/timing/clock.ts';
-import { toToken } from '../../base/token.ts';
+import { toToken, valuesIn } from '../../base/token.ts';
 import { type CallbackKeys, callbackKeys } from '../outside/callback-keys.ts';
-import { type LinkedFile, readToken, signedText } from './file-link.ts';
 import { type CompleteFiles, completeFiles, type FileOptions } from './file-options.ts';
 import { mapParts, type StoredFile, storedIn, storedPart, urlOf } from './stored-part.ts';
 
@@ -255,4 +254,28 @@ export function ownerOf(key: string): { readonly scope: Scope; readonly taskId: 
   if (parts.length !== Number(count)) return undefined;
   const taskId = last.startsWith('x.') ? fromBase64Url(last.slice(2)) : last;
   return { scope: fromBase64Url(parts.join('')) as Scope, taskId };
+}
+
+/** What a link says of a file. Who has the link may read it. `expiresAt`: milliseconds since 1970. */
+export type LinkedFile = readonly [
+  key: string,
+  size: number,
+  sha256: string,
+  mediaType: string,
+  filename: string,
+  expiresAt: number,
+];
+
+/** The text that is signed. It has more members than the text of a callback. */
+export const signedText = (queue: string, file: LinkedFile): string =>
+  JSON.stringify(['file', queue, ...file]);
+
+/** The content of a token, JSON of a file and its signature, whether that is right or not; undefined for another text. */
+export function readToken(token: string) {
+  const values = valuesIn(token);
+  const [key, size, sha256, mediaType, filename, expiresAt, signature] = values as [...LinkedFile, unknown];
+  const file: LinkedFile = [`${key}`, size, sha256, mediaType, filename, expiresAt];
+  // Other texts may read as the same one.
+  if (!isSameText(toToken(...values), token) || typeof signature !== 'string') return undefined;
+  return { file, signature };
 }

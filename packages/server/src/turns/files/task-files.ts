@@ -2,8 +2,7 @@ import type { Message, Part } from '@batonjs/protocol';
 import type { Scope } from '@batonjs/store';
 import { concat, fromBase64, sha256 } from '#bytes';
 import type { FileContent, PartOptions, TaskFile } from '../../agent/builders.ts';
-import type { LinkedFile } from './file-link.ts';
-import { once, type ServerFiles } from './server-files.ts';
+import { type LinkedFile, once, type ServerFiles } from './server-files.ts';
 import { mapParts, rawOf, storedPart, urlOf } from './stored-part.ts';
 
 /** A message or an update as the log has it, and what stores its files, to be called before the log is written. */

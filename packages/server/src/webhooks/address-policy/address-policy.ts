@@ -2,7 +2,6 @@ import { type OptionsOf, withDefaults } from '@batonjs/protocol/options';
 import { unlessAborted } from '@batonjs/protocol/timing';
 import ipaddr from 'ipaddr.js';
 import { lookUpHost, resolveHost } from '#resolve-host';
-import { ipVersion } from './ip-version.ts';
 import type { Resolve } from './resolve-host.ts';
 
 /** The options of a policy, with their defaults. */
@@ -207,4 +206,10 @@ function nameMatcher(host: string): (name: string) => boolean {
   if (host === '*') return () => true;
   if (host.startsWith('*.')) return (name) => name.endsWith(host.slice(1));
   return (name) => name === host;
+}
+
+/** 4 or 6 for an address in its usual text form, without brackets; 0 for any other text. */
+export function ipVersion(text: string): 0 | 4 | 6 {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return 4;
+  return ipaddr.IPv6.isValid(text) ? 6 : 0;
 }

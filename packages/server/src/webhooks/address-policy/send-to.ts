@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
-import type { Destination } from './address-policy.ts';
-import { ipVersion } from './ip-version.ts';
+import { type Destination, ipVersion } from './address-policy.ts';
 
 /** The request to send. */
 export interface Outgoing {

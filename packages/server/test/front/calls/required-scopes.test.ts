@@ -1,8 +1,7 @@
 import type { AgentCard } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/agent/caller.ts';
-import { callerOf } from '../../../src/front/calls/caller-limits.ts';
-import { withRequiredScopes } from '../../../src/front/calls/required-scopes.ts';
+import { callerOf, withRequiredScopes } from '../../../src/front/calls/caller-limits.ts';
 import { checkTenant } from '../../../src/operations/card/tenants.ts';
 
 const head = { method: 'POST', path: '/', query: new URLSearchParams(), headers: {} };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { isStoreId } from '../../../src/base/token.ts';
 import { scopeOf } from '../../../src/operations/call/call-context.ts';
-import { isStoreId } from '../../../src/operations/call/page-token.ts';
 
 describe('a text', () => {
   it.each<[unknown, boolean]>([

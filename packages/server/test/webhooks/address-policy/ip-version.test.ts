@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { repetitions } from '../../../../../test/kit/repetitions.ts';
-import { ipVersion } from '../../../src/webhooks/address-policy/ip-version.ts';
+import { ipVersion } from '../../../src/webhooks/address-policy/address-policy.ts';
 
 it('a text without a zone is an address, of that version, where Node.js says so', () => {
   const nearly = fc.stringMatching(/^[0-9a-f:.x]{0,24}$/);

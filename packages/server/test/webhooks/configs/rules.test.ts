@@ -4,9 +4,8 @@ import type { PushConfig } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import { type AttemptResult, type FailedAttempt, outcomeOf } from '../../../src/webhooks/attempt.ts';
 import { deliveryId } from '../../../src/webhooks/deliver.ts';
-import { FailingWebhooks, hostOf } from '../../../src/webhooks/hosts/failing-webhooks.ts';
-import { HostShares } from '../../../src/webhooks/hosts/host-shares.ts';
-import { isWanted } from '../../../src/webhooks/wanted-update.ts';
+import { FailingWebhooks, HostShares, hostOf } from '../../../src/webhooks/hosts/failing-webhooks.ts';
+import { isWanted } from '../../../src/webhooks/webhooks.ts';
 import { push } from '../kit/push-config.ts';
 
 const at = '2026-01-01T00:00:00.000Z';

@@ -4,6 +4,7 @@ import { type Fixture, section } from '../../fixture/check.ts';
 import {
   each,
   ignoringUncaught,
+  override,
   refuses,
   same,
   subscribe,
@@ -11,7 +12,6 @@ import {
   within,
 } from '../../fixture/expectations.ts';
 import { follow } from '../../fixture/follow.ts';
-import { override } from '../../fixture/override.ts';
 import { chunk, completed, received } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { claim } from '../../samples/turns.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PushConfig } from '@batonjs/store';
 import { type Check, section } from '../../fixture/check.ts';
-import { each, same } from '../../fixture/expectations.ts';
-import { vandalize } from '../../fixture/vandalize.ts';
+import { each, same, vandalize } from '../../fixture/expectations.ts';
 import { type Both, chunk, oddIds, push } from '../../samples/facts.ts';
 import { logOf, nth, present } from '../../samples/log.ts';
 import { acquire, iso, long, writer } from '../../samples/turns.ts';

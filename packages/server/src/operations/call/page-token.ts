@@ -1,9 +1,0 @@
-import { type A2AError, invalidParams } from '@batonjs/protocol/errors';
-
-/** Whether a store can be called with it as an id. A forged page token may hold any text. */
-export const isStoreId = (id: unknown): id is string =>
-  typeof id === 'string' && /^[^\0]{1,1024}$/s.test(id) && id.isWellFormed();
-
-/** The error for a page token that this server did not make for this list. */
-export const invalidPageToken = (description: string): A2AError =>
-  invalidParams([{ field: 'pageToken', description }]);
