@@ -8,7 +8,7 @@ const sourcesOf = (name: string): readonly string[] => [
 
 const testsOf = (name: string): string => `packages/${name}/test/**/*.test.ts`;
 
-const pushRules = ['hosts/failing-webhooks', 'hosts/host-shares', 'wanted-update', 'webhooks'];
+const pushRules = ['hosts/failing-webhooks', 'webhooks'];
 
 /** A whole package, and the tests in it of these names. */
 function warm(name: string, tests: readonly string[], without: readonly string[] = []): Part {

@@ -9,8 +9,7 @@ import { recordName } from '../../base/store/records.ts';
 import type { Dependencies } from '../../operations/call/call-context.ts';
 import { type ServerFiles, tooLarge, UPLOADS } from '../../turns/files/server-files.ts';
 import type { StoredFile } from '../../turns/files/stored-part.ts';
-import { refusal } from '../http/refusal.ts';
-import type { HttpExchange } from '../http/request-body.ts';
+import { type HttpExchange, refusal } from '../http/request-body.ts';
 
 /** On every request and answer of tus. */
 export const tusVersion = { 'tus-resumable': '1.0.0' };
