@@ -12,7 +12,7 @@ import { type Database, type PGliteLike, pgliteDatabase } from './database/datab
 import { poolDatabase } from './database/pool-database.ts';
 import { Transactions, translated } from './database/postgres-error.ts';
 import { type CreatedSchema, createSchema, freeze, stepsOf } from './database/schema.ts';
-import { Wakeups } from './notifications/wakeups.ts';
+import { wakeupsOf } from './notifications/wakeups.ts';
 import { Logs } from './tables/logs.ts';
 import { TaskList } from './tables/task-list.ts';
 
@@ -106,7 +106,7 @@ export function postgresRows(
 ): Rows {
   const quoted = `"${schema.replaceAll('"', '""')}"`;
   const transactions = new Transactions(database, async () => void (await created()));
-  const wakeups = new Wakeups({ database, transactions, schema, quoted, notify, secret: identity });
+  const wakeups = wakeupsOf({ database, transactions, schema, quoted, notify, secret: identity });
   const writer = new Writer(quoted, database, wakeups.isHeard);
   const known = new KnownTasks();
   const single = singleChanges({ schema: quoted, transactions, writer, wakeups, known });

@@ -11,7 +11,7 @@ import { poolDatabase } from '../src/database/pool-database.ts';
 import { Transactions } from '../src/database/postgres-error.ts';
 import { postgresStore } from '../src/index.ts';
 import { isHeard, registration } from '../src/notifications/poll.ts';
-import { Wakeups } from '../src/notifications/wakeups.ts';
+import { wakeupsOf } from '../src/notifications/wakeups.ts';
 
 const server = (await canStartPostgres()) ? await startPostgres(['-c', 'fsync=off']) : undefined;
 const admin = new pg.Pool({ connectionString: server?.url, max: 1 });
@@ -158,7 +158,7 @@ describe.skipIf(!server)('A process', () => {
     await open(schema).commit(chunkAfter(0));
     const database = poolDatabase(admin, { name: '', timeoutMs: 5_000, owned: false, keepsPlans: false });
     const transactions = new Transactions(database, async () => {});
-    const wakeups = new Wakeups({
+    const wakeups = wakeupsOf({
       ...{ database, transactions, schema, quoted: `"${schema}"`, notify, renewEveryMs: 20 },
       secret: async () => 'secret',
     });

@@ -6,17 +6,17 @@ import { groupsOf, listOf, type RedisDriver } from './connection/driver.ts';
 import { type Database, type Shard, script } from './database/database.ts';
 import { every } from './lua/every.ts';
 import { list as source } from './lua/list.ts';
-import { Changes } from './rows/changes.ts';
-import { Logs, toFact } from './rows/logs.ts';
-import { Reader } from './rows/reader.ts';
+import { changesOf } from './rows/changes.ts';
+import { logsOf, toFact } from './rows/logs.ts';
+import { readerOf } from './rows/reader.ts';
 
 /** The rows of a Redis. */
 export function redisRows(database: Database, driver: RedisDriver): Rows {
   const clock = new DatabaseClock();
-  const reader = new Reader(database, clock);
+  const reader = readerOf(database, clock);
   const subscribers = new Subscribers();
-  const changes = new Changes(database, reader, clock);
-  const logs = new Logs(database, reader);
+  const change = changesOf(database, reader, clock);
+  const logs = logsOf(database, reader);
   let listening: Promise<void> | undefined;
 
   async function listen(): Promise<void> {
@@ -35,7 +35,7 @@ export function redisRows(database: Database, driver: RedisDriver): Rows {
     system: 'redis',
     encode: JSON.stringify,
     read: (wanted) => retryRead(() => reader.find(wanted)),
-    change: (step) => changes.run(step),
+    change,
     log: (scope: Scope, taskId: string) => retryRead(() => logs.log(scope, taskId)),
     facts: (scope: Scope, taskId: string, after: number, limit: number) =>
       retryRead(() => logs.facts(scope, taskId, after, limit)),

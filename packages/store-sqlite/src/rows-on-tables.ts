@@ -2,7 +2,7 @@ import type { Unsubscribe } from '@batonjs/store';
 import type { Rows, Step, Topic } from '@batonjs/store/adapter';
 import { isIdle } from '@batonjs/store/rules';
 import type { Transactions } from './sql/database.ts';
-import { Logs } from './tables/logs.ts';
+import { logsOf } from './tables/logs.ts';
 import type { Tables } from './tables/tables.ts';
 import { TaskList } from './tables/task-list.ts';
 
@@ -21,7 +21,7 @@ export function rowsOnTables({
   subscribe,
   beforeClaim,
 }: RowsOnTablesOptions): Omit<Rows, 'identity' | 'probe' | 'close'> {
-  const logs = new Logs(tables.db, tables.tasks, tables.longTexts, transactions);
+  const logs = logsOf(tables, transactions);
   const lists = new TaskList(tables.db, tables);
   const ping = tables.db.prepare('SELECT 1');
 
@@ -45,8 +45,7 @@ export function rowsOnTables({
 
     change: (step) => (step.isMostlyIdle ? changeIfAny(step) : change(step)),
 
-    log: (scope, taskId) => logs.log(scope, taskId),
-    facts: (scope, taskId, after, limit) => logs.facts(scope, taskId, after, limit),
+    ...logs,
     page: (scope, search) => transactions.read(() => lists.list(scope, search)),
     every: (from, limit) => transactions.read(() => tables.tasks.every(from, limit)),
     texts: {

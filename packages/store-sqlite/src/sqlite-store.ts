@@ -12,7 +12,7 @@ import { rowsOnTables } from './rows-on-tables.ts';
 import { probeOf } from './sql/database.ts';
 import { KnownTasks } from './sql/known-tasks.ts';
 import { leasesOf } from './tables/leases.ts';
-import { Tables } from './tables/tables.ts';
+import { tablesOf } from './tables/tables.ts';
 
 /** The options, with their defaults. */
 const sqliteOptions = {
@@ -88,7 +88,7 @@ export function storeOnDatabase(
   { name, shared, now, monotonic = hostMonotonic, onGroup, maxWaitMs = 4_000 }: StoreOnDatabaseOptions,
 ): TaskStore & PushConfigStore {
   const known = new KnownTasks(db);
-  const tables = new Tables(db, { now, leaseNow: monotonic, known });
+  const tables = tablesOf(db, { now, leaseNow: monotonic, known });
   const { changes, counts, subscribers } = tables;
   const leases = leasesOf(db);
   const fileChanges = new FileChanges(db, changes, subscribers);

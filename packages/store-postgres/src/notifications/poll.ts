@@ -106,7 +106,7 @@ export interface RegistrationOptions {
   readonly id: string;
   readonly transactions: Transactions;
   /** How often it is renewed, in milliseconds. Longer than any statement takes. Default 30,000. */
-  readonly renewEveryMs?: number;
+  readonly renewEveryMs?: number | undefined;
   /** Called with each renewal: all statements that began before the last one have ended. */
   readonly onKnown: () => void;
   /** Called where others may have known nothing of this process for a while. */

@@ -32,38 +32,19 @@ interface Decided<T> {
 }
 
 /** Decides changes, and writes each in one command. */
-export class Changes {
-  readonly #database: Database;
-  readonly #reader: Reader;
-  readonly #clock: DatabaseClock;
-  readonly #known = new KnownTasks();
-  readonly #changes = new ComparedChanges();
-
-  constructor(database: Database, reader: Reader, clock: DatabaseClock) {
-    this.#database = database;
-    this.#reader = reader;
-    this.#clock = clock;
-  }
-
-  run<T>(step: Step<T>): Promise<T> {
-    return this.#changes.run<T, Decided<T>>(step, {
-      mostTogether: 0,
-      guess: () => this.#guess(step),
-      decide: () => this.#decide(step),
-      write: async (decided) => {
-        const [isWritten = false] = await this.#write(decided, [groupOf(decided)]);
-        if (isWritten) this.#note(decided);
-        return isWritten;
-      },
-      writeEach: (decided, tasks) => this.#writeEach(decided, tasks),
-    });
-  }
+export function changesOf(
+  database: Database,
+  reader: Reader,
+  clock: DatabaseClock,
+): <T>(step: Step<T>) => Promise<T> {
+  const known = new KnownTasks();
+  const compared = new ComparedChanges();
 
   /** The change, on what this process knows; undefined if that is not enough. */
-  #guess<T>(step: Step<T>): Decided<T> | undefined {
+  function guess<T>(step: Step<T>): Decided<T> | undefined {
     const { wanted } = step;
-    const tasks = wanted.tasks && !step.isMostlyIdle ? this.#known.find(wanted.tasks) : undefined;
-    const moment = tasks && this.#clock.moment();
+    const tasks = wanted.tasks && !step.isMostlyIdle ? known.find(wanted.tasks) : undefined;
+    const moment = tasks && clock.moment();
     if (!moment) return undefined;
     // A record that is wanted with a task mostly is not there.
     const records = wanted.records?.map(() => undefined);
@@ -74,52 +55,68 @@ export class Changes {
   }
 
   /** Writes tasks that do not depend on each other. Resolves to those that were written. */
-  async #writeEach<T>(decided: Decided<T>, tasks: readonly Replaced<TaskRow>[]) {
+  async function writeEach<T>(decided: Decided<T>, tasks: readonly Replaced<TaskRow>[]) {
     const groups = tasks.map((task) => groupOf({ ...decided, change: { ...decided.change, tasks: [task] } }));
-    const written = await this.#write(decided, groups);
+    const written = await write(decided, groups);
     const done = tasks.filter((_, n) => written[n]);
-    for (const { after } of done) if (after) this.#known.remember(after, { ...noTask, row: after });
+    for (const { after } of done) if (after) known.remember(after, { ...noTask, row: after });
     return done;
   }
 
-  async #decide<T>(step: Step<T>): Promise<Decided<T>> {
-    const found = await this.#reader.find(step.wanted);
+  async function decide<T>(step: Step<T>): Promise<Decided<T>> {
+    const found = await reader.find(step.wanted);
     let decision = step.decide(found);
-    while ('decide' in decision) decision = decision.decide(await this.#reader.find(decision.wanted));
+    while ('decide' in decision) decision = decision.decide(await reader.find(decision.wanted));
     return { change: decision, found, wanted: step.wanted };
   }
 
   /** Resolves to whether each group was written. */
-  async #write<T>({ change, wanted }: Decided<T>, groups: readonly Group[]): Promise<readonly boolean[]> {
+  async function write<T>(
+    { change, wanted }: Decided<T>,
+    groups: readonly Group[],
+  ): Promise<readonly boolean[]> {
     const names = wanted.tasks ?? change.tasks?.map(changedRow) ?? [];
     const taskId = names[0]?.taskId ?? change.webhooks?.[0]?.after?.taskId;
-    const known = this.#database.shards();
-    const shards = isPending(known) ? await known : known;
+    const placed = database.shards();
+    const shards = isPending(placed) ? await placed : placed;
     const shard =
       wanted.part !== undefined || taskId === undefined ? shards.at(wanted.part ?? 0) : shards.of(taskId);
     const [first] = groups;
     const args = first && groups.length === 1 ? first.args : groups.flatMap((group) => group.args);
     const run = isVital(change) ? vitalScript : writeScript;
-    const asked = this.#clock.asked();
-    const reply = await this.#database.ofShard(run, shard, args);
+    const asked = clock.asked();
+    const reply = await database.ofShard(run, shard, args);
     const [time, ...written] = listOf(reply);
-    this.#clock.answered(asked, Number(time));
-    if (written.includes(0)) this.#known.forget(names);
+    clock.answered(asked, Number(time));
+    if (written.includes(0)) known.forget(names);
     return written.map((one) => one === 1);
   }
 
   /** The tasks as they are known from now on. */
-  #note({ change, found, wanted }: Decided<unknown>): void {
+  function note({ change, found, wanted }: Decided<unknown>): void {
     for (const task of change.tasks ?? []) {
       const { after } = task;
       const name = changedRow(task);
       // Mostly one task is wanted, and that is the one.
       const n = wanted.tasks?.length === 1 ? 0 : (wanted.tasks?.findIndex((one) => isSame(one, name)) ?? -1);
-      if (after) this.#known.remember(after, taskAfter(after, found.tasks?.[n], change));
-      else this.#known.forget([name]);
+      if (after) known.remember(after, taskAfter(after, found.tasks?.[n], change));
+      else known.forget([name]);
     }
-    if (!change.tasks && wanted.tasks) this.#known.forget(wanted.tasks);
+    if (!change.tasks && wanted.tasks) known.forget(wanted.tasks);
   }
+
+  return <T>(step: Step<T>): Promise<T> =>
+    compared.run<T, Decided<T>>(step, {
+      mostTogether: 0,
+      guess: () => guess(step),
+      decide: () => decide(step),
+      write: async (decided) => {
+        const [isWritten = false] = await write(decided, [groupOf(decided)]);
+        if (isWritten) note(decided);
+        return isWritten;
+      },
+      writeEach: (decided, tasks) => writeEach(decided, tasks),
+    });
 }
 
 const isSame = (one: TaskName, other: TaskName): boolean =>

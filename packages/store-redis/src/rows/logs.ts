@@ -11,51 +11,12 @@ const loadScript = script(source);
 const batch = 500;
 
 /** Reads logs. A long log is read in batches. */
-export class Logs {
-  readonly #database: Database;
-  readonly #reader: Reader;
-
-  constructor(database: Database, reader: Reader) {
-    this.#database = database;
-    this.#reader = reader;
-  }
-
-  async log(scope: Scope, taskId: string): Promise<KeptLog | undefined> {
-    const name = taskName(scope, taskId);
-    const loaded = await this.#database.ofTask(loadScript, taskId, name, [String(batch)]);
-    if (!loaded) return undefined;
-    const [json, snapshot, start, entries] = listOf(loaded);
-    const row: TaskRow = JSON.parse(String(json));
-    const from = Number(start);
-    const facts = listOf(entries).map((entry, n) => toFact(entry, from + n + 1));
-    // Facts never change: those read later up to this version existed when the first ones were read.
-    while (facts.length < row.version - from) {
-      const most = Math.min(batch, row.version - from - facts.length);
-      const more = await this.#read(name, taskId, from + facts.length, most);
-      // The log was deleted meanwhile, or is damaged.
-      if (more.version === 0) return undefined;
-      if (more.facts.length === 0) break;
-      facts.push(...more.facts);
-    }
-    return { row, facts, snapshot: snapshot ? JSON.parse(String(snapshot)) : undefined };
-  }
-
-  async facts(scope: Scope, taskId: string, after: number, limit: number): Promise<KeptFacts> {
-    const name = taskName(scope, taskId);
-    const facts: StoredFact[] = [];
-    for (;;) {
-      const most = Math.min(batch, limit - facts.length);
-      const read = await this.#read(name, taskId, after + facts.length, most);
-      facts.push(...read.facts);
-      if (read.facts.length < most || facts.length >= limit) return { version: read.version, facts };
-    }
-  }
-
-  async #read(name: string, taskId: string, after: number, limit: number): Promise<KeptFacts> {
+export function logsOf(database: Database, reader: Reader) {
+  async function read(name: string, taskId: string, after: number, limit: number): Promise<KeptFacts> {
     // Before the first fact there is none.
     const start = Math.max(0, after);
     const range = ['LRANGE', `log:${name}`, String(start), String(after + limit - 1)];
-    const { replies } = await this.#reader.ask(taskId, [
+    const { replies } = await reader.ask(taskId, [
       ['-', 'LLEN', `log:${name}`],
       ['-', ...range],
     ]);
@@ -63,6 +24,39 @@ export class Logs {
     const facts = listOf(entries).map((entry, n) => toFact(entry, start + n + 1));
     return { version: Number(version), facts };
   }
+
+  return {
+    async log(scope: Scope, taskId: string): Promise<KeptLog | undefined> {
+      const name = taskName(scope, taskId);
+      const loaded = await database.ofTask(loadScript, taskId, name, [String(batch)]);
+      if (!loaded) return undefined;
+      const [json, snapshot, start, entries] = listOf(loaded);
+      const row: TaskRow = JSON.parse(String(json));
+      const from = Number(start);
+      const facts = listOf(entries).map((entry, n) => toFact(entry, from + n + 1));
+      // Facts never change: those read later up to this version existed when the first ones were read.
+      while (facts.length < row.version - from) {
+        const most = Math.min(batch, row.version - from - facts.length);
+        const more = await read(name, taskId, from + facts.length, most);
+        // The log was deleted meanwhile, or is damaged.
+        if (more.version === 0) return undefined;
+        if (more.facts.length === 0) break;
+        facts.push(...more.facts);
+      }
+      return { row, facts, snapshot: snapshot ? JSON.parse(String(snapshot)) : undefined };
+    },
+
+    async facts(scope: Scope, taskId: string, after: number, limit: number): Promise<KeptFacts> {
+      const name = taskName(scope, taskId);
+      const facts: StoredFact[] = [];
+      for (;;) {
+        const most = Math.min(batch, limit - facts.length);
+        const found = await read(name, taskId, after + facts.length, most);
+        facts.push(...found.facts);
+        if (found.facts.length < most || facts.length >= limit) return { version: found.version, facts };
+      }
+    },
+  };
 }
 
 /** An entry of the list that a log is: the id of the commit, NUL, and the fact. */

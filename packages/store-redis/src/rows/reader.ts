@@ -18,43 +18,37 @@ const findScript = vital(source);
 /** How many tasks of a caller one look reads: some of them may not be wanted. */
 const turnsAtOnce = 100;
 
+export type Reader = ReturnType<typeof readerOf>;
+
 /** Reads rows, each look in one command. */
-export class Reader {
-  readonly #database: Database;
-  readonly #clock: DatabaseClock;
-
-  constructor(database: Database, clock: DatabaseClock) {
-    this.#database = database;
-    this.#clock = clock;
-  }
-
+export function readerOf(database: Database, clock: DatabaseClock) {
   /** The answers of one shard. `of`: the id of a task that lies there, or the shard. */
-  async ask(
+  async function ask(
     of: string | Shard,
     questions: readonly Question[],
   ): Promise<Moment & { readonly replies: readonly RedisReply[] }> {
     const args = questions.flatMap(([kind, ...words]) => [String(words.length), kind, ...words]);
-    const shard = typeof of === 'string' ? (await this.#database.shards()).of(of) : of;
-    const asked = this.#clock.asked();
-    const reply = await this.#database.ofShard(findScript, shard, args);
+    const shard = typeof of === 'string' ? (await database.shards()).of(of) : of;
+    const asked = clock.asked();
+    const reply = await database.ofShard(findScript, shard, args);
     const [time, ...replies] = listOf(reply);
-    return { ...this.#clock.answered(asked, Number(time)), replies };
+    return { ...clock.answered(asked, Number(time)), replies };
   }
 
-  async find(wanted: Wanted): Promise<Found> {
-    if (wanted.tasks || wanted.records) return this.#named(wanted);
-    const shard = (await this.#database.shards()).at(wanted.part ?? 0);
-    if (wanted.turns) return this.#turns(shard, wanted.turns);
+  async function find(wanted: Wanted): Promise<Found> {
+    if (wanted.tasks || wanted.records) return named(wanted);
+    const shard = (await database.shards()).at(wanted.part ?? 0);
+    if (wanted.turns) return turns(shard, wanted.turns);
     const searches = searchesOf(wanted);
     const asked = searches.flatMap(({ questions }) => questions);
-    const { replies, ...moment } = await this.ask(shard, asked);
+    const { replies, ...moment } = await ask(shard, asked);
     const left = [...replies];
     const found = searches.map((search) => search.found(left.splice(0, search.questions.length)));
     return Object.assign(moment, ...found);
   }
 
   /** All tasks and records are of one shard. */
-  async #named({ tasks = [], webhooks, waiting, records = [], part = 0 }: Wanted): Promise<Found> {
+  async function named({ tasks = [], webhooks, waiting, records = [], part = 0 }: Wanted): Promise<Found> {
     const questions = tasks.flatMap((task): Question[] => {
       const name = taskName(task.scope, task.taskId);
       const once = task.once === undefined ? [] : [`once:${task.once}`];
@@ -65,8 +59,8 @@ export class Reader {
     });
     for (const name of records) questions.push(['-', 'HGET', `record:${name}`, 'row']);
     if (waiting) questions.push(['-', 'ZCARD', `waiting:${waiting.queue}`]);
-    const shard = tasks[0]?.taskId ?? (await this.#database.shards()).at(part);
-    const { replies, ...moment } = await this.ask(shard, questions);
+    const shard = tasks[0]?.taskId ?? (await database.shards()).at(part);
+    const { replies, ...moment } = await ask(shard, questions);
     const each = webhooks ? 2 : 1;
     const found = tasks.map((_, n): FoundTask => {
       const [row, once] = listOf(replies[n * each]);
@@ -82,15 +76,18 @@ export class Reader {
     return { ...moment, tasks: found, waiting: count, records: rows };
   }
 
-  async #turns(shard: Shard, { queue, callers, limit }: NonNullable<Wanted['turns']>): Promise<Found> {
-    let moment = this.#clock.moment() ?? (await this.ask(shard, []));
+  async function turns(
+    shard: Shard,
+    { queue, callers, limit }: NonNullable<Wanted['turns']>,
+  ): Promise<Found> {
+    let moment = clock.moment() ?? (await ask(shard, []));
     const found: TaskRow[][] = [];
     for (const { scope, except } of callers) {
       const rows: TaskRow[] = [];
       for (let skip = 0; rows.length < limit; skip += turnsAtOnce) {
         const range = ['-inf', 'NOW', 'LIMIT', String(skip), String(turnsAtOnce)];
         const key = `turns:${queue}\0${scope}`;
-        const asked = await this.ask(shard, [['tasks', 'ZRANGEBYSCORE', key, ...range]]);
+        const asked = await ask(shard, [['tasks', 'ZRANGEBYSCORE', key, ...range]]);
         moment = asked;
         const some = rowsOf(asked.replies[0]);
         const isReady = ({ waitingSince, dueAt = Number.POSITIVE_INFINITY }: TaskRow) =>
@@ -103,6 +100,8 @@ export class Reader {
     const { now, orderNow, leaseNow } = moment;
     return { now, orderNow, leaseNow, turns: found };
   }
+
+  return { ask, find };
 }
 
 function searchesOf({

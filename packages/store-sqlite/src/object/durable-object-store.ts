@@ -4,7 +4,7 @@ import { rowsOnTables } from '../rows-on-tables.ts';
 import { probeOf, type Transactions } from '../sql/database.ts';
 import { layouts, schema } from '../sql/schema.ts';
 import { leasesOf } from '../tables/leases.ts';
-import { Tables } from '../tables/tables.ts';
+import { type Tables, tablesOf } from '../tables/tables.ts';
 import { Alarm, nextWorkOf } from './alarm.ts';
 import {
   dataDeleted,
@@ -107,7 +107,7 @@ function openObject(storage: ObjectStorage, recoverAfterMs: number): OpenObject 
 
   const identity = createTables(storage);
   const db = objectDatabase(storage);
-  const tables = new Tables(db, { leaseNow: wallClock, longestText });
+  const tables = tablesOf(db, { leaseNow: wallClock, longestText });
   const alarm = new Alarm({ storage, nextWork: nextWorkOf(db), now: wallClock, recoverAfterMs });
   const transactions = objectTransactions(storage, tables, alarm);
   storage.transactionSync(() => leasesOf(db).endAll(wallClock()));

@@ -6,11 +6,10 @@ import {
   type Step,
   Subscribers,
   steadyNow,
-  type TaskRow,
   type TaskWrite,
   type Wanted,
 } from '@batonjs/store/adapter';
-import type { QueueCounts, WantedTask } from '@batonjs/store/rules';
+import type { WantedTask } from '@batonjs/store/rules';
 import { Changes } from '../notifications/changes.ts';
 import { type Database, type KeptTask, readColumns, toTask } from '../sql/database.ts';
 import type { KnownTasks } from '../sql/known-tasks.ts';
@@ -33,132 +32,105 @@ export interface TablesOptions {
   readonly longestText?: number;
 }
 
-/** All tables of a database that has the schema. `counts` and `changes` are hooks of every transaction that writes. */
-export class Tables {
-  readonly db: Database;
-  readonly subscribers = new Subscribers();
-  readonly changes = new Changes(this.subscribers);
-  readonly counts: Counts;
-  readonly contexts: Contexts;
-  readonly terms: Terms;
-  readonly longTexts: LongTexts;
-  readonly texts: Texts;
-  readonly known: KnownTasks | undefined;
-  readonly tasks: TaskTable;
-  readonly #moment: () => Moment;
-  readonly #logs: LogTable;
-  readonly #webhooks: WebhookTable;
-  readonly #turns: TurnQueues;
-  readonly #buckets: Buckets;
-  readonly #records: Records;
-  readonly #ended;
+export type Tables = ReturnType<typeof tablesOf>;
 
-  constructor(db: Database, { now, leaseNow, known, longestText }: TablesOptions) {
-    this.db = db;
-    const [wall, order] = [now ?? (() => Date.now()), now ?? steadyNow];
-    this.#moment = () => ({ now: wall(), orderNow: order(), leaseNow: leaseNow() });
-    this.counts = new Counts(db);
-    this.contexts = new Contexts(db);
-    this.terms = new Terms(db);
-    this.longTexts = new LongTexts(db, longestText);
-    this.texts = new Texts(db);
-    this.known = known;
-    this.tasks = new TaskTable(db, this);
-    this.#logs = new LogTable(db, this.longTexts);
-    this.#webhooks = new WebhookTable(db, this.tasks);
-    this.#turns = new TurnQueues(db);
-    this.#buckets = new Buckets(db);
-    this.#records = new Records(db);
-    this.#ended = db.prepare(`SELECT ${readColumns} FROM tasks WHERE ended_at < ? ORDER BY ended_at LIMIT ?`);
-  }
+/** All tables of a database that has the schema. `counts` and `changes` are hooks of every transaction that writes. */
+export function tablesOf(db: Database, { now, leaseNow, known, longestText }: TablesOptions) {
+  const [wall, order] = [now ?? (() => Date.now()), now ?? steadyNow];
+  const present = (): Moment => ({ now: wall(), orderNow: order(), leaseNow: leaseNow() });
+  const subscribers = new Subscribers();
+  const changes = new Changes(subscribers);
+  const counts = new Counts(db);
+  const contexts = new Contexts(db);
+  const terms = new Terms(db);
+  const longTexts = new LongTexts(db, longestText);
+  const texts = new Texts(db);
+  const tasks = new TaskTable(db, { counts, contexts, terms, known });
+  const logs = new LogTable(db, longTexts);
+  const hooks = new WebhookTable(db, tasks);
+  const turnQueues = new TurnQueues(db);
+  const buckets = new Buckets(db);
+  const records = new Records(db);
+  const ended = db.prepare(`SELECT ${readColumns} FROM tasks WHERE ended_at < ? ORDER BY ended_at LIMIT ?`);
 
   /** Finds the rows that are wanted. Called inside the caller's transaction. */
-  find(wanted: Wanted): Found {
-    const moment = this.#moment();
-    const { tasks, records, waiting } = wanted;
-    if (!tasks && !records) return this.#search(wanted, moment);
+  function find(wanted: Wanted): Found {
+    const moment = present();
+    const { waiting } = wanted;
+    if (!wanted.tasks && !wanted.records) return search(wanted, moment);
     return {
       ...moment,
-      tasks: tasks?.map((name) => this.#task(name, wanted.webhooks === true)),
-      records: records?.map((name) => this.#records.get(name)),
-      waiting: waiting && this.counts.waiting(waiting.queue),
+      tasks: wanted.tasks?.map((name) => taskIn(name, wanted.webhooks === true)),
+      records: wanted.records?.map((name) => records.get(name)),
+      waiting: waiting && counts.waiting(waiting.queue),
     };
   }
 
   /** The change that a step decides on. Nothing is written yet. */
-  decide<T>({ wanted, decide }: Step<T>): Change<T> {
-    let decision = decide(this.find(wanted));
-    while ('decide' in decision) decision = decision.decide(this.find(decision.wanted));
+  function decide<T>(step: Step<T>): Change<T> {
+    let decision = step.decide(find(step.wanted));
+    while ('decide' in decision) decision = decision.decide(find(decision.wanted));
     return decision;
   }
 
   /** Decides and writes. Throws refusals before it changes anything. Called inside the caller's transaction. */
-  change<T>(step: Step<T>): T {
-    const change = this.decide(step);
-    const { tasks, webhooks, records, queue, callers = [], fullAt } = change;
+  function change<T>(step: Step<T>): T {
+    const change = decide(step);
+    const { queue, callers = [], fullAt } = change;
     const { bucket } = step.wanted;
-    if (tasks) for (const write of tasks) this.#writeTask(write);
-    if (webhooks) for (const webhook of webhooks) this.#webhooks.replace(webhook);
-    if (records) for (const record of records) this.#records.replace(record);
-    if (queue?.after) this.#turns.remember(queue.after, callers);
-    if (bucket !== undefined && fullAt !== undefined)
-      this.#buckets.set(bucket, fullAt, this.#moment().leaseNow);
-    this.changes.touch(change.notify);
+    if (change.tasks) for (const write of change.tasks) writeTask(write);
+    if (change.webhooks) for (const webhook of change.webhooks) hooks.replace(webhook);
+    if (change.records) for (const record of change.records) records.replace(record);
+    if (queue?.after) turnQueues.remember(queue.after, callers);
+    if (bucket !== undefined && fullAt !== undefined) buckets.set(bucket, fullAt, present().leaseNow);
+    changes.touch(change.notify);
     return change.result;
   }
 
-  #writeTask(write: TaskWrite): void {
+  function writeTask(write: TaskWrite): void {
     const before = write.before as KeptTask | undefined;
     const { after, text } = write;
     if (after) {
-      const task = this.tasks.put(before, after);
-      this.#logs.write(task, write);
-      if (text !== undefined) this.texts.keep(task, after.scope, text);
-    } else if (before) this.tasks.delete(before);
+      const task = tasks.put(before, after);
+      logs.write(task, write);
+      if (text !== undefined) texts.keep(task, after.scope, text);
+    } else if (before) tasks.delete(before);
   }
 
-  #task(name: WantedTask, withWebhooks: boolean): FoundTask {
-    const row = this.tasks.find(name);
+  function taskIn(name: WantedTask, withWebhooks: boolean): FoundTask {
+    const row = tasks.find(name);
     return {
       row,
-      webhooks: row && withWebhooks && row.webhooks > 0 ? this.#webhooks.of(row.id) : none,
-      once: row && name.once !== undefined ? this.#logs.usedAt(row.id, name.once) : undefined,
+      webhooks: row && withWebhooks && row.webhooks > 0 ? hooks.of(row.id) : none,
+      once: row && name.once !== undefined ? logs.usedAt(row.id, name.once) : undefined,
     };
   }
 
-  #search(wanted: Wanted, moment: Moment): Found {
+  function search(wanted: Wanted, moment: Moment): Found {
     const { now, leaseNow } = moment;
-    const { held, ready, schedule, turns, deliveries, dead, ended, waiting, bucket, counts } = wanted;
-    const { listed, expired } = wanted;
-    const queues = this.#turns;
+    const { held, ready, schedule, turns, deliveries, dead, waiting, bucket, listed, expired } = wanted;
+    const { queue } = wanted.counts ?? {};
     return {
       ...moment,
-      held: held && queues.held(held),
-      ready: ready && queues.ready(ready, now, leaseNow),
-      schedule: schedule && queues.schedule(schedule),
-      turns: turns && queues.turns(turns, moment),
-      deliveries: deliveries && this.#webhooks.ready(deliveries, now),
-      dead: dead && this.#webhooks.dead(dead.queue, dead.limit),
-      ended: ended && this.#endedBefore(ended),
-      listed: listed && this.#records.listed(listed),
-      expired: expired && this.#records.expired(now, expired.limit),
-      waiting: waiting && this.counts.waiting(waiting.queue),
-      ...(counts && { counts: this.#counts(counts.queue) }),
-      fullAt: bucket === undefined ? undefined : this.#buckets.get(bucket),
+      held: held && turnQueues.held(held),
+      ready: ready && turnQueues.ready(ready, now, leaseNow),
+      schedule: schedule && turnQueues.schedule(schedule),
+      turns: turns && turnQueues.turns(turns, moment),
+      deliveries: deliveries && hooks.ready(deliveries, now),
+      dead: dead && hooks.dead(dead.queue, dead.limit),
+      ended: wanted.ended && ended.all(wanted.ended.before, wanted.ended.limit).map(toTask),
+      listed: listed && records.listed(listed),
+      expired: expired && records.expired(now, expired.limit),
+      waiting: waiting && counts.waiting(waiting.queue),
+      ...(queue !== undefined && {
+        counts: { tasks: counts.of(queue), askedAt: turnQueues.askedAt(queue), ...hooks.counts(queue) },
+      }),
+      fullAt: bucket === undefined ? undefined : buckets.get(bucket),
     };
   }
 
-  #counts(queue: string): QueueCounts {
-    return {
-      tasks: this.counts.of(queue),
-      askedAt: this.#turns.askedAt(queue),
-      ...this.#webhooks.counts(queue),
-    };
-  }
-
-  #endedBefore({ before, limit }: NonNullable<Wanted['ended']>): TaskRow[] {
-    return this.#ended.all(before, limit).map(toTask);
-  }
+  const parts = { db, subscribers, changes, counts, contexts, terms, longTexts, texts, tasks };
+  return { ...parts, find, decide, change };
 }
 
 const none: readonly never[] = [];

@@ -3,8 +3,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open-database.ts';
 import { sqliteStore } from '../../src/index.ts';
 import { storeOnDatabase } from '../../src/sqlite-store.ts';
-import { Logs } from '../../src/tables/logs.ts';
-import { Tables } from '../../src/tables/tables.ts';
+import { logsOf } from '../../src/tables/logs.ts';
+import { tablesOf } from '../../src/tables/tables.ts';
 import { freshPath } from '../folder.ts';
 import { chunk, commitOf, complete, create, received } from '../logs.ts';
 
@@ -126,8 +126,8 @@ it('a long log is read in several slices', async () => {
     ),
   );
   let pauses = 0;
-  const tables = new Tables(db, { leaseNow: Date.now });
-  const logs = new Logs(db, tables.tasks, tables.longTexts, {
+  const tables = tablesOf(db, { leaseNow: Date.now });
+  const logs = logsOf(tables, {
     read: async (work) => work(),
     write: async (work) => work(),
     writeUnsynced: async (work) => work(),
