@@ -127,55 +127,43 @@ export function clientTelemetry({
   tracerProvider,
 }: Pick<TelemetryOptions, 'tracerProvider'> = {}): ClientTelemetry {
   const tracer = (tracerProvider ?? trace).getTracer(scope);
-  return { call: (start) => new ClientCallSpan(start, tracer) };
+  return { call: (start) => callSpan(start, tracer) };
 }
 
-class ClientCallSpan implements CallSpan {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly #span: Span;
-  readonly #context: Context;
-  #seen: Attributes = {};
-
-  constructor(
-    { operation, params, card, address, version, binding, lastEventId }: CallStart,
-    tracer: Tracer,
-  ) {
-    const attributes: Attributes = {
-      [names.method]: operation,
-      [names.protocolVersion]: version,
-      [names.binding]: binding,
-      [names.agentName]: card.name,
-      [names.agentVersion]: card.version,
-      ...attributesOfAddress(address),
-      ...attributesOfParams(params),
-    };
-    const parent = context.active();
-    this.#span = tracer.startSpan(operation, { kind: SpanKind.CLIENT, attributes }, parent);
-    this.#context = withSpan(parent, this.#span);
-    if (lastEventId !== undefined) this.#span.addEvent(events.resumed);
-    const headers: Record<string, string> = {};
-    propagation.inject(this.#context, headers);
-    this.headers = headers;
-  }
-
-  run<T>(fn: () => T): T {
-    return runIn(this.#context, fn);
-  }
-
-  retried(error: unknown): void {
-    this.#span.addEvent(events.retry, { [names.errorType]: errorType(error) });
-  }
-
-  saw(result: unknown): void {
-    this.#seen = { ...this.#seen, ...attributesOfResult(result) };
-  }
-
-  end(error?: unknown): void {
-    this.#span.setAttributes(this.#seen);
-    if (error !== undefined)
-      this.#span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute(names.errorType, errorType(error));
-    this.#span.end();
-  }
+function callSpan(
+  { operation, params, card, address, version, binding, lastEventId }: CallStart,
+  tracer: Tracer,
+): CallSpan {
+  const attributes: Attributes = {
+    [names.method]: operation,
+    [names.protocolVersion]: version,
+    [names.binding]: binding,
+    [names.agentName]: card.name,
+    [names.agentVersion]: card.version,
+    ...attributesOfAddress(address),
+    ...attributesOfParams(params),
+  };
+  const parent = context.active();
+  const span = tracer.startSpan(operation, { kind: SpanKind.CLIENT, attributes }, parent);
+  const inside = withSpan(parent, span);
+  if (lastEventId !== undefined) span.addEvent(events.resumed);
+  const headers: Record<string, string> = {};
+  propagation.inject(inside, headers);
+  let seen: Attributes = {};
+  return {
+    headers,
+    run: (fn) => runIn(inside, fn),
+    retried: (error) => void span.addEvent(events.retry, { [names.errorType]: errorType(error) }),
+    saw(result) {
+      seen = { ...seen, ...attributesOfResult(result) };
+    },
+    end(error) {
+      span.setAttributes(seen);
+      if (error !== undefined)
+        span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute(names.errorType, errorType(error));
+      span.end();
+    },
+  };
 }
 
 /**

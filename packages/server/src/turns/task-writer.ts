@@ -12,7 +12,7 @@ import { withAttempts } from './failure.ts';
 import { TaskFiles } from './files/task-files.ts';
 import { Confirmation, type Heartbeat, type Held, type StallWatch } from './heartbeat.ts';
 import { TurnInbox } from './inbox.ts';
-import { decideWithin, PendingLines } from './lines/pending-lines.ts';
+import { decideWithin, type PendingLines, pendingLines } from './lines/pending-lines.ts';
 import { dueAt } from './order/deadline-watch.ts';
 import { giveBack, handOver } from './order/schedule.ts';
 import type { Thrown } from './retries/thrown.ts';
@@ -233,7 +233,7 @@ export class TaskWriter implements Held, TurnTask {
 
   /** The lines that the agent logs: its writes carry them. */
   get lines(): PendingLines {
-    this.#lines ??= new PendingLines(this, this.#dependencies);
+    this.#lines ??= pendingLines(this, this.#dependencies);
     return this.#lines;
   }
 

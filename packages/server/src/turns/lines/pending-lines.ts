@@ -18,82 +18,72 @@ interface LoggingTurn {
   write(commands: () => readonly Command[]): unknown;
 }
 
+export type PendingLines = ReturnType<typeof pendingLines>;
+
 /** Lines that an agent logged and that are in no commit yet. */
-export class PendingLines {
-  readonly #turn: LoggingTurn;
-  readonly #clock: Clock;
-  readonly #limits: Limits;
-  #lines: LogLine[] = [];
-  #bytes = 0;
+export function pendingLines(
+  turn: LoggingTurn,
+  { clock, options: { limits } }: { readonly clock: Clock; readonly options: { readonly limits: Limits } },
+) {
+  const waiting: LogLine[] = [];
+  let waitingBytes = 0;
   /** No more are kept, and the log does not say so yet. */
-  #isFull = false;
-  #isFlushing = false;
+  let isFull = false;
+  let isFlushing = false;
   /** How many of the lines the latest decision has. */
-  #carried = 0;
+  let carried = 0;
+  const isWaiting = (): boolean => waiting.length > 0 || isFull;
 
-  constructor(
-    turn: LoggingTurn,
-    { clock, options }: { readonly clock: Clock; readonly options: { readonly limits: Limits } },
-  ) {
-    this.#turn = turn;
-    this.#clock = clock;
-    this.#limits = options.limits;
-  }
-
-  /** Keeps a line, unless the task has as many as it may have, or the turn has it no more. */
-  add(line: LogLine): void {
-    const { hasEnded, state } = this.#turn;
-    const { lines = 0, bytes = 0, full } = state.agent?.logged ?? {};
-    if (hasEnded || state.closed || full || this.#isFull) return;
-    const weight = weigh(line);
-    const { logLinesPerTask, logBytesPerTask } = this.#limits;
-    if (lines + this.#lines.length >= logLinesPerTask || bytes + this.#bytes + weight > logBytesPerTask)
-      this.#isFull = true;
-    else {
-      this.#lines.push(line);
-      this.#bytes += weight;
-    }
-    if (!this.#isFlushing) void this.#flushSoon();
-  }
-
-  async #flushSoon(): Promise<void> {
-    this.#isFlushing = true;
-    await this.#clock.sleep(longestWaitMs, undefined, 'idle');
-    this.#isFlushing = false;
+  async function flushSoon(): Promise<void> {
+    isFlushing = true;
+    await clock.sleep(longestWaitMs, undefined, 'idle');
+    isFlushing = false;
     try {
-      if (this.#isWaiting && !this.#turn.hasEnded) await this.#turn.write(() => []);
+      if (isWaiting() && !turn.hasEnded) await turn.write(() => []);
     } catch {
       // The lines wait for the next commit, if the turn makes one.
     }
   }
 
-  get #isWaiting(): boolean {
-    return this.#lines.length > 0 || this.#isFull;
-  }
-
-  /** Decides commands with the lines before them. Throws as `decideWithin` does for the commands alone. */
-  decide(state: State, commands: readonly Command[], now: string): Decision {
-    this.#carried = 0;
-    if (!this.#isWaiting || state.closed) return decideWithin(state, commands, now, this.#limits);
-    const lines = [...this.#lines];
-    const log: Command = { type: 'log', lines, ...(this.#isFull && { full: true }) };
-    let decision: Decision;
-    try {
-      decision = decideWithin(state, [log, ...commands], now, this.#limits);
-    } catch {
-      // The log of the task has no room for them, or the commands are refused: then they are here, too.
-      decision = decideWithin(state, commands, now, this.#limits);
-    }
-    this.#carried = lines.length;
-    return decision;
-  }
-
-  /** What was decided last is in the store. */
-  written({ agent }: State): void {
-    for (const line of this.#lines.splice(0, this.#carried)) this.#bytes -= weigh(line);
-    this.#carried = 0;
-    if (agent?.logged?.full) this.#isFull = false;
-  }
+  return {
+    /** Keeps a line, unless the task has as many as it may have, or the turn has it no more. */
+    add(line: LogLine): void {
+      const { hasEnded, state } = turn;
+      const { lines = 0, bytes = 0, full } = state.agent?.logged ?? {};
+      if (hasEnded || state.closed || full || isFull) return;
+      const weight = weigh(line);
+      const { logLinesPerTask, logBytesPerTask } = limits;
+      if (lines + waiting.length >= logLinesPerTask || bytes + waitingBytes + weight > logBytesPerTask)
+        isFull = true;
+      else {
+        waiting.push(line);
+        waitingBytes += weight;
+      }
+      if (!isFlushing) void flushSoon();
+    },
+    /** Decides commands with the lines before them. Throws as `decideWithin` does for the commands alone. */
+    decide(state: State, commands: readonly Command[], now: string): Decision {
+      carried = 0;
+      if (!isWaiting() || state.closed) return decideWithin(state, commands, now, limits);
+      const lines = [...waiting];
+      const log: Command = { type: 'log', lines, ...(isFull && { full: true }) };
+      let decision: Decision;
+      try {
+        decision = decideWithin(state, [log, ...commands], now, limits);
+      } catch {
+        // The log of the task has no room for them, or the commands are refused: then they are here, too.
+        decision = decideWithin(state, commands, now, limits);
+      }
+      carried = lines.length;
+      return decision;
+    },
+    /** What was decided last is in the store. */
+    written({ agent }: State): void {
+      for (const line of waiting.splice(0, carried)) waitingBytes -= weigh(line);
+      carried = 0;
+      if (agent?.logged?.full) isFull = false;
+    },
+  };
 }
 
 /** Decides commands. Throws as `decide` does, and for a log that they make larger than the limits. */
