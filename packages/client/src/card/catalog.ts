@@ -3,7 +3,7 @@ import { saysOf } from '@batonjs/bindings/http-json';
 import type { AgentCard } from '@batonjs/protocol';
 import { isLoopback, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { ClientError } from '../client-error.ts';
-import { readAnswer, startDeadline } from '../connection/call-deadline.ts';
+import { readReply, startDeadline } from '../connection/call-deadline.ts';
 import { exchange } from '../connection/exchange.ts';
 import { type ConnectOptions, parseUrl, type Settings, toSettings } from '../options/connect-options.ts';
 import { checkRefusal } from './read-card.ts';
@@ -97,11 +97,9 @@ async function fetchJson(url: string, settings: Settings): Promise<[json: unknow
   try {
     const context = { settings, extensions: [], version: PROTOCOL_VERSION, signal: deadline.signal };
     const response = await exchange({ method: 'GET', url, headers: { accept: JSON_TYPE } }, context);
-    const from = response.url || url;
-    const body = await readAnswer(response, Math.min(settings.maxResponseBytes, 1_048_576));
-    const reply = { status: response.status, headers: response.headers, body, url: from };
+    const reply = await readReply(response, Math.min(settings.maxResponseBytes, 1_048_576), url);
     checkRefusal(reply);
-    if (response.status === 200 && allowed(from, url)) return [parseAnswer(body), from];
+    if (reply.status === 200 && allowed(reply.url, url)) return [parseAnswer(reply.body), reply.url];
     throw invalid(saysOf(reply), 'and is no AI Catalog');
   } catch (error) {
     throw deadline.classify(error);

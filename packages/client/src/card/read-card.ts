@@ -3,7 +3,7 @@ import { httpJsonClient, saysOf } from '@batonjs/bindings/http-json';
 import type { AgentCard } from '@batonjs/protocol';
 import { AGENT_CARD_PATH, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { ClientError } from '../client-error.ts';
-import { readAnswer, startDeadline } from '../connection/call-deadline.ts';
+import { readReply, startDeadline } from '../connection/call-deadline.ts';
 import { exchange } from '../connection/exchange.ts';
 import { pauseAfter } from '../connection/retries.ts';
 import { type CachedCard, type CallOptions, parseUrl, type Settings } from '../options/connect-options.ts';
@@ -66,13 +66,11 @@ async function fetchCard(
   const { extensions, maxResponseBytes } = settings;
   const context = { ...options, settings, extensions, version: PROTOCOL_VERSION };
   const response = await exchange({ method: 'GET', url, headers }, context);
-  const { status, headers: received } = response;
-  const body = await readAnswer(response, Math.min(maxResponseBytes, longestCard));
-  const unchanged = status === 304 ? cached : undefined;
+  const reply = await readReply(response, Math.min(maxResponseBytes, longestCard), url);
+  const { headers: received } = reply;
+  const unchanged = reply.status === 304 ? cached : undefined;
   return {
-    card:
-      unchanged?.card ??
-      (await cardIn({ status, headers: received, body, url: response.url || url }, settings)),
+    card: unchanged?.card ?? (await cardIn(reply, settings)),
     etag: received.get('etag') ?? unchanged?.etag ?? null,
     maxAge: Number(/max-age=(\d+)/.exec(received.get('cache-control') ?? '')?.[1] ?? 0),
   };

@@ -99,11 +99,12 @@ export const discard = (response: Response): void => {
   response.body?.cancel().catch(() => {});
 };
 
-/** Reads a whole body as text. Rejects with `RESPONSE_TOO_LARGE` as soon as it exceeds `maxBytes`. */
-export async function readAnswer({ body }: Response, maxBytes: number): Promise<string> {
-  const text = await answered(readText(chunksOf(body), maxBytes));
-  if (text === undefined) throw tooLarge(maxBytes);
-  return text;
+/** Reads a whole reply to a request to `asked`. Rejects with `RESPONSE_TOO_LARGE` as soon as its body exceeds `maxBytes`. */
+export async function readReply(response: Response, maxBytes: number, asked: string) {
+  const { status, headers, url } = response;
+  const body = await answered(readText(chunksOf(response.body), maxBytes));
+  if (body === undefined) throw tooLarge(maxBytes);
+  return { status, headers, body, url: url || asked };
 }
 
 /**

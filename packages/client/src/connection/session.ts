@@ -7,7 +7,7 @@ import { type Operation, type OperationName, operations } from '@batonjs/protoco
 import type { CallOptions, Settings } from '../options/connect-options.ts';
 import { checkEvent, checkResult } from '../replies/check-reply.ts';
 import { withoutNulls } from '../replies/without-nulls.ts';
-import { type CallDeadline, discard, limitEvents, readAnswer, startDeadline } from './call-deadline.ts';
+import { type CallDeadline, discard, limitEvents, readReply, startDeadline } from './call-deadline.ts';
 import { checkNumbers } from './check-numbers.ts';
 import { callStart, exchange, type InSpan, type Replied, tracedCall } from './exchange.ts';
 import { neededExtensions } from './needed-extensions.ts';
@@ -263,9 +263,7 @@ export class Session {
     return nullFree(reply.body, codec.decodeReply(call, reply));
   }
 
-  async #readReply(response: Response) {
-    const { status, headers } = response;
-    const body = await readAnswer(response, this.settings.maxResponseBytes);
-    return { status, headers, body, url: response.url || this.address };
+  #readReply(response: Response) {
+    return readReply(response, this.settings.maxResponseBytes, this.address);
   }
 }

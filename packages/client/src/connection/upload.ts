@@ -4,7 +4,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { FILES } from '@batonjs/protocol/headers';
 import { fileAt, streamsBodies } from '#http';
 import type { CallOptions } from '../options/connect-options.ts';
-import { readAnswer, startDeadline } from './call-deadline.ts';
+import { readReply, startDeadline } from './call-deadline.ts';
 import { exchange } from './exchange.ts';
 import type { Session } from './session.ts';
 
@@ -57,8 +57,7 @@ export async function upload(
   try {
     const request = { method: 'POST', url: address.href, headers, body };
     const response = await exchange(request, { ...options, settings, version, extensions: [], signal });
-    const answer = await readAnswer(response, settings.maxResponseBytes);
-    const reply = { status: response.status, headers: response.headers, body: answer, url: address.href };
+    const reply = await readReply(response, settings.maxResponseBytes, address.href);
     const part = httpJsonClient.decodeReply({ operation: 'SendMessage', params: {} }, reply) as Part;
     if (sent === 0) onProgress?.(size ?? 0, size);
     return part;

@@ -190,16 +190,12 @@ export class AgentLink {
   readonly #grpc = grpcClient();
   #client: Promise<AgentClient> | undefined;
   #chosen: InterfaceName | undefined;
-  #raw: unknown;
+  /** The card as the agent sent it last. */
+  raw: unknown;
 
   constructor(url: string, options: Pick<InspectedAgent, 'connect' | 'server'>) {
     this.url = url;
     this.#options = options;
-  }
-
-  /** The card as the agent sent it last. */
-  get raw(): unknown {
-    return this.#raw;
   }
 
   /** Sends the next calls to another interface of the card. */
@@ -230,7 +226,7 @@ export class AgentLink {
       bindings: [jsonRpcClient, httpJsonClient, recordedTransport(this.#grpc, this.wire, tap)],
       compatibility: [v03Client()],
       verifyCard: (card) => {
-        this.#raw = card;
+        this.raw = card;
       },
     });
   }

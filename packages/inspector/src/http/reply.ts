@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { ClientError } from '@batonjs/client';
 import { A2AError } from '@batonjs/protocol/errors';
 import { JSON_TYPE, mediaTypeOf } from '@batonjs/protocol/headers';
-import { tryJson } from '@batonjs/protocol/json';
+import { readText, tryJson } from '@batonjs/protocol/json';
 import type { Problem } from '../api/command.ts';
 
 /** An error that the app shows as it is, with the status of its reply. */
@@ -52,10 +52,7 @@ export function sendProblem(response: ServerResponse, error: unknown, hide: Hide
 export function problemOf(error: unknown): Problem {
   if (error instanceof RequestError) return { message: error.message };
   if (A2AError.is(error)) {
-    const { message, reason, metadata, challenge } = error as A2AError & {
-      metadata?: unknown;
-      challenge?: string;
-    };
+    const { message, reason, metadata, challenge } = error;
     return { message, code: reason, ...(metadata || challenge ? { details: { metadata, challenge } } : {}) };
   }
   if (ClientError.is(error)) {
@@ -116,15 +113,10 @@ export async function readJson(request: IncomingMessage & { readonly body?: unkn
   if (mediaTypeOf(request.headers['content-type']) !== JSON_TYPE)
     throw new RequestError(415, 'The body must be JSON');
   if (request.readableEnded) return request.body;
-  const chunks: Buffer[] = [];
-  let length = 0;
   // The connection stays open for the answer that refuses the rest.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > maxBytes) throw new RequestError(413, `The body has more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  const value = tryJson(Buffer.concat(chunks).toString());
+  const text = await readText(request.iterator({ destroyOnReturn: false }), maxBytes);
+  if (text === undefined) throw new RequestError(413, `The body has more than ${maxBytes} bytes`);
+  const value = tryJson(text);
   if (value === undefined) throw new RequestError(400, 'The body is no JSON');
   return value;
 }

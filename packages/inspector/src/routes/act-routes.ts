@@ -6,14 +6,14 @@ import type { Message, Part, Struct } from '@batonjs/protocol';
 import { fetchFile as fetchSafely } from '@batonjs/server/address-policy';
 import { wakeKeyOf } from '@batonjs/server/internals';
 import type { PushConfigStore, Scope } from '@batonjs/store';
-import { type AgentLink, type StoreScope, summaryOf } from '../agents/inspected.ts';
-import type { ErasedAt, ListedAgent } from '../api/agent.ts';
+import { type AgentLink, summaryOf } from '../agents/inspected.ts';
+import type { Action, ErasedAt, ListedAgent } from '../api/agent.ts';
 import { type AnswerLink, INSPECTOR, type SendCommand, type Sent } from '../api/command.ts';
 import { RequestError } from '../http/reply.ts';
 import { type Exhibit, isAllowed } from '../inspection.ts';
 import { Recording } from '../timeline/recording.ts';
 import type { Recordings } from '../timeline/recordings.ts';
-import type { Route } from './route.ts';
+import type { Ask, Route } from './route.ts';
 
 /** For how long a link may take an answer, in milliseconds. */
 const longestLinkMs = 366 * 86_400_000;
@@ -91,25 +91,20 @@ export const actRoutes: Readonly<Record<string, Route>> = {
     return { state: status.state };
   },
 
-  async 'POST /agents/:agent/tasks/:task/wake'({ inspection, params, body, permit }) {
-    await permit('wake', { agent: params.agent, taskId: params.task });
-    const agent = inspection.agent(params.agent);
-    const { scope } = placeIn(agent, await body());
-    await serverOf(agent).wake(wakeKeyOf(scope, params.task));
+  async 'POST /agents/:agent/tasks/:task/wake'(ask) {
+    const { agent, scope } = await storedTask(ask, 'wake');
+    await serverOf(agent).wake(wakeKeyOf(scope, ask.params.task));
     return {};
   },
 
-  async 'POST /agents/:agent/tasks/:task/fork'({ inspection, params, body, permit, viewer }) {
-    await permit('fork', { agent: params.agent, taskId: params.task });
-    const given = await body();
-    const agent = inspection.agent(params.agent);
-    const { tenant, caller } = placeIn(agent, given);
+  async 'POST /agents/:agent/tasks/:task/fork'(ask) {
+    const { agent, given, tenant, caller } = await storedTask(ask, 'fork');
     const { position, result } = given;
     const message = Array.isArray(given.message) ? (given.message as Part[]) : optionalText(given, 'message');
     if (position !== undefined && !Number.isSafeInteger(position))
       throw new RequestError(400, 'position must be a whole number');
-    const taskId = await forkTask(serverOf(agent), params.task, {
-      by: viewer.name ?? 'inspector',
+    const taskId = await forkTask(serverOf(agent), ask.params.task, {
+      by: ask.viewer.name ?? 'inspector',
       tenant,
       caller,
       from: position as number | undefined,
@@ -119,31 +114,28 @@ export const actRoutes: Readonly<Record<string, Route>> = {
     return { taskId };
   },
 
-  async 'POST /agents/:agent/tasks/:task/assign'({ inspection, params, body, permit, viewer }) {
-    await permit('assign', { agent: params.agent, taskId: params.task });
-    const given = await body();
-    const agent = inspection.agent(params.agent);
-    const { tenant, caller } = placeIn(agent, given);
+  async 'POST /agents/:agent/tasks/:task/assign'(ask) {
+    const { agent, given, tenant, caller } = await storedTask(ask, 'assign');
     const { expiresMs } = given;
     if (typeof expiresMs !== 'number' || !(expiresMs > 0 && expiresMs <= longestLinkMs))
       throw new RequestError(400, 'expiresMs must be a number of milliseconds, at most a year');
     const to = textIn(given, 'to').trim();
     if (to === '' || to.length > 200) throw new RequestError(400, 'to must be a text of 1 to 200 characters');
-    const { url, expiresAt } = await serverOf(agent).answerLink(params.task, {
+    const { url, expiresAt } = await serverOf(agent).answerLink(ask.params.task, {
       answeredBy: to,
       expiresMs,
-      assignedBy: viewer.name ?? 'inspector',
+      assignedBy: ask.viewer.name ?? 'inspector',
       tenant,
       caller,
     });
     return { url, expiresAt: expiresAt.toISOString() } satisfies AnswerLink;
   },
 
-  async 'POST /agents/:agent/tasks/:task/redeliver'({ inspection, params, body, permit }) {
-    await permit('redeliver', { agent: params.agent, taskId: params.task });
-    const agent = inspection.agent(params.agent);
-    const { scope } = placeIn(agent, await body());
-    return { revived: await reviveAll(webhooksOf(agent), scope, params.task) };
+  async 'POST /agents/:agent/tasks/:task/redeliver'(ask) {
+    const { agent, scope } = await storedTask(ask, 'redeliver');
+    const { webhooks } = agent.store;
+    if (!webhooks) throw new RequestError(404, 'The store of this agent keeps no webhooks');
+    return { revived: await reviveAll(webhooks, scope, ask.params.task) };
   },
 
   async 'POST /erase'({ inspection, body, permit, viewer }): Promise<{ erased: readonly ErasedAt[] }> {
@@ -208,11 +200,6 @@ function serverOf({ server, name }: Exhibit) {
   return server;
 }
 
-function webhooksOf({ store }: Exhibit): PushConfigStore {
-  if (store?.webhooks) return store.webhooks;
-  throw new RequestError(404, 'The store of this agent keeps no webhooks');
-}
-
 /** Gives all webhooks of a task another try that were given up. Resolves to how many. */
 async function reviveAll(webhooks: PushConfigStore, scope: Scope, taskId: string): Promise<number> {
   let revived = 0;
@@ -221,10 +208,14 @@ async function reviveAll(webhooks: PushConfigStore, scope: Scope, taskId: string
   return revived;
 }
 
-function placeIn({ store }: Exhibit, { scope = 0 }: Body): StoreScope {
-  const found = store?.scopes[Number(scope)];
-  if (!found) throw new RequestError(404, 'The inspector does not have this scope of the store');
-  return found;
+/** The task of a request with which the viewer may do this: its agent, its scope in the store, and the body. */
+async function storedTask({ inspection, params, body, permit }: Ask, action: Action) {
+  await permit(action, { agent: params.agent, taskId: params.task });
+  const { store, ...agent } = inspection.agent(params.agent);
+  const given = await body();
+  const place = store?.scopes[Number(given.scope ?? 0)];
+  if (!place) throw new RequestError(404, 'The inspector does not have this scope of the store');
+  return { agent: { ...agent, store }, given, ...place };
 }
 
 /** The largest file that is fetched for the app, in bytes. */

@@ -130,31 +130,20 @@ function readPlace(text: string | undefined): Place | undefined {
 const factsBefore = 5;
 
 /** Adds to the rows of failed tasks what the agent threw, and to those of tasks completed without a word what it made last. */
-function withLast(store: Pick<TaskStore, 'readFacts'>) {
-  const read = remembered(
-    mostAsking,
-    ({ scope, id, at }: { readonly scope: Scope; readonly id: string; readonly at: number; state: string }) =>
-      `${scope} ${id} ${at}`,
-    async ({ scope, id, at, state }) => {
-      const facts = await store.readFacts(scope, id, Math.max(0, at - factsBefore), factsBefore);
+const withLast = (store: Pick<TaskStore, 'readFacts'>) =>
+  adding(
+    ({ state, text }) => state === 'TASK_STATE_FAILED' || (state === 'TASK_STATE_COMPLETED' && !text),
+    async ({ scope, row: { id, state }, statusVersion }) => {
+      const after = Math.max(0, statusVersion - factsBefore);
+      const facts = await store.readFacts(scope, id, after, factsBefore);
       const wanted = state === 'TASK_STATE_FAILED' ? 'turn-failed' : 'artifact-updated';
       const fact = facts.findLast(({ fact: { type } }) => type === wanted)?.fact;
-      if (fact?.type === 'turn-failed') return shortText(fact.message);
-      if (fact?.type !== 'artifact-updated') return '';
-      return shortText(`${fact.append ? '…' : ''}${textOf(fact.artifact) || (fact.artifact.name ?? '')}`);
+      if (fact?.type === 'turn-failed') return { text: shortText(fact.message) };
+      if (fact?.type !== 'artifact-updated') return {};
+      const text = textOf(fact.artifact) || (fact.artifact.name ?? '');
+      return text === '' ? {} : { text: shortText(`${fact.append ? '…' : ''}${text}`) };
     },
   );
-  return async (scope: Scope, rows: readonly TaskRow[], { tasks }: Pick<TaskPage, 'tasks'>) => {
-    const ended = rows.flatMap(({ id, state, text }, index) =>
-      state === 'TASK_STATE_FAILED' || (state === 'TASK_STATE_COMPLETED' && !text)
-        ? [{ scope, id, state, at: tasks[index]?.head.statusVersion ?? 0 }]
-        : [],
-    );
-    const found = await read(ended);
-    const texts = new Map(ended.map(({ id }, index) => [id, found[index]]));
-    return rows.map((row): TaskRow => (texts.get(row.id) ? { ...row, text: texts.get(row.id)! } : row));
-  };
-}
 
 /** What the first fact of a task says of it. It never changes. */
 export type Brief = Pick<TaskRow, 'title' | 'startedAt'>;
@@ -181,38 +170,40 @@ export function briefs(store: Pick<TaskStore, 'readFacts'>) {
   };
 }
 
-const asking = 'TASK_STATE_INPUT_REQUIRED';
-/** How many tasks with a question are remembered. */
-const mostAsking = 5_000;
+/** How many tasks with something to add are remembered. */
+const mostAdded = 5_000;
 /** How many facts are read: those just before the question, where an agent makes links, and those after it. */
 const facts = { before: 20, after: 80 };
 
-interface Asking {
+/** Adds to the rows of a page the people that have their questions by links. A log that cannot be read names no one. */
+export const assignees = (store: Pick<TaskStore, 'readFacts'>) =>
+  adding(
+    ({ state }) => state === 'TASK_STATE_INPUT_REQUIRED',
+    async ({ scope, row: { id }, statusVersion }) => {
+      const after = Math.max(0, statusVersion - facts.before);
+      const people = assigneesIn(await store.readFacts(scope, id, after, facts.before + facts.after));
+      return people.length > 0 ? { assignees: people } : {};
+    },
+  );
+
+/** A row, and where its status stands in the log. */
+interface Placed {
   readonly scope: Scope;
   readonly row: TaskRow;
   readonly statusVersion: number;
 }
 
-/** Adds to the rows of a page the people that have their questions by links. A log that cannot be read names no one. */
-export function assignees(store: Pick<TaskStore, 'readFacts'>) {
-  const read = remembered(
-    mostAsking,
-    ({ scope, row: { id, version = 0 } }: Asking) => `${scope} ${id} ${version}`,
-    async ({ scope, row: { id }, statusVersion }) => {
-      const after = Math.max(0, statusVersion - facts.before);
-      return assigneesIn(await store.readFacts(scope, id, after, facts.before + facts.after));
-    },
-  );
+/** Adds to the rows of a page that want it what `read` finds in their logs. */
+function adding(wants: (row: TaskRow) => boolean, read: (placed: Placed) => Promise<Partial<TaskRow>>) {
+  const keyOf = ({ scope, row: { id, version = 0 } }: Placed) => `${scope} ${id} ${version}`;
+  const readAll = remembered(mostAdded, keyOf, read);
   return async (scope: Scope, rows: readonly TaskRow[], { tasks }: Pick<TaskPage, 'tasks'>) => {
-    const open = rows.flatMap((row, index): Asking[] =>
-      row.state === asking ? [{ scope, row, statusVersion: tasks[index]?.head.statusVersion ?? 0 }] : [],
+    const placed = rows.flatMap((row, index): Placed[] =>
+      wants(row) ? [{ scope, row, statusVersion: tasks[index]?.head.statusVersion ?? 0 }] : [],
     );
-    const found = await read(open);
-    const named = new Map(open.map(({ row }, index) => [row, found[index] ?? []]));
-    return rows.map((row): TaskRow => {
-      const people = named.get(row) ?? [];
-      return people.length > 0 ? { ...row, assignees: people } : row;
-    });
+    const found = await readAll(placed);
+    const added = new Map(placed.map(({ row }, index) => [row, found[index]]));
+    return rows.map((row): TaskRow => ({ ...row, ...added.get(row) }));
   };
 }
 

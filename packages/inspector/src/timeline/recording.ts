@@ -53,21 +53,12 @@ export class Recording {
   }
 
   /** Resolves once the agent showed the task, answered or failed, or after this many milliseconds. */
-  begun(ms: number): Promise<void> {
-    const isBegun = () => this.#view.task || this.#view.message || this.#failure;
-    return new Promise((resolve) => {
-      const check = () => {
-        if (isBegun()) end();
-      };
-      const end = () => {
-        clearTimeout(timer);
-        stop();
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      const stop = this.listen(check);
-      check();
-    });
+  async begun(ms: number): Promise<void> {
+    const late = AbortSignal.timeout(ms);
+    const news = new News();
+    const stop = this.listen(news.notify);
+    while (!this.task && !this.answer && !this.failure && !late.aborted) await news.wait(ms, late);
+    stop();
   }
 
   get #isOver(): boolean {
@@ -116,7 +107,7 @@ export class Recording {
     const isRestart = known.after > 0 && known.source !== this.id;
     let seq = isRestart ? 0 : known.after;
     const news = new News();
-    this.#readers.add(news.notify);
+    const stop = this.listen(news.notify);
     this.#readerCount += 1;
     clearTimeout(this.#idle);
     try {
@@ -132,7 +123,7 @@ export class Recording {
         await news.wait(60_000, signal);
       }
     } finally {
-      this.#readers.delete(news.notify);
+      stop();
       this.#readerCount -= 1;
       if (this.#readerCount === 0) this.#linger();
     }

@@ -130,46 +130,42 @@ function messageOf(error: unknown): string {
 
 /** The gRPC binding of a client that writes every call into the log while it happens. */
 export function recordedTransport(transport: ClientTransport, log: WireLog, tap: Tap = {}): ClientTransport {
-  const begin = (
-    { operation, params }: Call,
-    { url, headers }: TransportRequest,
-    secrets: Secrets,
-  ): Draft => {
+  const begin = ({ operation, params }: Call, request: TransportRequest, isStream: boolean) => {
+    const began = performance.now();
+    const { url, headers } = request;
+    const secrets = new Secrets(request);
     const requestHeaders = secrets.headers(headers);
     const requestBody = secrets.json(JSON.stringify(params));
     const method = `lf.a2a.v1.A2AService/${operation}`;
     const shell = grpcurlOf({ method, url, headers: requestHeaders, body: requestBody });
-    return log.add({ binding: transport.name, operation, method, url, requestHeaders, requestBody, shell });
-  };
-  const end = (exchange: Draft, began: number, error?: unknown): void => {
-    exchange.endMs = performance.now() - began;
-    exchange.isError = error !== undefined;
-    const { code, reason } = Object(error) as { code?: unknown; reason?: string };
-    exchange.status = error === undefined ? 'OK' : String(reason ?? code ?? 'failed');
-    log.changed(exchange);
+    const about = { binding: transport.name, operation, method, url };
+    const exchange = log.add({ ...about, requestHeaders, requestBody, shell });
+    tap.onRequest?.({ isStream, operation, after: headers['last-event-id'] });
+    const end = (error?: unknown): void => {
+      exchange.endMs = performance.now() - began;
+      exchange.isError = error !== undefined;
+      const { code, reason } = Object(error) as { code?: unknown; reason?: string };
+      exchange.status = error === undefined ? 'OK' : String(reason ?? code ?? 'failed');
+      log.changed(exchange);
+    };
+    return { began, secrets, exchange, end };
   };
   return {
     ...transport,
     async call(call, request) {
-      const began = performance.now();
-      const secrets = new Secrets(request);
-      const exchange = begin(call, request, secrets);
-      tap.onRequest?.({ isStream: false, operation: call.operation });
+      const { secrets, exchange, end } = begin(call, request, false);
       try {
         const result = await transport.call(call, request);
         log.receive(exchange, secrets.json(JSON.stringify(result)));
-        end(exchange, began);
+        end();
         return result;
       } catch (error) {
-        end(exchange, began, error);
+        end(error);
         throw error;
       }
     },
     async *stream(call, request) {
-      const began = performance.now();
-      const secrets = new Secrets(request);
-      const exchange = begin(call, request, secrets);
-      tap.onRequest?.({ isStream: true, operation: call.operation, after: request.headers['last-event-id'] });
+      const { began, secrets, exchange, end } = begin(call, request, true);
       let failure: unknown;
       try {
         for await (const event of transport.stream(call, request)) {
@@ -184,7 +180,7 @@ export function recordedTransport(transport: ClientTransport, log: WireLog, tap:
         failure = error;
         throw error;
       } finally {
-        end(exchange, began, failure);
+        end(failure);
         tap.onClose?.(failure instanceof Error ? failure.message : undefined);
       }
     },
