@@ -81,53 +81,23 @@ export function theirPart(part: Part): TheirPart {
 }
 
 /** Converts a message for the executor. */
-const theirMessage = ({
-  messageId,
-  contextId = '',
-  taskId = '',
-  role,
-  parts,
-  metadata,
-  extensions = [],
-  referenceTaskIds = [],
-}: Message): TheirMessage => ({
-  messageId,
-  contextId,
-  taskId,
+const theirMessage = ({ role, parts, ...message }: Message): TheirMessage => ({
+  ...{ contextId: '', taskId: '', metadata: undefined, extensions: [], referenceTaskIds: [] },
+  ...message,
   role: role === 'ROLE_USER' ? ROLE_USER : ROLE_AGENT,
   parts: parts.map(theirPart),
-  metadata,
-  extensions,
-  referenceTaskIds,
 });
 
-const theirArtifact = ({
-  artifactId,
-  name = '',
-  description = '',
-  parts,
-  metadata,
-  extensions = [],
-}: Artifact): TheirArtifact => ({
-  artifactId,
-  name,
-  description,
+const theirArtifact = ({ parts, ...artifact }: Artifact): TheirArtifact => ({
+  ...{ name: '', description: '', metadata: undefined, extensions: [] },
+  ...artifact,
   parts: parts.map(theirPart),
-  metadata,
-  extensions,
 });
 
 /** Converts a task for the executor. */
-const theirTask = ({
-  id,
-  contextId = '',
-  status,
-  artifacts = [],
-  history = [],
-  metadata,
-}: Task): TheirTask => ({
-  id,
-  contextId,
+const theirTask = ({ status, artifacts = [], history = [], ...task }: Task): TheirTask => ({
+  ...{ contextId: '', metadata: undefined },
+  ...task,
   status: {
     state: states.indexOf(status.state),
     message: status.message && theirMessage(status.message),
@@ -135,7 +105,6 @@ const theirTask = ({
   },
   artifacts: artifacts.map(theirArtifact),
   history: history.map(theirMessage),
-  metadata,
 });
 
 /** The request context that the executor gets for a turn. */

@@ -1,5 +1,4 @@
 import { tryJson } from '@batonjs/protocol/json';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ClientExchange, Exchange, ExchangeUpdate } from '../../api/wire.ts';
 import { agentPath } from '../data/api.ts';
@@ -139,7 +138,7 @@ function Requests({ agent, query }: RequestsPageProps) {
             />
           </section>
           <section class="pane pane-exchange" aria-label="The request and its response">
-            <ExchangeView exchange={exchange} facts={factsOf(exchange)} />
+            <ExchangeView exchange={exchange} />
           </section>
         </div>
       )}
@@ -206,14 +205,8 @@ function RequestCells({ exchange }: { readonly exchange: Shown }) {
   );
 }
 
-interface ExchangeViewProps {
-  readonly exchange: Exchange;
-  /** More facts about it. */
-  readonly facts?: readonly (readonly [string, ComponentChildren])[];
-}
-
 /** A request and its response, as they were sent, and a line for the shell that sends it again. */
-function ExchangeView({ exchange, facts = [] }: ExchangeViewProps) {
+function ExchangeView({ exchange }: { readonly exchange: Shown }) {
   const { operation, method, url, status, firstMs, endMs, shell, isCut } = exchange;
   return (
     <>
@@ -226,7 +219,7 @@ function ExchangeView({ exchange, facts = [] }: ExchangeViewProps) {
       <Facts
         rows={[
           ['Request', <span key="url" class="mono">{`${method} ${url}`}</span>],
-          ...facts,
+          ...factsOf(exchange),
           ['Status', status ?? 'no answer yet'],
           [
             'Time',

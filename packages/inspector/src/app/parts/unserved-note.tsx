@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import type { Unserved } from '../../api/task.ts';
 import { changeQuery } from '../data/route.ts';
 import { useSession } from '../data/session.ts';
@@ -6,21 +5,21 @@ import { CopyButton, Icon, QuietButton } from './bits.tsx';
 import { plural } from './words.ts';
 
 interface UnservedNoteProps {
-  /** What waits. */
-  readonly children: ComponentChildren;
+  /** What waits, such as `Its turn waits`. */
+  readonly what: string;
   readonly version: string;
   /** The name of the agent in its store. */
   readonly queue: string;
 }
 
 /** Says that tasks wait for a version of the agent that no process runs, and what to do. */
-export function UnservedNote({ children, version, queue }: UnservedNoteProps) {
+export function UnservedNote({ what, version, queue }: UnservedNoteProps) {
   const line = `baton tasks --store … --agent ${queue} release --of ${version}`;
   return (
     <div class="unserved-note" role="note">
       <Icon name="warning" />
       <div>
-        <p class="auth-title">{children}</p>
+        <p class="auth-title">{`${what} for version ${version}, which no process runs.`}</p>
         <p>Start a process of that version, or let any version go on. A cancel ends them without it.</p>
         <p class="unserved-line">
           <code>{line}</code>
@@ -60,9 +59,11 @@ export function UnservedNotes({ unserved, isChosen }: UnservedNotesProps) {
   return (
     <>
       {found.map(({ version, tasks, queue, name }) => (
-        <UnservedNote key={`${queue} ${version}`} version={version} queue={queue}>
-          {`${plural(tasks, 'task')} of ${name} ${tasks === 1 ? 'waits' : 'wait'} for version ${version}, which no process runs.`}
-        </UnservedNote>
+        <UnservedNote
+          key={`${queue} ${version}`}
+          what={`${plural(tasks, 'task')} of ${name} ${tasks === 1 ? 'waits' : 'wait'}`}
+          {...{ version, queue }}
+        />
       ))}
     </>
   );

@@ -48,6 +48,10 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 // By hand: the first date that the browser writes takes it as long as a whole page.
 const date = (at: Date): string => `${at.getDate()} ${months[at.getMonth()]} ${at.getFullYear()}`;
 
+/** The name of a turn or a step, with its attempt after the first one. */
+export const attemptName = (what: string, attempt: number): string =>
+  attempt > 1 ? `${what}, attempt ${attempt}` : what;
+
 /** A number: `2,000`. */
 export const counted = (count: number): string => count.toLocaleString('en');
 
@@ -60,20 +64,20 @@ export function ago(iso: string, now: number): string {
   const ms = now - Date.parse(iso);
   if (Number.isNaN(ms)) return '';
   if (ms < 5_000) return 'now';
-  if (ms < 60_000) return `${Math.floor(ms / 1_000)} s ago`;
-  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ago`;
-  if (ms < 86_400_000) return `${Math.floor(ms / 3_600_000)} h ago`;
-  return date(new Date(iso));
+  return ms < 86_400_000 ? `${roughly(ms)} ago` : date(new Date(iso));
 }
 
 /** How long until then: `in 4 min`; `now` once it is so far. */
 export function until(iso: string, now: number): string {
   const ms = Date.parse(iso) - now;
-  if (ms < 1_000) return 'now';
-  if (ms < 60_000) return `in ${Math.floor(ms / 1_000)} s`;
-  if (ms < 3_600_000) return `in ${Math.floor(ms / 60_000)} min`;
-  if (ms < 86_400_000) return `in ${Math.floor(ms / 3_600_000)} h`;
-  return `in ${Math.floor(ms / 86_400_000)} d`;
+  return ms < 1_000 ? 'now' : `in ${roughly(ms)}`;
+}
+
+/** A span of time in its largest unit. */
+function roughly(ms: number): string {
+  if (ms < 60_000) return `${Math.floor(ms / 1_000)} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min`;
+  return ms < 86_400_000 ? `${Math.floor(ms / 3_600_000)} h` : `${Math.floor(ms / 86_400_000)} d`;
 }
 
 /** Bytes in words. */

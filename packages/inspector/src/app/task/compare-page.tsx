@@ -1,5 +1,4 @@
 import { hrefOf } from '../data/route.ts';
-import { useAgent } from '../data/session.ts';
 import { Empty, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
 import { Conversation } from '../timeline/conversation.tsx';
 import { Failures } from '../timeline/log-lines.tsx';
@@ -42,7 +41,6 @@ interface SideProps {
 
 function Side({ agent, task, label }: SideProps) {
   const { timeline, version, state, problem } = useTimeline(agent, task, 0);
-  const name = useAgent(agent)?.name ?? agent;
   const { task: present, title, failures } = timeline.live;
   const go = () => {
     location.hash = hrefOf(agent, 'tasks', task);
@@ -58,7 +56,7 @@ function Side({ agent, task, label }: SideProps) {
           </h2>
           <div class="task-facts">
             <StateBadge state={present.status.state} />
-            <TaskFacts timeline={timeline} present={present} agent={agent} name={name} />
+            <TaskFacts timeline={timeline} present={present} agent={agent} />
           </div>
           <Waterfall
             timeline={timeline}

@@ -148,7 +148,6 @@ interface TaskHeadProps {
 /** What a task is about, who began it and when, how long it took, and what can be done with it. */
 export function TaskHead({ agent, task, scope, timeline, state, beside }: TaskHeadProps) {
   const { task: present, title, forkedFrom } = timeline.live;
-  const name = useAgent(agent)?.name ?? agent;
   return (
     <header class="task-head">
       <div class="task-head-row">
@@ -173,7 +172,7 @@ export function TaskHead({ agent, task, scope, timeline, state, beside }: TaskHe
       </h1>
       <div class="task-facts">
         {present && <StateBadge state={present.status.state} />}
-        <TaskFacts timeline={timeline} present={present} agent={agent} name={name} />
+        <TaskFacts timeline={timeline} present={present} agent={agent} />
         <span class="mono muted" title={task}>
           {shortId(task)}
         </span>
@@ -194,12 +193,11 @@ interface TaskFactsProps {
   readonly timeline: Timeline;
   readonly present: Task | undefined;
   readonly agent: string;
-  /** The name of the agent. */
-  readonly name: string;
 }
 
 /** Who began a task and when, how long it took, and how often the agent was started. */
-export function TaskFacts({ timeline, present, agent, name }: TaskFactsProps) {
+export function TaskFacts({ timeline, present, agent }: TaskFactsProps) {
+  const name = useAgent(agent)?.name ?? agent;
   const { turn, attempts, labels, caller } = timeline.live;
   const started = timeline.rows.find(({ entry }) => entry.at)?.entry.at;
   const facts: ComponentChildren[] = [

@@ -1,4 +1,5 @@
 import type { FactOf, LogLine } from '@batonjs/lifecycle';
+import { attemptName } from '../parts/words.ts';
 
 /** One thing that the agent threw, as those who run it see it. */
 export interface Failure {
@@ -41,7 +42,7 @@ export function failureOf(seq: number, fact: FactOf<'step-failed' | 'turn-failed
   return {
     seq,
     at,
-    where: attempt > 1 || retryAt ? `${where}, attempt ${attempt}` : where,
+    where: retryAt ? `${where}, attempt ${attempt}` : attemptName(where, attempt),
     message,
     retryAt,
     ...(fact.type === 'turn-failed' && { stack: fact.stack, code: fact.code }),
@@ -50,6 +51,5 @@ export function failureOf(seq: number, fact: FactOf<'step-failed' | 'turn-failed
 
 /** The lines of an entry. */
 export function loggedOf(seq: number, { turn, attempt, lines, full }: FactOf<'turn-logged'>): Logged {
-  const where = attempt > 1 ? `Turn ${turn}, attempt ${attempt}` : `Turn ${turn}`;
-  return { seq, where, lines, isFull: full === true };
+  return { seq, where: attemptName(`Turn ${turn}`, attempt), lines, isFull: full === true };
 }

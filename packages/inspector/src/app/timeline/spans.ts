@@ -3,7 +3,7 @@ import type { Fact } from '@batonjs/lifecycle';
 import type { Artifact } from '@batonjs/protocol';
 import type { Call } from '../../api/model-calls.ts';
 import { callName } from '../models/totals.ts';
-import { isTerminalState, stateName } from '../parts/words.ts';
+import { attemptName, isTerminalState, stateName } from '../parts/words.ts';
 import { chunkOf, type TimelineRow } from './timeline.ts';
 
 /** Something that lasted: a bar of the waterfall. */
@@ -117,7 +117,7 @@ class SpanReader {
       case 'turn-started':
         this.#endWait(at);
         this.#endTurn(at, this.#turn !== undefined);
-        this.#turn = this.#begin('turn', turnName(fact.turn, fact.attempt), at, row);
+        this.#turn = this.#begin('turn', attemptName(`Turn ${fact.turn}`, fact.attempt), at, row);
         this.#anchor(at, row);
         return;
       case 'turn-ended':
@@ -192,6 +192,3 @@ class SpanReader {
     this.#stepRow = row;
   }
 }
-
-const turnName = (turn: number, attempt: number): string =>
-  attempt > 1 ? `Turn ${turn}, attempt ${attempt}` : `Turn ${turn}`;

@@ -8,7 +8,7 @@ import { ModelsSection } from '../models/models-section.tsx';
 import { Icon, Section, StateBadge } from '../parts/bits.tsx';
 import { Content, JsonView } from '../parts/content.tsx';
 import { UnservedNote } from '../parts/unserved-note.tsx';
-import { clockTime, dateTime, plural, shortId } from '../parts/words.ts';
+import { attemptName, clockTime, dateTime, plural, shortId } from '../parts/words.ts';
 import { Conversation } from './conversation.tsx';
 import { Failures, LogLines } from './log-lines.tsx';
 import type { Replay } from './replay.ts';
@@ -84,7 +84,7 @@ function TaskNow({ replay, beside, isLive }: Pick<TaskStateProps, 'replay' | 'be
         {turn > 0 && (
           <span class={`chip ${attempt > 1 ? 'chip-again' : ''}`}>
             <Icon name="turn" />
-            {`Turn ${turn}${attempt > 1 ? `, attempt ${attempt}` : ''}`}
+            {attemptName(`Turn ${turn}`, attempt)}
           </span>
         )}
         <TraceLink traceId={traceId} />
@@ -92,16 +92,10 @@ function TaskNow({ replay, beside, isLive }: Pick<TaskStateProps, 'replay' | 'be
         {beside && <BesideChips beside={beside} />}
         <TaskProgress task={task} />
       </div>
-      {beside?.waitsFor && <Waiting {...beside.waitsFor} />}
+      {beside?.waitsFor && <UnservedNote what="Its turn waits" {...beside.waitsFor} />}
     </>
   );
 }
-
-const Waiting = ({ version, queue }: NonNullable<Beside['waitsFor']>) => (
-  <UnservedNote version={version} queue={queue}>
-    {`Its turn waits for version ${version}, which no process runs.`}
-  </UnservedNote>
-);
 
 /** What the agent called and logged: for those who run it, as no client sees it. */
 const Inside = ({ replay, onSeq }: Pick<TaskStateProps, 'replay' | 'onSeq'>) => (
