@@ -18,6 +18,7 @@ import { addDoctor } from './deployment/doctor.ts';
 import { addErase } from './deployment/erase.ts';
 import { addStore } from './deployment/store/commands.ts';
 import { addCallbacks, addRelease, addSchedules } from './deployment/upkeep.ts';
+import { addUsage } from './deployment/usage.ts';
 import { addDev } from './development/dev.ts';
 import { CliError, toFailure } from './errors/cli-error.ts';
 import { defaultText, durationText } from './flags/duration.ts';
@@ -126,6 +127,7 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   addSchedules(program, run);
   addCallbacks(program, run);
   addStore(program, run);
+  addUsage(program, run);
   addDoctor(program, run);
   for (const command of allOf(program)) command.copyInheritedSettings(program);
   return program;

@@ -25,7 +25,7 @@ const readBy =
     }
   };
 
-const duration = 'A duration is a number with a unit, such as 500ms, 2s or 1m30s.';
+const duration = 'A duration is a number with a unit, such as 500ms, 2s, 1m30s or 7d.';
 const parameter = 'A service parameter is name:value.';
 const metadata = 'Metadata is a JSON object.';
 const transport = 'A transport is jsonrpc, rest or grpc.';
@@ -33,8 +33,8 @@ const transport = 'A transport is jsonrpc, rest or grpc.';
 // biome-ignore format: a table reads best with one row per line
 describe.each<[what: string, read: (text: string) => unknown, rows: readonly (readonly [string, unknown])[]]>([
   ['a duration', toDuration, [
-    ['500ms', 500], ['2s', 2_000], ['1m30s', 90_000], ['1h', 3_600_000], ['1h1m1s1ms', 3_661_001], ['0.5s', 500], ['1.125s', 1_125], ['999999999ms', 999_999_999],
-    ['', duration], ['5', duration], ['s', duration], ['.5s', duration], ['1.s', duration], ['1.1234s', duration], ['1234567890ms', duration], ['1h1m1s1ms1ms', duration], [' 1s', duration], ['1s ', duration], ['1S', duration],
+    ['500ms', 500], ['2s', 2_000], ['1m30s', 90_000], ['1h', 3_600_000], ['1h1m1s1ms', 3_661_001], ['0.5s', 500], ['1.125s', 1_125], ['999999999ms', 999_999_999], ['30d', 2_592_000_000], ['1d1h1m1s1ms', 90_061_001],
+    ['', duration], ['5', duration], ['s', duration], ['.5s', duration], ['1.s', duration], ['1.1234s', duration], ['1234567890ms', duration], ['1d1h1m1s1ms1ms', duration], [' 1s', duration], ['1s ', duration], ['1S', duration],
   ]],
   ['a service parameter', (text) => addServiceParameter(text), [
     ['a:b', { a: 'b' }], ['X-Team: blue ', { 'x-team': 'blue ' }], ['a:', { a: '' }], ['a:b:c', { a: 'b:c' }], ["!#$%&'*+.^_`|~9-:x", { "!#$%&'*+.^_`|~9-": 'x' }],

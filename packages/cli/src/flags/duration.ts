@@ -1,12 +1,12 @@
 import { InvalidArgumentError, type Option } from 'commander';
 
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Reads a duration such as `500ms`, `2s` or `1m30s` as milliseconds. A number without a unit is refused. */
+/** Reads a duration such as `500ms`, `2s`, `1m30s` or `7d` as milliseconds. A number without a unit is refused. */
 export function toDuration(text: string): number {
-  if (!/^(\d{1,9}(\.\d{1,3})?(ms|s|m|h)){1,4}$/.test(text))
-    throw new InvalidArgumentError('A duration is a number with a unit, such as 500ms, 2s or 1m30s.');
-  const pieces = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g);
+  if (!/^(\d{1,9}(\.\d{1,3})?(ms|s|m|h|d)){1,5}$/.test(text))
+    throw new InvalidArgumentError('A duration is a number with a unit, such as 500ms, 2s, 1m30s or 7d.');
+  const pieces = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g);
   return [...pieces].reduce((sum, [, number, unit]) => sum + Number(number) * units[unit!]!, 0);
 }
 
