@@ -9,5 +9,6 @@ export { errorOf } from './task-error/failure-in.ts';
 export { labelsOf } from './task-labels/labels-of.ts';
 export { type Progress, progressOf } from './task-progress/progress-of.ts';
 export { type ChildTask, type TaskTree, treeOf } from './task-tree/tree-of.ts';
+export { type TaskUsage, usageOf } from './task-usage/usage-of.ts';
 export { callSkill, SkillError, type SkillProblem, type SkillReply } from './typed-skills/call-skill.ts';
 export * from './uris.ts';

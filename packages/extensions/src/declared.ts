@@ -1,4 +1,4 @@
-import { LABELS, SCHEDULING, STATE_HISTORY } from '@batonjs/protocol/headers';
+import { LABELS, SCHEDULING, STATE_HISTORY, USAGE } from '@batonjs/protocol/headers';
 import { declare, type Extension } from './extension.ts';
 import { TASK_TREE } from './uris.ts';
 
@@ -35,5 +35,11 @@ export const stateHistory: Extension = ({ card, agent }) => ({
  */
 export const taskLabels: Extension = ({ card, agent }) => ({
   card: declare(card, { uri: LABELS, description: 'Shows the labels of tasks, and lists tasks by them' }),
+  agent,
+});
+
+/** Lets clients that activate the extension see what models used for a task, in its metadata: all that have the task. */
+export const taskUsage: Extension = ({ card, agent }) => ({
+  card: declare(card, { uri: USAGE, description: 'Shows the tokens and the money that a task used' }),
   agent,
 });

@@ -1,5 +1,5 @@
 export { FORM_TYPE, type Form } from '@batonjs/protocol/forms';
-export { scheduling, stateHistory, taskLabels, taskTree } from './declared.ts';
+export { scheduling, stateHistory, taskLabels, taskTree, taskUsage } from './declared.ts';
 export { type Extendable, type Extension, extend } from './extension.ts';
 export { type FormQuestion, formInput, inputRequired } from './form-input/form-input.ts';
 export type { Issue } from './schema.ts';
@@ -15,4 +15,5 @@ export {
   TASK_PROGRESS,
   TASK_TREE,
   TYPED_SKILLS,
+  USAGE,
 } from './uris.ts';

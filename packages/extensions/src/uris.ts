@@ -12,4 +12,5 @@ export const TASK_ERROR = 'https://batonjs.dev/extensions/task-error/v1';
 /** The labels of tasks, and lists by them. */
 /** The changes of a task's state. */
 /** How often a task has changed, as A2A 1.1 plans it. */
-export { GENERATION, LABELS, SCHEDULING, STATE_HISTORY } from '@batonjs/protocol/headers';
+/** What models used for a task. */
+export { GENERATION, LABELS, SCHEDULING, STATE_HISTORY, USAGE } from '@batonjs/protocol/headers';

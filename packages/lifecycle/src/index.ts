@@ -1,6 +1,6 @@
 export type { Command } from './decide/command.ts';
 export { decide } from './decide/decide.ts';
-export { costsWith } from './facts/costs.ts';
+export { costsWith, usedTogether } from './facts/costs.ts';
 export type { LogLine } from './facts/facts.ts';
 export {
   type Child,

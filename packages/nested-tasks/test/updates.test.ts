@@ -434,7 +434,8 @@ describe('the task that a message started', () => {
 describe('children that are canceled', () => {
   const child = (more: object = {}) =>
     ({ agent: 'A', taskId: 'there', record: { at: 'a', startedAt: 0 }, ...more }) as never;
-  const canceling = (client: object) => {
+  const canceling = (methods: object) => {
+    const client = { card: {}, ...methods };
     const logged: unknown[] = [];
     const logger = (...entry: unknown[]) => logged.push(entry);
     const agents = { openAt: async () => ({ client }) } as unknown as Agents;

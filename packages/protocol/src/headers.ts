@@ -34,6 +34,9 @@ export const GENERATION = 'https://batonjs.dev/extensions/generation/v2';
 /** URI of the extension that shows which task started a task, and which tasks it started. */
 export const TASK_TREE = 'https://batonjs.dev/extensions/task-tree/v1';
 
+/** URI of the extension of an agent whose tasks show what they, and the tasks that they started, used. */
+export const USAGE = 'https://batonjs.dev/extensions/usage/v1';
+
 /**
  * URI of the extension of an agent whose tasks show their labels. ListTasks may then name `labels`, a `skill` and the
  * `code` of a failure.

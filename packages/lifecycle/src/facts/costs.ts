@@ -1,13 +1,17 @@
-import type { Usage } from './facts.ts';
+import type { Costs, Usage, Used } from './facts.ts';
 
-/** Money by currency, in millionths of it: whole numbers, so that sums do not drift. */
-type Costs = Readonly<Record<string, number>>;
-
-/** How many of these a currency has. */
+/** How many millionths a currency has. */
 const millionths = 1_000_000;
 
-/** The costs with those of a usage. */
+/** The costs with those of a call. */
 export const costsWith = (costs: Costs | undefined, { cost, currency }: Usage): Costs | undefined =>
   cost === undefined || currency === undefined
     ? costs
     : { ...costs, [currency]: (costs?.[currency] ?? 0) + Math.round(cost * millionths) };
+
+/** What two used together. */
+export function usedTogether(one: Used, other: Used): Used {
+  const costs = { ...one.costs };
+  for (const [currency, cost] of Object.entries(other.costs)) costs[currency] = (costs[currency] ?? 0) + cost;
+  return { tokens: one.tokens + other.tokens, costs };
+}

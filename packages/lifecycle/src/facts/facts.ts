@@ -144,6 +144,16 @@ export interface Usage {
   readonly currency?: string | undefined;
 }
 
+/** Money by currency, in millionths of it: whole numbers, so that sums do not drift. */
+export type Costs = Readonly<Record<string, number>>;
+
+/** What calls of models used together. */
+export interface Used {
+  /** Read and written. */
+  readonly tokens: number;
+  readonly costs: Costs;
+}
+
 /** One try of a step of the open turn failed. */
 export interface StepFailed extends Written {
   readonly type: 'step-failed';
@@ -231,6 +241,8 @@ export interface Child {
   readonly state?: TaskState;
   /** What a later turn needs to go on with the child. Clients do not see it. */
   readonly record?: unknown;
+  /** What its agent says that it used in the end, with the tasks that it started. */
+  readonly usage?: Used | undefined;
 }
 
 /** A task starts one at another agent, or learned something about it. Replaces the fact before it. */

@@ -119,6 +119,7 @@ function ownedBy(fact: Fact, owned: (message: Message) => Message, at: string): 
     const { usage: _, ...step } = fact;
     return { ...step, at };
   }
+  if (fact.type === 'child-updated') return { ...fact, at, child: { ...fact.child, usage: undefined } };
   if (fact.type !== 'status-changed') return { ...fact, at };
   const { message } = fact.status;
   return {

@@ -244,6 +244,7 @@ function begin(fact: Fact): State {
     children: undefined,
     agent: undefined,
     tokens: undefined,
+    costs: undefined,
     skills: fact.skill === undefined ? undefined : [fact.skill],
     labels: fact.labels?.length ? fact.labels : undefined,
     givenLabels: fact.labels?.length ? fact.labels : undefined,

@@ -1,3 +1,4 @@
+import { costsWith } from '../facts/costs.ts';
 import type {
   MessageReceived,
   MessageTaken,
@@ -58,7 +59,10 @@ export function takeMessage(next: Draft, fact: MessageTaken): void {
 export function completeStep(next: Draft, fact: StepCompleted, own?: Own): void {
   const { name, result, keep, usage } = fact;
   const { openTurn } = next;
-  if (usage) next.tokens = (next.tokens ?? 0) + (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+  if (usage) {
+    next.tokens = (next.tokens ?? 0) + (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+    next.costs = costsWith(next.costs, usage);
+  }
   // JSON has no undefined: a snapshot would forget that a step without a result was completed.
   const value = result ?? null;
   if (keep) next.agent = keepStep(next.agent, name, value, own);

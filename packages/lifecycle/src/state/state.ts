@@ -1,6 +1,6 @@
 import type { Artifact, Message, Part, TaskStatus } from '@batonjs/protocol';
 import type { Conversation } from '../facts/conversation.ts';
-import type { Child, MessageReceived, Metadata } from '../facts/facts.ts';
+import type { Child, Costs, MessageReceived, Metadata } from '../facts/facts.ts';
 import type { OnlyBy, Question } from '../facts/question-link.ts';
 import type { List } from '../values/list.ts';
 import { type AgentRecord, callbackOf } from './agent-record.ts';
@@ -100,6 +100,8 @@ export interface State {
   readonly agent?: AgentRecord;
   /** How many tokens its calls of models read and wrote. Absent if none reported any. */
   readonly tokens?: number;
+  /** What they cost. Absent if none reported that. */
+  readonly costs?: Costs | undefined;
   /** The skills that its messages named, each once. */
   readonly skills?: readonly string[];
   /** The words that it is found by, each once. Absent without any. */

@@ -1,5 +1,7 @@
 import { A2AError } from '@batonjs/client';
+import { USAGE, usageOf } from '@batonjs/extensions/client';
 import type { Child, ChildUpdate } from '@batonjs/lifecycle';
+import { offers } from '../agents/agents.ts';
 import type { CallSettings } from '../call.ts';
 import { aborted } from './aborted.ts';
 import { hasEnded, type RecordedChild } from './child-record.ts';
@@ -34,12 +36,13 @@ async function cancel(
     const { message } = child.record;
     const id = child.taskId ?? (message && (await findTask(client, message, signal)));
     if (id === undefined) return undefined;
-    const task = await client.cancelTask({ id }, { signal }).catch((error: unknown) => {
+    const options = { signal, extensions: [USAGE].filter((uri) => offers(client, uri)) };
+    const task = await client.cancelTask({ id }, options).catch((error: unknown) => {
       // It ended before.
-      if (A2AError.is(error, 'TASK_NOT_CANCELABLE')) return client.getTask({ id }, { signal });
+      if (A2AError.is(error, 'TASK_NOT_CANCELABLE')) return client.getTask({ id }, options);
       throw error;
     });
-    return { ...child, name, taskId: id, state: task.status.state };
+    return { ...child, name, taskId: id, state: task.status.state, usage: usageOf(task) };
   } catch (err) {
     logger('warn', 'The child of a task could not be canceled', { call: name, taskId: child.taskId, err });
     return undefined;

@@ -48,8 +48,8 @@ export class ChildCall {
   /** Resolves to how the child ended. */
   async run(input: MessageInput): Promise<AgentReply> {
     const child = this.#child;
-    // Its reply was too long to be kept.
-    if (child.state && hasEnded(child)) return { task: withoutHistory(await child.read()) };
+    // Its reply was too long to be kept, or a process died before it was.
+    if (child.state && hasEnded(child)) return this.#end({ task: await child.read() });
     let started = await (child.taskId === undefined ? this.#start(input) : this.#attach());
     for (;;) {
       const next = await this.#read(started);
@@ -157,6 +157,7 @@ export class ChildCall {
   async #end(reply: AgentReply): Promise<AgentReply> {
     const child = this.#child;
     const kept: AgentReply = reply.task ? { task: withoutHistory(reply.task) } : reply;
+    if (reply.task) await child.readUsage();
     const { at, startedAt, progress } = child.record;
     const isLong = JSON.stringify(kept).length > longestReply;
     child.state = reply.task?.status.state ?? 'TASK_STATE_COMPLETED';

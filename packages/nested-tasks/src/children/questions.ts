@@ -1,9 +1,10 @@
 import { isInterrupted, type MessageInput } from '@batonjs/client';
+import { type TaskUsage, USAGE, usageOf } from '@batonjs/extensions/client';
 import { askedIn } from '@batonjs/extensions/internals';
 import type { Message, Task, TaskState } from '@batonjs/protocol';
 import { sleep } from '@batonjs/protocol/timing';
 import type { TaskUpdate } from '@batonjs/server';
-import { isIdempotent, type Target } from '../agents/agents.ts';
+import { isIdempotent, offers, type Target } from '../agents/agents.ts';
 import { reach } from '../agents/reach.ts';
 import type { CallOptions, CallScope } from '../call.ts';
 import { aborted } from './aborted.ts';
@@ -185,6 +186,8 @@ export class KnownChild {
   record: ChildRecord;
   taskId: string | undefined;
   state: TaskState | undefined;
+  /** What its agent says that it used. */
+  usage: TaskUsage | undefined;
   /** Whether an earlier attempt or turn wrote it. */
   readonly isFromLog: boolean;
   readonly #scope: CallScope;
@@ -197,6 +200,7 @@ export class KnownChild {
     this.record = known?.record ?? { at: target.at, startedAt: Date.now() };
     this.taskId = known?.taskId;
     this.state = known?.state;
+    this.usage = known?.usage;
     this.#scope = scope;
   }
 
@@ -206,16 +210,22 @@ export class KnownChild {
 
   /** Writes the child as it is known now, in one commit with an update of the task if there is one. */
   save(update?: TaskUpdate): Promise<void> {
-    const { name, taskId, state, record, target } = this;
+    const { name, taskId, state, record, usage, target } = this;
     const agent = (target.client.card.name || 'Another agent').slice(0, 200);
-    const child = { name, agent, ...(taskId && { taskId }), ...(state && { state }), record };
+    const child = { name, agent, ...(taskId && { taskId }), ...(state && { state }), usage, record };
     return this.#scope.emit({ ...update, child } as TaskUpdate);
   }
 
+  /** Reads what the ended child used, where its agent says so. A report that cannot be read, or cannot be, is none. */
+  async readUsage(): Promise<void> {
+    const extensions = [USAGE].filter((uri) => offers(this.target.client, uri));
+    if (extensions.length > 0) this.usage ??= await this.read(extensions).then(usageOf, () => undefined);
+  }
+
   /** Reads the child from its agent. */
-  read(): Promise<Task> {
+  read(extensions: readonly string[] = []): Promise<Task> {
     const { signal, limits } = this.#scope;
-    const read = () => this.target.client.getTask({ id: this.taskId! }, { signal });
+    const read = () => this.target.client.getTask({ id: this.taskId! }, { signal, extensions });
     return reach(read, { forMs: limits.unreachableMs, signal, repeatable: true });
   }
 

@@ -153,7 +153,7 @@ export class TurnCalls {
 }
 
 const shown = (children: Readonly<Record<string, RecordedChild>>) =>
-  Object.entries(children).map(([name, { record: _, ...child }]) => ({ name, ...child }));
+  Object.entries(children).map(([name, { record: _, usage: __, ...child }]) => ({ name, ...child }));
 
 /** The progress of the only child; of several, the mean in percent. Undefined if none reports any. */
 function progressOf(children: readonly RecordedChild[]) {

@@ -1,6 +1,6 @@
-import type { Metadata, State, TaskView } from '@batonjs/lifecycle';
+import { type Metadata, type State, type TaskView, usedTogether } from '@batonjs/lifecycle';
 import type { SendMessageConfiguration } from '@batonjs/protocol';
-import { GENERATION, LABELS, TASK_TREE } from '@batonjs/protocol/headers';
+import { GENERATION, LABELS, TASK_TREE, USAGE } from '@batonjs/protocol/headers';
 import type { MessageOptions } from '../../agent/caller.ts';
 import { parentIn } from '../../agent/message-content.ts';
 import { readTimeline } from '../../log/generation/generation-at.ts';
@@ -34,9 +34,8 @@ export async function viewOf(
 
 /** The `metadata` with which tasks are shown where these extensions are active; undefined for none. */
 function metadataFor(extensions: readonly string[]): TaskView['metadata'] {
-  const hasTree = extensions.includes(TASK_TREE);
-  if (!extensions.includes(LABELS)) return hasTree ? withTree : undefined;
-  return hasTree ? (state) => ({ ...withTree(state), ...withLabels(state) }) : withLabels;
+  const shown = Object.entries(metadataBy).flatMap(([uri, made]) => (extensions.includes(uri) ? made : []));
+  return shown.length < 2 ? shown[0] : (state) => Object.assign({}, ...shown.map((made) => made(state)));
 }
 
 /** The labels of a task, which its head has as well. */
@@ -53,3 +52,17 @@ function withTree(state: State): Metadata {
   }));
   return { [TASK_TREE]: { ...(parent && { parent }), children } };
 }
+
+/** What its calls of models used, and, if the agents of its children say what these used, that as well. */
+function withUsage({ tokens = 0, costs = {}, children = {} }: State): Metadata {
+  const reported = Object.values(children).flatMap(({ usage }) => usage ?? []);
+  const own = { tokens, costs };
+  const others = reported.reduce(usedTogether, { tokens: 0, costs: {} });
+  return { [USAGE]: reported.length === 0 ? own : { ...usedTogether(own, others), others } };
+}
+
+const metadataBy: Readonly<Record<string, (state: State) => Metadata>> = {
+  [TASK_TREE]: withTree,
+  [LABELS]: withLabels,
+  [USAGE]: withUsage,
+};
