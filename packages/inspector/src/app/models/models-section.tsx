@@ -1,3 +1,4 @@
+import { type State, usedTogether } from '@batonjs/lifecycle';
 import { useMemo } from 'preact/hooks';
 import type { ModelCall } from '../../api/model-calls.ts';
 import { useSession } from '../data/session.ts';
@@ -10,15 +11,17 @@ interface ModelsSectionProps {
   readonly called: readonly Called[];
   /** How many attempts of turns failed or were cut off. */
   readonly lost: number;
+  readonly children: NonNullable<State['children']>;
   /** Goes to the entry of a call. */
   readonly onSeq: (seq: number) => void;
 }
 
 /** The calls of models and tools of a task, and what they cost: for those who run it, as no client sees it. */
-export function ModelsSection({ called, lost, onSeq }: ModelsSectionProps) {
+export function ModelsSection({ called, lost, children, onSeq }: ModelsSectionProps) {
   const { currency } = useSession();
   const totals = useMemo(() => totalsOf(called), [called]);
-  if (!called.some(({ call }) => call.kind === 'model')) return null;
+  const others = othersNote(Object.values(children).flatMap(({ usage }) => usage ?? []));
+  if (others.length === 0 && !called.some(({ call }) => call.kind === 'model')) return null;
   return (
     <Section title="Models">
       <Totals totals={totals} currency={currency} />
@@ -28,7 +31,7 @@ export function ModelsSection({ called, lost, onSeq }: ModelsSectionProps) {
         label="Calls of models and tools"
         row={(each) => <CallRow called={each} currency={currency} onSeq={onSeq} />}
       />
-      {notesOf(totals, lost, currency).map((note) => (
+      {[...others, ...notesOf(totals, lost, currency)].map((note) => (
         <p key={note} class="muted calls-note">
           {note}
         </p>
@@ -104,6 +107,13 @@ function Messages({ call: { messages } }: { readonly call: ModelCall }) {
       {!prompt && <p class="muted">The agent keeps no prompts.</p>}
     </details>
   );
+}
+
+function othersNote(reported: readonly Parameters<typeof usedTogether>[0][]): readonly string[] {
+  const { tokens, costs } = reported.reduce(usedTogether, { tokens: 0, costs: {} });
+  const words = Object.entries(costs).map(([code, cost]) => money(cost / 1_000_000, code));
+  const sum = [plural(tokens, 'token'), ...words].join(', ');
+  return reported.length > 0 ? [`Besides, the agents of its children report ${sum}.`] : [];
 }
 
 /** What the figures leave out. */

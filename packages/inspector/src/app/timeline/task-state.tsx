@@ -100,7 +100,7 @@ function TaskNow({ replay, beside, isLive }: Pick<TaskStateProps, 'replay' | 'be
 /** What the agent called and logged: for those who run it, as no client sees it. */
 const Inside = ({ replay, onSeq }: Pick<TaskStateProps, 'replay' | 'onSeq'>) => (
   <>
-    <ModelsSection called={replay.called} lost={replay.lost} onSeq={onSeq} />
+    <ModelsSection called={replay.called} lost={replay.lost} children={replay.children} onSeq={onSeq} />
     <LogLines logged={replay.logged} onSeq={onSeq} />
   </>
 );

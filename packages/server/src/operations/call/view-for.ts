@@ -34,6 +34,7 @@ export async function viewOf(
 
 /** The `metadata` with which tasks are shown where these extensions are active; undefined for none. */
 function metadataFor(extensions: readonly string[]): TaskView['metadata'] {
+  if (extensions.length === 0) return undefined;
   const shown = Object.entries(metadataBy).flatMap(([uri, made]) => (extensions.includes(uri) ? made : []));
   return shown.length < 2 ? shown[0] : (state) => Object.assign({}, ...shown.map((made) => made(state)));
 }
