@@ -110,7 +110,7 @@ describe.skipIf(!executablePath)('an operator of agents on models', () => {
     await section().getByText('Prompt and answer').first().click();
   });
 
-  it('sees no cost of a model without a price, nor a section where no model was called', async () => {
+  it('sees no cost of a model without a price, no section where none was called, and what children used', async () => {
     const { go, start, served, page, problems } = app;
     const other = await start('models gpt-6');
     await until(served.show, other, 'COMPLETED');
@@ -124,6 +124,10 @@ describe.skipIf(!executablePath)('an operator of agents on models', () => {
     await page.getByRole('region', { name: 'Waterfall' }).waitFor();
     // The waterfall of the task before is there, too.
     await section().waitFor({ state: 'detached' });
+    const parent = await start(`parent ${steps} far`);
+    await until(served.show, parent, 'COMPLETED');
+    await go(`#/agents/show/tasks/${parent}`);
+    await section().getByText('Besides, the agents of its children report 1,200 tokens, $0.012.').waitFor();
     expect(problems).toEqual([]);
   });
 });

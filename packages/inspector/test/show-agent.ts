@@ -153,7 +153,8 @@ const shows: Readonly<Record<string, Show>> = {
   },
   async *parent({ text: words }) {
     const [, taskId, agent] = words.split(' ');
-    yield { child: { name: 'other', agent: agent!, taskId: taskId! } };
+    const usage = { tokens: 1_200, costs: { USD: 12_300 } };
+    yield { child: { name: 'other', agent: agent!, taskId: taskId!, usage } };
     yield completed('The other one is done');
   },
 };
