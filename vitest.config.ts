@@ -101,11 +101,11 @@ const programs = [
   'packages/store-sqlite/test/object/conformance.test.ts',
   'test/browser/access.test.ts',
   'test/closing/alive.test.ts',
-  'test/commands/{chaos,drain,file-kills,fuzz,gateway-chaos,leader-kills,ledger,start,upgrade}.test.ts',
+  'test/commands/{chaos,drain,file-kills,fuzz,gateway-chaos,leader-kills,ledger,start,upgrade,usage-kills}.test.ts',
   'test/documents/{chat,page-settings}.test.ts',
   'test/proxies/configurations.test.ts',
   'test/interop/tus.test.ts',
-  'test/later/{recurring,versions,without-process}.test.ts',
+  'test/later/{budgets,recurring,versions,without-process}.test.ts',
   'test/stores/{backup,outage-lines,redis-lost-past,rights}.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',
 ];

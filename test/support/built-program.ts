@@ -25,8 +25,9 @@ const programs = [
   'packages/transactions/test/turns/paying-process.ts',
   'test/closing/call-process.ts',
   'scripts/{chaos/server,file-kills/process,fuzz/server,gateway-chaos/gateway,ledger/bank-process,scaling/worker}.ts',
+  'scripts/usage-kills/agent.ts',
   'test/later/{accept,begin,fork}-then-die.ts',
-  'test/later/{cancel-many,erase-and-fork,run-due,serve-recurring,serve-versioned}.ts',
+  'test/later/{cancel-many,erase-and-fork,run-due,serve-recurring,serve-versioned,spend}.ts',
   'test/support/{store-process,where-it-stands}.ts',
 ];
 
