@@ -6,7 +6,9 @@ import { fileAt, streamsBodies } from '#http';
 import type { CallOptions } from '../options/connect-options.ts';
 import { readReply, startDeadline } from './call-deadline.ts';
 import { exchange } from './exchange.ts';
+import { outOfReach, startRetries } from './retries.ts';
 import type { Session } from './session.ts';
+import { pieceBytes, uploadInPieces } from './upload-pieces.ts';
 
 /** The content of an upload: a `Blob` or `File`, a stream, or the path of a file, where there are any. */
 export type UploadContent = Blob | ReadableStream<Uint8Array> | string;
@@ -17,15 +19,22 @@ export interface UploadOptions extends CallOptions {
   readonly filename?: string | undefined;
   /** Default: the type of the `Blob`. */
   readonly mediaType?: string | undefined;
-  /** Called with the bytes that were sent so far, and all of them where that is known. In browsers at the end only. */
+  /** Called with the bytes that were sent so far, and all of them where that is known. In browsers, after each 8 MiB. */
   readonly onProgress?: ((sent: number, total: number | undefined) => void) | undefined;
+  /** Called with the address at which a `Blob` or file of more than 8 MiB goes on after a break, before its first byte is sent. */
+  readonly onBegun?: ((address: string) => void) | undefined;
+  /** That address: the upload of the same file goes on there, or begins again if the agent knows it no longer. */
+  readonly resume?: string | undefined;
 }
 
-/** Uploads a file. Resolves to the part that names it in a message. */
+/**
+ * Uploads a file. Resolves to the part that names it in a message. One of more than 8 MiB goes in pieces, which go on by
+ * themselves when the agent was away for up to `followForMs`.
+ */
 export async function upload(
   session: Session,
   content: UploadContent,
-  { filename, mediaType, onProgress, ...options }: UploadOptions,
+  { filename, mediaType, onProgress, onBegun, resume, ...options }: UploadOptions,
 ): Promise<Part> {
   const { settings, card, version } = session;
   const offered = card.capabilities?.extensions?.find(({ uri }) => uri === FILES)?.params;
@@ -51,14 +60,32 @@ export async function upload(
     });
     return (source instanceof Blob ? source.stream() : source).pipeThrough(counted);
   };
-  const headers: Record<string, string> = size === undefined ? {} : { 'content-length': `${size}` };
   const deadline = startDeadline({ timeoutMs: 0, ...options }, settings, address.href);
   const { signal } = deadline;
-  try {
-    const request = { method: 'POST', url: address.href, headers, body };
-    const response = await exchange(request, { ...options, settings, version, extensions: [], signal });
+  const partIn = async (response: Response): Promise<Part> => {
     const reply = await readReply(response, settings.maxResponseBytes, address.href);
-    const part = httpJsonClient.decodeReply({ operation: 'SendMessage', params: {} }, reply) as Part;
+    return httpJsonClient.decodeReply({ operation: 'SendMessage', params: {} }, reply) as Part;
+  };
+  const ask = async (method: string, url: string, headers: Record<string, string>, body?: () => BodyInit) => {
+    const context = { ...options, settings, version, extensions: [], signal };
+    const response = await exchange({ method, url, headers, body }, context).catch((error) => {
+      throw deadline.classify(error);
+    });
+    const isState = response.ok || response.status === 409 || (response.status === 404 && method === 'HEAD');
+    if (!isState) await partIn(response);
+    return response;
+  };
+  try {
+    if (offered.tus && source instanceof Blob && source.size > pieceBytes) {
+      const { followForMs: forMs } = settings;
+      const giveUp = (error: unknown) => outOfReach(session, forMs, 'Upload it again with `resume`', error);
+      const repeatable = { ...options, repeatable: true };
+      const retries = startRetries(session, 'GetTask', {}, repeatable, signal, { forMs, giveUp });
+      const told = { resume, onBegun, onProgress };
+      return await partIn(await uploadInPieces(source, address.href, ask, retries, told));
+    }
+    const length: Record<string, string> = size === undefined ? {} : { 'content-length': `${size}` };
+    const part = await partIn(await ask('POST', address.href, length, body));
     if (sent === 0) onProgress?.(size ?? 0, size);
     return part;
   } catch (error) {

@@ -116,7 +116,7 @@ const generationExtension = {
 const filesExtension = ({ url, uploadBytes }: { readonly url: string; readonly uploadBytes: number }) => ({
   uri: FILES,
   description: 'Files of messages may be uploaded, and files of tasks are links',
-  params: { url: `${url}/files`, maxBytes: uploadBytes },
+  params: { url: `${url}/files`, maxBytes: uploadBytes, tus: '1.0.0' },
 });
 
 interface Named {

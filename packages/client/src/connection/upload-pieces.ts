@@ -1,0 +1,49 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import type { Retries } from './retries.ts';
+
+/** Bytes of one request. The server keeps them before it answers. */
+export const pieceBytes: number = 8 * 1_048_576;
+
+type Named = Record<string, string>;
+
+/** Rejects if there is no answer, and with the error of one that tells no state of an upload. */
+type Ask = (method: string, url: string, headers: Named, body?: () => BodyInit) => Promise<Response>;
+
+interface Told {
+  readonly resume: string | undefined;
+  readonly onBegun: ((address: string) => void) | undefined;
+  readonly onProgress: ((sent: number, total: number) => void) | undefined;
+}
+
+/** Uploads a file by tus 1.0, and goes on after a break where the server is. Resolves to the answer that tells its part. */
+export async function uploadInPieces(file: Blob, address: string, ask: Ask, retries: Retries, told: Told) {
+  const tus = { 'tus-resumable': '1.0.0' };
+  let at = told.resume;
+  for (let state: Response | undefined; ; ) {
+    try {
+      state ??= at
+        ? await ask('HEAD', at, tus)
+        : await ask('POST', address, { ...tus, 'upload-length': `${file.size}` });
+      // The connection that broke may still be writing.
+      if (state.status === 409) throw new A2AError('UNAVAILABLE', 'The agent still takes an earlier piece');
+      if (state.status === 404) {
+        [at, state] = [undefined, undefined];
+        continue;
+      }
+      if (!at) {
+        at = new URL(state.headers.get('location') ?? '', address).href;
+        told.onBegun?.(at);
+      }
+      const offset = Number(state.headers.get('upload-offset'));
+      told.onProgress?.(offset, file.size);
+      if (offset >= file.size) return await ask('GET', at, {});
+      const piece = file.slice(offset, offset + pieceBytes);
+      const head = { 'content-type': 'application/offset+octet-stream', 'upload-offset': `${offset}` };
+      state = await ask('PATCH', at, { ...tus, ...head }, () => piece);
+      if (state.ok) retries.reset();
+    } catch (error) {
+      state = undefined;
+      await retries.after(error);
+    }
+  }
+}
