@@ -64,7 +64,10 @@ export async function audit(
 
 async function bytesOf(files: FileStore, key: string): Promise<Buffer | undefined> {
   const found = await files.get(key);
-  return found && Buffer.concat(await Array.fromAsync(found));
+  if (!found) return undefined;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of found) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -5,4 +5,8 @@ import type { FileStore } from '@batonjs/store/files';
 export const filesAt = (folder: string, s3: string | undefined): FileStore =>
   s3 === undefined
     ? folderFiles(folder)
-    : s3Files({ endpoint: s3, bucket: 'files', credentials: { accessKeyId: 'id', secretAccessKey: 'secret' } });
+    : s3Files({
+        endpoint: s3,
+        bucket: 'files',
+        credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+      });

@@ -11,9 +11,9 @@ import { insideOf } from '../../packages/server/src/operations/call/inside-of.ts
 import { FileSweep } from '../../packages/server/src/turns/files/file-sweep.ts';
 import { rpc, say } from '../../test/kit/rpc.ts';
 import { type MediumName, mediumOf } from '../chaos/medium.ts';
-import { filesAt } from './files-at.ts';
 import { contentOf, GONE } from './contents.ts';
 import { Dying } from './dying.ts';
+import { filesAt } from './files-at.ts';
 
 /** The options of a process. `rounds`: those that it does; it may die in the last one. Without any, it sweeps. */
 export interface FileOrders {
@@ -28,7 +28,9 @@ export interface FileOrders {
   readonly sabotage: boolean;
 }
 
-const { database, location, folder, s3, rounds, dieAt, sabotage } = JSON.parse(process.argv[2]!) as FileOrders;
+const { database, location, folder, s3, rounds, dieAt, sabotage } = JSON.parse(
+  process.argv[2]!,
+) as FileOrders;
 const dying = new Dying();
 dying.watch();
 const kept = filesAt(folder, s3);

@@ -30,5 +30,10 @@ it.skipIf(!executablePath)('nothing hinders people at its first page and at one 
   const { context, close } = await openChromium(executablePath!);
   onTestFinished(close);
   const pages = ['/', '/serving/react'];
-  expect(await hindrances(context, pages.map((page) => url + page))).toEqual([]);
+  expect(
+    await hindrances(
+      context,
+      pages.map((page) => url + page),
+    ),
+  ).toEqual([]);
 });

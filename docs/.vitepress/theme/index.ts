@@ -19,6 +19,12 @@ export default {
   extends: DefaultTheme,
   setup() {
     const route = useRoute();
-    onMounted(() => watch(() => route.path, () => nextTick(complete), { immediate: true }));
+    onMounted(() =>
+      watch(
+        () => route.path,
+        () => nextTick(complete),
+        { immediate: true },
+      ),
+    );
   },
 };

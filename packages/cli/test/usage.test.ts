@@ -76,10 +76,7 @@ it('sums up what models used, by day, caller and model, as text, JSON and comma-
 it('says why there is nothing, and which rows there may be', async () => {
   const file = await countedFile();
   const { stderr, code } = await cli(`usage --store ${file} --agent other`);
-  expect([stderr, code]).toEqual([
-    'Nothing was counted: set a limit, such as `limits.dailyTokens`\n',
-    0,
-  ]);
+  expect([stderr, code]).toEqual(['Nothing was counted: set a limit, such as `limits.dailyTokens`\n', 0]);
   const wrong = await cli(`usage --store ${file} --by week`);
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toContain('day, caller, model');

@@ -13,7 +13,7 @@ import { data, type Part } from '../../../src/index.ts';
 
 const words = new PageWords();
 const asking = { agent: 'Payer', words };
-const asked = { by: 'Ana', expiresAt: '2026-01-02T03:04:00.000Z' };
+const asked = { by: 'Ana', expiresAt: '2026-01-02T03:04:00.000Z', form: undefined };
 const questionOf = (...parts: Part[]) => ({ messageId: 'm-1', role: 'ROLE_AGENT' as const, parts });
 const pay = questionOf({ text: 'Pay?' });
 
@@ -25,7 +25,7 @@ const pageOf = (
   const { initial, required, refused } = more;
   const schema = { type: 'object', properties, ...(required && { required }) };
   const form = { formId: 'f', schema, ...(initial && { initial }) };
-  const waiting = { ...asked, question: pay, form } as Parameters<typeof questionPage>[0];
+  const waiting = { ...asked, question: pay, form } as unknown as Parameters<typeof questionPage>[0];
   return questionPage(waiting, asking, refused && { refused });
 };
 const optional = ' <span class="optional">optional</span>';
@@ -176,10 +176,15 @@ it('a question without a form has one field, which keeps what was written', () =
 });
 
 it('texts are cut where they are too long for a page, and numbers are written as the language has it', () => {
-  const { body } = questionPage({ ...asked, question: questionOf({ text: 'x'.repeat(20_001) }) }, { ...asking, agent: 'y'.repeat(301) });
+  const { body } = questionPage(
+    { ...asked, question: questionOf({ text: 'x'.repeat(20_001) }) },
+    { ...asking, agent: 'y'.repeat(301) },
+  );
   expect(body).toContain(`${'x'.repeat(20_000)} …`);
   expect(body).toContain(`<p class="from">${'y'.repeat(300)} …`);
-  expect(settledPage('unknown', asking).body).toContain('<h1>No such question</h1>');
+  expect(settledPage('unknown', asking).body).toMatch(
+    /<h1>No such question<\/h1>\n<p>The link is not complete/,
+  );
   const german = new PageWords({ lang: 'de' });
   expect(german.say('At least 1,234.00005')).toBe('Mindestens 1.234,00005');
   expect(() => new PageWords({ 'A text': 'x' } as never)).toThrow("no page says 'A text'");
@@ -204,7 +209,7 @@ it('programs get text, and the list names each question by its words, its form, 
       { ...asked, taskId: 'a/b', question: pay },
       { ...asked, taskId: 'c', question: questionOf(), form },
       { ...asked, taskId: 'd', question: questionOf() },
-    ] as Parameters<typeof inboxPage>[1],
+    ] as unknown as Parameters<typeof inboxPage>[1],
     asking,
   );
   for (const html of [
