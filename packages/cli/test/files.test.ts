@@ -48,6 +48,40 @@ describe('task download', () => {
     expect([broken.code, readdirSync(join(cwd, 'broken'))]).toEqual([1, []]);
   });
 
+  it('goes on with an upload that was left, where the same file is sent again', async () => {
+    const held: { handler?: RequestListener } = {};
+    const seen: string[] = [];
+    const stop = abortedAfterTest();
+    const url = await listen((request, response) => {
+      if (/files/.test(request.url!))
+        seen.push(`${request.method} ${request.headers['upload-offset'] ?? ''}`);
+      if (request.method === 'PATCH' && request.headers['upload-offset'] !== '0') stop.abort();
+      held.handler?.(request, response);
+    });
+    held.handler = nodeHandler(
+      serve(
+        async function* ({ message, file }) {
+          yield completed(`${(await file(message.parts[0]!).bytes()).length}`);
+        },
+        {
+          card: { name: 'Test', description: 'For tests', defaultInputModes: ['video/*'] },
+          publicUrl: url,
+          files: { store: memoryFiles() },
+        },
+      ),
+    );
+    const home = temporaryFolder();
+    const path = join(home, 'big.mp4');
+    writeFileSync(path, Buffer.alloc(9_000_000, 'film'));
+    expect((await cli(`send -a ${url} --file ${path}`, { home, signal: stop.signal })).code).not.toBe(0);
+    expect(seen).toEqual(['POST ', 'PATCH 0', 'PATCH 8388608']);
+    const again = await cli(`send -a ${url} --file ${path}`, { home });
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('9000000')]);
+    expect(seen.filter((line) => line === 'POST ')).toHaveLength(1);
+    expect(seen).toContain('HEAD ');
+    expect(readFileSync(join(home, '.config/a2a-cli/uploads.json'), 'utf8')).toBe('{}\n');
+  });
+
   it('saves artifacts, never outside of the folder and never over a file [A2ACLI_DOWNLOAD_001]', async () => {
     const url = await listen(
       nodeHandler(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { access, readFile, stat } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
+import { basename, extname, resolve } from 'node:path';
 import type { AgentReply } from '@batonjs/client';
 import type { Json, Part, Struct, Task } from '@batonjs/protocol';
 import { FILES } from '@batonjs/protocol/headers';
@@ -20,6 +20,7 @@ import { sendAndWait } from '../following/wait.ts';
 import type { Io } from '../io.ts';
 import { idFields, showEvent, showReply } from '../output/render.ts';
 import type { Run, RunContext } from '../run-context.ts';
+import { keepUpload, uploadOf } from '../settings/settings.ts';
 
 interface SendFlags extends CommonOptions {
   readonly taskId?: string;
@@ -168,22 +169,28 @@ async function toPart({ kind, value, mediaType }: GivenPart, context: RunContext
 /** Larger files are uploaded, where the agent takes uploads. In bytes. */
 const inlineBytes = 1024 * 1024;
 
-/** Uploads a large file, with a bar for a person who waits. */
+/** Uploads a large file, with a bar for a person who waits. The same command goes on with an upload that was left. */
 async function toFilePart(
   context: RunContext,
   path: string,
   about: { filename: string; mediaType: string },
 ): Promise<Part> {
-  const agent = (await stat(path)).size > inlineBytes ? await context.agent() : undefined;
-  if (!agent?.card.capabilities?.extensions?.some(({ uri }) => uri === FILES))
-    return { raw: (await readFile(path)).toString('base64'), ...about };
-  return context.waiting((signal) =>
+  const { size, mtimeMs } = await stat(path);
+  const agent = size > inlineBytes ? await context.agent() : undefined;
+  const files = agent?.card.capabilities?.extensions?.find(({ uri }) => uri === FILES);
+  if (!agent || !files) return { raw: (await readFile(path)).toString('base64'), ...about };
+  const { home } = context.io;
+  const key = [resolve(path), size, mtimeMs, files.params?.url].join(' ');
+  const onBegun = (address?: string) => void keepUpload(home, key, address);
+  const part = await context.waiting((signal) =>
     context.withProgress((line) => {
       const onProgress = (progress: number, total = 0) =>
         line?.update(`Uploading ${about.filename}`, { progress, total });
-      return agent.upload(path, { ...about, signal, onProgress });
+      return agent.upload(path, { ...about, signal, onProgress, onBegun, resume: uploadOf(home, key) });
     }),
   );
+  if (uploadOf(home, key)) onBegun();
+  return part;
 }
 
 const fileOf = (url: string): string => basename(new URL(url).pathname) || 'file';

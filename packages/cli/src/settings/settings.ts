@@ -175,20 +175,31 @@ export interface StoredToken {
   readonly expiresAt?: string;
 }
 
-const pathOf = (home: string): string => join(home, '.config/a2a-cli/tokens.json');
+const pathOf = (home: string, name: string): string => join(home, `.config/a2a-cli/${name}.json`);
 
 /** The token of an agent's origin that is still valid; undefined if there is none. */
 export function tokenFor(home: string, origin: string, now = Date.now()): StoredToken | undefined {
-  const token = readAll(home)[origin];
+  const token = readAll<StoredToken>(home, 'tokens')[origin];
   return token && (token.expiresAt === undefined || Date.parse(token.expiresAt) > now) ? token : undefined;
 }
 
-/** Keeps a token in a file that only its user can read. */
-export function keepToken(home: string, origin: string, token: StoredToken): string {
-  const path = pathOf(home);
+export const keepToken = (home: string, origin: string, token: StoredToken): string =>
+  keep(home, 'tokens', origin, token);
+
+/** The address of an upload that did not end; undefined if there is none. */
+export const uploadOf = (home: string, file: string): string | undefined =>
+  readAll<string>(home, 'uploads')[file];
+
+/** Keeps the address of an upload, or forgets it. */
+export const keepUpload = (home: string, file: string, address?: string): string =>
+  keep(home, 'uploads', file, address);
+
+/** Keeps a value in a file that only its user can read, whose path it returns. */
+function keep(home: string, name: string, key: string, value: unknown): string {
+  const path = pathOf(home, name);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const next = `${path}.${process.pid}`;
-  writeFileSync(next, `${JSON.stringify({ ...readAll(home), [origin]: token }, undefined, 2)}\n`, {
+  writeFileSync(next, `${JSON.stringify({ ...readAll(home, name), [key]: value }, undefined, 2)}\n`, {
     mode: 0o600,
   });
   chmodSync(next, 0o600);
@@ -196,9 +207,9 @@ export function keepToken(home: string, origin: string, token: StoredToken): str
   return path;
 }
 
-function readAll(home: string): Record<string, StoredToken> {
+function readAll<Value>(home: string, name: string): Record<string, Value> {
   try {
-    return JSON.parse(readFileSync(pathOf(home), 'utf8')) as Record<string, StoredToken>;
+    return JSON.parse(readFileSync(pathOf(home, name), 'utf8')) as Record<string, Value>;
   } catch {
     return {};
   }
