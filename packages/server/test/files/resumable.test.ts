@@ -45,6 +45,19 @@ describe('an upload by tus', () => {
     expect(await one.offsetOf(url)).toBe(bytes.length);
   });
 
+  it('keeps what came of less than a piece, too', async () => {
+    const { begin, offsetOf, server } = await serveUploads();
+    const { url } = await begin(9);
+    const chunks = ['0123', '45'].map((text) => Buffer.from(text));
+    const body = new ReadableStream({
+      pull: (controller) =>
+        chunks.length > 0 ? controller.enqueue(chunks.shift()) : controller.error(new Error('It broke')),
+    });
+    const init = { method: 'PATCH', headers: { ...typed, 'upload-offset': '0' }, body, duplex: 'half' };
+    await server.fetch(new Request(url, init as RequestInit));
+    expect(await offsetOf(url)).toBe(6);
+  });
+
   it('takes one of two requests for an offset, and keeps nothing of the other', async () => {
     const [one, other] = await serveTwo();
     const { url } = await one.begin(8);
