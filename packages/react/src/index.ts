@@ -7,3 +7,4 @@ export { type Question, QuestionForm, type QuestionFormProps } from './form/ques
 export { type UsedConversation, useConversation } from './use-conversation.ts';
 export { type UsedTask, useTask } from './use-task.ts';
 export { type UsedTasks, useTasks } from './use-tasks.ts';
+export { type UploadedFile, type UsedUpload, useUpload } from './use-upload.ts';

@@ -2,7 +2,7 @@
 import { type AgentClient, connect, textOf } from '@batonjs/client';
 import { FORM_INPUT, formOf } from '@batonjs/extensions/client';
 import { StrictMode, useEffect, useState } from 'react';
-import { QuestionForm, useConversation, useTask, useTasks } from '../src/index.ts';
+import { QuestionForm, useConversation, useTask, useTasks, useUpload } from '../src/index.ts';
 
 /** What the test calls in the page. */
 declare global {
@@ -19,6 +19,7 @@ export function App({ url }: { readonly url?: string }) {
   const list = useTasks(agent, { pollMs: 3_600_000 });
   const latest = useTask(agent, talk.tasks.at(-1)?.id);
   const form = talk.current && formOf(talk.current);
+  const upload = useUpload(agent);
   if (talk.contextId !== undefined && talk.contextId !== contextId) setContextId(talk.contextId);
   return (
     <main>
@@ -44,6 +45,12 @@ export function App({ url }: { readonly url?: string }) {
       <button type="button" onClick={() => void latest.cancel()}>
         Cancel
       </button>
+      <input type="file" disabled={!agent} onChange={({ target }) => upload.add(target.files ?? [])} />
+      {upload.files.map(({ file, progress, part, error }) => (
+        <button key={file.name} type="button" onClick={() => upload.remove(file)}>
+          {file.name} {progress.toFixed(1)} {part ? `is ${part.filename}` : error ? 'failed' : 'goes on'}
+        </button>
+      ))}
     </main>
   );
 }

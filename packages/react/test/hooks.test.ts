@@ -1,11 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { reply } from '@batonjs/server';
+import { listen } from '@batonjs/server-node';
 import type { BrowserContext, Page, Request, Route } from 'playwright-core';
 import { renderToString } from 'react-dom/server';
 import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { servePage } from '../../../test/browser/agent.ts';
+import { memoryFiles } from '../../../test/kit/memory-files.ts';
+import { freePort } from '../../../test/kit/processes.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { chromiumForTests, openChromium } from '../../../test/support/chromium.ts';
 import { page as app } from './hooks-page.tsx';
 import { Gate, serveTalking } from './talking-agent.ts';
@@ -144,6 +150,56 @@ describe.skipIf(!executablePath)('the hooks in Chromium, in strict mode', { time
     );
     expect(after).toEqual([]);
     expect(await page.locator('main').count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  it('upload a file, which goes on after a reload when it is chosen again, and ends when it is taken away', async () => {
+    const port = await freePort();
+    const server = serve(() => reply('Hello'), {
+      card: { name: 'Files', description: 'Takes files', defaultInputModes: ['*/*'] },
+      files: { store: memoryFiles() },
+      publicUrl: `http://127.0.0.1:${port}`,
+      cors: true,
+    });
+    const listening = await listen(server, { port });
+    onTestFinished(() => listening.close({ graceMs: 0 }));
+    const path = join(temporaryFolder(), 'film.mp4');
+    writeFileSync(path, Buffer.alloc(20 * 1_048_576, 'film'));
+    const { page, problems } = await open();
+    const asked: string[] = [];
+    let isHeld = true;
+    await page.route(/\/files/, (route) => {
+      const method = route.request().method();
+      if (method !== 'OPTIONS') asked.push(method);
+      if (isHeld && method === 'PATCH' && asked.filter((each) => each === method).length > 1) return;
+      return route.continue();
+    });
+    const choose = async () => {
+      await page.evaluate((to) => mount(to), listening.url);
+      await page.locator('input[type=file]:enabled').setInputFiles(path);
+    };
+    await choose();
+    await page.getByText('film.mp4 0.4 goes on').waitFor();
+    await page.reload();
+    await page.waitForFunction(() => 'mount' in globalThis);
+    asked.length = 0;
+    const left = page.waitForEvent('requestfailed', (request) => request.method() === 'PATCH');
+    await choose();
+    await expect.poll(() => asked).toEqual(['HEAD', 'PATCH', 'PATCH']);
+    await page.getByRole('button', { name: 'film.mp4' }).click();
+    await left;
+    expect(await page.getByRole('button', { name: 'film.mp4' }).count()).toBe(0);
+    asked.length = 0;
+    isHeld = false;
+    await page.locator('input[type=file]').setInputFiles([]);
+    await page.locator('input[type=file]').setInputFiles(path);
+    await page.getByText('film.mp4 1.0 is film.mp4').waitFor();
+    expect(asked).toEqual(['HEAD', 'PATCH', 'GET']);
+    // It is a file of the agent now: the same one begins anew.
+    await page.getByRole('button', { name: 'film.mp4' }).click();
+    await page.locator('input[type=file]').setInputFiles([]);
+    await page.locator('input[type=file]').setInputFiles(path);
+    await expect.poll(() => asked.at(3)).toBe('POST');
     expect(problems).toEqual([]);
   });
 

@@ -13,7 +13,7 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { useConversation } from '../use-conversation.ts';
-import { useAttached } from './attached.ts';
+import { useUpload } from '../use-upload.ts';
 import { Composer } from './composer.tsx';
 import { Conversations } from './conversations.tsx';
 import { Markdown } from './markdown.tsx';
@@ -45,7 +45,7 @@ export function Chat({ agent, conversation, texts = english, highlight, children
   const contextId = useSyncExternalStore(onHash, readHash, () => undefined);
   const kept = useConversation(agent, contextId);
   const talk = conversation ?? kept;
-  const attached = useAttached(agent, texts);
+  const attached = useUpload(agent);
   const [text, setText] = useState('');
   const [isOpen, setOpen] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);

@@ -1,7 +1,7 @@
 /** @jsxImportSource react */
 import { isInterrupted, textOf } from '@batonjs/client';
 import { type KeyboardEvent, type RefObject, useContext, useRef } from 'react';
-import type { Attached } from './attached.ts';
+import type { UsedUpload } from '../use-upload.ts';
 import { Button, ChatContext, type ChatConversation } from './parts.tsx';
 
 interface ComposerProps {
@@ -9,7 +9,7 @@ interface ComposerProps {
   readonly text: string;
   readonly onText: (text: string) => void;
   readonly field: RefObject<HTMLTextAreaElement | null>;
-  readonly attached: Attached;
+  readonly attached: UsedUpload;
 }
 
 /** The field of the message, its files, and what it is about: Enter sends, Shift+Enter begins a line. */
@@ -37,10 +37,15 @@ export function Composer({ talk, text, onText, field, attached }: ComposerProps)
   return (
     <>
       <p role="status">{connection === 'reconnecting' && texts.offline}</p>
-      {files.map(({ file, part, error }, index) => (
+      {files.map(({ file, progress, part, error }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two files may have all in common.
-        <p key={index} className="baton-attached" data-state={error && 'failed'} aria-busy={!part && !error}>
-          <span dir="auto">{file.name}</span> {error}
+        <p key={index} className="baton-attached" data-state={error ? 'failed' : undefined} aria-busy={!part && !error}>
+          <span dir="auto">{file.name}</span>{' '}
+          {error ? (
+            error instanceof RangeError ? texts.tooLarge : String(Object(error).message)
+          ) : (
+            !part && <progress aria-label={file.name} value={progress || undefined} />
+          )}
           <Button label={`${texts.remove}: ${file.name}`} sign="×" onClick={() => remove(file)} />
         </p>
       ))}
