@@ -50,6 +50,19 @@ describe('the sweep of files', () => {
     expect(await bytesAt(server, artifacts[0].parts[0].url)).toEqual(large('made'));
   });
 
+  it('deletes what came of an upload that was never ended', async () => {
+    const { server, keys, time, sweep } = swept();
+    const type = 'application/offset+octet-stream';
+    const headers = { 'tus-resumable': '1.0.0', 'upload-length': '9', 'content-type': type };
+    const init = { method: 'POST', headers, body: '0123' };
+    const begun = await server.fetch(new Request('http://localhost/agent/files', init));
+    expect(begun.headers.get('upload-offset')).toBe('4');
+    time.ahead = 23 * hour;
+    expect([await sweep(), await keys()]).toEqual([0, [expect.stringContaining('/uploads/')]]);
+    time.ahead = 24 * hour + 1_000;
+    expect([await sweep(), await keys()]).toEqual([1, []]);
+  });
+
   it('leaves an upload that ends after it, in a folder that another process sweeps, too', async () => {
     const folder = temporaryFolder();
     const { server, time, sweep, keys } = swept({ files: { store: folderFiles(folder) } });
