@@ -13,7 +13,7 @@ const sliceLength = 1_000_000;
 /** Reads logs. A long log is read in slices, so that the event loop is not blocked. */
 export function logsOf(
   { db, tasks, longTexts }: { db: Database; tasks: TaskTable; longTexts: LongTexts },
-  { read, pause }: Pick<Transactions, 'read' | 'pause'>,
+  { read, pause }: Transactions,
 ) {
   const snapshots = db.prepare('SELECT version, snapshot FROM snapshots WHERE task = ?');
   const any = db.prepare('SELECT 1 FROM tasks WHERE id = ?');
