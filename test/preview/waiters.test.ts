@@ -1,6 +1,7 @@
 import { GENERATION } from '@batonjs/protocol/headers';
 import { completed, working } from '@batonjs/server';
 import { expect, it } from 'vitest';
+import { insideOf } from '../../packages/server/src/operations/call/inside-of.ts';
 import { repetitions } from '../kit/repetitions.ts';
 import { rpc, say } from '../kit/rpc.ts';
 import { serve } from '../kit/serve.ts';
@@ -38,4 +39,6 @@ it(`${many} long polls on one process wait, and all return on the change [R-P11-
   gate.resolve();
   const answers = await Promise.all(polls);
   expect(new Set(answers.map(({ generation }) => generation))).toEqual(new Set(['3']));
+  // A task that has ended, and for which no call waits, is in use no more.
+  await eventually(() => expect(insideOf(server)!.dependencies.tasks.size).toBe(0));
 });

@@ -9,16 +9,16 @@ type Named = Record<string, string>;
 /** Rejects if there is no answer, and with the error of one that tells no state of an upload. */
 type Ask = (method: string, url: string, headers: Named, body?: () => BodyInit) => Promise<Response>;
 
-interface Told {
+interface PieceOptions {
   readonly resume: string | undefined;
   readonly onBegun: ((address: string) => void) | undefined;
   readonly onProgress: ((sent: number, total: number) => void) | undefined;
 }
 
 /** Uploads a file by tus 1.0, and goes on after a break where the server is. Resolves to the answer that tells its part. */
-export async function uploadInPieces(file: Blob, address: string, ask: Ask, retries: Retries, told: Told) {
+export async function uploadInPieces(file: Blob, address: string, ask: Ask, retries: Retries, options: PieceOptions) {
   const tus = { 'tus-resumable': '1.0.0' };
-  let at = told.resume;
+  let at = options.resume;
   for (let state: Response | undefined; ; ) {
     try {
       state ??= at
@@ -32,10 +32,10 @@ export async function uploadInPieces(file: Blob, address: string, ask: Ask, retr
       }
       if (!at) {
         at = new URL(state.headers.get('location') ?? '', address).href;
-        told.onBegun?.(at);
+        options.onBegun?.(at);
       }
       const offset = Number(state.headers.get('upload-offset'));
-      told.onProgress?.(offset, file.size);
+      options.onProgress?.(offset, file.size);
       if (offset >= file.size) return await ask('GET', at, {});
       const piece = file.slice(offset, offset + pieceBytes);
       const head = { 'content-type': 'application/offset+octet-stream', 'upload-offset': `${offset}` };

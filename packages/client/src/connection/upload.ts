@@ -81,8 +81,8 @@ export async function upload(
       const giveUp = (error: unknown) => outOfReach(session, forMs, 'Upload it again with `resume`', error);
       const repeatable = { ...options, repeatable: true };
       const retries = startRetries(session, 'GetTask', {}, repeatable, signal, { forMs, giveUp });
-      const told = { resume, onBegun, onProgress };
-      return await partIn(await uploadInPieces(source, address.href, ask, retries, told));
+      const pieces = { resume, onBegun, onProgress };
+      return await partIn(await uploadInPieces(source, address.href, ask, retries, pieces));
     }
     const length: Record<string, string> = size === undefined ? {} : { 'content-length': `${size}` };
     const part = await partIn(await ask('POST', address.href, length, body));
