@@ -48,7 +48,7 @@ describe('A file fails that leaves behind', () => {
 
   it('a server of agents: its loops go on', () => {
     expect(reportsOf('1-leaves.ts').join('\n')).toMatch(
-      /leaves a timer open.*\n.*timing\.ts[\s\S]*Claimer\.#loop/,
+      /leaves a timer open.*\n.*timing\.ts[\s\S]*claimer\.ts/,
     );
   });
 
