@@ -56,13 +56,17 @@ export function useUpload(agent: AgentClient | undefined): UsedUpload {
   };
   useEffect(() => {
     const { current } = running;
-    return () => current.forEach((leaving) => leaving.abort());
+    return () => {
+      for (const leaving of current.values()) leaving.abort();
+    };
   }, []);
   return {
     files,
     add: (given) => Array.from(given, begin),
     remove,
-    clear: () => files.forEach(({ file }) => remove(file)),
+    clear() {
+      for (const { file } of files) remove(file);
+    },
     accept: agent ? acceptedBy(agent) : '*/*',
   };
 }

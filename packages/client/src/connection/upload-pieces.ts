@@ -16,7 +16,13 @@ interface PieceOptions {
 }
 
 /** Uploads a file by tus 1.0, and goes on after a break where the server is. Resolves to the answer that tells its part. */
-export async function uploadInPieces(file: Blob, address: string, ask: Ask, retries: Retries, options: PieceOptions) {
+export async function uploadInPieces(
+  file: Blob,
+  address: string,
+  ask: Ask,
+  retries: Retries,
+  options: PieceOptions,
+) {
   const tus = { 'tus-resumable': '1.0.0' };
   let at = options.resume;
   for (let state: Response | undefined; ; ) {

@@ -39,13 +39,18 @@ export function Composer({ talk, text, onText, field, attached }: ComposerProps)
       <p role="status">{connection === 'reconnecting' && texts.offline}</p>
       {files.map(({ file, progress, part, error }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two files may have all in common.
-        <p key={index} className="baton-attached" data-state={error ? 'failed' : undefined} aria-busy={!part && !error}>
+        <p
+          key={index}
+          className="baton-attached"
+          data-state={error ? 'failed' : undefined}
+          aria-busy={!part && !error}
+        >
           <span dir="auto">{file.name}</span>{' '}
-          {error ? (
-            error instanceof RangeError ? texts.tooLarge : String(Object(error).message)
-          ) : (
-            !part && <progress aria-label={file.name} value={progress || undefined} />
-          )}
+          {error
+            ? error instanceof RangeError
+              ? texts.tooLarge
+              : String(Object(error).message)
+            : !part && <progress aria-label={file.name} value={progress || undefined} />}
           <Button label={`${texts.remove}: ${file.name}`} sign="×" onClick={() => remove(file)} />
         </p>
       ))}
