@@ -38,8 +38,8 @@ export function Composer({ talk, text, onText, field, attached }: ComposerProps)
     <>
       <p role="status">{connection === 'reconnecting' && texts.offline}</p>
       {files.map(({ file, progress, part, error }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two files may have all in common.
         <p
+          // biome-ignore lint/suspicious/noArrayIndexKey: two files may have all in common.
           key={index}
           className="baton-attached"
           data-state={error ? 'failed' : undefined}
