@@ -129,6 +129,8 @@ it('a long log is read in several slices', async () => {
   const tables = tablesOf(db, { leaseNow: Date.now });
   const logs = logsOf(tables, {
     read: async (work) => work(),
+    write: async (work) => work(),
+    writeUnsynced: async (work) => work(),
     pause: async () => void pauses++,
   });
   expect((await logs.log('s', 't'))?.facts.length).toBe(7);
