@@ -51,37 +51,44 @@ function start(...args: readonly string[]) {
 }
 
 describe('store copy', () => {
-  it.each(targets)('copies a store into $kind while processes work on it, and back', async ({ open }) => {
-    const file = newFile();
-    const source = opened(sqliteStore(file));
-    await fill(source);
-    const working = [
-      start('--conditions=@batonjs/source', worker, file),
-      start('--conditions=@batonjs/source', worker, file),
-    ];
-    await eventually(() => expect(working.every(({ lines }) => lines.length > 20)).toBe(true));
-    const target = opened(open());
-    const { refusedMs } = await copyStore(source, target, { stopMs: 30_000 });
-    expect(refusedMs).toBeLessThan(30_000);
-    await eventually(() =>
-      expect(working.every(({ lines }) => lines.at(-1) === 'refused UNAVAILABLE')).toBe(true),
-    );
-    for (const { child, ended } of working) {
-      child.kill('SIGKILL');
-      await ended;
-    }
-    const content = await contentOf(target);
-    expect(await contentOf(source)).toEqual(content);
-    const answered = working.flatMap(({ lines }) => lines.filter((line) => !line.startsWith('refused')));
-    expect(answered.filter((id) => !content[id])).toEqual([]);
-    const back = opened(sqliteStore(newFile()));
-    await copyStore(target, back, { stopMs: 30_000 });
-    expect(await contentOf(back)).toEqual(content);
-    // Nothing is written to a store that was left, until that is asked for.
-    await expect(target.putRecord('a', 0, 1)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    await cli(`store unfreeze --store ${file}`);
-    expect(await source.putRecord('a', 0, 1)).toBeGreaterThan(0);
-  });
+  // Two processes write as long as the copy lasts: it takes longest where both have least of a loaded machine.
+  it.each(targets)(
+    'copies a store into $kind while processes work on it, and back',
+    {
+      timeout: 600_000,
+    },
+    async ({ open }) => {
+      const file = newFile();
+      const source = opened(sqliteStore(file));
+      await fill(source);
+      const working = [
+        start('--conditions=@batonjs/source', worker, file),
+        start('--conditions=@batonjs/source', worker, file),
+      ];
+      await eventually(() => expect(working.every(({ lines }) => lines.length > 20)).toBe(true));
+      const target = opened(open());
+      const { refusedMs } = await copyStore(source, target, { stopMs: 30_000 });
+      expect(refusedMs).toBeLessThan(30_000);
+      await eventually(() =>
+        expect(working.every(({ lines }) => lines.at(-1) === 'refused UNAVAILABLE')).toBe(true),
+      );
+      for (const { child, ended } of working) {
+        child.kill('SIGKILL');
+        await ended;
+      }
+      const content = await contentOf(target);
+      expect(await contentOf(source)).toEqual(content);
+      const answered = working.flatMap(({ lines }) => lines.filter((line) => !line.startsWith('refused')));
+      expect(answered.filter((id) => !content[id])).toEqual([]);
+      const back = opened(sqliteStore(newFile()));
+      await copyStore(target, back, { stopMs: 30_000 });
+      expect(await contentOf(back)).toEqual(content);
+      // Nothing is written to a store that was left, until that is asked for.
+      await expect(target.putRecord('a', 0, 1)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      await cli(`store unfreeze --store ${file}`);
+      expect(await source.putRecord('a', 0, 1)).toBeGreaterThan(0);
+    },
+  );
 
   it.each(targets)('copies a store of $kind into each other one', async ({ open }) => {
     const source = opened(open());
