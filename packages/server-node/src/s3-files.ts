@@ -24,7 +24,13 @@ export interface S3FilesOptions {
 }
 
 type Texts = Readonly<Record<string, string>>;
-type Call = (method: string, key: string, query?: Texts, body?: Blob, headers?: Texts) => Promise<Response>;
+type Call = (
+  method: string,
+  key: string,
+  query?: Texts,
+  body?: Uint8Array<ArrayBuffer>,
+  headers?: Texts,
+) => Promise<Response>;
 
 /**
  * Keeps the bytes of files in a bucket of S3, or of a service with its API: up to 83 GB of each, of which 8 MiB are in memory.
@@ -82,7 +88,7 @@ function bucketOf(call: Call): Bucket {
           let list = '';
           for (const { partNumber: n, etag } of parts)
             list += `<Part><PartNumber>${n}</PartNumber><ETag>${etag}</ETag></Part>`;
-          const body = new Blob([`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`]);
+          const body = Buffer.from(`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`);
           // Its error may come with the status 200.
           await textOf(await call('POST', key, { uploadId }, body), 'CompleteMultipartUploadResult');
         },
@@ -96,9 +102,8 @@ function bucketOf(call: Call): Bucket {
 function signedCalls({ endpoint, bucket, credentials, region, timeoutMs = 60_000 }: S3FilesOptions): Call {
   const base = `${new URL(endpoint).href.replace(/(?<!\/)\/+$/, '')}/${bucket}`;
   const cache = new Map<string, ArrayBuffer>();
-  return async (method, key, query = {}, blob = undefined, headers = {}) => {
+  return async (method, key, query = {}, body = undefined, headers = {}) => {
     const url = `${base}${key && `/${key}`}?${new URLSearchParams(query)}`;
-    const body = blob && (await blob.bytes());
     const digest = Buffer.from(await crypto.subtle.digest('SHA-256', body ?? new Uint8Array()));
     const hashed = { ...headers, 'x-amz-content-sha256': digest.toString('hex') };
     const aws = { method, url, headers: hashed, service: 's3', cache, ...(region && { region }) };

@@ -5,14 +5,14 @@ export type StoredPart = { partNumber: number; etag: string };
 
 /** An upload in parts, all of one size but the last. */
 export interface PartsUpload {
-  uploadPart(part: number, bytes: Blob): Promise<StoredPart>;
+  uploadPart(part: number, bytes: Uint8Array<ArrayBuffer>): Promise<StoredPart>;
   complete(parts: StoredPart[]): Promise<unknown>;
   abort(): Promise<void>;
 }
 
 /** What `bucketFiles` calls of a bucket: a binding of Cloudflare R2 has these methods. */
 export interface Bucket {
-  put(key: string, bytes: Blob): Promise<unknown>;
+  put(key: string, bytes: Uint8Array<ArrayBuffer>): Promise<unknown>;
   head(key: string): Promise<unknown>;
   get(
     key: string,
@@ -42,7 +42,7 @@ export function bucketFiles(bucket: Bucket): FileStore {
       try {
         const parts: StoredPart[] = [];
         for await (const part of fileParts(bytes)) {
-          if (!upload && part.size < filePartBytes) return void (await bucket.put(key, part));
+          if (!upload && part.byteLength < filePartBytes) return void (await bucket.put(key, part));
           upload ??= await bucket.createMultipartUpload(key);
           parts.push(await upload.uploadPart(parts.length + 1, part));
         }
@@ -72,20 +72,29 @@ export function bucketFiles(bucket: Bucket): FileStore {
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-/** The bytes in parts of `filePartBytes`. The last one is smaller, and empty only if there are no bytes at all. */
-export async function* fileParts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Blob> {
-  let held: Uint8Array<ArrayBuffer>[] = [];
+/**
+ * The bytes in parts of `filePartBytes`. The last one is smaller, and empty only if there are no bytes at all. Each part lies
+ * in the memory of the one before: whoever takes the next is done with it.
+ */
+export async function* fileParts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  let part = new Uint8Array(65_536);
   let size = 0;
   let isFirst = true;
   for await (let chunk of bytes) {
-    for (let room = filePartBytes - size; chunk.byteLength >= room; room = filePartBytes) {
-      yield new Blob([...held, chunk.slice(0, room)]);
-      chunk = chunk.subarray(room);
-      [held, size, isFirst] = [[], 0, false];
+    while (chunk.byteLength > 0) {
+      const wanted = Math.min(filePartBytes, size + chunk.byteLength);
+      if (wanted > part.byteLength) {
+        const first = part;
+        part = new Uint8Array(filePartBytes);
+        part.set(first);
+      }
+      part.set(chunk.subarray(0, wanted - size), size);
+      chunk = chunk.subarray(wanted - size);
+      size = wanted;
+      if (size < filePartBytes) break;
+      yield part;
+      [size, isFirst] = [0, false];
     }
-    // A source may use its buffer again.
-    held.push(chunk.slice());
-    size += chunk.byteLength;
   }
-  if (isFirst || size > 0) yield new Blob(held);
+  if (isFirst || size > 0) yield part.subarray(0, size);
 }

@@ -1,10 +1,11 @@
 import type { ClientErrorCode } from '../client-error.ts';
+import type { SentFile } from './upload-pieces.ts';
 
 /** Browsers have limits of their own, which no request changes. */
 export const unlimited: object = {};
 
 /** Pages have no paths. */
-export const fileAt = async (path: string): Promise<File> => {
+export const fileAt = async (path: string): Promise<SentFile> => {
   throw new TypeError(`A page cannot read '${path}': upload a Blob`);
 };
 

@@ -1,5 +1,6 @@
 import ky from 'ky';
 import type { ClientErrorCode } from '../client-error.ts';
+import type { SentFile } from './upload-pieces.ts';
 
 /**
  * Options of a request whose only limits are those of the client. `fetch` of Node.js ends a request after 300 s without a
@@ -15,9 +16,22 @@ export const unlimited: object = {
   },
 };
 
-/** The file at a path, which is read as it is sent. */
-export const fileAt = async (path: string): Promise<File> =>
-  new File([await (await import('node:fs')).openAsBlob(path)], path.replace(/.*[\\/]/, ''));
+/** The file at a path, which is read as it is sent. `openAsBlob` of Node.js has sizes of 32 bits. */
+export const fileAt = async (path: string): Promise<SentFile> => {
+  const [{ createReadStream }, { stat }, { Readable }] = await Promise.all([
+    import('node:fs'),
+    import('node:fs/promises'),
+    import('node:stream'),
+  ]);
+  const { size } = await stat(path);
+  const slice = (start: number, end: number) => ({
+    stream: () =>
+      Readable.toWeb(createReadStream(path, { start, end: end - 1, highWaterMark: 262_144 })) as ReturnType<
+        SentFile['stream']
+      >,
+  });
+  return { name: path.replace(/.*[\\/]/, ''), size, slice, ...slice(0, Number.POSITIVE_INFINITY) };
+};
 
 /** Whether a body may be a stream. */
 export const streamsBodies: boolean = true;

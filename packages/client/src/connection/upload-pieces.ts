@@ -1,8 +1,14 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Retries } from './retries.ts';
 
-/** Bytes of one request. The server keeps them before it answers. */
+/** The fewest bytes of one request, and the most. The server keeps them before it answers, and those of a broken one by 8 MiB. */
 export const pieceBytes: number = 8 * 1_048_576;
+const mostBytes = 8 * pieceBytes;
+
+/** A `Blob`, or what is read like one. */
+export interface SentFile extends Pick<Blob, 'size' | 'stream'>, Partial<Pick<File, 'name' | 'type'>> {
+  slice(start: number, end: number): Pick<Blob, 'stream'>;
+}
 
 type Named = Record<string, string>;
 
@@ -17,7 +23,7 @@ interface PieceOptions {
 
 /** Uploads a file by tus 1.0, and goes on after a break where the server is. Resolves to the answer that tells its part. */
 export async function uploadInPieces(
-  file: Blob,
+  file: SentFile,
   address: string,
   ask: Ask,
   retries: Retries,
@@ -43,9 +49,15 @@ export async function uploadInPieces(
       const offset = Number(state.headers.get('upload-offset'));
       options.onProgress?.(offset, file.size);
       if (offset >= file.size) return await ask('GET', at, {});
-      const piece = file.slice(offset, offset + pieceBytes);
+      const end = Math.min(
+        offset + Math.max(pieceBytes, Math.min(Math.ceil(file.size / 100), mostBytes)),
+        file.size,
+      );
+      const piece = file.slice(offset, end);
       const head = { 'content-type': 'application/offset+octet-stream', 'upload-offset': `${offset}` };
-      state = await ask('PATCH', at, { ...tus, ...head }, () => piece);
+      const length: Named = piece instanceof Blob ? {} : { 'content-length': `${end - offset}` };
+      const body = () => (piece instanceof Blob ? piece : piece.stream());
+      state = await ask('PATCH', at, { ...tus, ...head, ...length }, body);
       if (state.ok) retries.reset();
     } catch (error) {
       state = undefined;

@@ -8,7 +8,7 @@ import { readReply, startDeadline } from './call-deadline.ts';
 import { exchange } from './exchange.ts';
 import { outOfReach, startRetries } from './retries.ts';
 import type { Session } from './session.ts';
-import { pieceBytes, uploadInPieces } from './upload-pieces.ts';
+import { pieceBytes, type SentFile, uploadInPieces } from './upload-pieces.ts';
 
 /** The content of an upload: a `Blob` or `File`, a stream, or the path of a file, where there are any. */
 export type UploadContent = Blob | ReadableStream<Uint8Array> | string;
@@ -19,7 +19,7 @@ export interface UploadOptions extends CallOptions {
   readonly filename?: string | undefined;
   /** Default: the type of the `Blob`. */
   readonly mediaType?: string | undefined;
-  /** Called with the bytes that were sent so far, and all of them where that is known. In browsers, after each 8 MiB. */
+  /** Called with the bytes sent so far, and all of them where that is known; of a file in pieces, after each of 8 to 64 MiB. */
   readonly onProgress?: ((sent: number, total: number | undefined) => void) | undefined;
   /** Called with the address at which a `Blob` or file of more than 8 MiB goes on after a break, before its first byte is sent. */
   readonly onBegun?: ((address: string) => void) | undefined;
@@ -41,7 +41,8 @@ export async function upload(
   if (typeof offered?.url !== 'string')
     throw new A2AError('UNSUPPORTED_OPERATION', "The agent's card offers no uploads");
   const source = typeof content === 'string' ? await fileAt(content) : content;
-  const { name, type, size } = Object(source) as Partial<File>;
+  const file: SentFile | undefined = 'slice' in source ? source : undefined;
+  const { name, type, size } = file ?? {};
   if (Number(size) > Number(offered.maxBytes))
     throw new A2AError('PAYLOAD_TOO_LARGE', `The file is larger than ${offered.maxBytes} bytes`);
   const { tenant } = session.candidates[session.current]!;
@@ -58,7 +59,7 @@ export async function upload(
         controller.enqueue(chunk);
       },
     });
-    return (source instanceof Blob ? source.stream() : source).pipeThrough(counted);
+    return ('slice' in source ? source.stream() : source).pipeThrough(counted);
   };
   const deadline = startDeadline({ timeoutMs: 0, ...options }, settings, address.href);
   const { signal } = deadline;
@@ -76,13 +77,13 @@ export async function upload(
     return response;
   };
   try {
-    if (offered.tus && source instanceof Blob && source.size > pieceBytes) {
+    if (offered.tus && file && file.size > pieceBytes) {
       const { followForMs: forMs } = settings;
       const giveUp = (error: unknown) => outOfReach(session, forMs, 'Upload it again with `resume`', error);
       const repeatable = { ...options, repeatable: true };
       const retries = startRetries(session, 'GetTask', {}, repeatable, signal, { forMs, giveUp });
       const pieces = { resume, onBegun, onProgress };
-      return await partIn(await uploadInPieces(source, address.href, ask, retries, pieces));
+      return await partIn(await uploadInPieces(file, address.href, ask, retries, pieces));
     }
     const length: Record<string, string> = size === undefined ? {} : { 'content-length': `${size}` };
     const part = await partIn(await ask('POST', address.href, length, body));

@@ -1,10 +1,14 @@
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { completed, createAgentServer } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { memoryFiles } from '../../../../test/kit/memory-files.ts';
 import { freePort } from '../../../../test/kit/processes.ts';
+import { fileAt } from '../../src/connection/http.ts';
 import { connect } from '../../src/index.ts';
 
 const MiB = 1_048_576;
@@ -94,4 +98,16 @@ describe('an upload of a large file', () => {
       'Upload it again with `resume`',
     );
   });
+});
+
+it('reads a file of more than 4 GiB where it is asked to, and knows how long it is', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'baton-large-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const [path, size] = [join(folder, 'film.mp4'), 5 * 2 ** 30];
+  const handle = await open(path, 'w');
+  await handle.write('the end', size - 7);
+  await handle.close();
+  const file = await fileAt(path);
+  expect(file).toMatchObject({ name: 'film.mp4', size });
+  expect(await new Response(file.slice(size - 7, size).stream()).text()).toBe('the end');
 });

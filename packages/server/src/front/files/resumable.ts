@@ -7,7 +7,7 @@ import { fileParts } from '@batonjs/store/files';
 import { fromBase64, fromUtf8 } from '#bytes';
 import { recordName } from '../../base/store/records.ts';
 import type { Dependencies } from '../../operations/call/call-context.ts';
-import { type ServerFiles, tooLarge, UPLOADS } from '../../turns/files/server-files.ts';
+import { once, type ServerFiles, tooLarge, UPLOADS } from '../../turns/files/server-files.ts';
 import type { StoredFile } from '../../turns/files/stored-part.ts';
 import { type HttpExchange, refusal } from '../http/request-body.ts';
 
@@ -101,11 +101,11 @@ async function append(of: Uploads, id: string, { revision, value }: Found, excha
   let now: Found = { revision, value };
   for await (const piece of fileParts(untilCut(bytesIn(exchange)))) {
     const { offset, pieces } = now.value;
-    const end = offset + piece.size;
+    const end = offset + piece.byteLength;
     if (end > length) throw tooLarge(length);
-    if (piece.size === 0) break;
+    if (piece.byteLength === 0) break;
     const name = `${id}.${offset}-${crypto.randomUUID().slice(0, 8)}`;
-    await of.files.save(of.scope, UPLOADS, piece, { id: name });
+    await of.files.put(of.files.keyOf(of.scope, UPLOADS, name), once(piece));
     const all = [...pieces, name];
     const isMany = all.length > mostPieces;
     if (isMany) await join(of, all, `${name}-all`, end);

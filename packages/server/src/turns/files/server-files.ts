@@ -81,9 +81,13 @@ export class ServerFiles {
         throw error;
       }
     }
-    await this.#tried(() => this.options.store.put(this.keyOf(scope, taskId, id), counted()), source);
+    await this.put(this.keyOf(scope, taskId, id), counted(), source);
     return { taskId, id, size, sha256: hash.hex() };
   }
+
+  /** Stores bytes of which nothing has to be known. */
+  put = (key: string, bytes: AsyncIterable<Uint8Array>, source?: Source): Promise<void> =>
+    this.#tried(() => this.options.store.put(key, bytes), source);
 
   /** Stores a file under another key, too, unless it is there. Rejects with `INVALID_PARAMS` if it is gone. */
   async copy(from: string, to: string): Promise<void> {
