@@ -6,7 +6,7 @@ import { IDEMPOTENCY } from '@batonjs/protocol/headers';
 import { type TaskUpdate, type Turn, working } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import type { CallOptions, CallScope } from '../src/call.ts';
-import { ChildCall } from '../src/children/child-call.ts';
+import { childCall } from '../src/children/child-call.ts';
 import { type ChildRecord, derivedId } from '../src/children/child-record.ts';
 import { relayAll } from '../src/children/relay.ts';
 
@@ -163,7 +163,7 @@ async function played({
     logger: (...entry) => logged.push(entry),
   };
   const target = { client: client as unknown as AgentClient, at: 'there', isLocal };
-  const call = new ChildCall(scope, target, { name: 'a', ...options });
+  const call = childCall(scope, target, { name: 'a', ...options });
   const end: AgentReply | Error = await call.run('Hi').catch((error: Error) => error);
   return {
     calls,

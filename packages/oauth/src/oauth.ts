@@ -12,7 +12,7 @@ import { type Access, checkScopeCount, checkScopes, choose } from './card/access
 import { type OAuthClient, OAuthError, type OAuthOptions } from './options.ts';
 import { insecure, isSafeAddress, shown } from './servers/authorization-server.ts';
 import type { StoredToken } from './tokens/token-store.ts';
-import { type TokenRequest, Tokens } from './tokens/tokens.ts';
+import { type TokenRequest, tokensOf } from './tokens/tokens.ts';
 
 /** The `credentials` of `connect`, from OAuth 2 or OpenID Connect. */
 export interface OAuthCredentials extends Credentials {
@@ -31,7 +31,7 @@ export interface OAuthCredentials extends Credentials {
  * on this machine), for a client without `clientId`, and for an agent that is no URL. Spec: §7.
  */
 export function oauth(options: OAuthOptions): OAuthCredentials {
-  const tokens = new AgentTokens(options);
+  const tokens = agentTokens(options);
   const credentials: Credentials = async (request) => {
     const token = request.card && (await tokens.tokenFor(request, request.card));
     return token && { authorization: `Bearer ${token.accessToken}` };
@@ -43,96 +43,95 @@ export function oauth(options: OAuthOptions): OAuthCredentials {
 }
 
 /** The tokens for agents, chosen by their cards. */
-class AgentTokens {
-  readonly #options: OAuthOptions;
-  readonly #clients: ReadonlyMap<string, OAuthClient>;
-  readonly #tokens: Tokens;
+function agentTokens(options: OAuthOptions) {
   /** The scopes that were added, by the origin of an agent, or by its origin and a scheme. */
-  readonly #added = new Map<string, ReadonlySet<string>>();
+  const added = new Map<string, ReadonlySet<string>>();
   /** The schemes of the tokens that were given out last, by access token. */
-  readonly #schemes = new Map<string, string>();
+  const schemes = new Map<string, string>();
+  const clients = normalized(options.clients);
+  const tokens = tokensOf(options);
 
-  constructor(options: OAuthOptions) {
-    this.#options = options;
-    this.#clients = normalized(options.clients);
-    this.#tokens = new Tokens(options);
-  }
-
-  addScopes(key: string, scopes: readonly string[]): void {
-    this.#added.set(key, new Set([...(this.#added.get(key) ?? []), ...scopes]));
-  }
-
-  async tokenFor(request: CredentialsRequest, card: AgentCard): Promise<StoredToken | undefined> {
-    const { url, isTrusted, challenge } = request;
-    const agent = new URL(url).origin;
-    const refused = request.refused?.authorization?.replace(/^Bearer /, '');
-    const challenges = await bearerChallenges(challenge ?? '');
-    // An agent may list more schemes than the one whose token it refused.
-    const used = refused && this.#schemes.get(refused);
-    const { realm } = challenges.find((one) => used && one.realm === used) ?? challenges[0] ?? {};
-    const isRefused = challenge !== undefined;
-    const { skills = [] } = this.#options;
-    const choice = choose(card, { agent, clients: this.#clients, skills, isRefused, realm });
-    const [first] = choice.accesses;
-    if (!first) return undefined;
-    const problem = problemWith(url, isTrusted);
-    if (problem && choice.isOpen && !isRefused) return undefined;
-    if (problem) throw problem;
-    const requests = choice.accesses.map((access) => this.#requestFor(access, agent, refused));
-
-    const isMissing = challenges.filter(({ error }) => error === 'insufficient_scope');
-    const missing = isMissing.find((one) => one.realm === first.scheme) ?? isMissing[0];
-    if (missing) return this.#givenOut(await this.#widened(requests[0]!, missing.scopes), requests[0]!);
-
-    for (const wanted of requests) {
-      const kept = await this.#tokens.kept(wanted);
-      if (kept && kept.accessToken !== refused) return this.#givenOut(kept, wanted);
-    }
-    if (choice.isOpen && !isRefused) return undefined;
-    let failure: unknown;
-    for (const wanted of requests) {
-      try {
-        return this.#givenOut(await this.#tokens.get(wanted), wanted);
-      } catch (error) {
-        if (!isNoFlow(error)) throw error;
-        failure ??= error;
-      }
-    }
-    if (choice.isOptional) return undefined;
-    throw failure;
+  function addScopes(key: string, scopes: readonly string[]): void {
+    added.set(key, new Set([...(added.get(key) ?? []), ...scopes]));
   }
 
   /** A request for the token of an access, with the scopes that were added. */
-  #requestFor(access: Access, agent: string, refused: string | undefined): TokenRequest {
+  function requestFor(access: Access, agent: string, refused: string | undefined): TokenRequest {
     const { client, scheme } = access;
-    const learned = [...(this.#added.get(agent) ?? []), ...(this.#added.get(`${agent} ${scheme}`) ?? [])];
+    const learned = [...(added.get(agent) ?? []), ...(added.get(`${agent} ${scheme}`) ?? [])];
     checkScopes(learned, client);
     const scopes = [...new Set([...access.scopes, ...learned, ...(client.extraScopes ?? [])])];
     return { access, agent, scopes, refused };
   }
 
   /** A token with the scopes that the agent misses; undefined if there can be none. */
-  async #widened(request: TokenRequest, missing: readonly string[]): Promise<StoredToken | undefined> {
+  async function widened(
+    request: TokenRequest,
+    missing: readonly string[],
+  ): Promise<StoredToken | undefined> {
     const { access, agent, scopes, refused } = request;
     checkScopes(missing, access.client);
     if (missing.every((scope) => scopes.includes(scope))) {
       // Another request may have got the better token in the meantime.
-      const kept = await this.#tokens.kept(request);
+      const kept = await tokens.kept(request);
       return kept?.accessToken === refused ? undefined : kept;
     }
     const wider = { ...request, scopes: [...new Set([...scopes, ...missing])] };
     checkScopeCount(wider.scopes);
-    const token = await this.#tokens.get(wider).catch(unlessNoFlow);
+    const token = await tokens.get(wider).catch(unlessNoFlow);
     // Without a better token, the one that is kept still serves calls that need less.
-    if (token) this.addScopes(`${agent} ${access.scheme}`, missing);
+    if (token) addScopes(`${agent} ${access.scheme}`, missing);
     return token;
   }
 
-  #givenOut(token: StoredToken | undefined, { access }: TokenRequest): StoredToken | undefined {
+  function givenOut(token: StoredToken | undefined, { access }: TokenRequest): StoredToken | undefined {
     if (!token) return undefined;
-    remember(this.#schemes, token.accessToken, access.scheme, maximumRemembered);
+    remember(schemes, token.accessToken, access.scheme, maximumRemembered);
     return token;
   }
+
+  return {
+    addScopes,
+    async tokenFor(request: CredentialsRequest, card: AgentCard): Promise<StoredToken | undefined> {
+      const { url, isTrusted, challenge } = request;
+      const agent = new URL(url).origin;
+      const refused = request.refused?.authorization?.replace(/^Bearer /, '');
+      const challenges = await bearerChallenges(challenge ?? '');
+      // An agent may list more schemes than the one whose token it refused.
+      const used = refused && schemes.get(refused);
+      const { realm } = challenges.find((one) => used && one.realm === used) ?? challenges[0] ?? {};
+      const isRefused = challenge !== undefined;
+      const { skills = [] } = options;
+      const choice = choose(card, { agent, clients, skills, isRefused, realm });
+      const [first] = choice.accesses;
+      if (!first) return undefined;
+      const problem = problemWith(url, isTrusted);
+      if (problem && choice.isOpen && !isRefused) return undefined;
+      if (problem) throw problem;
+      const requests = choice.accesses.map((access) => requestFor(access, agent, refused));
+
+      const isMissing = challenges.filter(({ error }) => error === 'insufficient_scope');
+      const missing = isMissing.find((one) => one.realm === first.scheme) ?? isMissing[0];
+      if (missing) return givenOut(await widened(requests[0]!, missing.scopes), requests[0]!);
+
+      for (const wanted of requests) {
+        const kept = await tokens.kept(wanted);
+        if (kept && kept.accessToken !== refused) return givenOut(kept, wanted);
+      }
+      if (choice.isOpen && !isRefused) return undefined;
+      let failure: unknown;
+      for (const wanted of requests) {
+        try {
+          return givenOut(await tokens.get(wanted), wanted);
+        } catch (error) {
+          if (!isNoFlow(error)) throw error;
+          failure ??= error;
+        }
+      }
+      if (choice.isOptional) return undefined;
+      throw failure;
+    },
+  };
 }
 
 /** For so many tokens the scheme is known when the agent refuses one. */

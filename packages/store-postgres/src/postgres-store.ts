@@ -6,15 +6,15 @@ import { taskOfSql } from '@batonjs/store/sql';
 import pg from 'pg';
 import { groupedChanges } from './changes/grouped-changes.ts';
 import { bucketsOf, singleChanges } from './changes/single-changes.ts';
-import { Writer } from './changes/writer.ts';
+import { writerOf } from './changes/writer.ts';
 import { readTaskColumns } from './database/columns.ts';
 import { type Database, type PGliteLike, pgliteDatabase } from './database/database.ts';
 import { poolDatabase } from './database/pool-database.ts';
-import { Transactions, translated } from './database/postgres-error.ts';
+import { type Transactions, transactionsOf, translated } from './database/postgres-error.ts';
 import { type CreatedSchema, createSchema, freeze, stepsOf } from './database/schema.ts';
 import { wakeupsOf } from './notifications/wakeups.ts';
 import { Logs } from './tables/logs.ts';
-import { TaskList } from './tables/task-list.ts';
+import { taskListOf } from './tables/task-list.ts';
 
 /** The options, with their defaults. */
 const postgresOptions = {
@@ -105,15 +105,15 @@ export function postgresRows(
   { schema, notify, textSearch, onGroup }: PostgresRowsOptions,
 ): Rows {
   const quoted = `"${schema.replaceAll('"', '""')}"`;
-  const transactions = new Transactions(database, async () => void (await created()));
+  const transactions = transactionsOf(database, async () => void (await created()));
   const wakeups = wakeupsOf({ database, transactions, schema, quoted, notify, secret: identity });
-  const writer = new Writer(quoted, database, wakeups.isHeard);
+  const writer = writerOf(quoted, database, wakeups.isHeard);
   const known = new KnownTasks();
   const single = singleChanges({ schema: quoted, transactions, writer, wakeups, known });
   const grouped = groupedChanges({ schema: quoted, single, transactions, writer, known, onGroup });
   const buckets = bucketsOf(quoted, transactions);
   const logs = new Logs(quoted, transactions);
-  const tasks = new TaskList(quoted, transactions);
+  const tasks = taskListOf(quoted, transactions);
   let creating: Promise<CreatedSchema> | undefined;
 
   function created(): Promise<CreatedSchema> {

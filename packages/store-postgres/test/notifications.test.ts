@@ -8,7 +8,7 @@ import { canStartPostgres, startPostgres } from '../../../test/support/postgres.
 import { startStoreProcess } from '../../../test/support/remote-stores.ts';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
-import { Transactions } from '../src/database/postgres-error.ts';
+import { transactionsOf } from '../src/database/postgres-error.ts';
 import { postgresStore } from '../src/index.ts';
 import { isHeard, registration } from '../src/notifications/poll.ts';
 import { wakeupsOf } from '../src/notifications/wakeups.ts';
@@ -157,7 +157,7 @@ describe.skipIf(!server)('A process', () => {
   async function subscribed(schema: string, notify: boolean) {
     await open(schema).commit(chunkAfter(0));
     const database = poolDatabase(admin, { name: '', timeoutMs: 5_000, owned: false, keepsPlans: false });
-    const transactions = new Transactions(database, async () => {});
+    const transactions = transactionsOf(database, async () => {});
     const wakeups = wakeupsOf({
       ...{ database, transactions, schema, quoted: `"${schema}"`, notify, renewEveryMs: 20 },
       secret: async () => 'secret',
@@ -199,7 +199,7 @@ describe.skipIf(!server)('A process', () => {
     const called: string[] = [];
     const registered = registration({
       ...{ schema, id: 'me', renewEveryMs: 5 },
-      transactions: new Transactions(database, async () => {}),
+      transactions: transactionsOf(database, async () => {}),
       onKnown: () => void called.push('known'),
       onLapsed: () => void called.push('lapsed'),
     });

@@ -6,7 +6,7 @@ import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import type { Database } from '../src/database/database.ts';
 import { poolDatabase } from '../src/database/pool-database.ts';
-import { Transactions } from '../src/database/postgres-error.ts';
+import { transactionsOf } from '../src/database/postgres-error.ts';
 import { pollOf, registration } from '../src/notifications/poll.ts';
 import { postgresRows } from '../src/postgres-store.ts';
 
@@ -130,7 +130,11 @@ it.skipIf(!server)('A poll that is stopped while it asks does not ask again', as
   const startPoll = (on: Database, notify: (version?: number) => void) => {
     const subscribers = new Subscribers();
     subscribers.add(topic, notify);
-    const poll = pollOf(`"${schema}"`, new Transactions(on, async () => {}), subscribers);
+    const poll = pollOf(
+      `"${schema}"`,
+      transactionsOf(on, async () => {}),
+      subscribers,
+    );
     poll.start();
     return poll;
   };
@@ -167,7 +171,7 @@ it.skipIf(!server)('A registration that ends while it is renewed is not renewed 
   const called: string[] = [];
   const registered = registration({
     ...{ schema: `"${schema}"`, id: 'one', renewEveryMs: 10 },
-    transactions: new Transactions({ ...database, query }, async () => {}),
+    transactions: transactionsOf({ ...database, query }, async () => {}),
     onKnown: () => called.push('known'),
     onLapsed: () => called.push('lapsed'),
   });

@@ -4,7 +4,7 @@ import { isIdle } from '@batonjs/store/rules';
 import type { Transactions } from './sql/database.ts';
 import { logsOf } from './tables/logs.ts';
 import type { Tables } from './tables/tables.ts';
-import { TaskList } from './tables/task-list.ts';
+import { taskListOf } from './tables/task-list.ts';
 
 export interface RowsOnTablesOptions {
   readonly tables: Tables;
@@ -22,7 +22,7 @@ export function rowsOnTables({
   beforeClaim,
 }: RowsOnTablesOptions): Omit<Rows, 'identity' | 'probe' | 'close'> {
   const logs = logsOf(tables, transactions);
-  const lists = new TaskList(tables.db, tables);
+  const lists = taskListOf(tables.db, tables);
   const ping = tables.db.prepare('SELECT 1');
 
   function change<T>(step: Step<T>): Promise<T> {

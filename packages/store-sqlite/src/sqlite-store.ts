@@ -4,13 +4,13 @@ import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
 import { completeOptions, createStore } from '@batonjs/store/adapter';
-import { GroupCommit, ownTransactions } from './database/group-commit.ts';
+import { groupCommit, ownTransactions } from './database/group-commit.ts';
 import { hostMonotonic } from './database/host-clock.ts';
 import { type Durability, freeze, mustReadLayout, openDatabase } from './database/open-database.ts';
-import { FileChanges, sweepOf } from './database/sweep.ts';
+import { fileChangesOf, sweepOf } from './database/sweep.ts';
 import { rowsOnTables } from './rows-on-tables.ts';
 import { probeOf } from './sql/database.ts';
-import { KnownTasks } from './sql/known-tasks.ts';
+import { knownTasksOf } from './sql/known-tasks.ts';
 import { leasesOf } from './tables/leases.ts';
 import { tablesOf } from './tables/tables.ts';
 
@@ -87,21 +87,21 @@ export function storeOnDatabase(
   db: DatabaseSync,
   { name, shared, now, monotonic = hostMonotonic, onGroup, maxWaitMs = 4_000 }: StoreOnDatabaseOptions,
 ): TaskStore & PushConfigStore {
-  const known = new KnownTasks(db);
+  const known = knownTasksOf(db);
   const tables = tablesOf(db, { now, leaseNow: monotonic, known });
   const { changes, counts, subscribers } = tables;
   const leases = leasesOf(db);
-  const fileChanges = new FileChanges(db, changes, subscribers);
+  const fileChanges = fileChangesOf(db, changes, subscribers);
   const inTransaction = { db, name, maxWaitMs };
   const read = ownTransactions(inTransaction, 'BEGIN');
   const write = ownTransactions(inTransaction, 'BEGIN IMMEDIATE');
   const probe = probeOf(db);
   const sweep = sweepOf(subscribers, fileChanges, shared);
-  const file = new OpenFile(shared ? name : undefined);
+  const file = openFileOf(shared ? name : undefined);
   const confirmFile = () => file.mustBeHere();
   const hooks = [counts, fileChanges, changes, known];
-  const group = new GroupCommit({ ...inTransaction, hooks, confirmFile, onGroup });
-  const unsynced = new GroupCommit({ ...inTransaction, hooks: [], isUnsynced: true });
+  const group = groupCommit({ ...inTransaction, hooks, confirmFile, onGroup });
+  const unsynced = groupCommit({ ...inTransaction, hooks: [], isUnsynced: true });
   /** Whether leases from before the last start of the host have been ended. */
   let areOldLeasesEnded = !shared;
 
@@ -155,49 +155,42 @@ export function storeOnDatabase(
 
 /**
  * The file that a database was opened from. If it is deleted, or another one takes its place, SQLite goes on with a
- * file that has no name: what it writes is gone when the process ends, and no other process sees it.
+ * file that has no name: what it writes is gone when the process ends, and no other process sees it. `path`: undefined for a
+ * database in memory. Made after the database was opened and written to.
  */
-class OpenFile {
-  readonly #path: string | undefined;
-  readonly #database: string;
-  readonly #log: string | undefined;
-  #error: StoreError | undefined;
-
-  /** `path`: undefined for a database in memory. Made after the database was opened and written to. */
-  constructor(path: string | undefined) {
-    this.#path = path;
-    this.#database = path === undefined ? randomUUID() : (idOf(path) ?? '');
-    this.#log = path && idOf(`${path}-wal`);
-  }
-
-  /** Device and number of the file. */
-  get identity(): string {
-    return this.#database;
-  }
+function openFileOf(path: string | undefined) {
+  let error: StoreError | undefined;
+  const database = path === undefined ? randomUUID() : (idOf(path) ?? '');
+  const log = path && idOf(`${path}-wal`);
 
   /** Throws the error that `mustBeHere` threw before, if it did. Costs nothing. */
-  mustBeUsable(): void {
-    if (this.#error) throw this.#error;
+  function mustBeUsable(): void {
+    if (error) throw error;
   }
 
-  /**
-   * Compares the file with the file system, in a few microseconds. Throws a `StoreError` of code `UNUSABLE` if it or
-   * its write-ahead log is gone or was replaced; later calls throw the same error.
-   */
-  mustBeHere(): void {
-    this.mustBeUsable();
-    const path = this.#path;
-    if (path === undefined) return;
-    const problem =
-      problemOf(path, this.#database) ??
-      (this.#log !== undefined ? problemOf(`${path}-wal`, this.#log) : undefined);
-    if (!problem) return;
-    this.#error = new StoreError(
-      'UNUSABLE',
-      `${problem} while it was in use: nothing more can be stored in it. Restart the process to open the file that is there now`,
-    );
-    throw this.#error;
-  }
+  return {
+    mustBeUsable,
+    /**
+     * Compares the file with the file system, in a few microseconds. Throws a `StoreError` of code `UNUSABLE` if it or
+     * its write-ahead log is gone or was replaced; later calls throw the same error.
+     */
+    mustBeHere(): void {
+      mustBeUsable();
+      if (path === undefined) return;
+      const problem =
+        problemOf(path, database) ?? (log !== undefined ? problemOf(`${path}-wal`, log) : undefined);
+      if (!problem) return;
+      error = new StoreError(
+        'UNUSABLE',
+        `${problem} while it was in use: nothing more can be stored in it. Restart the process to open the file that is there now`,
+      );
+      throw error;
+    },
+    /** Device and number of the file. */
+    get identity(): string {
+      return database;
+    },
+  };
 }
 
 function problemOf(path: string, expected: string): string | undefined {

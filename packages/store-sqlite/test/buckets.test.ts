@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { createTables } from '../src/database/open-database.ts';
 import { storeOnDatabase } from '../src/sqlite-store.ts';
-import { Buckets } from '../src/tables/tables.ts';
+import { bucketsOf } from '../src/tables/tables.ts';
 
 it('Full buckets are deleted by and by, and commits wait for the disk as before', async () => {
   const db = new DatabaseSync(':memory:');
@@ -27,7 +27,7 @@ it('Full buckets are deleted by and by, and commits wait for the disk as before'
 it('A sweep deletes a bounded number of buckets, and the next one goes on after it', () => {
   const db = new DatabaseSync(':memory:');
   createTables(db, ':memory:');
-  const buckets = new Buckets(db);
+  const buckets = bucketsOf(db);
   const count = () => db.prepare('SELECT count(*) AS count FROM buckets').get()?.count as number;
   // Every second one is full.
   db.exec(`

@@ -11,9 +11,9 @@ import { createTargets } from './dispatch/targets.ts';
 import { createHandler } from './http/handler.ts';
 import { gatewayOptions, type TaskGatewayOptions, unknownGatewayOptions } from './options.ts';
 import { createSocketServer } from './sockets/socket-server.ts';
-import { TaskWatches } from './sockets/task-watches.ts';
-import { ReadingStore, TaskLog } from './tasks/task-log.ts';
-import { TaskService } from './tasks/task-service.ts';
+import { taskWatches } from './sockets/task-watches.ts';
+import { readingStore, taskLogOf } from './tasks/task-log.ts';
+import { taskService } from './tasks/task-service.ts';
 
 /** A task service in front of agents. */
 export interface TaskGateway {
@@ -47,12 +47,12 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
   const targets = createTargets(options.types, connecting, options.addresses);
   const dispatch = { targets, unreachableMs, logger };
   const server = serverOf({ ...complete, store, logger }, dispatch);
-  const reading = new ReadingStore(store);
-  const tasks = new TaskLog(reading, name);
-  const service = new TaskService(tasks, clientOf(server, telemetry.client), headersOf);
+  const reading = readingStore(store);
+  const tasks = taskLogOf(reading, name);
+  const service = taskService(tasks, clientOf(server, telemetry.client), headersOf);
   let open = true;
   const closing = new AbortController();
-  const watches = new TaskWatches(tasks, logger);
+  const watches = taskWatches(tasks, logger);
   const settings = { logger, service, authenticate, publicUrl, bodyBytes, isOpen: () => open };
   const sockets = createSocketServer(options.webSockets ?? {}, { ...settings, watches });
   return {

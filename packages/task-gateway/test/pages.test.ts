@@ -4,7 +4,7 @@ import { completed, working } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../../test/kit/serve.ts';
-import { decodeCursor, TaskLog } from '../src/tasks/task-log.ts';
+import { decodeCursor, taskLogOf } from '../src/tasks/task-log.ts';
 import { serveTasks } from './service.ts';
 
 describe('pages of a history', () => {
@@ -41,7 +41,7 @@ describe('pages of a list', () => {
   /** Tasks in progress, in several states of A2A, whose status is of one moment. */
   async function atOnce() {
     const store = memoryStore();
-    const tasks = new TaskLog(store, 'gateway');
+    const tasks = taskLogOf(store, 'gateway');
     const scope = tasks.scopeOf('ada');
     const at = new Date(Date.UTC(2026, 0, 1)).toISOString();
     for (const [n, taskId] of ids.entries()) {

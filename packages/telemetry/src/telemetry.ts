@@ -3,7 +3,6 @@ import type { TaskState } from '@batonjs/protocol';
 import type { RequestSpan, RequestStart, Telemetry } from '@batonjs/server/adapter';
 import {
   type Attributes,
-  type Context,
   context,
   type MeterProvider,
   propagation,
@@ -21,7 +20,7 @@ import { keepRegistry } from './metrics/handler.ts';
 import { type Instruments, instrumentsOf, makeInstruments, Registry } from './metrics/registry.ts';
 import { events, attributes as names, scope } from './names.ts';
 import { attributesOfAddress, attributesOfParams, attributesOfResult, errorType } from './read-attributes.ts';
-import { AttemptSpan, webhookSpan } from './turn-span.ts';
+import { attemptSpan, fail, webhookSpan } from './turn-span.ts';
 import { activeIds, runIn, traceparentOf, withSpan } from './with-trace.ts';
 
 /** Options of `telemetry`. */
@@ -62,8 +61,8 @@ export function telemetry({
     beginAtZero(makeInstruments([registry]));
   }
   const made: Telemetry = {
-    request: (start) => new ServerRequestSpan(start, tracer, instruments, clientAddress),
-    turn: (start) => new AttemptSpan(start, tracer, instruments),
+    request: (start) => requestSpan(start, tracer, instruments, clientAddress),
+    turn: (start) => attemptSpan(start, tracer, instruments),
     delivery: (start) => webhookSpan(start, tracer, instruments),
     active: activeIds,
     detached: (fn) => runIn(ROOT_CONTEXT, fn),
@@ -159,8 +158,7 @@ function callSpan(
     },
     end(error) {
       span.setAttributes(seen);
-      if (error !== undefined)
-        span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute(names.errorType, errorType(error));
+      if (error !== undefined) fail(span, error);
       span.end();
     },
   };
@@ -168,82 +166,62 @@ function callSpan(
 
 /**
  * A call of a server. Where the instrumentation of HTTP or gRPC made a span already, that span gets the attributes;
- * otherwise the call gets a span of its own, below the one of the client.
+ * otherwise the call gets a span of its own, below the one of the client. `namesClient`: whether the span has the client's
+ * network address.
  */
-class ServerRequestSpan implements RequestSpan {
-  readonly #span: Span;
-  /** Whether the span is made here, and not by the instrumentation of the transport. */
-  readonly #isOwn: boolean;
-  readonly #context: Context;
-  readonly #instruments: () => Instruments;
-  readonly #labels: Attributes;
-  readonly #began = performance.now();
-  #seen: Attributes = {};
-  #isStream = false;
-  #isOver = false;
-
-  /** `namesClient`: whether the span has the client's network address. */
-  constructor(start: RequestStart, tracer: Tracer, instruments: () => Instruments, namesClient: boolean) {
-    const { operation, params = {}, headers, version, binding, baseUrl, card, remoteAddress } = start;
-    this.#instruments = instruments;
-    this.#labels = { [names.method]: operation, [names.binding]: binding };
-    const attributes: Attributes = {
-      [names.method]: operation,
-      [names.protocolVersion]: version,
-      [names.binding]: binding,
-      [names.agentName]: card.name,
-      [names.agentVersion]: card.version,
-      ...attributesOfAddress(baseUrl),
-      ...(namesClient && remoteAddress !== undefined && { [names.clientAddress]: remoteAddress }),
-      ...attributesOfParams(params),
-    };
-    const active = trace.getActiveSpan();
-    this.#isOwn = !isOfTransport(active);
-    if (active && !this.#isOwn) {
-      active.setAttributes(attributes);
-      if (binding !== 'GRPC') active.updateName(operation);
-      this.#span = active;
-      this.#context = context.active();
-      return;
-    }
-    const parent = propagation.extract(context.active(), headers, fromHeaders);
-    this.#span = tracer.startSpan(operation, { kind: SpanKind.SERVER, attributes }, parent);
-    this.#context = withSpan(parent, this.#span);
-  }
-
-  get traceparent(): string | undefined {
-    return traceparentOf(this.#span);
-  }
-
-  run<T>(fn: () => T): T {
-    return runIn(this.#context, fn);
-  }
-
-  received(params: Readonly<Record<string, unknown>>): void {
-    this.#span.setAttributes(attributesOfParams(params));
-  }
-
-  streams(): void {
-    this.#isStream = true;
-    this.#instruments().followers.add(1);
-  }
-
-  saw(result: unknown): void {
-    // Set when the span ends: what an event costs must not grow with the stream.
-    this.#seen = { ...this.#seen, ...attributesOfResult(result) };
-  }
-
-  end(error?: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    const { followers, requestDuration } = this.#instruments();
-    if (this.#isStream) followers.add(-1);
-    const failure: Attributes = error === undefined ? {} : { [names.errorType]: errorType(error) };
-    this.#span.setAttributes({ ...this.#seen, ...failure });
-    if (error !== undefined) this.#span.setStatus({ code: SpanStatusCode.ERROR });
-    if (this.#isOwn) this.#span.end();
-    requestDuration.record((performance.now() - this.#began) / 1_000, { ...this.#labels, ...failure });
-  }
+function requestSpan(
+  { operation, params = {}, headers, version, binding, baseUrl, card, remoteAddress }: RequestStart,
+  tracer: Tracer,
+  instruments: () => Instruments,
+  namesClient: boolean,
+): RequestSpan {
+  const began = performance.now();
+  const labels = { [names.method]: operation, [names.binding]: binding };
+  const attributes: Attributes = {
+    ...labels,
+    [names.protocolVersion]: version,
+    [names.agentName]: card.name,
+    [names.agentVersion]: card.version,
+    ...attributesOfAddress(baseUrl),
+    ...(namesClient && remoteAddress !== undefined && { [names.clientAddress]: remoteAddress }),
+    ...attributesOfParams(params),
+  };
+  const active = trace.getActiveSpan();
+  const ofTransport = isOfTransport(active) ? active : undefined;
+  ofTransport?.setAttributes(attributes);
+  if (binding !== 'GRPC') ofTransport?.updateName(operation);
+  const parent = ofTransport ? context.active() : propagation.extract(context.active(), headers, fromHeaders);
+  const span = ofTransport ?? tracer.startSpan(operation, { kind: SpanKind.SERVER, attributes }, parent);
+  const inside = ofTransport ? parent : withSpan(parent, span);
+  let seen: Attributes = {};
+  let isStream = false;
+  let isOver = false;
+  return {
+    get traceparent() {
+      return traceparentOf(span);
+    },
+    run: (fn) => runIn(inside, fn),
+    received: (params) => void span.setAttributes(attributesOfParams(params)),
+    streams() {
+      isStream = true;
+      instruments().followers.add(1);
+    },
+    saw(result) {
+      // Set when the span ends: what an event costs must not grow with the stream.
+      seen = { ...seen, ...attributesOfResult(result) };
+    },
+    end(error) {
+      if (isOver) return;
+      isOver = true;
+      const { followers, requestDuration } = instruments();
+      if (isStream) followers.add(-1);
+      const failure: Attributes = error === undefined ? {} : { [names.errorType]: errorType(error) };
+      span.setAttributes({ ...seen, ...failure });
+      if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
+      if (!ofTransport) span.end();
+      requestDuration.record((performance.now() - began) / 1_000, { ...labels, ...failure });
+    },
+  };
 }
 
 /** Whether the active span is one that the instrumentation of HTTP or gRPC made for this request. */

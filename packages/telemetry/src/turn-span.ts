@@ -1,12 +1,4 @@
-import type {
-  DeliveryEnd,
-  DeliverySpan,
-  DeliveryStart,
-  StepSpan,
-  TurnEnd,
-  TurnSpan,
-  TurnStart,
-} from '@batonjs/server/adapter';
+import type { DeliveryEnd, DeliverySpan, DeliveryStart, TurnSpan, TurnStart } from '@batonjs/server/adapter';
 import {
   type Attributes,
   type Context,
@@ -28,88 +20,68 @@ import { linkTo, runIn, withSpan } from './with-trace.ts';
  * One attempt of a turn. It is a child of the request if the same process called the agent at once. Otherwise it begins a trace
  * that links to the request: a turn may run hours after it, in another process. Its kind is that of a consumer in workers.
  */
-export class AttemptSpan implements TurnSpan {
-  readonly #tracer: Tracer;
-  readonly #span: Span;
-  readonly #context: Context;
-  readonly #instruments: () => Instruments;
-  readonly #labels: Attributes;
-  readonly #began = performance.now();
-
-  constructor(start: TurnStart, tracer: Tracer, instruments: () => Instruments) {
-    const { taskId, contextId, turn, attempt, cause, isImmediate, isWorker } = start;
-    this.#tracer = tracer;
-    this.#instruments = instruments;
-    this.#labels = { [names.cause]: cause };
-    if (start.waitedMs !== undefined) instruments().turnWait.record(start.waitedMs / 1_000, this.#labels);
-    const request = linkTo(start.traceparent);
-    const parent =
-      isImmediate && request ? trace.setSpanContext(context.active(), request.context) : ROOT_CONTEXT;
-    const attributes = {
-      [names.taskId]: taskId,
-      [names.contextId]: contextId,
-      [names.turn]: turn,
-      [names.attempt]: attempt,
-      [names.cause]: cause,
-    };
-    this.#span = tracer.startSpan(
-      spans.turn,
-      {
-        kind: isWorker ? SpanKind.CONSUMER : SpanKind.INTERNAL,
-        attributes,
-        links: request && !isImmediate ? [request] : [],
-      },
-      parent,
-    );
-    this.#context = withSpan(parent, this.#span);
-  }
-
-  run<T>(fn: () => T): T {
-    return runIn(this.#context, fn);
-  }
-
-  updated(): void {
-    this.#instruments().firstUpdate.record((performance.now() - this.#began) / 1_000, this.#labels);
-  }
-
-  step(name: string, attempt?: number): StepSpan {
-    const parent = this.#below(context.active());
-    const attributes = { [names.step]: name, ...(attempt !== undefined && { [names.stepAttempt]: attempt }) };
-    const span = this.#tracer.startSpan(spans.step, { attributes }, parent);
-    const inside = withSpan(parent, span);
-    return {
-      run: (fn) => runIn(inside, fn),
-      end(error) {
-        if (error !== undefined) fail(span, error);
-        span.end();
-      },
-    };
-  }
-
-  replayed(name: string): void {
-    this.#span.addEvent(events.stepReplayed, { [names.step]: name });
-  }
-
-  end({ state, halted, error }: TurnEnd): void {
-    const ended: Attributes = {
-      ...(state && { [names.taskState]: state }),
-      ...(halted && { [names.halted]: halted }),
-    };
-    this.#span.setAttributes(ended);
-    if (error !== undefined && !halted) fail(this.#span, error);
-    this.#span.end();
-    const seconds = (performance.now() - this.#began) / 1_000;
-    this.#instruments().turnDuration.record(seconds, { ...this.#labels, ...ended });
-  }
+export function attemptSpan(
+  { taskId, contextId, turn, attempt, cause, isImmediate, isWorker, waitedMs, traceparent }: TurnStart,
+  tracer: Tracer,
+  instruments: () => Instruments,
+): TurnSpan {
+  const began = performance.now();
+  const labels = { [names.cause]: cause };
+  if (waitedMs !== undefined) instruments().turnWait.record(waitedMs / 1_000, labels);
+  const request = linkTo(traceparent);
+  const parent =
+    isImmediate && request ? trace.setSpanContext(context.active(), request.context) : ROOT_CONTEXT;
+  const attributes = {
+    [names.taskId]: taskId,
+    [names.contextId]: contextId,
+    [names.turn]: turn,
+    [names.attempt]: attempt,
+    ...labels,
+  };
+  const kind = isWorker ? SpanKind.CONSUMER : SpanKind.INTERNAL;
+  const links = request && !isImmediate ? [request] : [];
+  const span = tracer.startSpan(spans.turn, { kind, attributes, links }, parent);
+  const ofTurn = withSpan(parent, span);
 
   /** The context of the caller, if it is one of this turn; otherwise that of the turn. */
-  #below(active: Context): Context {
-    const { traceId } = this.#span.spanContext();
-    return trace.getSpanContext(active)?.traceId === traceId ? active : this.#context;
+  function below(active: Context): Context {
+    return trace.getSpanContext(active)?.traceId === span.spanContext().traceId ? active : ofTurn;
   }
+
+  return {
+    run: (fn) => runIn(ofTurn, fn),
+    updated: () => instruments().firstUpdate.record((performance.now() - began) / 1_000, labels),
+    step(name, attempt) {
+      const parent = below(context.active());
+      const attributes = {
+        [names.step]: name,
+        ...(attempt !== undefined && { [names.stepAttempt]: attempt }),
+      };
+      const span = tracer.startSpan(spans.step, { attributes }, parent);
+      const inside = withSpan(parent, span);
+      return {
+        run: (fn) => runIn(inside, fn),
+        end(error) {
+          if (error !== undefined) fail(span, error);
+          span.end();
+        },
+      };
+    },
+    replayed: (name) => void span.addEvent(events.stepReplayed, { [names.step]: name }),
+    end({ state, halted, error }) {
+      const ended: Attributes = {
+        ...(state && { [names.taskState]: state }),
+        ...(halted && { [names.halted]: halted }),
+      };
+      span.setAttributes(ended);
+      if (error !== undefined && !halted) fail(span, error);
+      span.end();
+      instruments().turnDuration.record((performance.now() - began) / 1_000, { ...labels, ...ended });
+    },
+  };
 }
 
-function fail(span: Span, error: unknown): void {
+export function fail(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.setAttribute(names.errorType, errorType(error));
 }

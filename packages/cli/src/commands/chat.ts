@@ -57,63 +57,58 @@ async function chat(context: RunContext<ChatFlags>): Promise<void> {
     const waits = state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';
     taskId = waits ? reply.task?.id : undefined;
     const asked = reply.task && forms?.formOf(reply.task);
-    form = asked && new FormPrompt(asked);
+    form = asked && promptOf(asked);
     prompt();
   }
   if (io.signal.aborted && !isPerson) context.exitCode = interrupted;
 }
 
+type FormPrompt = ReturnType<typeof promptOf>;
+
 /** Asks a person for the fields of a form, a line for each. */
-class FormPrompt {
-  readonly #form: Form;
-  readonly #fields: readonly FormField[];
+function promptOf(form: Form) {
+  const entered = new Map<string, readonly string[]>();
+  const fields = fieldsOf(form.schema, form.initial);
   /** Those that are still asked for. */
-  readonly #left: FormField[];
-  readonly #entered = new Map<string, readonly string[]>();
-  #problems: Readonly<Record<string, string>>;
+  const left = fields.flatMap(function leaves(field): FormField[] {
+    return field.kind === 'group' ? field.fields.flatMap(leaves) : [field];
+  });
+  let problems: Readonly<Record<string, string>> = errorsById(fields, form.errors ?? {});
 
-  constructor(form: Form) {
-    this.#form = form;
-    this.#fields = fieldsOf(form.schema, form.initial);
-    this.#left = this.#fields.flatMap(function leaves(field): FormField[] {
-      return field.kind === 'group' ? field.fields.flatMap(leaves) : [field];
-    });
-    this.#problems = errorsById(this.#fields, form.errors ?? {});
-  }
-
-  get isDone(): boolean {
-    return this.#left.length === 0;
-  }
-
-  /** What stands before the next line. */
-  get words(): string {
-    const [field] = this.#left;
-    if (!field) return '';
-    const { id, title, description, options, entered, isRequired } = field;
-    const choices = options.map(({ text }, at) => `${at + 1} ${text}`).join(', ');
-    const known = entered.map((text) => options[Number(text)]?.text ?? text).join(', ');
-    const hints = [description, choices, known && `now ${known}`, !isRequired && 'optional'].filter(Boolean);
-    const problem = this.#problems[id] ?? '';
-    return `${problem && `${problem}\n`}${title}${hints.length > 0 ? ` (${hints.join('; ')})` : ''}: `;
-  }
-
-  /** Takes a line as what was entered in the next field, which is asked for again if it does not fit. */
-  take(line: string): void {
-    const [field] = this.#left;
-    if (!field) return;
-    const texts = line.trim() === '' ? field.entered : textsFor(field, line);
-    const { errors } = readFields([field], () => texts);
-    this.#problems = errorsById([field], errors);
-    if (this.#problems[field.id] !== undefined) return;
-    this.#entered.set(field.id, texts);
-    this.#left.shift();
-  }
-
-  /** The answer. */
-  get part(): Part {
-    const { values } = readFields(this.#fields, ({ id }) => this.#entered.get(id) ?? []);
-    return { data: { formId: this.#form.formId, values }, mediaType: FORM_TYPE };
-  }
+  return {
+    /** Takes a line as what was entered in the next field, which is asked for again if it does not fit. */
+    take(line: string): void {
+      const [field] = left;
+      if (!field) return;
+      const texts = line.trim() === '' ? field.entered : textsFor(field, line);
+      const { errors } = readFields([field], () => texts);
+      problems = errorsById([field], errors);
+      if (problems[field.id] !== undefined) return;
+      entered.set(field.id, texts);
+      left.shift();
+    },
+    get isDone(): boolean {
+      return left.length === 0;
+    },
+    /** What stands before the next line. */
+    get words(): string {
+      const [field] = left;
+      if (!field) return '';
+      const { id, title, description, options, entered, isRequired } = field;
+      const choices = options.map(({ text }, at) => `${at + 1} ${text}`).join(', ');
+      const known = entered.map((text) => options[Number(text)]?.text ?? text).join(', ');
+      const hints = [description, choices, known && `now ${known}`, !isRequired && 'optional'].filter(
+        Boolean,
+      );
+      const problem = problems[id] ?? '';
+      return `${problem && `${problem}\n`}${title}${hints.length > 0 ? ` (${hints.join('; ')})` : ''}: `;
+    },
+    /** The answer. */
+    get part(): Part {
+      const { values } = readFields(fields, ({ id }) => entered.get(id) ?? []);
+      return { data: { formId: form.formId, values }, mediaType: FORM_TYPE };
+    },
+  };
 }
 
 /** A line as the texts of a field: of choices, the number or the words of one, or of several with commas. */

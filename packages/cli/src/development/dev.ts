@@ -67,7 +67,7 @@ async function develop({ options, output, io }: RunContext<DevFlags>, file: stri
   const served = { path, port: options.port, data: resolve(io.cwd, options.data), cwd: io.cwd, env: io.env };
   let isInspected = options.inspect === false;
   let inspector: ChildProcess | undefined;
-  const agentProcess = new AgentProcess(served, {
+  const agentProcess = startProcess(served, {
     onLine: (line) => output.note(line),
     onUrl(url) {
       output.result({ url }, [['URL', url]]);
@@ -125,41 +125,37 @@ interface AgentReport {
 }
 
 /** The process that serves an agent in development, and again after each change of its files. */
-class AgentProcess {
-  readonly #child: ChildProcess;
-  #isStopped = false;
+function startProcess(
+  served: Served,
+  heard: { readonly onUrl: (url: string) => void; readonly onLine: (line: string) => void },
+) {
+  let isStopped = false;
+  const isSource = import.meta.url.endsWith('.ts');
+  const program = fileURLToPath(new URL(isSource ? '../main.ts' : './main.js', import.meta.url));
+  const { path, port, data, cwd, env } = served;
+  const watching = ['--watch', '--watch-preserve-output'];
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, ...watching, program, 'serve-file', path, String(port), data],
+    // Nothing is written to its standard input, which closes when this process ends, however it ends.
+    { cwd, stdio: ['pipe', 'pipe', 'pipe', 'ipc'], env: { ...process.env, ...env } },
+  );
   /** Resolves when the process has ended, for good: to its signal or exit code unless `stop` was called. */
-  readonly ended: Promise<string | undefined>;
+  const ended = new Promise((resolve) =>
+    child.once('exit', (code, signal) => resolve(isStopped ? undefined : (signal ?? `exit code ${code}`))),
+  );
+  // The process that watches tells of the files that it watches, too.
+  child.on('message', (report: Partial<AgentReport>) => {
+    if (report.serves !== undefined) heard.onUrl(report.serves);
+  });
+  for (const input of [child.stdout, child.stderr])
+    if (input) createInterface({ input }).on('line', (line) => line && heard.onLine(line));
 
-  constructor(
-    served: Served,
-    heard: { readonly onUrl: (url: string) => void; readonly onLine: (line: string) => void },
-  ) {
-    const isSource = import.meta.url.endsWith('.ts');
-    const program = fileURLToPath(new URL(isSource ? '../main.ts' : './main.js', import.meta.url));
-    const { path, port, data, cwd, env } = served;
-    const watching = ['--watch', '--watch-preserve-output'];
-    this.#child = spawn(
-      process.execPath,
-      [...process.execArgv, ...watching, program, 'serve-file', path, String(port), data],
-      // Nothing is written to its standard input, which closes when this process ends, however it ends.
-      { cwd, stdio: ['pipe', 'pipe', 'pipe', 'ipc'], env: { ...process.env, ...env } },
-    );
-    this.ended = new Promise((resolve) =>
-      this.#child.once('exit', (code, signal) =>
-        resolve(this.#isStopped ? undefined : (signal ?? `exit code ${code}`)),
-      ),
-    );
-    // The process that watches tells of the files that it watches, too.
-    this.#child.on('message', (report: Partial<AgentReport>) => {
-      if (report.serves !== undefined) heard.onUrl(report.serves);
-    });
-    for (const input of [this.#child.stdout, this.#child.stderr])
-      if (input) createInterface({ input }).on('line', (line) => line && heard.onLine(line));
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-    this.#child.kill('SIGTERM');
-  }
+  return {
+    stop(): void {
+      isStopped = true;
+      child.kill('SIGTERM');
+    },
+    ended,
+  };
 }

@@ -13,7 +13,7 @@ import { offers, type Target } from '../agents/agents.ts';
 import type { CallOptions, CallScope } from '../call.ts';
 import { hasEnded } from './child-record.ts';
 import { firstMessage, passedOn } from './messages.ts';
-import { KnownChild, Questions } from './questions.ts';
+import { KnownChild, questionsOf } from './questions.ts';
 import { relayProgress } from './relay.ts';
 import { follow, type SendSettings, type StartedStream, startChild } from './start-child.ts';
 
@@ -21,141 +21,113 @@ import { follow, type SendSettings, type StartedStream, startChild } from './sta
 const longestReply = 262_144;
 
 /** One call of a turn: follows a child from wherever it is to its end. */
-export class ChildCall {
-  readonly #scope: CallScope;
-  readonly #options: CallOptions;
-  readonly #settings: SendSettings;
-  readonly #child: KnownChild;
-  readonly #questions: Questions;
+export function childCall(scope: CallScope, target: Target, options: CallOptions) {
+  const { turn, signal, limits } = scope;
+  const relayedOn = [TASK_PROGRESS].filter((uri) => turn.extensions.includes(uri));
+  // Forms are for people with links too, whatever the client of this task knows.
+  const wanted = [TASK_TREE, TASK_ERROR, FORM_INPUT, ...relayedOn, ...(options.extensions ?? [])];
+  const settings: SendSettings = {
+    signal,
+    extensions: wanted.filter((uri) => offers(target.client, uri)),
+    unreachableMs: limits.unreachableMs,
+    resend: options.resend ?? false,
+  };
+  const child = new KnownChild(scope, options.name, target);
+  const questions = questionsOf(scope, child, options.onQuestion, settings);
 
-  constructor(scope: CallScope, target: Target, options: CallOptions) {
-    const { turn, signal, limits } = scope;
-    const passedOn = [TASK_PROGRESS].filter((uri) => turn.extensions.includes(uri));
-    // Forms are for people with links too, whatever the client of this task knows.
-    const wanted = [TASK_TREE, TASK_ERROR, FORM_INPUT, ...passedOn, ...(options.extensions ?? [])];
-    this.#scope = scope;
-    this.#options = options;
-    this.#settings = {
-      signal,
-      extensions: wanted.filter((uri) => offers(target.client, uri)),
-      unreachableMs: limits.unreachableMs,
-      resend: options.resend ?? false,
-    };
-    this.#child = new KnownChild(scope, options.name, target);
-    this.#questions = new Questions(scope, this.#child, options.onQuestion, this.#settings);
-  }
-
-  /** Resolves to how the child ended. */
-  async run(input: MessageInput): Promise<AgentReply> {
-    const child = this.#child;
-    // Its reply was too long to be kept, or a process died before it was.
-    if (child.state && hasEnded(child)) return this.#end({ task: await child.read() });
-    let started = await (child.taskId === undefined ? this.#start(input) : this.#attach());
-    for (;;) {
-      const next = await this.#read(started);
-      if ('reply' in next) return next.reply;
-      started = next;
-    }
-  }
-
-  async #start(input: MessageInput): Promise<StartedStream> {
-    const child = this.#child;
-    const { name, metadata } = this.#options;
-    const message = child.record.message ?? firstMessage(this.#scope.turn, input, this.#options);
+  async function start(input: MessageInput): Promise<StartedStream> {
+    const { name, metadata } = options;
+    const message = child.record.message ?? firstMessage(scope.turn, input, options);
     if (!child.isFromLog) {
       child.change({ message, ...(metadata && { metadata }) });
       // A turn that lost its task stops here, before it sends anything.
       await child.save();
     }
-    return startChild(name, child.target, { ...child.record, message }, this.#settings, child.isFromLog);
+    return startChild(name, child.target, { ...child.record, message }, settings, child.isFromLog);
   }
 
   /** The child that an earlier attempt or turn started, from where it was. */
-  async #attach(): Promise<StartedStream> {
-    const { state } = this.#child;
+  async function attach(): Promise<StartedStream> {
+    const { state } = child;
     if (state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED') {
       // Nothing may follow the question in its stream: the task says whether the child still waits.
-      const task = await this.#child.read();
-      if (task.status.state === 'TASK_STATE_INPUT_REQUIRED') return this.#asked(task);
-      if (isInterrupted(task)) await this.#questions.authorize(task);
+      const task = await child.read();
+      if (task.status.state === 'TASK_STATE_INPUT_REQUIRED') return asked(task);
+      if (isInterrupted(task)) await questions.authorize(task);
     }
-    return this.#follow();
+    return followed();
   }
 
-  #follow(): Promise<StartedStream> {
-    const { target, taskId, record } = this.#child;
-    return follow(target, taskId!, this.#settings, record.position);
+  function followed(): Promise<StartedStream> {
+    const { target, taskId, record } = child;
+    return follow(target, taskId!, settings, record.position);
   }
 
   /** Reads a stream to the end of the child, or to where another stream must be read. */
-  async #read({
+  async function read({
     stream,
     first,
     isReply,
   }: StartedStream): Promise<StartedStream | { readonly reply: AgentReply }> {
     const events = stream[Symbol.asyncIterator]();
     for (let event: AgentEvent | undefined = first; event; event = (await events.next()).value ?? undefined) {
-      if (event.message) return { reply: await this.#end({ message: event.message }) };
-      await this.#look(event, stream);
+      if (event.message) return { reply: await end({ message: event.message }) };
+      await look(event, stream);
       const { task } = stream;
       // The stream of a message may begin with the question that the message answers.
-      if (!isReply && task && this.#questions.isNew(task)) {
+      if (!isReply && task && questions.isNew(task)) {
         await events.return();
-        return this.#asked(task);
+        return asked(task);
       }
     }
     const { task } = stream;
-    if (task && isTerminal(task)) return { reply: await this.#end(await stream.result()) };
-    if (task?.status.state === 'TASK_STATE_INPUT_REQUIRED') return this.#asked(task);
-    return this.#follow();
+    if (task && isTerminal(task)) return { reply: await end(await stream.result()) };
+    if (task?.status.state === 'TASK_STATE_INPUT_REQUIRED') return asked(task);
+    return followed();
   }
 
-  async #asked(task: Task): Promise<StartedStream> {
-    return (await this.#questions.asked(task)) ?? this.#follow();
-  }
+  const asked = async (task: Task): Promise<StartedStream> => (await questions.asked(task)) ?? followed();
 
   /** Records what an event says, and passes it on. */
-  async #look(event: AgentEvent, stream: TaskStream): Promise<void> {
+  async function look(event: AgentEvent, stream: TaskStream): Promise<void> {
     const { task } = stream;
     if (!task) return;
-    const child = this.#child;
     const { state, message } = task.status;
     const isNews = child.taskId !== task.id || child.state !== state;
     child.taskId = task.id;
     child.state = state;
     const progress = progressOf(task) ?? child.record.progress;
     const position = stream.lastEventId;
-    const goesOn = !isInterrupted(task) && this.#questions.endAuthorizing();
-    const updates = this.#relayed(event, task);
+    const goesOn = !isInterrupted(task) && questions.endAuthorizing();
+    const updates = relayed(event, task);
     child.change({ message: undefined, metadata: undefined, position, progress });
     if (message && !isInterrupted(task)) child.change({ said: message.messageId });
     if (goesOn && updates.length === 0 && !isTerminal(task)) updates.push(working());
     // A question is recorded when it is passed on: a crash before reads it again.
     const last = isInterrupted(task) ? undefined : updates.pop();
-    for (const update of updates) await this.#scope.emit(update);
-    if (state === 'TASK_STATE_AUTH_REQUIRED') await this.#questions.authorize(task);
+    for (const update of updates) await scope.emit(update);
+    if (state === 'TASK_STATE_AUTH_REQUIRED') await questions.authorize(task);
     else if (last || (isNews && !isInterrupted(task))) await child.save(last);
   }
 
   /** The updates that an event becomes. A status says it in a message of this task. */
-  #relayed(event: AgentEvent, task: Task): TaskUpdate[] {
-    const { relay = relayProgress } = this.#options;
-    const { said } = this.#child.record;
+  function relayed(event: AgentEvent, task: Task): TaskUpdate[] {
+    const { relay = relayProgress } = options;
+    const { said } = child.record;
     const given = relay(withoutSaid(event, said), task) ?? [];
     const updates: readonly TaskUpdate[] = Array.isArray(given) ? given : [given];
     return updates.flatMap((update) => {
       if (!('status' in update)) return update;
       // The call itself passes on that the child waits. Progress would hide that another child waits.
-      if (isInterrupted(task) || this.#scope.authorizing.size > 0) return [];
+      if (isInterrupted(task) || scope.authorizing.size > 0) return [];
       const { message } = update.status;
       if (!message) return update;
-      const renamed = passedOn(task, this.#child.idOf('said', message.messageId), message);
+      const renamed = passedOn(task, child.idOf('said', message.messageId), message);
       return { ...update, status: { ...update.status, message: renamed } };
     });
   }
 
-  async #end(reply: AgentReply): Promise<AgentReply> {
-    const child = this.#child;
+  async function end(reply: AgentReply): Promise<AgentReply> {
     const kept: AgentReply = reply.task ? { task: withoutHistory(reply.task) } : reply;
     if (reply.task) await child.readUsage();
     const { at, startedAt, progress } = child.record;
@@ -165,6 +137,20 @@ export class ChildCall {
     await child.save();
     return kept;
   }
+
+  return {
+    /** Resolves to how the child ended. */
+    async run(input: MessageInput): Promise<AgentReply> {
+      // Its reply was too long to be kept, or a process died before it was.
+      if (child.state && hasEnded(child)) return end({ task: await child.read() });
+      let started = await (child.taskId === undefined ? start(input) : attach());
+      for (;;) {
+        const next = await read(started);
+        if ('reply' in next) return next.reply;
+        started = next;
+      }
+    },
+  };
 }
 
 const withoutHistory = ({ history: _, ...task }: Task): Task => structuredClone(task);

@@ -12,87 +12,26 @@ import { type ChildRecord, childIn, derivedId } from './child-record.ts';
 import { answersAfter, answerTo, questionOf, toMessage } from './messages.ts';
 import { type SendSettings, type StartedStream, send } from './start-child.ts';
 
+export type Questions = ReturnType<typeof questionsOf>;
+
 /** The questions of a child, and the way of their answers. */
-export class Questions {
-  readonly #scope: CallScope;
-  readonly #child: KnownChild;
-  readonly #onQuestion: CallOptions['onQuestion'];
-  readonly #settings: SendSettings;
-
-  constructor(
-    scope: CallScope,
-    child: KnownChild,
-    onQuestion: CallOptions['onQuestion'],
-    settings: SendSettings,
-  ) {
-    this.#scope = scope;
-    this.#child = child;
-    this.#onQuestion = onQuestion;
-    this.#settings = settings;
-  }
-
-  /** Whether the child asks something that was not answered yet: an answer may be on its way. */
-  isNew({ status: { state, message } }: Task): boolean {
-    const { answered, asked } = this.#child.record;
-    const isAnswered = answered !== undefined && asked !== undefined && asked === message?.messageId;
-    return state === 'TASK_STATE_INPUT_REQUIRED' && !isAnswered;
-  }
-
-  /**
-   * Deals with a question: the agent answers it, or the user did; else it becomes one of this task, which ends the turn.
-   * Resolves to the stream of the answer; undefined if the child got it before.
-   */
-  async asked(task: Task): Promise<StartedStream | undefined> {
-    const child = this.#child;
-    child.state = task.status.state;
-    const asked = task.status.message?.messageId;
-    const own = await this.#ownAnswer(task, asked);
-    if (own !== undefined) return this.#answer(task, own, child.idOf('answer', asked ?? ''), asked ?? '');
-    const answers = this.#unanswered();
-    if (answers.length > 0) return this.#deliver(answers);
-    const { question, answered, questions = 0 } = child.record;
-    const isRepeated = question !== undefined && answered === undefined;
-    await this.#ask(task, 'TASK_STATE_INPUT_REQUIRED', isRepeated ? questions : questions + 1);
-    // The turn is over: its signal is aborted in a moment.
-    return aborted(this.#scope.signal);
-  }
-
-  /** Tells the user that the child waits for an authorization, and passes on what the user says meanwhile. */
-  async authorize(task: Task): Promise<void> {
-    const child = this.#child;
-    const { authorizing } = this.#scope;
-    child.state = task.status.state;
-    const { asked, questions = 0 } = child.record;
-    const isSame = asked === task.status.message?.messageId;
-    const isKnown = authorizing.has(child.name);
-    if (isKnown && isSame) return;
-    const answers = isSame ? this.#unanswered() : [];
-    const known = this.#takenBefore();
-    // Before the user sees it: another child that goes on at once must not hide it.
-    authorizing.add(child.name);
-    await this.#ask(task, 'TASK_STATE_AUTH_REQUIRED', isSame ? questions : questions + 1);
-    for (const message of answers) await this.#forward(task, message);
-    if (!isKnown) void this.#forwardInbox(task, known);
-  }
-
+export function questionsOf(
+  scope: CallScope,
+  child: KnownChild,
+  onQuestion: CallOptions['onQuestion'],
+  settings: SendSettings,
+) {
   /** The messages that an earlier attempt may have taken from the inbox: they answered another question, or this one. */
-  #takenBefore(): ReadonlySet<string> {
-    const { attempt, messages } = this.#scope.turn;
+  function takenBefore(): ReadonlySet<string> {
+    const { attempt, messages } = scope.turn;
     return new Set(attempt > 1 ? messages.map(({ messageId }) => messageId) : []);
   }
 
-  /** To be called when the child goes on. Returns whether this task, which waited for an authorization, goes on too. */
-  endAuthorizing(): boolean {
-    const { authorizing } = this.#scope;
-    return authorizing.delete(this.#child.name) && authorizing.size === 0;
-  }
-
   /** What the agent itself answers. Kept in the log, so that another attempt sends the same. */
-  async #ownAnswer(task: Task, asked: string | undefined): Promise<MessageInput | undefined> {
-    const child = this.#child;
+  async function ownAnswer(task: Task, asked: string | undefined): Promise<MessageInput | undefined> {
     const { own } = child.record;
     if (own && own.to === asked) return own.message;
-    const input = await this.#onQuestion?.(structuredClone(task));
+    const input = await onQuestion?.(structuredClone(task));
     if (input === undefined) return undefined;
     const message = toMessage(input);
     child.change({ own: { to: asked, message }, asked, question: undefined });
@@ -100,72 +39,69 @@ export class Questions {
     return message;
   }
 
-  #ask(task: Task, state: TaskState, questions: number): Promise<void> {
-    const child = this.#child;
+  function ask(task: Task, state: TaskState, questions: number): Promise<void> {
     const question = child.idOf('question', String(questions));
     child.change({ questions, question, asked: task.status.message?.messageId, answered: undefined });
     const update = { status: { state, message: questionOf(task, question) } };
-    return child.save(askedIn(this.#scope.turn, update));
+    return child.save(askedIn(scope.turn, update));
   }
 
   /** The user's answers to the latest question that the child did not get. */
-  #unanswered(): Message[] {
-    const { question, answered } = this.#child.record;
-    const answers = answersAfter(this.#scope.turn.messages, question);
+  function unanswered(): Message[] {
+    const { question, answered } = child.record;
+    const answers = answersAfter(scope.turn.messages, question);
     return answers.slice(answers.findIndex(({ messageId }) => messageId === answered) + 1);
   }
 
   /** Passes on the user's answers, of which an attempt that died may have sent some. */
-  async #deliver(answers: readonly Message[]): Promise<StartedStream | undefined> {
-    const child = this.#child;
+  async function deliver(answers: readonly Message[]): Promise<StartedStream | undefined> {
     const task = await child.read();
     const last = answers.at(-1)!;
     if (!isInterrupted(task)) {
       child.change({ answered: last.messageId });
       return undefined;
     }
-    for (const answer of answers.slice(0, -1)) await this.#forward(task, answer);
-    return this.#answer(task, answerTo(task, last), child.idOf('message', last.messageId), last.messageId);
+    for (const answer of answers.slice(0, -1)) await forward(task, answer);
+    return answer(task, answerTo(task, last), child.idOf('message', last.messageId), last.messageId);
   }
 
-  async #answer(
+  async function answer(
     task: Task,
     input: MessageInput,
     messageId: string,
     answered: string,
   ): Promise<StartedStream | undefined> {
-    const child = this.#child;
     if (hasMessage(task, messageId)) {
       child.change({ answered });
       return undefined;
     }
     const { id: taskId, contextId } = task;
     const message: Message = { ...toMessage(input), role: 'ROLE_USER', messageId, taskId, contextId };
-    const started = await send(child.target, message, {}, this.#settings);
+    const started = await send(child.target, message, {}, settings);
     child.change({ answered });
     return started;
   }
 
-  async #forward(task: Task, message: Message): Promise<void> {
-    const messageId = this.#child.idOf('message', message.messageId);
+  async function forward(task: Task, message: Message): Promise<void> {
+    const messageId = child.idOf('message', message.messageId);
     if (hasMessage(task, messageId)) return;
-    const { client } = this.#child.target;
-    const { signal, unreachableMs: forMs } = this.#settings;
+    const { client } = child.target;
+    const { signal, unreachableMs: forMs } = settings;
     const options = { messageId, task, returnImmediately: true, signal };
     const sending = { forMs, signal, repeatable: isIdempotent(client) };
     await reach(() => client.send(answerTo(task, message), options), sending);
   }
 
   /** Looks for messages instead of taking one, which would keep the next from the agent when the child goes on. */
-  async #forwardInbox(task: Task, known: ReadonlySet<string>): Promise<void> {
-    const { turn, signal, logger, authorizing } = this.#scope;
-    const { name } = this.#child;
+  async function forwardInbox(task: Task, known: ReadonlySet<string>): Promise<void> {
+    const { turn, signal, logger, authorizing } = scope;
+    const { name } = child;
     try {
       while (authorizing.has(name) && !signal.aborted) {
         if (turn.inbox.size === 0) await sleep(50);
         else {
           const message = await turn.inbox.take();
-          if (message && !known.has(message.messageId)) await this.#forward(task, message);
+          if (message && !known.has(message.messageId)) await forward(task, message);
         }
       }
     } catch (err) {
@@ -173,6 +109,53 @@ export class Questions {
       if (!signal.aborted) logger('warn', 'An answer did not reach the agent of a child', { err });
     }
   }
+
+  return {
+    /** Whether the child asks something that was not answered yet: an answer may be on its way. */
+    isNew({ status: { state, message } }: Task): boolean {
+      const { answered, asked } = child.record;
+      const isAnswered = answered !== undefined && asked !== undefined && asked === message?.messageId;
+      return state === 'TASK_STATE_INPUT_REQUIRED' && !isAnswered;
+    },
+    /**
+     * Deals with a question: the agent answers it, or the user did; else it becomes one of this task, which ends the turn.
+     * Resolves to the stream of the answer; undefined if the child got it before.
+     */
+    async asked(task: Task): Promise<StartedStream | undefined> {
+      child.state = task.status.state;
+      const asked = task.status.message?.messageId;
+      const own = await ownAnswer(task, asked);
+      if (own !== undefined) return answer(task, own, child.idOf('answer', asked ?? ''), asked ?? '');
+      const answers = unanswered();
+      if (answers.length > 0) return deliver(answers);
+      const { question, answered, questions = 0 } = child.record;
+      const isRepeated = question !== undefined && answered === undefined;
+      await ask(task, 'TASK_STATE_INPUT_REQUIRED', isRepeated ? questions : questions + 1);
+      // The turn is over: its signal is aborted in a moment.
+      return aborted(scope.signal);
+    },
+    /** Tells the user that the child waits for an authorization, and passes on what the user says meanwhile. */
+    async authorize(task: Task): Promise<void> {
+      const { authorizing } = scope;
+      child.state = task.status.state;
+      const { asked, questions = 0 } = child.record;
+      const isSame = asked === task.status.message?.messageId;
+      const isKnown = authorizing.has(child.name);
+      if (isKnown && isSame) return;
+      const answers = isSame ? unanswered() : [];
+      const known = takenBefore();
+      // Before the user sees it: another child that goes on at once must not hide it.
+      authorizing.add(child.name);
+      await ask(task, 'TASK_STATE_AUTH_REQUIRED', isSame ? questions : questions + 1);
+      for (const message of answers) await forward(task, message);
+      if (!isKnown) void forwardInbox(task, known);
+    },
+    /** To be called when the child goes on. Returns whether this task, which waited for an authorization, goes on too. */
+    endAuthorizing(): boolean {
+      const { authorizing } = scope;
+      return authorizing.delete(child.name) && authorizing.size === 0;
+    },
+  };
 }
 
 /** Whether the child got the message: an attempt that died sent it. */

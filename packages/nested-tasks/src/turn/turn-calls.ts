@@ -8,7 +8,7 @@ import { reach, Unreachable } from '../agents/reach.ts';
 import type { Call, CallOptions, CallScope, CallSettings } from '../call.ts';
 import { CallError } from '../call-error.ts';
 import { cancelChildren } from '../children/cancel-children.ts';
-import { ChildCall } from '../children/child-call.ts';
+import { childCall } from '../children/child-call.ts';
 import { childIn, type RecordedChild } from '../children/child-record.ts';
 import { depthOf } from '../children/messages.ts';
 
@@ -84,7 +84,7 @@ export class TurnCalls {
     try {
       const scope = this.#scope(within);
       const target = await this.#open(callee, within);
-      return await new ChildCall(scope, target, options).run(input);
+      return await childCall(scope, target, options).run(input);
     } catch (error) {
       this.#authorizing.delete(name);
       signal.throwIfAborted();

@@ -4,7 +4,7 @@ import { obtain, possibleFlow, refresh, type TokenParameters } from '../flows/ob
 import { OAuthError, type OAuthOptions } from '../options.ts';
 import { authorizationServers, shown } from '../servers/authorization-server.ts';
 import { callOption, failureOf } from '../servers/refusals.ts';
-import { isToken, memoryTokenStore, type StoredToken, type TokenStore } from './token-store.ts';
+import { isToken, memoryTokenStore, type StoredToken } from './token-store.ts';
 
 /** A token for one agent, which it refused or not. */
 export interface TokenRequest {
@@ -22,71 +22,46 @@ export interface TokenRequest {
  */
 const recentMs = 60_000;
 
+export type Tokens = ReturnType<typeof tokensOf>;
+
 /** Gets, keeps and refreshes tokens. Parallel requests for the same token share one request to the server. */
-export class Tokens {
-  readonly #options: OAuthOptions;
-  readonly #servers: ReturnType<typeof authorizationServers>;
-  readonly #store: TokenStore;
-  readonly #now: () => number;
-  readonly #pending = new Map<string, Promise<StoredToken | undefined>>();
+export function tokensOf(options: OAuthOptions) {
+  const fetching = new Map<string, Promise<StoredToken | undefined>>();
+  const servers = authorizationServers(options);
+  const store = options.store ?? memoryTokenStore();
+  const now = options.now ?? Date.now;
 
-  constructor(options: OAuthOptions) {
-    this.#options = options;
-    this.#servers = authorizationServers(options);
-    this.#store = options.store ?? memoryTokenStore();
-    this.#now = options.now ?? Date.now;
-  }
-
-  /** The token that is kept, if it is still valid. Never asks a server. */
-  async kept(request: TokenRequest): Promise<StoredToken | undefined> {
-    const token = await this.#store.get(keyOf(request));
-    return isToken(token) && !this.#isOver(token) ? token : undefined;
-  }
-
-  /**
-   * A valid token that is not the refused one. Resolves to undefined if the agent refuses a token that a person has just
-   * confirmed: another one would not be better. Rejects with an `OAuthError`, or with the error of a function in the options.
-   */
-  get(request: TokenRequest): Promise<StoredToken | undefined> {
-    const key = keyOf(request);
-    const pending = this.#pending.get(key);
-    if (pending) return pending;
-    const started = this.#find(key, request).finally(() => this.#pending.delete(key));
-    this.#pending.set(key, started);
-    return started;
-  }
-
-  async #find(key: string, request: TokenRequest): Promise<StoredToken | undefined> {
-    const kept = await this.#store.get(key);
+  async function find(key: string, request: TokenRequest): Promise<StoredToken | undefined> {
+    const kept = await store.get(key);
     const token = isToken(kept) ? kept : undefined;
-    if (token && token.accessToken !== request.refused && !this.#isOver(token)) return token;
+    if (token && token.accessToken !== request.refused && !isOver(token)) return token;
     const { access } = request;
     const server = `The authorization server ${shown(access.server)}`;
     try {
-      const configuration = await this.#configurationOf(access);
+      const configuration = await configurationOf(access);
       const parameters = parametersOf(request);
       const hasCredentials = Boolean(
         access.client.clientSecret || access.client.privateKey || access.client.certificate,
       );
       const metadata = configuration.serverMetadata();
-      const flow = possibleFlow(access.flow, this.#options, hasCredentials, metadata);
+      const flow = possibleFlow(access.flow, options, hasCredentials, metadata);
       const isRefused = token !== undefined && token.accessToken === request.refused;
-      if (token?.refreshToken && !(flow && isRefused && this.#isRefreshedInVain(token))) {
-        const fresh = await this.#refreshed(key, token, request, configuration);
+      if (token?.refreshToken && !(flow && isRefused && isRefreshedInVain(token))) {
+        const fresh = await refreshed(key, token, request, configuration);
         if (fresh) return fresh;
       }
       if (!flow) throw noFlow(access);
-      const isNew = token && this.#isRecent(token.grantedAt ?? token.obtainedAt);
+      const isNew = token && isRecent(token.grantedAt ?? token.obtainedAt);
       if (isNew && isRefused && flow !== 'clientCredentials') return undefined;
-      return await this.#keep(key, await obtain(flow, configuration, parameters, this.#options));
+      return await keep(key, await obtain(flow, configuration, parameters, options));
     } catch (error) {
       throw failureOf(error, server);
     }
   }
 
-  async #configurationOf({ at, client }: Access): Promise<Configuration> {
-    if ('endpoints' in at) return this.#servers.described(at.endpoints, client);
-    const configuration = await this.#servers.discovered(at.issuer, client, at.how);
+  async function configurationOf({ at, client }: Access): Promise<Configuration> {
+    if ('endpoints' in at) return servers.described(at.endpoints, client);
+    const configuration = await servers.discovered(at.issuer, client, at.how);
     const { token_endpoint: tokenUrl } = configuration.serverMetadata();
     if (tokenUrl === undefined)
       throw new OAuthError('METADATA', `The issuer ${shown(at.issuer)} has no token endpoint`);
@@ -98,7 +73,7 @@ export class Tokens {
   }
 
   /** A new token by the refresh token; undefined if the server no longer takes that. */
-  async #refreshed(
+  async function refreshed(
     key: string,
     { accessToken, refreshToken = '', grantedAt, obtainedAt }: StoredToken,
     request: TokenRequest,
@@ -106,9 +81,9 @@ export class Tokens {
   ): Promise<StoredToken | undefined> {
     const { at, client } = request.access;
     const refreshUrl = 'endpoints' in at ? at.endpoints.refreshUrl : undefined;
-    const configuration = refreshUrl ? this.#servers.described({ tokenUrl: refreshUrl }, client) : usual;
+    const configuration = refreshUrl ? servers.described({ tokenUrl: refreshUrl }, client) : usual;
     try {
-      return await this.#keep(key, await refresh(configuration, refreshToken, parametersOf(request)), {
+      return await keep(key, await refresh(configuration, refreshToken, parametersOf(request)), {
         refreshToken,
         grantedAt: grantedAt ?? obtainedAt,
         ...(accessToken === request.refused && { isReplacement: true }),
@@ -116,15 +91,15 @@ export class Tokens {
     } catch (error) {
       if (!(error instanceof ResponseBodyError) || error.error !== 'invalid_grant') throw error;
       // Another process may have used the refresh token in the meantime, and kept its successor.
-      const kept = await callOption(() => this.#store.get(key));
-      if (isToken(kept) && kept.accessToken !== accessToken && !this.#isOver(kept)) return kept;
-      await callOption(() => this.#store.delete(key));
+      const kept = await callOption(() => store.get(key));
+      if (isToken(kept) && kept.accessToken !== accessToken && !isOver(kept)) return kept;
+      await callOption(() => store.delete(key));
       return undefined;
     }
   }
 
   /** Keeps the token of an answer. `before`: the members that it has of the token that it was refreshed from. */
-  async #keep(
+  async function keep(
     key: string,
     answer: TokenEndpointResponse,
     before?: Pick<StoredToken, 'refreshToken' | 'grantedAt' | 'isReplacement'>,
@@ -133,7 +108,7 @@ export class Tokens {
     // A token bound to a key of the client, such as by DPoP, is of no use without that key.
     if (type !== 'bearer' || !/^[\x21-\x7e]+$/.test(accessToken))
       throw new OAuthError('INVALID_ANSWER', 'The authorization server gives no bearer token');
-    const obtainedAt = this.#now();
+    const obtainedAt = now();
     const token: StoredToken = {
       ...before,
       accessToken,
@@ -141,7 +116,7 @@ export class Tokens {
       ...(expiresIn !== undefined && { expiresAt: obtainedAt + expiresIn * 1_000 }),
       ...(answer.refresh_token && { refreshToken: answer.refresh_token }),
     };
-    await callOption(() => this.#store.set(key, token));
+    await callOption(() => store.set(key, token));
     return token;
   }
 
@@ -149,21 +124,39 @@ export class Tokens {
    * Whether another refresh would bring no better token than this one, which the agent refuses: it was refreshed just now,
    * or in place of one that the agent refused, and has not ended since.
    */
-  #isRefreshedInVain({ grantedAt, obtainedAt, expiresAt, isReplacement }: StoredToken): boolean {
+  function isRefreshedInVain({ grantedAt, obtainedAt, expiresAt, isReplacement }: StoredToken): boolean {
     if (grantedAt === undefined) return false;
     // Without a known end, the agent may refuse the token because it is over.
-    return this.#isRecent(obtainedAt) || (isReplacement === true && expiresAt !== undefined);
+    return isRecent(obtainedAt) || (isReplacement === true && expiresAt !== undefined);
   }
 
-  #isRecent(time: number): boolean {
-    return this.#now() - time < recentMs;
-  }
+  const isRecent = (time: number): boolean => now() - time < recentMs;
 
   /** Whether a token ends so soon that a request might arrive too late. */
-  #isOver({ expiresAt, obtainedAt }: StoredToken): boolean {
+  function isOver({ expiresAt, obtainedAt }: StoredToken): boolean {
     if (expiresAt === undefined) return false;
-    return this.#now() >= expiresAt - Math.min(30_000, (expiresAt - obtainedAt) / 10);
+    return now() >= expiresAt - Math.min(30_000, (expiresAt - obtainedAt) / 10);
   }
+
+  return {
+    /** The token that is kept, if it is still valid. Never asks a server. */
+    async kept(request: TokenRequest): Promise<StoredToken | undefined> {
+      const token = await store.get(keyOf(request));
+      return isToken(token) && !isOver(token) ? token : undefined;
+    },
+    /**
+     * A valid token that is not the refused one. Resolves to undefined if the agent refuses a token that a person has just
+     * confirmed: another one would not be better. Rejects with an `OAuthError`, or with the error of a function in the options.
+     */
+    get(request: TokenRequest): Promise<StoredToken | undefined> {
+      const key = keyOf(request);
+      const pending = fetching.get(key);
+      if (pending) return pending;
+      const started = find(key, request).finally(() => fetching.delete(key));
+      fetching.set(key, started);
+      return started;
+    },
+  };
 }
 
 /** Of each agent, server, client with its parameters, and set of scopes. */

@@ -19,33 +19,13 @@ type Filter = Omit<ListSearch, 'limit' | 'bytes' | 'after' | 'totalAtMost'> & {
 const mostMatches = 10_000;
 
 /** Lists tasks by an ordered scan of the index for each state: a page costs the same however many tasks exist. */
-export class TaskList {
-  readonly #transactions: Transactions;
-  readonly #schema: string;
-
-  constructor(schema: string, transactions: Transactions) {
-    this.#schema = schema;
-    this.#transactions = transactions;
-  }
-
-  /** `prefixes`: only tasks whose text has words with all of these. */
-  async list(scope: Scope, search: ListSearch, prefixes?: readonly string[]): Promise<TaskPage> {
-    const { limit, bytes, after, totalAtMost, ...others } = search;
-    const filter = { ...others, prefixes };
-    const [rows, total] = await Promise.all([
-      this.#page(scope, filter, { limit, bytes, after }),
-      this.#total(scope, filter, totalAtMost),
-    ]);
-    const isCut = rows.length < Number(rows[0]?.found ?? 0);
-    return { tasks: rows.map(toListed), total, ...(isCut && { isCut }) };
-  }
-
-  #page(
+export function taskListOf(schema: string, transactions: Transactions) {
+  function page(
     scope: Scope,
     filter: Filter,
     { limit, bytes = unbounded, after }: Pick<ListSearch, 'limit' | 'bytes' | 'after'>,
   ): Promise<DatabaseRow[]> {
-    const { values, place, conditions, states } = this.#parts(scope, filter);
+    const { values, place, conditions, states } = parts(scope, filter);
     const bind = (value: unknown) => `$${values.push(value)}`;
     if (after) {
       const at = bind(Date.parse(after.statusAt));
@@ -55,7 +35,7 @@ export class TaskList {
     const matching = [`t.${place} = $1`, 't.state = st.state', ...conditions].join(' AND ');
     // The index has the times but not the ids. Without the time of the last row of the page, all tasks of the state may be
     // read and sorted.
-    const last = `SELECT t.status_at FROM ${this.#schema}.tasks AS t WHERE ${matching}
+    const last = `SELECT t.status_at FROM ${schema}.tasks AS t WHERE ${matching}
       ORDER BY t.status_at DESC LIMIT 1 OFFSET ${most} - 1`;
     const order = 'ORDER BY status_at DESC, task_id DESC';
     // The first fact of a page is read whatever its size.
@@ -64,32 +44,35 @@ export class TaskList {
           row_number() OVER place AS number, sum(coalesce(octet_length(f.fact), 0)) OVER place AS size
         FROM (
           SELECT one.* FROM (${states}) AS st CROSS JOIN LATERAL (
-            SELECT t.key, t.task_id, t.status_at, t.status_version, t.head FROM ${this.#schema}.tasks AS t
+            SELECT t.key, t.task_id, t.status_at, t.status_version, t.head FROM ${schema}.tasks AS t
             WHERE ${matching} AND t.status_at >= coalesce((${last}), '-Infinity'::float8)
             ORDER BY t.status_at DESC, t.task_id DESC LIMIT ${most}
           ) AS one ${order} LIMIT ${most}
-        ) AS p LEFT JOIN ${this.#schema}.facts AS f ON f.key = p.key AND f.version = p.status_version
+        ) AS p LEFT JOIN ${schema}.facts AS f ON f.key = p.key AND f.version = p.status_version
         WINDOW place AS (ORDER BY p.status_at DESC, p.task_id DESC)
       ) AS sized WHERE number = 1 OR size <= ${bind(bytes)} ORDER BY number`;
-    return this.#transactions.query(sql, values);
+    return transactions.query(sql, values);
   }
 
   /** From the counters if they have it; otherwise counted on an index. */
-  async #total(scope: Scope, filter: Filter, atMost: number | undefined): Promise<number> {
+  async function totalOf(scope: Scope, filter: Filter, atMost: number | undefined): Promise<number> {
     if (atMost === 0) return 0;
-    const { values, place, conditions, states } = this.#parts(scope, filter);
+    const { values, place, conditions, states } = parts(scope, filter);
     const { contextId, statusSince, terms, prefixes } = filter;
     const isCounted = contextId === undefined && statusSince === undefined && terms.length === 0 && !prefixes;
     const sql = isCounted
-      ? `SELECT sum(tasks) AS total FROM ${this.#schema}.counts WHERE key = $1 AND name IN (${states})`
-      : `SELECT count(*) AS total FROM (SELECT 1 FROM ${this.#schema}.tasks AS t
+      ? `SELECT sum(tasks) AS total FROM ${schema}.counts WHERE key = $1 AND name IN (${states})`
+      : `SELECT count(*) AS total FROM (SELECT 1 FROM ${schema}.tasks AS t
          WHERE ${[`t.${place} = $1`, `t.state IN (${states})`, ...conditions].join(' AND ')}
          LIMIT $${values.push(atMost ?? null)}) AS counted`;
-    const [row] = await this.#transactions.query(sql, values);
+    const [row] = await transactions.query(sql, values);
     return Number(row?.total ?? 0);
   }
 
-  #parts(scope: Scope, { contextId, state, statusSince, answered, terms, prefixes, ...others }: Filter) {
+  function parts(
+    scope: Scope,
+    { contextId, state, statusSince, answered, terms, prefixes, ...others }: Filter,
+  ) {
     others satisfies Record<string, never>;
     const inContext = contextId !== undefined;
     const place = inContext ? 'context_key' : 'scope_key';
@@ -100,18 +83,32 @@ export class TaskList {
       ...(state === undefined ? [] : [`name = ${bind(state)}`]),
       ...(answered ? [] : [`name <> ''`]),
     ];
-    const states = `SELECT DISTINCT name AS state FROM ${this.#schema}.counts WHERE ${wanted.join(' AND ')}`;
+    const states = `SELECT DISTINCT name AS state FROM ${schema}.counts WHERE ${wanted.join(' AND ')}`;
     const conditions = statusSince === undefined ? [] : [`t.status_at >= ${bind(Date.parse(statusSince))}`];
     if (terms.length > 0) conditions.push(`${termsOfTask} @> ${bind(keysOfTerms(scope, terms))}::text[]`);
     if (prefixes) {
       const wanted = [`'${markOf(scope)}'`, ...prefixes.map((one) => `'${one}':*`)].join(' & ');
       // Looked up once: a join may be planned as a look at the text of each task.
-      const matching = `SELECT x.key FROM ${this.#schema}.task_texts AS x
+      const matching = `SELECT x.key FROM ${schema}.task_texts AS x
         WHERE x.words @@ ${bind(wanted)}::tsquery ORDER BY x.id DESC LIMIT ${mostMatches}`;
       conditions.push(`t.key = ANY(ARRAY(${matching}))`);
     }
     return { values, place, conditions, states };
   }
+
+  return {
+    /** `prefixes`: only tasks whose text has words with all of these. */
+    async list(scope: Scope, search: ListSearch, prefixes?: readonly string[]): Promise<TaskPage> {
+      const { limit, bytes, after, totalAtMost, ...others } = search;
+      const filter = { ...others, prefixes };
+      const [rows, total] = await Promise.all([
+        page(scope, filter, { limit, bytes, after }),
+        totalOf(scope, filter, totalAtMost),
+      ]);
+      const isCut = rows.length < Number(rows[0]?.found ?? 0);
+      return { tasks: rows.map(toListed), total, ...(isCut && { isCut }) };
+    },
+  };
 }
 
 function toListed({ task_id, head, version, commit_id, fact }: DatabaseRow): ListedTask {

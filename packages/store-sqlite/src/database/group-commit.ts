@@ -28,50 +28,33 @@ const largestGroup = 256;
  * Writes that arrive in one round of the event loop share one transaction, and one `fsync`. A write that is refused fails
  * alone; a failing disk fails them all. A transaction runs without interruption: no other code of this process runs in between.
  */
-export class GroupCommit {
-  readonly #options: GroupCommitOptions;
-  readonly #begin;
-  readonly #commit;
-  readonly #rollback;
-  readonly #group = new Group<Write['item']>({
+export function groupCommit(options: GroupCommitOptions) {
+  const group = new Group<Write['item']>({
     most: largestGroup,
-    run: (group) => (this.#options.isUnsynced ? this.#transactUnsynced(group) : this.#transact(group)),
+    run: (group) => (options.isUnsynced ? transactUnsynced(group) : transact(group)),
     isOfOne: (error) => error instanceof OfOne,
   });
+  const begin = options.db.prepare('BEGIN IMMEDIATE');
+  const commit = options.db.prepare('COMMIT');
+  const rollback = options.db.prepare('ROLLBACK');
 
-  constructor(options: GroupCommitOptions) {
-    this.#options = options;
-    this.#begin = options.db.prepare('BEGIN IMMEDIATE');
-    this.#commit = options.db.prepare('COMMIT');
-    this.#rollback = options.db.prepare('ROLLBACK');
-  }
-
-  /**
-   * Runs a write in the next transaction. Resolves to its result once the transaction is committed. A write
-   * refuses by throwing a `StoreError` before it changes anything. Rejects with code `UNAVAILABLE` if the transaction
-   * failed or other processes held the file for too long.
-   */
-  run<T>(work: () => T): Promise<T> {
-    return this.#group.run({ work, backoff: new Backoff(this.#options.maxWaitMs) }) as Promise<T>;
-  }
-
-  #transactUnsynced(group: readonly Write[]): Left {
-    const { db } = this.#options;
+  function transactUnsynced(group: readonly Write[]): Left {
+    const { db } = options;
     const usual = db.prepare('PRAGMA synchronous').get()?.synchronous;
     db.exec('PRAGMA synchronous = NORMAL');
     try {
-      return this.#transact(group);
+      return transact(group);
     } finally {
       db.exec(`PRAGMA synchronous = ${usual}`);
     }
   }
 
-  #transact(group: readonly Write[]): Left {
-    const { name, hooks, confirmFile, onGroup } = this.#options;
+  function transact(group: readonly Write[]): Left {
+    const { name, hooks, confirmFile, onGroup } = options;
     try {
-      this.#begin.run();
+      begin.run();
     } catch (error) {
-      if (isBusy(error)) return this.#later(group);
+      if (isBusy(error)) return later(group);
       throw unavailable(name, error);
     }
     let settled: (() => void)[];
@@ -81,10 +64,10 @@ export class GroupCommit {
       settled = group.map(attempt);
       oneFailed = false;
       for (const hook of hooks) hook.beforeCommit?.();
-      this.#commit.run();
+      commit.run();
       confirmFile?.();
     } catch (error) {
-      throw this.#undone(error, oneFailed);
+      throw undone(error, oneFailed);
     }
     for (const settle of settled) settle();
     for (const hook of hooks) hook.afterCommit?.();
@@ -93,13 +76,13 @@ export class GroupCommit {
   }
 
   /** Nothing of the group is stored. Returns the error that says why. */
-  #undone(error: unknown, oneFailed: boolean): unknown {
-    const { db, hooks, name } = this.#options;
+  function undone(error: unknown, oneFailed: boolean): unknown {
+    const { db, hooks, name } = options;
     for (const hook of hooks) hook.afterRollback?.();
     // A full disk or a failing one has rolled the transaction back already, and would do so again.
     if (!db.isTransaction) return unavailable(name, error);
     try {
-      this.#rollback.run();
+      rollback.run();
     } catch (worse) {
       return unavailable(name, worse);
     }
@@ -107,13 +90,23 @@ export class GroupCommit {
   }
 
   /** Another process holds the file. */
-  async #later(group: readonly Write[]): Promise<readonly Write[]> {
-    for (const { item, reject } of group) if (item.backoff.isOver) reject(held(this.#options.name));
+  async function later(group: readonly Write[]): Promise<readonly Write[]> {
+    for (const { item, reject } of group) if (item.backoff.isOver) reject(held(options.name));
     const left = group.filter(({ isSettled }) => !isSettled());
     const ms = left[0]?.item.backoff.nextMs() ?? 0;
     await new Promise((resolve) => setTimeout(resolve, ms));
     return left;
   }
+
+  return {
+    /**
+     * Runs a write in the next transaction. Resolves to its result once the transaction is committed. A write
+     * refuses by throwing a `StoreError` before it changes anything. Rejects with code `UNAVAILABLE` if the transaction
+     * failed or other processes held the file for too long.
+     */
+    run: <T>(work: () => T): Promise<T> =>
+      group.run({ work, backoff: new Backoff(options.maxWaitMs) }) as Promise<T>,
+  };
 }
 
 /** What a group comes to: those that another process kept from the file. */

@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Unsubscribe } from '@batonjs/store';
 import type { Subscribers, Topic } from '@batonjs/store/adapter';
 import type { Changes } from '../notifications/changes.ts';
-import type { TransactionHook } from '../sql/database.ts';
 
 // How often the file is read for changes of other processes, in milliseconds. Busy: after a change, and while a task is
 // followed, whose next update another process may be about to write.
@@ -74,63 +73,54 @@ export function sweepOf(subscribers: Subscribers, changes: FileChanges, shared: 
 /** How many transactions the file remembers. A process that falls further behind notifies all its subscribers. */
 const remembered = 1_024;
 
+export type FileChanges = ReturnType<typeof fileChangesOf>;
+
 /** Writes the topics that each transaction changed to the file, and reads what other processes wrote there. */
-export class FileChanges implements TransactionHook {
-  readonly #changes: Changes;
-  readonly #subscribers: Subscribers;
-  readonly #sql;
-  #sequence = 0;
-  #seen = 0;
-  #dataVersion: unknown;
+export function fileChangesOf(db: DatabaseSync, changes: Changes, subscribers: Subscribers) {
+  let sequence = 0;
+  let seen = 0;
+  let seenVersion: unknown;
+  const sql = {
+    insert: db.prepare('INSERT INTO changes (touched) VALUES (?)'),
+    forgetOld: db.prepare('DELETE FROM changes WHERE sequence <= ?'),
+    since: db.prepare('SELECT sequence, touched FROM changes WHERE sequence > ? ORDER BY sequence'),
+    last: db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM changes'),
+    version: db.prepare('PRAGMA data_version'),
+  };
 
-  constructor(db: DatabaseSync, changes: Changes, subscribers: Subscribers) {
-    this.#changes = changes;
-    this.#subscribers = subscribers;
-    this.#sql = {
-      insert: db.prepare('INSERT INTO changes (touched) VALUES (?)'),
-      forgetOld: db.prepare('DELETE FROM changes WHERE sequence <= ?'),
-      since: db.prepare('SELECT sequence, touched FROM changes WHERE sequence > ? ORDER BY sequence'),
-      last: db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM changes'),
-      version: db.prepare('PRAGMA data_version'),
-    };
-  }
+  const readDataVersion = (): unknown => sql.version.get()?.data_version;
 
-  /** Writes the changes of this transaction to the file, for other processes. */
-  beforeCommit(): void {
-    if (this.#changes.touched.size === 0) return;
-    const touched: (number | null)[] = [];
-    for (const [number, version] of this.#changes.touched) touched.push(number, version ?? null);
-    this.#sequence = Number(this.#sql.insert.run(JSON.stringify(touched)).lastInsertRowid);
-    if (this.#sequence % 256 === 0) this.#sql.forgetOld.run(this.#sequence - remembered);
-  }
-
-  afterCommit(): void {
-    // No other process wrote in between: `refresh` need not read these changes again.
-    if (this.#sequence === this.#seen + 1) this.#seen = this.#sequence;
-  }
-
-  /** Begins to follow other processes: `refresh` finds what they change from here on. */
-  start(): void {
-    this.#dataVersion = this.#readDataVersion();
-    this.#seen = Number(this.#sql.last.get()?.sequence);
-  }
-
-  /** Notifies of what other processes changed since the last time. Returns whether they changed anything. */
-  refresh(): boolean {
-    const dataVersion = this.#readDataVersion();
-    if (dataVersion === this.#dataVersion) return false;
-    const changes = this.#sql.since.all(this.#seen);
-    this.#dataVersion = dataVersion;
-    const [first, last] = [changes[0], changes.at(-1)];
-    if (!first || !last) return false;
-    const missed = first.sequence !== this.#seen + 1;
-    this.#seen = Number(last.sequence);
-    if (missed) this.#subscribers.notifyAll();
-    else for (const { touched } of changes) this.#subscribers.notifyPairs(JSON.parse(String(touched)));
-    return true;
-  }
-
-  #readDataVersion(): unknown {
-    return this.#sql.version.get()?.data_version;
-  }
+  return {
+    /** Writes the changes of this transaction to the file, for other processes. */
+    beforeCommit(): void {
+      if (changes.touched.size === 0) return;
+      const touched: (number | null)[] = [];
+      for (const [number, version] of changes.touched) touched.push(number, version ?? null);
+      sequence = Number(sql.insert.run(JSON.stringify(touched)).lastInsertRowid);
+      if (sequence % 256 === 0) sql.forgetOld.run(sequence - remembered);
+    },
+    afterCommit(): void {
+      // No other process wrote in between: `refresh` need not read these changes again.
+      if (sequence === seen + 1) seen = sequence;
+    },
+    /** Begins to follow other processes: `refresh` finds what they change from here on. */
+    start(): void {
+      seenVersion = readDataVersion();
+      seen = Number(sql.last.get()?.sequence);
+    },
+    /** Notifies of what other processes changed since the last time. Returns whether they changed anything. */
+    refresh(): boolean {
+      const dataVersion = readDataVersion();
+      if (dataVersion === seenVersion) return false;
+      const changes = sql.since.all(seen);
+      seenVersion = dataVersion;
+      const [first, last] = [changes[0], changes.at(-1)];
+      if (!first || !last) return false;
+      const missed = first.sequence !== seen + 1;
+      seen = Number(last.sequence);
+      if (missed) subscribers.notifyAll();
+      else for (const { touched } of changes) subscribers.notifyPairs(JSON.parse(String(touched)));
+      return true;
+    },
+  };
 }

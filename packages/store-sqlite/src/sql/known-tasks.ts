@@ -1,64 +1,56 @@
 import type { TaskName } from '@batonjs/store';
-import type { Database, KeptTask, TransactionHook } from './database.ts';
+import type { Database, KeptTask } from './database.ts';
 
 /** How many are known at most. They are read again after that. */
 const most = 1_024;
+
+export type KnownTasks = ReturnType<typeof knownTasksOf>;
 
 /**
  * Rows of open tasks as this connection wrote them last, so that its next write need not read them. Only inside a
  * transaction that writes, which no other one changes: they are those of the file unless another connection has committed
  * since, and `data_version` says whether one has.
  */
-export class KnownTasks implements TransactionHook {
-  readonly #version;
-  readonly #rows = new Map<string, KeptTask>();
-  #seen: unknown;
-  #isWriting = false;
-
-  constructor(db: Database) {
-    this.#version = db.prepare('PRAGMA data_version');
-  }
-
-  afterBegin(): void {
-    const version = this.#version.get()?.data_version;
-    if (version !== this.#seen) this.#rows.clear();
-    this.#seen = version;
-    this.#isWriting = true;
-  }
-
-  afterCommit(): void {
-    this.#isWriting = false;
-  }
-
-  afterRollback(): void {
-    this.#isWriting = false;
-    this.#rows.clear();
-  }
-
-  find(name: TaskName): KeptTask | undefined {
-    return this.#isWriting ? this.#rows.get(keyOf(name)) : undefined;
-  }
-
-  /** To be called for each row that is written. */
-  note(row: KeptTask): void {
-    // Hardly anything is written to a task whose log is closed.
-    if (!this.#isWriting || row.head?.closed) {
-      this.forget(row);
-      return;
-    }
-    if (this.#rows.size === most) this.#rows.clear();
-    this.#rows.set(keyOf(row), row);
-  }
+export function knownTasksOf(db: Database) {
+  const rows = new Map<string, KeptTask>();
+  let seen: unknown;
+  let isWriting = false;
+  const versionOf = db.prepare('PRAGMA data_version');
 
   /** To be called for each row that is deleted. */
-  forget(name: TaskName): void {
-    this.#rows.delete(keyOf(name));
+  function forget(name: TaskName): void {
+    rows.delete(keyOf(name));
   }
 
-  /** To be called by statements that change rows of many tasks. */
-  forgetAll(): void {
-    this.#rows.clear();
-  }
+  return {
+    afterBegin(): void {
+      const version = versionOf.get()?.data_version;
+      if (version !== seen) rows.clear();
+      seen = version;
+      isWriting = true;
+    },
+    afterCommit(): void {
+      isWriting = false;
+    },
+    afterRollback(): void {
+      isWriting = false;
+      rows.clear();
+    },
+    find: (name: TaskName): KeptTask | undefined => (isWriting ? rows.get(keyOf(name)) : undefined),
+    /** To be called for each row that is written. */
+    note(row: KeptTask): void {
+      // Hardly anything is written to a task whose log is closed.
+      if (!isWriting || row.head?.closed) {
+        forget(row);
+        return;
+      }
+      if (rows.size === most) rows.clear();
+      rows.set(keyOf(row), row);
+    },
+    forget,
+    /** To be called by statements that change rows of many tasks. */
+    forgetAll: (): void => void rows.clear(),
+  };
 }
 
 const keyOf = ({ scope, taskId }: TaskName): string => `${taskId}\n${scope}`;

@@ -13,13 +13,13 @@ import type { WantedTask } from '@batonjs/store/rules';
 import { Changes } from '../notifications/changes.ts';
 import { type Database, type KeptTask, readColumns, toTask } from '../sql/database.ts';
 import type { KnownTasks } from '../sql/known-tasks.ts';
-import { LongTexts, snapshotPieces } from '../sql/long-texts.ts';
-import { Counts } from './counts.ts';
-import { Records } from './records.ts';
-import { Texts } from './task-list.ts';
-import { Contexts, TaskTable, Terms } from './task-table.ts';
-import { TurnQueues } from './turn-queues.ts';
-import { WebhookTable } from './webhook-table.ts';
+import { type LongTexts, longTextsOf, snapshotPieces } from '../sql/long-texts.ts';
+import { countsOf } from './counts.ts';
+import { recordsOf } from './records.ts';
+import { textsOf } from './task-list.ts';
+import { contextsOf, taskTable, termTable } from './task-table.ts';
+import { turnQueuesOf } from './turn-queues.ts';
+import { webhookTable } from './webhook-table.ts';
 
 export interface TablesOptions {
   /** The wall clock and that of the order, in milliseconds since 1970. Default: those of the process. */
@@ -40,17 +40,17 @@ export function tablesOf(db: Database, { now, leaseNow, known, longestText }: Ta
   const present = (): Moment => ({ now: wall(), orderNow: order(), leaseNow: leaseNow() });
   const subscribers = new Subscribers();
   const changes = new Changes(subscribers);
-  const counts = new Counts(db);
-  const contexts = new Contexts(db);
-  const terms = new Terms(db);
-  const longTexts = new LongTexts(db, longestText);
-  const texts = new Texts(db);
-  const tasks = new TaskTable(db, { counts, contexts, terms, known });
-  const logs = new LogTable(db, longTexts);
-  const hooks = new WebhookTable(db, tasks);
-  const turnQueues = new TurnQueues(db);
-  const buckets = new Buckets(db);
-  const records = new Records(db);
+  const counts = countsOf(db);
+  const contexts = contextsOf(db);
+  const terms = termTable(db);
+  const longTexts = longTextsOf(db, longestText);
+  const texts = textsOf(db);
+  const tasks = taskTable(db, { counts, contexts, terms, known });
+  const logs = logTable(db, longTexts);
+  const hooks = webhookTable(db, tasks);
+  const turnQueues = turnQueuesOf(db);
+  const buckets = bucketsOf(db);
+  const records = recordsOf(db);
   const ended = db.prepare(`SELECT ${readColumns} FROM tasks WHERE ended_at < ? ORDER BY ended_at LIMIT ?`);
 
   /** Finds the rows that are wanted. Called inside the caller's transaction. */
@@ -136,37 +136,32 @@ export function tablesOf(db: Database, { now, leaseNow, known, longestText }: Ta
 const none: readonly never[] = [];
 
 /** Writes facts, snapshots and `once` keys. Called inside the caller's transaction. */
-class LogTable {
-  readonly #texts: LongTexts;
-  readonly #sql;
+function logTable(db: Database, texts: LongTexts) {
+  const sql = {
+    findOnce: db.prepare('SELECT version FROM once_keys WHERE task = ? AND key = ?'),
+    insertOnce: db.prepare('INSERT INTO once_keys (task, key, version) VALUES (?, ?, ?)'),
+    insertFact: db.prepare('INSERT INTO facts (task, version, commit_id, fact) VALUES (?, ?, ?, ?)'),
+    putSnapshot: db.prepare('REPLACE INTO snapshots (task, version, snapshot) VALUES (?, ?, ?)'),
+  };
 
-  constructor(db: Database, texts: LongTexts) {
-    this.#texts = texts;
-    this.#sql = {
-      findOnce: db.prepare('SELECT version FROM once_keys WHERE task = ? AND key = ?'),
-      insertOnce: db.prepare('INSERT INTO once_keys (task, key, version) VALUES (?, ?, ?)'),
-      insertFact: db.prepare('INSERT INTO facts (task, version, commit_id, fact) VALUES (?, ?, ?, ?)'),
-      putSnapshot: db.prepare('REPLACE INTO snapshots (task, version, snapshot) VALUES (?, ?, ?)'),
-    };
-  }
-
-  /** The position that is kept under a `once` key of a task. */
-  usedAt(task: number, once: string): number | undefined {
-    const found = this.#sql.findOnce.get(task, once);
-    return found && Number(found.version);
-  }
-
-  write(task: number, { before, facts, commitId = '', snapshot, once }: TaskWrite): void {
-    let version = before?.version ?? 0;
-    if (once !== undefined) this.#sql.insertOnce.run(task, once, version + 1);
-    for (const fact of facts ?? []) {
-      version++;
-      this.#sql.insertFact.run(task, version, commitId, this.#texts.keep(task, version, fact));
-    }
-    if (!snapshot) return;
-    this.#texts.forget(task, snapshotPieces);
-    this.#sql.putSnapshot.run(task, snapshot.version, this.#texts.keep(task, snapshotPieces, snapshot.json));
-  }
+  return {
+    /** The position that is kept under a `once` key of a task. */
+    usedAt(task: number, once: string): number | undefined {
+      const found = sql.findOnce.get(task, once);
+      return found && Number(found.version);
+    },
+    write(task: number, { before, facts, commitId = '', snapshot, once }: TaskWrite): void {
+      let version = before?.version ?? 0;
+      if (once !== undefined) sql.insertOnce.run(task, once, version + 1);
+      for (const fact of facts ?? []) {
+        version++;
+        sql.insertFact.run(task, version, commitId, texts.keep(task, version, fact));
+      }
+      if (!snapshot) return;
+      texts.forget(task, snapshotPieces);
+      sql.putSnapshot.run(task, snapshot.version, texts.keep(task, snapshotPieces, snapshot.json));
+    },
+  };
 }
 
 /** How many writes of this process there are between two sweeps. */
@@ -176,42 +171,39 @@ const sweepEvery = 100;
 const sweepAtMost = 200;
 
 /** The buckets that all processes on a file share. Called inside the caller's transaction. */
-export class Buckets {
-  readonly #sql;
-  #writes = 0;
+export function bucketsOf(db: Database) {
+  let writes = 0;
   /** The name of the bucket at which the last sweep ended. */
-  #sweptUntil = '';
-
-  constructor(db: Database) {
-    this.#sql = {
-      find: db.prepare('SELECT full_at FROM buckets WHERE name = ?'),
-      put: db.prepare(
-        'INSERT INTO buckets (name, full_at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET full_at = excluded.full_at',
-      ),
-      findEnd: db.prepare('SELECT name FROM buckets WHERE name > ? ORDER BY name LIMIT 1 OFFSET ?'),
-      deleteFull: db.prepare('DELETE FROM buckets WHERE name > ? AND name <= ? AND full_at <= ?'),
-      deleteRest: db.prepare('DELETE FROM buckets WHERE name > ? AND full_at <= ?'),
-    };
-  }
-
-  get(bucket: string): number | undefined {
-    const kept = this.#sql.find.get(bucket);
-    return kept && Number(kept.full_at);
-  }
-
-  /** `now`: of the clock that `fullAt` is of. */
-  set(bucket: string, fullAt: number, now: number): void {
-    this.#sql.put.run(bucket, fullAt);
-    if (++this.#writes % sweepEvery === 0) this.#sweep(now);
-  }
+  let sweptUntil = '';
+  const sql = {
+    find: db.prepare('SELECT full_at FROM buckets WHERE name = ?'),
+    put: db.prepare(
+      'INSERT INTO buckets (name, full_at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET full_at = excluded.full_at',
+    ),
+    findEnd: db.prepare('SELECT name FROM buckets WHERE name > ? ORDER BY name LIMIT 1 OFFSET ?'),
+    deleteFull: db.prepare('DELETE FROM buckets WHERE name > ? AND name <= ? AND full_at <= ?'),
+    deleteRest: db.prepare('DELETE FROM buckets WHERE name > ? AND full_at <= ?'),
+  };
 
   /** Deletes the full ones of the next buckets by name: an index by time would cost every write a write more. */
-  #sweep(now: number): void {
-    const from = this.#sweptUntil;
-    const last = this.#sql.findEnd.get(from, sweepAtMost - 1);
+  function sweep(now: number): void {
+    const from = sweptUntil;
+    const last = sql.findEnd.get(from, sweepAtMost - 1);
     const end = last ? String(last.name) : '';
-    if (last) this.#sql.deleteFull.run(from, end, now);
-    else this.#sql.deleteRest.run(from, now);
-    this.#sweptUntil = end;
+    if (last) sql.deleteFull.run(from, end, now);
+    else sql.deleteRest.run(from, now);
+    sweptUntil = end;
   }
+
+  return {
+    get(bucket: string): number | undefined {
+      const kept = sql.find.get(bucket);
+      return kept && Number(kept.full_at);
+    },
+    /** `now`: of the clock that `fullAt` is of. */
+    set(bucket: string, fullAt: number, now: number): void {
+      sql.put.run(bucket, fullAt);
+      if (++writes % sweepEvery === 0) sweep(now);
+    },
+  };
 }

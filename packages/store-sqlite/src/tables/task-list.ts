@@ -97,40 +97,10 @@ const mostInCompound = 5;
  * Lists tasks by merging an ordered scan of the index for each state. A page costs the same however many tasks exist,
  * and logs that are not tasks are never visited.
  */
-export class TaskList {
-  readonly #db: Database;
-  readonly #searched: Searched;
-  readonly #statements = new Map<string, Statement>();
+export function taskListOf(db: Database, searched: Searched) {
+  const statements = new Map<string, Statement>();
 
-  constructor(db: Database, searched: Searched) {
-    this.#db = db;
-    this.#searched = searched;
-  }
-
-  /** `prefixes`: only tasks whose text has words with all of these. */
-  list(scope: Scope, search: ListSearch, prefixes?: readonly string[]): TaskPage {
-    const { contextId, state, statusSince, answered, terms, limit, bytes, after, totalAtMost, ...others } =
-      search;
-    others satisfies Record<string, never>;
-    const { counts, contexts, terms: ofTerms, texts } = this.#searched;
-    const states = counts
-      .states(scope)
-      .filter((one) => (one.state !== '' || answered) && (state === undefined || one.state === state));
-    if (states.length === 0) return { tasks: [], total: 0 };
-    const names = states.map((one) => one.state);
-    const context = contextId === undefined ? undefined : contexts.find(scope, contextId);
-    if (contextId !== undefined && !context) return { tasks: [], total: 0 };
-    const walk = walkOf(scope, {
-      context: context?.id,
-      terms: ofTerms.rarestFirst(scope, terms),
-      since: statusSince,
-      text: prefixes && texts.matching(scope, prefixes),
-    });
-    const page = this.#page(walk, names, { limit, bytes, after });
-    return { ...page, total: this.#total(walk, states, search, context?.tasks) };
-  }
-
-  #page(
+  function readPage(
     { first, from, table, place, filter }: Walk,
     states: readonly string[],
     { after, limit, bytes = Number.POSITIVE_INFINITY }: Pick<ListSearch, 'after' | 'limit' | 'bytes'>,
@@ -163,13 +133,11 @@ export class TaskList {
     if (groups.length > 1) values.push(limit);
     const tasks: ListedTask[] = [];
     let left = bytes;
-    for (const found of this.#prepare(sql).iterate(...values)) {
+    for (const found of prepare(sql).iterate(...values)) {
       const version = Number(found.version);
       // A log that lacks the fact is damaged.
       const text =
-        found.fact === null
-          ? ''
-          : this.#searched.longTexts.read(Number(found.task), version, String(found.fact));
+        found.fact === null ? '' : searched.longTexts.read(Number(found.task), version, String(found.fact));
       left -= text.length;
       if (left < 0 && tasks.length > 0) return { tasks, isCut: true };
       const fact = listedFact(() => {
@@ -182,7 +150,7 @@ export class TaskList {
   }
 
   /** The total from a counter if there is one; otherwise counted on an index. */
-  #total(
+  function total(
     { first, from, table, place, filter }: Walk,
     states: readonly { state: string; tasks: number }[],
     { state, answered, totalAtMost = -1 }: ListSearch,
@@ -193,7 +161,7 @@ export class TaskList {
       if (state === undefined && !answered) return ofContext;
     }
     const where = textOf([...place, [`${table}.state = ?`], ...filter]);
-    const count = this.#prepare(
+    const count = prepare(
       `${first[0]}SELECT count(*) AS tasks FROM (SELECT 1 FROM ${from} WHERE ${where} LIMIT ?)`,
     );
     return states.reduce((total, one) => {
@@ -202,38 +170,59 @@ export class TaskList {
     }, 0);
   }
 
-  #prepare(sql: string): Statement {
-    const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
-    this.#statements.set(sql, statement);
+  function prepare(sql: string): Statement {
+    const statement = statements.get(sql) ?? db.prepare(sql);
+    statements.set(sql, statement);
     return statement;
   }
+
+  return {
+    /** `prefixes`: only tasks whose text has words with all of these. */
+    list(scope: Scope, search: ListSearch, prefixes?: readonly string[]): TaskPage {
+      const { contextId, state, statusSince, answered, terms, limit, bytes, after, totalAtMost, ...others } =
+        search;
+      others satisfies Record<string, never>;
+      const { counts, contexts, terms: ofTerms, texts } = searched;
+      const states = counts
+        .states(scope)
+        .filter((one) => (one.state !== '' || answered) && (state === undefined || one.state === state));
+      if (states.length === 0) return { tasks: [], total: 0 };
+      const names = states.map((one) => one.state);
+      const context = contextId === undefined ? undefined : contexts.find(scope, contextId);
+      if (contextId !== undefined && !context) return { tasks: [], total: 0 };
+      const walk = walkOf(scope, {
+        context: context?.id,
+        terms: ofTerms.rarestFirst(scope, terms),
+        since: statusSince,
+        text: prefixes && texts.matching(scope, prefixes),
+      });
+      const page = readPage(walk, names, { limit, bytes, after });
+      return { ...page, total: total(walk, states, search, context?.tasks) };
+    },
+  };
 }
 
+export type Texts = ReturnType<typeof textsOf>;
+
 /** The table `task_texts`, where there is one. Its rows are deleted by a trigger. */
-export class Texts {
+export function textsOf(db: Database) {
+  const table = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'task_texts'");
   /** Whether the database had the table when it was opened. */
-  readonly areKept: boolean;
-  readonly #insert;
+  const areKept: boolean = table.get() !== undefined;
+  const insert = areKept ? db.prepare('INSERT INTO task_texts (rowid, words) VALUES (?, ?)') : undefined;
 
-  constructor(db: Database) {
-    const table = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'task_texts'");
-    this.areKept = table.get() !== undefined;
-    this.#insert = this.areKept
-      ? db.prepare('INSERT INTO task_texts (rowid, words) VALUES (?, ?)')
-      : undefined;
-  }
-
-  /** Keeps the words of a new task. Called inside the caller's transaction. */
-  keep(task: number, scope: Scope, text: string): void {
-    if (!this.#insert) return;
-    const words = wordsOf(text);
-    if (words.length > 0) this.#insert.run(task, [markOf(scope), ...words].join(' '));
-  }
-
-  /** Matches tasks of a scope, and perhaps of others with its mark, that have words with these prefixes. */
-  matching(scope: Scope, prefixes: readonly string[]): string {
-    return [`"${markOf(scope)}"`, ...prefixes.map((one) => `"${one}"*`)].join(' AND ');
-  }
+  return {
+    /** Keeps the words of a new task. Called inside the caller's transaction. */
+    keep(task: number, scope: Scope, text: string): void {
+      if (!insert) return;
+      const words = wordsOf(text);
+      if (words.length > 0) insert.run(task, [markOf(scope), ...words].join(' '));
+    },
+    /** Matches tasks of a scope, and perhaps of others with its mark, that have words with these prefixes. */
+    matching: (scope: Scope, prefixes: readonly string[]): string =>
+      [`"${markOf(scope)}"`, ...prefixes.map((one) => `"${one}"*`)].join(' AND '),
+    areKept,
+  };
 }
 
 /** Lets the index look at one scope first: two scopes rarely have the same. */

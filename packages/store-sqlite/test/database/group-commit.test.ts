@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@batonjs/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { GroupCommit } from '../../src/database/group-commit.ts';
+import { groupCommit } from '../../src/database/group-commit.ts';
 import { openDatabase } from '../../src/database/open-database.ts';
 import { sqliteStore } from '../../src/index.ts';
 import { storeOnDatabase } from '../../src/sqlite-store.ts';
@@ -162,7 +162,7 @@ describe('a transaction that cannot be committed', () => {
       afterCommit: () => expect.unreachable(),
       afterRollback: () => forgotten++,
     };
-    const group = new GroupCommit({ db, name: 'file', maxWaitMs: 100, hooks: [hook] });
+    const group = groupCommit({ db, name: 'file', maxWaitMs: 100, hooks: [hook] });
     let attempts = 0;
     const write = () => {
       attempts++;

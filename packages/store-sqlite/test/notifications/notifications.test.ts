@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Subscribers } from '@batonjs/store/adapter';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open-database.ts';
-import { FileChanges } from '../../src/database/sweep.ts';
+import { fileChangesOf } from '../../src/database/sweep.ts';
 import { sqliteStore } from '../../src/index.ts';
 import { Changes } from '../../src/notifications/changes.ts';
 import { freshPath } from '../folder.ts';
@@ -44,7 +44,7 @@ it('every subscriber is notified when more happened than the file remembers', ()
     subscribers.add(topic(taskId), () => notified.push(taskId));
   const writerOn = (db: DatabaseSync, told: Subscribers) => {
     const changes = new Changes(told);
-    const file = new FileChanges(db, changes, told);
+    const file = fileChangesOf(db, changes, told);
     const write = (taskId: string, version: number) => {
       db.exec('BEGIN IMMEDIATE');
       changes.touch([{ ...topic(taskId), version }]);

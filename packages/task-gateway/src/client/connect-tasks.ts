@@ -1,6 +1,6 @@
 import type { GatewayTask, GatewayTransition, TaskUpdate } from '../tasks/gateway-task.ts';
 import { type CallSettings, call, pathOf, pause, TaskError } from './task-error.ts';
-import { Dropped, type SocketLike, UpdateConnection } from './update-connection.ts';
+import { Dropped, openConnection, type SocketLike, type UpdateConnection } from './update-connection.ts';
 
 /** A task to submit. */
 export interface NewTask extends Pick<GatewayTask, 'type' | 'data'> {
@@ -49,7 +49,7 @@ export function connectTasks(url: string | URL, options: ConnectTasksOptions = {
     retryForMs = 60_000,
   } = options;
   const settings: CallSettings = { url: String(url).replace(/(?<!\/)\/+$/, ''), fetch, headers, retryForMs };
-  const watches = new Watches(settings, query, openSocket);
+  const watches = watchesOf(settings, query, openSocket);
 
   return {
     submit: ({ taskId = newId(), type, data }) => call(settings, '/task', { body: { taskId, type, data } }),
@@ -84,41 +84,34 @@ const pollSeconds = 20;
 const retrySocketMs = 60_000;
 
 /** The watches of a client, which share one WebSocket where that is possible. */
-class Watches {
-  readonly #settings: CallSettings;
-  readonly #query: Readonly<Record<string, string>>;
-  readonly #openSocket: ((url: string) => SocketLike) | false;
-  #connection: Promise<UpdateConnection> | undefined;
-  #noSocketUntil: number;
-  #isClosed = false;
+function watchesOf(
+  settings: CallSettings,
+  query: Readonly<Record<string, string>>,
+  openSocket: ((url: string) => SocketLike) | false,
+) {
+  let connection: Promise<UpdateConnection> | undefined;
+  let isClosed = false;
+  let noSocketUntil = openSocket === false ? Number.POSITIVE_INFINITY : 0;
 
-  constructor(
-    settings: CallSettings,
-    query: Readonly<Record<string, string>>,
-    openSocket: ((url: string) => SocketLike) | false,
-  ) {
-    this.#settings = settings;
-    this.#query = query;
-    this.#openSocket = openSocket;
-    this.#noSocketUntil = openSocket === false ? Number.POSITIVE_INFINITY : 0;
-  }
-
-  async *watch(taskId: string, { after, signal }: WatchOptions): AsyncGenerator<TaskUpdate, void, void> {
+  async function* watch(
+    taskId: string,
+    { after, signal }: WatchOptions,
+  ): AsyncGenerator<TaskUpdate, void, void> {
     let last = after;
-    while (!this.#isClosed) {
-      for await (const update of this.#overSocket(taskId, last, signal)) {
+    while (!isClosed) {
+      for await (const update of overSocket(taskId, last, signal)) {
         last = update.sequence;
         yield update;
         if (isFinal(update)) return;
       }
-      if (this.#isClosed) break;
-      if (performance.now() >= this.#noSocketUntil) {
+      if (isClosed) break;
+      if (performance.now() >= noSocketUntil) {
         // Says whether the gateway is there, with backoff until it is.
-        await call(this.#settings, pathOf(taskId), signal && { signal });
+        await call(settings, pathOf(taskId), signal && { signal });
         await pause(100 * Math.random());
         continue;
       }
-      for (const update of await this.#poll(taskId, last, signal)) {
+      for (const update of await poll(taskId, last, signal)) {
         last = update.sequence;
         yield update;
         if (isFinal(update)) return;
@@ -128,34 +121,31 @@ class Watches {
   }
 
   /** Closes the WebSocket. Watches end with `NETWORK`. */
-  close(): void {
-    this.#isClosed = true;
-    void this.#connection?.then((open) => open.close()).catch(() => {});
+  function close(): void {
+    isClosed = true;
+    void connection?.then((open) => open.close()).catch(() => {});
   }
 
   /** The connection that all watches share; undefined where a WebSocket is not possible now. */
-  async #connected(): Promise<UpdateConnection | undefined> {
-    const openSocket = this.#openSocket;
-    if (openSocket === false || performance.now() < this.#noSocketUntil) return undefined;
-    const parameters = String(new URLSearchParams(this.#query));
-    const address = `${this.#settings.url.replace(/^http/, 'ws')}/task/updates${parameters && `?${parameters}`}`;
+  async function connected(): Promise<UpdateConnection | undefined> {
+    if (openSocket === false || performance.now() < noSocketUntil) return undefined;
+    const parameters = String(new URLSearchParams(query));
+    const address = `${settings.url.replace(/^http/, 'ws')}/task/updates${parameters && `?${parameters}`}`;
     const forget = () => {
-      this.#connection = undefined;
+      connection = undefined;
     };
-    this.#connection ??= new Promise((resolve) =>
-      resolve(UpdateConnection.open(openSocket(address), forget)),
-    );
-    const opened = await this.#connection.catch(() => undefined);
-    if (opened?.isOpen) return opened;
+    connection ??= new Promise((resolve) => resolve(openConnection(openSocket(address), forget)));
+    const opened = await connection.catch(() => undefined);
+    if (opened?.isOpen()) return opened;
     if (!opened) {
       forget();
-      this.#noSocketUntil = performance.now() + retrySocketMs;
+      noSocketUntil = performance.now() + retrySocketMs;
     }
     return undefined;
   }
 
-  async *#overSocket(taskId: string, after: number | undefined, signal?: AbortSignal) {
-    const open = await this.#connected();
+  async function* overSocket(taskId: string, after: number | undefined, signal?: AbortSignal) {
+    const open = await connected();
     if (!open) return;
     const queue = open.watch(taskId, after);
     const abort = () => queue.fail(signal?.reason);
@@ -172,22 +162,20 @@ class Watches {
   }
 
   /** The task as it is now, or the updates after a sequence, each one, once there are some. */
-  async #poll(taskId: string, last: number | undefined, signal: AbortSignal | undefined) {
-    const read = <T>(path: string) =>
-      call<T>(this.#settings, `${pathOf(taskId)}${path}`, signal && { signal });
+  async function poll(taskId: string, last: number | undefined, signal: AbortSignal | undefined) {
+    const read = <T>(path: string) => call<T>(settings, `${pathOf(taskId)}${path}`, signal && { signal });
+    const event = 'task_update' as const;
     const wait = last === undefined ? '' : `?after=${last}&wait=${pollSeconds}`;
     const { type, data, ...task } = await read<GatewayTask>(wait);
-    if (last === undefined) return [{ ...task, event: 'task_update' as const }];
+    if (last === undefined) return [{ ...task, event }];
     if (task.sequence <= last) return [];
-    const { transitions } = await read<{ readonly transitions: readonly GatewayTransition[] }>(
+    const { transitions } = await read<{ transitions: readonly GatewayTransition[] }>(
       `/history?after=${last}`,
     );
-    return transitions.map(({ time, message, ...update }) => ({
-      event: 'task_update' as const,
-      taskId,
-      ...update,
-    }));
+    return transitions.map(({ time, message, ...update }) => ({ event, taskId, ...update }));
   }
+
+  return { watch, close };
 }
 
 const isFinal = ({ status }: Pick<TaskUpdate, 'status'>): boolean =>

@@ -48,74 +48,66 @@ type Frame =
 /** The reason why the queues of a connection end with it. */
 export class Dropped extends Error {}
 
+export type UpdateConnection = ReturnType<typeof connectionOf>;
+
+/**
+ * Resolves when the socket is open; rejects with `Dropped` if it does not open. `onDrop` is called when it carries no
+ * updates any more, before its watches fail.
+ */
+export const openConnection = (socket: SocketLike, onDrop: () => void): Promise<UpdateConnection> =>
+  new Promise((resolve, reject) => {
+    socket.addEventListener('open', () => resolve(connectionOf(socket, onDrop)));
+    for (const event of ['error', 'close'] as const)
+      socket.addEventListener(event, () => reject(new Dropped('No WebSocket')));
+  });
+
 /** One WebSocket with the updates of any number of tasks. */
-export class UpdateConnection {
-  readonly #socket: SocketLike;
-  readonly #onDrop: () => void;
-  readonly #queues = new Map<string, Set<UpdateQueue>>();
-  /** Whether it still carries updates. */
-  isOpen = true;
+function connectionOf(socket: SocketLike, onDrop: () => void) {
+  const queuesOf = new Map<string, Set<UpdateQueue>>();
+  let isOpen = true;
+  socket.addEventListener('message', ({ data }) => receive(JSON.parse(String(data))));
+  socket.addEventListener('close', () => drop());
 
-  constructor(socket: SocketLike, onDrop: () => void) {
-    this.#socket = socket;
-    this.#onDrop = onDrop;
-    socket.addEventListener('message', ({ data }) => this.#receive(JSON.parse(String(data))));
-    socket.addEventListener('close', () => this.#drop());
-  }
-
-  /**
-   * Resolves when the socket is open; rejects with `Dropped` if it does not open. `onDrop` is called when it carries no
-   * updates any more, before its watches fail.
-   */
-  static open(socket: SocketLike, onDrop: () => void): Promise<UpdateConnection> {
-    return new Promise((resolve, reject) => {
-      socket.addEventListener('open', () => resolve(new UpdateConnection(socket, onDrop)));
-      socket.addEventListener('error', () => reject(new Dropped('No WebSocket')));
-      socket.addEventListener('close', () => reject(new Dropped('No WebSocket')));
-    });
-  }
-
-  watch(taskId: string, after: number | undefined): UpdateQueue {
+  function watch(taskId: string, after: number | undefined): UpdateQueue {
     const queue = new UpdateQueue(after);
-    const queues = this.#queues.get(taskId) ?? new Set();
-    this.#queues.set(taskId, queues.add(queue));
+    const queues = queuesOf.get(taskId) ?? new Set();
+    queuesOf.set(taskId, queues.add(queue));
     // The gateway has one subscription per task and socket. Each queue drops the updates that it has already.
     const known = [...queues].flatMap((each) => each.after ?? []);
     const from = known.length > 0 ? Math.min(...known) : undefined;
-    this.#socket.send(
-      JSON.stringify({ event: 'subscribe', taskId, ...(from !== undefined && { after: from }) }),
-    );
+    socket.send(JSON.stringify({ event: 'subscribe', taskId, ...(from !== undefined && { after: from }) }));
     return queue;
   }
 
-  end(taskId: string, queue: UpdateQueue): void {
-    const queues = this.#queues.get(taskId);
+  function end(taskId: string, queue: UpdateQueue): void {
+    const queues = queuesOf.get(taskId);
     if (!queues?.delete(queue) || queues.size > 0) return;
-    this.#queues.delete(taskId);
-    if (this.isOpen) this.#socket.send(JSON.stringify({ event: 'unsubscribe', taskId }));
+    queuesOf.delete(taskId);
+    if (isOpen) socket.send(JSON.stringify({ event: 'unsubscribe', taskId }));
   }
 
-  close(): void {
-    this.#socket.close();
-    this.#drop();
+  function close(): void {
+    socket.close();
+    drop();
   }
 
-  #receive(frame: Frame): void {
+  function receive(frame: Frame): void {
     if (frame.event === 'task_updates') {
-      for (const update of frame.updates) this.#receive(update);
+      for (const update of frame.updates) receive(update);
       return;
     }
-    for (const queue of this.#queues.get(frame.taskId ?? '') ?? []) {
+    for (const queue of queuesOf.get(frame.taskId ?? '') ?? []) {
       if (frame.event === 'task_update') queue.push(frame);
       else if (frame.event === 'error') queue.fail(new TaskError(frame.error.code, frame.error.message));
     }
   }
 
-  #drop(): void {
-    this.isOpen = false;
-    this.#onDrop();
-    for (const queues of this.#queues.values())
-      for (const queue of queues) queue.fail(new Dropped('Dropped'));
-    this.#queues.clear();
+  function drop(): void {
+    isOpen = false;
+    onDrop();
+    for (const queues of queuesOf.values()) for (const queue of queues) queue.fail(new Dropped('Dropped'));
+    queuesOf.clear();
   }
+
+  return { watch, end, close, isOpen: () => isOpen };
 }

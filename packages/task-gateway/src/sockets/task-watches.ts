@@ -9,74 +9,66 @@ interface Entry {
   users: number;
 }
 
-/** The tasks that sockets of this process subscribed to, each watched once. */
-export class TaskWatches {
-  readonly #tasks: TaskLog;
-  readonly #logger: Logger;
-  readonly #sweepMs: number;
-  readonly #entries = new Map<string, Entry>();
-  #sweep: NodeJS.Timeout | undefined;
-  #isSweeping = false;
+export type TaskWatches = ReturnType<typeof taskWatches>;
 
-  /** `sweepMs`: how often all watched tasks are read in case a notification was lost. */
-  constructor(tasks: TaskLog, logger: Logger, sweepMs = 5_000) {
-    this.#tasks = tasks;
-    this.#logger = logger;
-    this.#sweepMs = sweepMs;
-  }
+/**
+ * The tasks that sockets of this process subscribed to, each watched once. `sweepMs`: how often all of them are read in
+ * case a notification was lost.
+ */
+export function taskWatches(tasks: TaskLog, logger: Logger, sweepMs = 5_000) {
+  const entries = new Map<string, Entry>();
+  let sweep: NodeJS.Timeout | undefined;
+  let isSweeping = false;
 
   /** Watches a task for one more user, who closes it. Undefined if the task does not exist. */
-  async open(address: TaskAddress): Promise<TaskWatch | undefined> {
+  async function open(address: TaskAddress): Promise<TaskWatch | undefined> {
     const key = keyOf(address);
-    let entry = this.#entries.get(key);
+    let entry = entries.get(key);
     if (!entry) {
-      const created: Entry = {
-        opening: this.#start(address, () => created),
-        unsubscribe: undefined,
-        users: 0,
-      };
+      const opening = start(address, () => created);
+      const created: Entry = { opening, unsubscribe: undefined, users: 0 };
       entry = created;
-      this.#entries.set(key, entry);
-      this.#sweep ??= setInterval(() => void this.#sweepAll(), this.#sweepMs).unref();
+      entries.set(key, entry);
+      sweep ??= setInterval(() => void sweepAll(), sweepMs).unref();
     }
     entry.users += 1;
     try {
       const watch = await entry.opening;
-      if (!watch) this.#leave(key, entry);
+      if (!watch) leave(key, entry);
       return watch;
     } catch (error) {
-      this.#leave(key, entry);
+      leave(key, entry);
       throw error;
     }
   }
 
-  close({ address }: TaskWatch): void {
+  function close({ address }: TaskWatch): void {
     const key = keyOf(address);
-    const entry = this.#entries.get(key);
-    if (entry) this.#leave(key, entry);
+    const entry = entries.get(key);
+    if (entry) leave(key, entry);
   }
 
   /** Ends all watches: no socket is told of anything any more. */
-  closeAll(): void {
-    clearInterval(this.#sweep);
-    this.#sweep = undefined;
-    for (const { opening, unsubscribe } of this.#entries.values()) {
+  function closeAll(): void {
+    clearInterval(sweep);
+    sweep = undefined;
+    for (const { opening, unsubscribe } of entries.values()) {
       void unsubscribe?.();
       void opening.then(
         (watch) => watch?.listeners.clear(),
         () => {},
       );
     }
-    this.#entries.clear();
+    entries.clear();
   }
 
-  async #start(address: TaskAddress, entry: () => Entry): Promise<TaskWatch | undefined> {
-    const read = await this.#tasks.read(address);
+  async function start(address: TaskAddress, entry: () => Entry): Promise<TaskWatch | undefined> {
+    const read = await tasks.read(address);
     if (!read) return undefined;
     const { taskId: _, type: __, data: ___, ...now } = read.task;
-    const watch = new TaskWatch(this.#tasks, address, now);
+    const watch = new TaskWatch(tasks, address, now);
     const topic = { scope: address.scope, taskId: address.id };
-    const unsubscribe = await this.#tasks.store.subscribe(topic, () => void this.#refresh(watch));
+    const unsubscribe = await tasks.store.subscribe(topic, () => void refresh(watch));
     try {
       // After the subscription, or a commit before it would be missed.
       await watch.refresh();
@@ -88,30 +80,32 @@ export class TaskWatches {
     }
   }
 
-  #leave(key: string, entry: Entry): void {
+  function leave(key: string, entry: Entry): void {
     entry.users -= 1;
-    if (entry.users > 0 || this.#entries.get(key) !== entry) return;
-    this.#entries.delete(key);
+    if (entry.users > 0 || entries.get(key) !== entry) return;
+    entries.delete(key);
     void entry.unsubscribe?.();
-    if (this.#entries.size > 0) return;
-    clearInterval(this.#sweep);
-    this.#sweep = undefined;
+    if (entries.size > 0) return;
+    clearInterval(sweep);
+    sweep = undefined;
   }
 
-  #refresh(watch: TaskWatch): Promise<void> {
+  function refresh(watch: TaskWatch): Promise<void> {
     // The next sweep reads it again.
-    return watch.refresh().catch((err) => this.#logger('warn', 'A watched task could not be read', { err }));
+    return watch.refresh().catch((err) => logger('warn', 'A watched task could not be read', { err }));
   }
 
-  async #sweepAll(): Promise<void> {
-    if (this.#isSweeping) return;
-    this.#isSweeping = true;
-    for (const { opening } of [...this.#entries.values()]) {
+  async function sweepAll(): Promise<void> {
+    if (isSweeping) return;
+    isSweeping = true;
+    for (const { opening } of [...entries.values()]) {
       const watch = await opening.catch(() => undefined);
-      if (watch) await this.#refresh(watch);
+      if (watch) await refresh(watch);
     }
-    this.#isSweeping = false;
+    isSweeping = false;
   }
+
+  return { open, close, closeAll };
 }
 
 const keyOf = ({ scope, id }: TaskAddress): string => `${id} ${scope}`;

@@ -50,32 +50,26 @@ export interface TaskFilter {
 /** Facts per read of a history. */
 const pageOfFacts = 500;
 
+export type TaskLog = ReturnType<typeof taskLogOf>;
+
 /** The tasks of a gateway, read from the logs in its store. */
-export class TaskLog {
-  readonly store: StoreReads;
-  readonly #name: string;
-
-  constructor(store: StoreReads, name: string) {
-    this.store = store;
-    this.#name = name;
-  }
-
+export function taskLogOf(store: StoreReads, name: string) {
   /** Where a caller's task is, whether it exists or not. */
-  addressOf(caller: string, taskId: string): TaskAddress {
-    const scope = this.scopeOf(caller);
+  function addressOf(caller: string, taskId: string): TaskAddress {
+    const scope = scopeOfCaller(caller);
     return { scope, id: derivedTaskId(scope, taskId) };
   }
 
-  scopeOf(caller: string): Scope {
-    return scopeOf(this.#name, undefined, { scope: caller });
+  function scopeOfCaller(caller: string): Scope {
+    return scopeOf(name, undefined, { scope: caller });
   }
 
   /** The task as it is now, or undefined. */
-  async read({ scope, id }: TaskAddress): Promise<ReadTask | undefined> {
-    const log = await this.store.load(scope, id);
+  async function read({ scope, id }: TaskAddress): Promise<ReadTask | undefined> {
+    const log = await store.load(scope, id);
     const state = log && foldLog(log);
     if (!state?.task) return undefined;
-    const first = log?.facts[0]?.version === 1 ? log.facts[0] : await this.#first(scope, id);
+    const first = log?.facts[0]?.version === 1 ? log.facts[0] : await firstOf(scope, id);
     const received = first?.fact as MessageReceived | undefined;
     if (!received) return undefined;
     const shown = shownStatus(state, state.task.status);
@@ -87,7 +81,7 @@ export class TaskLog {
   }
 
   /** Up to `limit` transitions after a position, and the position to go on after. */
-  async history(
+  async function history(
     { scope, id }: TaskAddress,
     after: number,
     limit: number,
@@ -95,7 +89,7 @@ export class TaskLog {
     const transitions: GatewayTransition[] = [];
     let position = after;
     for (;;) {
-      const facts = await this.store.readFacts(scope, id, position, pageOfFacts);
+      const facts = await store.readFacts(scope, id, position, pageOfFacts);
       for (const { fact, version } of facts) {
         const transition = transitionIn(fact, version);
         if (transition && transitions.length === limit) return { transitions, next: position };
@@ -107,15 +101,15 @@ export class TaskLog {
   }
 
   /** The caller's tasks, those whose status changed last first, and the cursor of those that are left. */
-  async list(
+  async function list(
     caller: string,
     { status, type, after, limit }: TaskFilter,
   ): Promise<{ readonly tasks: readonly GatewayTask[]; readonly cursor?: string }> {
-    const scope = this.scopeOf(caller);
+    const scope = scopeOfCaller(caller);
     const states = status ? statesOf(status) : [undefined];
     const pages = await Promise.all(
       states.map((state) =>
-        this.store.list(scope, {
+        store.list(scope, {
           limit: limit + 1,
           ...(state && { state }),
           ...(type !== undefined && { contextId: type }),
@@ -127,25 +121,27 @@ export class TaskLog {
       .flatMap(({ tasks }) => tasks)
       .sort((one, other) => (keyOf(one) < keyOf(other) ? 1 : -1));
     const listed = found.slice(0, limit);
-    const read = await Promise.all(
+    const tasks = await Promise.all(
       listed.map(async ({ taskId, fact }) => {
         const status = fact && statusIn(fact.fact);
         // What the task asks is further back in its log.
-        if (status && isContinued(status)) return (await this.read({ scope, id: taskId }))?.task;
-        return toTask(await this.#first(scope, taskId), fact);
+        if (status && isContinued(status)) return (await read({ scope, id: taskId }))?.task;
+        return toTask(await firstOf(scope, taskId), fact);
       }),
     );
     const last = listed.at(-1);
     return {
-      tasks: read.filter((task) => task !== undefined),
+      tasks: tasks.filter((task) => task !== undefined),
       ...(found.length > limit && last && { cursor: encodeCursor(last.head.statusAt, last.taskId) }),
     };
   }
 
-  async #first(scope: Scope, id: string): Promise<StoredFact | undefined> {
-    const [first] = await this.store.readFacts(scope, id, 0, 1);
+  async function firstOf(scope: Scope, id: string): Promise<StoredFact | undefined> {
+    const [first] = await store.readFacts(scope, id, 0, 1);
     return first;
   }
+
+  return { addressOf, scopeOf: scopeOfCaller, read, history, list, store };
 }
 
 function toTask(first: StoredFact | undefined, stored: StoredFact | undefined): GatewayTask | undefined {
@@ -183,53 +179,50 @@ const longestMs = 5_000;
  * The store as requests and WebSockets read it, until it is closed: the program closes its store as soon as the gateway
  * is, and whatever still asked it then would fail.
  */
-export class ReadingStore implements StoreReads {
-  readonly #store: TaskStore;
-  readonly #underWay = new Set<Promise<unknown>>();
-  readonly #subscriptions = new Set<() => Promise<void>>();
-  #isClosed = false;
-
-  constructor(store: TaskStore) {
-    this.#store = store;
-  }
-
-  load: TaskStore['load'] = (...args) => this.#ask(() => this.#store.load(...args));
-  readFacts: TaskStore['readFacts'] = (...args) => this.#ask(() => this.#store.readFacts(...args));
-  list: TaskStore['list'] = (...args) => this.#ask(() => this.#store.list(...args));
-
-  subscribe: TaskStore['subscribe'] = (...args) =>
-    this.#ask(async () => {
-      const end = await this.#store.subscribe(...args);
-      const leave = () => {
-        this.#subscriptions.delete(leave);
-        return this.#track(async () => end());
-      };
-      if (this.#isClosed) await leave();
-      else this.#subscriptions.add(leave);
-      return leave;
-    });
+export function readingStore(store: TaskStore): StoreReads & Pick<TaskStore, 'close'> {
+  const underWay = new Set<Promise<unknown>>();
+  const subscriptions = new Set<() => Promise<void>>();
+  let isClosed = false;
 
   /** Ends all subscriptions, and resolves when nothing asks the store any more. Later calls reject with `UNAVAILABLE`. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const leave of this.#subscriptions) leave().catch(() => {});
+  async function close(): Promise<void> {
+    isClosed = true;
+    for (const leave of subscriptions) leave().catch(() => {});
     const over = new AbortController();
-    await Promise.race([sleep(longestMs, over.signal), Promise.allSettled(this.#underWay)]);
+    await Promise.race([sleep(longestMs, over.signal), Promise.allSettled(underWay)]);
     over.abort();
   }
 
-  async #ask<T>(call: () => Promise<T>): Promise<T> {
-    if (this.#isClosed) throw new StoreError('UNAVAILABLE', 'The gateway is closed');
-    return this.#track(call);
+  async function ask<T>(call: () => Promise<T>): Promise<T> {
+    if (isClosed) throw new StoreError('UNAVAILABLE', 'The gateway is closed');
+    return track(call);
   }
 
-  async #track<T>(call: () => Promise<T>): Promise<T> {
+  async function track<T>(call: () => Promise<T>): Promise<T> {
     const asked = call();
-    this.#underWay.add(asked);
+    underWay.add(asked);
     try {
       return await asked;
     } finally {
-      this.#underWay.delete(asked);
+      underWay.delete(asked);
     }
   }
+
+  return {
+    load: (...args) => ask(() => store.load(...args)),
+    readFacts: (...args) => ask(() => store.readFacts(...args)),
+    list: (...args) => ask(() => store.list(...args)),
+    subscribe: (...args) =>
+      ask(async () => {
+        const end = await store.subscribe(...args);
+        const leave = () => {
+          subscriptions.delete(leave);
+          return track(async () => end());
+        };
+        if (isClosed) await leave();
+        else subscriptions.add(leave);
+        return leave;
+      }),
+    close,
+  };
 }

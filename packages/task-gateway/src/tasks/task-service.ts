@@ -15,85 +15,81 @@ export interface FormInput {
 /** Sends the headers that name a caller to the gateway's own agent server. */
 export type HeadersOf = (caller: Caller, submission?: string) => Record<string, string>;
 
-/** What clients may do with tasks. What changes one is a call of the gateway's own agent server, whose log holds it. */
-export class TaskService {
-  readonly tasks: TaskLog;
-  readonly #agent: () => Promise<AgentClient>;
-  readonly #headersOf: HeadersOf;
+export type TaskService = ReturnType<typeof taskService>;
 
-  constructor(tasks: TaskLog, agent: () => Promise<AgentClient>, headersOf: HeadersOf) {
-    this.tasks = tasks;
-    this.#agent = agent;
-    this.#headersOf = headersOf;
-  }
+/** What clients may do with tasks. What changes one is a call of the gateway's own agent server, whose log holds it. */
+export function taskService(tasks: TaskLog, agent: () => Promise<AgentClient>, headersOf: HeadersOf) {
+  const agentClient: () => Promise<AgentClient> = agent;
 
   /**
    * Creates a task, or meets the one that the same submission created. Rejects with `MESSAGE_ID_CONFLICT` if another
    * submission created it. The `taskId` is the id of the message, so that the store decides between two processes.
    */
-  async submit(
+  async function submit(
     caller: Caller,
     { taskId, type, data }: Assignment,
   ): Promise<{ readonly task: GatewayTask; readonly isNew: boolean }> {
-    const agent = await this.#agent();
+    const agent = await agentClient();
     const submission = crypto.randomUUID();
     await agent.send([{ data }], {
       messageId: taskId,
       contextId: type,
       returnImmediately: true,
-      headers: this.#headersOf(caller, submission),
+      headers: headersOf(caller, submission),
     });
-    const read = await this.tasks.read(this.tasks.addressOf(caller.scope, taskId));
+    const read = await tasks.read(tasks.addressOf(caller.scope, taskId));
     if (!read) throw new A2AError('UNAVAILABLE');
     return { task: read.task, isNew: read.submission === submission };
   }
 
   /** The caller's task. Rejects with `TASK_NOT_FOUND`. */
-  async read(caller: Caller, taskId: string): Promise<GatewayTask> {
-    return (await this.#read(caller, taskId)).task;
+  async function read(caller: Caller, taskId: string): Promise<GatewayTask> {
+    return (await readTask(caller, taskId)).task;
   }
 
-  async #read(caller: Caller, taskId: string): Promise<ReadTask> {
-    const read = await this.tasks.read(this.tasks.addressOf(caller.scope, taskId));
+  async function readTask(caller: Caller, taskId: string): Promise<ReadTask> {
+    const read = await tasks.read(tasks.addressOf(caller.scope, taskId));
     if (!read) throw taskNotFound();
     return read;
   }
 
   /** Cancels a task that has not ended. A task that is canceled already stays as it is. */
-  async cancel(caller: Caller, taskId: string): Promise<GatewayTask> {
-    const before = await this.read(caller, taskId);
+  async function cancel(caller: Caller, taskId: string): Promise<GatewayTask> {
+    const before = await read(caller, taskId);
     if (before.status === 'canceled') return before;
-    const { id } = this.tasks.addressOf(caller.scope, taskId);
+    const { id } = tasks.addressOf(caller.scope, taskId);
     try {
-      await (await this.#agent()).cancelTask({ id }, { headers: this.#headersOf(caller) });
+      await (await agentClient()).cancelTask({ id }, { headers: headersOf(caller) });
     } catch (error) {
       if (!A2AError.is(error, 'TASK_NOT_CANCELABLE')) throw error;
-      const { status } = await this.read(caller, taskId);
+      const { status } = await read(caller, taskId);
       throw new GatewayRefusal('TASK_NOT_CANCELABLE', `The task is ${status}`);
     }
-    return this.read(caller, taskId);
+    return read(caller, taskId);
   }
 
   /**
    * Answers the form that a task shows. One form takes one answer: the same again changes nothing, also after another
    * process took the task over.
    */
-  async answer(caller: Caller, taskId: string, { formId, values }: FormInput): Promise<GatewayTask> {
-    const { task, question } = await this.#read(caller, taskId);
+  async function answer(caller: Caller, taskId: string, { formId, values }: FormInput): Promise<GatewayTask> {
+    const { task, question } = await readTask(caller, taskId);
     const { form, status } = task;
     if (!form) throw new GatewayRefusal('INPUT_NOT_EXPECTED', `The task is ${status} and asks nothing`);
     if (formId !== undefined && formId !== form.formId)
       throw new GatewayRefusal('INPUT_NOT_EXPECTED', 'The task waits for another form');
-    const { id } = this.tasks.addressOf(caller.scope, taskId);
-    const agent = await this.#agent();
+    const { id } = tasks.addressOf(caller.scope, taskId);
+    const agent = await agentClient();
     await agent.send([{ data: { formId: form.formId, values } }], {
       task: id,
       messageId: `input:${derivedId(id, String(question), form.formId)}`,
       returnImmediately: true,
-      headers: this.#headersOf(caller),
+      headers: headersOf(caller),
     });
-    return this.read(caller, taskId);
+    return read(caller, taskId);
   }
+
+  return { submit, read, cancel, answer, tasks };
 }
 
 export const taskNotFound = (): GatewayRefusal =>

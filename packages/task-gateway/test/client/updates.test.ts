@@ -1,7 +1,7 @@
 import { connectTasks } from '@batonjs/task-gateway/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../../test/kit/until.ts';
-import { Dropped, UpdateConnection } from '../../src/client/update-connection.ts';
+import { Dropped, openConnection } from '../../src/client/update-connection.ts';
 import { network, PlayedSocket } from './network.ts';
 
 const update = (sequence: number, status = 'in_progress', taskId = 't') => ({
@@ -19,7 +19,7 @@ const subscribe = (after?: number, taskId = 't') => ({
 /** A connection that is open. */
 async function open() {
   const socket = new PlayedSocket();
-  const opening = UpdateConnection.open(socket.like, () => {});
+  const opening = openConnection(socket.like, () => {});
   socket.happen('open');
   return { socket, connection: await opening };
 }
@@ -27,7 +27,7 @@ async function open() {
 describe('a connection', () => {
   it.each(['error', 'close'] as const)('that does not open, with %s, is dropped', async (type) => {
     const socket = new PlayedSocket();
-    const opening = UpdateConnection.open(socket.like, () => {});
+    const opening = openConnection(socket.like, () => {});
     socket.happen(type);
     await expect(opening).rejects.toThrow(new Dropped('No WebSocket'));
   });

@@ -2,26 +2,26 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { eventually } from '../../../../test/kit/until.ts';
-import { TaskLog } from '../../src/tasks/task-log.ts';
+import { type TaskLog, taskLogOf } from '../../src/tasks/task-log.ts';
 import { waitForUpdate } from '../../src/tasks/task-service.ts';
 import { asking, continued, factsOf, writeTo } from './facts.ts';
 
 describe('a task in the log', () => {
   it('is what its first message and its last status say', async () => {
     const store = memoryStore();
-    const tasks = new TaskLog(store, 'gateway');
+    const tasks = taskLogOf(store, 'gateway');
     await writeTo(tasks, 't', factsOf('t', ['WORKING', 'WORKING'], { data: { a: 1 } }));
     expect(await tasks.read(tasks.addressOf('ada', 't'))).toEqual({
       task: { taskId: 't', type: 'work', data: { a: 1 }, status: 'in_progress', sequence: 4 },
       submission: 'first',
     });
     expect(await tasks.read(tasks.addressOf('ben', 't'))).toBeUndefined();
-    expect(await tasks.read(new TaskLog(store, 'other').addressOf('ada', 't'))).toBeUndefined();
+    expect(await tasks.read(taskLogOf(store, 'other').addressOf('ada', 't'))).toBeUndefined();
     expect(tasks.addressOf('ada', 't')).toEqual(tasks.addressOf('ada', 't'));
   });
 
   it('still asks what it asked when another process goes on with it', async () => {
-    const tasks = new TaskLog(memoryStore(), 'gateway');
+    const tasks = taskLogOf(memoryStore(), 'gateway');
     const form = { formId: 'f', schema: {} };
     await writeTo(tasks, 't', [...factsOf('t', ['WORKING']), asking({ form })]);
     await writeTo(tasks, 't', [continued], 4);
@@ -36,7 +36,7 @@ describe('a task in the log', () => {
   });
 
   it('is none where the log has a message only', async () => {
-    const tasks = new TaskLog(memoryStore(), 'gateway');
+    const tasks = taskLogOf(memoryStore(), 'gateway');
     await writeTo(tasks, 't', factsOf('t', []).slice(0, 1));
     expect(await tasks.read(tasks.addressOf('ada', 't'))).toBeUndefined();
   });
@@ -56,7 +56,7 @@ describe('a task in the log', () => {
           return read(...given);
         },
     });
-    const tasks = new TaskLog(store, 'gateway');
+    const tasks = taskLogOf(store, 'gateway');
     await writeTo(tasks, 't', factsOf('t', ['WORKING']));
     await tasks.read(tasks.addressOf('ada', 't'));
     // The first fact was loaded already.
@@ -72,7 +72,7 @@ describe('a task in the log', () => {
     [4, 2, [5], undefined],
     [5, 1, [], undefined],
   ])('has after %i up to %i transitions', async (after, limit, sequences, next) => {
-    const tasks = new TaskLog(memoryStore(), 'gateway');
+    const tasks = taskLogOf(memoryStore(), 'gateway');
     await writeTo(tasks, 't', factsOf('t', ['WORKING', 'WORKING', 'COMPLETED']));
     const page = await tasks.history(tasks.addressOf('ada', 't'), after, limit);
     expect(page.transitions.map(({ sequence }) => sequence)).toEqual(sequences);
@@ -83,7 +83,7 @@ describe('a task in the log', () => {
     'has all of %i transitions, which are read in parts',
     async (count) => {
       const memory = memoryStore();
-      const tasks = new TaskLog(
+      const tasks = taskLogOf(
         change(memory, {
           // At most 500 facts are asked for at a time.
           readFacts: (read) => (scope, id, after, limit) => {
@@ -114,7 +114,7 @@ describe('the list of tasks', () => {
   const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
 
   it('has those of a caller, a status and a type, the latest first', async () => {
-    const tasks = new TaskLog(memoryStore(), 'gateway');
+    const tasks = taskLogOf(memoryStore(), 'gateway');
     const rows: [id: string, states: string[], second: number, type: string][] = [
       ['a', ['WORKING'], 1, 'work'],
       ['b', ['INPUT_REQUIRED'], 3, 'work'],
@@ -166,7 +166,7 @@ describe('a wait for an update', () => {
           return load(...given);
         },
     });
-    const tasks = new TaskLog(store, 'gateway');
+    const tasks = taskLogOf(store, 'gateway');
     const address = tasks.addressOf('ada', 't');
     const wait = (after: number, ms: number, signal = new AbortController().signal) =>
       waitForUpdate(tasks, address, { after, ms, signal });

@@ -5,9 +5,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { WebSocket } from 'ws';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { eventually } from '../../../../test/kit/until.ts';
-import { TaskWatches } from '../../src/sockets/task-watches.ts';
+import { taskWatches } from '../../src/sockets/task-watches.ts';
 import { type SocketSettings, UpdateSocket } from '../../src/sockets/update-socket.ts';
-import { TaskLog } from '../../src/tasks/task-log.ts';
+import { taskLogOf } from '../../src/tasks/task-log.ts';
 import type { TaskService } from '../../src/tasks/task-service.ts';
 import { factsOf, writeTo } from '../rules/facts.ts';
 
@@ -82,11 +82,11 @@ function playing({
         };
       },
   });
-  const tasks = new TaskLog(change(counted, changes), 'gateway');
+  const tasks = taskLogOf(change(counted, changes), 'gateway');
   const logged: unknown[][] = [];
   const logger: SocketSettings['logger'] = (...entry) => logged.push(entry);
   const socket = new PlayedSocket();
-  const watches = new TaskWatches(tasks, logger);
+  const watches = taskWatches(tasks, logger);
   const settings = {
     service: { tasks, ...service } as TaskService,
     watches,

@@ -3,8 +3,8 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { eventually } from '../../../../test/kit/until.ts';
-import { type TaskWatch, TaskWatches } from '../../src/sockets/task-watches.ts';
-import { TaskLog } from '../../src/tasks/task-log.ts';
+import { type TaskWatch, taskWatches } from '../../src/sockets/task-watches.ts';
+import { taskLogOf } from '../../src/tasks/task-log.ts';
 import { factsOf, writeTo } from '../rules/facts.ts';
 
 /** Watches on a store whose notifications may be lost, and which may fail. */
@@ -46,9 +46,9 @@ function watching({ notifies = true, sweepMs = 3_600_000 } = {}) {
         return read(...given);
       },
   });
-  const tasks = new TaskLog(store, 'gateway');
+  const tasks = taskLogOf(store, 'gateway');
   const logged: unknown[][] = [];
-  const watches = new TaskWatches(tasks, (...entry) => logged.push(entry), sweepMs);
+  const watches = taskWatches(tasks, (...entry) => logged.push(entry), sweepMs);
   const opened: TaskWatch[] = [];
   const open = async (taskId = 't') => {
     const watch = await watches.open(tasks.addressOf('ada', taskId));
