@@ -78,7 +78,7 @@ describe('a connection', () => {
     const last = connection.watch('t', 0);
     socket.sent.length = 0;
     socket.happen('close');
-    expect(connection.isOpen).toBe(false);
+    expect(connection.isOpen()).toBe(false);
     connection.end('t', last);
     expect(socket.sent).toEqual([]);
   });
@@ -110,7 +110,7 @@ describe('a connection', () => {
     if (how === 'close') connection.close();
     else socket.happen('close');
     for (const one of next) await expect(one).rejects.toThrow(new Dropped('Dropped'));
-    expect([connection.isOpen, socket.isClosed]).toEqual([false, how === 'close']);
+    expect([connection.isOpen(), socket.isClosed]).toEqual([false, how === 'close']);
   });
 });
 
