@@ -23,6 +23,29 @@ interface Planned {
 
 const planned = (text: string): Planned => ({ plan: `baton_${keyOf(text)}`, text });
 
+/** The statements for rows that are no tasks. */
+const statementsOf = (schema: string) => ({
+  webhooks: upsert(`${schema}.webhooks`, 'key, config_key', webhookColumns).statement(1),
+  deleteWebhooks: `DELETE FROM ${schema}.webhooks
+      WHERE (key, config_key) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+  records: upsert(`${schema}.records`, 'name', recordColumns).statement(1),
+  deleteRecords: `DELETE FROM ${schema}.records WHERE name = ANY($1::text[])`,
+  // Only rows that are locked, and together count nothing: what another transaction adds meanwhile is in none of them.
+  tidy: `WITH locked AS (
+        SELECT key, name, part, tasks FROM ${schema}.counts WHERE key = ANY($1::text[]) FOR UPDATE SKIP LOCKED
+      ), empty AS (SELECT key, name FROM locked GROUP BY key, name HAVING sum(tasks) = 0)
+      DELETE FROM ${schema}.counts AS c USING locked AS l, empty AS e
+      WHERE (c.key, c.name, c.part) = (l.key, l.name, l.part) AND (c.key, c.name) = (e.key, e.name)`,
+  queue: `INSERT INTO ${schema}.queues AS q (queue_key, queue, revision, replaced, turns)
+      VALUES ($1, $2, $3, $4, $5) ON CONFLICT (queue_key) DO UPDATE
+      SET revision = excluded.revision, replaced = excluded.replaced, turns = excluded.turns
+      WHERE q.revision = excluded.replaced RETURNING queue_key`,
+  callers: `INSERT INTO ${schema}.callers (queue_key, scope_key, turn)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::float8[])
+      ON CONFLICT (queue_key, scope_key) DO UPDATE SET turn = excluded.turn`,
+  forget: `DELETE FROM ${schema}.callers WHERE queue_key = $1 AND turn <= $2`,
+});
+
 export type Writer = ReturnType<typeof writerOf>;
 
 /** Writes what the changes of a transaction come to. */
@@ -89,30 +112,12 @@ export function writerOf(
         FROM unnest(${at(19)}::text[], ${at(20)}::text[]) AS u (of, words) ${isWritten}
       ),`),
   );
-  const webhookStatement = upsert(`${schema}.webhooks`, 'key, config_key', webhookColumns).statement(1);
-  const webhookDeletion = `DELETE FROM ${schema}.webhooks
-      WHERE (key, config_key) IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
-  const recordStatement = upsert(`${schema}.records`, 'name', recordColumns).statement(1);
-  const recordDeletion = `DELETE FROM ${schema}.records WHERE name = ANY($1::text[])`;
   const deletions = ['facts', 'snapshots', 'once_keys', 'webhooks'].map(
     (table) => `${table} AS (DELETE FROM ${schema}.${table} WHERE key = ANY($1::text[]))`,
   );
   const taskDeletion = `WITH ${deletions}, counts AS (${counts(['$2', '$3', '$4', '$5', '$6'])})
       DELETE FROM ${schema}.tasks WHERE key = ANY($1::text[])`;
-  // Only rows that are locked, and together count nothing: what another transaction adds meanwhile is in none of them.
-  const tidying = `WITH locked AS (
-        SELECT key, name, part, tasks FROM ${schema}.counts WHERE key = ANY($1::text[]) FOR UPDATE SKIP LOCKED
-      ), empty AS (SELECT key, name FROM locked GROUP BY key, name HAVING sum(tasks) = 0)
-      DELETE FROM ${schema}.counts AS c USING locked AS l, empty AS e
-      WHERE (c.key, c.name, c.part) = (l.key, l.name, l.part) AND (c.key, c.name) = (e.key, e.name)`;
-  const queueStatement = `INSERT INTO ${schema}.queues AS q (queue_key, queue, revision, replaced, turns)
-      VALUES ($1, $2, $3, $4, $5) ON CONFLICT (queue_key) DO UPDATE
-      SET revision = excluded.revision, replaced = excluded.replaced, turns = excluded.turns
-      WHERE q.revision = excluded.replaced RETURNING queue_key`;
-  const callerStatement = `INSERT INTO ${schema}.callers (queue_key, scope_key, turn)
-      SELECT * FROM unnest($1::text[], $2::text[], $3::float8[])
-      ON CONFLICT (queue_key, scope_key) DO UPDATE SET turn = excluded.turn`;
-  const forgetting = `DELETE FROM ${schema}.callers WHERE queue_key = $1 AND turn <= $2`;
+  const sql = statementsOf(schema);
 
   /**
    * The name, the text and the values of the statement that writes tasks, with all that belongs to them. It returns a row with
@@ -135,11 +140,11 @@ export function writerOf(
     callers: readonly CallerRow[] = [],
   ): Promise<void> {
     const values = [keyOf(queue), queue, revision, replaced ?? null, turns];
-    if ((await session.query(queueStatement, values)).length === 0) throw new Raced();
+    if ((await session.query(sql.queue, values)).length === 0) throw new Raced();
     const rows = callers.map((caller) => [keyOf(caller.queue), keyOf(caller.scope), caller.turn]);
     const columns = [0, 1, 2].map((n) => rows.map((row) => row[n]));
-    if (rows.length > 0) await session.query(callerStatement, columns);
-    await session.query(forgetting, [keyOf(queue), forgottenTurns(turns)]);
+    if (rows.length > 0) await session.query(sql.callers, columns);
+    await session.query(sql.forget, [keyOf(queue), forgottenTurns(turns)]);
   }
 
   const writer = {
@@ -154,24 +159,24 @@ export function writerOf(
         if (written.length !== tasks.length) throw new Raced();
       }
       if (webhooks.length > 0) {
-        const written = await session.query(webhookStatement, valuesOf(webhookColumns, webhooks));
+        const written = await session.query(sql.webhooks, valuesOf(webhookColumns, webhooks));
         if (written.length !== webhooks.length) throw new Raced();
       }
       if (deletedWebhooks.length > 0) {
         const keys = [0, 1].map((n) => deletedWebhooks.map((pair) => pair[n]));
-        await session.query(webhookDeletion, keys);
+        await session.query(sql.deleteWebhooks, keys);
       }
       if (deletedTasks.length > 0) {
         const counts = collected.counts(true);
         await session.query(taskDeletion, [deletedTasks, ...countsOf(counts), partOfDeletions]);
-        await session.query(tidying, [[...new Set(counts.map(({ key }) => key))]]);
+        await session.query(sql.tidy, [[...new Set(counts.map(({ key }) => key))]]);
       }
       const { records, deletedRecords } = collected;
       if (records.length > 0) {
-        const written = await session.query(recordStatement, valuesOf(recordColumns, records));
+        const written = await session.query(sql.records, valuesOf(recordColumns, records));
         if (written.length !== records.length) throw new Raced();
       }
-      if (deletedRecords.length > 0) await session.query(recordDeletion, [deletedRecords]);
+      if (deletedRecords.length > 0) await session.query(sql.deleteRecords, [deletedRecords]);
       if (queue?.after) await writeQueue(session, queue.after, queue.before?.revision, collected.callers);
     },
   };
