@@ -37,10 +37,7 @@ export function questionAgain(
 
 function messageFor(pending: readonly PendingCall[], words: string): Message {
   const toolCalls = pending.map(({ toolCallId, toolName, input, needs, reason }) => ({
-    toolCallId,
-    toolName,
-    input,
-    needs,
+    ...{ toolCallId, toolName, input, needs },
     ...(reason && { reason }),
   }));
   return {

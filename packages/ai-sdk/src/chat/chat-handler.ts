@@ -39,12 +39,8 @@ export function chatHandler(agent: FrontAgent, options: ChatHandlerOptions = {})
       return { status: 200, headers, body: eventsOf(chunks) };
     }
     if (method === 'GET' && what === 'messages') {
-      const body = JSON.stringify(await chatMessages(agent, id));
-      return {
-        status: 200,
-        headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-        body,
-      };
+      const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+      return { status: 200, headers, body: JSON.stringify(await chatMessages(agent, id)) };
     }
     if (method === 'DELETE' && what === undefined)
       return { status: (await cancelOpenTask(agent, id)) ? 202 : 204, headers: {} };

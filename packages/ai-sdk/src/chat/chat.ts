@@ -1,4 +1,4 @@
-import { type AgentClient, answer } from '@batonjs/client';
+import { type AgentClient, answer, type FollowOptions } from '@batonjs/client';
 import {
   type AwaitedToolCall,
   answerParts,
@@ -19,10 +19,7 @@ import { AI_SDK } from '../metadata.ts';
 import { chunksOf } from './chunks.ts';
 
 /** Options for calls of the agent. */
-export interface FollowSettings {
-  readonly signal?: AbortSignal | undefined;
-  readonly followForMs?: number | undefined;
-}
+export type FollowSettings = Pick<FollowOptions, 'signal' | 'followForMs' | 'onOpen' | 'onBreak'>;
 
 /** What `useChat` sends. */
 export interface Sending {
@@ -121,7 +118,7 @@ const asAnswer = (task: Task, part: Part): Part =>
   'data' in part ? (answer(task, part.data).parts[0] ?? part) : part;
 
 /** The parts of a user's message for the agent. A part `data-answer` holds the values for a form of the agent. */
-export function partsOf({ parts }: UIMessage): Part[] {
+export function partsOf({ parts }: Pick<UIMessage, 'parts'>): Part[] {
   return parts.flatMap((part): Part[] => {
     if (part.type === 'text') return [{ text: part.text }];
     if (part.type === 'file') {
@@ -135,6 +132,16 @@ export function partsOf({ parts }: UIMessage): Part[] {
     return [];
   });
 }
+
+/** The parts of a message for a page, of which `partsOf` makes the same again. */
+export const shownParts = (parts: readonly Part[]): UIMessage['parts'] =>
+  parts.map((part): UIMessage['parts'][number] => {
+    if ('text' in part) return { type: 'text', text: part.text };
+    if ('data' in part) return { type: 'data-answer', data: part.data };
+    const { mediaType = 'application/octet-stream', filename } = part;
+    const url = 'url' in part ? part.url : `data:${mediaType};base64,${part.raw}`;
+    return { type: 'file', mediaType, url, ...(filename && { filename }) };
+  });
 
 /**
  * What the page says to tool calls that wait: approvals, and outputs of tools that it runs. Undefined if it has not

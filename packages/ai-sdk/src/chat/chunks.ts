@@ -1,4 +1,4 @@
-import { textOf } from '@batonjs/client';
+import { isTerminal, textOf } from '@batonjs/client';
 import { type AnswerPart, awaitedCalls, type ShownToolCall } from '@batonjs/client/answers';
 import { errorOf, formOf } from '@batonjs/extensions/client';
 import type { Part, Task } from '@batonjs/protocol';
@@ -22,6 +22,8 @@ export async function* chunksOf(
   yield { type: 'start-step' };
   for await (const part of parts) yield* encoder.encode(part);
 }
+
+const hasFailed = (task: Task): boolean => isTerminal(task) && task.status.state !== 'TASK_STATE_COMPLETED';
 
 /** What a page shows of a task in a part `data-task`. */
 const taskData = (task: Task, doing: string) => ({
@@ -51,7 +53,8 @@ class ChunkEncoder {
     switch (part.type) {
       case 'task':
         this.#task = part.task;
-        return yield this.#taskChunk('');
+        // The words of one that completes, or asks, are text.
+        return yield this.#taskChunk(hasFailed(part.task) ? textOf(part.task.status.message) : '');
       case 'progress':
         return yield this.#taskChunk(textOf(part.message));
       case 'tool':
@@ -117,13 +120,8 @@ class ChunkEncoder {
     yield { type: artifactId === REASONING ? 'reasoning-end' : 'text-end', id };
   }
 
-  *#tool({
-    toolCallId,
-    toolName,
-    state,
-    input,
-    output,
-  }: ShownToolCall): Generator<UIMessageChunk, void, void> {
+  *#tool(call: ShownToolCall): Generator<UIMessageChunk, void, void> {
+    const { toolCallId, toolName, state, input, output } = call;
     // An agent that shows names only says nothing of the end of a call either.
     if (state === 'called') {
       if (input === undefined) return yield this.#taskChunk(`Calls ${toolName}`);
@@ -154,6 +152,8 @@ class ChunkEncoder {
     if (state === 'TASK_STATE_CANCELED')
       return yield { type: 'abort', reason: words || 'The task was canceled' };
     const calls = awaitedCalls(task);
+    // What a tool asks on behalf of another agent is a question for the user: no page can run that tool.
+    const isAsking = task && calls.every(({ needs }) => needs === 'answer');
     for (const { toolCallId, toolName, input, needs, reason } of calls) {
       yield* this.#call(toolCallId, toolName, input);
       if (needs === 'approval')
@@ -164,9 +164,8 @@ class ChunkEncoder {
           ...((reason || words) && { reason: reason || words }),
         };
     }
-    if (task && calls.length === 0 && words)
-      yield* textChunks(task.status.message?.messageId ?? task.id, words);
-    if (task && calls.length === 0 && state?.endsWith('_REQUIRED')) {
+    if (isAsking && words) yield* textChunks(task.status.message?.messageId ?? task.id, words);
+    if (isAsking && state?.endsWith('_REQUIRED')) {
       const form = formOf(task);
       const data = { taskId: task.id, state, text: words, ...(form && { form }) };
       yield { type: 'data-question', id: task.status.message?.messageId ?? task.id, data };

@@ -2,8 +2,7 @@ import { type AgentClient, isTerminal } from '@batonjs/client';
 import { answerParts, cancelOpenTask, type PastAnswer, pastAnswers, tasksOf } from '@batonjs/client/answers';
 import { type ChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { AI_SDK } from '../metadata.ts';
-import { streamOf } from '../stream-of.ts';
-import { type FollowSettings, resumeChat, sendChat } from './chat.ts';
+import { type FollowSettings, resumeChat, sendChat, shownParts } from './chat.ts';
 import { chunksOf } from './chunks.ts';
 
 /** Options of `A2AChatTransport`. */
@@ -28,16 +27,13 @@ export class A2AChatTransport<Message extends UIMessage = UIMessage> implements 
   /** A client of `connect`, or a function that connects when it is first needed. */
   constructor(agent: AgentClient | (() => Promise<AgentClient>), options: A2AChatTransportOptions = {}) {
     let connected: Promise<AgentClient> | undefined;
-    this.#agent =
-      typeof agent === 'function'
-        ? () => {
-            connected ??= agent().catch((error: unknown) => {
-              connected = undefined;
-              throw error;
-            });
-            return connected;
-          }
-        : async () => agent;
+    this.#agent = () => {
+      connected ??= Promise.resolve(typeof agent === 'function' ? agent() : agent);
+      return connected.catch((error: unknown) => {
+        connected = undefined;
+        throw error;
+      });
+    };
     this.#followForMs = options.followForMs ?? Number.POSITIVE_INFINITY;
   }
 
@@ -60,9 +56,29 @@ export class A2AChatTransport<Message extends UIMessage = UIMessage> implements 
   ): Promise<ReadableStream<UIMessageChunk> | null> {
     const left = new AbortController();
     const signal = abortSignal ? AbortSignal.any([abortSignal, left.signal]) : left.signal;
-    const chunks = await open({ signal, followForMs: this.#followForMs });
+    let task: Extract<UIMessageChunk, { type: `data-${string}` }> | undefined;
+    let page: ReadableStreamDefaultController<UIMessageChunk> | undefined;
+    const say = (connection?: 'reconnecting') => {
+      if (task && !signal.aborted) page?.enqueue({ ...task, data: { ...Object(task.data), connection } });
+    };
+    const chunks = await open({
+      ...{ signal, followForMs: this.#followForMs },
+      onBreak: () => say('reconnecting'),
+      onOpen: () => say(),
+    });
     if (!chunks) return null;
-    return streamOf(chunks, () => left.abort());
+    return new ReadableStream({
+      start(controller) {
+        page = controller;
+      },
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) return controller.close();
+        if (value.type === 'data-task') task = value as typeof task;
+        controller.enqueue(value);
+      },
+      cancel: () => left.abort(),
+    });
   }
 }
 
@@ -84,13 +100,7 @@ export async function chatMessages(agent: AgentClient, chatId: string): Promise<
 const userMessage = ({ id, message }: PastAnswer): UIMessage => ({
   id,
   role: 'user',
-  parts: message.parts.flatMap((part): UIMessage['parts'] => {
-    if ('text' in part) return [{ type: 'text', text: part.text }];
-    const mediaType = part.mediaType ?? 'application/octet-stream';
-    if ('url' in part) return [{ type: 'file', mediaType, url: part.url }];
-    if ('raw' in part) return [{ type: 'file', mediaType, url: `data:${mediaType};base64,${part.raw}` }];
-    return [{ type: 'data-answer', data: part.data }];
-  }),
+  parts: shownParts(message.parts),
 });
 
 /** An answer, as its chunks add up. */
@@ -101,24 +111,18 @@ async function answerOf({ task, note, message }: PastAnswer): Promise<UIMessage 
   })();
   const start = note ?? { messageId: message.messageId };
   const chunks = chunksOf(answerParts(events, start), note?.answerId ?? `answer-${message.messageId}`);
-  return foldedInto(chunks, !isTerminal(task));
+  const stream = new ReadableStream<UIMessageChunk>({
+    async start(controller) {
+      for await (const chunk of chunks)
+        if (isTerminal(task) || !asks.has(chunk.type)) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  let answer: UIMessage | undefined;
+  // A task that failed has what it gave before: an error is no part of a message.
+  for await (const state of readUIMessageStream({ stream })) answer = state;
+  return answer;
 }
 
 /** What asks the user. A question that is past was answered, in words perhaps, and is not asked again. */
 const asks: ReadonlySet<string> = new Set(['tool-approval-request', 'data-question']);
-
-async function foldedInto(
-  chunks: AsyncIterable<UIMessageChunk>,
-  isAnswered: boolean,
-): Promise<UIMessage | undefined> {
-  let message: UIMessage | undefined;
-  const stream = new ReadableStream<UIMessageChunk>({
-    async start(controller) {
-      for await (const chunk of chunks) if (!isAnswered || !asks.has(chunk.type)) controller.enqueue(chunk);
-      controller.close();
-    },
-  });
-  // A task that failed has what it gave before: an error is no part of a message.
-  for await (const state of readUIMessageStream({ stream })) message = state;
-  return message;
-}

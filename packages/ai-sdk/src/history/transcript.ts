@@ -98,14 +98,7 @@ export class Transcript {
     if (!providerExecuted)
       this.#calls.set(toolCallId, { toolCallId, toolName, input: part.input, needs: 'output' });
     const input = part.invalid && typeof part.input !== 'object' ? {} : part.input;
-    this.#content.push({
-      type: 'tool-call',
-      toolCallId,
-      toolName,
-      input,
-      providerExecuted,
-      providerOptions,
-    });
+    this.#content.push({ type: 'tool-call', toolCallId, toolName, input, providerExecuted, providerOptions });
   }
 
   #addText(part: {

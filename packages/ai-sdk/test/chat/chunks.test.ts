@@ -85,6 +85,11 @@ describe('the chunks of an answer', () => {
       { type: 'data-task', id: 'task', data: { ...shown, text: 'On it' } },
       { type: 'data-task', id: 'task', data: { ...shown, text: 'Calls map' } },
     ]);
+    const isOver = (state: string, words?: string) =>
+      encoded([{ type: 'task', task: (end(state, words) as { task: Task }).task }]);
+    for (const state of ['FAILED', 'REJECTED', 'CANCELED'])
+      expect(await isOver(state, 'Broken')).toMatchObject([{ data: { text: 'Broken' } }]);
+    expect(await isOver('COMPLETED', 'Done')).not.toHaveProperty('0.data.text');
     const bare = { ...task('WORKING'), contextId: '' };
     expect(await encoded([{ type: 'task', task: bare }])).toEqual([
       { type: 'data-task', id: 'task', data: { id: 'task', state: 'TASK_STATE_WORKING' } },
@@ -227,6 +232,16 @@ it('an answer that waits for calls asks for them, and says why', async () => {
     { type: 'finish-step' },
     { type: 'finish', finishReason: 'tool-calls' },
   ]);
+});
+
+it('what a tool asks on behalf of another agent is a question of the user', async () => {
+  const toolCalls = [{ toolCallId: 'a', toolName: 'book', input: 1, needs: 'answer' }];
+  const { task: waiting } = end('INPUT_REQUIRED', 'Which?') as { task: Task };
+  const asked = { data: { toolCalls } };
+  waiting.status.message?.parts.push(asked);
+  const chunks = await encoded([{ type: 'end', task: waiting }]);
+  expect(chunks).toContainEqual({ type: 'text-delta', id: 'last', delta: 'Which?' });
+  expect(chunks).toContainEqual(expect.objectContaining({ type: 'data-question' }));
 });
 
 describe('a message of a page', () => {

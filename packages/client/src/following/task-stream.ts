@@ -24,6 +24,8 @@ export interface FollowOptions extends CallOptions {
   readonly followForMs?: number | undefined;
   /** Is called when a connection is open: the first one, and each one after a broken one. Not while the client polls. */
   readonly onOpen?: (() => void) | undefined;
+  /** Is called when a connection broke or could not be made, before the client tries again or gives up. */
+  readonly onBreak?: ((error: unknown) => void) | undefined;
 }
 
 /** The start of a stream: a message to send, or an existing task. One that `hasEnded` is only read. */
@@ -92,6 +94,7 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     const { clock } = settings;
     const view = this.#view;
     const opened = guardHook('onOpen', this.#options.onOpen);
+    const broke = guardHook('onBreak', this.#options.onBreak);
     const sent = start.request;
     const isSending = sent !== undefined;
     const continued = sent?.message.taskId;
@@ -166,7 +169,9 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
           pause = Math.min(pause * 1.5, pollMs * 10);
         } else {
           if (isOpen && clock.now() - since >= CONTACT_MS) retries.reset();
-          await retries.after(failure ?? ended());
+          const error = failure ?? ended();
+          broke(error);
+          await retries.after(error);
         }
         deadline.signal.throwIfAborted();
       }

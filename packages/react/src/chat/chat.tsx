@@ -43,7 +43,7 @@ export interface ChatProps {
  */
 export function Chat({ agent, conversation, texts = english, highlight, children }: ChatProps) {
   const contextId = useSyncExternalStore(onHash, readHash, () => undefined);
-  const kept = useConversation(agent, contextId);
+  const kept = useConversation(conversation ? undefined : agent, contextId);
   const talk = conversation ?? kept;
   const attached = useUpload(agent);
   const [text, setText] = useState('');
