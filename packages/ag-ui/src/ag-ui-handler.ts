@@ -22,8 +22,8 @@ export type AgUiHandlerOptions = FrontDoorOptions;
  * without a new message follows the task that is open, and a header `Last-Event-ID` continues after that event. Throws
  * `TypeError` for an option that it does not have.
  */
-export function agUiHandler(agent: FrontAgent, options: AgUiHandlerOptions = {}): FrontDoor {
-  return frontDoor(agent, options, 'json', async (asked): Promise<FrontReply> => {
+export const agUiHandler = (agent: FrontAgent, options: AgUiHandlerOptions = {}): FrontDoor =>
+  frontDoor(agent, options, 'json', async (asked): Promise<FrontReply> => {
     const { method, path } = asked;
     const [threadId, ...more] = path;
     if (method === 'DELETE' && threadId !== undefined && more.length === 0)
@@ -40,7 +40,6 @@ export function agUiHandler(agent: FrontAgent, options: AgUiHandlerOptions = {})
     });
     return { status: 200, headers: { ...sseHeaders }, body: textsOf(opened, input, asked) };
   });
-}
 
 async function* textsOf(
   run: Run | RunRefused,

@@ -40,8 +40,8 @@ export function partsOf({ content }: AgUiMessage): Part[] {
 }
 
 /** The messages of a thread, from its tasks, for a front end that does not have them. */
-export function messagesOf(tasks: readonly Task[]): AgUiMessage[] {
-  return pastAnswers(tasks, AG_UI).flatMap(({ id, message, task: then }): AgUiMessage[] => {
+export const messagesOf = (tasks: readonly Task[]): AgUiMessage[] =>
+  pastAnswers(tasks, AG_UI).flatMap(({ id, message, task: then }): AgUiMessage[] => {
     const asked = { id, role: 'user', content: contentOf(message) };
     const texts = (then?.artifacts ?? []).filter(({ artifactId }) => artifactId !== 'reasoning');
     const answers = texts.map((artifact) => ({
@@ -53,7 +53,6 @@ export function messagesOf(tasks: readonly Task[]): AgUiMessage[] {
     const words = last ? [{ id: last.messageId, role: 'assistant', content: textOf(last) }] : [];
     return [asked, ...answers, ...words].filter(({ content }) => content !== '');
   });
-}
 
 /** What `partsOf` reads as the parts of a message, but for its data. */
 function contentOf({ parts }: Message): Json {

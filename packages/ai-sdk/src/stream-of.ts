@@ -1,9 +1,9 @@
 /** A stream that reads a generator as it is read itself. `cancel`: what a reader who leaves does. */
-export function streamOf<T>(
+export const streamOf = <T>(
   values: AsyncGenerator<T>,
   cancel: () => unknown = () => values.return(undefined),
-): ReadableStream<T> {
-  return new ReadableStream<T>({
+): ReadableStream<T> =>
+  new ReadableStream<T>({
     async pull(controller) {
       const next = await values.next();
       if (next.done) controller.close();
@@ -11,4 +11,3 @@ export function streamOf<T>(
     },
     cancel: async () => void (await cancel()),
   });
-}

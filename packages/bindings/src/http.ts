@@ -101,8 +101,5 @@ export function requireJson({ headers }: HttpRequest): void {
 }
 
 /** The type of a reply on HTTP+JSON: `application/a2a+json`, unless the client accepts only `application/json`. Spec: §11.1. */
-export function replyType({ headers: { accept = '' } }: HttpRequest): string {
-  return accept.includes(JSON_TYPE) && !/a2a\+json|\*\/\*|application\/\*/.test(accept)
-    ? JSON_TYPE
-    : A2A_JSON;
-}
+export const replyType = ({ headers: { accept = '' } }: HttpRequest): string =>
+  accept.includes(JSON_TYPE) && !/a2a\+json|\*\/\*|application\/\*/.test(accept) ? JSON_TYPE : A2A_JSON;

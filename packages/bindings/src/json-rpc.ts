@@ -75,9 +75,7 @@ export const jsonRpcClient: ClientBinding = {
   decodeEvent: (_call, data) => unwrap(parseAnswer(data), 200),
 };
 
-function isMount({ path }: HttpRequest): boolean {
-  return path === '' || path === '/';
-}
+const isMount = ({ path }: HttpRequest): boolean => path === '' || path === '/';
 
 type Id = string | number | null | undefined;
 

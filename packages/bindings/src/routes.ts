@@ -89,12 +89,11 @@ function compileRoutes(): Map<number, Route[]> {
   return byLength;
 }
 
-function segmentsOf(template: string): Segment[] {
-  return template
+const segmentsOf = (template: string): Segment[] =>
+  template
     .slice(1)
     .split('/')
     .map((segment) => {
       const [, field, text = segment] = /^\{(\w+)\}(.*)$/.exec(segment) ?? [];
       return { field, text };
     });
-}

@@ -55,6 +55,5 @@ function create(project: Project): void {
   stdout.write(`${steps.map((step) => `  ${step}\n`).join('')}`);
 }
 
-function ownVersion(): string {
-  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
-}
+const ownVersion = (): string =>
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;

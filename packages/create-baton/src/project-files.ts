@@ -106,12 +106,11 @@ export function projectFiles(
 const ownKey = (key: string): string =>
   `API_KEYS=me:${key}\nAPI_KEY=${key}\n# For trying webhooks on one machine.\nWEBHOOK_HOSTS=localhost:*\n`;
 
-function filesBelow(root: string, folder = ''): string[] {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+const filesBelow = (root: string, folder = ''): string[] =>
+  readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder ? `${folder}/${entry.name}` : entry.name;
     return entry.isDirectory() ? filesBelow(root, path) : [path];
   });
-}
 
 /**
  * The manifest of a project. Its versions are those of this package's own `devDependencies`, which name the releases of

@@ -98,6 +98,5 @@ export class Inspection {
 }
 
 /** Whether a viewer may do something. */
-export async function isAllowed({ may = [] }: Viewer, action: Action, target: Target): Promise<boolean> {
-  return typeof may === 'function' ? (await may(action, target)) === true : may.includes(action);
-}
+export const isAllowed = async ({ may = [] }: Viewer, action: Action, target: Target): Promise<boolean> =>
+  typeof may === 'function' ? (await may(action, target)) === true : may.includes(action);

@@ -170,24 +170,22 @@ function peerOf(
 }
 
 /** What telemetry may ask of this process. */
-function observed(
+const observed = (
   { store, versions, options: { queue, version, run, limits } }: TurnDependencies,
   { runner, tasks, readiness }: Pick<Runtime, 'runner' | 'tasks' | 'readiness'>,
-): ObservedProcess {
-  return {
-    queue,
-    version,
-    turnLimit: run === 'workers' ? 0 : limits.turns,
-    load: () => ({ turns: runner.running, tasks: tasks.size }),
-    measure: async () => (store.measure ? store.measure(queue) : { waiting: await store.waiting(queue) }),
-    async unserved() {
-      const unserved = await versions?.unserved();
-      const tasks = unserved?.reduce((sum, { tasks }) => sum + tasks.length, 0) ?? 0;
-      return unserved && { versions: unserved.length, tasks };
-    },
-    readiness,
-  };
-}
+): ObservedProcess => ({
+  queue,
+  version,
+  turnLimit: run === 'workers' ? 0 : limits.turns,
+  load: () => ({ turns: runner.running, tasks: tasks.size }),
+  measure: async () => (store.measure ? store.measure(queue) : { waiting: await store.waiting(queue) }),
+  async unserved() {
+    const unserved = await versions?.unserved();
+    const tasks = unserved?.reduce((sum, { tasks }) => sum + tasks.length, 0) ?? 0;
+    return unserved && { versions: unserved.length, tasks };
+  },
+  readiness,
+});
 
 /**
  * The dependencies of a server, or of a worker if `run` is undefined, from its options. Throws `TypeError` for options

@@ -137,9 +137,8 @@ function count(list: SortedList<Log, Place>, statusSince: string, isFound: IsFou
   return found;
 }
 
-function shown({ taskId, row: { head }, facts }: Log): ListedTask[] {
-  return head ? [{ taskId, head, fact: facts.at(head.statusVersion) }] : [];
-}
+const shown = ({ taskId, row: { head }, facts }: Log): ListedTask[] =>
+  head ? [{ taskId, head, fact: facts.at(head.statusVersion) }] : [];
 
 /** A place in the order of a list. */
 type Place = Pick<Log, 'statusAt' | 'taskId'>;

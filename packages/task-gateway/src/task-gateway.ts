@@ -78,7 +78,7 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
 }
 
 /** The gateway's own agent server. Each task that it gets is handed to the agent of its type. */
-function serverOf(
+const serverOf = (
   {
     name,
     store,
@@ -89,8 +89,8 @@ function serverOf(
     telemetry,
   }: typeof gatewayOptions & { readonly store: TaskStore },
   dispatch: DispatchSettings,
-): AgentServer {
-  return createAgentServer({
+): AgentServer =>
+  createAgentServer({
     card: { name, description: 'Hands tasks to the agents of their types' },
     agent: dispatcher(dispatch),
     onCancel: cancelWaiting(dispatch),
@@ -108,7 +108,6 @@ function serverOf(
     logger,
     telemetry: telemetry.server,
   });
-}
 
 /** Names the caller to the gateway's own agent server, which only the gateway can reach. */
 const callerHeader = 'x-task-gateway-caller';

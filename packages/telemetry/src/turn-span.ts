@@ -44,9 +44,8 @@ export function attemptSpan(
   const ofTurn = withSpan(parent, span);
 
   /** The context of the caller, if it is one of this turn; otherwise that of the turn. */
-  function below(active: Context): Context {
-    return trace.getSpanContext(active)?.traceId === span.spanContext().traceId ? active : ofTurn;
-  }
+  const below = (active: Context): Context =>
+    trace.getSpanContext(active)?.traceId === span.spanContext().traceId ? active : ofTurn;
 
   return {
     run: (fn) => runIn(ofTurn, fn),

@@ -81,8 +81,8 @@ const earliest = (sleepers: Iterable<Sleeper>): number => {
   return first;
 };
 
-function asleep(sleepers: Set<Sleeper>, until: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
+const asleep = (sleepers: Set<Sleeper>, until: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
     const sleeper: Sleeper = {
       until,
       wake() {
@@ -95,7 +95,6 @@ function asleep(sleepers: Set<Sleeper>, until: number, signal: AbortSignal | und
     signal?.addEventListener('abort', sleeper.wake);
     if (signal?.aborted) sleeper.wake();
   });
-}
 
 /** Holds the clock until the call is answered, or for as long as patience lasts. */
 function hold(calls: Set<Promise<void>>, call: Promise<unknown>): void {

@@ -66,8 +66,8 @@ async function runOnce(turn: Turn, { step, tool }: Use, execute: () => unknown):
 }
 
 /** A tool that shows what it has before it ends. Of a recorded one, only the end is given. */
-function stepwise(turn: Turn, used: (toolCallId: string) => Use, execute: Execute): Execute {
-  return async function* (input: unknown, options: Parameters<Execute>[1]) {
+const stepwise = (turn: Turn, used: (toolCallId: string) => Use, execute: Execute): Execute =>
+  async function* (input: unknown, options: Parameters<Execute>[1]) {
     const shown: unknown[] = [];
     let changed = Promise.withResolvers<void>();
     let isOver = false;
@@ -91,7 +91,6 @@ function stepwise(turn: Turn, used: (toolCallId: string) => Use, execute: Execut
     }
     yield await ending;
   } as Execute;
-}
 
 const AsyncGeneratorFunction = async function* () {}.constructor as { new (): unknown };
 

@@ -64,13 +64,12 @@ function project(kind: Kind, value: unknown, path: string, found: Found): unknow
 }
 
 /** The signed members. Missing members that are always signed get their default. */
-function membersOf(shape: Shape, value: Readonly<Record<string, unknown>>): [string, Kind, unknown][] {
-  return Object.entries(shape).flatMap(([name, [presence, kind]]) => {
+const membersOf = (shape: Shape, value: Readonly<Record<string, unknown>>): [string, Kind, unknown][] =>
+  Object.entries(shape).flatMap(([name, [presence, kind]]) => {
     const item = Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
     if (item === undefined) return presence === 'always' ? [[name, kind, defaultOf(kind)]] : [];
     return presence === 'ifMore' && isDefault(kind, item) ? [] : [[name, kind, item]];
   });
-}
 
 const isMessage = (kind: Kind): boolean => typeof kind === 'object' && 'message' in kind;
 

@@ -120,9 +120,7 @@ const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e', 'kid', 'alg', 'use', 'i
  * The public halves of keys as a JSON Web Key Set. Throws `TypeError` for a key without `kid` and for a secret without
  * a public half.
  */
-export function publicKeys(keys: readonly JWK[]): JSONWebKeySet {
-  return { keys: keys.map(publicKey) };
-}
+export const publicKeys = (keys: readonly JWK[]): JSONWebKeySet => ({ keys: keys.map(publicKey) });
 
 function publicKey(key: JWK): JWK {
   if (!key.kid) throw new TypeError('A key needs a `kid`');

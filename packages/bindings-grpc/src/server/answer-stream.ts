@@ -46,9 +46,7 @@ export async function answerStream(
     events?.close();
   }
 
-  function next() {
-    return call.cancelled ? undefined : events?.next();
-  }
+  const next = () => (call.cancelled ? undefined : events?.next());
 }
 
 const encoded = new WeakMap<SharedJson, Uint8Array>();
@@ -69,8 +67,8 @@ function bytesOf(
   return bytes;
 }
 
-function drained(call: ServerWritableStream<Buffer, Uint8Array>): Promise<void> {
-  return new Promise((resolve) => {
+const drained = (call: ServerWritableStream<Buffer, Uint8Array>): Promise<void> =>
+  new Promise((resolve) => {
     const done = () => {
       call.off('drain', done);
       call.off('cancelled', done);
@@ -79,7 +77,6 @@ function drained(call: ServerWritableStream<Buffer, Uint8Array>): Promise<void> 
     call.on('drain', done);
     call.on('cancelled', done);
   });
-}
 
 /** Answers a call with one result. */
 export function answerUnary(

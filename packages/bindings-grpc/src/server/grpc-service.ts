@@ -34,11 +34,11 @@ const toBuffer = (bytes: Uint8Array): Buffer =>
 const asTheyAre = (bytes: Buffer): Buffer => bytes;
 
 /** The definition of a service whose handlers take and return bytes. */
-export function definitionOf(
+export const definitionOf = (
   service: string,
   methods: readonly { readonly name: string; readonly isStream?: boolean }[],
-): ServiceDefinition {
-  return Object.fromEntries(
+): ServiceDefinition =>
+  Object.fromEntries(
     methods.map(({ name, isStream = false }) => [
       name,
       {
@@ -53,4 +53,3 @@ export function definitionOf(
       },
     ]),
   );
-}

@@ -119,33 +119,31 @@ const asEvent = (reply: HttpReply, data: string): HttpReply => ({
 });
 
 /** JSON-RPC of 0.3, client half. Accepts every spelling that agents use. Spec: 0.3 §7. */
-export function jsonRpcClient03(report: ReportLoss): ClientBinding {
-  return {
-    ...about,
+export const jsonRpcClient03 = (report: ReportLoss): ClientBinding => ({
+  ...about,
 
-    encodeCall(call, baseUrl) {
-      const params = encodeParams(call.operation, call.params, { report });
-      const request = jsonRpcClient.encodeCall(call, baseUrl);
-      const { jsonrpc, id } = JSON.parse(String(request.body));
-      return {
-        ...request,
-        body: JSON.stringify({ jsonrpc, id, method: olderMethodOf(call.operation), params }),
-      };
-    },
+  encodeCall(call, baseUrl) {
+    const params = encodeParams(call.operation, call.params, { report });
+    const request = jsonRpcClient.encodeCall(call, baseUrl);
+    const { jsonrpc, id } = JSON.parse(String(request.body));
+    return {
+      ...request,
+      body: JSON.stringify({ jsonrpc, id, method: olderMethodOf(call.operation), params }),
+    };
+  },
 
-    decodeReply: (call, reply) => {
-      const result = decoded(reply.body, () => jsonRpcClient.decodeReply(call, reply));
-      return decodeResult(call.operation, result, { report });
-    },
+  decodeReply: (call, reply) => {
+    const result = decoded(reply.body, () => jsonRpcClient.decodeReply(call, reply));
+    return decodeResult(call.operation, result, { report });
+  },
 
-    decodeEvent: (call, data) => {
-      const event = decoded(data, () => jsonRpcClient.decodeEvent(call, data));
-      return decodeResult(call.operation, event, { report });
-    },
+  decodeEvent: (call, data) => {
+    const event = decoded(data, () => jsonRpcClient.decodeEvent(call, data));
+    return decodeResult(call.operation, event, { report });
+  },
 
-    isLastEvent: (data) => /"final"\s*:\s*true/.test(data) && JSON.parse(data).result?.final === true,
-  };
-}
+  isLastEvent: (data) => /"final"\s*:\s*true/.test(data) && JSON.parse(data).result?.final === true,
+});
 
 /** The result of `decode`. If it throws an error that the text carries, this reads the text again, as an error of 0.3. */
 function decoded(text: string, decode: () => unknown): unknown {

@@ -26,17 +26,15 @@ export interface V03GrpcOptions {
  * A2A 0.3 over gRPC, for `listenGrpc`, `grpcService` and `grpcClient` of `@batonjs/bindings-grpc`. It has no ListTasks.
  * Spec: 0.3 §3.2.2, `a2a.proto`.
  */
-export function v03Grpc({ files, onLoss }: V03GrpcOptions = {}): ProtobufVersion {
-  return {
-    version: V03,
-    package: 'a2a.v1',
-    service: 'A2AService',
-    messages: v03Messages,
-    enums: v03Enums,
-    errors: { write: ({ reason, message }) => `${nameOf(reason)}: ${message}`, read: readError },
-    methods: methodsOf(lossReporter(onLoss), files),
-  };
-}
+export const v03Grpc = ({ files, onLoss }: V03GrpcOptions = {}): ProtobufVersion => ({
+  version: V03,
+  package: 'a2a.v1',
+  service: 'A2AService',
+  messages: v03Messages,
+  enums: v03Enums,
+  errors: { write: ({ reason, message }) => `${nameOf(reason)}: ${message}`, read: readError },
+  methods: methodsOf(lossReporter(onLoss), files),
+});
 
 /** The error that the text of a status names, as SDKs in Python write it. */
 function readError(text: string): { readonly reason: ErrorReason; readonly message: string } | undefined {

@@ -92,11 +92,11 @@ export interface BridgeOptions {
  * An agent that has another one do its work: each of its tasks is one there, which is started once and followed from
  * wherever it was. So a task exists before the other agent has answered, also for an agent that knows no tasks.
  */
-export function bridgeAgent(
+export const bridgeAgent = (
   target: AgentClient,
   { unreachableMs, resend, logger }: BridgeOptions,
-): NestedTasks {
-  return nestedTasks({
+): NestedTasks =>
+  nestedTasks({
     card: cardOf(target.card),
     agents: { agent: target },
     unreachableMs,
@@ -120,7 +120,6 @@ export function bridgeAgent(
       yield endOf(task, turn.taskId);
     },
   });
-}
 
 /** The card of the agent, as far as it is true of the bridge. */
 function cardOf({ name, description, version, skills, capabilities, ...card }: AgentCard): CardInput {

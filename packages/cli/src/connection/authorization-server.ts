@@ -79,8 +79,8 @@ const noLogin = ({ name, securitySchemes = {} }: AgentCard) =>
     : usage(`${name} offers no way to log in that this tool knows`, 'Give --bearer or --api-key');
 
 /** The schemes of a card for which this tool can get a token. */
-function candidatesOf({ securitySchemes = {}, securityRequirements = [] }: AgentCard): Candidate[] {
-  return Object.entries(securitySchemes).flatMap(([scheme, given]): Candidate[] => {
+const candidatesOf = ({ securitySchemes = {}, securityRequirements = [] }: AgentCard): Candidate[] =>
+  Object.entries(securitySchemes).flatMap(([scheme, given]): Candidate[] => {
     const required = securityRequirements.flatMap(({ schemes = {} }) => schemes[scheme]?.list ?? []);
     const scopesOr = (usual: readonly string[]) => (required.length > 0 ? [...new Set(required)] : usual);
     if ('openIdConnectSecurityScheme' in given && given.openIdConnectSecurityScheme) {
@@ -105,7 +105,6 @@ function candidatesOf({ securitySchemes = {}, securityRequirements = [] }: Agent
       },
     ];
   });
-}
 
 /** The issuer of a metadata address; any other address as it is. RFC 8414 §3, OpenID Connect Discovery §4. */
 const issuerOf = (url: string): string =>

@@ -15,13 +15,9 @@ export interface WireOptions {
 const sensitive = /^(authorization|cookie|set-cookie|proxy-authorization|x-api-key)$/i;
 
 /** A `fetch` that adds API keys to queries, and shows each request and response. */
-export function wireFetch({
-  query,
-  origins,
-  send,
-  trace,
-}: WireOptions): (request: Request) => Promise<Response> {
-  return async (given) => {
+export const wireFetch =
+  ({ query, origins, send, trace }: WireOptions): ((request: Request) => Promise<Response>) =>
+  async (given) => {
     const request = withQuery(given, query, origins);
     if (!trace) return send(request);
     const began = performance.now();
@@ -33,7 +29,6 @@ export function wireFetch({
     for (const line of headerLines(response.headers, '<')) trace(line);
     return response.body ? traced(response, trace) : response;
   };
-}
 
 const headerLines = (headers: Iterable<[string, string]>, mark: string): string[] =>
   Array.from(headers).map(

@@ -198,14 +198,13 @@ const plainPattern = (secret: string): string =>
 const leastBase64 = 8;
 
 /** The characters of Base64 that depend on the secret alone, wherever it begins, and the few around them. */
-function base64Patterns(secret: string): string[] {
-  return [0, 1, 2].flatMap((shift) => {
+const base64Patterns = (secret: string): string[] =>
+  [0, 1, 2].flatMap((shift) => {
     const text = Buffer.from(`${'-'.repeat(shift)}${secret}`).toString('base64');
     const own = text.slice(shift === 0 ? 0 : 4, -4);
     if (own.length < leastBase64) return [];
     const either = own.replaceAll('+', '[+-]').replaceAll('/', '[/_]');
     return [`[\\w+/-]{0,4}${either}[\\w+/-]{0,4}={0,2}`];
   });
-}
 
 const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

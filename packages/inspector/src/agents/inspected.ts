@@ -79,24 +79,22 @@ export const summaryOf = ({ id, name, link, store, server, ...about }: Inspected
   problem: about.problem,
 });
 
-function storeOf(
+const storeOf = (
   tasks: TaskStore & Partial<PushConfigStore>,
   queue: string,
   { callers = [{}] }: InspectedAgent,
-): AgentStore {
-  return {
-    tasks,
-    webhooks: tasks.listPushConfigs ? (tasks as TaskStore & PushConfigStore) : undefined,
-    queue,
-    unserved: new UnservedTasks(tasks, queue),
-    scopes: callers.map(({ label, tenant, caller }) => ({
-      label: label ?? ([caller, tenant].filter(Boolean).join(' at ') || 'anonymous callers'),
-      scope: scopeOf(queue, tenant, caller === undefined ? undefined : { scope: caller }),
-      ...(tenant !== undefined && { tenant }),
-      ...(caller !== undefined && { caller }),
-    })),
-  };
-}
+): AgentStore => ({
+  tasks,
+  webhooks: tasks.listPushConfigs ? (tasks as TaskStore & PushConfigStore) : undefined,
+  queue,
+  unserved: new UnservedTasks(tasks, queue),
+  scopes: callers.map(({ label, tenant, caller }) => ({
+    label: label ?? ([caller, tenant].filter(Boolean).join(' at ') || 'anonymous callers'),
+    scope: scopeOf(queue, tenant, caller === undefined ? undefined : { scope: caller }),
+    ...(tenant !== undefined && { tenant }),
+    ...(caller !== undefined && { caller }),
+  })),
+});
 
 function nameOf(url: string | undefined): string | undefined {
   const parsed = url === undefined ? undefined : URL.parse(url);

@@ -139,9 +139,8 @@ export const queryOf = (filter: TaskFilter): Partial<TaskQuery> =>
   Object.assign({}, ...given(filter).map(({ ofStore, wanted }) => ofStore?.(wanted)));
 
 /** The part of a filter that neither agents nor stores know: each row is looked at. Undefined for none. */
-export function lookedAt({ text, notLabels, took }: TaskFilter): ((row: TaskRow) => boolean) | undefined {
-  return text || notLabels || took ? isIn({ text, notLabels, took } as TaskFilter) : undefined;
-}
+export const lookedAt = ({ text, notLabels, took }: TaskFilter): ((row: TaskRow) => boolean) | undefined =>
+  text || notLabels || took ? isIn({ text, notLabels, took } as TaskFilter) : undefined;
 
 /** Whether a row is in a list. */
 export const isIn =

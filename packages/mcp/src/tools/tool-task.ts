@@ -77,9 +77,8 @@ export const handleIn = ({ _meta }: ToolResult): ToolHandle | undefined =>
 export const serverOf = (client: McpClient): string => requesterOf(client)?.getServerVersion()?.name ?? '';
 
 /** Reads a task. Rejects as the client does. */
-export async function getTask(client: McpClient, taskId: string, signal: AbortSignal): Promise<ToolTask> {
-  return ofTask.parse(await ask(client, 'tasks/get', { taskId }, signal));
-}
+export const getTask = async (client: McpClient, taskId: string, signal: AbortSignal): Promise<ToolTask> =>
+  ofTask.parse(await ask(client, 'tasks/get', { taskId }, signal));
 
 /** Answers questions of a task. An answer that was given before is ignored by the server. */
 export async function updateTask(

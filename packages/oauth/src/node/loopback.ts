@@ -51,14 +51,14 @@ export const loopback =
     }
   };
 
-function redirectTo(
+const redirectTo = (
   server: Server,
   redirectUri: string,
   state: string | null,
   timeoutMs: number,
   page: string,
-): Promise<URL> {
-  return new Promise((resolve, reject) => {
+): Promise<URL> =>
+  new Promise((resolve, reject) => {
     const timer = setTimeout(
       () => reject(new OAuthError('REFUSED', `No redirect arrived within ${timeoutMs} ms`)),
       timeoutMs,
@@ -83,4 +83,3 @@ function redirectTo(
       response.end(page, () => resolve(url));
     });
   });
-}

@@ -218,10 +218,6 @@ function canonicalMembers(shape: Shape) {
   }
 }
 
-function isNonEmpty(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
+const isNonEmpty = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
-}
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');

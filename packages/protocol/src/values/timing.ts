@@ -11,13 +11,11 @@ export interface Backoff {
 }
 
 /** The wait after so many failures, 1 or more, in milliseconds. `random`: at least 0 and less than 1. */
-export function backoffMs(
+export const backoffMs = (
   failures: number,
   { initialMs = 1_000, factor = 2, maxMs = 60_000, jitter = 0.2 }: Backoff,
   random: () => number = Math.random,
-): number {
-  return Math.min(maxMs, initialMs * factor ** Math.max(0, failures - 1)) * (1 - jitter * (1 - random()));
-}
+): number => Math.min(maxMs, initialMs * factor ** Math.max(0, failures - 1)) * (1 - jitter * (1 - random()));
 
 /**
  * Resolves after so many milliseconds, at most 2^31 - 1, or when aborted. Never rejects. `'idle'`: Node.js may end the
@@ -42,8 +40,8 @@ export function sleep(ms: number, signal?: AbortSignal, kind?: 'idle'): Promise<
 }
 
 /** Settles as the answer does, or rejects as soon as the signal is aborted: what answers may not look at signals. */
-export function unlessAborted<T>(answer: T | PromiseLike<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
+export const unlessAborted = <T>(answer: T | PromiseLike<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
@@ -51,7 +49,6 @@ export function unlessAborted<T>(answer: T | PromiseLike<T>, signal: AbortSignal
       .finally(() => signal.removeEventListener('abort', stop))
       .then(resolve, reject);
   });
-}
 
 /** The milliseconds of a `Retry-After`: seconds, or a date of HTTP. Undefined if it is neither. RFC 9110 §10.2.3. */
 export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {

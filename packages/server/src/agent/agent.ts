@@ -268,9 +268,8 @@ const alwaysTask = Symbol.for('batonjs.taskAgent');
 const AsyncGeneratorFunction = async function* () {}.constructor;
 
 /** Marks a function that always answers with a task, so that the task exists before the function is called. */
-export function taskAgent(agent: (turn: Turn) => AsyncIterable<TaskUpdate>): Agent {
-  return Object.assign((turn: Turn) => agent(turn), { [alwaysTask]: true });
-}
+export const taskAgent = (agent: (turn: Turn) => AsyncIterable<TaskUpdate>): Agent =>
+  Object.assign((turn: Turn) => agent(turn), { [alwaysTask]: true });
 
 const extensions = Symbol.for('batonjs.extensions');
 

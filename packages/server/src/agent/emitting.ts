@@ -24,8 +24,8 @@ const mostWaiting = 1_024;
  * stored share a commit, so that emitting many without awaiting each is much faster. A question has one of its own. The turn fails if an `emit` fails, even if its promise is not
  * awaited. `emit` called after the function returned rejects.
  */
-export function emitting(work: (emit: Emit, turn: Turn) => Promise<void>): Agent {
-  return taskAgent((turn) => {
+export const emitting = (work: (emit: Emit, turn: Turn) => Promise<void>): Agent =>
+  taskAgent((turn) => {
     const waiting: Waiting[] = [];
     const underWay: Waiting[] = [];
     return withWaiting(updatesOf(work, turn, waiting, underWay), {
@@ -39,7 +39,6 @@ export function emitting(work: (emit: Emit, turn: Turn) => Promise<void>): Agent
       stored: () => resolveAll(underWay),
     });
   });
-}
 
 /** Whether the task shows that this update ended the turn: a function around the agent's may have read it. */
 function endsTurn(update: TaskUpdate | undefined, { task }: Turn): boolean {

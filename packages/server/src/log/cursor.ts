@@ -172,12 +172,12 @@ export interface WaitOptions {
  * of the store does not end the wait. Rejects with `LOG_DELETED` if the task was deleted, with `LOG_DIVERGED` if the store
  * lost facts of it, and with `LOG_GAP` if it does not keep those that follow.
  */
-export function waitForFact(
+export const waitForFact = (
   live: LiveTask,
   matches: (fact: Fact) => unknown,
   { after, ms, signal }: WaitOptions,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
+): Promise<void> =>
+  new Promise((resolve, reject) => {
     const end = (error?: unknown) => {
       cursor.close();
       if (deadline) deadlines?.remove(deadline);
@@ -196,7 +196,6 @@ export function waitForFact(
     const deadline = deadlines?.add({ expire: end });
     cursor.read();
   });
-}
 
 /** Resolves at the next fact, when aborted, or when the server closes. Rejects like `waitForFact`. */
 export const nextFact = (live: LiveTask, signal: AbortSignal): Promise<void> =>

@@ -52,14 +52,13 @@ export async function sendMessage(
  * Resolves when the message is settled, after `timeouts.blockingMs`, or when the caller no longer waits. The message itself is
  * not read again: the store would have to be asked for one that is too large to be kept.
  */
-function settled(
+const settled = (
   { live, position }: Accepted,
   messageId: string,
   { signal }: CallContext,
   { options: { timeouts } }: Dependencies,
-): Promise<void> {
-  return waitForFact(live, settling(messageId), { after: position, ms: timeouts.blockingMs, signal });
-}
+): Promise<void> =>
+  waitForFact(live, settling(messageId), { after: position, ms: timeouts.blockingMs, signal });
 
 /** SendStreamingMessage. Spec: §3.1.2. */
 export const sendStreamingMessage = (

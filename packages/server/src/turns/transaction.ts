@@ -3,12 +3,9 @@ import { asJson } from '../agent/message-content.ts';
 import type { TransactionDatabase, TransactionKey } from '../agent/transaction.ts';
 
 /** The transactions of a turn: steps whose result is recorded in the database before it is in the log. */
-export function createTransaction(
-  turn: Omit<TransactionKey, 'name'>,
-  step: Turn['step'],
-  signal: AbortSignal,
-): Turn['transaction'] {
-  return async <Tx, T>(
+export const createTransaction =
+  (turn: Omit<TransactionKey, 'name'>, step: Turn['step'], signal: AbortSignal): Turn['transaction'] =>
+  async <Tx, T>(
     name: string,
     database: TransactionDatabase<Tx>,
     fn: (tx: Tx) => T | Promise<T>,
@@ -21,4 +18,3 @@ export function createTransaction(
     };
     return (await step(name, () => database.once({ ...turn, name }, run, signal))) as JsonOf<T>;
   };
-}

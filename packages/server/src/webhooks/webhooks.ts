@@ -113,13 +113,11 @@ export interface PushDeliveries {
   redeliver(letter: Pick<DeadLetter, 'scope' | 'taskId' | 'id'>): Promise<boolean>;
 }
 
-export function pushDeliveries(push: Webhooks | undefined, queue: string): PushDeliveries {
-  return {
-    deadLetters: async ({ limit = 100 } = {}) =>
-      ((await push?.store.listDead(queue, { limit })) ?? []).map(toDeadLetter),
-    redeliver: async ({ scope, taskId, id }) => (await push?.store.revive(scope, taskId, id)) ?? false,
-  };
-}
+export const pushDeliveries = (push: Webhooks | undefined, queue: string): PushDeliveries => ({
+  deadLetters: async ({ limit = 100 } = {}) =>
+    ((await push?.store.listDead(queue, { limit })) ?? []).map(toDeadLetter),
+  redeliver: async ({ scope, taskId, id }) => (await push?.store.revive(scope, taskId, id)) ?? false,
+});
 
 function toDeadLetter({ scope, taskId, id, config, dead = '', cursor }: PushConfig): DeadLetter {
   const { origin = '', pathname = '' } = URL.canParse(config.url) ? new URL(config.url) : {};

@@ -126,14 +126,14 @@ export class Connections {
   }
 }
 
-function sendTo<Request, Response>(
+const sendTo = <Request, Response>(
   member: Member,
   { path, request, response }: Method<Request, Response>,
   message: Request,
   timeoutMs: number,
   metadata = new Metadata(),
-): Promise<Response> {
-  return new Promise((resolve, reject) => {
+): Promise<Response> =>
+  new Promise((resolve, reject) => {
     member.makeUnaryRequest(
       path,
       (value: Request) => request.encode(value),
@@ -144,7 +144,6 @@ function sendTo<Request, Response>(
       (error, answer) => (answer === undefined ? reject(error) : resolve(answer)),
     );
   });
-}
 
 function credentialsOf(isSecure: boolean, { ca, cert, key }: EtcdTls = {}): ChannelCredentials {
   if (!isSecure) return credentials.createInsecure();

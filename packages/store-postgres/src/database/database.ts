@@ -109,35 +109,33 @@ function sessionOf(queries: Queries): Session {
 }
 
 /** PostgreSQL inside this process: one connection, which PGlite gives to one transaction after the other. */
-export function pgliteDatabase(database: PGliteLike): Database {
-  return {
-    name: 'PGlite',
-    // One connection: no other transaction holds a lock.
-    lockTimeoutMs: 0,
-    query: sessionOf(database).query,
-    write: sessionOf(database).queryPlanned,
-    async look(statements) {
-      const { query } = sessionOf(database);
-      const rows: DatabaseRow[][] = [];
-      for (const statement of statements) rows.push(await query(statement));
-      const [row] = await query(`SELECT ${clock} AS now`);
-      return { now: Number(row?.now), rows };
-    },
-    transact: (work, opening = []) =>
-      database.transaction(async (transaction) => {
-        const session = sessionOf(transaction);
-        const opened: DatabaseRow[][] = [];
-        for (const statement of opening) opened.push(await session.query(statement));
-        const [row] = await session.query(`SELECT ${clock} AS now`);
-        return work(session, Number(row?.now), opened);
-      }),
-    async listen(channel, { onMessage }) {
-      const stop = await database.listen(channel, onMessage);
-      return async () => {
-        if (typeof stop === 'function') await stop();
-      };
-    },
-    // The database belongs to the caller, who may have opened other stores on it.
-    close: async () => {},
-  };
-}
+export const pgliteDatabase = (database: PGliteLike): Database => ({
+  name: 'PGlite',
+  // One connection: no other transaction holds a lock.
+  lockTimeoutMs: 0,
+  query: sessionOf(database).query,
+  write: sessionOf(database).queryPlanned,
+  async look(statements) {
+    const { query } = sessionOf(database);
+    const rows: DatabaseRow[][] = [];
+    for (const statement of statements) rows.push(await query(statement));
+    const [row] = await query(`SELECT ${clock} AS now`);
+    return { now: Number(row?.now), rows };
+  },
+  transact: (work, opening = []) =>
+    database.transaction(async (transaction) => {
+      const session = sessionOf(transaction);
+      const opened: DatabaseRow[][] = [];
+      for (const statement of opening) opened.push(await session.query(statement));
+      const [row] = await session.query(`SELECT ${clock} AS now`);
+      return work(session, Number(row?.now), opened);
+    }),
+  async listen(channel, { onMessage }) {
+    const stop = await database.listen(channel, onMessage);
+    return async () => {
+      if (typeof stop === 'function') await stop();
+    };
+  },
+  // The database belongs to the caller, who may have opened other stores on it.
+  close: async () => {},
+});

@@ -152,13 +152,12 @@ export class Link {
 }
 
 /** The promise, or a rejection with `late()` after `ms` milliseconds. */
-export function within<T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
-  return new Promise((resolve, reject) => {
+export const within = <T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> =>
+  new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), ms);
     const end = () => clearTimeout(timer);
     promise.then(resolve, reject).then(end);
   });
-}
 
 /** The slot of a key that has a tag in braces. */
 function slotOf(key: string): number {

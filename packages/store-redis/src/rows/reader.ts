@@ -177,18 +177,16 @@ const expiredSearch = ({ limit }: NonNullable<Wanted['expired']>): Search => ({
   found: ([reply]) => ({ expired: rowsOf<RecordRow>(reply) }),
 });
 
-function readySearch({ queue, limit, left, aheadMs }: NonNullable<Wanted['ready']>): Search {
-  return {
-    questions: [
-      firstOf('tasks', `waiting:${queue}`, '+inf', limit),
-      firstOf('tasks', `due:${queue}`, untilNow(aheadMs), limit),
-      firstOf('tasks', `left:${queue}`, untilNow(aheadMs), left),
-    ],
-    found: ([waiting, due, left]) => ({
-      ready: { waiting: rowsOf(waiting), due: rowsOf(due), left: rowsOf(left) },
-    }),
-  };
-}
+const readySearch = ({ queue, limit, left, aheadMs }: NonNullable<Wanted['ready']>): Search => ({
+  questions: [
+    firstOf('tasks', `waiting:${queue}`, '+inf', limit),
+    firstOf('tasks', `due:${queue}`, untilNow(aheadMs), limit),
+    firstOf('tasks', `left:${queue}`, untilNow(aheadMs), left),
+  ],
+  found: ([waiting, due, left]) => ({
+    ready: { waiting: rowsOf(waiting), due: rowsOf(due), left: rowsOf(left) },
+  }),
+});
 
 const untilNow = (aheadMs?: number): string => (aheadMs === undefined ? 'NOW' : `NOW+${aheadMs}`);
 

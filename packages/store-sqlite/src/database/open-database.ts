@@ -132,9 +132,8 @@ export function mustReadLayout(db: DatabaseSync, path: string): void {
 const stepsOf = (layout: number, path: string) =>
   stepsFrom(layout, layouts, { data: path, instead: 'a new file' });
 
-function read(db: DatabaseSync, pragma: 'user_version' | 'application_id'): number {
-  return Number(Object.values(db.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);
-}
+const read = (db: DatabaseSync, pragma: 'user_version' | 'application_id'): number =>
+  Number(Object.values(db.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);
 
 /** `snapshots`: a probe writes there. */
 const tables = ['tasks', 'webhooks', 'records', 'snapshots'];

@@ -38,14 +38,10 @@ export const held = (name: string): StoreError =>
   new StoreError('UNAVAILABLE', `${name} is held by ${lockHolder(name)}`, { trouble: 'locked' });
 
 /** The error for a failed call: `UNAVAILABLE`, because a later attempt may succeed. */
-export function unavailable(name: string, error: unknown): unknown {
-  return translated('UNAVAILABLE', name, error);
-}
+export const unavailable = (name: string, error: unknown): unknown => translated('UNAVAILABLE', name, error);
 
 /** The error for a file that cannot be opened: `UNUSABLE`. */
-export function unusable(name: string, error: unknown): unknown {
-  return translated('UNUSABLE', name, error);
-}
+export const unusable = (name: string, error: unknown): unknown => translated('UNUSABLE', name, error);
 
 function translated(code: 'UNAVAILABLE' | 'UNUSABLE', name: string, error: unknown): unknown {
   const number = codeOf(error);

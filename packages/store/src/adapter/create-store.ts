@@ -173,14 +173,13 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
   };
 }
 
-function erase<Json>(rows: Rows<Json>, task: TaskName): Answer<Erased | 'open' | undefined> {
-  return whenAnswered(rows.read({ tasks: [task] }), (found) => {
+const erase = <Json>(rows: Rows<Json>, task: TaskName): Answer<Erased | 'open' | undefined> =>
+  whenAnswered(rows.read({ tasks: [task] }), (found) => {
     const { row } = foundTask(found);
     if (!row) return undefined;
     if (row.head && !row.head.closed) return 'open';
     return rows.change(eraseStep(task));
   });
-}
 
 /** Throws `UNUSABLE` for a search by text where there is none. */
 function page<Json>(name: string, rows: Rows<Json>, scope: Scope, query: TaskQuery): Answer<TaskPage> {

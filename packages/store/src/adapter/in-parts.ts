@@ -48,17 +48,16 @@ export function readTasks<Json>(rows: Rows<Json>, names: readonly TaskName[]): P
 }
 
 /** A change of tasks by name, or one for those of each part. */
-export function changeParts<Json, Item extends { readonly taskId: string }, T>(
+export const changeParts = <Json, Item extends { readonly taskId: string }, T>(
   rows: Rows<Json>,
   items: readonly Item[],
   step: (items: readonly Item[]) => Step<T, Json>,
-): Answer<readonly T[]> {
-  return whenAnswered(partsOf(rows), (parts): Answer<readonly T[]> => {
+): Answer<readonly T[]> =>
+  whenAnswered(partsOf(rows), (parts): Answer<readonly T[]> => {
     if (!parts) return whenAnswered(rows.change(step(items)), (result) => [result]);
     const groups = Map.groupBy(items, ({ taskId }) => parts.of(taskId));
     return Promise.all(Array.from(groups.values(), (group) => rows.change(step(group))));
   });
-}
 
 /** Grants leases; see `TaskStore.claim`. */
 export function claim<Json>(rows: Rows<Json>, request: ClaimRequest): Answer<readonly Lease[]> {

@@ -142,41 +142,39 @@ function appendStep<Json>(
 }
 
 /** The decision about a task whose facts are there. */
-function putStep<Json>(rows: Rows<Json>, { row, webhooks, snapshot }: StoredTask): Step<undefined, Json> {
-  return {
-    wanted: withWebhooks(row),
-    decide: (found) => {
-      const { row: before, webhooks: known } = foundTask(found);
-      const { version, taskId } = row;
-      if ((before?.version ?? 0) !== version)
-        throw new StoreError('VERSION_CONFLICT', `Task ${taskId} has not the ${version} facts of its row`);
-      const at = (left: number | undefined) => (left === undefined ? undefined : left + found.leaseNow);
-      const kept = { ...row, webhooks: webhooks.length };
-      const facts = { ...kept, leaseUntil: at(row.leaseUntil), leasedAt: at(row.leasedAt) };
-      const isUndelivered = webhooks.some((webhook) => isBehind(webhook, version));
-      // It has waited as long as it had.
-      const waited = { ...kept, revision: before ? before.revision : Math.floor(found.now) - 1 };
-      const gone = known.filter(({ id }) => webhooks.every((webhook) => webhook.id !== id));
-      return {
-        result: undefined,
-        tasks: [
-          {
-            before,
-            after: placed(waited, facts, isUndelivered, found),
-            snapshot: snapshot && { version: snapshot.version, json: rows.encode(snapshot) },
-          },
-        ],
-        webhooks: [
-          ...gone.map((one) => ({ before: one, after: undefined })),
-          ...webhooks.map((webhook) => {
-            const was = known.find(({ id }) => id === webhook.id);
-            return { before: was, after: plannedWebhook(was, webhook, version, found.now) };
-          }),
-        ],
-      };
-    },
-  };
-}
+const putStep = <Json>(rows: Rows<Json>, { row, webhooks, snapshot }: StoredTask): Step<undefined, Json> => ({
+  wanted: withWebhooks(row),
+  decide: (found) => {
+    const { row: before, webhooks: known } = foundTask(found);
+    const { version, taskId } = row;
+    if ((before?.version ?? 0) !== version)
+      throw new StoreError('VERSION_CONFLICT', `Task ${taskId} has not the ${version} facts of its row`);
+    const at = (left: number | undefined) => (left === undefined ? undefined : left + found.leaseNow);
+    const kept = { ...row, webhooks: webhooks.length };
+    const facts = { ...kept, leaseUntil: at(row.leaseUntil), leasedAt: at(row.leasedAt) };
+    const isUndelivered = webhooks.some((webhook) => isBehind(webhook, version));
+    // It has waited as long as it had.
+    const waited = { ...kept, revision: before ? before.revision : Math.floor(found.now) - 1 };
+    const gone = known.filter(({ id }) => webhooks.every((webhook) => webhook.id !== id));
+    return {
+      result: undefined,
+      tasks: [
+        {
+          before,
+          after: placed(waited, facts, isUndelivered, found),
+          snapshot: snapshot && { version: snapshot.version, json: rows.encode(snapshot) },
+        },
+      ],
+      webhooks: [
+        ...gone.map((one) => ({ before: one, after: undefined })),
+        ...webhooks.map((webhook) => {
+          const was = known.find(({ id }) => id === webhook.id);
+          return { before: was, after: plannedWebhook(was, webhook, version, found.now) };
+        }),
+      ],
+    };
+  },
+});
 
 /** The decision to put a record as it is. */
 const recordStep = (name: string, record: RecordRow | undefined): Step<undefined, never> => ({

@@ -138,14 +138,12 @@ function causeOfFree(
   return isDue ? 'due' : undefined;
 }
 
-function causeOfHeld(
+const causeOfHeld = (
   holder: string,
   { leaseUntil = 0 }: TaskRow,
   { leaseNow }: Moment,
   isKept: ClaimRequest['isKept'],
-): 'expired' | undefined {
-  return leaseUntil <= leaseNow && !isKept?.(holder) ? 'expired' : undefined;
-}
+): 'expired' | undefined => (leaseUntil <= leaseNow && !isKept?.(holder) ? 'expired' : undefined);
 
 /** The decision about a renewal: the leases that are still held last for `ttlMs` from now. */
 export function renewStep(held: readonly Lease[], ttlMs: number): Step<readonly Lease[], never> {

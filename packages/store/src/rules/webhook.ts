@@ -29,24 +29,22 @@ export const withWebhooks = (...names: readonly TaskName[]): Wanted => ({
 });
 
 /** The decision about a webhook that is added, or replaces the one of its id; see `PushConfigStore`. */
-export function putStep(push: NewPushConfig, atMost = Number.POSITIVE_INFINITY): Step<boolean, never> {
-  return {
-    wanted: withWebhooks(push),
-    decide: (found) => {
-      const task = foundTask(found);
-      const known = webhookOf(task, push.id);
-      if (!known && task.webhooks.length >= atMost) return { result: false };
-      const { scope, taskId, id, config, protocolVersion, queue } = push;
-      const cursor = Math.max(push.cursor, known?.cursor ?? 0);
-      const fresh = { attempts: 0, retryAt: undefined, dead: undefined };
-      const free = { fence: known ? known.fence + 1 : 0, holder: undefined, leaseUntil: undefined };
-      const webhook = { scope, taskId, id, config, protocolVersion, queue, cursor, ...fresh, ...free };
-      const version = task.row?.version ?? 0;
-      const after = plannedWebhook(known, webhook, version, found.now);
-      return changed(task, { before: known, after }, found, push);
-    },
-  };
-}
+export const putStep = (push: NewPushConfig, atMost = Number.POSITIVE_INFINITY): Step<boolean, never> => ({
+  wanted: withWebhooks(push),
+  decide: (found) => {
+    const task = foundTask(found);
+    const known = webhookOf(task, push.id);
+    if (!known && task.webhooks.length >= atMost) return { result: false };
+    const { scope, taskId, id, config, protocolVersion, queue } = push;
+    const cursor = Math.max(push.cursor, known?.cursor ?? 0);
+    const fresh = { attempts: 0, retryAt: undefined, dead: undefined };
+    const free = { fence: known ? known.fence + 1 : 0, holder: undefined, leaseUntil: undefined };
+    const webhook = { scope, taskId, id, config, protocolVersion, queue, cursor, ...fresh, ...free };
+    const version = task.row?.version ?? 0;
+    const after = plannedWebhook(known, webhook, version, found.now);
+    return changed(task, { before: known, after }, found, push);
+  },
+});
 
 /** The decision about a webhook that is removed. */
 export function removeStep(name: PushConfigName): Step<boolean, never> {
@@ -79,13 +77,12 @@ const stateAfter = (outcome: DeliveryOutcome) =>
       : { cursor: outcome.cursor, ...delivered };
 
 /** The decision that a webhook is tried again that was given up. */
-export function reviveStep(name: PushConfigName): Step<boolean, never> {
-  return ofOne(name, (webhook, task, found) => {
+export const reviveStep = (name: PushConfigName): Step<boolean, never> =>
+  ofOne(name, (webhook, task, found) => {
     if (webhook.dead === undefined) return { result: false };
     const after = replaced(webhook, { ...delivered, dead: undefined }, task, found);
     return changed(task, after, found, webhook);
   });
-}
 
 /** The decision that webhooks which wait for another attempt of their tasks are due at once. */
 export function retryNowStep(names: readonly PushConfigName[]): Step<undefined, never> {
@@ -116,45 +113,41 @@ const isPostponed = ({ retryAt, holder, dead }: WebhookRow): boolean =>
   retryAt !== undefined && holder === undefined && dead === undefined;
 
 /** The decision about a claim of deliveries. */
-export function claimDeliveriesStep({
+export const claimDeliveriesStep = ({
   queue,
   holder,
   ttlMs,
   limit,
   beyondMs,
-}: DeliveryRequest): Step<readonly Delivery[], never> {
-  return {
-    wanted: { deliveries: { queue, limit, beyondMs } },
-    isMostlyIdle: true,
-    decide: (found) => {
-      const { now } = found;
-      const deliveries = foundOf(found, 'deliveries');
-      if (deliveries.length === 0) return { result: [] };
-      const webhooks = deliveries.map((before) => {
-        const held = { ...before, fence: before.fence + 1, holder, leaseUntil: now + ttlMs };
-        // It is behind its log, however long that is.
-        return { before, after: plannedWebhook(before, held, Number.POSITIVE_INFINITY, now) };
-      });
-      const result = webhooks.map(({ after }) => ({ push: pushConfigOf(after), holder, fence: after.fence }));
-      return { result, webhooks };
-    },
-  };
-}
+}: DeliveryRequest): Step<readonly Delivery[], never> => ({
+  wanted: { deliveries: { queue, limit, beyondMs } },
+  isMostlyIdle: true,
+  decide: (found) => {
+    const { now } = found;
+    const deliveries = foundOf(found, 'deliveries');
+    if (deliveries.length === 0) return { result: [] };
+    const webhooks = deliveries.map((before) => {
+      const held = { ...before, fence: before.fence + 1, holder, leaseUntil: now + ttlMs };
+      // It is behind its log, however long that is.
+      return { before, after: plannedWebhook(before, held, Number.POSITIVE_INFINITY, now) };
+    });
+    const result = webhooks.map(({ after }) => ({ push: pushConfigOf(after), holder, fence: after.fence }));
+    return { result, webhooks };
+  },
+});
 
 /** Decides about one webhook; resolves `false` if there is none. */
-function ofOne(
+const ofOne = (
   name: PushConfigName,
   decide: (webhook: WebhookRow, task: FoundTask, found: Found) => Change<boolean, never>,
-): Step<boolean, never> {
-  return {
-    wanted: withWebhooks(name),
-    decide: (found) => {
-      const task = foundTask(found);
-      const webhook = webhookOf(task, name.id);
-      return webhook ? decide(webhook, task, found) : { result: false };
-    },
-  };
-}
+): Step<boolean, never> => ({
+  wanted: withWebhooks(name),
+  decide: (found) => {
+    const task = foundTask(found);
+    const webhook = webhookOf(task, name.id);
+    return webhook ? decide(webhook, task, found) : { result: false };
+  },
+});
 
 const webhookOf = ({ webhooks }: FoundTask, id: string): WebhookRow | undefined =>
   webhooks.find((webhook) => webhook.id === id);

@@ -18,8 +18,8 @@ export interface DispatchSettings {
 }
 
 /** The agent behind the gateway's log: it hands each task to the agent of its type and records what becomes of it. */
-export function dispatcher(settings: DispatchSettings): Agent {
-  return emitting(async (emit, turn) => {
+export const dispatcher = (settings: DispatchSettings): Agent =>
+  emitting(async (emit, turn) => {
     const report = new Report(emit, turn);
     let run: Run | undefined;
     try {
@@ -40,7 +40,6 @@ export function dispatcher(settings: DispatchSettings): Agent {
       else await report.canceled();
     }
   });
-}
 
 /** Cancels the task at the agent where no turn of the gateway works on it: its process died. */
 export const cancelWaiting =

@@ -60,9 +60,7 @@ export function taskLogOf(store: StoreReads, name: string) {
     return { scope, id: derivedTaskId(scope, taskId) };
   }
 
-  function scopeOfCaller(caller: string): Scope {
-    return scopeOf(name, undefined, { scope: caller });
-  }
+  const scopeOfCaller = (caller: string): Scope => scopeOf(name, undefined, { scope: caller });
 
   /** The task as it is now, or undefined. */
   async function read({ scope, id }: TaskAddress): Promise<ReadTask | undefined> {

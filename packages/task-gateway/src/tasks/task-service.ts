@@ -43,9 +43,8 @@ export function taskService(tasks: TaskLog, agent: () => Promise<AgentClient>, h
   }
 
   /** The caller's task. Rejects with `TASK_NOT_FOUND`. */
-  async function read(caller: Caller, taskId: string): Promise<GatewayTask> {
-    return (await readTask(caller, taskId)).task;
-  }
+  const read = async (caller: Caller, taskId: string): Promise<GatewayTask> =>
+    (await readTask(caller, taskId)).task;
 
   async function readTask(caller: Caller, taskId: string): Promise<ReadTask> {
     const read = await tasks.read(tasks.addressOf(caller.scope, taskId));

@@ -94,20 +94,18 @@ interface Attached {
   readonly size: number;
 }
 
-function JsonField({ json, onJson }: { readonly json: string; readonly onJson: (json: string) => void }) {
-  return (
-    <label class="composer-text">
-      <span class="field-name">Data, as JSON</span>
-      <textarea
-        class="mono"
-        rows={5}
-        value={json}
-        spellcheck={false}
-        onInput={(event) => onJson(event.currentTarget.value)}
-      />
-    </label>
-  );
-}
+const JsonField = ({ json, onJson }: { readonly json: string; readonly onJson: (json: string) => void }) => (
+  <label class="composer-text">
+    <span class="field-name">Data, as JSON</span>
+    <textarea
+      class="mono"
+      rows={5}
+      value={json}
+      spellcheck={false}
+      onInput={(event) => onJson(event.currentTarget.value)}
+    />
+  </label>
+);
 
 interface FilesProps {
   readonly files: readonly Attached[];
@@ -139,29 +137,27 @@ interface ToolsProps {
   readonly onData: () => void;
 }
 
-function Tools({ hasData, isBusy, onAttach, onData }: ToolsProps) {
-  return (
-    <div class="composer-tools">
-      <label class="button button-quiet file-button">
-        Attach files
-        <input
-          type="file"
-          multiple
-          class="visually-hidden"
-          onChange={(event) => onAttach(event.currentTarget.files)}
-        />
-      </label>
-      <button type="button" class="button button-quiet" aria-pressed={hasData} onClick={onData}>
-        Add data
-      </button>
-      <span class="spacer" />
-      <ActButton type="submit" kind="main" disabled={isBusy}>
-        <Icon name="send" />
-        {isBusy ? 'Sending …' : 'Send'}
-      </ActButton>
-    </div>
-  );
-}
+const Tools = ({ hasData, isBusy, onAttach, onData }: ToolsProps) => (
+  <div class="composer-tools">
+    <label class="button button-quiet file-button">
+      Attach files
+      <input
+        type="file"
+        multiple
+        class="visually-hidden"
+        onChange={(event) => onAttach(event.currentTarget.files)}
+      />
+    </label>
+    <button type="button" class="button button-quiet" aria-pressed={hasData} onClick={onData}>
+      Add data
+    </button>
+    <span class="spacer" />
+    <ActButton type="submit" kind="main" disabled={isBusy}>
+      <Icon name="send" />
+      {isBusy ? 'Sending …' : 'Send'}
+    </ActButton>
+  </div>
+);
 
 async function toPart(file: File): Promise<Attached> {
   const bytes = new Uint8Array(await file.arrayBuffer());

@@ -146,13 +146,11 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 const most = 100;
 
 /** JSON as a tree that can be folded. Nothing in it is taken for HTML. */
-export function JsonView({ value, open = 2 }: { readonly value: unknown; readonly open?: number }) {
-  return (
-    <div class="json">
-      <Value value={value} open={open} />
-    </div>
-  );
-}
+export const JsonView = ({ value, open = 2 }: { readonly value: unknown; readonly open?: number }) => (
+  <div class="json">
+    <Value value={value} open={open} />
+  </div>
+);
 
 function Value({ value, open }: { readonly value: unknown; readonly open: number }) {
   if (typeof value === 'string') return <span class="json-text">{JSON.stringify(value)}</span>;

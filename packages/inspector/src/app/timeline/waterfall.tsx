@@ -63,24 +63,22 @@ interface BarsProps extends Omit<BarProps, 'span'> {
   readonly spans: readonly Span[];
 }
 
-function Bars({ spans, from, whole, onRow }: BarsProps) {
-  return (
-    <>
-      <div class="waterfall-scale" aria-hidden="true">
-        {marksOf(whole, marks).map((ms) => (
-          <span key={ms} style={{ left: `${(100 * ms) / whole}%` }}>
-            {ms / whole < 1 - 0.12 && duration(ms)}
-          </span>
-        ))}
-      </div>
-      <ul class="waterfall-bars">
-        {spans.map((span, index) => (
-          <Bar key={index} span={span} from={from} whole={whole} onRow={onRow} />
-        ))}
-      </ul>
-    </>
-  );
-}
+const Bars = ({ spans, from, whole, onRow }: BarsProps) => (
+  <>
+    <div class="waterfall-scale" aria-hidden="true">
+      {marksOf(whole, marks).map((ms) => (
+        <span key={ms} style={{ left: `${(100 * ms) / whole}%` }}>
+          {ms / whole < 1 - 0.12 && duration(ms)}
+        </span>
+      ))}
+    </div>
+    <ul class="waterfall-bars">
+      {spans.map((span, index) => (
+        <Bar key={index} span={span} from={from} whole={whole} onRow={onRow} />
+      ))}
+    </ul>
+  </>
+);
 
 interface BarProps {
   readonly span: Span;

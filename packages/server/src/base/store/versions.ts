@@ -28,9 +28,8 @@ export interface Unserved {
 }
 
 /** The latest versions that began pinned turns of a queue, the latest one last, as its store remembers them. */
-export async function versionsOf(store: RecordStore, queue: string): Promise<readonly string[]> {
-  return ((await store.getRecord(nameOf(queue)))?.value as readonly string[] | undefined) ?? [];
-}
+export const versionsOf = async (store: RecordStore, queue: string): Promise<readonly string[]> =>
+  ((await store.getRecord(nameOf(queue)))?.value as readonly string[] | undefined) ?? [];
 
 const nameOf = (queue: string): string => recordName('versions', queue);
 

@@ -58,9 +58,8 @@ class Deadlines {
 const known = new WeakMap<Clock, Map<number, Deadlines>>();
 
 /** The deadlines of a clock that expire after `ms` milliseconds. `ms` must be one of few values: they are kept forever. */
-export function deadlinesOf(ms: number, clock: Clock): Deadlines {
-  return known.get(clock)?.get(ms) ?? begin(ms, clock);
-}
+export const deadlinesOf = (ms: number, clock: Clock): Deadlines =>
+  known.get(clock)?.get(ms) ?? begin(ms, clock);
 
 function begin(ms: number, clock: Clock): Deadlines {
   const deadlines = new Deadlines(ms, clock);

@@ -197,13 +197,12 @@ async function showLink(
 }
 
 /** The question with links to its files. */
-async function withFiles<W extends Asked>(
+const withFiles = async <W extends Asked>(
   waiting: W,
   { scope }: LinkName,
   { options: { files } }: Dependencies,
-): Promise<W> {
-  return files ? { ...waiting, question: (await files.ready()).shown(waiting.question, scope) } : waiting;
-}
+): Promise<W> =>
+  files ? { ...waiting, question: (await files.ready()).shown(waiting.question, scope) } : waiting;
 
 /** Takes what was posted from the page of a link. Undefined if the token is that of no link. */
 async function takeAnswer(
