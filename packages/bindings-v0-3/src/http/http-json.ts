@@ -97,13 +97,11 @@ export function httpJsonServer03(
       return { ...call, request, ...(call.operation === 'SubscribeToTask' && { lastEventId }) };
     },
 
-    encodeResult({ operation, request }, result) {
-      return {
-        status: 200,
-        headers: { 'content-type': JSON_TYPE },
-        body: JSON.stringify(encodeResult(operation, result, wayOf(request)) ?? {}),
-      };
-    },
+    encodeResult: ({ operation, request }, result) => ({
+      status: 200,
+      headers: { 'content-type': JSON_TYPE },
+      body: JSON.stringify(encodeResult(operation, result, wayOf(request)) ?? {}),
+    }),
 
     encodeStream({ operation, request }) {
       const way = wayOf(request);

@@ -21,8 +21,8 @@ export const backoffMs = (
  * Resolves after so many milliseconds, at most 2^31 - 1, or when aborted. Never rejects. `'idle'`: Node.js may end the
  * process meanwhile.
  */
-export function sleep(ms: number, signal?: AbortSignal, kind?: 'idle'): Promise<void> {
-  return new Promise((resolve) => {
+export const sleep = (ms: number, signal?: AbortSignal, kind?: 'idle'): Promise<void> =>
+  new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);
@@ -37,7 +37,6 @@ export function sleep(ms: number, signal?: AbortSignal, kind?: 'idle'): Promise<
     signal?.addEventListener('abort', end);
     if (signal?.aborted) end();
   });
-}
 
 /** Settles as the answer does, or rejects as soon as the signal is aborted: what answers may not look at signals. */
 export const unlessAborted = <T>(answer: T | PromiseLike<T>, signal: AbortSignal): Promise<T> =>

@@ -23,12 +23,11 @@ function partsOf<Json>(rows: Rows<Json>): Answer<Parts | undefined> {
 }
 
 /** One look at a store, or one at each of its parts. */
-export function readParts<Json>(rows: Rows<Json>, wanted: Wanted): Answer<readonly Found[]> {
-  return whenAnswered(partsOf(rows), (parts): Answer<readonly Found[]> => {
+export const readParts = <Json>(rows: Rows<Json>, wanted: Wanted): Answer<readonly Found[]> =>
+  whenAnswered(partsOf(rows), (parts): Answer<readonly Found[]> => {
     if (!parts) return whenAnswered(rows.read(wanted), (found) => [found]);
     return Promise.all(Array.from({ length: parts.count }, (_, part) => rows.read({ ...wanted, part })));
   });
-}
 
 /** Tasks by name with their webhooks, in one look, or in one at each of their parts. */
 export function readTasks<Json>(rows: Rows<Json>, names: readonly TaskName[]): Promise<readonly FoundTask[]> {

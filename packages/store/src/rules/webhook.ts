@@ -52,11 +52,11 @@ export function removeStep(name: PushConfigName): Step<boolean, never> {
 }
 
 /** The decision about what a delivery came to. */
-export function outcomeStep(
+export const outcomeStep = (
   { push, holder, fence }: Delivery,
   outcome: DeliveryOutcome,
-): Step<boolean, never> {
-  return ofOne(push, (webhook, task, found) => {
+): Step<boolean, never> =>
+  ofOne(push, (webhook, task, found) => {
     if (webhook.holder !== holder || webhook.fence !== fence) return { result: false };
     const keep = 'cursor' in outcome ? outcome.keep : undefined;
     const lease = keep
@@ -65,7 +65,6 @@ export function outcomeStep(
     const after = replaced(webhook, { ...stateAfter(outcome), ...lease }, task, found);
     return changed(task, after, found, webhook);
   });
-}
 
 const delivered = { attempts: 0, retryAt: undefined };
 
