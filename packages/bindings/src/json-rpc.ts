@@ -75,7 +75,9 @@ export const jsonRpcClient: ClientBinding = {
   decodeEvent: (_call, data) => unwrap(parseAnswer(data), 200),
 };
 
-const isMount = ({ path }: HttpRequest): boolean => path === '' || path === '/';
+function isMount({ path }: HttpRequest): boolean {
+  return path === '' || path === '/';
+}
 
 type Id = string | number | null | undefined;
 

@@ -89,11 +89,12 @@ function compileRoutes(): Map<number, Route[]> {
   return byLength;
 }
 
-const segmentsOf = (template: string): Segment[] =>
-  template
+function segmentsOf(template: string): Segment[] {
+  return template
     .slice(1)
     .split('/')
     .map((segment) => {
       const [, field, text = segment] = /^\{(\w+)\}(.*)$/.exec(segment) ?? [];
       return { field, text };
     });
+}

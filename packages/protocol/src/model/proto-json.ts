@@ -218,6 +218,10 @@ function canonicalMembers(shape: Shape) {
   }
 }
 
-const isNonEmpty = (value: unknown): value is string => typeof value === 'string' && value !== '';
+function isNonEmpty(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
 
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}

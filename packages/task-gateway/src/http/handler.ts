@@ -92,8 +92,9 @@ async function submit({ exchange, caller }: Parameters<Route>[0], settings: Hand
   return jsonReply(isNew ? 202 : 200, task, { location });
 }
 
-const list = async ({ exchange, caller }: Parameters<Route>[0], { service }: HandlerSettings) =>
-  jsonReply(200, await service.tasks.list(caller.scope, toFilter(exchange.query)));
+async function list({ exchange, caller }: Parameters<Route>[0], { service }: HandlerSettings) {
+  return jsonReply(200, await service.tasks.list(caller.scope, toFilter(exchange.query)));
+}
 
 async function get({ exchange, caller, taskId }: Parameters<Route>[0], settings: HandlerSettings) {
   const { service, closing } = settings;
