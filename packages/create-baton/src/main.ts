@@ -55,5 +55,6 @@ function create(project: Project): void {
   stdout.write(`${steps.map((step) => `  ${step}\n`).join('')}`);
 }
 
-const ownVersion = (): string =>
-  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+function ownVersion(): string {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+}

@@ -46,7 +46,9 @@ export async function answerStream(
     events?.close();
   }
 
-  const next = () => (call.cancelled ? undefined : events?.next());
+  function next() {
+    return call.cancelled ? undefined : events?.next();
+  }
 }
 
 const encoded = new WeakMap<SharedJson, Uint8Array>();
@@ -67,8 +69,8 @@ function bytesOf(
   return bytes;
 }
 
-const drained = (call: ServerWritableStream<Buffer, Uint8Array>): Promise<void> =>
-  new Promise((resolve) => {
+function drained(call: ServerWritableStream<Buffer, Uint8Array>): Promise<void> {
+  return new Promise((resolve) => {
     const done = () => {
       call.off('drain', done);
       call.off('cancelled', done);
@@ -77,6 +79,7 @@ const drained = (call: ServerWritableStream<Buffer, Uint8Array>): Promise<void> 
     call.on('drain', done);
     call.on('cancelled', done);
   });
+}
 
 /** Answers a call with one result. */
 export function answerUnary(
