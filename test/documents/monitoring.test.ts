@@ -59,7 +59,13 @@ const namesIn = (expressions: readonly string[]) =>
   new Set(expressions.flatMap((expr) => expr.match(/\bbaton_[a-z0-9_]+(?=[{[) ]|$)/g) ?? []));
 
 /** Labels that the expressions group or select by have the same prefix. */
-const labels = new Set(['baton_queue', 'baton_reason', 'baton_push_outcome', 'baton_store_operation']);
+const labels = new Set([
+  'baton_queue',
+  'baton_reason',
+  'baton_push_outcome',
+  'baton_store_operation',
+  'baton_currency',
+]);
 
 describe('the dashboard and the rules', () => {
   it('use no metric that the code does not export', async () => {

@@ -9,10 +9,13 @@ import { openStore, type StoreAddress } from './open-store.ts';
 const [address, limits, atOnce] = process.argv.slice(2) as [string, string, string];
 const store = openStore(JSON.parse(address) as StoreAddress);
 let calls = 0;
+// It is noon: the test lies in one day.
+const startedAt = Date.now();
+const clock = { now: () => Date.UTC(2026, 0, 2, 12) + Date.now() - startedAt };
 const server = createAgentServer({
   card: { name: 'Spends', description: 'Calls a model' },
   name: 'spends',
-  store,
+  ...{ store, clock },
   limits: JSON.parse(limits),
   logger: () => {},
   async *agent(turn) {
@@ -25,7 +28,8 @@ const server = createAgentServer({
   },
 });
 const send = async () =>
-  (await rpc(server, 'SendMessage', { message: say('go') })).task.status.state === 'TASK_STATE_COMPLETED';
+  (await rpc(server, 'SendMessage', { message: say('go', { contextId: 'one' }) })).task.status.state ===
+  'TASK_STATE_COMPLETED';
 await Promise.all(
   Array.from({ length: Number(atOnce) }, async () => {
     while (await send());

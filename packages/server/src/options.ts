@@ -27,6 +27,7 @@ import type { Schedules } from './operations/recurring/recurring-task.ts';
 import { type FileOptions, fileOptions } from './turns/files/file-options.ts';
 import { type QueueOptions, queueOptions } from './turns/order/schedule.ts';
 import { type CallbackOptions, callbackOptions } from './turns/outside/callback-options.ts';
+import type { BudgetEvent } from './turns/steps/budgets.ts';
 import type { CancelHook, TurnEvent } from './turns/turn-dependencies.ts';
 import { addressOptions } from './webhooks/address-policy/address-policy.ts';
 import { type PushOptions, pushOptions } from './webhooks/webhooks.ts';
@@ -96,9 +97,10 @@ export interface WorkerOptions {
   readonly logger?: Logger | LoggerMethods | undefined;
   /**
    * Called with every change of state that this process wrote (`transition`), and every take-over, rerun, lost lease,
-   * forced cancel and failure of an agent that is tried again in this process. Those are logged at `warn`, too.
+   * forced cancel and failure of an agent that is tried again in this process. Those are logged at `warn`, too. So is each
+   * limit of a day or a context of which models used 80 %, and all (`budget`).
    */
-  readonly onEvent?: ((event: Transition | TurnEvent) => void) | undefined;
+  readonly onEvent?: ((event: Transition | TurnEvent | BudgetEvent) => void) | undefined;
   /** Is told about requests, turns and deliveries while they last: `telemetry()` of `@batonjs/telemetry`. */
   readonly telemetry?: Telemetry | undefined;
   /** Time and randomness; for tests. */

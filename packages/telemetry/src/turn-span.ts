@@ -66,6 +66,7 @@ export function attemptSpan(
         },
       };
     },
+    used: (usage) => countUsage(usage, instruments()),
     replayed: (name) => void span.addEvent(events.stepReplayed, { [names.step]: name }),
     end({ state, halted, error }) {
       const ended: Attributes = {
@@ -78,6 +79,23 @@ export function attemptSpan(
       instruments().turnDuration.record((performance.now() - began) / 1_000, { ...labels, ...ended });
     },
   };
+}
+
+type Usage = Parameters<NonNullable<TurnSpan['used']>>[0];
+
+/** The models that are labels in this process. */
+const models = new Set<string>();
+const mostModels = 50;
+
+function countUsage(
+  { model, inputTokens = 0, outputTokens = 0, cost, currency }: Usage,
+  { modelTokens, modelCost }: Instruments,
+): void {
+  if (models.size < mostModels) models.add(model);
+  const label = { [names.model]: models.has(model) ? model : 'other' };
+  modelTokens.add(inputTokens, { ...label, [names.tokenType]: 'input' });
+  modelTokens.add(outputTokens, { ...label, [names.tokenType]: 'output' });
+  if (cost !== undefined) modelCost.add(cost, { ...label, [names.currency]: currency });
 }
 
 export function fail(span: Span, error: unknown): void {

@@ -59,3 +59,32 @@ describe('a step', () => {
     expect(span!.attributes['error.type']).toBe('RangeError');
   });
 });
+
+it('calls of models are counted once, by model and currency, and models after the first 50 together', async () => {
+  const { providers, metrics } = observed();
+  const server = serve(
+    async function* (turn) {
+      const used = { model: 'm1', inputTokens: 7, outputTokens: 3, cost: 0.25, currency: 'USD' };
+      await turn.step('ask', { usage: () => used }, () => 'well');
+      for (let n = 1; n < 53; n++) await turn.usage(`${n}`, { model: `m${n}`, outputTokens: 1 });
+      if (turn.attempt < 3) throw new Error('Again');
+      yield completed();
+    },
+    {
+      ...{ telemetry: telemetry(providers), restart: 'rerun' },
+      retry: { retries: 2, backoff: { initialMs: 1 } },
+    },
+  );
+  await rpc(server, 'SendMessage', { message: say('go') });
+  const measured = await metrics();
+  const of = (name: string) =>
+    Object.fromEntries(
+      measured
+        .filter((one) => one.name === name)
+        .map(({ attributes, value }) => [Object.values(attributes).join(' '), value]),
+    );
+  expect(of('baton.model.cost')).toEqual({ 'm1 USD': 0.25 });
+  const tokens = of('baton.model.tokens');
+  expect(tokens).toMatchObject({ 'm1 input': 7, 'm1 output': 4, 'm50 output': 1, 'other output': 2 });
+  expect(Object.keys(tokens)).toHaveLength(2 * 51);
+});

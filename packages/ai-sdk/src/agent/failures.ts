@@ -16,7 +16,10 @@ export class ModelFailure extends Error {
  */
 export const failureOf = ({ cause }: ModelFailure): Failure =>
   A2AError.is(cause, 'INVALID_PARAMS') || A2AError.is(cause, 'RESOURCE_EXHAUSTED')
-    ? { code: cause.reason, message: cause.message, retryable: false }
+    ? {
+        ...{ code: cause.reason, message: cause.message, retryable: false },
+        ...(cause.metadata && { details: cause.metadata }),
+      }
     : { code: 'MODEL_FAILED', message: 'The language model failed', retryable: isRetryable(cause) };
 
 /** Whether the same request may succeed later: as the error says, and yes where nothing is known. */

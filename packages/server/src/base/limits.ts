@@ -34,6 +34,10 @@ export const defaultLimits = {
    * of a model is not made, and the task fails with RESOURCE_EXHAUSTED. Default: any number.
    */
   tokensPerTask: Number.POSITIVE_INFINITY,
+  /** The same for a task with what the agents of its children report: set it where you trust them. Default: any number. */
+  tokensPerTree: Number.POSITIVE_INFINITY,
+  /** The same for all tasks of one context. Default: any number, and nothing is counted. */
+  tokensPerContext: Number.POSITIVE_INFINITY,
   /**
    * Tokens that the models of the agent may read and write in one day of UTC, in all processes, as steps and `turn.usage`
    * report them. Beyond it, no task makes a call of a model before the next day. A number that is never reached counts
@@ -46,9 +50,15 @@ export const defaultLimits = {
    * Money that these models may cost in one day, by currency: `{ USD: 50 }`. Calls without a cost in it do
    * not count. Default: any sum.
    */
-  dailyCost: undefined as Readonly<Record<string, number>> | undefined,
+  dailyCost: undefined as Money | undefined,
   /** The same for each caller. Default: any sum. */
-  dailyCostPerCaller: undefined as Readonly<Record<string, number>> | undefined,
+  dailyCostPerCaller: undefined as Money | undefined,
+  /** The same for one task, however long it lasts. Default: any sum. */
+  costPerTask: undefined as Money | undefined,
+  /** The same for one task with what the agents of its children report. Default: any sum. */
+  costPerTree: undefined as Money | undefined,
+  /** The same for all tasks of one context. Default: any sum. */
+  costPerContext: undefined as Money | undefined,
   /** Open streams on one task in this process, those of sends included. Default 10,000. */
   followersPerTask: 10_000,
   /**
@@ -72,10 +82,19 @@ export const defaultLimits = {
 
 export type Limits = Readonly<typeof defaultLimits>;
 
+type Money = Readonly<Record<string, number>>;
+const limitsOfMoney = [
+  'dailyCost',
+  'dailyCostPerCaller',
+  'costPerTask',
+  'costPerTree',
+  'costPerContext',
+] as const;
+
 /** The limits, completed. Throws `TypeError` for a limit of money that would hold for no call. */
 export function completeLimits(given: Partial<Limits> | undefined): Limits {
   const limits = withDefaults(defaultLimits, given);
-  for (const name of ['dailyCost', 'dailyCostPerCaller'] as const)
+  for (const name of limitsOfMoney)
     if (!isMoney(limits[name] ?? {}))
       throw new TypeError(
         `\`limits.${name}\` must be numbers from 0 by currencies of three capital letters: \`{ USD: 50 }\``,

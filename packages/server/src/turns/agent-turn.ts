@@ -13,9 +13,9 @@ import { isWithoutMessage, ofSender, startedWith, takenLater } from './order/tur
 import { wakeCommand, wakeKeyOf } from './order/wake-time.ts';
 import { createIdempotencyKeys } from './outside/callback-keys.ts';
 import { openCallback, receivedIn } from './outside/open-callback.ts';
-import { countToday, type DaySource, mustHaveTokensToday } from './steps/day-usage.ts';
+import { type BudgetSource, countUsage, mustHaveBudget } from './steps/budgets.ts';
 import { createMemory } from './steps/memory.ts';
-import { createSteps, createUsage, mustHaveTokens, type StepRecord } from './steps/steps.ts';
+import { createSteps, createUsage, type StepRecord } from './steps/steps.ts';
 import { createTransaction } from './transaction.ts';
 import type { Begin, TurnAbort, TurnOptions, TurnSources, TurnTask } from './turn-dependencies.ts';
 
@@ -253,7 +253,7 @@ const filesIn = ({ writer: { live }, dependencies: { options } }: Inner) => tool
 const limited = (step: Turn['step'], { writer, abort }: Inner): Turn['step'] =>
   writer.limit?.steps(step, abort) ?? step;
 
-const dayIn = ({ options, ...sources }: TurnSources): DaySource => ({ ...options, ...sources });
+const budgetsIn = ({ options, ...sources }: TurnSources): BudgetSource => ({ ...options, ...sources });
 
 const stepsIn = ({ writer, abort, span, pause, dependencies }: Inner): StepRecord => ({
   span,
@@ -268,11 +268,11 @@ const stepsIn = ({ writer, abort, span, pause, dependencies }: Inner): StepRecor
     const failures = writer.state.openTurn?.stepFailures;
     return failures && Object.hasOwn(failures, name) ? failures[name] : undefined;
   },
-  async mustHaveTokens() {
-    mustHaveTokens(writer.state, dependencies.options.limits);
-    await mustHaveTokensToday(dayIn(dependencies), writer.live.scope);
+  mustHaveBudget: () => mustHaveBudget(budgetsIn(dependencies), writer),
+  count(usage) {
+    span?.used?.(usage);
+    return countUsage(budgetsIn(dependencies), writer, usage);
   },
-  count: (usage) => countToday(dayIn(dependencies), writer.live.scope, usage),
   enter: () => writer.enterStep(abort),
   complete(name, result, keep, usage) {
     const commands = () => [{ type: 'complete-step', name, result, keep, usage } as const];

@@ -2,13 +2,17 @@ import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import type { Failure } from '../agent/builders.ts';
 
 /**
- * The failure that clients get for an error of an agent: an `A2AError` with its reason and message, other errors
+ * The failure that clients get for an error of an agent: an `A2AError` with its reason, message and metadata, other errors
  * without any detail. Never throws, for any thrown value.
  */
 export function failureOf(error: unknown): Failure {
   try {
     if (A2AError.is(error) && error.reason !== 'INTERNAL_ERROR' && Object.hasOwn(errorTable, error.reason))
-      return { code: error.reason, message: String(error.message) };
+      return {
+        code: error.reason,
+        message: String(error.message),
+        ...(error.metadata && { details: error.metadata }),
+      };
   } catch {
     // The thrown value throws when its members are read.
   }
@@ -18,7 +22,11 @@ export function failureOf(error: unknown): Failure {
 /** The failure of a turn whose agent threw more than once says so. `attempts`: how often it did. */
 export const withAttempts = (failure: Failure, attempts: number): Failure =>
   attempts > 1
-    ? { ...failure, message: `${failure.message} (${attempts} attempts)`, details: { attempts } }
+    ? {
+        ...failure,
+        message: `${failure.message} (${attempts} attempts)`,
+        details: { ...Object(failure.details), attempts },
+      }
     : failure;
 
 /** A clock of the task ran out. */

@@ -16,7 +16,7 @@ import type { Schedule } from './order/schedule.ts';
 import type { CompleteCallbacks } from './outside/callback-options.ts';
 import type { CallbackTask } from './outside/open-callback.ts';
 import type { RetryPolicies, StepPolicy } from './retries/retry-policy.ts';
-import type { DaySource } from './steps/day-usage.ts';
+import type { BudgetEvent, BudgetSource } from './steps/budgets.ts';
 import type { RunLimit, TurnLimit } from './steps/run-limit.ts';
 
 /** Stops work that was started elsewhere. May return what became of children. */
@@ -71,7 +71,7 @@ export interface TurnDependencies {
   readonly logger: Logger;
   readonly onCancel: CancelHook | undefined;
   /** Logs and counts the event, and calls the hook. Never throws. */
-  readonly onEvent: (event: Transition | TurnEvent) => void;
+  readonly onEvent: (event: Transition | TurnEvent | BudgetEvent) => void;
   /** Undefined if no telemetry is wanted. */
   readonly telemetry: Telemetry | undefined;
   /** Of a bounded run; undefined in a process that stays. */
@@ -82,11 +82,12 @@ export interface TurnDependencies {
 /** The parts of `TurnDependencies` that a turn uses when its agent asks. */
 export interface TurnSources extends Pick<TurnDependencies, 'clock' | 'logger'> {
   readonly store: Pick<TaskStore, 'list' | 'load' | 'getRecord' | 'putRecord'>;
+  readonly onEvent?: BudgetSource['onEvent'];
   readonly options: {
     readonly queue: string;
     readonly callbacks: CallbackTask['callbacks'];
     readonly files?: ServerFiles | undefined;
-    readonly limits: Pick<Limits, 'replyBytes' | 'tokensPerTask'> & DaySource['limits'];
+    readonly limits: Pick<Limits, 'replyBytes'> & BudgetSource['limits'];
     readonly messages: Pick<MessageOptions, 'currentStatusInHistory'>;
     readonly retry: { readonly steps: StepPolicy };
   };
@@ -149,7 +150,9 @@ const messages: Readonly<Record<Exclude<TurnEvent['type'], 'failed'>, string>> =
   'cancel-forced': 'A canceled agent did not stop in time',
 };
 
-/** Logs an event of a turn at `warn`. A failure was logged with its error. */
-export function logTurnEvent(logger: Logger, { type, ...details }: TurnEvent): void {
-  if (type !== 'failed') logger('warn', messages[type], details);
+/** Logs an event of a turn or a budget at `warn`. A failure was logged with its error. */
+export function logTurnEvent(logger: Logger, event: TurnEvent | BudgetEvent): void {
+  const { type, ...details } = event;
+  if (type === 'budget') logger('warn', 'Models use up a limit', details);
+  else if (type !== 'failed') logger('warn', messages[type], details);
 }

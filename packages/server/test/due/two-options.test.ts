@@ -51,6 +51,7 @@ it.each<[string, Agent, ServeOptions, object, ((server: ReturnType<typeof due>) 
     { state: 'COMPLETED', message: { parts: [{ url: expect.stringContaining('agent.example/files/') }] } },
   ],
   ['limits.tokensPerTask', asks, { limits: { tokensPerTask: 50 } }, { state: 'FAILED' }],
+  ['limits.tokensPerContext', asks, { limits: { tokensPerContext: 50 } }, { state: 'FAILED' }],
   ['limits.dailyTokens', asks, { limits: { dailyTokens: 50 } }, { state: 'FAILED' }],
   [
     'callbacks',

@@ -29,6 +29,11 @@ it.each([
     new A2AError('INVALID_PARAMS', 'The order has no number'),
     { code: 'INVALID_PARAMS', message: 'The order has no number' },
   ],
+  [
+    'a refusal with metadata, and not of its cause',
+    new A2AError('RESOURCE_EXHAUSTED', 'Used', { metadata: { limit: 'a' }, cause: 'password=secret' }),
+    { code: 'RESOURCE_EXHAUSTED', message: 'Used', details: { limit: 'a' } },
+  ],
 ])('clients learn of %s what it says only if it is meant for them', (_what, thrown, shown) => {
   expect(failureOf(thrown)).toEqual(shown);
 });
@@ -39,6 +44,10 @@ it('a failure after several attempts says how many there were, and one after the
     ...processLost,
     message: 'The process that worked on the task died (2 attempts)',
     details: { attempts: 2 },
+  });
+  expect(withAttempts({ ...processLost, details: { limit: 'a' } }, 2).details).toEqual({
+    limit: 'a',
+    attempts: 2,
   });
 });
 

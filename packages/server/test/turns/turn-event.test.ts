@@ -16,7 +16,7 @@ function observed(agent: Agent, options: Partial<AgentServerOptions> = {}) {
   const events: TurnEvent[] = [];
   const logged: unknown[] = [];
   const server = serve(agent, {
-    onEvent: (event) => event.type !== 'transition' && events.push(event),
+    onEvent: (event) => 'attempt' in event && events.push(event),
     logger: (level, message, { taskId, attempt, maxAttempts }) => {
       if (level === 'warn') logged.push([message, { taskId, attempt, maxAttempts }]);
     },

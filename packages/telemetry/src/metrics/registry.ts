@@ -154,6 +154,8 @@ const rows = {
   lostLeases: ['baton.leases.lost', '{lease}', 'Leases lost in the middle of a turn'],
   deliveries: ['baton.push.deliveries', '{delivery}', 'Attempts to deliver to webhooks, by outcome'],
   deliveryLag: ['baton.push.lag', 's', 'From the update to its delivery', bounds.lag],
+  modelTokens: ['baton.model.tokens', '{token}', 'Tokens that calls of models read (input) and wrote (output), by model'],
+  modelCost: ['baton.model.cost', '{unit}', 'What calls of models cost, in units of a currency, by model'],
   followers: ['baton.followers', '{stream}', 'Open streams of this process'],
 } as const;
 

@@ -1,3 +1,4 @@
+import type { Usage } from '@batonjs/lifecycle';
 import type { AgentCard } from '@batonjs/protocol';
 import type { OperationName } from '@batonjs/protocol/operations';
 import type { QueueReading } from '@batonjs/store';
@@ -87,6 +88,8 @@ export interface TurnSpan extends Span {
   step(name: string, attempt?: number): StepSpan;
   /** The result of a step was stored by an earlier attempt. */
   replayed(name: string): void;
+  /** A call of a model ended, and was not counted before. */
+  used?(usage: Usage): void;
   end(end: TurnEnd): void;
 }
 

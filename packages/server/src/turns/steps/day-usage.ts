@@ -1,10 +1,7 @@
 import { costsWith, type Usage } from '@batonjs/lifecycle';
-import { A2AError } from '@batonjs/protocol/errors';
 import type { RecordStore, Scope } from '@batonjs/store';
-import type { Logger } from '../../base/hooks/logger.ts';
-import type { Limits } from '../../base/limits.ts';
-import { allRecords, changeRecord, recordName } from '../../base/store/records.ts';
-import { type Clock, isoTime } from '../../base/timing/clock.ts';
+import { allRecords, recordName } from '../../base/store/records.ts';
+import { isoTime } from '../../base/timing/clock.ts';
 
 /** What models used for an agent in one day: for all of its callers, or for one of them. */
 export interface DayUsage {
@@ -24,74 +21,17 @@ export interface DayUsage {
   >;
 }
 
-/** Where the usage of a day is kept. */
-export interface DaySource {
-  readonly store: Pick<RecordStore, 'getRecord' | 'putRecord'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly logger: Logger;
-  readonly queue: string;
-  readonly limits: Pick<Limits, `daily${'Tokens' | 'Cost'}${'' | 'PerCaller'}`>;
-}
-
-const kind = 'usage';
-const dayMs = 86_400_000;
-const keptMs = 400 * dayMs;
+/** The kind of the records. */
+export const usageKind = 'usage';
+export const dayMs = 86_400_000;
+/** How long a record stays. */
+export const keptMs = 400 * dayMs;
 const mostModels = 50;
 
-const dayOf = (ms: number): string => isoTime(ms).slice(0, 10);
+export const dayOf = (ms: number): string => isoTime(ms).slice(0, 10);
 
-/** The rows of a call, with their limits; none where nothing is counted by the day. */
-function rowsOf({ limits }: DaySource, scope: Scope) {
-  const { dailyTokens, dailyTokensPerCaller, dailyCost, dailyCostPerCaller } = limits;
-  const rows = [
-    { limited: limitedBy(dailyTokens, dailyCost), whose: '' },
-    { scope, limited: limitedBy(dailyTokensPerCaller, dailyCostPerCaller), whose: ' one caller' },
-  ];
-  return rows.some(({ limited }) => limited.length > 0) ? rows : [];
-}
-
-/** What a row may not have used for another call. */
-const limitedBy = (tokens: number, costs: Limits['dailyCost'] = {}) =>
-  [
-    { what: 'tokens', most: tokens, usedIn: (row: DayUsage) => row.tokens },
-    ...Object.entries(costs).map(([currency, most]) => ({
-      what: `money (${currency})`,
-      most,
-      usedIn: (row: DayUsage) => (row.costs?.[currency] ?? 0) / 1_000_000,
-    })),
-  ].filter(({ most }) => most !== Number.POSITIVE_INFINITY);
-
-/** Rejects with `RESOURCE_EXHAUSTED`, and the time until the day is over, if the agent or the caller has nothing left. */
-export async function mustHaveTokensToday(source: DaySource, scope: Scope): Promise<void> {
-  const now = source.clock.now();
-  for (const { scope: caller, limited, whose } of rowsOf(source, scope)) {
-    if (limited.length === 0) continue;
-    const record = await source.store.getRecord(recordName(kind, source.queue, dayOf(now), caller ?? ''));
-    const row = (record?.value ?? { tokens: 0 }) as DayUsage;
-    const used = limited.find(({ most, usedIn }) => usedIn(row) >= most);
-    if (!used) continue;
-    const why = `The models of this agent have used the ${used.what} of this day (UTC) that it allows${whose}`;
-    throw new A2AError('RESOURCE_EXHAUSTED', why, { retryAfter: Math.ceil((dayMs - (now % dayMs)) / 1_000) });
-  }
-}
-
-/** Adds what a call used to the day, for the agent and for the caller. Says in the log if that fails, and never rejects. */
-export async function countToday(source: DaySource, scope: Scope, usage: Usage): Promise<void> {
-  const { queue, store, logger } = source;
-  const day = dayOf(source.clock.now());
-  const add = (row: { readonly scope?: Scope }) =>
-    changeRecord<DayUsage>(
-      store,
-      recordName(kind, queue, day, row.scope ?? ''),
-      (before) => withUsage(before ?? { day, agent: queue, scope: row.scope, tokens: 0, models: {} }, usage),
-      { ttlMs: keptMs, scope: row.scope },
-    ).catch((error: unknown) =>
-      logger('error', 'The usage of a model was not counted for its day', { error }),
-    );
-  await Promise.all(rowsOf(source, scope).map(add));
-}
-
-function withUsage(row: DayUsage, usage: Usage): DayUsage {
+/** The row with a call. */
+export function withUsage(row: DayUsage, usage: Usage): DayUsage {
   const { model, calls = 1, inputTokens = 0, outputTokens = 0, cachedTokens = 0 } = usage;
   const isNamed = Object.hasOwn(row.models, model) || Object.keys(row.models).length < mostModels;
   const name = isNamed ? model : 'other';
@@ -117,7 +57,7 @@ export async function dailyUsage(
   agent: string,
   since = '',
 ): Promise<readonly DayUsage[]> {
-  const prefix = recordName(kind, agent, '');
+  const prefix = recordName(usageKind, agent, '');
   const records = await allRecords(store, { prefix, after: `${prefix}${since}` });
   return records.map(({ value }) => value as DayUsage);
 }

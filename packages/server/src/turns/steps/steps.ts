@@ -1,11 +1,9 @@
-import type { State, StepFailures, StepResult, Usage } from '@batonjs/lifecycle';
-import { A2AError } from '@batonjs/protocol/errors';
+import type { StepFailures, StepResult, Usage } from '@batonjs/lifecycle';
 import type { Answer } from '@batonjs/store';
 import type { JsonOf, Turn } from '../../agent/agent.ts';
 import { asJson } from '../../agent/message-content.ts';
 import type { StepFunction, StepOptions, StepTry } from '../../agent/retries/retry.ts';
 import { stepIn, type TurnSpan } from '../../base/hooks/telemetry.ts';
-import type { Limits } from '../../base/limits.ts';
 import { type Clock, isoTime } from '../../base/timing/clock.ts';
 import type { LazyAbort } from '../../base/timing/deadline-timers.ts';
 import { isCounted, nextTryAt, type StepPolicy, stepPolicy } from '../retries/retry-policy.ts';
@@ -29,7 +27,7 @@ export interface StepRecord extends WaitDependencies {
   /** To be called right before the function is. Throws or rejects if it must not be called. */
   enter(): Promise<void> | undefined;
   /** To be called before, if the step is a call of a model. Rejects if a limit of its task, its caller or its agent is used. */
-  mustHaveTokens(): Promise<void>;
+  mustHaveBudget(): Promise<void>;
   /** To be called with what a call used, before it is stored. */
   count(usage: Usage): Promise<void>;
   /** Stores a result, which is JSON. Rejects if it cannot be stored. */
@@ -60,7 +58,7 @@ export function createSteps(record: StepRecord): Turn['step'] {
       span?.replayed(name);
       return known.result as JsonOf<T>;
     }
-    if (options?.usage) await record.mustHaveTokens();
+    if (options?.usage) await record.mustHaveBudget();
     waits.running++;
     try {
       let value: T;
@@ -103,15 +101,6 @@ export const createUsage =
     await record.count(used);
     await record.complete(step, null, undefined, used);
   };
-
-/** Throws `RESOURCE_EXHAUSTED` if a task has used its tokens. */
-export function mustHaveTokens(
-  { tokens = 0 }: State,
-  { tokensPerTask }: Pick<Limits, 'tokensPerTask'>,
-): void {
-  if (tokens >= tokensPerTask)
-    throw new A2AError('RESOURCE_EXHAUSTED', 'The task has used the tokens that this server allows it');
-}
 
 /** The usage. Throws `TypeError` for one that no call can have. */
 function checked({ model, calls, inputTokens, outputTokens, cachedTokens, cost, currency }: Usage): Usage {

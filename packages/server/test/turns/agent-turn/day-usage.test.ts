@@ -10,7 +10,8 @@ import { rpc, say } from '../../../../../test/kit/rpc.ts';
 import { scopeOf } from '../../../../../test/kit/scope.ts';
 import { type ServeOptions, serveWith } from '../../../../../test/kit/serve.ts';
 import { temporaryFolder } from '../../../../../test/kit/temporary-folder.ts';
-import { type Agent, completed } from '../../../src/index.ts';
+import { eventually } from '../../../../../test/kit/until.ts';
+import { type Agent, completed, inputRequired, type TaskUpdate, working } from '../../../src/index.ts';
 import { systemClock } from '../../../src/internals.ts';
 
 const used = { model: 'small', inputTokens: 7, outputTokens: 3, cachedTokens: 5, cost: 0.1, currency: 'USD' };
@@ -22,7 +23,7 @@ const stateOf = async (...args: Parameters<typeof send>) => (await send(...args)
 /** Calls a model once, and says what else was used. */
 const asks: Agent = async function* (turn) {
   await turn.step('ask', { usage: () => used }, () => 'well');
-  yield completed();
+  yield turn.text === 'more' && turn.contextId !== 'trip' ? inputRequired('More?') : completed();
 };
 
 const at = (time: string) => ({ ...systemClock, now: () => Date.parse(time) });
@@ -47,7 +48,10 @@ it.each([
     expect(status).toMatchObject({ state: 'TASK_STATE_FAILED', message: { parts: [{}, {}] } });
     const [{ text }, { data }] = status.message.parts;
     expect(text).toBe(`The models of this agent have used the ${why}`);
-    expect(data).toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+    const limit = Object.keys(limits)[0];
+    const currency = /\((USD)\)/.exec(why)?.[1];
+    const details = { reason: 'BUDGET_EXCEEDED', limit, ...(currency && { currency }) };
+    expect(data).toMatchObject({ code: 'RESOURCE_EXHAUSTED', details });
   }
   expect(await stateOf(servers[0]!, 'go', 'bob')).toBe(`TASK_STATE_${isOthers ? 'COMPLETED' : 'FAILED'}`);
   now = '2026-11-30T00:00:00.000Z';
@@ -106,6 +110,75 @@ it('counts each call that was made, for the agent and for its caller, and is era
   expect(await dailyUsage(store, 'agent')).toEqual([all, rowOf('bob')]);
 });
 
+/** Says that a child used 30 tokens, calls a model, and asks for more until it is stopped. */
+const goesOn: Agent = async function* (turn) {
+  const child = { name: 'hotels', agent: 'Hotels', usage: { tokens: 30, costs: { USD: 300_000 } } };
+  yield { ...working(), child } as TaskUpdate;
+  yield* asks(turn);
+};
+
+it.each([
+  ['one task', { tokensPerTask: 20 }, 2],
+  ['one task', { costPerTask: { EUR: 1, USD: 0.3 } }, 3],
+  ['one task and its children', { tokensPerTree: 41, tokensPerTask: 41 }, 2],
+  ['one task and its children', { costPerTree: { USD: 0.4 } }, 1],
+  ['one context', { tokensPerContext: 20 }, 2],
+  ['one context', { costPerContext: { USD: 0.3 } }, 3],
+])('a limit of %s holds over its turns: %o', async (what, limits, calls) => {
+  const store = closedAfterTest(memoryStore());
+  const server = serve(goesOn, { store, limits } as ServeOptions);
+  const isTask = !what.includes('context');
+  let of: object = isTask ? {} : { contextId: 'trip' };
+  for (let n = 0; n < calls; n++) {
+    const { task } = await rpc(server, 'SendMessage', { message: { ...say('more'), ...of } });
+    expect(task.status.state).toBe(`TASK_STATE_${isTask ? 'INPUT_REQUIRED' : 'COMPLETED'}`);
+    if (isTask) of = { taskId: task.id };
+  }
+  const { task } = await rpc(server, 'SendMessage', { message: { ...say('more'), ...of } });
+  expect(task.status.message.parts[0].text).toMatch(new RegExp(`that it allows ${what}$`));
+  expect(await stateOf(server)).toBe('TASK_STATE_COMPLETED');
+  expect(await dailyUsage(store, 'agent')).toEqual([]);
+});
+
+it('of all processes, one tells once that 80 % of a limit are used, and once that all are', async () => {
+  const store = closedAfterTest(memoryStore());
+  const events: unknown[] = [];
+  const onEvent: ServeOptions['onEvent'] = (event) => event.type === 'budget' && events.push(event);
+  const warned: unknown[] = [];
+  const logger: ServeOptions['logger'] = (level, message, about) =>
+    message.includes('limit') && warned.push([level, about]);
+  const limits = { dailyTokens: 50, dailyCostPerCaller: { USD: 1e9 }, dailyCost: { USD: 0.5 } };
+  const servers = [1, 2].map(() => serve(asks, { store, limits, onEvent, logger }));
+  const ids: string[] = [];
+  for (let n = 0; n < 6; n++) ids.push((await send(servers[n % 2]!)).id);
+  const told = (n: number, share: number) => {
+    const about = { type: 'budget', share, taskId: ids[n - 1], contextId: expect.any(String) };
+    return [
+      { ...about, limit: 'dailyTokens', used: 10 * n, most: 50 },
+      { ...about, limit: 'dailyCost', currency: 'USD', used: n / 10, most: 0.5 },
+    ];
+  };
+  expect(events).toEqual([...told(4, 0.8), ...told(5, 1)]);
+  expect(warned).toEqual(events.map((event) => ['warn', { ...(event as object), type: undefined }]));
+});
+
+it('a turn that is tried again goes on when the day is over', async () => {
+  const store = closedAfterTest(memoryStore());
+  const clock = at('2026-11-29T23:59:59.700Z');
+  const options = { store, limits: { dailyTokens: 10 }, retry: { retries: 1 }, restart: 'rerun' } as const;
+  const server = serve(asks, { ...options, clock });
+  expect(await stateOf(server)).toBe('TASK_STATE_COMPLETED');
+  const { task } = await rpc(server, 'SendMessage', {
+    ...{ message: say('go'), configuration: { returnImmediately: true } },
+  });
+  await eventually(async () => {
+    const stored = await store.readFacts(scopeOf('agent', '', 'ann'), task.id, 0, 99);
+    const [failed] = stored.flatMap(({ fact }) => (fact.type === 'turn-failed' ? [fact] : []));
+    // Whole seconds, so that it is not too early.
+    expect(failed?.retryAt).toBe('2026-11-30T00:00:00.700Z');
+  });
+});
+
 it('counts a call that was paid and whose result was not stored', async () => {
   const store = closedAfterTest(memoryStore());
   const refused: unknown[] = [];
@@ -127,7 +200,7 @@ it('goes on where the row of a day cannot be written, and says so', async () => 
   const lines: string[] = [];
   const logger: ServeOptions['logger'] = (level, message) => lines.push(`${level} ${message}`);
   expect(await stateOf(serve(asks, { store, ...counting, logger }))).toBe('TASK_STATE_COMPLETED');
-  expect(lines).toContain('error The usage of a model was not counted for its day');
+  expect(lines).toContain('error The usage of a model was not counted');
 });
 
 it('counts the models after the first 50 together, and nothing where no limit is set', async () => {
@@ -149,7 +222,7 @@ it('counts the models after the first 50 together, and nothing where no limit is
 it.each([{ usd: 50 }, { US: 50 }, { USD: -1 }, { USD: Number.NaN }, 50 as never])(
   'refuses %o as a limit',
   (most) => {
-    for (const name of ['dailyCost', 'dailyCostPerCaller'])
+    for (const name of ['dailyCost', 'dailyCostPerCaller', 'costPerTask', 'costPerTree', 'costPerContext'])
       expect(() => serve(asks, { limits: { [name]: most } })).toThrow(
         `\`limits.${name}\` must be numbers from 0 by currencies of three capital letters: \`{ USD: 50 }\``,
       );

@@ -19,7 +19,7 @@ function steps(
     fail: async () => void calls.push('fail'),
     known: (name) => (Object.hasOwn(done, name) ? { result: done[name] } : undefined),
     enter: () => enter(calls),
-    mustHaveTokens: async () => {},
+    mustHaveBudget: async () => {},
     count: async () => {},
     complete: async (name, result) => void calls.push([name, result]),
   });

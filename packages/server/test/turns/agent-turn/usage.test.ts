@@ -3,15 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Fact, replay } from '@batonjs/lifecycle';
-import { forkTask } from '@batonjs/operator';
+import { dailyUsage, forkTask } from '@batonjs/operator';
+import type { Task } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import { closedAfterTest } from '../../../../../test/kit/closed-after-test.ts';
-import { rpc, say } from '../../../../../test/kit/rpc.ts';
+import { rpc, say, stream } from '../../../../../test/kit/rpc.ts';
 import { scope } from '../../../../../test/kit/scope.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
+import { eventually, until } from '../../../../../test/kit/until.ts';
 import { type Agent, completed, inputRequired } from '../../../src/index.ts';
 
 const used = { model: 'small', inputTokens: 7, outputTokens: 3, cachedTokens: 5 };
@@ -66,8 +68,13 @@ it.each(['memory', 'SQLite'])(
       state: 'TASK_STATE_FAILED',
       message: {
         parts: [
-          { text: 'The task has used the tokens that this server allows it' },
-          { data: { code: 'RESOURCE_EXHAUSTED' } },
+          { text: 'The models of this agent have used the tokens that it allows one task' },
+          {
+            data: {
+              code: 'RESOURCE_EXHAUSTED',
+              details: { reason: 'BUDGET_EXCEEDED', limit: 'tokensPerTask' },
+            },
+          },
         ],
       },
     });
@@ -76,6 +83,58 @@ it.each(['memory', 'SQLite'])(
     expect((await send(second!, 'once')).task.status.state).toBe('TASK_STATE_COMPLETED');
   },
 );
+
+it.each([
+  ['its server closes and waits for it', { graceMs: 60_000 }, [10, 10], 1],
+  ['its server closes at once, and another one calls again', { graceMs: 0 }, [10, 20], 2],
+  ['its client leaves', undefined, [10, 10], 1],
+])('a call that is under way while %s counts, and in its task once', async (_, closing, sums, times) => {
+  const store = closedAfterTest(memoryStore());
+  const [reached, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let calls = 0;
+  const agent: Agent = async function* (turn) {
+    await turn.step('ask', { usage: () => used }, () => {
+      calls++;
+      reached.resolve();
+      return answered.promise;
+    });
+    yield completed();
+  };
+  const options = { store, restart: 'rerun', limits: { dailyTokens: 1e9 } } as const;
+  const first = serve(agent, options);
+  const sent = stream(first, 'SendStreamingMessage', { message: say('go') });
+  const { task } = (await sent.next()).value.event as { readonly task: Task };
+  await reached.promise;
+  await sent.return(undefined);
+  const closed = closing && first.close(closing);
+  if (closing?.graceMs === 0) await closed;
+  answered.resolve();
+  await closed;
+  const server = closing ? serve(agent, options) : first;
+  await until(server, task.id, 'COMPLETED');
+  await eventually(async () => {
+    const [day] = await dailyUsage(store, 'agent');
+    expect([replay(await logOf(store, task.id))?.tokens, day?.tokens]).toEqual(sums);
+  });
+  expect(calls).toBe(times);
+});
+
+it('keeps nothing of a usage but what it is: a secret beside it is in no fact and no record', async () => {
+  const store = closedAfterTest(memoryStore());
+  const secret = { headers: { authorization: 'Bearer sk-secret' }, url: 'https://x/?key=sk-secret' };
+  const agent: Agent = async function* (turn) {
+    await turn.step('ask', { usage: () => ({ ...used, ...secret }) }, () => 1);
+    await turn.usage('told', { ...used, ...secret });
+    yield completed();
+  };
+  const { task } = await send(
+    serve(agent, { store, limits: { dailyTokens: 99, tokensPerContext: 99 } }),
+    'go',
+  );
+  const stored = [await logOf(store, task.id), await store.listRecords({ limit: 99 })];
+  expect(JSON.stringify(stored)).toContain('"inputTokens":14');
+  expect(JSON.stringify(stored)).not.toContain('secret');
+});
 
 it('refuses a usage that no call can have', async () => {
   const wrong: object[] = [

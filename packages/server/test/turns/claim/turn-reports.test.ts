@@ -8,7 +8,7 @@ import { scope } from '../../../../../test/kit/scope.ts';
 import { serveWith } from '../../../../../test/kit/serve.ts';
 import { eventually, until } from '../../../../../test/kit/until.ts';
 import { type Agent, completed, taskAgent, working } from '../../../src/index.ts';
-import { decideAll, type Transition } from '../../../src/log/write/decision.ts';
+import { decideAll } from '../../../src/log/write/decision.ts';
 import type { TurnEvent } from '../../../src/turns/turn-dependencies.ts';
 
 /** What the hook of a server is told of turns, and how tasks end that no agent ends. No lease of these servers runs out. */
@@ -37,8 +37,8 @@ async function leftTurn(alone?: boolean): Promise<TaskStore> {
 /** Events of turns, as [type, attempt, maxAttempts]. */
 function events() {
   const all: [TurnEvent['type'], number, number][] = [];
-  const onEvent = (event: TurnEvent | Transition) =>
-    event.type !== 'transition' && all.push([event.type, event.attempt, event.maxAttempts]);
+  const onEvent = (event: object | TurnEvent) =>
+    'attempt' in event && all.push([event.type, event.attempt, event.maxAttempts]);
   return { all, onEvent };
 }
 

@@ -61,7 +61,7 @@ describe('an agent that throws', () => {
     const server = serve(agent, {
       store,
       retry: { retries: 2, backoff: soon },
-      onEvent: (event) => event.type !== 'transition' && events.push(event),
+      onEvent: (event) => 'attempt' in event && events.push(event),
     });
     const id = await start(server);
     const { status } = await until(server, id, 'COMPLETED');
