@@ -74,7 +74,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /**
  * The bytes in parts of `filePartBytes`. The last one is smaller, and empty only if there are no bytes at all. Each part lies
- * in the memory of the one before: whoever takes the next is done with it.
+ * in the memory of the one before: a reader that takes the next is done with it.
  */
 export async function* fileParts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   let part = new Uint8Array(65_536);
