@@ -114,7 +114,7 @@ it('counts each call that was made, for the agent and for its caller, and is era
 const goesOn: Agent = async function* (turn) {
   const child = { name: 'hotels', agent: 'Hotels', usage: { tokens: 30, costs: { USD: 300_000 } } };
   yield { ...working(), child } as TaskUpdate;
-  yield* asks(turn);
+  yield* asks(turn) as AsyncIterable<TaskUpdate>;
 };
 
 it.each([
