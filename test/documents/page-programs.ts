@@ -231,6 +231,7 @@ export const pages: Readonly<Record<string, readonly (Example | string | (() => 
   'serving/grpc': [
     'needs the certificates and names of a network: `packages/bindings-grpc/test` has its options',
   ],
+  'serving/react': [{ path: '/api/agent' }],
   'serving/push': [{ says: /Done/ }],
   'serving/use-chat': [{ path: '/api/chat', ask: askChat }, {}],
   'start/a2a-0.3': [

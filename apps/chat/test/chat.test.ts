@@ -356,6 +356,33 @@ p { margin: 0 } code { display: inline-flex; color: red; font-size: 15px; paddin
     expect(await looks()).toEqual(alone);
   });
 
+  it('has its colours in a build for older browsers too, light and dark, and those of the page', async () => {
+    const input = join(import.meta.dirname, '../../../packages/react/chat.css');
+    const rollupOptions = { input };
+    const built = await build({
+      configFile: false,
+      logLevel: 'error',
+      build: { write: false, rollupOptions },
+    });
+    const sources = [built].flat().flatMap((each) => ('output' in each ? each.output : []));
+    const css = sources.map((each) => ('source' in each ? String(each.source) : '')).join('');
+    expect(css).not.toContain('light-dark(');
+    const page = await open('about:blank');
+    const grounds = async (style: string) => {
+      await page.setContent(`<style>${css}${style}</style><div class="baton-chat"></div>`);
+      const chat = page.locator('.baton-chat');
+      const ground = () => chat.evaluate((each) => getComputedStyle(each).backgroundColor);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      const dark = await ground();
+      await page.emulateMedia({ colorScheme: 'light' });
+      return [await ground(), dark];
+    };
+    expect(await grounds('')).toEqual(['rgb(255, 255, 255)', 'rgb(28, 28, 30)']);
+    // As a build writes `color-scheme: light` of a page.
+    const light = ':root { --lightningcss-light: initial; --lightningcss-dark: ; color-scheme: light }';
+    expect(await grounds(light)).toEqual(['rgb(255, 255, 255)', 'rgb(255, 255, 255)']);
+  });
+
   it('speaks German to a reader of German', async () => {
     const german = await context.browser()!.newContext({ locale: 'de-DE' });
     onTestFinished(() => german.close());

@@ -1,7 +1,7 @@
 'use client';
 
 import { type AgentClient, connect } from '@batonjs/client';
-import { Chat } from '@batonjs/react/chat';
+import { Chat, FORM_INPUT } from '@batonjs/react/chat';
 import { useEffect, useState } from 'react';
 
 export default function Page() {
@@ -9,7 +9,10 @@ export default function Page() {
   const [problem, setProblem] = useState('');
   useEffect(() => {
     // The page and the agent have one origin: the browser sends the cookie of the session.
-    connect(new URL('/api/agent', location.href)).then(setAgent, ({ message }) => setProblem(message));
+    connect(new URL('/api/agent', location.href), { extensions: [FORM_INPUT] }).then(
+      setAgent,
+      ({ message }) => setProblem(message),
+    );
   }, []);
   return <main>{problem ? <p role="alert">{problem}</p> : <Chat agent={agent} />}</main>;
 }
