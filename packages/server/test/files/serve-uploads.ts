@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { memoryStore } from '@batonjs/store-memory';
 import { onTestFinished } from 'vitest';
+import type { Mount } from '../../../../test/kit/http/mounts.ts';
 import { serveHttp } from '../../../../test/kit/http/serve-http.ts';
 import { memoryFiles } from '../../../../test/kit/memory-files.ts';
 import type { AgentServerOptions } from '../../src/index.ts';
@@ -11,17 +12,21 @@ export const version = { 'tus-resumable': '1.0.0' };
 export const typed = { ...version, 'content-type': 'application/offset+octet-stream' };
 
 /** A server over HTTP that takes uploads, and requests of tus to it. What it keeps may be that of another one. */
-export async function serveUploads({ files: given, ...options }: Partial<AgentServerOptions> = {}) {
+export async function serveUploads(
+  { files: given, ...options }: Partial<AgentServerOptions> = {},
+  mount?: Mount,
+) {
   const [store, files] = [options.store ?? memoryStore(), given?.store ?? memoryFiles()];
-  const served = await serveHttp({
+  const settings = {
     publicUrl: 'http://localhost/agent',
-    authenticate: ({ headers }) =>
+    authenticate: ({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }) =>
       headers['x-caller'] === '' ? undefined : { scope: headers['x-caller'] ?? 'ana' },
     card: { name: 'Test', description: 'For tests', defaultInputModes: ['image/*', 'application/*'] },
     ...options,
     store,
     files: { ...given, store: files },
-  });
+  };
+  const served = await serveHttp(settings, mount);
   onTestFinished(() => served.close());
   const ask = async (method: string, url: string, headers: Record<string, string>, body?: BodyInit) => {
     const init = { method, headers, body: body ?? null, duplex: 'half' } as RequestInit;
