@@ -180,6 +180,24 @@ describe('an upload by tus', () => {
     expect((await begin(1, { 'x-caller': 'ben' })).status).toBe(201);
   });
 
+  it('is refused while the unfinished ones of its caller have too many bytes', async () => {
+    const { begin, patch, ask } = await serveUploads({
+      files: { store: memoryFiles(), unfinishedBytes: 10 },
+    });
+    const [one, two] = [await begin(6), await begin(4)];
+    const full = await begin(1);
+    expect([one.status, two.status, full.status, full.text]).toEqual([
+      ...[201, 201, 429],
+      expect.stringContaining('at most 10 bytes'),
+    ]);
+    expect((await begin(10, { 'x-caller': 'ben' })).status).toBe(201);
+    await patch(one.url, 0, '012345');
+    expect((await begin(1)).status).toBe(429);
+    await ask('GET', one.url, {});
+    await ask('DELETE', two.url, version);
+    expect([(await begin(10)).status, (await begin(1)).status]).toEqual([201, 429]);
+  });
+
   it('says what it can do, also to pages', async () => {
     const { ask, at, begin } = await serveUploads({ cors: true });
     const offer = await ask('OPTIONS', at, {});

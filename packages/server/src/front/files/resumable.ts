@@ -51,13 +51,19 @@ export const tusOffer = ({ options }: ServerFiles): HttpReply['headers'] => ({
 /** Begins an upload, perhaps with its first bytes. Spec: tus 1.0, creation and creation-with-upload. */
 export async function begin(of: Uploads, exchange: HttpExchange, about: Partial<Part>): Promise<HttpReply> {
   const { 'upload-length': given = '', 'upload-metadata': metadata = '' } = exchange.headers;
-  const { uploadBytes, uploadMs, url } = of.files.options;
+  const { uploadBytes, unfinishedBytes, uploadMs, url } = of.files.options;
   const { store, clock } = of.sources;
   if (!/^\d{1,15}$/.test(given)) return refusal(400, '`Upload-Length` must be the bytes of the file');
   if (Number(given) > uploadBytes) throw tooLarge(uploadBytes);
   const begun = await store.listRecords({ prefix: nameOf(of, ''), limit: mostUploads });
   if (begun.length === mostUploads)
     throw new A2AError('RESOURCE_EXHAUSTED', `The caller has ${mostUploads} uploads: end or delete some`);
+  const unfinished = begun.flatMap(({ value }) => ((value as Upload).file ? [] : (value as Upload).length));
+  if (unfinished.reduce((sum, bytes) => sum + bytes, Number(given)) > unfinishedBytes)
+    throw new A2AError(
+      'RESOURCE_EXHAUSTED',
+      `Unfinished uploads have at most ${unfinishedBytes} bytes: end some`,
+    );
   const id = crypto.randomUUID();
   const expiresAt = clock.now() + uploadMs;
   const value = { length: Number(given), offset: 0, pieces: [], metadata, about, expiresAt };

@@ -15,6 +15,8 @@ export const fileOptions = {
   fromBytes: 65_536,
   /** Bytes of one upload. Default 1 GiB. */
   uploadBytes: 1024 ** 3,
+  /** Bytes that the unfinished uploads of one caller may have, by the lengths they begin with. Default: any number. */
+  unfinishedBytes: Number.POSITIVE_INFINITY,
   /** How long an upload is kept that no message names, in milliseconds. Default 24 hours. */
   uploadMs: 24 * 3_600_000,
   /**
