@@ -8,7 +8,7 @@ import { listen } from '@batonjs/server-node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { cli } from '../../packages/cli/test/cli.ts';
 import { mcpClient, serveMcp } from '../../packages/mcp/test/clients.ts';
-import { AgentFeeds } from '../../packages/react/src/feeds/agent-feeds.ts';
+import { agentFeeds } from '../../packages/react/src/feeds/agent-feeds.ts';
 import { watch } from '../../packages/react/test/watch.ts';
 import { serveTasks } from '../../packages/task-gateway/test/service.ts';
 import { openSocket } from '../../packages/task-gateway/test/socket.ts';
@@ -115,7 +115,7 @@ describe('what an agent keeps for itself does not leave', () => {
 
   it('what the hooks of React show', async () => {
     const { secrets, server } = serveKeeping();
-    const feeds = new AgentFeeds(await connect('http://localhost', { fetch: server.fetch }));
+    const feeds = agentFeeds(await connect('http://localhost', { fetch: server.fetch }));
     const list = watch(feeds.list({}));
     for (const text of words) {
       const feed = feeds.conversation(text);

@@ -10,7 +10,7 @@ import {
 } from '@batonjs/extensions/internals';
 import { encodeSse, sseHeaders } from '@batonjs/server/adapter';
 import { openRun, type Run, RunRefused, stepsOfRun } from './run.ts';
-import { RunEncoder } from './run-encoder.ts';
+import { runEncoder } from './run-encoder.ts';
 import { type AgUiEvent, type RunInput, readRunInput } from './run-input.ts';
 
 /** Options of `agUiHandler`. */
@@ -47,12 +47,12 @@ async function* textsOf(
   asked: Asked,
 ): AsyncGenerator<string, void, void> {
   if (run instanceof RunRefused) {
-    const encoder = new RunEncoder({ input, messages: [], answerId: '' });
+    const encoder = runEncoder({ input, messages: [], answerId: '' });
     yield text(encoder.start());
     for (const event of encoder.fail(run.code, run.message)) yield text(event);
     return;
   }
-  const encoder = new RunEncoder({ input, messages: run.messages, answerId: run.answerId });
+  const encoder = runEncoder({ input, messages: run.messages, answerId: run.answerId });
   yield text(encoder.start());
   if (run.isFollowed) yield text(encoder.snapshot());
   try {

@@ -18,101 +18,59 @@ export interface RunStart {
 }
 
 /** The events of a run. Every start gets its end before the run ends. */
-export class RunEncoder {
-  readonly #input: RunInput;
-  readonly #before: readonly AgUiMessage[];
-  readonly #answerId: string;
-  readonly #calls: Set<string>;
+export function runEncoder({ input, messages, answerId }: RunStart) {
   /** The messages of this run that are complete. */
-  readonly #own: AgUiMessage[] = [];
+  const own: AgUiMessage[] = [];
   /** The open texts by artifact. */
-  readonly #open = new Map<string, { readonly id: string; text: string }>();
-  readonly #uses = new Map<string, number>();
-  #task: Task | undefined;
-  #step: string | undefined;
+  const opened = new Map<string, { readonly id: string; text: string }>();
+  const uses = new Map<string, number>();
+  let task: Task | undefined;
+  let step: string | undefined;
   /** The state of the front end, once this run changes it. */
-  #state: Record<string, unknown> | undefined;
-  readonly #artifacts: Record<string, unknown> = Object.create(null);
-
-  constructor({ input, messages, answerId }: RunStart) {
-    this.#input = input;
-    this.#before = messages;
-    this.#answerId = answerId;
-    const shown = messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id));
-    this.#calls = new Set(shown);
-  }
-
-  start(): AgUiEvent {
-    const { threadId, runId, isModern } = this.#input;
-    return { type: 'RUN_STARTED', threadId, runId, ...(isModern && { protocolVersion: '1.0' }) };
-  }
+  let lastState: Record<string, unknown> | undefined;
+  const artifacts: Record<string, unknown> = Object.create(null);
+  const shown = messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id));
+  const calls = new Set(shown);
 
   /** All messages as they are now. */
-  snapshot(): AgUiEvent {
-    return { type: 'MESSAGES_SNAPSHOT', messages: [...this.#before, ...this.#own] };
-  }
-
-  *encode(part: AnswerPart): Events {
-    switch (part.type) {
-      case 'task':
-        this.#task = part.task;
-        return yield this.#activity('');
-      case 'progress':
-        return yield* this.#progress(textOf(part.message));
-      case 'tool':
-        return yield* this.#tool(part.call);
-      case 'text':
-        return yield* this.#text(part.artifactId, part.delta);
-      case 'replaced':
-        yield* this.#close(part.artifactId);
-        this.#forget(part.artifactId);
-        yield this.snapshot();
-        return yield* this.#text(part.artifactId, part.text);
-      case 'content':
-        return yield* this.#content(part.artifact);
-      case 'end':
-        yield* this.#closeAll();
-        if (part.message) yield* this.#words(part.message.messageId, textOf(part.message));
-        yield* this.#end(part.task);
-    }
-  }
+  const snapshot = (): AgUiEvent => ({ type: 'MESSAGES_SNAPSHOT', messages: [...messages, ...own] });
 
   /** The end of a run that cannot go on. */
-  *fail(code: string, message: string): Events {
-    yield* this.#closeAll();
+  function* fail(code: string, message: string): Events {
+    yield* closeAll();
     yield { type: 'RUN_ERROR', message, code };
   }
 
-  #activity(text: string): AgUiEvent {
-    const { id, status } = this.#task ?? { id: this.#input.runId, status: undefined };
+  function activity(text: string): AgUiEvent {
+    const { id, status } = task ?? { id: input.runId, status: undefined };
     const content = { taskId: id, state: status?.state ?? 'TASK_STATE_WORKING', ...(text && { text }) };
     return { type: 'ACTIVITY_SNAPSHOT', messageId: `${id}-activity`, activityType: 'baton-task', content };
   }
 
   /** What the agent does at the moment is a step, until it does something else. */
-  *#progress(text: string): Events {
+  function* progress(text: string): Events {
     if (text === '') return;
-    yield* this.#endStep();
-    this.#step = text;
+    yield* endStep();
+    step = text;
     yield { type: 'STEP_STARTED', stepName: text };
-    yield this.#activity(text);
+    yield activity(text);
   }
 
-  *#endStep(): Events {
-    if (this.#step === undefined) return;
-    yield { type: 'STEP_FINISHED', stepName: this.#step };
-    this.#step = undefined;
+  function* endStep(): Events {
+    if (step === undefined) return;
+    yield { type: 'STEP_FINISHED', stepName: step };
+    step = undefined;
   }
 
-  *#text(artifactId: string, delta: string): Events {
-    let open = this.#open.get(artifactId);
+  function* text(artifactId: string, delta: string): Events {
+    let open = opened.get(artifactId);
     const kind = artifactId === 'reasoning' ? 'REASONING' : 'TEXT';
     if (!open) {
-      const use = (this.#uses.get(artifactId) ?? 0) + 1;
-      this.#uses.set(artifactId, use);
-      const id = `${this.#answerId}-${artifactId}${use > 1 ? `-${use}` : ''}`;
+      const use = (uses.get(artifactId) ?? 0) + 1;
+      uses.set(artifactId, use);
+      const id = `${answerId}-${artifactId}${use > 1 ? `-${use}` : ''}`;
       open = { id, text: '' };
-      this.#open.set(artifactId, open);
+      opened.set(artifactId, open);
       if (kind === 'REASONING') yield { type: 'REASONING_START', messageId: id };
       const role = kind === 'TEXT' ? 'assistant' : 'reasoning';
       yield { type: `${kind}_MESSAGE_START`, messageId: id, role };
@@ -121,56 +79,56 @@ export class RunEncoder {
     yield { type: `${kind}_MESSAGE_CONTENT`, messageId: open.id, delta };
   }
 
-  *#close(artifactId: string): Events {
-    const open = this.#open.get(artifactId);
+  function* close(artifactId: string): Events {
+    const open = opened.get(artifactId);
     if (!open) return;
-    this.#open.delete(artifactId);
+    opened.delete(artifactId);
     const { id: messageId, text } = open;
     if (artifactId === 'reasoning') {
       yield { type: 'REASONING_MESSAGE_END', messageId };
       yield { type: 'REASONING_END', messageId };
     } else {
       yield { type: 'TEXT_MESSAGE_END', messageId };
-      this.#own.push({ id: messageId, role: 'assistant', content: text });
+      own.push({ id: messageId, role: 'assistant', content: text });
     }
   }
 
-  *#closeAll(): Events {
-    for (const artifactId of [...this.#open.keys()]) yield* this.#close(artifactId);
-    yield* this.#endStep();
+  function* closeAll(): Events {
+    for (const artifactId of [...opened.keys()]) yield* close(artifactId);
+    yield* endStep();
   }
 
   /** Takes back the texts of an artifact, which begins again. */
-  #forget(artifactId: string): void {
-    const prefix = `${this.#answerId}-${artifactId}`;
-    const kept = this.#own.filter(({ id }) => id !== prefix && !id.startsWith(`${prefix}-`));
-    this.#own.splice(0, this.#own.length, ...kept);
+  function forget(artifactId: string): void {
+    const prefix = `${answerId}-${artifactId}`;
+    const kept = own.filter(({ id }) => id !== prefix && !id.startsWith(`${prefix}-`));
+    own.splice(0, own.length, ...kept);
   }
 
-  *#words(id: string, text: string): Events {
+  function* textEvents(id: string, text: string): Events {
     if (text === '') return;
     yield { type: 'TEXT_MESSAGE_START', messageId: id, role: 'assistant' };
     yield { type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta: text };
     yield { type: 'TEXT_MESSAGE_END', messageId: id };
-    this.#own.push({ id, role: 'assistant', content: text });
+    own.push({ id, role: 'assistant', content: text });
   }
 
-  *#tool({ toolCallId, toolName, state, input, output }: ShownToolCall): Events {
+  function* tool({ toolCallId, toolName, state, input, output }: ShownToolCall): Events {
     // An agent that shows names only says nothing of the end of a call either.
-    if (state === 'called' && input === undefined) return yield* this.#progress(`Calls ${toolName}`);
-    yield* this.#call(toolCallId, toolName, input ?? {});
+    if (state === 'called' && input === undefined) return yield* progress(`Calls ${toolName}`);
+    yield* call(toolCallId, toolName, input ?? {});
     if (state === 'called') return;
     const content = state === 'done' ? textOfJson(output) : state;
     const messageId = `${toolCallId}-result`;
     yield { type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, role: 'tool' };
-    this.#own.push({ id: messageId, role: 'tool', toolCallId, content });
+    own.push({ id: messageId, role: 'tool', toolCallId, content });
   }
 
-  *#call(toolCallId: string, toolName: string, input: Json): Events {
-    if (this.#calls.has(toolCallId)) return;
-    this.#calls.add(toolCallId);
+  function* call(toolCallId: string, toolName: string, input: Json): Events {
+    if (calls.has(toolCallId)) return;
+    calls.add(toolCallId);
     // Text after the call stands below it.
-    for (const artifactId of [...this.#open.keys()]) yield* this.#close(artifactId);
+    for (const artifactId of [...opened.keys()]) yield* close(artifactId);
     const args = JSON.stringify(input);
     yield { type: 'TOOL_CALL_START', toolCallId, toolCallName: toolName };
     yield { type: 'TOOL_CALL_ARGS', toolCallId, delta: args };
@@ -180,68 +138,101 @@ export class RunEncoder {
       type: 'function' as const,
       function: { name: toolName, arguments: args },
     };
-    this.#own.push({ id: toolCallId, role: 'assistant', toolCalls: [toolCall] });
+    own.push({ id: toolCallId, role: 'assistant', toolCalls: [toolCall] });
   }
 
   /** Data and files of artifacts are state of the front end, below `artifacts`. */
-  *#content({ artifactId, name, parts }: Artifact): Events {
+  function* content({ artifactId, name, parts }: Artifact): Events {
     const path = `/artifacts/${artifactId.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     const value = { artifactId, ...(name && { name }), parts };
-    if (!this.#state) {
-      const { state } = this.#input;
+    if (!lastState) {
+      const { state } = input;
       const given = isObject(state) ? state : {};
-      Object.assign(this.#artifacts, isObject(given.artifacts) ? given.artifacts : {});
-      this.#state = { ...given, artifacts: this.#artifacts };
-      yield { type: 'STATE_SNAPSHOT', snapshot: structuredClone(this.#state) };
+      Object.assign(artifacts, isObject(given.artifacts) ? given.artifacts : {});
+      lastState = { ...given, artifacts };
+      yield { type: 'STATE_SNAPSHOT', snapshot: structuredClone(lastState) };
     }
-    this.#artifacts[artifactId] = value;
+    artifacts[artifactId] = value;
     yield { type: 'STATE_DELTA', delta: [{ op: 'add', path, value }] };
   }
 
-  *#end(task: Task | undefined): Events {
+  function* end(task: Task | undefined): Events {
     const state = task?.status.state;
     const words = textOf(task?.status.message);
     if (task && state === 'TASK_STATE_FAILED')
-      return yield* this.fail(errorOf(task)?.code ?? 'FAILED', words || 'The agent failed');
+      return yield* fail(errorOf(task)?.code ?? 'FAILED', words || 'The agent failed');
     if (state === 'TASK_STATE_REJECTED')
-      return yield* this.fail('REJECTED', words || 'The agent does not do this');
+      return yield* fail('REJECTED', words || 'The agent does not do this');
     if (state === 'TASK_STATE_CANCELED') {
-      if (!this.#input.isModern) return yield* this.fail('CANCELED', words || 'The task was canceled');
-      if (task) yield* this.#words(task.status.message?.messageId ?? task.id, words);
-      return yield this.#finished({ type: 'cancelled' });
+      if (!input.isModern) return yield* fail('CANCELED', words || 'The task was canceled');
+      if (task) yield* textEvents(task.status.message?.messageId ?? task.id, words);
+      return yield finished({ type: 'cancelled' });
     }
     const isPlain = task !== undefined && isPlainQuestion(task);
-    if (task && !isPlain && state?.endsWith('_REQUIRED')) return yield* this.#interrupt(task);
+    if (task && !isPlain && state?.endsWith('_REQUIRED')) return yield* interrupt(task);
     const said = words || (isPlain ? 'The agent waits for an answer.' : '');
-    if (task) yield* this.#words(task.status.message?.messageId ?? task.id, said);
+    if (task) yield* textEvents(task.status.message?.messageId ?? task.id, said);
     const result = dataOf(task?.artifacts?.find(({ artifactId, name }) => (name ?? artifactId) === 'result'));
-    yield this.#finished({ type: 'success' }, result);
+    yield finished({ type: 'success' }, result);
   }
 
-  *#interrupt(task: Task): Events {
+  function* interrupt(task: Task): Events {
     const calls = frontEndCalls(task);
     const interrupts = interruptsOf(task);
-    for (const { toolCallId, toolName, input } of calls) yield* this.#call(toolCallId, toolName, input);
+    for (const { toolCallId, toolName, input } of calls) yield* call(toolCallId, toolName, input);
     for (const { toolCallId, metadata } of interrupts) {
       const { toolName, input }: { toolName?: string; input?: Json } = Object(metadata);
-      if (toolCallId !== undefined) yield* this.#call(toolCallId, toolName ?? '', input ?? {});
+      if (toolCallId !== undefined) yield* call(toolCallId, toolName ?? '', input ?? {});
     }
     // The front end runs its tools, and starts a run with their results.
     if (interrupts.length === 0) {
       const pendingToolCallIds = calls.map(({ toolCallId }) => toolCallId);
-      return yield this.#finished({ type: 'success', ...(this.#input.isModern && { pendingToolCallIds }) });
+      return yield finished({ type: 'success', ...(input.isModern && { pendingToolCallIds }) });
     }
     const isTool = interrupts.some(({ toolCallId }) => toolCallId !== undefined);
-    if (!isTool) yield* this.#words(interrupts[0]?.id ?? task.id, textOf(task.status.message));
-    if (this.#state) yield { type: 'STATE_SNAPSHOT', snapshot: this.#state };
-    yield this.snapshot();
-    yield this.#finished({ type: 'interrupt', interrupts });
+    if (!isTool) yield* textEvents(interrupts[0]?.id ?? task.id, textOf(task.status.message));
+    if (lastState) yield { type: 'STATE_SNAPSHOT', snapshot: lastState };
+    yield snapshot();
+    yield finished({ type: 'interrupt', interrupts });
   }
 
-  #finished(outcome: object, result?: unknown): AgUiEvent {
-    const { threadId, runId } = this.#input;
+  function finished(outcome: object, result?: unknown): AgUiEvent {
+    const { threadId, runId } = input;
     return { type: 'RUN_FINISHED', threadId, runId, outcome, ...(result !== undefined && { result }) };
   }
+
+  return {
+    start(): AgUiEvent {
+      const { threadId, runId, isModern } = input;
+      return { type: 'RUN_STARTED', threadId, runId, ...(isModern && { protocolVersion: '1.0' }) };
+    },
+    snapshot,
+    *encode(part: AnswerPart): Events {
+      switch (part.type) {
+        case 'task':
+          task = part.task;
+          return yield activity('');
+        case 'progress':
+          return yield* progress(textOf(part.message));
+        case 'tool':
+          return yield* tool(part.call);
+        case 'text':
+          return yield* text(part.artifactId, part.delta);
+        case 'replaced':
+          yield* close(part.artifactId);
+          forget(part.artifactId);
+          yield snapshot();
+          return yield* text(part.artifactId, part.text);
+        case 'content':
+          return yield* content(part.artifact);
+        case 'end':
+          yield* closeAll();
+          if (part.message) yield* textEvents(part.message.messageId, textOf(part.message));
+          yield* end(part.task);
+      }
+    },
+    fail,
+  };
 }
 
 const textOfJson = (value: Json | undefined): string =>

@@ -1,7 +1,7 @@
 import type { AnswerPart } from '@batonjs/client/answers';
 import type { Task } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
-import { RunEncoder } from '../src/run-encoder.ts';
+import { runEncoder } from '../src/run-encoder.ts';
 import { type AgUiEvent, readRunInput } from '../src/run-input.ts';
 
 const before = [
@@ -16,7 +16,7 @@ const before = [
 /** The events of these parts of an answer. */
 function encoded(parts: readonly unknown[], more: object = {}): AgUiEvent[] {
   const input = readRunInput({ threadId: 't', runId: 'r', messages: [], protocolVersion: '1.0', ...more });
-  const encoder = new RunEncoder({ input, messages: before, answerId: 'a' });
+  const encoder = runEncoder({ input, messages: before, answerId: 'a' });
   return (parts as AnswerPart[]).flatMap((part) => [...encoder.encode(part)]);
 }
 
@@ -41,7 +41,7 @@ const finished = (outcome: object, more: object = {}) => ({
 
 it('a run begins with its ids, and its version where the front end has one', () => {
   const startOf = (more: object) =>
-    new RunEncoder({
+    runEncoder({
       input: readRunInput({ threadId: 't', runId: 'r', messages: [], ...more }),
       messages: [],
       answerId: 'a',

@@ -1,7 +1,7 @@
 import { A2AError, ClientError, textOf } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
-import { AgentFeeds } from '../src/feeds/agent-feeds.ts';
+import { agentFeeds } from '../src/feeds/agent-feeds.ts';
 import type { Conversed } from '../src/feeds/conversation-feed.ts';
 import { TaskFeed } from '../src/feeds/task-feed.ts';
 import { type Observed, observe } from './observed-agent.ts';
@@ -11,7 +11,7 @@ import { watch } from './watch.ts';
 const open = async (gate = new Gate()) => {
   const served = await serveTalking(gate);
   const observed = await observe(served);
-  return { ...served, observed, feeds: new AgentFeeds(observed.agent), direct: served.agent };
+  return { ...served, observed, feeds: agentFeeds(observed.agent), direct: served.agent };
 };
 
 const states = ({ tasks }: Conversed) =>
@@ -135,7 +135,7 @@ describe('a task', () => {
     const offered = feeds.task(task!.id);
     offered.offer(task!);
     expect(watch(offered).values[0]).toMatchObject({ connection: 'closed', task: { id: task!.id } });
-    const other = new AgentFeeds(observed.agent);
+    const other = agentFeeds(observed.agent);
     const followed = watch(other.task(task!.id));
     await followed.until(({ connection }) => connection === 'closed');
     followed.stop();

@@ -1,6 +1,6 @@
 import { connect, textOf } from '@batonjs/client';
 import { describe, expect, it } from 'vitest';
-import { AgentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
+import { agentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
 import type { Conversed } from '../src/feeds/conversation-feed.ts';
 import { Gate, serveTalking } from './talking-agent.ts';
 import { watch } from './watch.ts';
@@ -58,7 +58,7 @@ describe('a conversation', () => {
         throw new TypeError('fetch failed');
       },
     });
-    const feed = new AgentFeeds(broken).conversation('context-1');
+    const feed = agentFeeds(broken).conversation('context-1');
     await expect(feed.send('One')).rejects.toMatchObject({ code: 'NETWORK' });
     const [failed] = feed.get().sent;
     expect(failed).toMatchObject({ state: 'failed', error: { code: 'NETWORK' } });
@@ -105,13 +105,13 @@ describe('a conversation', () => {
     const first = feedsOf(agent).conversation('context-4');
     const watched = watch(first);
     await first.send('slow');
-    const second = new AgentFeeds(await connect(url)).conversation('context-4');
+    const second = agentFeeds(await connect(url)).conversation('context-4');
     const other = watch(second);
     await other.until(({ current }) => textOf(current?.artifacts?.[0]) === 'Half ');
     gate.open();
     for (const page of [watched, other]) await page.until((value) => states(value).join() === 'COMPLETED');
     expect(second.get().tasks[0]?.history?.map((message) => textOf(message))[0]).toBe('slow');
-    const third = watch(new AgentFeeds(await connect(url)).conversation('context-4'));
+    const third = watch(agentFeeds(await connect(url)).conversation('context-4'));
     const ended = await third.until(({ tasks }) => tasks.length === 1);
     expect(ended.tasks[0]?.history?.map((message) => textOf(message))[0]).toBe('slow');
     expect(textOf(ended.tasks[0]?.artifacts?.[0])).toBe('Half and whole');

@@ -1,7 +1,7 @@
 import { A2AError, type AgentClient, ClientError, connect } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { AgentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
+import { agentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
 import { newMessage } from '../src/feeds/new-message.ts';
 import { Shared } from '../src/feeds/shared.ts';
 import { type ListOptions, TaskListFeed } from '../src/feeds/task-feed.ts';
@@ -256,7 +256,7 @@ describe('the feeds of an agent', () => {
 
   it('tell lists of what becomes of a task', async () => {
     const { agent } = listOf(['a']);
-    const feeds = new AgentFeeds(agent);
+    const feeds = agentFeeds(agent);
     const list = feeds.list({ pollMs: 60_000 });
     const watched = watch(list);
     await watched.until(({ connection }) => connection === 'connected');

@@ -2,7 +2,7 @@ import { type AgentClient, connect, textOf } from '@batonjs/client';
 import type { Artifact } from '@batonjs/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
-import { AgentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
+import { agentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
 import { type FollowedTask, TaskFeed } from '../src/feeds/task-feed.ts';
 import { Gate, serveTalking } from './talking-agent.ts';
 import { watch } from './watch.ts';
@@ -114,7 +114,7 @@ describe('subscribers', () => {
         return server.fetch(request);
       },
     });
-    const feeds = new AgentFeeds(counted);
+    const feeds = agentFeeds(counted);
     expect(feeds.task(task!.id)).toBe(feeds.task(task!.id));
     const first = watch(feeds.task(task!.id));
     const second = watch(feeds.task(task!.id));

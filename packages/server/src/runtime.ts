@@ -34,7 +34,7 @@ import { ServerFiles } from './turns/files/server-files.ts';
 import { completeSchedule } from './turns/order/schedule.ts';
 import { completeCallbacks } from './turns/outside/callback-options.ts';
 import { completeRetry, guardRetry } from './turns/retries/retry-policy.ts';
-import { Runner } from './turns/runner.ts';
+import { type Runner, runnerOf } from './turns/runner.ts';
 import { mustFitRuns, type RunLimit } from './turns/steps/run-limit.ts';
 import { logTurnEvent, type TurnDependencies } from './turns/turn-dependencies.ts';
 import { delivererOf } from './webhooks/deliverer.ts';
@@ -84,7 +84,7 @@ export function createRuntime(options: WorkerOptions, run?: Run, limit?: RunLimi
   const retention = options.retention && new Retention(dependencies, options.retention);
   const keptLonger = rulesOf(options.retention);
   const tasks = new LiveTasks({ store, clock, logger, report, timeouts, keptLonger });
-  const runner = new Runner(dependencies, tasks);
+  const runner = runnerOf(dependencies, tasks);
   const claimer = claimerOf(dependencies, tasks, runner);
   const webhooks = createWebhooks(store, options.push, compatibility);
   // A server without a process tells the others nothing: a run of it hears of them.

@@ -2,7 +2,7 @@ import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store
 import { completeOptions, createStore, type Rows, type Wanted } from '@batonjs/store/adapter';
 import { Cluster, writeGroups } from './cluster/cluster.ts';
 import { Connections, type EtcdTls } from './cluster/connections.ts';
-import { ClusterClock } from './layout/cluster-clock.ts';
+import { clusterClock } from './layout/cluster-clock.ts';
 import { identityOf, type Keys, keysOf, unchanged } from './layout/keys.ts';
 import { everyTask, readFacts, readLog } from './logs/logs.ts';
 import { listTasks } from './logs/task-list.ts';
@@ -52,7 +52,7 @@ export function etcdStore(
 /** The rows of an etcd cluster. `onGroup`: called after each transaction that writes, with its number of writes. */
 export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) => void) | undefined): Rows {
   const { connections, timeoutMs } = cluster;
-  const db = { cluster, keys, clock: new ClusterClock(cluster, keys.clock) };
+  const db = { cluster, keys, clock: clusterClock(cluster, keys.clock) };
   const groups = writeGroups(cluster, keys.probe, onGroup);
   const watches = new Watches(connections, timeoutMs);
   const wakeups = wakeupsOf(keys, watches);

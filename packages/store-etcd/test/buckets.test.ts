@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
-import { ClusterClock } from '../src/layout/cluster-clock.ts';
+import { clusterClock } from '../src/layout/cluster-clock.ts';
 import { inside, keysOf } from '../src/layout/keys.ts';
 import { Buckets } from '../src/rows/buckets.ts';
 
@@ -27,7 +27,7 @@ function open(timeoutMs: number) {
   onTestFinished(() => connections.close());
   const cluster = new NotedCluster(connections, timeoutMs);
   const keys = keysOf(`buckets/${randomUUID()}`);
-  const kept = new Buckets({ cluster, keys, clock: new ClusterClock(cluster, keys.clock) });
+  const kept = new Buckets({ cluster, keys, clock: clusterClock(cluster, keys.clock) });
   // Takes need nothing but changes.
   const store = createStore('buckets', { change: (step) => kept.change(step, step.wanted.bucket!) } as Rows);
   const take = (name: string, everyMs: number) => store.take!(name, { burst: 1, everyMs } satisfies Rate);

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { etcdStore } from '../src/index.ts';
-import { ClusterClock } from '../src/layout/cluster-clock.ts';
+import { clusterClock } from '../src/layout/cluster-clock.ts';
 import { digestOf, identityOf, timeIn } from '../src/layout/keys.ts';
 import { openInterrupted } from './interrupted-store.ts';
 
@@ -171,7 +171,7 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
     const { key, later } = { key: keys.clock, later: timeIn(Date.now() + 3_600_000) };
     const put = (value: string) => cluster.transact({ success: [{ put: { key, value } }] });
     if (begun) await put(begun);
-    const clock = new ClusterClock(cluster, key);
+    const clock = clusterClock(cluster, key);
     cluster.before = { text: `"put":{"key":"${key}"`, act: () => put(later) };
     // It is written when it is there and has not been for a while.
     const isLater = async () => {
@@ -184,7 +184,7 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
 
   it('is not known, as etcd does not answer: the clock of leases goes on', async () => {
     const { cluster, keys } = openTwo();
-    const clock = new ClusterClock(cluster, keys.clock);
+    const clock = clusterClock(cluster, keys.clock);
     await clock.follow();
     const began = clock.now();
     cluster.before = { text: keys.clock, act: () => Promise.reject(new Error('No answer')) };

@@ -8,7 +8,7 @@ import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { etcdRows } from '../src/etcd-store.ts';
 import { inside, insideUntil, keysOf, timeIn } from '../src/layout/keys.ts';
-import { RangeStarts } from '../src/rows/range-starts.ts';
+import { rangeStartsOf } from '../src/rows/range-starts.ts';
 import type { TxnRequest } from '../src/wire/messages.ts';
 
 const etcd = await etcdForTests();
@@ -35,7 +35,7 @@ describe.skipIf(!etcd)('A range whose first keys are deleted again and again', (
   it('is read from the first key that was found, and whole every second', async () => {
     const cluster = connect();
     let now = 0;
-    const starts = new RangeStarts(() => now);
+    const starts = rangeStartsOf(() => now);
     const folder = `starts/${randomUUID()}/`;
     const put = (...times: number[]) =>
       cluster.transact({

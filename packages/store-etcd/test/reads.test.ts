@@ -6,7 +6,7 @@ import { etcdForTests } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
-import { ClusterClock } from '../src/layout/cluster-clock.ts';
+import { clusterClock } from '../src/layout/cluster-clock.ts';
 import { keysOf } from '../src/layout/keys.ts';
 import { readLog } from '../src/logs/logs.ts';
 import { waitingCounts } from '../src/rows/queue-fronts.ts';
@@ -69,7 +69,7 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
     onTestFinished(() => connections.close());
     const cluster = new CountedCluster(connections, 20_000);
     const keys = keysOf(`reads/${randomUUID()}`);
-    const db = { cluster, keys, clock: new ClusterClock(cluster, keys.clock) };
+    const db = { cluster, keys, clock: clusterClock(cluster, keys.clock) };
     let now = 0;
     const reader = new Reader(
       db,
@@ -118,7 +118,7 @@ it.skipIf(!etcd)('A short log is read together with its task, and a longer one r
   });
   const cluster = new CountedCluster(connections, 20_000);
   const keys = keysOf(prefix);
-  const db = { cluster, keys, clock: new ClusterClock(cluster, keys.clock) };
+  const db = { cluster, keys, clock: clusterClock(cluster, keys.clock) };
   for (const [taskId, length, reads] of [
     ['short', 32, 1],
     ['longer', 33, 2],

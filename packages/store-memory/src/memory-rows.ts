@@ -1,12 +1,9 @@
-import type { Commit, Scope, StoredFact, TaskPage, Unsubscribe } from '@batonjs/store';
+import type { Commit, StoredFact } from '@batonjs/store';
 import {
   type Change,
   type Found,
   type FoundTask,
   frozenJson,
-  type KeptFacts,
-  type KeptLog,
-  type ListSearch,
   type Moment,
   type QueueRow,
   type Rows,
@@ -15,117 +12,60 @@ import {
   steadyNow,
   type TaskRow,
   type TaskWrite,
-  type Topic,
   type Wanted,
 } from '@batonjs/store/adapter';
-import { byName, deletionOf, type RowPage, remembered, type WantedTask } from '@batonjs/store/rules';
+import { byName, deletionOf, remembered, type WantedTask } from '@batonjs/store/rules';
 import { Buckets } from './buckets.ts';
-import { ClosedLogs } from './logs/closed-logs.ts';
+import { closedLogs } from './logs/closed-logs.ts';
 import { Log, Logs, parts } from './logs/log.ts';
 import { SortedList } from './order/sorted-list.ts';
-import { TurnQueues } from './queues/turn-queues.ts';
-import { Webhooks } from './queues/webhooks.ts';
-import { Records } from './records.ts';
+import { turnQueuesOf } from './queues/turn-queues.ts';
+import { webhooksOf } from './queues/webhooks.ts';
+import { recordsOf } from './records.ts';
 import { TaskIndex } from './task-index.ts';
 
 /** Facts and snapshots are kept as they are: copied once, frozen, and shared between readers. */
 type Json = StoredFact['fact'] | NonNullable<Commit['snapshot']>;
 
-/** The rows of all tasks, in maps and sorted lists. Every call answers at once. */
-export class MemoryRows implements Rows<Json> {
-  readonly system = 'memory';
-  readonly isPrivate = true;
-  readonly #now: () => number;
-  readonly #orderNow: () => number;
-  readonly #monotonic: () => number;
-  readonly #logs = new Logs();
-  readonly #index = new TaskIndex();
-  readonly #turns = new TurnQueues();
-  readonly #webhooks = new Webhooks(this.#logs);
-  readonly #queues = new Map<string, QueueRow>();
-  readonly #buckets = new Buckets();
-  readonly #records = new Records();
-  readonly #subscribers = new Subscribers();
-  readonly #closed: ClosedLogs;
-  readonly #ended = new EndedRows();
-  readonly #identity = crypto.randomUUID();
+/**
+ * The rows of all tasks, in maps and sorted lists. Every call answers at once. `wallClock`: also that of the order; default:
+ * those of the process. `closedBytes`: of ended tasks.
+ */
+export function memoryRows(
+  wallClock: (() => number) | undefined,
+  monotonic: () => number,
+  closedBytes: number,
+): Rows<Json> {
+  const logs = new Logs();
+  const index = new TaskIndex();
+  const turnQueues = turnQueuesOf();
+  const keptWebhooks = webhooksOf(logs);
+  const queueCounts = new Map<string, QueueRow>();
+  const buckets = new Buckets();
+  const keptRecords = recordsOf();
+  const subscribers = new Subscribers();
+  const endedRows = new EndedRows();
+  const ownIdentity = crypto.randomUUID();
+  const now = wallClock ?? (() => Date.now());
+  const orderNow = wallClock ?? steadyNow;
+  const closed = closedLogs(closedBytes);
 
-  /** `now`: the wall clock and that of the order; default: those of the process. `closedBytes`: of ended tasks. */
-  constructor(now: (() => number) | undefined, monotonic: () => number, closedBytes: number) {
-    this.#now = now ?? (() => Date.now());
-    this.#orderNow = now ?? steadyNow;
-    this.#monotonic = monotonic;
-    this.#closed = new ClosedLogs(closedBytes);
-  }
-
-  encode<Value>(value: Value): Value {
-    return frozenJson(value);
-  }
-
-  read(wanted: Wanted): Found {
+  function read(wanted: Wanted): Found {
     const { tasks, webhooks = false, records } = wanted;
     const found = {
-      now: this.#now(),
-      orderNow: this.#orderNow(),
-      leaseNow: this.#monotonic(),
-      tasks: tasks?.map((name) => this.#task(name, webhooks)),
-      waiting: wanted.waiting && this.#turns.waiting(wanted.waiting.queue),
+      now: now(),
+      orderNow: orderNow(),
+      leaseNow: monotonic(),
+      tasks: tasks?.map((name) => task(name, webhooks)),
+      waiting: wanted.waiting && turnQueues.waiting(wanted.waiting.queue),
     };
-    if (records) return { ...found, records: records.map((name) => this.#records.get(name)) };
+    if (records) return { ...found, records: records.map((name) => keptRecords.get(name)) };
     // Commits want nothing else.
-    return tasks ? found : { ...found, ...this.#search(wanted, found) };
+    return tasks ? found : { ...found, ...search(wanted, found) };
   }
 
-  change<T>(step: Step<T, Json>): T {
-    let { wanted } = step;
-    let decision = step.decide(this.read(wanted));
-    while ('decide' in decision) {
-      ({ wanted } = decision);
-      decision = decision.decide(this.read(wanted));
-    }
-    this.#write(decision, wanted);
-    this.#subscribers.notifyOf(decision.notify);
-    return decision.result;
-  }
-
-  log(scope: Scope, taskId: string): KeptLog | undefined {
-    const log = this.#logs.get({ scope, taskId });
-    if (!log) return undefined;
-    const { row, snapshot, facts } = log;
-    return { row, snapshot, facts: facts.after(snapshot?.version ?? 0) };
-  }
-
-  facts(scope: Scope, taskId: string, after: number, limit: number): KeptFacts {
-    const log = this.#logs.get({ scope, taskId });
-    return { version: log?.facts.length ?? 0, facts: log?.facts.after(after, limit) ?? [] };
-  }
-
-  page(scope: Scope, search: ListSearch): TaskPage {
-    return this.#index.page(scope, search);
-  }
-
-  /** Whole parts of the map of logs: they are few, so that a page may be longer. */
-  every(from = '0', limit: number): RowPage {
-    const rows: TaskRow[] = [];
-    let part = Number(from);
-    while (part < parts && rows.length < limit) rows.push(...this.#logs.in(part++).map(({ row }) => row));
-    return { rows, next: part < parts ? String(part) : undefined };
-  }
-
-  subscribe(topic: Topic, notify: (version?: number) => void): Unsubscribe {
-    return this.#subscribers.add(topic, notify);
-  }
-
-  identity(): string {
-    return this.#identity;
-  }
-
-  ping(): void {}
-
-  close(): void {}
-
-  #task(name: WantedTask, withWebhooks: boolean): FoundTask {
-    const log = this.#logs.get(name);
+  function task(name: WantedTask, withWebhooks: boolean): FoundTask {
+    const log = logs.get(name);
     return {
       row: log?.row,
       webhooks: withWebhooks && log ? log.webhookRows : none,
@@ -133,81 +73,120 @@ export class MemoryRows implements Rows<Json> {
     };
   }
 
-  #search(wanted: Wanted, { now, orderNow, leaseNow }: Moment): Partial<Found> {
+  function search(wanted: Wanted, { now, orderNow, leaseNow }: Moment): Partial<Found> {
     const { held, ready, schedule, turns, deliveries, dead, ended, listed, expired, bucket, counts } = wanted;
-    const queues = this.#turns;
     return {
       held:
         held &&
-        queues
+        turnQueues
           .held(held.holder)
           .filter(({ queue }) => queue === held.queue)
           .slice(0, held.limit),
-      ready: ready && queues.ready(ready, now, leaseNow),
+      ready: ready && turnQueues.ready(ready, now, leaseNow),
       schedule: schedule && {
-        row: this.#queues.get(schedule.queue),
-        running: queues.running(schedule.queue),
-        callers: queues.order.callers(schedule.queue),
+        row: queueCounts.get(schedule.queue),
+        running: turnQueues.running(schedule.queue),
+        callers: turnQueues.order.callers(schedule.queue),
       },
       turns: turns?.callers.map(({ scope, except }) =>
-        queues.order.ready(turns.queue, scope, except, { now, orderNow }, turns.limit),
+        turnQueues.order.ready(turns.queue, scope, except, { now, orderNow }, turns.limit),
       ),
-      deliveries: deliveries && this.#webhooks.ready(deliveries, now),
-      dead: dead && this.#webhooks.dead(dead.queue).sort(byName).slice(0, dead.limit),
-      ended: ended && this.#ended.first(ended),
-      listed: listed && this.#records.listed(listed),
-      expired: expired && this.#records.expired(now, expired.limit),
-      ...(counts && { counts: { ...queues.counts(counts.queue), ...this.#webhooks.counts(counts.queue) } }),
-      fullAt: bucket === undefined ? undefined : this.#buckets.get(bucket),
+      deliveries: deliveries && keptWebhooks.ready(deliveries, now),
+      dead: dead && keptWebhooks.dead(dead.queue).sort(byName).slice(0, dead.limit),
+      ended: ended && endedRows.first(ended),
+      listed: listed && keptRecords.listed(listed),
+      expired: expired && keptRecords.expired(now, expired.limit),
+      ...(counts && { counts: { ...turnQueues.counts(counts.queue), ...keptWebhooks.counts(counts.queue) } }),
+      fullAt: bucket === undefined ? undefined : buckets.get(bucket),
     };
   }
 
   /** Nothing fails from here on. */
-  #write(change: Change<unknown, Json>, { bucket }: Wanted): void {
+  function write(change: Change<unknown, Json>, { bucket }: Wanted): void {
     const { tasks, webhooks, records, queue, callers, fullAt } = change;
-    if (tasks) for (const write of tasks) this.#writeTask(write);
-    if (webhooks) for (const webhook of webhooks) this.#webhooks.replace(webhook);
-    if (records) for (const record of records) this.#records.replace(record);
-    if (queue?.after) this.#queues.set(queue.after.queue, queue.after);
-    if (callers) for (const caller of callers) this.#turns.order.serve(caller);
-    if (bucket !== undefined && fullAt !== undefined) this.#buckets.set(bucket, fullAt, this.#monotonic());
-    if (this.#closed.isFull) for (const log of this.#closed.surplus(isUndelivered)) this.#evict(log);
+    if (tasks) for (const write of tasks) writeTask(write);
+    if (webhooks) for (const webhook of webhooks) keptWebhooks.replace(webhook);
+    if (records) for (const record of records) keptRecords.replace(record);
+    if (queue?.after) queueCounts.set(queue.after.queue, queue.after);
+    if (callers) for (const caller of callers) turnQueues.order.serve(caller);
+    if (bucket !== undefined && fullAt !== undefined) buckets.set(bucket, fullAt, monotonic());
+    if (closed.isFull) for (const log of closed.surplus(isUndelivered)) evict(log);
   }
 
-  #writeTask({ before, after, facts, commitId = '', snapshot, once }: TaskWrite<Json>): void {
-    const known = before && this.#logs.get(before);
+  function writeTask({ before, after, facts, commitId = '', snapshot, once }: TaskWrite<Json>): void {
+    const known = before && logs.get(before);
     if (!after) {
-      if (known) this.#remove(known);
+      if (known) remove(known);
       return;
     }
     const log = known ?? new Log(after);
-    if (!known) this.#logs.add(log);
+    if (!known) logs.add(log);
     if (once !== undefined) log.use(once, log.facts.length + 1);
     if (facts) for (const fact of facts as readonly StoredFact['fact'][]) log.facts.push(commitId, fact);
     if (snapshot) log.snapshot = snapshot.json as NonNullable<Commit['snapshot']>;
-    this.#turns.replace(log, before, after);
+    turnQueues.replace(log, before, after);
     log.row = after;
-    if (after.endedAt !== undefined || before?.endedAt !== undefined) this.#ended.replace(before, after);
-    this.#index.changed(log, before);
+    if (after.endedAt !== undefined || before?.endedAt !== undefined) endedRows.replace(before, after);
+    index.changed(log, before);
     if (!after.head?.closed || log.isClosed) return;
     log.close();
-    this.#closed.add(log);
+    closed.add(log);
   }
 
   /** Deletes a log, and remembers that it was there. */
-  #evict(log: Log): void {
-    this.#remove(log);
-    const before = this.#records.get(deletionOf(log.row));
-    this.#records.replace(remembered(log.row, before, { now: this.#now() }));
+  function evict(log: Log): void {
+    remove(log);
+    const before = keptRecords.get(deletionOf(log.row));
+    keptRecords.replace(remembered(log.row, before, { now: now() }));
   }
 
-  #remove(log: Log): void {
-    this.#webhooks.deleted(log);
-    this.#ended.replace(log.row, undefined);
-    this.#index.deleted(log);
-    this.#logs.delete(log);
-    this.#closed.delete(log);
+  function remove(log: Log): void {
+    keptWebhooks.deleted(log);
+    endedRows.replace(log.row, undefined);
+    index.deleted(log);
+    logs.delete(log);
+    closed.delete(log);
   }
+
+  return {
+    encode: <Value>(value: Value): Value => frozenJson(value),
+    read,
+    change<T>(step: Step<T, Json>): T {
+      let { wanted } = step;
+      let decision = step.decide(read(wanted));
+      while ('decide' in decision) {
+        ({ wanted } = decision);
+        decision = decision.decide(read(wanted));
+      }
+      write(decision, wanted);
+      subscribers.notifyOf(decision.notify);
+      return decision.result;
+    },
+    log(scope, taskId) {
+      const log = logs.get({ scope, taskId });
+      if (!log) return undefined;
+      const { row, snapshot, facts } = log;
+      return { row, snapshot, facts: facts.after(snapshot?.version ?? 0) };
+    },
+    facts(scope, taskId, after, limit) {
+      const log = logs.get({ scope, taskId });
+      return { version: log?.facts.length ?? 0, facts: log?.facts.after(after, limit) ?? [] };
+    },
+    page: (scope, search) => index.page(scope, search),
+    /** Whole parts of the map of logs: they are few, so that a page may be longer. */
+    every(from = '0', limit) {
+      const rows: TaskRow[] = [];
+      let part = Number(from);
+      while (part < parts && rows.length < limit) rows.push(...logs.in(part++).map(({ row }) => row));
+      return { rows, next: part < parts ? String(part) : undefined };
+    },
+    subscribe: (topic, notify) => subscribers.add(topic, notify),
+    identity: () => ownIdentity,
+    ping() {},
+    close() {},
+    system: 'memory',
+    isPrivate: true,
+  };
 }
 
 const none: readonly never[] = [];

@@ -1,6 +1,6 @@
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { completeOptions, createStore } from '@batonjs/store/adapter';
-import { MemoryRows } from './memory-rows.ts';
+import { memoryRows } from './memory-rows.ts';
 
 /** The options, with their defaults. */
 const memoryOptions = {
@@ -25,5 +25,5 @@ export type MemoryStoreOptions = {
  */
 export function memoryStore(options: MemoryStoreOptions = {}): TaskStore & PushConfigStore {
   const { now, monotonic, closedBytes } = completeOptions(memoryOptions, options);
-  return createStore('in memory', new MemoryRows(now, monotonic, closedBytes));
+  return createStore('in memory', memoryRows(now, monotonic, closedBytes));
 }

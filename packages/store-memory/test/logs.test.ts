@@ -2,7 +2,7 @@ import type { TaskName } from '@batonjs/store';
 import type { TaskRow } from '@batonjs/store/adapter';
 import { describe, expect, it } from 'vitest';
 import { headAt } from '../../../test/kit/task-logs.ts';
-import { ClosedLogs } from '../src/logs/closed-logs.ts';
+import { closedLogs } from '../src/logs/closed-logs.ts';
 import { LargeMap, Log, Logs } from '../src/logs/log.ts';
 import { TaskIndex } from '../src/task-index.ts';
 
@@ -49,7 +49,7 @@ describe('closed logs', () => {
       [one, [a, b]],
       [0, [a, b]],
     ] as const) {
-      const closed = new ClosedLogs(bound);
+      const closed = closedLogs(bound);
       for (const log of [a, b, c]) closed.add(log);
       expect(closed.surplus(none)).toEqual(surplus);
       for (const log of [a, b, c]) closed.delete(log);
@@ -58,8 +58,8 @@ describe('closed logs', () => {
 
   it('that must be kept stay, and others go in their place; deleted ones cost nothing', () => {
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id) => closedLog(id)) as [Log, Log, Log, Log];
-    expect(new ClosedLogs(0).surplus(none)).toEqual([]);
-    const closed = new ClosedLogs(2 * one);
+    expect(closedLogs(0).surplus(none)).toEqual([]);
+    const closed = closedLogs(2 * one);
     for (const log of [a, b, c, d]) closed.add(log);
     expect(closed.surplus((log) => log === a)).toEqual([b, c]);
     closed.delete(b);

@@ -2,7 +2,7 @@ import type { TaskRow } from '@batonjs/store/adapter';
 import { describe, expect, it } from 'vitest';
 import { headAt } from '../../../test/kit/task-logs.ts';
 import { Log } from '../src/logs/log.ts';
-import { TurnQueues } from '../src/queues/turn-queues.ts';
+import { type TurnQueues, turnQueuesOf } from '../src/queues/turn-queues.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const head = headAt(1, { statusAt: new Date(now).toISOString() });
@@ -25,7 +25,7 @@ const row = (taskId: string, more: Partial<TaskRow> = {}): TaskRow => ({
 
 /** Queues with these tasks. */
 function queuesOf(...rows: readonly TaskRow[]) {
-  const queues = new TurnQueues();
+  const queues = turnQueuesOf();
   const logs = new Map(rows.map((one) => [one.taskId, new Log(one)]));
   for (const log of logs.values()) queues.replace(log, undefined, log.row);
   const change = (taskId: string, more: Partial<TaskRow> | undefined) => {
@@ -95,7 +95,7 @@ describe('the queues of turns', () => {
           return row;
         },
       });
-    const queues = new TurnQueues();
+    const queues = turnQueuesOf();
     for (let n = 0; n < 10_000; n++) {
       const after = row(`t${n}`, { waitingSince: now + n, turnAt: now + n, aheadMs: 0 });
       queues.replace(counted(after), undefined, after);

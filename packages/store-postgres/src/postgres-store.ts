@@ -13,7 +13,7 @@ import { poolDatabase } from './database/pool-database.ts';
 import { type Transactions, transactionsOf, translated } from './database/postgres-error.ts';
 import { type CreatedSchema, createSchema, freeze, stepsOf } from './database/schema.ts';
 import { wakeupsOf } from './notifications/wakeups.ts';
-import { Logs } from './tables/logs.ts';
+import { logsOf } from './tables/logs.ts';
 import { taskListOf } from './tables/task-list.ts';
 
 /** The options, with their defaults. */
@@ -112,7 +112,7 @@ export function postgresRows(
   const single = singleChanges({ schema: quoted, transactions, writer, wakeups, known });
   const grouped = groupedChanges({ schema: quoted, single, transactions, writer, known, onGroup });
   const buckets = bucketsOf(quoted, transactions);
-  const logs = new Logs(quoted, transactions);
+  const logs = logsOf(quoted, transactions);
   const tasks = taskListOf(quoted, transactions);
   let creating: Promise<CreatedSchema> | undefined;
 

@@ -1,7 +1,7 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
 import { completeOptions, createStore } from '@batonjs/store/adapter';
 import type { RedisDriver } from './connection/driver.ts';
-import { NodeRedis } from './connection/node-redis.ts';
+import { nodeRedis } from './connection/node-redis.ts';
 import type { ClientOptions } from './connection/servers.ts';
 import { Database } from './database/database.ts';
 import { redisRows } from './redis-rows.ts';
@@ -51,7 +51,7 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
   const { url, client, prefix, shards, connections, timeoutMs, allowEviction } = options;
   if (/[{}]/.test(prefix)) throw new StoreError('UNUSABLE', 'The prefix of keys cannot contain braces');
   const urls = typeof url === 'string' ? [url] : url;
-  const driver = options.driver ?? new NodeRedis({ urls, client, connections, timeoutMs });
+  const driver = options.driver ?? nodeRedis({ urls, client, connections, timeoutMs });
   const database = new Database(driver, { prefix, shards, allowEviction });
   return createStore(`Redis at ${driver.name}`, redisRows(database, driver));
 }

@@ -4,7 +4,7 @@ import { createClient } from 'redis';
 import { describe, expect, it } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../test/support/redis.ts';
-import { NodeRedis } from '../src/connection/node-redis.ts';
+import { nodeRedis } from '../src/connection/node-redis.ts';
 import { redisStore } from '../src/index.ts';
 import { changedDriver } from './changed-driver.ts';
 
@@ -12,7 +12,7 @@ const redis = await redisForTests();
 
 /** A driver that writes down what it is asked to send. */
 function recording() {
-  const driver = new NodeRedis({ urls: [redis!.url], timeoutMs: 4_000 });
+  const driver = nodeRedis({ urls: [redis!.url], timeoutMs: 4_000 });
   const sent: string[] = [];
   let closed = 0;
   const recorder = changedDriver(driver, {

@@ -17,11 +17,11 @@ import {
 import type { FinishReason, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import type { PendingCall } from '../history/pending-call.ts';
 import { type Given, type Kept, keeping } from '../history/task-messages.ts';
-import { outputsOf, Transcript } from '../history/transcript.ts';
+import { outputsOf, transcriptOf } from '../history/transcript.ts';
 import { AI_SDK } from '../metadata.ts';
 import { failureFor, failureOf, ModelFailure } from './failures.ts';
 import { type ModelStream, type StreamedAgentOptions, toolUpdate } from './options.ts';
-import { PartReader, type Read } from './part-reader.ts';
+import { partReader, type Read } from './part-reader.ts';
 import { type PendingQuestions, questionOf } from './questions.ts';
 
 /** What an answer needs besides its stream. */
@@ -47,152 +47,119 @@ type AnyPart = TextStreamPart<ToolSet>;
 type Delta = Extract<AnyPart, { type: 'text-delta' | 'reasoning-delta' }>;
 
 /** One answer of a model: the updates of a task that its stream becomes. */
-export class Answer {
-  readonly #stream: ModelStream;
-  readonly #settings: AnswerSettings;
-  readonly #reader: PartReader;
-  readonly #transcript: Transcript;
-  readonly #texts: Map<string, WrittenText>;
-  readonly #sources: object[];
+export function answerOf(stream: ModelStream, settings: AnswerSettings) {
   /** The whole text of the answer, where it is wanted. */
-  #whole = '';
-  #next: Read | null = null;
-  #step = 0;
-  #files: number;
-  #hasContent = false;
-  #failure: ModelFailure | undefined;
-  #reason: FinishReason | undefined;
-  #usage: LanguageModelUsage | undefined;
+  let whole = '';
+  let nextPart: Read | null = null;
+  let step = 0;
+  let saysSomething = false;
+  let failure: ModelFailure | undefined;
+  let reason: FinishReason | undefined;
+  let usage: LanguageModelUsage | undefined;
+  const { options, pendingQuestions, tools, turn, given } = settings;
+  const texts = new Map<string, WrittenText>(
+    Object.entries(given.texts).map(([name, length]) => [name, { length, step: earlierTurn }]),
+  );
+  const sources: object[] = [...given.sources];
+  let { files } = given;
+  const answerName = options.artifact ?? 'answer';
+  const transcript = transcriptOf(outputsOf(tools));
+  const reader = partReader(stream.stream, turn.signal);
+  pendingQuestions.onChange(() => reader.wake());
 
-  constructor(stream: ModelStream, settings: AnswerSettings) {
-    const { pendingQuestions, tools, turn, given } = settings;
-    this.#texts = new Map(
-      Object.entries(given.texts).map(([name, length]) => [name, { length, step: earlierTurn }]),
-    );
-    this.#sources = [...given.sources];
-    this.#files = given.files;
-    this.#stream = stream;
-    this.#settings = settings;
-    this.#transcript = new Transcript(outputsOf(tools));
-    this.#reader = new PartReader(stream.stream, turn.signal);
-    pendingQuestions.onChange(() => this.#reader.wake());
-  }
-
-  async *updates(): Updates {
-    const { options, turn } = this.#settings;
-    yield working();
-    try {
-      for (let read = await this.#read(); read; read = await this.#read()) yield* this.#updatesOf(read);
-      // A model that stops early after a cancel ends its stream as a whole answer does.
-      turn.signal.throwIfAborted();
-      if (this.#failure) throw this.#failure;
-      yield* this.#end();
-    } catch (error) {
-      turn.signal.throwIfAborted();
-      if (!(error instanceof ModelFailure)) throw error;
-      await unlessAborted(options.onError?.(error.cause), turn.signal);
-      yield failed(failureOf(error), this.#metadata());
-    } finally {
-      this.#reader.close();
-    }
-  }
-
-  async #read(): Promise<Read> {
-    if (this.#next !== null) {
-      const next = this.#next;
-      this.#next = null;
+  async function readPart(): Promise<Read> {
+    if (nextPart !== null) {
+      const next = nextPart;
+      nextPart = null;
       return next;
     }
-    const read = await this.#reader.next().catch((error: unknown) => {
+    const read = await reader.next().catch((error: unknown) => {
       throw new ModelFailure(error);
     });
-    if (read && read !== 'woken') await this.#transcript.add(read);
+    if (read && read !== 'woken') await transcript.add(read);
     return read;
   }
 
-  async *#updatesOf(read: Exclude<Read, undefined>): Updates {
-    const { options } = this.#settings;
-    if (read === 'woken') return yield* this.#ask();
+  async function* updatesOf(read: Exclude<Read, undefined>): Updates {
+    if (read === 'woken') return yield* ask();
     switch (read.type) {
       case 'start-step':
-        this.#step += 1;
+        step += 1;
         return;
       case 'text-delta':
-        return yield* this.#text(options.artifact ?? 'answer', read);
+        return yield* text(answerName, read);
       case 'reasoning-delta':
-        if (options.showReasoning) yield* this.#text('reasoning', read);
+        if (options.showReasoning) yield* text('reasoning', read);
         return;
       case 'file':
-        this.#files += 1;
-        this.#hasContent = true;
+        files += 1;
+        saysSomething = true;
         return yield artifact(
-          { artifactId: `file-${this.#files}`, name: `file-${this.#files}` },
+          { artifactId: `file-${files}`, name: `file-${files}` },
           file(read.file.uint8Array, { mediaType: read.file.mediaType }),
         );
       case 'source': {
         const { type: _, providerMetadata: __, ...source } = read;
-        this.#sources.push(source);
+        sources.push(source);
         return;
       }
       case 'error':
-        this.#failure = new ModelFailure(read.error);
+        failure = new ModelFailure(read.error);
         return;
       case 'finish':
-        this.#reason = read.finishReason;
-        this.#usage = read.totalUsage;
+        reason = read.finishReason;
+        usage = read.totalUsage;
         return;
     }
     const shown = toolUpdate(read, options.shownTools ?? 'names');
     if (shown) yield shown;
-    if (read.type.startsWith('tool-')) yield* this.#ask();
+    if (read.type.startsWith('tool-')) yield* ask();
   }
 
   /** Text of one kind as it comes, coalesced, until something else comes. */
-  async *#text(name: string, first: Delta): Updates {
-    const { signal } = this.#settings.turn;
-    const known = this.#texts.get(name);
+  async function* text(name: string, first: Delta): Updates {
+    const { signal } = turn;
+    const known = texts.get(name);
     // Models begin each step again: without this, the last word of one would touch the first of the next.
-    let between = known && known.step !== this.#step ? '\n\n' : '';
-    for await (const chunk of coalesce(this.#deltas(first), { signal, ...this.#settings.options.coalesce })) {
-      if (first.type === 'text-delta') this.#hasContent = true;
-      yield this.#piece(name, between + chunk);
+    let between = known && known.step !== step ? '\n\n' : '';
+    for await (const chunk of coalesce(deltas(first), { signal, ...options.coalesce })) {
+      if (first.type === 'text-delta') saysSomething = true;
+      yield piece(name, between + chunk);
       between = '';
     }
   }
 
   /** More of a text. The first piece of a turn replaces what an earlier attempt wrote, after the text of earlier turns. */
-  #piece(name: string, words: string): TaskUpdate {
-    const known = this.#texts.get(name);
-    this.#texts.set(name, { length: (known?.length ?? 0) + words.length, step: this.#step });
-    const isWanted = this.#settings.options.whole && name === this.#name;
-    if (isWanted) this.#whole += words;
+  function piece(name: string, words: string): TaskUpdate {
+    const known = texts.get(name);
+    texts.set(name, { length: (known?.length ?? 0) + words.length, step });
+    const isWanted = options.whole && name === answerName;
+    if (isWanted) whole += words;
     if (!known) return artifact(name, words);
     if (known.step !== earlierTurn) return append(name, words);
-    const { artifacts } = this.#settings.turn.task ?? {};
+    const { artifacts } = turn.task ?? {};
     const written = textOf(artifacts?.find(({ artifactId }) => artifactId === name));
     const before = written.slice(0, known.length);
-    if (isWanted) this.#whole = before + words;
+    if (isWanted) whole = before + words;
     return written.length === known.length && known.length > 0
       ? append(name, words)
       : artifact(name, before + words);
   }
 
-  async *#deltas(first: Delta): AsyncGenerator<string, void, void> {
+  async function* deltas(first: Delta): AsyncGenerator<string, void, void> {
     yield first.text;
     for (;;) {
-      const read = await this.#read();
+      const read = await readPart();
       if (read && read !== 'woken' && read.type === first.type) yield (read as Delta).text;
       else if (!read || read === 'woken' || !isPunctuation.has(read.type)) {
-        this.#next = read;
+        nextPart = read;
         return;
       }
     }
   }
 
   /** Keeps what was said before this task asks the question of another agent, once no tool can go on without an answer. */
-  async *#ask(): Updates {
-    const { pendingQuestions } = this.#settings;
-    const transcript = this.#transcript;
+  async function* ask(): Updates {
     const open = transcript.pending
       .filter(({ needs }) => needs === 'output')
       .map(({ toolCallId }) => toolCallId);
@@ -209,55 +176,69 @@ export class Answer {
       parts: [{ text: 'Waits for an answer to another agent' }],
       metadata: { [AI_SDK]: {} },
     };
-    yield keeping(working(message), message, this.#kept(transcript.messages(), pending));
+    yield keeping(working(message), message, keptParts(transcript.messages(), pending));
     pendingQuestions.release();
   }
 
-  async *#end(): Updates {
-    const { options, turn } = this.#settings;
-    const { pending } = this.#transcript;
+  async function* end(): Updates {
+    const { pending } = transcript;
     if (pending.length > 0) {
-      const kept = this.#kept(await this.#messages(), pending);
-      return yield questionOf(kept, turn, this.#metadata(), options.question);
+      const kept = keptParts(await messages(), pending);
+      return yield questionOf(kept, turn, metadata(), options.question);
     }
     const { complete = ['stop'] } = options;
-    const name = this.#name;
-    const hasContent = this.#hasContent || this.#reason !== 'stop';
-    if (this.#reason === undefined || !complete.includes(this.#reason) || !hasContent)
-      return yield failed(failureFor(this.#reason === 'stop' ? 'other' : this.#reason), this.#metadata());
-    if (this.#sources.length > 0) yield artifact('sources', data(this.#sources));
+    const hasContent = saysSomething || reason !== 'stop';
+    if (reason === undefined || !complete.includes(reason) || !hasContent)
+      return yield failed(failureFor(reason === 'stop' ? 'other' : reason), metadata());
+    if (sources.length > 0) yield artifact('sources', data(sources));
     // Pollers see no metadata of updates, so that the artifact has it as well.
-    const about = { artifactId: name, lastChunk: true, metadata: this.#metadata() as never };
-    if (this.#whole !== '') yield artifact({ name, ...about }, this.#whole);
-    else if (this.#texts.has(name)) yield append(about, '');
-    yield completed(undefined, this.#metadata());
-  }
-
-  get #name(): string {
-    return this.#settings.options.artifact ?? 'answer';
+    const about = { artifactId: answerName, lastChunk: true, metadata: metadata() as never };
+    if (whole !== '') yield artifact({ name: answerName, ...about }, whole);
+    else if (texts.has(answerName)) yield append(about, '');
+    yield completed(undefined, metadata());
   }
 
   /** What the next turn needs, to go on after this one. */
-  #kept(messages: readonly ModelMessage[], pending: readonly PendingCall[]): Kept {
+  function keptParts(messages: readonly ModelMessage[], pending: readonly PendingCall[]): Kept {
     const given = {
-      files: this.#files,
-      sources: this.#sources,
-      texts: Object.fromEntries([...this.#texts].map(([name, { length }]) => [name, length])),
+      files,
+      sources,
+      texts: Object.fromEntries([...texts].map(([name, { length }]) => [name, length])),
     };
-    return { messages, pending, until: this.#settings.turn.message.messageId, given };
+    return { messages, pending, until: turn.message.messageId, given };
   }
 
   /** The SDK knows best what its stream was, but not each stream comes from `streamText`. */
-  async #messages(): Promise<readonly ModelMessage[]> {
-    const own = this.#transcript.messages();
-    return (await this.#stream.responseMessages) ?? own;
+  async function messages(): Promise<readonly ModelMessage[]> {
+    const own = transcript.messages();
+    return (await stream.responseMessages) ?? own;
   }
 
-  #metadata(): Record<string, object> | undefined {
-    if (!this.#usage) return undefined;
-    const { inputTokens, outputTokens, totalTokens } = this.#usage;
+  function metadata(): Record<string, object> | undefined {
+    if (!usage) return undefined;
+    const { inputTokens, outputTokens, totalTokens } = usage;
     return { [AI_SDK]: { usage: { inputTokens, outputTokens, totalTokens } } };
   }
+
+  return {
+    async *updates(): Updates {
+      yield working();
+      try {
+        for (let read = await readPart(); read; read = await readPart()) yield* updatesOf(read);
+        // A model that stops early after a cancel ends its stream as a whole answer does.
+        turn.signal.throwIfAborted();
+        if (failure) throw failure;
+        yield* end();
+      } catch (error) {
+        turn.signal.throwIfAborted();
+        if (!(error instanceof ModelFailure)) throw error;
+        await unlessAborted(options.onError?.(error.cause), turn.signal);
+        yield failed(failureOf(error), metadata());
+      } finally {
+        reader.close();
+      }
+    },
+  };
 }
 
 /** Parts that stand between two pieces of one text, and end neither. */

@@ -7,67 +7,60 @@ type Arrived = { readonly value: Read } | { readonly error: unknown };
 
 /**
  * Reads the stream of a model together with other events. One reaction to each promise, however often `next` is called,
- * so that a long wait keeps no memory.
+ * so that a long wait keeps no memory. `signal` ends the reading, also of a model that does not heed it.
  */
-export class PartReader {
-  readonly #parts: AsyncIterator<TextStreamPart<ToolSet>>;
-  readonly #signal: AbortSignal;
-  readonly #onAbort = () => this.#settle();
-  readonly #arrived: Arrived[] = [];
-  #isReading = false;
-  #isWoken = false;
-  #settle = () => {};
+export function partReader(stream: AsyncIterable<TextStreamPart<ToolSet>>, signal: AbortSignal) {
+  const onAbort = () => settle();
+  const arrival: Arrived[] = [];
+  let isReading = false;
+  let isWoken = false;
+  let settle = () => {};
+  const parts = stream[Symbol.asyncIterator]();
+  signal.addEventListener('abort', onAbort);
 
-  /** `signal` ends the reading, also of a model that does not heed it. */
-  constructor(stream: AsyncIterable<TextStreamPart<ToolSet>>, signal: AbortSignal) {
-    this.#parts = stream[Symbol.asyncIterator]();
-    this.#signal = signal;
-    signal.addEventListener('abort', this.#onAbort);
-  }
-
-  /** Makes a pending or the next `next()` resolve to `woken`. */
-  wake(): void {
-    this.#isWoken = true;
-    this.#settle();
-  }
-
-  async next(): Promise<Read> {
-    for (;;) {
-      this.#signal.throwIfAborted();
-      const arrived = this.#arrived.shift();
-      if (arrived) {
-        if ('error' in arrived) throw arrived.error;
-        return arrived.value;
-      }
-      if (this.#isWoken) {
-        this.#isWoken = false;
-        return 'woken';
-      }
-      await new Promise<void>((resolve) => {
-        this.#settle = resolve;
-        this.#read();
-      });
-    }
-  }
-
-  /** Stops reading. */
-  close(): void {
-    this.#signal.removeEventListener('abort', this.#onAbort);
-    this.#parts.return?.().then(undefined, () => {});
-  }
-
-  #read(): void {
-    if (this.#isReading) return;
-    this.#isReading = true;
-    this.#parts.next().then(
-      ({ done, value }) => this.#arrive({ value: done ? undefined : value }),
-      (error) => this.#arrive({ error }),
+  function read(): void {
+    if (isReading) return;
+    isReading = true;
+    parts.next().then(
+      ({ done, value }) => arrive({ value: done ? undefined : value }),
+      (error) => arrive({ error }),
     );
   }
 
-  #arrive(arrived: Arrived): void {
-    this.#isReading = false;
-    this.#arrived.push(arrived);
-    this.#settle();
+  function arrive(arrived: Arrived): void {
+    isReading = false;
+    arrival.push(arrived);
+    settle();
   }
+
+  return {
+    /** Makes a pending or the next `next()` resolve to `woken`. */
+    wake(): void {
+      isWoken = true;
+      settle();
+    },
+    async next(): Promise<Read> {
+      for (;;) {
+        signal.throwIfAborted();
+        const arrived = arrival.shift();
+        if (arrived) {
+          if ('error' in arrived) throw arrived.error;
+          return arrived.value;
+        }
+        if (isWoken) {
+          isWoken = false;
+          return 'woken';
+        }
+        await new Promise<void>((resolve) => {
+          settle = resolve;
+          read();
+        });
+      }
+    },
+    /** Stops reading. */
+    close(): void {
+      signal.removeEventListener('abort', onAbort);
+      parts.return?.().then(undefined, () => {});
+    },
+  };
 }

@@ -2,14 +2,14 @@ import { type Agent, type TaskUpdate, type Turn, taskAgent, type Updates } from 
 import { PriceTable } from '@batonjs/server/internals';
 import type { ToolSet } from 'ai';
 import { promptBytes } from '../durable/kept-prompt.ts';
-import { RecordedCalls } from '../durable/model-call.ts';
+import { type RecordedCalls, recordedCalls } from '../durable/model-call.ts';
 import { type RecordedModelOptions, recordedModel, type StoredCall } from '../durable/recorded-model.ts';
 import { recordedTools } from '../durable/recorded-tools.ts';
 import { type HistoryOptions, historyOf } from '../history/task-messages.ts';
 import { toolQuestionsKey } from '../tool-questions.ts';
-import { Answer } from './answer.ts';
+import { answerOf } from './answer.ts';
 import type { ModelStream, ModelTurn, StreamedAgentOptions } from './options.ts';
-import { PendingQuestions, questionAgain } from './questions.ts';
+import { pendingQuestionsOf, questionAgain } from './questions.ts';
 
 /**
  * An agent that answers with a stream of the AI SDK. Its text becomes an artifact, coalesced; a tool that needs approval,
@@ -74,10 +74,10 @@ async function* updatesOf<AnyTurn extends Turn>(
 ): Updates {
   const { messages, resumed, given, undecided } = await historyOf(turn, history);
   if (undecided.length > 0) return yield questionAgain(undecided, turn, options.question);
-  const pendingQuestions = new PendingQuestions(turn, resumed);
+  const pendingQuestions = pendingQuestionsOf(turn, resumed);
   const calls = new Map<string, RecordedCalls<StoredCall>>();
   const callsOf = (name: string): RecordedCalls<StoredCall> => {
-    const known = calls.get(name) ?? new RecordedCalls<StoredCall>(turn, name, prices);
+    const known = calls.get(name) ?? recordedCalls<StoredCall>(turn, name, prices);
     calls.set(name, known);
     return known;
   };
@@ -94,7 +94,7 @@ async function* updatesOf<AnyTurn extends Turn>(
         }),
       tools: (own) => recordedTools(Object.assign(tools, own) as typeof own, turn),
     });
-    yield* new Answer(stream, { options, turn, pendingQuestions, tools, given }).updates();
+    yield* answerOf(stream, { options, turn, pendingQuestions, tools, given }).updates();
   } finally {
     for (const each of calls.values()) each.close();
   }

@@ -43,78 +43,66 @@ export interface ModelCall {
 
 type Finish = Pick<Extract<LanguageModelV4StreamPart, { type: 'finish' }>, 'finishReason' | 'usage'>;
 
+export type CallMeter = ReturnType<typeof callMeter>;
+
 /** Measures one call of a model. */
-export class CallMeter {
-  readonly #model: Pick<LanguageModelV4, 'provider' | 'modelId'>;
-  readonly #prompt: KeptPrompt | undefined;
-  readonly #now: () => number;
-  #from: number;
-  #firstMs: number | undefined;
-  #responseModelId: string | undefined;
-  #finish: Finish | undefined;
-  #status: number | undefined;
+export function callMeter(
+  model: Pick<LanguageModelV4, 'provider' | 'modelId'>,
+  prompt?: KeptPrompt,
+  now = () => performance.now(),
+) {
+  let firstMs: number | undefined;
+  let answeredBy: string | undefined;
+  let finished: Finish | undefined;
+  let httpStatus: number | undefined;
+  let from: number = now();
 
-  constructor(
-    model: Pick<LanguageModelV4, 'provider' | 'modelId'>,
-    prompt?: KeptPrompt,
-    now = () => performance.now(),
-  ) {
-    this.#model = model;
-    this.#prompt = prompt;
-    this.#now = now;
-    this.#from = now();
-  }
+  const ms = (): number => Math.round(now() - from);
 
-  /** The request leaves now. */
-  start(): void {
-    this.#from = this.#now();
-  }
-
-  /** Notes a part of the answer. */
-  see(part: LanguageModelV4StreamPart): void {
-    if (isSaid.has(part.type)) this.#firstMs ??= this.#ms();
-    else if (part.type === 'response-metadata') this.#responseModelId = part.modelId;
-    else if (part.type === 'finish') this.#finish = part;
-    else if (part.type === 'error') this.#status = statusOf(part.error);
-  }
-
-  /** Notes a whole answer. */
-  seeWhole(finish: Finish, responseModelId: string | undefined): void {
-    this.#finish = finish;
-    this.#responseModelId = responseModelId;
-  }
-
-  /** The call, whose answer is kept. */
-  kept(failed: readonly FailedCall[]): ModelCall {
-    const { provider, modelId } = this.#model;
-    const other = this.#responseModelId;
-    return {
-      provider,
-      modelId,
-      ...(other !== undefined && other !== modelId && { responseModelId: other }),
-      ms: this.#ms(),
-      ...(this.#firstMs !== undefined && { firstMs: this.#firstMs }),
-      ...(this.#finish && { finishReason: this.#finish.finishReason.unified }),
-      ...this.#usage(),
-      ...(failed.length > 0 && { failed }),
-      ...(this.#prompt && { prompt: this.#prompt }),
-    };
-  }
-
-  /** The call, whose answer is not kept. Its prompt, and the words of the error, are not either. */
-  failed(error?: unknown): FailedCall {
-    const status = statusOf(error) ?? this.#status;
-    return { ms: this.#ms(), ...(status !== undefined && { status }), ...this.#usage() };
-  }
-
-  #ms(): number {
-    return Math.round(this.#now() - this.#from);
-  }
-
-  #usage(): { usage?: TokenUsage } {
-    const usage = this.#finish && usageOf(this.#finish.usage);
+  function usage(): { usage?: TokenUsage } {
+    const usage = finished && usageOf(finished.usage);
     return usage && Object.keys(usage).length > 0 ? { usage } : {};
   }
+
+  return {
+    /** The request leaves now. */
+    start(): void {
+      from = now();
+    },
+    /** Notes a part of the answer. */
+    see(part: LanguageModelV4StreamPart): void {
+      if (isSaid.has(part.type)) firstMs ??= ms();
+      else if (part.type === 'response-metadata') answeredBy = part.modelId;
+      else if (part.type === 'finish') finished = part;
+      else if (part.type === 'error') httpStatus = statusOf(part.error);
+    },
+    /** Notes a whole answer. */
+    seeWhole(finish: Finish, responseModelId: string | undefined): void {
+      finished = finish;
+      answeredBy = responseModelId;
+    },
+    /** The call, whose answer is kept. */
+    kept(failed: readonly FailedCall[]): ModelCall {
+      const { provider, modelId } = model;
+      const other = answeredBy;
+      return {
+        provider,
+        modelId,
+        ...(other !== undefined && other !== modelId && { responseModelId: other }),
+        ms: ms(),
+        ...(firstMs !== undefined && { firstMs }),
+        ...(finished && { finishReason: finished.finishReason.unified }),
+        ...usage(),
+        ...(failed.length > 0 && { failed }),
+        ...(prompt && { prompt }),
+      };
+    },
+    /** The call, whose answer is not kept. Its prompt, and the words of the error, are not either. */
+    failed(error?: unknown): FailedCall {
+      const status = statusOf(error) ?? httpStatus;
+      return { ms: ms(), ...(status !== undefined && { status }), ...usage() };
+    },
+  };
 }
 
 /** The parts with which a model begins to say something. */
@@ -153,46 +141,40 @@ export interface RecordedCall<T> {
   fail(how: FailedCall): void;
 }
 
+export type RecordedCalls<T> = ReturnType<typeof recordedCalls<T>>;
+
 /**
  * The calls of one name in a turn. Calls are numbered in the order in which they begin; a failed call gives its number
  * to the next one. So a later attempt, in which nothing fails, finds each result under the same number.
  */
-export class RecordedCalls<T> {
-  readonly #turn: Turn;
-  readonly #name: string;
-  readonly #prices: PriceTable | undefined;
-  readonly #failed: Numbered<T>[] = [];
-  readonly #open = new Set<Numbered<T>>();
-  #count = 0;
+export function recordedCalls<T>(turn: Turn, name: string, prices?: PriceTable) {
+  const failed: Numbered<T>[] = [];
+  const open = new Set<Numbered<T>>();
+  let count = 0;
 
-  constructor(turn: Turn, name: string, prices?: PriceTable) {
-    this.#turn = turn;
-    this.#name = name;
-    this.#prices = prices;
-  }
-
-  begin(): RecordedCall<T> {
-    const again = this.#failed.shift();
-    const call = again ?? new Numbered<T>(this.#turn, `${this.#name} ${++this.#count}`, this.#prices);
-    this.#open.add(call);
-    return {
-      failed: call.failed,
-      recorded: () => call.recorded(),
-      complete: async (result) => {
-        await call.complete(result);
-        this.#open.delete(call);
-      },
-      fail: (how) => {
-        call.failed.push(how);
-        this.#failed.push(call);
-      },
-    };
-  }
-
-  /** Ends the steps of calls that were not made again. */
-  close(): void {
-    for (const call of this.#open) call.abandon();
-  }
+  return {
+    begin(): RecordedCall<T> {
+      const again = failed.shift();
+      const call = again ?? new Numbered<T>(turn, `${name} ${++count}`, prices);
+      open.add(call);
+      return {
+        failed: call.failed,
+        recorded: () => call.recorded(),
+        complete: async (result) => {
+          await call.complete(result);
+          open.delete(call);
+        },
+        fail: (how) => {
+          call.failed.push(how);
+          failed.push(call);
+        },
+      };
+    },
+    /** Ends the steps of calls that were not made again. */
+    close(): void {
+      for (const call of open) call.abandon();
+    },
+  };
 }
 
 /** What a recorded call used and cost, with the tries that failed before it. */

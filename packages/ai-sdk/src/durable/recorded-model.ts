@@ -11,7 +11,13 @@ import { type FetchFileOptions, fetchFile } from '@batonjs/server/address-policy
 import { gateway, type LanguageModel, wrapLanguageModel } from 'ai';
 import { streamOf } from '../stream-of.ts';
 import { keptPrompt } from './kept-prompt.ts';
-import { CallMeter, type ModelCall, type RecordedCall, type RecordedCalls } from './model-call.ts';
+import {
+  type CallMeter,
+  callMeter,
+  type ModelCall,
+  type RecordedCall,
+  type RecordedCalls,
+} from './model-call.ts';
 
 /** What the log has of a call: the parts of its stream, or its whole result, and what it cost. */
 export type StoredCall = { readonly modelCall: ModelCall } & (
@@ -45,7 +51,7 @@ export function recordedModel(
   const found =
     typeof model === 'string' ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(model) : model;
   const meterOf = (inner: LanguageModelV4, { prompt }: LanguageModelV4CallOptions) =>
-    new CallMeter(inner, promptBytes === undefined ? undefined : keptPrompt(prompt, promptBytes));
+    callMeter(inner, promptBytes === undefined ? undefined : keptPrompt(prompt, promptBytes));
   const complete = async (inner: LanguageModelV4, params: LanguageModelV4CallOptions, meter: CallMeter) => {
     const prompt = await withFiles(params.prompt, inner, files, file);
     meter.start();

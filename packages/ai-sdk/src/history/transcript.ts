@@ -16,92 +16,24 @@ type Output = Extract<ToolModelMessage['content'][number], { type: 'tool-result'
 type OutputOf = (toolName: string, toolCallId: string, input: unknown, output: unknown) => Promise<Output>;
 
 /** The messages that a stream makes, and its tool calls without a result. Built while the stream is read. */
-export class Transcript {
-  readonly #outputOf: OutputOf;
-  readonly #messages: ModelMessage[] = [];
-  readonly #calls = new Map<string, PendingCall>();
-  readonly #seen = new Set<string>();
-  #content: Content = [];
-  #results: ToolModelMessage['content'] = [];
-  #open = new Map<string, { text: string; providerOptions?: TextPart['providerOptions'] }>();
+export function transcriptOf(outputOf: OutputOf) {
+  const kept: ModelMessage[] = [];
+  const calls = new Map<string, PendingCall>();
+  const seen = new Set<string>();
+  let content: Content = [];
+  let results: ToolModelMessage['content'] = [];
+  let openCalls = new Map<string, { text: string; providerOptions?: TextPart['providerOptions'] }>();
 
-  constructor(outputOf: OutputOf) {
-    this.#outputOf = outputOf;
-  }
-
-  /** The tool calls without a result. */
-  get pending(): readonly PendingCall[] {
-    return [...this.#calls.values()];
-  }
-
-  /** Whether the stream contained the tool call. */
-  has(toolCallId: string): boolean {
-    return this.#seen.has(toolCallId);
-  }
-
-  /** The messages so far. */
-  messages(): ModelMessage[] {
-    this.#endStep();
-    return [...this.#messages];
-  }
-
-  async add(part: TextStreamPart<ToolSet>): Promise<void> {
-    switch (part.type) {
-      case 'start-step':
-        return this.#endStep();
-      case 'text-start':
-      case 'reasoning-start':
-      case 'text-delta':
-      case 'reasoning-delta':
-      case 'text-end':
-      case 'reasoning-end':
-        return this.#addText(part);
-      case 'tool-call':
-        return this.#addCall(part);
-      case 'tool-approval-request': {
-        const { approvalId, signature, reason, isAutomatic } = part;
-        const { toolCallId, toolName, input } = part.toolCall;
-        if (!isAutomatic)
-          this.#calls.set(toolCallId, { toolCallId, toolName, input, needs: 'approval', approvalId, reason });
-        this.#content.push({ type: part.type, approvalId, toolCallId, signature, reason, isAutomatic });
-        return;
-      }
-      case 'tool-approval-response': {
-        const { approvalId, approved, reason, providerExecuted } = part;
-        this.#results.push({ type: part.type, approvalId, approved, reason, providerExecuted });
-        return;
-      }
-      case 'tool-output-denied':
-        this.#calls.delete(part.toolCallId);
-        return this.#addResult(part, { type: 'execution-denied' });
-      case 'tool-error': {
-        this.#calls.delete(part.toolCallId);
-        const output = { type: 'error-text' as const, value: messageOf(part.error) };
-        return this.#addResult(part, output, part.providerExecuted);
-      }
-      case 'tool-result': {
-        if (part.preliminary) return;
-        this.#calls.delete(part.toolCallId);
-        const output = await this.#outputOf(part.toolName, part.toolCallId, part.input, part.output);
-        return this.#addResult(part, output, part.providerExecuted);
-      }
-      case 'file': {
-        const { base64: data, mediaType } = part.file;
-        this.#content.push({ type: 'file', data, mediaType, providerOptions: part.providerMetadata });
-      }
-    }
-  }
-
-  #addCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-call' }>): void {
+  function addCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-call' }>): void {
     const { toolCallId, toolName, providerExecuted, providerMetadata: providerOptions } = part;
-    this.#seen.add(toolCallId);
+    seen.add(toolCallId);
     if (!providerExecuted)
-      this.#calls.set(toolCallId, { toolCallId, toolName, input: part.input, needs: 'output' });
+      calls.set(toolCallId, { toolCallId, toolName, input: part.input, needs: 'output' });
     const input = part.invalid && typeof part.input !== 'object' ? {} : part.input;
-    this.#content.push({ type: 'tool-call', toolCallId, toolName, input, providerExecuted, providerOptions });
+    content.push({ type: 'tool-call', toolCallId, toolName, input, providerExecuted, providerOptions });
   }
 
-  #addText(part: {
+  function addText(part: {
     readonly type: string;
     readonly id: string;
     readonly text?: string;
@@ -109,21 +41,21 @@ export class Transcript {
   }): void {
     const { type, id, text = '', providerMetadata } = part;
     const kind = type.startsWith('text') ? 'text' : 'reasoning';
-    const open = this.#open.get(`${kind} ${id}`) ?? { text: '' };
+    const open = openCalls.get(`${kind} ${id}`) ?? { text: '' };
     open.text += text;
     open.providerOptions = providerMetadata ?? open.providerOptions;
-    this.#open.set(`${kind} ${id}`, open);
+    openCalls.set(`${kind} ${id}`, open);
     if (!type.endsWith('-end')) return;
-    this.#open.delete(`${kind} ${id}`);
-    if (open.text !== '' || open.providerOptions) this.#content.push({ type: kind, ...open });
+    openCalls.delete(`${kind} ${id}`);
+    if (open.text !== '' || open.providerOptions) content.push({ type: kind, ...open });
   }
 
-  #addResult(
+  function addResult(
     { toolCallId, toolName }: { readonly toolCallId: string; readonly toolName: string },
     output: Output,
     isOfProvider = false,
   ): void {
-    (isOfProvider ? this.#content : this.#results).push({
+    (isOfProvider ? content : results).push({
       type: 'tool-result',
       toolCallId,
       toolName,
@@ -131,13 +63,73 @@ export class Transcript {
     });
   }
 
-  #endStep(): void {
-    if (this.#content.length > 0) this.#messages.push({ role: 'assistant', content: this.#content });
-    if (this.#results.length > 0) this.#messages.push({ role: 'tool', content: this.#results });
-    this.#content = [];
-    this.#results = [];
-    this.#open = new Map();
+  function endStep(): void {
+    if (content.length > 0) kept.push({ role: 'assistant', content });
+    if (results.length > 0) kept.push({ role: 'tool', content: results });
+    content = [];
+    results = [];
+    openCalls = new Map();
   }
+
+  return {
+    /** Whether the stream contained the tool call. */
+    has: (toolCallId: string): boolean => seen.has(toolCallId),
+    /** The messages so far. */
+    messages(): ModelMessage[] {
+      endStep();
+      return [...kept];
+    },
+    async add(part: TextStreamPart<ToolSet>): Promise<void> {
+      switch (part.type) {
+        case 'start-step':
+          return endStep();
+        case 'text-start':
+        case 'reasoning-start':
+        case 'text-delta':
+        case 'reasoning-delta':
+        case 'text-end':
+        case 'reasoning-end':
+          return addText(part);
+        case 'tool-call':
+          return addCall(part);
+        case 'tool-approval-request': {
+          const { approvalId, signature, reason, isAutomatic } = part;
+          const { toolCallId, toolName, input } = part.toolCall;
+          if (!isAutomatic)
+            calls.set(toolCallId, { toolCallId, toolName, input, needs: 'approval', approvalId, reason });
+          content.push({ type: part.type, approvalId, toolCallId, signature, reason, isAutomatic });
+          return;
+        }
+        case 'tool-approval-response': {
+          const { approvalId, approved, reason, providerExecuted } = part;
+          results.push({ type: part.type, approvalId, approved, reason, providerExecuted });
+          return;
+        }
+        case 'tool-output-denied':
+          calls.delete(part.toolCallId);
+          return addResult(part, { type: 'execution-denied' });
+        case 'tool-error': {
+          calls.delete(part.toolCallId);
+          const output = { type: 'error-text' as const, value: messageOf(part.error) };
+          return addResult(part, output, part.providerExecuted);
+        }
+        case 'tool-result': {
+          if (part.preliminary) return;
+          calls.delete(part.toolCallId);
+          const output = await outputOf(part.toolName, part.toolCallId, part.input, part.output);
+          return addResult(part, output, part.providerExecuted);
+        }
+        case 'file': {
+          const { base64: data, mediaType } = part.file;
+          content.push({ type: 'file', data, mediaType, providerOptions: part.providerMetadata });
+        }
+      }
+    },
+    /** The tool calls without a result. */
+    get pending(): readonly PendingCall[] {
+      return [...calls.values()];
+    },
+  };
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -2,8 +2,8 @@ import type { Turn } from '@batonjs/server';
 import type { TextStreamPart, ToolSet } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { toolUpdate } from '../../src/agent/options.ts';
-import { PartReader } from '../../src/agent/part-reader.ts';
-import { PendingQuestions, questionOf } from '../../src/agent/questions.ts';
+import { partReader } from '../../src/agent/part-reader.ts';
+import { pendingQuestionsOf, questionOf } from '../../src/agent/questions.ts';
 import type { PendingCall } from '../../src/history/pending-call.ts';
 import { AI_SDK } from '../../src/metadata.ts';
 import type { Update } from './update.ts';
@@ -128,7 +128,7 @@ describe('a question about tools', () => {
 
 describe('the calls that wait for another agent', () => {
   const pendingQuestions = (resumed: [string, string][] = []) =>
-    new PendingQuestions({ message: { messageId: 'm'.repeat(100) } } as Turn, new Map(resumed));
+    pendingQuestionsOf({ message: { messageId: 'm'.repeat(100) } } as Turn, new Map(resumed));
 
   it('are named by their turn and their id, and by how often it was used', () => {
     const calls = pendingQuestions([['old', 'kept']]);
@@ -199,7 +199,7 @@ describe('a reader of a model', () => {
 
   it('gives the parts, and says when it was woken', async () => {
     const { reads, stream: parts } = stream();
-    const reader = new PartReader(parts, new AbortController().signal);
+    const reader = partReader(parts, new AbortController().signal);
     reader.wake();
     reader.wake();
     expect(await reader.next()).toBe('woken');
@@ -219,7 +219,7 @@ describe('a reader of a model', () => {
   it('throws what the stream throws, and the reason of its signal', async () => {
     const { reads, stream: parts } = stream();
     const stop = new AbortController();
-    const reader = new PartReader(parts, stop.signal);
+    const reader = partReader(parts, stop.signal);
     const failing = reader.next();
     reads[0]!.reject(new Error('Broken'));
     await expect(failing).rejects.toThrow('Broken');
@@ -237,8 +237,8 @@ describe('a reader of a model', () => {
       removeEventListener: () => (counts.remove += 1),
       throwIfAborted: () => signal.throwIfAborted(),
     } as unknown as AbortSignal;
-    new PartReader(parts, counted).close();
+    partReader(parts, counted).close();
     expect([timesReturned(), counts]).toEqual([1, { add: 1, remove: 1 }]);
-    new PartReader({ [Symbol.asyncIterator]: () => ({}) } as never, signal).close();
+    partReader({ [Symbol.asyncIterator]: () => ({}) } as never, signal).close();
   });
 });

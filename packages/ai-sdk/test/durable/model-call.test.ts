@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { APICallError } from 'ai';
 import { describe, expect, it } from 'vitest';
-import { CallMeter } from '../../src/durable/model-call.ts';
+import { callMeter } from '../../src/durable/model-call.ts';
 
 const model = { provider: 'maker.chat', modelId: 'small' };
 const ms = expect.toSatisfy((value: number) => Number.isInteger(value) && value >= 0);
@@ -13,7 +13,7 @@ const tokens = { input: 100, output: 20, cachedInput: 30, cacheWrite: 10, reason
 const finish = { finishReason: { unified: 'length' as const, raw: 'max' }, usage };
 
 function metered(...parts: readonly LanguageModelV4StreamPart[]) {
-  const meter = new CallMeter(model);
+  const meter = callMeter(model);
   for (const part of parts) meter.see(part);
   return meter;
 }
@@ -48,7 +48,7 @@ describe('a call of a model', () => {
 
   it('is measured from its request, and to its first words once', () => {
     let now = 1_000;
-    const meter = new CallMeter(model, undefined, () => now);
+    const meter = callMeter(model, undefined, () => now);
     now = 1_010;
     expect(meter.failed()).toStrictEqual({ ms: 10 });
     meter.start();
@@ -61,7 +61,7 @@ describe('a call of a model', () => {
 
   it('has its own name once, the tries before it and its prompt', () => {
     const prompt = { messages: [{ role: 'user', text: 'Hi' }] };
-    const meter = new CallMeter(model, prompt);
+    const meter = callMeter(model, prompt);
     meter.seeWhole(finish, 'small');
     const failed = [{ ms: 1, status: 503 }];
     expect(meter.kept(failed)).toStrictEqual({
@@ -101,7 +101,7 @@ describe('a call that failed', () => {
   });
 
   it('has its status and its tokens, and neither words nor prompt', () => {
-    const meter = new CallMeter(model, { messages: [{ role: 'user', text: 'secret' }] });
+    const meter = callMeter(model, { messages: [{ role: 'user', text: 'secret' }] });
     expect(meter.failed(error)).toStrictEqual({ ms, status: 503 });
     expect(meter.failed(new Error('secret'))).toStrictEqual({ ms });
     meter.see({ type: 'error', error });

@@ -1,7 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Turn } from '@batonjs/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { RecordedCalls } from '../../src/durable/model-call.ts';
+import { recordedCalls } from '../../src/durable/model-call.ts';
 import { recordedModel, type StoredCall } from '../../src/durable/recorded-model.ts';
 import { streamOf } from '../../src/stream-of.ts';
 import { inTurn } from '../in-turn.ts';
@@ -55,7 +55,7 @@ function modelOf(...answers: readonly (readonly Part[] | Error)[]) {
 /** The model in a turn, and the calls of tools that it told of. */
 function recordedIn(turn: Turn, model: LanguageModelV4) {
   const told: (readonly string[])[] = [];
-  const calls = new RecordedCalls<StoredCall>(turn, 'model');
+  const calls = recordedCalls<StoredCall>(turn, 'model');
   const recorded = recordedModel(model, calls, (ids) => told.push(ids)) as LanguageModelV4;
   const read = async (order: string[] = []) => {
     const { stream, ...rest } = await recorded.doStream({ prompt: [] });
@@ -205,14 +205,14 @@ it('a model is told that every address can be fetched, and can be named', async 
       },
     } as never;
     try {
-      recordedModel('a/b', new RecordedCalls<StoredCall>(turn, 'model'), () => {});
+      recordedModel('a/b', recordedCalls<StoredCall>(turn, 'model'), () => {});
     } finally {
       globalThis.AI_SDK_DEFAULT_PROVIDER = before;
     }
     expect(named).toEqual(['a/b']);
     const gateway = recordedModel(
       'a/b',
-      new RecordedCalls<StoredCall>(turn, 'model'),
+      recordedCalls<StoredCall>(turn, 'model'),
       () => {},
     ) as LanguageModelV4;
     expect(gateway.modelId).toBe('a/b');
@@ -222,7 +222,7 @@ it('a model is told that every address can be fetched, and can be named', async 
 describe('calls of one name', () => {
   it('are numbered as they begin, and a failed one gives its number to the next', async () => {
     const { steps } = await inTurn(async (turn) => {
-      const calls = new RecordedCalls<string>(turn, 'x');
+      const calls = recordedCalls<string>(turn, 'x');
       const [one, two] = [calls.begin(), calls.begin()];
       expect(await Promise.all([one.recorded(), two.recorded()])).toEqual([undefined, undefined]);
       one.fail({ ms: 1 });
@@ -244,7 +244,7 @@ describe('calls of one name', () => {
     process.on('unhandledRejection', note);
     onTestFinished(() => void process.off('unhandledRejection', note));
     const over = Promise.withResolvers<never>();
-    const calls = new RecordedCalls<string>({ step: () => over.promise } as never, 'x');
+    const calls = recordedCalls<string>({ step: () => over.promise } as never, 'x');
     calls.begin();
     over.reject(new Error('The turn is over'));
     for (let n = 0; n < 3; n += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -257,13 +257,13 @@ describe('calls of one name', () => {
       step: (name: string, _: object, fn: () => Promise<unknown>) =>
         fn().catch((error: Error) => ended.push([name, error.message])),
     } as unknown as Turn;
-    const calls = new RecordedCalls<string>(turn, 'x');
+    const calls = recordedCalls<string>(turn, 'x');
     calls.begin().fail({ ms: 1 });
     const open = calls.begin();
     await open.recorded();
     calls.close();
     await expect.poll(() => ended).toEqual([['x 1', 'The call failed']]);
-    const done = new RecordedCalls<string>(
+    const done = recordedCalls<string>(
       { step: (_: string, __: object, fn: () => unknown) => fn() } as never,
       'y',
     );

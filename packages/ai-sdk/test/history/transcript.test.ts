@@ -1,16 +1,16 @@
 import type { TextStreamPart, ToolSet } from 'ai';
 import { describe, expect, it } from 'vitest';
-import { outputsOf, Transcript } from '../../src/history/transcript.ts';
+import { outputsOf, transcriptOf } from '../../src/history/transcript.ts';
 
 /** What a stream of these parts makes. */
-async function transcriptOf(parts: readonly object[], tools: ToolSet = {}) {
-  const transcript = new Transcript(outputsOf(tools));
+async function read(parts: readonly object[], tools: ToolSet = {}) {
+  const transcript = transcriptOf(outputsOf(tools));
   for (const part of parts) await transcript.add(part as TextStreamPart<ToolSet>);
   return transcript;
 }
 
 const messagesOf = async (parts: readonly object[], tools?: ToolSet) =>
-  JSON.parse(JSON.stringify((await transcriptOf(parts, tools)).messages()));
+  JSON.parse(JSON.stringify((await read(parts, tools)).messages()));
 
 const textOf = (kind: string, id: string, ...pieces: string[]) => [
   { type: `${kind}-start`, id },
@@ -128,7 +128,7 @@ describe('the tools of a stream', () => {
     ['a text as an error', { ...call, type: 'tool-error', error: 'No' }, { type: 'error-text', value: 'No' }],
     ['a denial', { ...about, type: 'tool-output-denied' }, { type: 'execution-denied' }],
   ])('that gave %s do not wait any more', async (_what, part, output) => {
-    const transcript = await transcriptOf([call, part]);
+    const transcript = await read([call, part]);
     expect(transcript.pending).toEqual([]);
     expect(transcript.messages()[1]).toEqual({
       role: 'tool',
@@ -140,7 +140,7 @@ describe('the tools of a stream', () => {
     { ...result, providerExecuted: true },
     { ...call, type: 'tool-error', error: new Error('No'), providerExecuted: true },
   ])('that the provider runs do not wait, and have their results in the answer: %j', async (part) => {
-    const transcript = await transcriptOf([{ ...call, providerExecuted: true }, part]);
+    const transcript = await read([{ ...call, providerExecuted: true }, part]);
     expect(transcript.pending).toEqual([]);
     expect(transcript.messages()).toMatchObject([
       {
@@ -148,11 +148,11 @@ describe('the tools of a stream', () => {
         content: [{ type: 'tool-call', providerExecuted: true }, { type: 'tool-result' }],
       },
     ]);
-    expect((await transcriptOf([{ ...call, providerExecuted: true }])).pending).toEqual([]);
+    expect((await read([{ ...call, providerExecuted: true }])).pending).toEqual([]);
   });
 
   it('wait for their output, and go on waiting while they show what they have', async () => {
-    const transcript = await transcriptOf([call, { ...result, preliminary: true }]);
+    const transcript = await read([call, { ...result, preliminary: true }]);
     expect(transcript.pending).toStrictEqual([{ ...about, input: { a: 1 }, needs: 'output' }]);
     expect([transcript.has('c'), transcript.has('d')]).toEqual([true, false]);
     expect(transcript.messages()).toHaveLength(1);
@@ -161,7 +161,7 @@ describe('the tools of a stream', () => {
   it('wait for an approval, unless it was given by itself', async () => {
     const { type: _, ...toolCall } = call;
     const asked = { type: 'tool-approval-request', approvalId: 'a', signature: 's', reason: 'Far', toolCall };
-    const transcript = await transcriptOf([call, asked]);
+    const transcript = await read([call, asked]);
     expect(transcript.pending).toEqual([
       { ...about, input: { a: 1 }, needs: 'approval', approvalId: 'a', reason: 'Far' },
     ]);
@@ -173,7 +173,7 @@ describe('the tools of a stream', () => {
         ],
       },
     ]);
-    const automatic = await transcriptOf([call, { ...asked, isAutomatic: true }]);
+    const automatic = await read([call, { ...asked, isAutomatic: true }]);
     expect(automatic.pending).toMatchObject([{ needs: 'output' }]);
     expect(automatic.messages()[0]).toMatchObject({ content: [{}, { isAutomatic: true }] });
   });

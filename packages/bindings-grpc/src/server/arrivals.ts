@@ -21,19 +21,11 @@ export interface ArrivalLimits {
 const lookMs = 1_000;
 
 /** Watches over the requests of all connections of a listener: grpc-js holds their messages without a bound. */
-export class Arrivals {
-  readonly #limits: ArrivalLimits;
-  readonly #open = new Set<Arrival>();
-  readonly #connections = new WeakMap<ServerHttp2Session, Connection>();
-  readonly #looks: NodeJS.Timeout;
-
-  constructor(limits: ArrivalLimits) {
-    this.#limits = limits;
-    this.#looks = setInterval(() => this.#look(), Math.min(lookMs, limits.requestMs)).unref();
-  }
-
-  readonly intercept: ServerInterceptor = (_method, call) => {
-    const arrival = this.#watch(call);
+export function arrivalsOf(limits: ArrivalLimits) {
+  const open = new Set<Arrival>();
+  const connections = new WeakMap<ServerHttp2Session, Connection>();
+  const intercept: ServerInterceptor = (_method, call) => {
+    const arrival = watch(call);
     if (!arrival) return new ServerInterceptingCall(call);
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, next) => {
@@ -46,43 +38,45 @@ export class Arrivals {
       new ResponderBuilder().withStart((next) => next(listener)).build(),
     );
   };
+  const looks = setInterval(() => look(), Math.min(lookMs, limits.requestMs)).unref();
 
-  /** Looks no more at requests that take too long. */
-  close(): void {
-    clearInterval(this.#looks);
-  }
-
-  #watch(call: ServerInterceptingCallInterface): Arrival | undefined {
+  function watch(call: ServerInterceptingCallInterface): Arrival | undefined {
     // grpc-js shows a message only when it has arrived.
     const stream: ServerHttp2Stream | undefined = Reflect.get(call, 'stream');
     const session = stream?.session as ServerHttp2Session | undefined;
     if (!stream || !session) return undefined;
-    const connection = this.#connections.get(session) ?? { bytes: 0 };
-    this.#connections.set(session, connection);
+    const connection = connections.get(session) ?? { bytes: 0 };
+    connections.set(session, connection);
     const arrival = new Arrival(call, stream, connection);
-    this.#open.add(arrival);
+    open.add(arrival);
     stream.on('data', (chunk: Buffer) => {
-      if (!arrival.hold(chunk.length, this.#limits.connectionBytes))
+      if (!arrival.hold(chunk.length, limits.connectionBytes))
         arrival.refuse(status.RESOURCE_EXHAUSTED, 'Too many unfinished requests on this connection');
     });
-    stream.on('end', () => this.#open.delete(arrival));
+    stream.on('end', () => open.delete(arrival));
     stream.on('close', () => {
-      this.#open.delete(arrival);
+      open.delete(arrival);
       arrival.release();
     });
     return arrival;
   }
 
-  #look(): void {
-    const { requestMs } = this.#limits;
+  function look(): void {
+    const { requestMs } = limits;
     const now = performance.now();
-    for (const arrival of this.#open) {
+    for (const arrival of open) {
       // In the order of their beginning.
       if (now - arrival.startedAt < requestMs) return;
-      this.#open.delete(arrival);
+      open.delete(arrival);
       arrival.refuse(status.DEADLINE_EXCEEDED, `The request took longer than ${requestMs} ms to arrive`);
     }
   }
+
+  return {
+    /** Looks no more at requests that take too long. */
+    close: (): void => void clearInterval(looks),
+    intercept,
+  };
 }
 
 /** The caller of a request is known: its message does not count among the unfinished ones of its connection any more. */

@@ -4,7 +4,7 @@ import { mustKnowOptions, type OptionNames, type OptionsOf, withDefaults } from 
 import { Server, ServerCredentials, type ServerOptions } from '@grpc/grpc-js';
 import { mustBeUsable } from '../usable-tls.ts';
 import { a2aService, type Service, serviceOf } from '../wire/a2a-service.ts';
-import { Arrivals } from './arrivals.ts';
+import { arrivalsOf } from './arrivals.ts';
 import { implement } from './grpc-service.ts';
 import { healthService } from './health.ts';
 
@@ -81,7 +81,7 @@ export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions)
     mustKnowOptions(address, Object.fromEntries(spoken.map(({ version }) => [version, true])), 'address');
   const addressOf = (version: string) => (typeof address === 'object' ? address[version] : address);
   const { bodyBytes } = server.limits;
-  const arrivals = new Arrivals({ connectionBytes: 4 * bodyBytes, requestMs });
+  const arrivals = arrivalsOf({ connectionBytes: 4 * bodyBytes, requestMs });
   const listener = new Server({
     'grpc.max_receive_message_length': bodyBytes,
     'grpc.max_concurrent_streams': 1_000,

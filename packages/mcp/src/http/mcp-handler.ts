@@ -15,7 +15,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { mcpOptions, serverFactory } from '../server/to-mcp.ts';
 import type { OnError } from '../translation/results.ts';
-import { type McpCaller, Sessions } from './sessions.ts';
+import { type McpCaller, sessionsOf } from './sessions.ts';
 import { TaskStreams } from './task-streams.ts';
 
 /** The options of `mcpHandler`, with their defaults. */
@@ -67,7 +67,7 @@ export function mcpHandler(
     throw new RangeError(`bodyBytes is an integer above 0, not ${maxRequestBodySize}`);
   const { createServer, tasks } = serverFactory(options);
   const taskStreams = new TaskStreams(tasks);
-  const sessions = new Sessions(complete.sessions);
+  const sessions = sessionsOf(complete.sessions);
   if (typeof agent !== 'function' && typeof Object(agent).listTasks !== 'function')
     throw new TypeError('mcpHandler takes a client of `connect`, or a function that gives one');
   const identify =

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/base/timing/clock.ts';
-import { Runner } from '../../src/turns/runner.ts';
+import { runnerOf } from '../../src/turns/runner.ts';
 
 /** A runner with this many places. */
-const runnerOf = (turns: number) =>
-  new Runner(
+const runnerWith = (turns: number) =>
+  runnerOf(
     {
       clock: systemClock,
       options: { limits: { turns }, timeouts: { leaseMs: 10_000 } },
-    } as unknown as ConstructorParameters<typeof Runner>[0],
+    } as unknown as Parameters<typeof runnerOf>[0],
     undefined as never,
   );
 
 it('places that are kept for some turns are not given to others', () => {
-  const runner = runnerOf(4);
+  const runner = runnerWith(4);
   const first = runner.reserve(3);
   const second = runner.reserve(3);
   expect([first.turns, second.turns, runner.reserve(1).turns]).toEqual([3, 1, 0]);
@@ -22,7 +22,7 @@ it('places that are kept for some turns are not given to others', () => {
 });
 
 it('a place that becomes free is told to the one that got none, once', () => {
-  const runner = runnerOf(1);
+  const runner = runnerWith(1);
   let free = 0;
   runner.onFree(() => {
     free += 1;
@@ -35,7 +35,7 @@ it('a place that becomes free is told to the one that got none, once', () => {
 });
 
 it('a runner that is drained gives out no place any more, from the moment on at which its last one is free', async () => {
-  const runner = runnerOf(2);
+  const runner = runnerWith(2);
   const last = runner.reserve(1);
   const drained = runner.drain(60_000);
   last.release();

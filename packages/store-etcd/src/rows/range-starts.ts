@@ -13,31 +13,26 @@ interface Start {
 /**
  * Where to begin to read ranges whose first keys are deleted again and again. Until a compaction, etcd visits the deleted
  * keys of a range too. So a read begins at the first key that the read before it found. Every second the whole range is
- * read, which finds keys that were put before that.
+ * read, which finds keys that were put before that. `clock`: in milliseconds, of one that is never set.
  */
-export class RangeStarts {
-  readonly #now: () => number;
+export function rangeStartsOf(clock = () => performance.now()) {
   /** By the first key of the range. */
-  readonly #starts = new Map<string, Start>();
+  const starts = new Map<string, Start>();
 
-  /** `now`: in milliseconds, of a clock that is never set. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
-
-  /** What to read of a range. */
-  from(range: Range): Range {
-    const start = this.#starts.get(range.key);
-    const now = this.#now();
-    if (start && now - start.wholeAt < mostMs) return { ...range, key: start.key };
-    this.#starts.set(range.key, { key: range.key, wholeAt: now });
-    return range;
-  }
-
-  /** `kvs`: the first keys of what `from` returned for the range. */
-  remember({ key, rangeEnd }: Range, kvs: readonly Pick<KeyValue, 'key'>[]): void {
-    const start = this.#starts.get(key);
-    const [first] = kvs;
-    if (start) this.#starts.set(key, { ...start, key: first ? String(first.key) : rangeEnd });
-  }
+  return {
+    /** What to read of a range. */
+    from(range: Range): Range {
+      const start = starts.get(range.key);
+      const now = clock();
+      if (start && now - start.wholeAt < mostMs) return { ...range, key: start.key };
+      starts.set(range.key, { key: range.key, wholeAt: now });
+      return range;
+    },
+    /** `kvs`: the first keys of what `from` returned for the range. */
+    remember({ key, rangeEnd }: Range, kvs: readonly Pick<KeyValue, 'key'>[]): void {
+      const start = starts.get(key);
+      const [first] = kvs;
+      if (start) starts.set(key, { ...start, key: first ? String(first.key) : rangeEnd });
+    },
+  };
 }

@@ -16,7 +16,7 @@ import { inside, insideUntil, lastPart, type Range, timeIn, turnIn, turnOf } fro
 import { absent, type Database, webhooksOf } from '../layout/known-task.ts';
 import type { KeyValue } from '../wire/messages.ts';
 import { QueueFronts } from './queue-fronts.ts';
-import { RangeStarts } from './range-starts.ts';
+import { rangeStartsOf } from './range-starts.ts';
 import type { Reader } from './reader.ts';
 import { expiredRecords, type Look, listedRecords, taskIn } from './records.ts';
 
@@ -39,7 +39,7 @@ export class Searches {
   readonly #db: Database;
   readonly #reader: Reader;
   readonly #fronts = new QueueFronts();
-  readonly #starts = new RangeStarts();
+  readonly #starts = rangeStartsOf();
 
   constructor(db: Database, reader: Reader) {
     this.#db = db;

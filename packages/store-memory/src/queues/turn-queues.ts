@@ -5,70 +5,61 @@ import type { Log } from '../logs/log.ts';
 import { PriorityQueues, type Queued } from '../order/priority-queues.ts';
 import { TurnOrder } from './turn-order.ts';
 
+export type TurnQueues = ReturnType<typeof turnQueuesOf>;
+
 /** Finds the tasks that can be claimed without visiting those that cannot. */
-export class TurnQueues {
-  readonly order = new TurnOrder();
+export function turnQueuesOf() {
+  const order = new TurnOrder();
   // A task is in one of these at most.
-  readonly #waiting = new PriorityQueues<Log>();
-  readonly #due = new PriorityQueues<Log>();
-  readonly #held = new PriorityQueues<Log>();
-  readonly #counts = new CountsOfQueues();
-  readonly #byHolder = new Groups<string, Log>();
+  const waitingTurns = new PriorityQueues<Log>();
+  const due = new PriorityQueues<Log>();
+  const heldTurns = new PriorityQueues<Log>();
+  const countsOfQueues = new CountsOfQueues();
+  const byHolder = new Groups<string, Log>();
 
-  /** Called for every row that replaces another; undefined stands for a log that is new or gone. */
-  replace(log: Log, before: TaskRow | undefined, after: TaskRow | undefined): void {
-    // Not asked of each row: turns that go on and tasks that end have no place there.
-    if (
-      (before && before.holder === undefined) ||
-      (after?.holder === undefined && after?.head?.closed === false)
-    )
-      this.#counts.replace(log, before, after);
-    if (before && after && isPlacedAlike(before, after)) return;
-    if (before?.holder !== after?.holder) {
-      if (before?.holder !== undefined) this.#byHolder.delete(before.holder, log);
-      if (after?.holder !== undefined) this.#byHolder.add(after.holder, log);
-    }
-    if (before?.turnAt !== undefined || after?.turnAt !== undefined) this.order.replace(log, after);
-    this.#waiting.delete(log);
-    this.#due.delete(log);
-    this.#held.delete(log);
-    if (after?.queue === undefined) return;
-    const { queue, waitingSince, dueAt, leaseUntil } = after;
-    if (waitingSince !== undefined) this.#waiting.set(log, queue, waitingSince);
-    else if (dueAt !== undefined) this.#due.set(log, queue, dueAt);
-    else if (leaseUntil !== undefined) this.#held.set(log, queue, leaseUntil);
-  }
-
-  ready(
-    { queue, limit, left, aheadMs = 0 }: NonNullable<Wanted['ready']>,
-    now: number,
-    leaseNow: number,
-  ): NonNullable<Found['ready']> {
-    return {
-      waiting: this.#waiting.due(queue, Number.POSITIVE_INFINITY, limit).map(rowOf),
-      due: this.#due.due(queue, now + aheadMs, limit).map(rowOf),
-      left: this.#held.due(queue, leaseNow + aheadMs, left).map(rowOf),
-    };
-  }
-
-  /** The tasks that the holder has. */
-  held(holder: string): TaskRow[] {
-    return Array.from(this.#byHolder.get(holder), rowOf);
-  }
-
-  /** The tasks of the queue with a lease. */
-  running(queue: string): TurnPlace[] {
-    return Array.from(this.#held.items(queue), ({ scope, row }) => ({ scope, context: contextOf(row) }));
-  }
-
-  /** How many tasks of the queue are waiting for a turn. */
-  waiting(queue: string): number {
-    return this.#waiting.count(queue);
-  }
-
-  counts(queue: string): QueueCounts {
-    return this.#counts.of(queue);
-  }
+  return {
+    /** Called for every row that replaces another; undefined stands for a log that is new or gone. */
+    replace(log: Log, before: TaskRow | undefined, after: TaskRow | undefined): void {
+      // Not asked of each row: turns that go on and tasks that end have no place there.
+      if (
+        (before && before.holder === undefined) ||
+        (after?.holder === undefined && after?.head?.closed === false)
+      )
+        countsOfQueues.replace(log, before, after);
+      if (before && after && isPlacedAlike(before, after)) return;
+      if (before?.holder !== after?.holder) {
+        if (before?.holder !== undefined) byHolder.delete(before.holder, log);
+        if (after?.holder !== undefined) byHolder.add(after.holder, log);
+      }
+      if (before?.turnAt !== undefined || after?.turnAt !== undefined) order.replace(log, after);
+      waitingTurns.delete(log);
+      due.delete(log);
+      heldTurns.delete(log);
+      if (after?.queue === undefined) return;
+      const { queue, waitingSince, dueAt, leaseUntil } = after;
+      if (waitingSince !== undefined) waitingTurns.set(log, queue, waitingSince);
+      else if (dueAt !== undefined) due.set(log, queue, dueAt);
+      else if (leaseUntil !== undefined) heldTurns.set(log, queue, leaseUntil);
+    },
+    ready: (
+      { queue, limit, left, aheadMs = 0 }: NonNullable<Wanted['ready']>,
+      now: number,
+      leaseNow: number,
+    ): NonNullable<Found['ready']> => ({
+      waiting: waitingTurns.due(queue, Number.POSITIVE_INFINITY, limit).map(rowOf),
+      due: due.due(queue, now + aheadMs, limit).map(rowOf),
+      left: heldTurns.due(queue, leaseNow + aheadMs, left).map(rowOf),
+    }),
+    /** The tasks that the holder has. */
+    held: (holder: string): TaskRow[] => Array.from(byHolder.get(holder), rowOf),
+    /** The tasks of the queue with a lease. */
+    running: (queue: string): TurnPlace[] =>
+      Array.from(heldTurns.items(queue), ({ scope, row }) => ({ scope, context: contextOf(row) })),
+    /** How many tasks of the queue are waiting for a turn. */
+    waiting: (queue: string): number => waitingTurns.count(queue),
+    counts: (queue: string): QueueCounts => countsOfQueues.of(queue),
+    order,
+  };
 }
 
 const rowOf = ({ row }: Log): TaskRow => row;

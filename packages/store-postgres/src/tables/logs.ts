@@ -19,58 +19,31 @@ interface Read {
 }
 
 /** Reads logs. Reads of facts that are asked for in one round of the event loop share a statement. */
-export class Logs {
-  readonly #transactions: Transactions;
-  readonly #log: string;
-  readonly #row: string;
-  readonly #facts: string;
-  readonly #reads = new Group<Read, DatabaseRow[]>({
+export function logsOf(schema: string, transactions: Transactions) {
+  const reads = new Group<Read, DatabaseRow[]>({
     most: mostReads,
     atOnce: Number.POSITIVE_INFINITY,
-    run: (reads) => this.#query(reads),
+    run: (reads) => query(reads),
   });
-
-  constructor(schema: string, transactions: Transactions) {
-    this.#transactions = transactions;
-    const columns = readTaskColumns.replaceAll(/\w+/g, 't.$&');
-    this.#log = `SELECT ${columns}, s.version AS snapshot_version, s.snapshot
+  const columns = readTaskColumns.replaceAll(/\w+/g, 't.$&');
+  const logStatement = `SELECT ${columns}, s.version AS snapshot_version, s.snapshot
       FROM ${schema}.tasks AS t LEFT JOIN ${schema}.snapshots AS s ON s.key = t.key WHERE t.key = $1`;
-    this.#row = `SELECT 1 FROM ${schema}.tasks WHERE key = $1`;
-    // One statement, so that the length of a log is the one at which its facts were read.
-    this.#facts = `SELECT w.n, t.version AS length, f.*
+  const rowStatement = `SELECT 1 FROM ${schema}.tasks WHERE key = $1`;
+  // One statement, so that the length of a log is the one at which its facts were read.
+  const factsStatement = `SELECT w.n, t.version AS length, f.*
       FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS w(key, after, most, n)
       JOIN ${schema}.tasks AS t ON t.key = w.key LEFT JOIN LATERAL (
         SELECT version, commit_id, fact FROM ${schema}.facts WHERE key = w.key AND version > w.after
         ORDER BY version LIMIT w.most
       ) AS f ON true ORDER BY w.n, f.version`;
-  }
 
-  async log(scope: Scope, taskId: string): Promise<KeptLog | undefined> {
-    const key = keyOf(scope, taskId);
-    const [found] = await this.#transactions.query(this.#log, [key]);
-    if (!found) return undefined;
-    const row = taskOfSql(found);
-    const snapshot = found.snapshot === null ? undefined : JSON.parse(String(found.snapshot));
-    const start = Number(found.snapshot_version ?? 0);
-    // Facts never change: all up to this version existed when the row was read.
-    const { facts } = await this.#read(key, start, row.version - start);
-    const isWhole = facts.length === row.version - start;
-    // The log may have been deleted meanwhile.
-    if (!isWhole && (await this.#transactions.query(this.#row, [key])).length === 0) return undefined;
-    return { row, snapshot, facts };
-  }
-
-  facts(scope: Scope, taskId: string, after: number, limit: number): Promise<KeptFacts> {
-    return this.#read(keyOf(scope, taskId), after, limit);
-  }
-
-  async #read(key: string, after: number, limit: number): Promise<KeptFacts> {
+  async function read(key: string, after: number, limit: number): Promise<KeptFacts> {
     const facts: StoredFact[] = [];
     for (let version = 0; ; ) {
       const most = Math.min(atOnce, limit - facts.length);
       if (most <= 0) return { version, facts };
       const last = facts.at(-1)?.version ?? after;
-      const rows = await this.#reads.run({ key, after: last, most });
+      const rows = await reads.run({ key, after: last, most });
       version = Number(rows[0]?.length ?? 0);
       const found = rows.filter(({ fact }: DatabaseRow) => fact !== null);
       for (const row of found) facts.push(toStoredFact(row));
@@ -79,13 +52,31 @@ export class Logs {
   }
 
   /** Finds for each the facts, with the `length` of the log, or one row without a fact. */
-  async #query(reads: readonly Grouped<Read, DatabaseRow[]>[]): Promise<undefined> {
+  async function query(reads: readonly Grouped<Read, DatabaseRow[]>[]): Promise<undefined> {
     const values = (['key', 'after', 'most'] as const).map((name) => reads.map(({ item }) => item[name]));
     const found = reads.map((): DatabaseRow[] => []);
-    for (const row of await this.#transactions.query(this.#facts, values))
-      found[Number(row.n) - 1]?.push(row);
+    for (const row of await transactions.query(factsStatement, values)) found[Number(row.n) - 1]?.push(row);
     for (const [n, { resolve }] of reads.entries()) resolve(found[n] ?? []);
   }
+
+  return {
+    async log(scope: Scope, taskId: string): Promise<KeptLog | undefined> {
+      const key = keyOf(scope, taskId);
+      const [found] = await transactions.query(logStatement, [key]);
+      if (!found) return undefined;
+      const row = taskOfSql(found);
+      const snapshot = found.snapshot === null ? undefined : JSON.parse(String(found.snapshot));
+      const start = Number(found.snapshot_version ?? 0);
+      // Facts never change: all up to this version existed when the row was read.
+      const { facts } = await read(key, start, row.version - start);
+      const isWhole = facts.length === row.version - start;
+      // The log may have been deleted meanwhile.
+      if (!isWhole && (await transactions.query(rowStatement, [key])).length === 0) return undefined;
+      return { row, snapshot, facts };
+    },
+    facts: (scope: Scope, taskId: string, after: number, limit: number): Promise<KeptFacts> =>
+      read(keyOf(scope, taskId), after, limit),
+  };
 }
 
 /** A fact as it is read. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '@batonjs/store';
-import type { RedisDriver, RedisReply } from './driver.ts';
+import type { RedisDriver } from './driver.ts';
 import { graceMs, Link, type Subscription, within } from './link.ts';
 import { type ClientOptions, Servers } from './servers.ts';
 
@@ -18,87 +18,45 @@ const longestBackoffMs = 500;
  * A driver on node-redis: one server, or a Cluster if the server says that it is part of one. A connection that is lost
  * is replaced with backoff, until the driver is closed.
  */
-export class NodeRedis implements RedisDriver {
-  readonly name: string;
-  readonly #servers: Servers;
-  readonly #stop = new AbortController();
+export function nodeRedis({ urls, timeoutMs, connections, client = {} }: NodeRedisOptions): RedisDriver {
+  const stop = new AbortController();
   /** Those that are not closed yet. */
-  readonly #links = new Set<Link>();
-  #link: Link | undefined;
-  #connections = 0;
-  #next = expected<Link>();
-  #lose: () => void = () => {};
-  #downSince = performance.now();
-  #cause: unknown;
-  #subscription: (Subscription & { readonly missed: () => void }) | undefined;
-
-  constructor({ urls, timeoutMs, connections, client = {} }: NodeRedisOptions) {
-    this.name = urls.map(withoutSecrets).join(', ');
-    this.#servers = new Servers(urls, client, timeoutMs, connections);
-    void this.#run();
-  }
-
-  get epoch(): number {
-    return this.#link ? this.#connections : 0;
-  }
-
-  async command(key: string, args: readonly string[]): Promise<RedisReply> {
-    const link = this.#link;
-    if (!link) throw this.#unavailable();
-    try {
-      return await link.send(key, args, () => this.#late(link));
-    } catch (error) {
-      throw this.#failed(link, error);
-    }
-  }
-
-  async info(): Promise<readonly string[]> {
-    return (await this.#wait()).infos;
-  }
-
-  async subscribe(
-    channels: readonly string[],
-    receive: Subscription['receive'],
-    missed: () => void,
-  ): Promise<void> {
-    this.#subscription ??= { channels, receive, missed };
-    const link = await this.#wait();
-    await link.subscribe(this.#subscription).catch((error) => {
-      throw this.#unavailable(error);
-    });
-  }
-
-  async close(): Promise<void> {
-    this.#stop.abort();
-    this.#lose();
-    this.#next.reject(this.#unavailable());
-    for (const link of this.#links) link.destroy();
-  }
+  const links = new Set<Link>();
+  let ownLink: Link | undefined;
+  let opened = 0;
+  let next = expected<Link>();
+  let lose: () => void = () => {};
+  let downSince = performance.now();
+  let lastCause: unknown;
+  let subscription: (Subscription & { readonly missed: () => void }) | undefined;
+  const name = urls.map(withoutSecrets).join(', ');
+  const servers = new Servers(urls, client, timeoutMs, connections);
+  void run();
 
   /** Waits for a connection if one may come soon. Rejects with code `UNAVAILABLE`. */
-  async #wait(): Promise<Link> {
-    if (this.#link) return this.#link;
-    const { timeoutMs } = this.#servers;
-    const maxWaitMs = this.#connections > 0 ? Math.min(graceMs, timeoutMs) : timeoutMs;
-    const leftMs = this.#downSince + maxWaitMs - performance.now();
-    if (leftMs <= 0 || this.#stop.signal.aborted) throw this.#unavailable();
-    return within(leftMs, this.#next.promise, () => this.#unavailable());
+  async function wait(): Promise<Link> {
+    if (ownLink) return ownLink;
+    const { timeoutMs } = servers;
+    const maxWaitMs = opened > 0 ? Math.min(graceMs, timeoutMs) : timeoutMs;
+    const leftMs = downSince + maxWaitMs - performance.now();
+    if (leftMs <= 0 || stop.signal.aborted) throw unavailable();
+    return within(leftMs, next.promise, () => unavailable());
   }
 
   /** Keeps one connection at a time. */
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
+  async function run(): Promise<void> {
+    const { signal } = stop;
     for (let failures = 1; !signal.aborted; failures++) {
       const lost = Promise.withResolvers<never>();
-      const link = this.#open(lost.reject);
+      const link = open(lost.reject);
       try {
-        await Promise.race([this.#connected(link), lost.promise]);
+        await Promise.race([connected(link), lost.promise]);
         failures = 0;
         await lost.promise;
       } catch (error) {
-        this.#cause = error;
+        lastCause = error;
       }
-      if (failures === 0) this.#leave(link);
+      if (failures === 0) leave(link);
       else link.destroy();
       const backoffMs =
         failures && Math.min(longestBackoffMs, 20 * 2 ** failures) * (0.5 + Math.random() / 2);
@@ -106,57 +64,87 @@ export class NodeRedis implements RedisDriver {
     }
   }
 
-  #open(lost: (cause?: unknown) => void): Link {
-    this.#lose = lost;
-    const link = new Link(this.#servers, lost);
-    this.#links.add(link);
-    link.closed.addEventListener('abort', () => this.#links.delete(link));
+  function open(lost: (cause?: unknown) => void): Link {
+    lose = lost;
+    const link = new Link(servers, lost);
+    links.add(link);
+    link.closed.addEventListener('abort', () => links.delete(link));
     return link;
   }
 
   /** Offers the connection to callers. */
-  async #connected(link: Link): Promise<void> {
-    const { timeoutMs } = this.#servers;
+  async function connected(link: Link): Promise<void> {
+    const { timeoutMs } = servers;
     const subscribed = async () => {
       await link.ready;
-      if (this.#subscription) await link.subscribe(this.#subscription);
+      if (subscription) await link.subscribe(subscription);
     };
     await within(timeoutMs, subscribed(), () => new Error(`no answer within ${timeoutMs} ms`));
-    this.#link = link;
-    this.#connections++;
-    this.#next.resolve(link);
-    this.#subscription?.missed();
+    ownLink = link;
+    opened++;
+    next.resolve(link);
+    subscription?.missed();
   }
 
   /** What waits for answers on it may still get them. */
-  #leave(link: Link): void {
-    this.#link = undefined;
-    this.#downSince = performance.now();
-    this.#next = expected();
+  function leave(link: Link): void {
+    ownLink = undefined;
+    downSince = performance.now();
+    next = expected();
     link.retire();
   }
 
-  #failed(link: Link, error: unknown): unknown {
+  function failed(link: Link, error: unknown): unknown {
     const isRefusal = error instanceof Error && refusal.test(error.message);
     // What it is connected to has become a replica: another server is the one to write to now.
     if (isRefusal && error.message.includes('READONLY')) link.suspect(error);
-    return isRefusal || StoreError.is(error, 'UNAVAILABLE') ? error : this.#unavailable(error);
+    return isRefusal || StoreError.is(error, 'UNAVAILABLE') ? error : unavailable(error);
   }
 
-  #late(link: Link): StoreError {
-    const why = `did not answer within ${this.#servers.timeoutMs} ms`;
-    const error = new StoreError('UNAVAILABLE', `Redis at ${this.name} ${why}`);
+  function late(link: Link): StoreError {
+    const why = `did not answer within ${servers.timeoutMs} ms`;
+    const error = new StoreError('UNAVAILABLE', `Redis at ${name} ${why}`);
     link.suspect(error);
     return error;
   }
 
-  #unavailable(cause: unknown = this.#cause): StoreError {
+  function unavailable(cause: unknown = lastCause): StoreError {
     const why = cause instanceof Error && cause.message ? `: ${cause.message}` : '';
     const isRefused = /^: (NOPERM|NOAUTH|WRONGPASS)/.test(why);
     const fault = isRefused ? 'refuses this user' : 'cannot be reached';
-    const what = this.#stop.signal.aborted ? 'was disconnected' : fault + why;
-    return new StoreError('UNAVAILABLE', `Redis at ${this.name} ${what}`, { cause });
+    const what = stop.signal.aborted ? 'was disconnected' : fault + why;
+    return new StoreError('UNAVAILABLE', `Redis at ${name} ${what}`, { cause });
   }
+
+  return {
+    async command(key, args) {
+      const link = ownLink;
+      if (!link) throw unavailable();
+      try {
+        return await link.send(key, args, () => late(link));
+      } catch (error) {
+        throw failed(link, error);
+      }
+    },
+    info: async () => (await wait()).infos,
+    async subscribe(channels, receive, missed) {
+      subscription ??= { channels, receive, missed };
+      const link = await wait();
+      await link.subscribe(subscription).catch((error) => {
+        throw unavailable(error);
+      });
+    },
+    async close() {
+      stop.abort();
+      lose();
+      next.reject(unavailable());
+      for (const link of links) link.destroy();
+    },
+    get epoch(): number {
+      return ownLink ? opened : 0;
+    },
+    name,
+  };
 }
 
 /** Redis's own refusals begin with a code in capitals. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { canStart, startCluster, startRedis } from '../../../../test/support/redis.ts';
 import { Link } from '../../src/connection/link.ts';
-import { NodeRedis } from '../../src/connection/node-redis.ts';
+import { nodeRedis } from '../../src/connection/node-redis.ts';
 import { Servers } from '../../src/connection/servers.ts';
 
 const hasRedis = await canStart();
@@ -39,7 +39,7 @@ it.skipIf(!hasRedis)(
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
     const [name, list] = [`links-${process.pid}`, `links-${process.pid}-list`];
-    const driver = new NodeRedis({ urls: [redis.url], timeoutMs: 6_000, client: { name } });
+    const driver = nodeRedis({ urls: [redis.url], timeoutMs: 6_000, client: { name } });
     onTestFinished(() => driver.close());
     const connections = async () =>
       (await redis.cli('CLIENT', 'LIST')).split('\n').filter((line) => line.includes(` name=${name} `))

@@ -2,7 +2,7 @@ import type { Commit, TaskStore } from '@batonjs/store';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { chunk, chunkAfter, headAt } from '../../../../test/kit/task-logs.ts';
 import { canStart, startRedis } from '../../../../test/support/redis.ts';
-import { NodeRedis } from '../../src/connection/node-redis.ts';
+import { nodeRedis } from '../../src/connection/node-redis.ts';
 import { redisStore } from '../../src/index.ts';
 import { changedDriver } from '../changed-driver.ts';
 
@@ -120,7 +120,7 @@ describe.skipIf(!redis)('While the memory of Redis is full', () => {
 
   it('Redis older than 7.0 is sent no script that it cannot read', async () => {
     const sent: string[] = [];
-    const driver = new NodeRedis({ urls: [redis!.url], timeoutMs: 10_000 });
+    const driver = nodeRedis({ urls: [redis!.url], timeoutMs: 10_000 });
     const old = changedDriver(driver, {
       info: async () =>
         (await driver.info()).map((info) => info.replace(/redis_version:\S+/, 'redis_version:6.2.14')),

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { chunk, chunkAfter, headAt } from '../../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
-import { NodeRedis } from '../../src/connection/node-redis.ts';
+import { nodeRedis } from '../../src/connection/node-redis.ts';
 import { redisStore } from '../../src/index.ts';
 import { changedDriver } from '../changed-driver.ts';
 
@@ -15,7 +15,7 @@ const facts = Array.from({ length }, (_, n) => chunk(n + 1));
 /** A store, and what to do once after its next command. */
 function open() {
   const prefix = `test-${randomUUID()}`;
-  const driver = new NodeRedis({ urls: [redis!.url], timeoutMs: 20_000 });
+  const driver = nodeRedis({ urls: [redis!.url], timeoutMs: 20_000 });
   const after: { next?: () => unknown } = {};
   const watched = changedDriver(driver, {
     command: async (key: string, args: readonly string[]) => {

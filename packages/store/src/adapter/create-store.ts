@@ -46,7 +46,7 @@ const mostExpired = 100;
 
 /** A store on the rows of a database. `name`: that of the database, for errors. */
 export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & PushConfigStore {
-  const calls = new OpenCalls(name);
+  const calls = openCallsOf(name);
   const call = <T>(work: () => Answer<T>): Promise<T> => Promise.resolve(calls.pass(work));
   const pushConfigs = (scope: string, taskId: string): Answer<readonly PushConfig[]> =>
     whenAnswered(rows.read(withWebhooks({ scope, taskId })), (found) =>
@@ -211,48 +211,41 @@ function prepareCommit<Json>(rows: Rows<Json>, commit: Commit): PreparedCommit<J
   };
 }
 
-/** Counts the calls under way, and refuses new ones once the store is closed. */
-class OpenCalls {
-  readonly #name: string;
-  #inside = 0;
-  #isClosed = false;
-  #left: (() => void) | undefined;
-
-  readonly #leave = (): void => {
-    this.#inside--;
-    if (this.#inside === 0) this.#left?.();
+/** Counts the calls under way, and refuses new ones once the store is closed. `name`: that of the database, for errors. */
+function openCallsOf(name: string) {
+  let inside = 0;
+  let isClosed = false;
+  let left: (() => void) | undefined;
+  const leave = (): void => {
+    inside--;
+    if (inside === 0) left?.();
   };
 
-  /** `name`: that of the database, for errors. */
-  constructor(name: string) {
-    this.#name = name;
-  }
-
-  /**
-   * The outcome of a call. Rejects with what it throws, and with code `UNAVAILABLE` once closed. One that answers at once is
-   * not counted.
-   */
-  pass<T>(call: () => Answer<T>): Answer<T> {
-    if (this.#isClosed)
-      return Promise.reject(new StoreError('UNAVAILABLE', `The store ${this.#name} is closed`));
-    try {
-      const answer = call();
-      if (!isPending(answer)) return answer;
-      this.#inside++;
-      // A caller may look at the outcome later.
-      answer.then(this.#leave, this.#leave);
-      return answer;
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
-  /** Refuses new calls. Resolves when the last call has ended. Called once. */
-  close(): Promise<void> {
-    this.#isClosed = true;
-    return new Promise((resolve) => {
-      this.#left = resolve;
-      if (this.#inside === 0) resolve();
-    });
-  }
+  return {
+    /**
+     * The outcome of a call. Rejects with what it throws, and with code `UNAVAILABLE` once closed. One that answers at once is
+     * not counted.
+     */
+    pass<T>(call: () => Answer<T>): Answer<T> {
+      if (isClosed) return Promise.reject(new StoreError('UNAVAILABLE', `The store ${name} is closed`));
+      try {
+        const answer = call();
+        if (!isPending(answer)) return answer;
+        inside++;
+        // A caller may look at the outcome later.
+        answer.then(leave, leave);
+        return answer;
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+    /** Refuses new calls. Resolves when the last call has ended. Called once. */
+    close(): Promise<void> {
+      isClosed = true;
+      return new Promise((resolve) => {
+        left = resolve;
+        if (inside === 0) resolve();
+      });
+    },
+  };
 }
