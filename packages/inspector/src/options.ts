@@ -24,8 +24,8 @@ export interface InspectedAgent {
   /** The store of its tasks. Default: that of the server. Needs `name` without a server. */
   readonly store?: (TaskStore & Partial<PushConfigStore>) | undefined;
   /**
-   * Whose tasks are shown from the store. Default: those of callers that are not authenticated. The app says how
-   * many questions others have.
+   * Whose tasks are shown from the store. Default: those of all callers of whom the agent has had a task in 400 days. With a
+   * list, the app says how many questions others have.
    */
   readonly callers?: readonly InspectedCaller[] | undefined;
   /** How the inspector calls the agent, credentials for example. */

@@ -103,9 +103,9 @@ describe.skipIf(!executablePath)('the list of all tasks', { timeout: 120_000 }, 
   const inAddress = (name: string) => new URLSearchParams(page.url().split('?')[1]).get(name);
 
   it('11 is chosen by agent, caller and error code, with how many tasks fit, and all stands in the address', async () => {
-    await page.getByText('The baker (2)').waitFor({ state: 'attached' });
-    // The first caller of each agent.
-    await shows('late bread of ada', 'ask for rolls of ada', 'late trousers of bob', 'poor hat of bob');
+    await page.getByText('The baker (4)').waitFor({ state: 'attached' });
+    // All callers of all agents.
+    await expect.poll(titles).toContain('Letter 2034');
     await choose('Caller', 'bob');
     await shows('late bread of bob', 'ask for rolls of bob', 'late trousers of bob', 'poor hat of bob');
     await page.getByRole('searchbox').fill('code:TOO_LATE');

@@ -206,18 +206,21 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Show', exact: true }) });
     const cells = () => row.getByRole('cell').allInnerTexts();
     await expect.poll(async () => (await cells())[1]).toBe('1');
+    await expect.poll(async () => (await cells())[5]).not.toBe('–');
     const [, working, waiting, questions, failed] = await cells();
     expect([working, waiting, failed]).toEqual(['1', '–', expect.stringMatching(/^[1-9]\d* · \d+ %$/)]);
     // Of an agent without a store, no number is known.
     expect(await page.getByRole('row', { name: 'Show far' }).getByRole('cell').allInnerTexts()).toEqual([
       'S2\nShow far',
-      '–',
-      '–',
-      '–',
-      '–',
-      '',
-      '',
+      ...Array(5).fill('–'),
+      ...Array(4).fill(''),
     ]);
+    const [ended, within] = (await cells()).slice(5);
+    expect([ended, within]).toEqual([
+      expect.stringMatching(/^\d+$/),
+      expect.stringMatching(/^[\d.]+ (ms|s)$/),
+    ]);
+    await row.getByRole('img', { name: /^at most \d+ tasks? in an hour$/ }).waitFor();
     await checkAccess();
     await picture('reader-fleet');
     await size(390, 844);

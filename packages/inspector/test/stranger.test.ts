@@ -81,7 +81,7 @@ describe.skipIf(!executablePath)(
     let began = 0;
 
     it('is found from the first page, by what failed and a name', async () => {
-      const failed = page.getByRole('link', { name: '50', exact: true });
+      const failed = page.getByRole('link', { name: '50 · 0.3 %', exact: true });
       await failed.waitFor();
       await look();
       began = performance.now();

@@ -5,7 +5,13 @@ import type { TaskName } from '@batonjs/store';
 import { extensionsOf } from './agent/agent.ts';
 import { messageOptions } from './agent/caller.ts';
 import { guardTelemetry } from './base/hooks/guard-telemetry.ts';
-import { consoleLogger, guardLogger, type Logger, toLogger } from './base/hooks/logger.ts';
+import {
+  consoleLogger,
+  guardLogger,
+  type Logger,
+  type ReportFailure,
+  toLogger,
+} from './base/hooks/logger.ts';
 import { detached, type ObservedProcess, type Telemetry } from './base/hooks/telemetry.ts';
 import { completeLimits } from './base/limits.ts';
 import { digestsOf, type Peer, peersFor } from './base/store/peers.ts';
@@ -18,6 +24,7 @@ import { createReadiness, pinnedVersions, type Readiness, type Versions } from '
 import { processName } from './base/system/new-id.ts';
 import { completeTimeouts } from './base/timeouts.ts';
 import { systemClock } from './base/timing/clock.ts';
+import { type EndedRuns, endedRuns } from './log/ended-runs.ts';
 import { LiveTasks } from './log/live-tasks.ts';
 import {
   type AgentServerOptions,
@@ -137,6 +144,7 @@ export function createRuntime(options: WorkerOptions, run?: Run, limit?: RunLimi
       ]);
       // Only now: streams and waits on a turn that was given time to finish get its last event.
       tasks.close();
+      await dependencies.runs.close();
       await deliverer?.close(Math.max(0, deadline - clock.monotonic()));
       stopped();
     },
@@ -221,16 +229,19 @@ export function turnDependencies(given: WorkerOptions, run?: Run): TurnDependenc
   const guarded = owners.guard(bounded);
   const source = { store: guarded, clock, logger };
   const versions = versionsFor({ ...version, queue: given.queue }, queue, source);
+  const report: ReportFailure = (message, details) => outage.report(message, details);
+  const runs = endedRuns(queue, { ...source, report });
   return {
     agent,
     store: versions ? versions.guard(guarded) : guarded,
     owners,
     versions,
-    report: (message, details) => outage.report(message, details),
+    report,
     clock,
     logger,
     onCancel: given.onCancel,
-    onEvent: eventHook(given, telemetry, logger),
+    onEvent: eventHook(given, telemetry, logger, runs),
+    runs,
     telemetry,
     options: {
       queue,
@@ -277,13 +288,16 @@ function eventHook(
   given: WorkerOptions,
   telemetry: Telemetry | undefined,
   logger: Logger,
+  runs: EndedRuns,
 ): TurnDependencies['onEvent'] {
   const onEvent = guardHook('The event hook', given.onEvent, (message, error) =>
     logger('error', message, { error }),
   );
-  return (event) => {
-    if (event.type === 'transition') telemetry?.transition(event.from, event.to, event.code);
-    else {
+  return (event, live) => {
+    if (event.type === 'transition') {
+      telemetry?.transition(event.from, event.to, event.code);
+      if (live) runs.saw(event, live);
+    } else {
       logTurnEvent(logger, event);
       telemetry?.turnEvent(event.type);
     }

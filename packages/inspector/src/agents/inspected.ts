@@ -5,7 +5,7 @@ import { type AgentClient, type CardCache, connect } from '@batonjs/client';
 import { versionsOf } from '@batonjs/operator';
 import type { AgentServer } from '@batonjs/server';
 import { answerRequest } from '@batonjs/server/adapter';
-import { insideOf, scopeOf } from '@batonjs/server/internals';
+import { callersOf, insideOf, scopeOf } from '@batonjs/server/internals';
 import type { PushConfigStore, Scope, TaskName, TaskStore } from '@batonjs/store';
 import type { AgentSummary } from '../api/agent.ts';
 import type { InspectedAgent, InspectedCaller } from '../options.ts';
@@ -25,7 +25,10 @@ export interface AgentStore {
   readonly webhooks: PushConfigStore | undefined;
   /** The name of the agent in the store. */
   readonly queue: string;
+  /** Those that are known so far: the place of one in the list stays, so that links lead to it. */
   readonly scopes: readonly StoreScope[];
+  /** Looks for further callers, at most every five seconds. A store that does not answer has none. */
+  readonly refresh: () => Promise<void>;
   readonly unserved: UnservedTasks;
 }
 
@@ -79,22 +82,40 @@ export const summaryOf = ({ id, name, link, store, server, ...about }: Inspected
   problem: about.problem,
 });
 
-const storeOf = (
+/** How long callers are known, in milliseconds. */
+const callersMs = 5_000;
+
+function storeOf(
   tasks: TaskStore & Partial<PushConfigStore>,
   queue: string,
-  { callers = [{}] }: InspectedAgent,
-): AgentStore => ({
-  tasks,
-  webhooks: tasks.listPushConfigs ? (tasks as TaskStore & PushConfigStore) : undefined,
-  queue,
-  unserved: new UnservedTasks(tasks, queue),
-  scopes: callers.map(({ label, tenant, caller }) => ({
+  { callers }: InspectedAgent,
+): AgentStore {
+  const scopes = (callers ?? [{}]).map((caller) => scopeFor(queue, caller));
+  let lookAt = callers ? Number.POSITIVE_INFINITY : 0;
+  return {
+    tasks,
+    webhooks: tasks.listPushConfigs ? (tasks as TaskStore & PushConfigStore) : undefined,
+    queue,
+    unserved: new UnservedTasks(tasks, queue),
+    scopes,
+    async refresh() {
+      if (performance.now() < lookAt) return;
+      lookAt = performance.now() + callersMs;
+      const known = new Set(scopes.map(({ scope }) => scope));
+      for (const { scope, ...caller } of await callersOf(tasks, queue).catch(() => []))
+        if (!known.has(scope)) scopes.push({ ...scopeFor(queue, caller), scope });
+    },
+  };
+}
+
+function scopeFor(queue: string, { label, tenant, caller }: InspectedCaller): StoreScope {
+  return {
     label: label ?? ([caller, tenant].filter(Boolean).join(' at ') || 'anonymous callers'),
     scope: scopeOf(queue, tenant, caller === undefined ? undefined : { scope: caller }),
     ...(tenant !== undefined && { tenant }),
     ...(caller !== undefined && { caller }),
-  })),
-});
+  };
+}
 
 function nameOf(url: string | undefined): string | undefined {
   const parsed = url === undefined ? undefined : URL.parse(url);

@@ -108,7 +108,7 @@ export interface CardReport {
   readonly skillSchemas: Readonly<Record<string, unknown>>;
 }
 
-/** How many tasks are open: each at most {@link mostCounted} and one. */
+/** How many tasks are open, each at most {@link mostCounted} and one, and what ended. */
 export interface OpenCounts {
   /** They wait for a client or an authorization. */
   readonly asking: number;
@@ -116,9 +116,16 @@ export interface OpenCounts {
   readonly working: number;
   /** They were submitted, and no process works on them yet. */
   readonly waiting: number;
-  /** How many ended within a day, and how many of them failed. */
+  /** How many ended within the hours of a day, and how many of them failed. */
   readonly ended: number;
   readonly failed: number;
+  /** How many of them ended in each hour, the present one last. */
+  readonly perHour: readonly number[];
+  /** How long most of them took, 95 of 100: milliseconds, exact to its 41 %. With what models used. Absent if none ended. */
+  readonly p95Ms?: number;
+  readonly tokens?: number;
+  /** Millionths, by currency. */
+  readonly costs?: Readonly<Record<string, number>>;
   /** They wait for a client or an authorization, and belong to callers that are not shown. Absent without any. */
   readonly hidden?: number;
   /** The names of the servers and workers that run, and the versions that turns are pinned to. */

@@ -35,6 +35,9 @@ export interface TaskRow {
   readonly waitsFor?: string;
   /** The length of the log; known from a store only. */
   readonly version?: number;
+  /** The label of the caller, where the agent has several, and the index of the scope; absent: 0. */
+  readonly caller?: string;
+  readonly scope?: number;
   /** The number of the latest turn and of its attempt; known from a store only. */
   readonly turn?: number;
   readonly attempt?: number;
@@ -80,7 +83,7 @@ export interface TaskFilter {
   readonly unserved?: true;
   /** Only tasks of this caller, by the label of its scope; `scope` counts for nothing then. */
   readonly caller?: string;
-  /** Which of the agent's scopes: its index. Default 0. */
+  /** Which of the agent's scopes: its index. Absent: all of them. */
   readonly scope?: number;
 }
 

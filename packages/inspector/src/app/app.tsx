@@ -162,9 +162,12 @@ function Page({
         <Select
           class="scope-choice"
           label="Tasks of"
-          chosen={scope}
-          values={summary.scopes.map((label, index) => [index, label])}
-          onChoose={(index) => changeQuery({ scope: String(index) })}
+          chosen={query.get('scope') ?? ''}
+          values={[
+            ['', 'all callers'],
+            ...summary.scopes.map((label, index) => [`${index}`, label] as const),
+          ]}
+          onChoose={(scope) => changeQuery({ scope })}
         />
       )}
       <Guarded key={`${agent} ${tab} ${task ?? ''}`}>{pages[tab]()}</Guarded>

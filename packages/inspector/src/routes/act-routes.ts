@@ -145,11 +145,13 @@ export const actRoutes: Readonly<Record<string, Route>> = {
     if (!dryRun || !(await isAllowed(viewer, 'erase', {}))) await permit('erase');
     const caller = textIn(given, 'caller');
     const erased: ErasedAt[] = [];
-    for (const { id, server, store } of inspection.agents)
+    for (const { id, server, store } of inspection.agents) {
+      await store?.refresh();
       for (const tenant of new Set(store?.scopes.map((each) => each.tenant))) {
         const agent = server ?? { store: store!.tasks, name: store!.queue };
         erased.push({ agent: id, ...(await eraseTasks(agent, { caller, tenant, dryRun, waitMs: endMs })) });
       }
+    }
     return { erased };
   },
 
@@ -213,6 +215,7 @@ async function storedTask({ inspection, params, body, permit }: Ask, action: Act
   await permit(action, { agent: params.agent, taskId: params.task });
   const { store, ...agent } = inspection.agent(params.agent);
   const given = await body();
+  await store?.refresh();
   const place = store?.scopes[Number(given.scope ?? 0)];
   if (!place) throw new RequestError(404, 'The inspector does not have this scope of the store');
   return { agent: { ...agent, store }, given, ...place };

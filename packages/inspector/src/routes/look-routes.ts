@@ -1,6 +1,5 @@
-import { isTerminal } from '@batonjs/lifecycle';
 import { versionsOf } from '@batonjs/operator';
-import { peersOf } from '@batonjs/server/internals';
+import { peersOf, runsSince, together } from '@batonjs/server/internals';
 import type { Scope, TaskQuery } from '@batonjs/store';
 import { reportCard } from '../agents/card-report.ts';
 import { type AgentStore, summaryOf } from '../agents/inspected.ts';
@@ -12,11 +11,12 @@ import {
   type Overview,
   type SessionInfo,
 } from '../api/agent.ts';
-import { type ListedState, states, type TaskFilter } from '../api/task.ts';
+import type { ListedState, TaskFilter } from '../api/task.ts';
 import { problemOf, RequestError, readNumber, streamLines } from '../http/reply.ts';
 import { type Exhibit, isAllowed } from '../inspection.ts';
 import { withCalls } from '../models/read-call.ts';
 import { filterFor, readFilter } from '../tasks/filters.ts';
+import { mostCallers } from '../tasks/store-tasks.ts';
 import { taskFeeds } from '../tasks/task-feed.ts';
 import { mustHaveTask, storeTimeline } from '../timeline/store-timeline.ts';
 import { ANSWERED, type Route } from './route.ts';
@@ -25,7 +25,7 @@ import { exchangeFeed } from './wire-feeds.ts';
 /** What can be looked at. */
 export const lookRoutes: Readonly<Record<string, Route>> = {
   async 'GET /session'({ viewer, inspection, process, traceUrl, prices, ...has }): Promise<SessionInfo> {
-    await inspection.introduce();
+    await Promise.all([inspection.introduce(), ...inspection.agents.map(({ store }) => store?.refresh())]);
     const asked = (Object.keys(actions) as Action[]).filter(
       (action) => (action !== 'kill' || has.kill) && (action !== 'read-requests' || has.clientRequests),
     );
@@ -135,6 +135,7 @@ async function timelineOf(
   known: { readonly after: number; readonly source: string | null },
   scope: number,
 ) {
+  await agent.store?.refresh();
   const place = agent.store?.scopes[scope];
   if (agent.store && place) {
     const { store } = agent;
@@ -146,31 +147,51 @@ async function timelineOf(
   return (signal: AbortSignal) => recording.feed(known, signal);
 }
 
-/** How the tasks and processes of an agent are; tasks of the callers that are shown first. */
+type HourRuns = ReturnType<typeof together>;
+const [hourMs, dayMs] = [3_600_000, 86_400_000];
+
+/** How the tasks and processes of an agent are. */
 export async function countsOf(store: AgentStore): Promise<OpenCounts> {
   const { tasks, scopes, queue } = store;
-  const counted = (states: readonly ListedState[], more?: Partial<TaskQuery>) =>
-    scopes[0] ? count(tasks, scopes[0].scope, states, more) : 0;
-  const ofDay = { statusSince: new Date(Date.now() - 86_400_000).toISOString() };
-  const hidden = await countHidden(store);
+  await store.refresh();
+  const [{ questions = {}, waiting = 0, postponed = 0 } = {}, peers, versions, hours] = await Promise.all([
+    tasks.measure?.(queue),
+    peersOf(tasks, queue),
+    versionsOf(tasks, queue),
+    runsSince(tasks, queue, Date.now() - dayMs),
+  ]);
+  const asked = Object.values(questions).reduce((sum, number) => sum + number, 0);
+  const shown = scopes.slice(0, mostCallers).map(({ scope }) => scope);
+  let [working, asking] = [0, 0];
+  for (const scope of shown) working += await count(tasks, scope, ['TASK_STATE_WORKING']);
+  for (const scope of asked > 0 || !tasks.measure ? shown : [])
+    asking += await count(tasks, scope, askingStates);
+  const [first, ...others] = hours.values();
+  const runs = first && others.reduce(together, first);
   return {
-    asking: await counted(askingStates),
-    working: await counted(['TASK_STATE_WORKING']),
-    waiting: await counted(['TASK_STATE_SUBMITTED']),
-    ended: await counted(states.filter(isTerminal), ofDay),
-    failed: await counted(['TASK_STATE_FAILED'], ofDay),
-    processes: (await peersOf(tasks, queue)).flatMap(({ name, isClosed }) => (isClosed ? [] : [name])),
-    versions: await versionsOf(tasks, queue),
-    ...(hidden > 0 && { hidden }),
+    asking: Math.min(asking, mostCounted + 1),
+    working: Math.min(working, mostCounted + 1),
+    waiting: Math.min(waiting + postponed, mostCounted + 1),
+    ended: runs?.ended ?? 0,
+    failed: runs?.failed ?? 0,
+    ...(runs && { p95Ms: quantile(runs.took, 0.95), costs: runs.costs, tokens: runs.tokens }),
+    perHour: Array.from(
+      { length: 24 },
+      (_, ago) =>
+        hours.get(new Date(Date.now() - (23 - ago) * hourMs).toISOString().slice(0, 13))?.ended ?? 0,
+    ),
+    processes: peers.flatMap(({ name, isClosed }) => (isClosed ? [] : [name])),
+    versions,
+    ...(asked > asking && { hidden: asked - asking }),
   };
 }
 
-/** How many tasks wait for an answer of callers that are not shown; 0 if the store does not count them. */
-async function countHidden({ tasks, scopes, queue }: AgentStore): Promise<number> {
-  const { questions = {} } = (await tasks.measure?.(queue)) ?? {};
-  let hidden = Object.values(questions).reduce((sum, number) => sum + number, 0);
-  for (const { scope } of hidden > 0 ? scopes : []) hidden -= await count(tasks, scope, askingStates);
-  return Math.max(0, hidden);
+/** The longest time, in milliseconds, that this part of the tasks took. */
+function quantile(took: HourRuns['took'], part: number): number {
+  const steps = Object.entries(took).sort(([one], [other]) => Number(one) - Number(other));
+  const slower = (index: number) => steps.slice(index + 1).reduce((sum, [, count]) => sum + count, 0);
+  const [step] = steps.find((_, index) => slower(index) <= (1 - part) * slower(-1)) ?? [];
+  return 2 ** (Number(step) / 2);
 }
 
 async function count(

@@ -3,6 +3,7 @@ import { schedulesIn } from '@batonjs/server/schedules';
 import type { AgentStore } from '../agents/inspected.ts';
 import type { AgentSchedules, Schedule, ScheduledTask } from '../api/schedules.ts';
 import { problemOf } from '../http/reply.ts';
+import { mostCallers } from '../tasks/store-tasks.ts';
 import type { Route } from './route.ts';
 
 /** The recurring tasks of all agents. */
@@ -48,7 +49,7 @@ async function readSchedules(store: AgentStore): Promise<readonly Schedule[]> {
 
 async function latestTasks({ tasks, scopes }: AgentStore, label: string): Promise<readonly ScheduledTask[]> {
   const pages = await Promise.all(
-    scopes.map(async ({ scope }, index) => {
+    scopes.slice(0, mostCallers).map(async ({ scope }, index) => {
       const page = await tasks.list(scope, { labels: [label], limit: mostTasks, totalAtMost: 1 });
       return page.tasks.map(({ taskId, head }) => ({
         id: taskId,

@@ -83,7 +83,7 @@ const meanings: { readonly [Name in keyof TaskFilter]-?: Meaning<NonNullable<Tas
   // Becomes a scope before the list is read.
   caller: { read: readText, isMet: () => true },
   // An agent shows the scope of its caller; a store is asked in that scope.
-  scope: { read: (query, name) => readNumber(query, name) ?? 0, isMet: () => true },
+  scope: { read: (query, name) => readNumber(query, name), isMet: () => true },
 };
 
 interface AnyMeaning extends Omit<Meaning<never>, 'read'> {

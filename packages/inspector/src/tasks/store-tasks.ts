@@ -3,21 +3,37 @@ import { tryJson } from '@batonjs/protocol/json';
 import { textOf } from '@batonjs/protocol/parts';
 import type { ListedTask, Scope, StoredFact, TaskPage, TaskQuery, TaskStore } from '@batonjs/store';
 import type { AgentStore, UnservedTask } from '../agents/inspected.ts';
-import { type Assignee, type StateCounts, states, type TaskRow } from '../api/task.ts';
+import {
+  type Assignee,
+  type StateCounts,
+  states,
+  type TaskFilter,
+  type TaskList,
+  type TaskRow,
+} from '../api/task.ts';
 import { RequestError } from '../http/reply.ts';
 import { isIn, lookedAt, queryOf, readLabels, titleOf } from './filters.ts';
-import { type FoundPage, readPages, shortText, type TaskSource } from './task-feed.ts';
+import { type FoundPage, readPages, searchedAtOnce, shortText, type TaskSource } from './task-feed.ts';
 
 /** Tasks on a page. A store answers faster than an agent. */
 const pageSize = 250;
 
+/** Of how many callers tasks are listed at once: those that are known longest. */
+export const mostCallers = 200;
+/** Of more callers, states are not counted. */
+const mostCounted = 20;
+
 /** The tasks of an agent as its store lists them. */
-export function storeTasks({ tasks, scopes, queue, unserved }: AgentStore): TaskSource {
+export function storeTasks(store: AgentStore): TaskSource {
+  const { tasks, queue, unserved } = store;
   const scopeAt = (index = 0) => {
-    const found = scopes[index];
+    const found = store.scopes[index];
     if (!found) throw new RequestError(404, `There is no scope ${index}`);
-    return found.scope;
+    return found;
   };
+  /** Those of a filter. */
+  const chosen = (index: number | undefined) =>
+    index === undefined ? store.scopes.slice(0, mostCallers).map((_, at) => at) : [index];
   const withBriefs = briefs(tasks);
   const withAssignees = assignees(tasks);
   const withLastSaid = withLast(tasks);
@@ -26,57 +42,98 @@ export function storeTasks({ tasks, scopes, queue, unserved }: AgentStore): Task
     const found = await unserved.read().catch(() => []);
     return new Map(found.flatMap((task) => (task.scope === scope ? [[task.taskId, task]] : [])));
   };
+  /** The list of one caller. `among`: of so many it is one, whose lists are put together. */
+  const listOf = async (index: number, filter: TaskFilter, after: string | undefined, among: number) => {
+    const { text = '' } = filter;
+    const { scope, label } = scopeAt(index);
+    const limit = Math.max(Math.min(pageSize, 25), Math.ceil(pageSize / among));
+    const query: TaskQuery = { limit, ...queryOf(filter) };
+    const waiting = await unservedIn(scope);
+    const toRows = async (page: Pick<TaskPage, 'tasks'>) => {
+      const known = await withLastSaid(scope, page.tasks.map(toRow), page);
+      const rows = await withAssignees(scope, await withBriefs(scope, known), page);
+      return rows.map((row) => ({
+        ...withVersion(row, waiting.get(row.id)),
+        ...(index > 0 && { scope: index }),
+        ...(store.scopes.length > 1 && { caller: label }),
+      }));
+    };
+    if (filter.unserved) {
+      const listed = await Promise.all([...waiting.keys()].map((taskId) => loadListed(tasks, scope, taskId)));
+      const rows = (await toRows({ tasks: listed.flat() })).filter(isIn(filter)).sort(newestFirst);
+      return { tasks: rows, total: rows.length };
+    }
+    const read = async (from: string | undefined, more: Partial<TaskQuery> = {}): Promise<FoundPage> => {
+      const place = readPlace(from);
+      const page = await tasks.list(scope, { ...query, ...more, ...(place && { after: place }) });
+      return { rows: await toRows(page), total: page.total, next: endOf(page, limit) };
+    };
+    const pages = () => readPages(read, lookedAt(filter), after, limit, Math.ceil(searchedAtOnce / among));
+    if (!text || !(await tasks.searchesText?.())) return pages();
+    const { rows, next } = await read(after, { text });
+    const isRight = lookedAt({ ...filter, text: '' }) ?? (() => true);
+    // What else has the words, such as an id or an answer, is found among the newest tasks.
+    const newest = after === undefined ? (await pages()).tasks : [];
+    const found = new Set(rows.map(({ id }) => id));
+    return {
+      tasks: [...rows.filter(isRight), ...newest.filter(({ id }) => !found.has(id))].sort(newestFirst),
+      ...(next && { next }),
+      searchesTexts: true as const,
+    };
+  };
   return {
-    everyMs: 500,
+    get everyMs() {
+      return 500 + 20 * Math.min(store.scopes.length - 1, mostCallers);
+    },
     async list(filter, after) {
-      const { text = '' } = filter;
-      const scope = scopeAt(filter.scope);
-      const query: TaskQuery = { limit: pageSize, ...queryOf(filter) };
-      const waiting = await unservedIn(scope);
-      const toRows = async (page: Pick<TaskPage, 'tasks'>) => {
-        const known = await withLastSaid(scope, page.tasks.map(toRow), page);
-        const rows = await withAssignees(scope, await withBriefs(scope, known), page);
-        return waiting.size === 0 ? rows : rows.map((row) => withVersion(row, waiting.get(row.id)));
-      };
-      if (filter.unserved) {
-        const listed = await Promise.all(
-          [...waiting.keys()].map((taskId) => loadListed(tasks, scope, taskId)),
-        );
-        const rows = (await toRows({ tasks: listed.flat() })).filter(isIn(filter)).sort(newestFirst);
-        return { tasks: rows, total: rows.length, source: 'live' };
-      }
-      const read = async (from: string | undefined, more: Partial<TaskQuery> = {}): Promise<FoundPage> => {
-        const place = readPlace(from);
-        const page = await tasks.list(scope, { ...query, ...more, ...(place && { after: place }) });
-        return { rows: await toRows(page), total: page.total, next: endOf(page) };
-      };
-      if (!text || !(await tasks.searchesText?.()))
-        return { ...(await readPages(read, lookedAt(filter), after, pageSize)), source: 'live' };
-      const { rows, next } = await read(after, { text });
-      const isRight = lookedAt({ ...filter, text: '' }) ?? (() => true);
-      // What else has the words, such as an id or an answer, is found among the newest tasks.
-      const newest =
-        after === undefined ? (await readPages(read, lookedAt(filter), after, pageSize)).tasks : [];
-      const found = new Set(rows.map(({ id }) => id));
-      return {
-        tasks: [...rows.filter(isRight), ...newest.filter(({ id }) => !found.has(id))].sort(newestFirst),
-        ...(next && { next }),
-        source: 'live',
-        searchesTexts: true,
-      };
+      await store.refresh();
+      const some = chosen(filter.scope);
+      const lists = await Promise.all(some.map((index) => listOf(index, filter, after, some.length)));
+      return { ...(lists.length === 1 ? lists[0]! : together(lists)), source: 'live' };
     },
     async counts(scope) {
       const counts: StateCounts = {};
-      for (const state of states)
-        counts[state] = (await tasks.list(scopeAt(scope), { state, limit: 1 })).total;
+      const some = chosen(scope);
+      for (const state of some.length > mostCounted ? [] : states)
+        for (const index of some) {
+          const { total } = await tasks.list(scopeAt(index).scope, { state, limit: 1 });
+          counts[state] = (counts[state] ?? 0) + total;
+        }
       return counts;
     },
-    async unserved(scope) {
-      const versions = Map.groupBy((await unservedIn(scopeAt(scope))).values(), ({ version }) => version);
+    async unserved(index) {
+      const some = new Set(chosen(index).map((one) => scopeAt(one).scope));
+      const found = (await unserved.read().catch(() => [])).filter(({ scope }) => some.has(scope));
+      const versions = Map.groupBy(found, ({ version }) => version);
       return { queue, versions: [...versions].map(([version, { length }]) => ({ version, tasks: length })) };
     },
   };
 }
+
+type Listed = Omit<TaskList, 'source'>;
+
+/** One list of those of several callers. It ends where the first of them goes on: what follows may be newer than the others'. */
+function together(lists: readonly Listed[]): Listed {
+  const places = lists.flatMap(({ next }) => readPlace(next) ?? []);
+  const [end] = places.sort((one, other) => (isBefore(one, other) ? -1 : 1));
+  const rows = lists.flatMap(({ tasks }) => tasks).sort(newestFirst);
+  const tasks = end ? rows.filter(({ id, statusAt = '' }) => !isBefore(end, { statusAt, taskId: id })) : rows;
+  const sum = (numbers: readonly (number | undefined)[]) =>
+    numbers.reduce<number>((all, one = 0) => all + one, 0);
+  const searched = lists.flatMap((list) => list.searched ?? []);
+  const of = sum(searched.map((one) => one.of));
+  return {
+    tasks,
+    ...(lists.every(({ total }) => total !== undefined) && { total: sum(lists.map(({ total }) => total)) }),
+    ...(searched.length > 0 && { searched: { tasks: sum(searched.map((one) => one.tasks)), of } }),
+    ...(lists.some((list) => list.searchesTexts) && { searchesTexts: true }),
+    ...(end && { next: JSON.stringify(end) }),
+  };
+}
+
+/** Whether a task at one place stands above one at the other. */
+const isBefore = (one: Place, other: Place): boolean =>
+  one.statusAt > other.statusAt || (one.statusAt === other.statusAt && one.taskId > other.taskId);
 
 const withVersion = (row: TaskRow, unserved: UnservedTask | undefined): TaskRow =>
   unserved ? { ...row, waitsFor: unserved.version } : row;
@@ -92,9 +149,9 @@ async function loadListed(store: TaskStore, scope: Scope, taskId: string): Promi
 type Place = NonNullable<TaskQuery['after']>;
 
 /** Where a page ended; undefined if none follows. */
-function endOf({ tasks, isCut }: TaskPage): string | undefined {
+function endOf({ tasks, isCut }: TaskPage, limit: number): string | undefined {
   const last = tasks.at(-1);
-  if (!last || (tasks.length < pageSize && !isCut)) return undefined;
+  if (!last || (tasks.length < limit && !isCut)) return undefined;
   return JSON.stringify({ statusAt: last.head.statusAt, taskId: last.taskId } satisfies Place);
 }
 

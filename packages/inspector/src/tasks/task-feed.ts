@@ -76,7 +76,7 @@ export interface TaskSource {
 }
 
 /** How many tasks are looked through for a text before the reader has to ask for more. */
-const searchedAtOnce = 2_000;
+export const searchedAtOnce = 2_000;
 
 /** A page as an agent or a store has it. */
 export interface FoundPage {
@@ -92,6 +92,7 @@ export async function readPages(
   isFound: ((row: TaskRow) => boolean) | undefined,
   after: string | undefined,
   enough: number,
+  most = searchedAtOnce,
 ): Promise<Omit<TaskList, 'source'>> {
   const tasks: TaskRow[] = [];
   let place = after;
@@ -99,7 +100,7 @@ export async function readPages(
     const { rows, total, next } = await read(place);
     tasks.push(...(isFound ? rows.filter(isFound) : rows));
     searched += rows.length;
-    if (isFound && next && tasks.length < enough && searched < searchedAtOnce) {
+    if (isFound && next && tasks.length < enough && searched < most) {
       place = next;
       continue;
     }

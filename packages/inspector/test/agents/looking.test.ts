@@ -35,15 +35,28 @@ async function callers() {
   return { ...api, broken, clientOf, ada: await clientOf('ada'), bob: await clientOf('bob') };
 }
 
-it('the overview counts what is open of each agent whose store answers, for the caller that is shown first', async () => {
+it('the overview counts what is open of each agent whose store answers, for all callers that are shown', async () => {
   const { call, ada, bob, broken, clientOf } = await callers();
   for (let n = 0; n < 2; n += 1) await ada.send('ask');
   await ada.send('auth');
   await ada.send('steps');
   await bob.send('ask');
-  const none = { asking: 0, working: 0, waiting: 0, ended: 0, failed: 0, processes: [], versions: [] };
-  const many = { ...none, asking: 3, ended: 1 };
-  expect((await call('/overview')).json).toEqual({ many, kept: none });
+  const perHour = Array(24).fill(0);
+  const none = {
+    asking: 0,
+    working: 0,
+    waiting: 0,
+    ended: 0,
+    failed: 0,
+    perHour,
+    processes: [],
+    versions: [],
+  };
+  const used = { tokens: 0, costs: {}, p95Ms: expect.any(Number) };
+  const many = { ...none, ...used, asking: 4, ended: 1, perHour: [...perHour.slice(1), 1] };
+  await expect
+    .poll(async () => (await call('/overview')).json, { timeout: 10_000 })
+    .toEqual({ many, kept: none });
   const stranger = await clientOf('carl');
   await stranger.send('ask');
   await stranger.send('auth');

@@ -203,42 +203,50 @@ describe('what tasks are about', () => {
   });
 });
 
-it('tasks are counted for the first caller, each kind as at most a thousand', async () => {
-  const asked: { of: string; state: string; statusSince?: string }[] = [];
-  const counts = (totals: Record<string, number>, scopes: object[] = [{ scope: 'a' }, { scope: 'b' }]) =>
-    countsOf({
-      scopes,
-      queue: 'q',
-      tasks: {
-        listRecords: async () => [{ name: 'processes/q/1', value: { name: 'worker 1' } }],
-        getRecord: async () => ({ value: ['1.4'] }),
-        async list(of: string, { state, statusSince, ...query }: { state: string; statusSince?: string }) {
-          expect(query).toEqual({ limit: 1, totalAtMost: 1_000 });
-          asked.push({ of, state: state.slice('TASK_STATE_'.length), ...(statusSince && { statusSince }) });
-          return { total: totals[state.slice('TASK_STATE_'.length)] ?? 0 };
-        },
+const hour = (ago: number) => new Date(Date.now() - ago * 3_600_000).toISOString().slice(0, 13);
+const run = { ended: 20, failed: 1, tokens: 5, costs: { EUR: 2 } };
+
+it.each([
+  ['nothing', {}, {}],
+  ['one that was quick', { 0: { ...run, ended: 1, took: { 4: 1 } } }, { ended: 1, failed: 1, p95Ms: 4 }],
+  [
+    'one of twenty that was slow',
+    { 0: { ...run, took: { 6: 19, 20: 1 } } },
+    { ended: 20, failed: 1, p95Ms: 8 },
+  ],
+  ['two of twenty', { 23: { ...run, took: { 6: 18, 20: 2 } } }, { ended: 20, failed: 1, p95Ms: 1_024 }],
+  [
+    'several hours',
+    { 2: { ...run, took: { 6: 20 } }, 0: { ...run, took: { 10: 20 } } },
+    { ended: 40, failed: 2, p95Ms: 32, tokens: 10, costs: { EUR: 4 } },
+  ],
+])('the first page has what ended in a day: %s', async (_, hours, wanted) => {
+  const asked: string[] = [];
+  const found = await countsOf({
+    scopes: [{ scope: 'a' }, { scope: 'b' }],
+    refresh: async () => {},
+    queue: 'q',
+    tasks: {
+      measure: async () => ({ questions: { TASK_STATE_AUTH_REQUIRED: 9 }, waiting: 990, postponed: 20 }),
+      getRecord: async () => ({ value: ['1.4'] }),
+      async listRecords({ prefix }: { prefix: string }) {
+        if (prefix.startsWith('processes')) return [{ name: 'processes/q/1', value: { name: 'worker 1' } }];
+        return Object.entries(hours).map(([ago, value]) => ({
+          name: `${prefix}${hour(Number(ago))}`,
+          value,
+        }));
       },
-    } as never);
-  const some = {
-    INPUT_REQUIRED: 1,
-    AUTH_REQUIRED: 2,
-    SUBMITTED: 400,
-    WORKING: 1_599,
-    FAILED: 3,
-    CANCELED: 4,
-  };
+      async list(of: string, { state, ...query }: { state: string }) {
+        expect(query).toEqual({ limit: 1, totalAtMost: 1_000 });
+        asked.push(`${of} ${state.slice('TASK_STATE_'.length)}`);
+        return { total: state === 'TASK_STATE_WORKING' ? 700 : 2 };
+      },
+    },
+  } as never);
+  const perHour = Array.from({ length: 24 }, (_, n) => Object(hours)[23 - n]?.ended ?? 0);
+  const none = { ended: 0, failed: 0, asking: 8, hidden: 1, working: 1_000, waiting: 1_000 };
+  const used = 'p95Ms' in wanted ? { tokens: 5, costs: { EUR: 2 } } : {};
   const processes = { processes: ['worker 1'], versions: ['1.4'] };
-  expect(await counts(some)).toEqual({
-    ...processes,
-    ...{ asking: 3, working: 1_000, waiting: 400, ended: 7, failed: 3 },
-  });
-  expect(new Set(asked.map(({ of }) => of))).toEqual(new Set(['a']));
-  for (const { state, statusSince } of asked)
-    if (/COMPLETED|FAILED|CANCELED|REJECTED/.test(state))
-      expect(Math.abs(Date.now() - Date.parse(statusSince!) - 86_400_000)).toBeLessThan(60_000);
-    else expect(statusSince).toBeUndefined();
-  expect(await counts(some, [])).toEqual({
-    ...processes,
-    ...{ asking: 0, working: 0, waiting: 0, ended: 0, failed: 0 },
-  });
+  expect(found).toEqual({ ...none, ...processes, ...used, perHour, ...wanted });
+  expect(asked).toHaveLength(6);
 });

@@ -8,18 +8,16 @@ const read = (query: string) => readFilter(new URLSearchParams(query));
 
 describe('the filter in a query', () => {
   it('has all labels that are named, and whatever else there is', () => {
-    expect(read('labels=vip&labels=&labels=late')).toStrictEqual({ labels: ['vip', 'late'], scope: 0 });
-    expect(read('labels=')).toStrictEqual({ scope: 0 });
+    expect(read('labels=vip&labels=&labels=late')).toStrictEqual({ labels: ['vip', 'late'] });
+    expect(read('labels=')).toStrictEqual({});
     expect(read('skill=s&code=c&caller=ada&unserved=true')).toStrictEqual({
       skill: 's',
       code: 'c',
       caller: 'ada',
       unserved: true,
-      scope: 0,
     });
-    for (const unserved of ['', 'false', 'yes'])
-      expect(read(`unserved=${unserved}`)).toStrictEqual({ scope: 0 });
-    expect(read('state=&contextId=&text=&maxAgeMs=&scope=')).toStrictEqual({ scope: 0 });
+    for (const unserved of ['', 'false', 'yes']) expect(read(`unserved=${unserved}`)).toStrictEqual({});
+    expect(read('state=&contextId=&text=&maxAgeMs=&scope=')).toStrictEqual({});
     const rest = { state: 'TASK_STATE_FAILED', contextId: 'c', text: 't', maxAgeMs: 0, scope: 2 };
     expect(read('state=TASK_STATE_FAILED&contextId=c&text=t&maxAgeMs=0&scope=2')).toStrictEqual(rest);
     expect(read(`maxAgeMs=${'1'.repeat(15)}`)).toMatchObject({ maxAgeMs: Number('1'.repeat(15)) });
@@ -44,7 +42,7 @@ describe('the filter in a query', () => {
       }
     };
     expect(refusal(`labels=${'x'.repeat(10_000)}`)).toBe(400);
-    expect(refusal('labels=x')).toEqual({ labels: ['x'], scope: 0 });
+    expect(refusal('labels=x')).toEqual({ labels: ['x'] });
   });
 });
 
@@ -121,7 +119,7 @@ it.each<[TaskFilter, Partial<TaskRow>, boolean]>([
   const row = { id: 'x', contextId: 'y', state: 'TASK_STATE_WORKING', ...given } as TaskRow;
   expect(lookedAt(wanted)?.(row)).toBe(isMet);
   expect([lookedAt({}), lookedAt({ scope: 1, labels: ['vip'] })]).toEqual([undefined, undefined]);
-  expect(read('notLabels=a&notLabels=&took=-5')).toStrictEqual({ notLabels: ['a'], took: -5, scope: 0 });
+  expect(read('notLabels=a&notLabels=&took=-5')).toStrictEqual({ notLabels: ['a'], took: -5 });
 });
 
 it.each<[string, TaskFilter]>([

@@ -10,7 +10,8 @@ import type { Versions } from '../base/store/versions.ts';
 import type { Timeouts } from '../base/timeouts.ts';
 import type { Clock } from '../base/timing/clock.ts';
 import type { LazyAbort } from '../base/timing/deadline-timers.ts';
-import type { Transition } from '../log/write/decision.ts';
+import type { EndedRuns } from '../log/ended-runs.ts';
+import type { Changed, Transition } from '../log/write/decision.ts';
 import type { ServerFiles } from './files/server-files.ts';
 import type { Schedule } from './order/schedule.ts';
 import type { CompleteCallbacks } from './outside/callback-options.ts';
@@ -70,8 +71,10 @@ export interface TurnDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onCancel: CancelHook | undefined;
-  /** Logs and counts the event, and calls the hook. Never throws. */
-  readonly onEvent: (event: Transition | TurnEvent | BudgetEvent) => void;
+  /** Logs and counts the event, and calls the hook. Never throws. `live`: that of a transition. */
+  readonly onEvent: (event: Transition | TurnEvent | BudgetEvent, live?: Changed) => void;
+  /** What ended, for those who look at the agent. */
+  readonly runs: Pick<EndedRuns, 'close'>;
   /** Undefined if no telemetry is wanted. */
   readonly telemetry: Telemetry | undefined;
   /** Of a bounded run; undefined in a process that stays. */

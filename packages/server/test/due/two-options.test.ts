@@ -10,7 +10,7 @@ import { heardStore } from './heard-store.ts';
 
 const minute = 60_000;
 /** How often a process that begins asks its store: to reply to a message, and to work on its task in a run. */
-const coldStartCalls = { reply: 4, run: 18 };
+const coldStartCalls = { reply: 4, run: 20 };
 let clock = testClock();
 let { heard, store, clock: counted } = heardStore(clock);
 

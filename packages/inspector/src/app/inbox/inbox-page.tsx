@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { AnswerLink } from '../../api/command.ts';
 import type { Assignee } from '../../api/task.ts';
 import { agentPath } from '../data/api.ts';
-import { hrefOf, noteQuery } from '../data/route.ts';
+import { noteQuery, taskHref } from '../data/route.ts';
 import { useAct, useAgent, useMay, useNow } from '../data/session.ts';
 import { type ListedRow, useTaskList } from '../list/task-lists.ts';
 import { AgentCell } from '../parts/agent-mark.tsx';
@@ -67,7 +67,7 @@ export function InboxPage({ query }: { readonly query: URLSearchParams }) {
             <Questions rows={rows} open={open} onChoose={choose} />
           </section>
           <section class="pane pane-question" aria-label="The question">
-            <OpenQuestion key={`${open.agent} ${open.id}`} agent={open.agent} task={open.id} />
+            <OpenQuestion key={`${open.agent} ${open.id}`} {...open} task={open.id} />
           </section>
         </div>
       )}
@@ -104,6 +104,7 @@ function QuestionCells({ row, now }: { readonly row: ListedRow; readonly now: nu
       <span class="cell-text">{text}</span>
       <span class="cell-sub">
         <AgentCell id={row.agent} />
+        {row.caller && <span>{row.caller}</span>}
         {statusAt && <span>{ago(statusAt, now)}</span>}
         {dueAt && (
           <span class={Date.parse(dueAt) - now < 3_600_000 ? 'is-due' : ''} title={dateTime(dueAt)}>
@@ -128,9 +129,15 @@ function Assigned({ assignees, now }: { readonly assignees: readonly Assignee[];
   );
 }
 
+interface OpenQuestionProps {
+  readonly agent: string;
+  readonly task: string;
+  readonly scope?: number;
+}
+
 /** A task that waits: what it is about, its conversation, and its form. */
-function OpenQuestion({ agent, task }: { readonly agent: string; readonly task: string }) {
-  const { timeline, problem, state } = useTimeline(agent, task, 0);
+function OpenQuestion({ agent, task, scope = 0 }: OpenQuestionProps) {
+  const { timeline, problem, state } = useTimeline(agent, task, scope);
   const { task: present, title } = timeline.live;
   if (problem && !present) return <ProblemNote problem={problem} />;
   if (!present) return state === 'loading' ? <Loading what="Reading the conversation" /> : null;
@@ -138,7 +145,7 @@ function OpenQuestion({ agent, task }: { readonly agent: string; readonly task: 
     <div class="open-question">
       <header class="section-head">
         <h2>{title}</h2>
-        <a class="button button-quiet" href={hrefOf(agent, 'tasks', task)}>
+        <a class="button button-quiet" href={taskHref(agent, task, scope)}>
           <Icon name="tasks" />
           Open the task
         </a>
@@ -146,7 +153,7 @@ function OpenQuestion({ agent, task }: { readonly agent: string; readonly task: 
       <Conversation replay={timeline.live} agent={agent} />
       <NextStep agent={agent} replay={timeline.live} />
       {present.status.state === 'TASK_STATE_INPUT_REQUIRED' && (
-        <AssignPanel agent={agent} task={task} asked={timeline.live.asked} />
+        <AssignPanel {...{ agent, task, scope }} asked={timeline.live.asked} />
       )}
     </div>
   );
@@ -160,14 +167,12 @@ const times: readonly (readonly [number, string])[] = [
   [7 * 24 * hourMs, '7 days'],
 ];
 
-interface AssignPanelProps {
-  readonly agent: string;
-  readonly task: string;
+interface AssignPanelProps extends OpenQuestionProps {
   readonly asked: readonly Asked[];
 }
 
 /** Who was asked the question by a link, and a way to ask someone else. */
-function AssignPanel({ agent, task, asked }: AssignPanelProps) {
+function AssignPanel({ agent, task, scope, asked }: AssignPanelProps) {
   const mayAssign = useMay('assign');
   const canAssign = mayAssign && useAgent(agent)?.hasServer;
   if (asked.length === 0 && !canAssign) return null;
@@ -182,12 +187,12 @@ function AssignPanel({ agent, task, asked }: AssignPanelProps) {
           ))}
         </ul>
       )}
-      {canAssign && <AssignForm agent={agent} task={task} />}
+      {canAssign && <AssignForm {...{ agent, task, scope }} />}
     </section>
   );
 }
 
-function AssignForm({ agent, task }: Omit<AssignPanelProps, 'asked'>) {
+function AssignForm({ agent, task, scope }: OpenQuestionProps) {
   const [to, setTo] = useState('');
   const [expiresMs, setExpiresMs] = useState(24 * hourMs);
   const [link, setLink] = useState<AnswerLink>();
@@ -195,7 +200,7 @@ function AssignForm({ agent, task }: Omit<AssignPanelProps, 'asked'>) {
   const assign = async (event: Event) => {
     event.preventDefault();
     setLink(undefined);
-    setLink(await act(agentPath(agent, 'tasks', task, 'assign'), { to, expiresMs, scope: 0 }));
+    setLink(await act(agentPath(agent, 'tasks', task, 'assign'), { to, expiresMs, scope }));
   };
   return (
     <form class="assign-form" onSubmit={(event) => void assign(event)}>

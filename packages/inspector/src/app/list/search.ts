@@ -8,7 +8,7 @@ export function filterOf(query: URLSearchParams): TaskFilter {
   const caller = query.get('caller');
   const code = query.get('code');
   return {
-    scope: Number(query.get('scope') ?? 0),
+    ...(query.has('scope') && { scope: Number(query.get('scope')) }),
     ...readSearch(query.get('q') ?? ''),
     ...(state === 'unserved' && { unserved: true }),
     ...(state &&

@@ -29,7 +29,7 @@ import { ManyDialog } from './many-dialog.tsx';
 import { filterOf } from './search.ts';
 import { HideScheduled, isHidingScheduled, SearchBox, StateTabs } from './task-filters.tsx';
 import { type ListedRow, type TaskListState, useTaskList } from './task-lists.ts';
-import { scopeIn, useTicks } from './use-many.ts';
+import { useTicks } from './use-many.ts';
 
 const sources = {
   live: 'Live from the store',
@@ -92,7 +92,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
       {list.searched && <Searched searched={list.searched} filter={filter} onOlder={list.more} />}
       <UnservedNotes unserved={list.unserved} isChosen={filter.unserved ?? false} />
       <ProblemNote problem={list.problem} />
-      <TaskRows agent={agent} list={list} isFiltered={isFiltered} filter={filter} ticks={ticks} />
+      <TaskRows agent={agent} list={list} isFiltered={isFiltered} ticks={ticks} />
     </div>
   );
 }
@@ -125,12 +125,10 @@ interface TaskRowsProps {
   readonly agent: string | undefined;
   readonly list: TaskListState;
   readonly isFiltered: boolean;
-  readonly filter: TaskFilter;
   readonly ticks: Ticks<ListedRow>;
 }
 
-function TaskRows({ agent, list, isFiltered, filter, ticks }: TaskRowsProps) {
-  const { agents } = useSession();
+function TaskRows({ agent, list, isFiltered, ticks }: TaskRowsProps) {
   const now = useNow();
   const [chosen, setChosen] = useState<ListedRow>();
   if (list.rows.length === 0) {
@@ -154,7 +152,7 @@ function TaskRows({ agent, list, isFiltered, filter, ticks }: TaskRowsProps) {
       </Empty>
     );
   }
-  const hrefAt = (task: ListedRow) => taskHref(task.agent, task.id, scopeIn(agents, task.agent, filter));
+  const hrefAt = (task: ListedRow) => taskHref(task.agent, task.id, task.scope ?? 0);
   return (
     <div class="task-list">
       <div class="task-columns" aria-hidden="true">
@@ -214,7 +212,7 @@ function ListChoices({ agent, query, list }: ListChoicesProps) {
       />
       <Choice
         label="Caller"
-        all="First caller of each"
+        all="All callers"
         chosen={query.get('caller') ?? ''}
         onChoose={(caller) => changeQuery({ caller })}
         values={callers.length > 1 ? callers.map((caller) => [caller, caller]) : []}
@@ -249,6 +247,7 @@ function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
         </span>
         <span class="cell-sub">
           {hasAgent && <AgentCell id={task.agent} />}
+          {task.caller && <span>{task.caller}</span>}
           {waitsFor && <span class="chip chip-bad">waits for version {waitsFor}</span>}
           {code && <span class="chip chip-bad">{code}</span>}
           {turn > 1 && <span>{turn} turns</span>}

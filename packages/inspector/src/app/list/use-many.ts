@@ -53,16 +53,6 @@ export interface ManyProgress {
   readonly isRunning: boolean;
 }
 
-/** The index of the scope that a filter means at an agent. */
-export const scopeIn = (
-  agents: readonly AgentSummary[],
-  agent: string,
-  { caller, scope = 0 }: TaskFilter,
-): number =>
-  caller === undefined
-    ? scope
-    : Math.max(0, agents.find(({ id }) => id === agent)?.scopes.indexOf(caller) ?? 0);
-
 const idle: ManyProgress = { all: 0, done: 0, failed: [], isRunning: false };
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -109,9 +99,7 @@ export function useMany(
     const work = async () => {
       for (let task = open.shift(); task && !controller.signal.aborted; task = open.shift()) {
         try {
-          await post(agentPath(task.agent, 'tasks', task.id, action), {
-            scope: scopeIn(agents, task.agent, filter),
-          });
+          await post(agentPath(task.agent, 'tasks', task.id, action), { scope: task.scope ?? 0 });
           done += 1;
         } catch (error) {
           failed.push({ id: task.id, message: messageOf(error) });

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import {
   type AgentSummary,
@@ -9,8 +10,10 @@ import {
 import { agentPath, post } from '../data/api.ts';
 import { hrefOf, placeHref } from '../data/route.ts';
 import { useAct, useMay, useSession } from '../data/session.ts';
+import { money } from '../models/totals.ts';
 import { AgentMark } from '../parts/agent-mark.tsx';
 import { ActButton, Empty, Icon, Mistake, PageHead, RemoveButton, Table } from '../parts/bits.tsx';
+import { counted, duration, plural } from '../parts/words.ts';
 
 /** How long a failure counts here, in milliseconds: a day, as the lists offer it. */
 const dayMs = String(86_400_000);
@@ -32,7 +35,13 @@ export function FleetPage({ overview }: { readonly overview: Overview }) {
           Add the address of an agent: its own, or that of its card.
         </Empty>
       ) : (
-        <Table columns={['Agent', 'Working', 'Waiting', 'Questions', 'Failed in a day', 'Processes', '']}>
+        <Table
+          columns={[
+            ...'Agent,Working,Waiting,Questions,Failed in a day,Ended in a day,95 % within,Cost,Processes,'.split(
+              ',',
+            ),
+          ]}
+        >
           {agents.map((agent) => (
             <AgentRow key={agent.id} agent={agent} counts={overview[agent.id]} />
           ))}
@@ -66,8 +75,17 @@ function AgentRow({ agent: { id, name, problem, isAdded }, counts }: AgentRowPro
       <Count count={counts?.waiting} href={tasks({ state: 'submitted' })} />
       <Count count={counts?.asking} href={placeHref('inbox', { agent: id })} kind="asking" />
       <Count count={counts?.failed} href={tasks({ state: 'failed', age: dayMs })} kind="failed">
-        {failed > 0 && ended <= mostCounted && ` · ${Math.round((100 * failed) / ended)} %`}
+        {failed > 0 && ` · ${((100 * failed) / ended).toFixed(failed * 100 < ended ? 1 : 0)} %`}
       </Count>
+      <Count count={ended} href={tasks({ age: dayMs })}>
+        <Sparkline values={counts?.perHour ?? []} />
+      </Count>
+      <td class="muted">{counts?.p95Ms !== undefined && duration(counts.p95Ms)}</td>
+      <td class="muted" title={counts?.tokens ? `${counted(counts.tokens)} tokens` : undefined}>
+        {Object.entries(counts?.costs ?? {})
+          .map(([currency, cost]) => money(cost / 1_000_000, currency))
+          .join(' + ')}
+      </td>
       <td class="muted" title={processes.join(', ')}>
         {processes.length > 0 && [processes.length, versions.join(', ')].filter(Boolean).join(' · ')}
       </td>
@@ -89,7 +107,7 @@ interface CountProps {
   readonly href: string;
   readonly kind?: string;
   /** What stands behind it. */
-  readonly children?: false | string;
+  readonly children?: ComponentChildren;
 }
 
 /** A number of tasks, which leads to them; a dash where there is none. */
@@ -105,6 +123,22 @@ const Count = ({ count = 0, href, kind = '', children }: CountProps) => (
     )}
   </td>
 );
+
+/** How many tasks ended in each hour of a day. */
+function Sparkline({ values }: { readonly values: readonly number[] }) {
+  const most = Math.max(1, ...values);
+  const line = values.map((value, index) => `${index * 3},${16 - (15 * value) / most}`).join(' ');
+  return (
+    <svg
+      class="sparkline"
+      viewBox="0 0 69 17"
+      role="img"
+      aria-label={`at most ${plural(most, 'task')} in an hour`}
+    >
+      <polyline points={line} />
+    </svg>
+  );
+}
 
 function AddAgent() {
   const mayAdd = useMay('add-agent');

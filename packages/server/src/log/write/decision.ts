@@ -149,13 +149,17 @@ export interface Transition {
   readonly at: string;
 }
 
+/** A task of which facts were committed, as it is now. */
+export type Changed = Pick<LiveTask, 'scope' | 'taskId' | 'state'>;
+
 /** Reports every change of the task's state among facts that were committed after `before`. */
 export function reportTransitions(
   before: State | undefined,
-  { scope, taskId, state }: Pick<LiveTask, 'scope' | 'taskId' | 'state'>,
+  live: Changed,
   facts: readonly StoredFact[],
-  report: (transition: Transition) => void,
+  report: (transition: Transition, live: Changed) => void,
 ): void {
+  const { scope, taskId, state } = live;
   let from = before?.task?.status.state;
   let contextId = before?.contextId ?? '';
   for (const { fact } of facts) {
@@ -179,7 +183,7 @@ export function reportTransitions(
     };
     const code =
       to === 'TASK_STATE_FAILED' && fact.type === 'status-changed' ? failureCodeOf(fact.status) : undefined;
-    report(code === undefined ? transition : { ...transition, code });
+    report(code === undefined ? transition : { ...transition, code }, live);
     from = to;
   }
 }

@@ -156,8 +156,8 @@ describe('recurring tasks', () => {
     const [known] = await schedulesIn(store, 'agent', clock.now());
     expect(known?.latest?.taskId).toBe(tasks[0]?.taskId);
     // It is erased with its caller.
-    const [kept] = await store.listRecords({ scope: '["agent","eu","ada"]', limit: 9 });
-    expect(kept?.name).toBe('schedules/agent/tick');
+    const kept = await store.listRecords({ scope: '["agent","eu","ada"]', limit: 9 });
+    expect(kept.map(({ name }) => name)).toContain('schedules/agent/tick');
   });
 
   it('wait for a store that fails, and start then', async () => {
