@@ -85,6 +85,32 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
       'packages/testing/test/*.test.ts',
     ],
   },
+  // What models use and cost: of a task, its children, a context and a day.
+  'server-usage': {
+    warm: true,
+    mutate: [
+      'packages/server/src/turns/steps/{budgets,day-usage}.ts',
+      'packages/lifecycle/src/facts/costs.ts',
+      'packages/extensions/src/task-usage/*.ts',
+    ],
+    tests: [
+      ...serverTests(['turns/agent-turn/{usage,day-usage}', 'operations/call/view-for']),
+      'packages/extensions/test/task-usage/*.test.ts',
+    ],
+  },
+  // Files, and uploads that go on.
+  'server-files': {
+    warm: true,
+    mutate: [
+      ...serverFiles(['turns/files', 'front/files']),
+      'packages/store/src/bucket-files.ts',
+      'packages/server-node/src/{folder,s3}-files.ts',
+    ],
+    tests: [
+      ...serverTests(['files/{files,resumable,routes,s3,sweep}']),
+      'packages/server-node/test/{folder,s3}-files.test.ts',
+    ],
+  },
   // Runs of hosts that keep no process, and who calls them.
   'server-due': {
     mutate: ['front/due', 'operations/recurring/run-due', 'turns/steps/run-limit'].map(

@@ -147,18 +147,25 @@ it('of all processes, one tells once that 80 % of a limit are used, and once tha
   const warned: unknown[] = [];
   const logger: ServeOptions['logger'] = (level, message, about) =>
     message.includes('limit') && warned.push([level, about]);
-  const limits = { dailyTokens: 50, dailyCostPerCaller: { USD: 1e9 }, dailyCost: { USD: 0.5 } };
-  const servers = [1, 2].map(() => serve(asks, { store, limits, onEvent, logger }));
-  const ids: string[] = [];
-  for (let n = 0; n < 6; n++) ids.push((await send(servers[n % 2]!)).id);
-  const told = (n: number, share: number) => {
-    const about = { type: 'budget', share, taskId: ids[n - 1], contextId: expect.any(String) };
-    return [
-      { ...about, limit: 'dailyTokens', used: 10 * n, most: 50 },
-      { ...about, limit: 'dailyCost', currency: 'USD', used: n / 10, most: 0.5 },
-    ];
+  const limits = {
+    dailyTokens: 100,
+    dailyCostPerCaller: { USD: 1e9 },
+    dailyCost: { USD: 1 },
+    tokensPerContext: 8,
   };
-  expect(events).toEqual([...told(4, 0.8), ...told(5, 1)]);
+  const servers = [1, 2].map(() => serve(asks, { store, limits, onEvent, logger }));
+  const told: unknown[] = [];
+  for (let n = 1; n <= 11; n++) {
+    const about = { type: 'budget', taskId: (await send(servers[n % 2]!)).id, contextId: expect.any(String) };
+    // The last one is refused.
+    if (n < 11) told.push({ ...about, share: 1, limit: 'tokensPerContext', used: 10, most: 8 });
+    if (n !== 8 && n !== 10) continue;
+    const share = n === 8 ? 0.8 : 1;
+    told.push({ ...about, share, limit: 'dailyTokens', used: 10 * n, most: 100 });
+    told.push({ ...about, share, limit: 'dailyCost', currency: 'USD', used: n / 10, most: 1 });
+  }
+  expect(events).toEqual(expect.arrayContaining(told));
+  expect(events).toHaveLength(told.length);
   expect(warned).toEqual(events.map((event) => ['warn', { ...(event as object), type: undefined }]));
 });
 
