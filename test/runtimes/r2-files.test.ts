@@ -74,4 +74,28 @@ describe('files in R2', () => {
     );
     expect(given.equals(Buffer.concat([bytes, bytes]))).toBe(true);
   });
+
+  it('come by tus to a Durable Object, in two pieces, also after a wrong offset', async () => {
+    const port = await freePort();
+    const publicUrl = `http://127.0.0.1:${port}`;
+    await serveInWorkerd(new URL('./files-worker.ts', import.meta.url), { port, publicUrl });
+    const version = { 'tus-resumable': '1.0.0' };
+    const headers = { ...version, 'upload-length': '8' };
+    const url = (await fetch(`${publicUrl}/files`, { method: 'POST', headers })).headers.get('location')!;
+    const patch = async (offset: number, body: string) => {
+      const typed = { ...version, 'content-type': 'application/offset+octet-stream' };
+      const init = { method: 'PATCH', headers: { ...typed, 'upload-offset': `${offset}` }, body };
+      const { status, headers } = await fetch(url, init);
+      return [status, headers.get('upload-offset')];
+    };
+    expect([await patch(0, '0123'), await patch(0, '0123'), await patch(4, '4567')]).toEqual([
+      [204, '4'],
+      [409, '4'],
+      [204, '8'],
+    ]);
+    const { url: link } = (await (await fetch(url)).json()) as { url: string };
+    expect(await (await fetch(link)).text()).toBe('01234567');
+    expect((await fetch(url, { method: 'DELETE', headers: version })).status).toBe(204);
+    expect((await fetch(url, { method: 'HEAD', headers: version })).status).toBe(404);
+  });
 });

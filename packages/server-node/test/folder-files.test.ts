@@ -38,6 +38,7 @@ describe('the folder', () => {
     await mkdir(join(folder, 'folder'));
     await expect(files.put('file/a', bytes('x'))).rejects.toThrow(/ENOTDIR|EEXIST/);
     await expect(files.put('folder', bytes('x'))).rejects.toThrow(/EISDIR|ENOTEMPTY|EPERM/);
+    await expect(files.get('file/a')).rejects.toThrow('ENOTDIR');
     expect(await readdir(folder)).toEqual(['file', 'folder']);
   });
 

@@ -121,6 +121,13 @@ describe('a server with `files`', () => {
     const { history } = await send(server, [{ url }], { caller: 'bob' });
     for (const key of before) await files.delete(key);
     expect(await bytesAt(server, urlOf(history[0].parts[0]))).toEqual(large());
+    await expect(send(server, [{ url }])).rejects.toThrow('message.parts names a file that is gone');
+  });
+
+  it('has keys whose words every file system takes, however long the name of a caller is', async () => {
+    const { server, keys } = serveFiles(copying);
+    await send(server, [{ raw: raw(large()) }], { caller: 'a'.repeat(300) });
+    for (const key of await keys()) for (const word of key.split('/')) expect(word.length).toBeLessThan(256);
   });
 
   it('believes a link that an agent has from a caller only if it is signed, and no address of a log', async () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { memoryFiles } from '../../../../test/kit/memory-files.ts';
@@ -162,6 +163,7 @@ describe('an upload by tus', () => {
       [400, 'Upload-Metadata', () => metadata('a b c')],
       [400, 'Upload-Metadata', () => metadata(`a ${'YWFh'.repeat(600)}`)],
       [400, '256 characters', () => metadata(`filename ${base64('a'.repeat(257))}`)],
+      [400, '256 characters', () => metadata(`filetype ${base64(`image/${'a'.repeat(251)}`)}`)],
       [415, 'text/html', () => metadata(`filetype ${base64('text/html')}`)],
       [401, '', () => begin(1, { 'x-caller': '' })],
       [401, '', () => patch(url, 0, 'x', { 'x-caller': '' })],
@@ -182,9 +184,11 @@ describe('an upload by tus', () => {
 
   it('is refused while the unfinished ones of its caller have too many bytes', async () => {
     const { begin, patch, ask } = await serveUploads({
+      publicUrl: 'http://localhost/agent/',
       files: { store: memoryFiles(), unfinishedBytes: 10 },
     });
     const [one, two] = [await begin(6), await begin(4)];
+    expect(one.url).toMatch(/^http:\/\/localhost\/agent\/files\//);
     const full = await begin(1);
     expect([one.status, two.status, full.status, full.text]).toEqual([
       ...[201, 201, 429],
@@ -216,4 +220,22 @@ describe('an upload by tus', () => {
     const read = [...tus, 'location', 'tus-extension', 'tus-max-size', 'tus-version', 'upload-expires'];
     expect(names(headers, 'expose-headers')).toEqual(expect.arrayContaining(read));
   });
+});
+
+it('logs what fails with an upload and a file, and neither address', async () => {
+  const lines: string[] = [];
+  const logger = (...line: unknown[]) => lines.push(inspect(line, { depth: 9 }));
+  const { files, begin, patch, ask, origin } = await serveUploads({ logger });
+  const [{ url }, { url: other }] = [await begin(9), await begin(9)];
+  await patch(url, 0, '012345678');
+  const { url: link } = JSON.parse((await ask('GET', url, {})).text);
+  const fails = async () => {
+    throw new Error('The disk is full');
+  };
+  Object.assign(files, { put: fails, get: fails });
+  expect((await patch(other, 0, '012345678')).status).toBe(503);
+  expect((await fetch(link.replace('http://localhost', origin))).status).toBe(503);
+  expect(lines.join()).toContain('The disk is full');
+  expect(lines.join()).toContain("path: '/files/…'");
+  for (const address of [url, other, link]) expect(lines.join()).not.toContain(address.split('/').at(-1));
 });

@@ -126,7 +126,9 @@ it.each([
   ['one context', { costPerContext: { USD: 0.3 } }, 3],
 ])('a limit of %s holds over its turns: %o', async (what, limits, calls) => {
   const store = closedAfterTest(memoryStore());
-  const server = serve(goesOn, { store, limits } as ServeOptions);
+  const lines: string[] = [];
+  const logger: ServeOptions['logger'] = (_level, message) => lines.push(message);
+  const server = serve(goesOn, { store, limits, logger } as ServeOptions);
   const isTask = !what.includes('context');
   let of: object = isTask ? {} : { contextId: 'trip' };
   for (let n = 0; n < calls; n++) {
@@ -136,6 +138,7 @@ it.each([
   }
   const { task } = await rpc(server, 'SendMessage', { message: { ...say('more'), ...of } });
   expect(task.status.message.parts[0].text).toMatch(new RegExp(`that it allows ${what}$`));
+  expect(lines).not.toContain('The usage of a model was not counted');
   expect(await stateOf(server)).toBe('TASK_STATE_COMPLETED');
   expect(await dailyUsage(store, 'agent')).toEqual([]);
 });
@@ -210,14 +213,20 @@ it('goes on where the row of a day cannot be written, and says so', async () => 
   expect(lines).toContain('error The usage of a model was not counted');
 });
 
-it('counts the models after the first 50 together, and nothing where no limit is set', async () => {
+it('counts the models after the first 50 together, and reads and counts nothing where no limit is set', async () => {
   const agent: Agent = async function* (turn) {
-    for (let n = 0; n < 52; n++) await turn.usage(`${n}`, { ...used, model: `m${n}` });
+    await turn.step('ask', { usage: () => ({ ...used, model: 'm0' }) }, () => 'well');
+    for (let n = 1; n < 52; n++) await turn.usage(`${n}`, { ...used, model: `m${n}` });
     yield completed();
   };
-  const [counted, not] = [closedAfterTest(memoryStore()), closedAfterTest(memoryStore())];
+  const counted = closedAfterTest(memoryStore());
+  const not = change<TaskStore>(closedAfterTest(memoryStore()), {
+    getRecord: (get) => (name) => (name.includes('usage/') ? Promise.reject(unavailable()) : get(name)),
+  });
   await send(serve(agent, { store: counted, ...counting }));
-  await send(serve(agent, { store: not, limits: { tokensPerTask: 1e6 } }));
+  expect(await stateOf(serve(agent, { store: not, limits: { tokensPerTask: 1e6 } }))).toBe(
+    'TASK_STATE_COMPLETED',
+  );
   const [{ models = {}, tokens = 0 } = {}] = await dailyUsage(counted, 'agent');
   expect(Object.keys(models)).toHaveLength(51);
   const costs = { USD: 200_000 };
