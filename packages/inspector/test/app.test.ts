@@ -480,6 +480,14 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
         .toBeLessThanOrEqual(390);
       await picture(`narrow-${name}`);
     }
+    const places = ['fleet', 'tasks', 'inbox', 'schedules', 'requests', 'activity', 'compare'];
+    for (const path of [...places, 'agents/show/send', 'agents/show/wire', 'agents/far/card']) {
+      await go(`#/${path}`);
+      await page.locator('main :is(h1, h2, h3, p, [role=listbox])').first().waitFor();
+      const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+      await expect.poll(width, { message: path }).toBeLessThanOrEqual(390);
+      await picture(`narrow-${path.replaceAll('/', '-')}`);
+    }
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
