@@ -99,7 +99,7 @@ function statusOf(last: UIMessage | undefined, error: Error | undefined): Status
   if (error) return ['TASK_STATE_FAILED', words(error.message)];
   const calls = approvalsIn(last);
   const why = new Set(calls.flatMap(({ approval }) => approval?.requestReason ?? []));
-  const toolCalls = calls.map((call) => ({ ...callOf(call), needs: 'approval' }));
+  const toolCalls = calls.map((call) => ({ ...callOf(call), state: '', needs: 'approval' }));
   if (calls.length > 0)
     return ['TASK_STATE_INPUT_REQUIRED', [...words([...why].join('\n')), { data: { toolCalls } }]];
   const { state, text, form } = dataIn(last, 'data-question');

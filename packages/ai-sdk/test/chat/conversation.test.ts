@@ -77,7 +77,7 @@ it.each<[string, object[], [ChatStatus?, Error?], string, unknown[]]>([
 });
 
 function call(id: string) {
-  return { toolCallId: id, toolName: `tool ${id}`, state: 'called', input: { of: id }, needs: 'approval' };
+  return { toolCallId: id, toolName: `tool ${id}`, state: '', input: { of: id }, needs: 'approval' };
 }
 
 it.each<[object, object[]]>([
