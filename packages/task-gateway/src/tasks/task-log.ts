@@ -168,7 +168,7 @@ export function decodeCursor(cursor: string): TaskFilter['after'] {
 }
 
 /** What requests and WebSockets need of the store: changes are calls of the gateway's own agent server. */
-type StoreReads = Pick<TaskStore, 'load' | 'readFacts' | 'list' | 'subscribe'>;
+export type StoreReads = Pick<TaskStore, 'load' | 'readFacts' | 'list' | 'subscribe'>;
 
 /** How long `close` waits for a store that does not answer, in milliseconds. */
 const longestMs = 5_000;
