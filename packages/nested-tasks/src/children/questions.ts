@@ -12,8 +12,6 @@ import { type ChildRecord, childIn, derivedId } from './child-record.ts';
 import { answersAfter, answerTo, questionOf, toMessage } from './messages.ts';
 import { type SendSettings, type StartedStream, send } from './start-child.ts';
 
-export type Questions = ReturnType<typeof questionsOf>;
-
 /** The questions of a child, and the way of their answers. */
 export function questionsOf(
   scope: CallScope,

@@ -22,8 +22,6 @@ export interface TokenRequest {
  */
 const recentMs = 60_000;
 
-export type Tokens = ReturnType<typeof tokensOf>;
-
 /** Gets, keeps and refreshes tokens. Parallel requests for the same token share one request to the server. */
 export function tokensOf(options: OAuthOptions) {
   const fetching = new Map<string, Promise<StoredToken | undefined>>();
