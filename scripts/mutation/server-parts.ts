@@ -74,10 +74,13 @@ export const partsOfServer: Readonly<Record<string, Part>> = {
   // What an agent's own work is kept by: memory, steps, retries, callbacks.
   'server-durable': {
     warm: true,
-    mutate: serverFiles(
-      ['turns/{outside,retries,steps}', 'agent/retries', 'operations/callbacks'],
-      ['front/callbacks/callbacks'],
-    ),
+    mutate: [
+      ...serverFiles(
+        ['turns/{outside,retries,steps}', 'agent/retries', 'operations/callbacks'],
+        ['front/callbacks/callbacks'],
+      ),
+      '!packages/server/src/turns/steps/{budgets,day-usage}.ts',
+    ],
     tests: [
       ...serverTests(['turns/retries/{memory,retry-policy,step-retries,turn-retries}']),
       ...serverTests(['turns/agent-turn/{idempotency-keys,steps}', 'turns/claim/attempts']),
