@@ -15,7 +15,7 @@ export { newId } from './base/system/new-id.ts';
 export type { TaskTimeouts } from './base/timeouts.ts';
 export { type Clock, isoTime, systemClock } from './base/timing/clock.ts';
 export { isStoreId } from './base/token.ts';
-export { callersOf, runsSince, together } from './log/ended-runs.ts';
+export { callersOf, runsSince, together } from './log/ended/ended-runs.ts';
 export { nextSnapshot } from './log/snapshot-policy.ts';
 export { checkDecided } from './log/write/decision.ts';
 export { derivedTaskId, labelOfSchedule as scheduleLabel } from './operations/accept/receive.ts';

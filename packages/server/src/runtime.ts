@@ -24,7 +24,7 @@ import { createReadiness, pinnedVersions, type Readiness, type Versions } from '
 import { processName } from './base/system/new-id.ts';
 import { completeTimeouts } from './base/timeouts.ts';
 import { systemClock } from './base/timing/clock.ts';
-import { type EndedRuns, endedRuns } from './log/ended-runs.ts';
+import { endedRuns } from './log/ended/ended-runs.ts';
 import { LiveTasks } from './log/live-tasks.ts';
 import {
   type AgentServerOptions,
@@ -43,7 +43,7 @@ import { completeCallbacks } from './turns/outside/callback-options.ts';
 import { completeRetry, guardRetry } from './turns/retries/retry-policy.ts';
 import { type Runner, runnerOf } from './turns/runner.ts';
 import { mustFitRuns, type RunLimit } from './turns/steps/run-limit.ts';
-import { logTurnEvent, type TurnDependencies } from './turns/turn-dependencies.ts';
+import { eventHook, type TurnDependencies } from './turns/turn-dependencies.ts';
 import { delivererOf } from './webhooks/deliverer.ts';
 import { createWebhooks, pushOptions, sharedPushOptions, type Webhooks } from './webhooks/webhooks.ts';
 
@@ -240,7 +240,7 @@ export function turnDependencies(given: WorkerOptions, run?: Run): TurnDependenc
     clock,
     logger,
     onCancel: given.onCancel,
-    onEvent: eventHook(given, telemetry, logger, runs),
+    onEvent: eventHook(given.onEvent, telemetry, logger, runs),
     runs,
     telemetry,
     options: {
@@ -281,26 +281,4 @@ function versionsFor(
     throw new TypeError('`version.deploys` cannot be used with `queue`: pinned turns are not counted');
   if (!source.store.pinned) throw new TypeError('`version.deploys` needs a store with `pinned`');
   return pinnedVersions({ queue, version, deploys }, source);
-}
-
-/** The hook of the options, which also counts and logs what it is told of. Never throws. */
-function eventHook(
-  given: WorkerOptions,
-  telemetry: Telemetry | undefined,
-  logger: Logger,
-  runs: EndedRuns,
-): TurnDependencies['onEvent'] {
-  const onEvent = guardHook('The event hook', given.onEvent, (message, error) =>
-    logger('error', message, { error }),
-  );
-  return (event, live) => {
-    if (event.type === 'transition') {
-      telemetry?.transition(event.from, event.to, event.code);
-      if (live) runs.saw(event, live);
-    } else {
-      logTurnEvent(logger, event);
-      telemetry?.turnEvent(event.type);
-    }
-    onEvent(event);
-  };
 }

@@ -5,7 +5,7 @@ import type { Retries } from './retries.ts';
 export const pieceBytes: number = 8 * 1_048_576;
 const mostBytes = 8 * pieceBytes;
 
-/** A `Blob`, or what is read like one. */
+/** A `Blob`, or a file that can be read like one. */
 export interface SentFile extends Pick<Blob, 'size' | 'stream'>, Partial<Pick<File, 'name' | 'type'>> {
   slice(start: number, end: number): Pick<Blob, 'stream'>;
 }

@@ -14,6 +14,7 @@ import {
 import { RequestError } from '../http/reply.ts';
 import { isIn, lookedAt, queryOf, readLabels, titleOf } from './filters.ts';
 import { type FoundPage, readPages, searchedAtOnce, shortText, type TaskSource } from './task-feed.ts';
+import { newestFirst, type Place, readPlace, together } from './together.ts';
 
 /** Tasks on a page. A store answers faster than an agent. */
 const pageSize = 250;
@@ -110,31 +111,6 @@ export function storeTasks(store: AgentStore): TaskSource {
   };
 }
 
-type Listed = Omit<TaskList, 'source'>;
-
-/** One list of those of several callers. It ends where the first of them goes on: what follows may be newer than the others'. */
-function together(lists: readonly Listed[]): Listed {
-  const places = lists.flatMap(({ next }) => readPlace(next) ?? []);
-  const [end] = places.sort((one, other) => (isBefore(one, other) ? -1 : 1));
-  const rows = lists.flatMap(({ tasks }) => tasks).sort(newestFirst);
-  const tasks = end ? rows.filter(({ id, statusAt = '' }) => !isBefore(end, { statusAt, taskId: id })) : rows;
-  const sum = (numbers: readonly (number | undefined)[]) =>
-    numbers.reduce<number>((all, one = 0) => all + one, 0);
-  const searched = lists.flatMap((list) => list.searched ?? []);
-  const of = sum(searched.map((one) => one.of));
-  return {
-    tasks,
-    ...(lists.every(({ total }) => total !== undefined) && { total: sum(lists.map(({ total }) => total)) }),
-    ...(searched.length > 0 && { searched: { tasks: sum(searched.map((one) => one.tasks)), of } }),
-    ...(lists.some((list) => list.searchesTexts) && { searchesTexts: true }),
-    ...(end && { next: JSON.stringify(end) }),
-  };
-}
-
-/** Whether a task at one place stands above one at the other. */
-const isBefore = (one: Place, other: Place): boolean =>
-  one.statusAt > other.statusAt || (one.statusAt === other.statusAt && one.taskId > other.taskId);
-
 const withVersion = (row: TaskRow, unserved: UnservedTask | undefined): TaskRow =>
   unserved ? { ...row, waitsFor: unserved.version } : row;
 
@@ -146,17 +122,12 @@ async function loadListed(store: TaskStore, scope: Scope, taskId: string): Promi
   return [{ taskId, head: log.head, ...(fact && { fact }) }];
 }
 
-type Place = NonNullable<TaskQuery['after']>;
-
 /** Where a page ended; undefined if none follows. */
 function endOf({ tasks, isCut }: TaskPage, limit: number): string | undefined {
   const last = tasks.at(-1);
   if (!last || (tasks.length < limit && !isCut)) return undefined;
   return JSON.stringify({ statusAt: last.head.statusAt, taskId: last.taskId } satisfies Place);
 }
-
-const newestFirst = ({ statusAt: one = '' }: TaskRow, { statusAt: other = '' }: TaskRow): number =>
-  one < other ? 1 : one > other ? -1 : 0;
 
 /** The row of a task in a store. */
 export function toRow({ taskId, head, fact }: ListedTask): TaskRow {
@@ -174,13 +145,6 @@ export function toRow({ taskId, head, fact }: ListedTask): TaskRow {
     ...(head.code !== undefined && { code: head.code }),
     ...(status?.message && { text: shortText(textOf(status.message)) }),
   };
-}
-
-function readPlace(text: string | undefined): Place | undefined {
-  if (text === undefined) return undefined;
-  const { statusAt, taskId } = Object(tryJson(text)) as Record<string, unknown>;
-  if (typeof statusAt === 'string' && typeof taskId === 'string') return { statusAt, taskId };
-  throw new RequestError(400, 'This is no place in a list of tasks');
 }
 
 /** What an agent threw, or made last, stands at most so many facts before the status that ends the task. */

@@ -1,5 +1,6 @@
 import type { ServerCompatibility } from '@batonjs/bindings';
 import type { ChildUpdate, Command, LogLine, MessageReceived, State } from '@batonjs/lifecycle';
+import { guardHook } from '@batonjs/protocol/hooks';
 import type { Answer, Lease, Scope, TaskStore } from '@batonjs/store';
 import type { Agent, Inbox, Turn } from '../agent/agent.ts';
 import type { MessageOptions } from '../agent/caller.ts';
@@ -10,7 +11,7 @@ import type { Versions } from '../base/store/versions.ts';
 import type { Timeouts } from '../base/timeouts.ts';
 import type { Clock } from '../base/timing/clock.ts';
 import type { LazyAbort } from '../base/timing/deadline-timers.ts';
-import type { EndedRuns } from '../log/ended-runs.ts';
+import type { EndedRuns } from '../log/ended/ended-runs.ts';
 import type { Changed, Transition } from '../log/write/decision.ts';
 import type { ServerFiles } from './files/server-files.ts';
 import type { Schedule } from './order/schedule.ts';
@@ -158,4 +159,24 @@ export function logTurnEvent(logger: Logger, event: TurnEvent | BudgetEvent): vo
   const { type, ...details } = event;
   if (type === 'budget') logger('warn', 'Models use up a limit', details);
   else if (type !== 'failed') logger('warn', messages[type], details);
+}
+
+/** The hook of the options, which also counts and logs what it is told of. Never throws. */
+export function eventHook(
+  given: ((event: Transition | TurnEvent | BudgetEvent) => void) | undefined,
+  telemetry: Telemetry | undefined,
+  logger: Logger,
+  runs: EndedRuns,
+): TurnDependencies['onEvent'] {
+  const onEvent = guardHook('The event hook', given, (message, error) => logger('error', message, { error }));
+  return (event, live) => {
+    if (event.type === 'transition') {
+      telemetry?.transition(event.from, event.to, event.code);
+      if (live) runs.saw(event, live);
+    } else {
+      logTurnEvent(logger, event);
+      telemetry?.turnEvent(event.type);
+    }
+    onEvent(event);
+  };
 }

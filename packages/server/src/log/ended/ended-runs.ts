@@ -1,8 +1,8 @@
 import { isTerminal, usedTogether } from '@batonjs/lifecycle';
 import { remember } from '@batonjs/protocol/bounded-map';
 import type { RecordStore, Scope } from '@batonjs/store';
-import { allRecords, changeRecord, recordName, type StoreSource } from '../base/store/records.ts';
-import type { Changed, Transition } from './write/decision.ts';
+import { allRecords, changeRecord, recordName, type StoreSource } from '../../base/store/records.ts';
+import type { Changed, Transition } from '../write/decision.ts';
 
 /** The tasks of an agent that ended within an hour, with what their models used. */
 export interface HourRuns extends Readonly<ReturnType<typeof usedTogether>> {
