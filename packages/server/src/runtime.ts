@@ -5,14 +5,8 @@ import type { TaskName } from '@batonjs/store';
 import { extensionsOf } from './agent/agent.ts';
 import { messageOptions } from './agent/caller.ts';
 import { guardTelemetry } from './base/hooks/guard-telemetry.ts';
-import {
-  consoleLogger,
-  guardLogger,
-  type Logger,
-  type ReportFailure,
-  toLogger,
-} from './base/hooks/logger.ts';
-import { detached, type ObservedProcess, type Telemetry } from './base/hooks/telemetry.ts';
+import { consoleLogger, guardLogger, type ReportFailure, toLogger } from './base/hooks/logger.ts';
+import { detached, type ObservedProcess } from './base/hooks/telemetry.ts';
 import { completeLimits } from './base/limits.ts';
 import { digestsOf, type Peer, peersFor } from './base/store/peers.ts';
 import { queueOwners } from './base/store/records.ts';

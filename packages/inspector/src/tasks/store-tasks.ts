@@ -1,16 +1,8 @@
 import { remember } from '@batonjs/protocol/bounded-map';
-import { tryJson } from '@batonjs/protocol/json';
 import { textOf } from '@batonjs/protocol/parts';
 import type { ListedTask, Scope, StoredFact, TaskPage, TaskQuery, TaskStore } from '@batonjs/store';
 import type { AgentStore, UnservedTask } from '../agents/inspected.ts';
-import {
-  type Assignee,
-  type StateCounts,
-  states,
-  type TaskFilter,
-  type TaskList,
-  type TaskRow,
-} from '../api/task.ts';
+import { type Assignee, type StateCounts, states, type TaskFilter, type TaskRow } from '../api/task.ts';
 import { RequestError } from '../http/reply.ts';
 import { isIn, lookedAt, queryOf, readLabels, titleOf } from './filters.ts';
 import { type FoundPage, readPages, searchedAtOnce, shortText, type TaskSource } from './task-feed.ts';
