@@ -13,6 +13,7 @@ import {
   untilAtRest,
 } from '@batonjs/client/answers';
 import type { Json, Message, Part, Task } from '@batonjs/protocol';
+import { remember } from '@batonjs/protocol/bounded-map';
 import { A2AError } from '@batonjs/protocol/errors';
 import { getToolOrDynamicToolName, isToolUIPart, type UIMessage, type UIMessageChunk } from 'ai';
 import { AI_SDK } from '../metadata.ts';
@@ -98,14 +99,22 @@ async function answerCalls(
   return chunksOf(answerParts(await begun(agent.stream(message, settings)), start), last.id, callsIn(last));
 }
 
-/** Follows the open turn of a chat from its beginning. Undefined if there is none. */
+/** By chat, the task whose answer a page was not shown when it read the messages: it may end before the page resumes it. */
+const unread = new Map<string, string>();
+
+/** Keeps the open task of a chat whose messages a page reads. */
+export const noteUnread = (chatId: string, tasks: readonly Task[]) =>
+  remember(unread, chatId, openTask(tasks)?.id ?? '', 10_000);
+
+/** Follows the open turn of a chat from its beginning, or the one that its page has not read. Undefined if there is none. */
 export async function resumeChat(
   agent: AgentClient,
   chatId: string,
   settings: FollowSettings = {},
 ): Promise<Chunks | undefined> {
-  const open = openTask(await tasksOf(agent, chatId, { signal: settings.signal }));
-  return open && followTask(agent, open, settings);
+  const tasks = await tasksOf(agent, chatId, { signal: settings.signal });
+  const task = openTask(tasks) ?? tasks.find(({ id }) => id === unread.get(chatId));
+  return task && followTask(agent, task, settings);
 }
 
 async function followTask(agent: AgentClient, task: Task, settings: FollowSettings): Promise<Chunks> {

@@ -2,7 +2,7 @@ import { type AgentClient, isTerminal } from '@batonjs/client';
 import { answerParts, cancelOpenTask, type PastAnswer, pastAnswers, tasksOf } from '@batonjs/client/answers';
 import { type ChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { AI_SDK } from '../metadata.ts';
-import { type FollowSettings, resumeChat, sendChat, shownParts } from './chat.ts';
+import { type FollowSettings, noteUnread, resumeChat, sendChat, shownParts } from './chat.ts';
 import { chunksOf } from './chunks.ts';
 
 /** Options of `A2AChatTransport`. */
@@ -88,6 +88,7 @@ export class A2AChatTransport<Message extends UIMessage = UIMessage> implements 
  */
 export async function chatMessages(agent: AgentClient, chatId: string): Promise<UIMessage[]> {
   const tasks = await tasksOf(agent, chatId, { count: 100 });
+  noteUnread(chatId, tasks);
   const messages: UIMessage[] = [];
   for (const past of pastAnswers(tasks, AI_SDK)) {
     messages.push(userMessage(past));

@@ -1,6 +1,6 @@
-import type { AgentClient } from '@batonjs/client';
+import { type AgentClient, connect } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
-import { completed } from '@batonjs/server';
+import { completed, working } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../../../test/kit/serve.ts';
 import { resumeChat, sendChat } from '../../src/chat/chat.ts';
@@ -94,6 +94,32 @@ describe('a chat', () => {
     const messages = [{ id: 'm', role: 'user' as const, parts: [] }];
     await expect(sendChat(agent, { chatId: 'c', messages }, { signal })).rejects.toThrow('has no content');
     expect(signals).toEqual([signal, signal]);
+  });
+
+  it('gives an answer that ended between reading its messages and resuming it, and none that was read', async () => {
+    const done = Promise.withResolvers<void>();
+    const server = serve(async function* () {
+      yield working();
+      await done.promise;
+      yield completed('The end');
+    });
+    const agent = await connect('http://agent.localhost', { fetch: (request) => server.fetch(request) });
+    const chatId = crypto.randomUUID();
+    const parts = [{ text: 'Hi' }];
+    const { task } = await agent.send(
+      { role: 'ROLE_USER', contextId: chatId, parts },
+      { returnImmediately: true },
+    );
+    expect((await chatMessages(agent, chatId)).map(({ role }) => role)).toEqual(['user']);
+    done.resolve();
+    await expect
+      .poll(async () => (await agent.getTask({ id: task!.id })).status.state)
+      .toBe('TASK_STATE_COMPLETED');
+    const chunks: unknown[] = [];
+    for await (const chunk of (await resumeChat(agent, chatId))!) chunks.push(chunk);
+    expect(JSON.stringify(chunks)).toContain('The end');
+    expect((await chatMessages(agent, chatId)).map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(await resumeChat(agent, chatId)).toBeUndefined();
   });
 
   it('connects when it is first needed, once', async () => {
