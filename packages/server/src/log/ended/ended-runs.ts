@@ -1,4 +1,5 @@
-import { isTerminal, usedTogether } from '@batonjs/lifecycle';
+import { isTerminal, type State, usedTogether } from '@batonjs/lifecycle';
+import type { TaskState } from '@batonjs/protocol';
 import { remember } from '@batonjs/protocol/bounded-map';
 import type { RecordStore, Scope } from '@batonjs/store';
 import { allRecords, changeRecord, recordName, type StoreSource } from '../../base/store/records.ts';
@@ -30,13 +31,18 @@ const everyMs = 2_000;
 const knownMs = 3_600_000;
 const mostKnown = 10_000;
 
+/** Those of an hour as they are counted: in place, as this is on the way of each task. */
+type Counting = { -readonly [Name in keyof HourRuns]: HourRuns[Name] } & {
+  readonly took: Record<string, number>;
+};
+
 export type EndedRuns = ReturnType<typeof endedRuns>;
 
 /** Keeps, for the first page of an inspector, how many tasks of an agent ended in each hour, and who its callers are. */
 export function endedRuns(queue: string, { store, clock, report }: StoreSource) {
   const known = new Map<Scope, number>();
   let callers: KnownCaller[] = [];
-  let hours = new Map<string, HourRuns>();
+  let hours = new Map<string, Counting>();
   let waiting: AbortController | undefined;
   let writing = Promise.resolve();
 
@@ -69,23 +75,33 @@ export function endedRuns(queue: string, { store, clock, report }: StoreSource) 
     }
   }
 
+  function isUnknown(scope: Scope): boolean {
+    const now = clock.now();
+    if (now - (known.get(scope) ?? 0) <= knownMs) return false;
+    remember(known, scope, now, mostKnown);
+    return true;
+  }
+
+  function count(to: TaskState, at: string, { createdAt, tokens = 0, costs }: State): void {
+    const hour = at.slice(0, 13);
+    const runs = hours.get(hour) ?? { ended: 0, failed: 0, took: {}, tokens: 0, costs: {} };
+    hours.set(hour, runs);
+    const step = Math.ceil(2 * Math.log2(Math.max(1, Date.parse(at) - Date.parse(createdAt))));
+    runs.took[step] = (runs.took[step] ?? 0) + 1;
+    runs.ended += 1;
+    if (to === 'TASK_STATE_FAILED') runs.failed += 1;
+    runs.tokens += tokens;
+    if (costs) runs.costs = usedTogether(runs, { tokens: 0, costs }).costs;
+  }
+
   return {
-    /** A task of this scope has changed so. Reads and writes nothing now. */
+    /** A task of this scope has changed so. Reads and writes nothing now. On the way of each commit. */
     saw({ from, to, at, caller, tenant }: Transition, { scope, state }: Changed): void {
-      const now = clock.now();
-      if (!from && (caller || tenant) && now - (known.get(scope) ?? 0) > knownMs) {
-        remember(known, scope, now, mostKnown);
-        callers.push({ scope, caller, tenant, since: at });
-      } else if (!isTerminal(to)) return;
-      if (isTerminal(to)) {
-        const tookMs = Math.max(1, Date.parse(at) - Date.parse(state.createdAt));
-        const took = { [Math.ceil(2 * Math.log2(tookMs))]: 1 };
-        const failed = to === 'TASK_STATE_FAILED' ? 1 : 0;
-        const one = { ended: 1, failed, took, tokens: state.tokens ?? 0, costs: state.costs ?? {} };
-        const before = hours.get(at.slice(0, 13));
-        hours.set(at.slice(0, 13), before ? together(before, one) : one);
-      }
-      if (waiting) return;
+      const isNew = !from && (caller !== undefined || tenant !== undefined) && isUnknown(scope);
+      if (isNew) callers.push({ scope, caller, tenant, since: at });
+      const hasEnded = state.closed && isTerminal(to);
+      if (hasEnded) count(to, at, state);
+      if (waiting || !(isNew || hasEnded)) return;
       waiting = new AbortController();
       const { signal } = waiting;
       void clock.sleep(everyMs, signal, 'idle').then(() => (signal.aborted ? undefined : writeAll()));
