@@ -135,7 +135,7 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   // Without the page, which needs a browser.
   'ai-sdk-chat': {
-    ...warm('ai-sdk', ['chat/{chat,chat-handler,chunks,history,said-again,transport}']),
+    ...warm('ai-sdk', ['chat/{chat,chat-handler,chunks,conversation,history,said-again,transport}']),
     mutate: ['packages/ai-sdk/src/chat/*.ts'],
   },
   'ag-ui': warm('ag-ui', ['*'], ['killed']),
@@ -156,6 +156,15 @@ export const parts: Readonly<Record<string, Part>> = {
     tests: [testsOf('telemetry'), 'packages/server-node/test/probes.test.ts'],
   },
   // Without the page, which needs a browser, and `cli.ts`, which only starts the program.
+  // What ended in a day, and lists of all callers.
+  fleet: {
+    warm: true,
+    mutate: ['packages/server/src/log/ended/*.ts', 'packages/inspector/src/tasks/together.ts'],
+    tests: [
+      'packages/server/test/log/ended-runs.test.ts',
+      'packages/inspector/test/{agents/all-callers,agents/looking,tasks/assignees,tasks/lists}.test.ts',
+    ],
+  },
   inspector: {
     warm: true,
     tests: [
