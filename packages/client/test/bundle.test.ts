@@ -38,9 +38,9 @@ async function bundle(program: string, platform: 'browser' | 'neutral') {
 const everything = `import * as client from '@batonjs/client'; globalThis.client = client;`;
 
 describe('the bundle for a browser', () => {
-  it('has at most 18.1 KiB, minified and compressed, with everything that the package exports', async () => {
+  it('has at most 18.2 KiB, minified and compressed, with everything that the package exports', async () => {
     const { bytes } = await bundle(everything, 'browser');
-    expect(bytes).toBeLessThanOrEqual(18.1 * 1_024);
+    expect(bytes).toBeLessThanOrEqual(18.2 * 1_024);
   });
 
   it('has neither zod nor ky nor anything of Node.js', async () => {

@@ -162,7 +162,7 @@ describe.skipIf(!executablePath)('the real `useChat` in Chromium', { timeout: 30
     await say('plan');
     await page.getByLabel('Nights').fill('3');
     await page.locator('form').getByRole('button', { name: 'Send' }).click();
-    await page.getByText('nights: 3').waitFor();
+    await page.getByRole('article').getByText('nights: 3').waitFor();
     await page.getByRole('region', { name: 'May I?' }).waitFor();
     await page.getByText('map', { exact: true }).first().waitFor();
     await page.reload();
@@ -171,7 +171,7 @@ describe.skipIf(!executablePath)('the real `useChat` in Chromium', { timeout: 30
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.getByRole('article').getByText('Booked.').waitFor();
     await say('far');
-    await page.getByText('I go,').waitFor();
+    await page.getByRole('article').getByText('I go,').waitFor();
     expect(problems).toEqual([]);
     await listening.close({ graceMs: 0 });
     await page.getByRole('status').getByText('Connection lost.').waitFor();
@@ -179,9 +179,9 @@ describe.skipIf(!executablePath)('the real `useChat` in Chromium', { timeout: 30
     await page.getByText('Connection lost.').waitFor({ state: 'detached' });
     await page.reload();
     await show();
-    await page.getByText('I go,').waitFor();
+    await page.getByRole('article').getByText('I go,').waitFor();
     gate.resolve();
-    await page.getByText('I go, far').waitFor();
+    await page.getByRole('article').getByText('I go, far').waitFor();
     expect(await page.getByText('far', { exact: true }).count()).toBe(1);
     expect(await page.getByRole('article').count()).toBe(4);
   });
