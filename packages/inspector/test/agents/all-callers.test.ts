@@ -25,7 +25,7 @@ async function callers(count: number) {
   const sent: { id: string; caller: string }[] = [];
   for (let n = 0; n < count; n++)
     // The first caller is busy.
-    for (const caller of n % 3 === 0 ? ['c0', `c${n}`] : [`c${n}`])
+    for (const caller of count === 60 ? ['c0', `c${n}`] : [`c${n}`])
       sent.unshift({ caller, id: await send(caller, n === 7 ? 'a rare refund' : 'hello') });
   // What began is written when the process closes.
   await server.close();
@@ -45,7 +45,7 @@ it('lists the tasks of all callers whom the agent has had, newest first, page by
   const sizes: number[] = [];
   for (let next: string | undefined = ''; next !== undefined; ) {
     const page = await list(next && `?after=${encodeURIComponent(next)}`);
-    expect(page.total).toBe(80);
+    expect(page.total).toBe(120);
     rows.push(...page.tasks);
     sizes.push(page.tasks.length);
     next = page.next;
@@ -55,6 +55,7 @@ it('lists the tasks of all callers whom the agent has had, newest first, page by
   expect(times).toEqual(times.toSorted().reverse());
   const callerOf = new Map(sent.map(({ id, caller }) => [id, caller]));
   for (const { id, caller } of rows) expect(caller).toBe(callerOf.get(String(id)));
+  expect(sizes.length).toBeGreaterThan(2);
   expect(sizes.every((size) => size > 0)).toBe(true);
 });
 
@@ -73,7 +74,7 @@ it('finds a task by a word, by its id, and by a filter, whoever called, and lead
   expect((await list('?text=nothing')).tasks).toEqual([]);
   expect((await list('?state=TASK_STATE_FAILED')).total).toBe(0);
   const lines = await feed('/feed', ({ type }) => type === 'counts');
-  expect(lines.at(-1)).toMatchObject({ counts: { TASK_STATE_COMPLETED: 12 } });
+  expect(lines.at(-1)).toMatchObject({ counts: { TASK_STATE_COMPLETED: 9 } });
   const { agents } = (await call('/session')).json as unknown as { agents: { scopes: string[] }[] };
   expect(agents[0]?.scopes).toEqual(['anonymous callers', ...Array.from({ length: 9 }, (_, n) => `c${n}`)]);
 });

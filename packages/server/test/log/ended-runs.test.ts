@@ -9,7 +9,7 @@ import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scopeOf } from '../../../../test/kit/scope.ts';
 import { serveWith } from '../../../../test/kit/serve.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
-import { type Agent, completed } from '../../src/index.ts';
+import { type Agent, completed, inputRequired } from '../../src/index.ts';
 import { callersOf, runsSince, systemClock } from '../../src/internals.ts';
 
 const agent: Agent = async function* (turn) {
@@ -50,7 +50,7 @@ it('counts what ended by the hour, over processes, with what it used, and keeps 
   const { clock, pass } = handClock('2026-11-30T12:59:59.000Z');
   const servers = [1, 2].map(() => serve(agent, { store, clock }));
   for (const server of servers) await send(server, 'go');
-  await send(servers[1]!, 'fail', 'bob');
+  await send(servers[1]!, 'fail', 'zoe');
   pass(2_000);
   await send(servers[0]!, 'go', 'carl');
   await Promise.all(servers.map((server) => server.close()));
@@ -61,7 +61,7 @@ it('counts what ended by the hour, over processes, with what it used, and keeps 
   expect(Object.values(took).reduce((sum, count) => sum + count)).toBe(3);
   expect(await runsSince(store, 'agent', Date.parse('2026-11-30T14:00:00.000Z'))).toEqual(new Map());
   const callers = await callersOf(store, 'agent');
-  expect(callers.map(({ caller }) => caller)).toEqual(['ann', 'bob', 'carl']);
+  expect(callers.map(({ caller }) => caller)).toEqual(['ann', 'zoe', 'carl']);
   expect(callers[0]).toMatchObject({ scope: scopeOf('agent', '', 'ann'), since: '2026-11-30T12:59:59.000Z' });
 });
 
@@ -88,6 +88,49 @@ it('writes after two seconds, nothing while nothing ends, and knows a caller aga
   await server.close();
   expect((await callersOf(store, 'agent')).map(({ caller }) => caller)).toEqual(['ann']);
 });
+
+it.each([
+  ['at once', 0, { 0: 1 }],
+  ['in a second', 1_000, { 20: 1 }],
+  ['in exactly a step', 1_024, { 20: 1 }],
+  ['in a minute', 60_000, { 32: 1 }],
+])(
+  'a task that ends %s is counted with its time, and kept for 400 days with its tenant',
+  async (_, tookMs, took) => {
+    const { clock, pass, waits } = handClock('2026-11-30T12:00:00.000Z');
+    const kept: unknown[] = [];
+    const store = change(memoryStore(), {
+      putRecord: (original) => (name, revision, value, options) => {
+        if (/^(runs|callers)/.test(name)) kept.push(options);
+        return original(name, revision, value, options);
+      },
+    });
+    const slow: Agent = async function* ({ message }) {
+      pass(tookMs);
+      yield message.taskId ? completed() : inputRequired('How?');
+      yield completed();
+    };
+    const server = serveWith({})(slow, { store, clock });
+    const asked = await rpc(server, 'SendMessage', { message: say('go') });
+    expect([asked.task.status.state, waits.size]).toEqual(['TASK_STATE_INPUT_REQUIRED', 0]);
+    expect(await callersOf(store, 'agent')).toEqual([]);
+    const own: Agent = async function* () {
+      pass(tookMs);
+      yield completed();
+    };
+    const other = serveWith({})(own, { store, clock, name: 'other' });
+    await rpc(other, 'SendMessage', { tenant: 'eu', message: say('go') });
+    await Promise.all([server.close(), other.close()]);
+    expect([...(await runsSince(store, 'other', clock.now() - 3_600_000)).values()]).toEqual([
+      { ended: 1, failed: 0, took, tokens: 0, costs: {} },
+    ]);
+    expect((await callersOf(store, 'other')).map(({ tenant, caller }) => [tenant, caller])).toEqual([
+      ['eu', undefined],
+    ]);
+    const ttlMs = 400 * 86_400_000;
+    expect(kept).toEqual([{ ttlMs, scope: scopeOf('other', 'eu') }, { ttlMs }]);
+  },
+);
 
 it('a store that does not answer keeps no task from its end, and callers without a name are not kept', async () => {
   const lines: unknown[] = [];
