@@ -14,7 +14,9 @@ export function readPlace(text: string | undefined): Place | undefined {
   throw new RequestError(400, 'This is no place in a list of tasks');
 }
 
-export const newestFirst = ({ statusAt: one = '' }: TaskRow, { statusAt: other = '' }: TaskRow): number =>
+type Timed = Pick<TaskRow, 'statusAt'>;
+
+export const newestFirst = ({ statusAt: one = '' }: Timed, { statusAt: other = '' }: Timed): number =>
   one < other ? 1 : one > other ? -1 : 0;
 
 type Listed = Omit<TaskList, 'source'>;

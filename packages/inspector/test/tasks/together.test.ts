@@ -5,8 +5,7 @@ import { newestFirst, readPlace, together } from '../../src/tasks/together.ts';
 
 type Row = Pick<TaskRow, 'id' | 'statusAt'> & { readonly of: number };
 const at = (n: number) => `2026-11-30T00:00:0${n}.000Z`;
-const order = (one: Row, other: Row) =>
-  newestFirst(one as TaskRow, other as TaskRow) || (one.id < other.id ? 1 : -1);
+const order = (one: Row, other: Row) => newestFirst(one, other) || (one.id < other.id ? 1 : -1);
 
 /** The list of a caller, as a store gives it: at most so many rows after a place. */
 function listOf(rows: readonly Row[], limit: number, after: string | undefined) {
