@@ -162,7 +162,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/server/src/log/ended/*.ts', 'packages/inspector/src/tasks/together.ts'],
     tests: [
       'packages/server/test/log/ended-runs.test.ts',
-      'packages/inspector/test/{agents/all-callers,agents/looking,tasks/assignees,tasks/together}.test.ts',
+      'packages/inspector/test/{agents/all-callers,tasks/assignees,tasks/together}.test.ts',
     ],
   },
   inspector: {

@@ -25,7 +25,7 @@ async function callers(count: number) {
   const sent: { id: string; caller: string }[] = [];
   for (let n = 0; n < count; n++)
     // The first caller is busy.
-    for (const caller of count === 60 ? ['c0', `c${n}`] : [`c${n}`])
+    for (const caller of count === 30 ? ['c0', `c${n}`] : [`c${n}`])
       sent.unshift({ caller, id: await send(caller, n === 7 ? 'a rare refund' : 'hello') });
   // What began is written when the process closes.
   await server.close();
@@ -40,12 +40,12 @@ async function callers(count: number) {
 }
 
 it('lists the tasks of all callers whom the agent has had, newest first, page by page, each once', async () => {
-  const { list, sent } = await callers(60);
+  const { list, sent } = await callers(30);
   const rows: Json[] = [];
   const sizes: number[] = [];
   for (let next: string | undefined = ''; next !== undefined; ) {
     const page = await list(next && `?after=${encodeURIComponent(next)}`);
-    expect(page.total).toBe(120);
+    expect(page.total).toBe(60);
     rows.push(...page.tasks);
     sizes.push(page.tasks.length);
     next = page.next;
@@ -55,7 +55,7 @@ it('lists the tasks of all callers whom the agent has had, newest first, page by
   expect(times).toEqual(times.toSorted().reverse());
   const callerOf = new Map(sent.map(({ id, caller }) => [id, caller]));
   for (const { id, caller } of rows) expect(caller).toBe(callerOf.get(String(id)));
-  expect(sizes.length).toBeGreaterThan(2);
+  expect(sizes.length).toBeGreaterThan(1);
   expect(sizes.every((size) => size > 0)).toBe(true);
 });
 
