@@ -50,6 +50,18 @@ async function bundle(page: string): Promise<string> {
 
 const toolCalls = [{ toolCallId: 'call-1', toolName: 'visit', input: {}, needs: 'approval' }];
 
+/** A page in a browser of its own, and what it throws. */
+async function openPage(name: string) {
+  const served = await servePage(await bundle(name));
+  onTestFinished(() => served.close());
+  const browser = await openChromium(executablePath!);
+  onTestFinished(() => browser.close());
+  const page = await browser.context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  return { page, problems, url: served.url };
+}
+
 describe.skipIf(!executablePath)('the real `useChat` in Chromium', { timeout: 300_000 }, () => {
   it('streams, goes on after a reload and a restart of the server, and approves a tool', async () => {
     const gate = Promise.withResolvers<void>();
@@ -79,15 +91,9 @@ describe.skipIf(!executablePath)('the real `useChat` in Chromium', { timeout: 30
       gate.resolve();
       await listening.close({ graceMs: 0 });
     });
-    const served = await servePage(await bundle('use-chat-page.tsx'));
-    onTestFinished(() => served.close());
-    const browser = await openChromium(executablePath!);
-    onTestFinished(() => browser.close());
-    const page = await browser.context.newPage();
-    const problems: string[] = [];
-    page.on('pageerror', (error) => problems.push(error.message));
+    const { page, problems, url: address } = await openPage('use-chat-page.tsx');
     const show = async () => {
-      await page.goto(served.url);
+      await page.goto(address);
       await page.waitForFunction(() => 'mount' in globalThis);
       await page.evaluate((to) => mount(to, 'chat-1'), url);
     };
@@ -138,13 +144,7 @@ describe.skipIf(!executablePath)('the real `useChat` in Chromium', { timeout: 30
       gate.resolve();
       await listening.close({ graceMs: 0 });
     });
-    const served = await servePage(await bundle('chat-page.tsx'));
-    onTestFinished(() => served.close());
-    const browser = await openChromium(executablePath!);
-    onTestFinished(() => browser.close());
-    const page = await browser.context.newPage();
-    const problems: string[] = [];
-    page.on('pageerror', (error) => problems.push(error.message));
+    const { page, problems, url: address } = await openPage('chat-page.tsx');
     page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
     const show = async () => {
       await page.waitForFunction(() => 'mount' in globalThis);
@@ -154,7 +154,7 @@ describe.skipIf(!executablePath)('the real `useChat` in Chromium', { timeout: 30
       await page.getByRole('textbox').fill(words);
       await page.getByRole('textbox').press('Enter');
     };
-    await page.goto(served.url);
+    await page.goto(address);
     await show();
     await page.getByRole('heading', { name: 'Test' }).first().waitFor();
     await say('fail');
