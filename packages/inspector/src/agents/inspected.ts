@@ -92,18 +92,24 @@ function storeOf(
 ): AgentStore {
   const scopes = (callers ?? [{}]).map((caller) => scopeFor(queue, caller));
   let lookAt = callers ? Number.POSITIVE_INFINITY : 0;
+  let looking = Promise.resolve();
+  const look = async () => {
+    const known = new Set(scopes.map(({ scope }) => scope));
+    for (const { scope, ...caller } of await callersOf(tasks, queue).catch(() => []))
+      if (!known.has(scope)) scopes.push({ ...scopeFor(queue, caller), scope });
+  };
   return {
     tasks,
     webhooks: tasks.listPushConfigs ? (tasks as TaskStore & PushConfigStore) : undefined,
     queue,
     unserved: new UnservedTasks(tasks, queue),
     scopes,
-    async refresh() {
-      if (performance.now() < lookAt) return;
-      lookAt = performance.now() + callersMs;
-      const known = new Set(scopes.map(({ scope }) => scope));
-      for (const { scope, ...caller } of await callersOf(tasks, queue).catch(() => []))
-        if (!known.has(scope)) scopes.push({ ...scopeFor(queue, caller), scope });
+    refresh() {
+      if (performance.now() >= lookAt) {
+        lookAt = performance.now() + callersMs;
+        looking = look();
+      }
+      return looking;
     },
   };
 }

@@ -1,9 +1,11 @@
 import { connect } from '@batonjs/client';
 import { type Agent, completed } from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { serve as serveAgent } from '../../../../test/kit/serve.ts';
+import { Inspection } from '../../src/inspection.ts';
 import { type Json, serve } from './inspector-api.ts';
 
 const agent: Agent = async function* () {
@@ -77,4 +79,15 @@ it('finds a task by a word, by its id, and by a filter, whoever called, and lead
   expect(lines.at(-1)).toMatchObject({ counts: { TASK_STATE_COMPLETED: 9 } });
   const { agents } = (await call('/session')).json as unknown as { agents: { scopes: string[] }[] };
   expect(agents[0]?.scopes).toEqual(['anonymous callers', ...Array.from({ length: 9 }, (_, n) => `c${n}`)]);
+});
+
+it('waits for callers that another request looks for: a page asks for several things at once', async () => {
+  const store = memoryStore();
+  const since = new Date().toISOString();
+  await store.putRecord('callers/x/a', 0, { scope: '["x","","ada"]', caller: 'ada', since });
+  const { refresh, scopes } = new Inspection([{ name: 'x', store }]).agent('x').store!;
+  const first = refresh();
+  await refresh();
+  expect(scopes.map(({ label }) => label)).toEqual(['anonymous callers', 'ada']);
+  await first;
 });
