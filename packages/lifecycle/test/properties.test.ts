@@ -70,7 +70,10 @@ describe('every log', () => {
 
   it('has a head that agrees with its state after every commit', () => {
     always((moments) => {
-      for (const { head, state } of moments) expect(agrees(head!, state!)).toBe(true);
+      for (const { head, state } of moments) {
+        expect(agrees(head!, state!)).toBe(true);
+        expect(head!.costs).toEqual(state!.costs);
+      }
     });
   });
 

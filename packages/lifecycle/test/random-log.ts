@@ -62,6 +62,14 @@ const metadata = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 }), { max
 >;
 const time = fc.nat(120).map(at);
 const maybeTime = fc.option(time, { nil: undefined });
+const usage = fc.oneof(
+  fc.constant({ model: 'm', inputTokens: 2 }),
+  fc.record({
+    model: fc.constant('m'),
+    cost: fc.nat(9).map((n) => n / 10),
+    currency: fc.constantFrom('EUR', 'USD'),
+  }),
+);
 const just = (command: Command) => fc.constant(command);
 
 const commands: [number, fc.Arbitrary<Command>][] = [
@@ -104,8 +112,11 @@ const commands: [number, fc.Arbitrary<Command>][] = [
   [
     4,
     fc
-      .tuple(stepName, fc.option(fc.jsonValue(), { nil: undefined }))
-      .map(([name, result]) => step(name, result === undefined ? undefined : [inside, result])),
+      .tuple(stepName, fc.option(fc.jsonValue(), { nil: undefined }), fc.option(usage, { nil: undefined }))
+      .map(([name, result, used]) => ({
+        ...step(name, result === undefined ? undefined : [inside, result]),
+        ...(used && { usage: used }),
+      })),
   ],
   [
     3,

@@ -1,5 +1,6 @@
 import type { TaskState } from '@batonjs/protocol';
-import type { Fact, MessageReceived } from '../facts/facts.ts';
+import { costsWith } from '../facts/costs.ts';
+import type { Costs, Fact, MessageReceived } from '../facts/facts.ts';
 import { failureCodeOf, hasLabels } from '../facts/labels.ts';
 import { isTerminal } from '../facts/states.ts';
 import { isSeen } from '../facts/traits.ts';
@@ -31,6 +32,8 @@ export interface Head {
   readonly code?: string;
   /** How many milliseconds longer than others it is kept after its end; negative: shorter. Absent: as long. */
   readonly keepMs?: number;
+  /** What its models cost. Absent without any, and where only an older release has written it. */
+  readonly costs?: Costs;
 }
 
 type Draft = { -readonly [Name in keyof Head]: Head[Name] };
@@ -69,6 +72,9 @@ export function headOf(head: Head | undefined, fact: Fact): Head {
     case 'labels-set':
       next.labels = fact.labels.length > 0 ? fact.labels : undefined;
       return next;
+    case 'step-completed':
+      if (fact.usage?.cost !== undefined) next.costs = costsWith(next.costs, fact.usage);
+      return next;
     default:
       // One of a later release comes here too: the log refuses it when it is folded.
       fact satisfies { type: Unlisted };
@@ -87,7 +93,6 @@ type Unlisted =
   | 'woken'
   | 'wake-set'
   | 'cancel-requested'
-  | 'step-completed'
   | 'step-failed'
   | 'turn-failed'
   | 'turn-paused'
@@ -120,7 +125,7 @@ const begin = ({ at }: Fact): Head => ({
 
 /** Whether a head agrees with a state in each of its members. */
 const agreements: {
-  readonly [Name in Exclude<keyof Head, 'dueAt' | 'keepMs'>]: (head: Head, state: State) => boolean;
+  readonly [Name in Exclude<keyof Head, 'dueAt' | 'keepMs' | 'costs'>]: (head: Head, state: State) => boolean;
 } = {
   version: (head, state) => head.version === state.version,
   state: (head, state) => head.state === state.task?.status.state,
@@ -137,6 +142,6 @@ const agreements: {
     head.statusAt === (task?.status.timestamp ?? (answer ? at : createdAt)),
 };
 
-/** Whether a head is that of the state, apart from `dueAt` and `keepMs`, which the server chooses. */
+/** Whether a head is that of the state, apart from `dueAt` and `keepMs`, which the server chooses, and `costs`, as an older release does not add them up. */
 export const agrees = (head: Head, state: State): boolean =>
   Object.values(agreements).every((agreesIn) => agreesIn(head, state));

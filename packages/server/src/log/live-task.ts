@@ -77,6 +77,9 @@ export class LiveTask {
       // A closed log gets no new facts that followers could wait for.
       if (!this.#state?.closed) this.recent.push(stored);
     }
+    // A head that an older release wrote lacks some of them.
+    const costs = this.#state?.costs;
+    if (costs && this.#head) this.#head = { ...this.#head, costs };
   }
 
   /** Length of the log as it is known here. */

@@ -95,6 +95,7 @@ const decidesPlace: Readonly<Record<keyof Head, boolean>> = {
   skills: true,
   code: true,
   keepMs: false,
+  costs: false,
 };
 const deciding = (Object.keys(decidesPlace) as (keyof Head)[]).filter((name) => decidesPlace[name]);
 

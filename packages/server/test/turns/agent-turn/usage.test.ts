@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Fact, replay } from '@batonjs/lifecycle';
+import { type Fact, type Head, replay } from '@batonjs/lifecycle';
 import { dailyUsage, forkTask } from '@batonjs/operator';
 import type { Task } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
+import { checkLog } from '@batonjs/store/rules';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import { closedAfterTest } from '../../../../../test/kit/closed-after-test.ts';
+import { change } from '../../../../../test/kit/faulty-store.ts';
 import { rpc, say, stream } from '../../../../../test/kit/rpc.ts';
 import { scope } from '../../../../../test/kit/scope.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
@@ -42,6 +44,34 @@ it('counts a call once, however often its turn runs again, and a fork counts non
   expect(replay(facts)?.tokens).toBe(110);
   const fork = await forkTask(server, task.id, { from: 'ask' });
   expect(replay(await logOf(store, fork))?.tokens).toBeUndefined();
+});
+
+it('has all that a task cost in its row, also after a turn of an older release', async () => {
+  const store = closedAfterTest(memoryStore());
+  const older = change(store, {
+    commit: (commit) => (one) => {
+      const { costs: _, ...head } = one.head ?? ({} as Partial<Head>);
+      return commit({ ...one, head: one.head && (head as Head) });
+    },
+  });
+  const agent: Agent = async function* (turn) {
+    await turn.usage('call', { ...used, cost: 0.25, currency: 'EUR' });
+    yield turn.text === 'more' ? inputRequired('More?') : completed();
+  };
+  const [first, second] = [older, store].map((each) => serve(agent, { store: each }));
+  const costs = async () => (await store.list(scope, { limit: 9 })).tasks.map(({ head }) => head.costs);
+  const { task } = await send(first!, 'more');
+  expect(await costs()).toEqual([undefined]);
+  await first!.close();
+  await send(second!, 'more', task.id);
+  expect(await costs()).toEqual([{ EUR: 500_000 }]);
+  await send(second!, 'done', task.id);
+  await second!.close();
+  expect(await costs()).toEqual([{ EUR: 750_000 }]);
+  const { head, ...log } = (await store.load(scope, task.id))!;
+  const facts = await store.readFacts(scope, task.id, 0, 99);
+  for (const costs of [head.costs, undefined])
+    expect([...checkLog({ ...log, facts, head: { ...head, costs, keepMs: 5 } as Head })]).toEqual([]);
 });
 
 it.each(['memory', 'SQLite'])(
