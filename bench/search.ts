@@ -1,32 +1,47 @@
 /**
- * `pnpm bench:search --size 1000000`: a task is found by a word of its first message among many in SQLite, as the first page
- * of the inspector finds it. Prints the CPU time of a page, beside that of a page without words.
+ * `pnpm bench:search --size 1000000 --database postgres --agents 200`: what the inspector asks of a store with many tasks. A
+ * task is found by a word of its first message, as the first page of a list finds it; and the first page of all agents is
+ * refreshed. Prints the CPU time of this process and of the database.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { scopeOf } from '@batonjs/server/internals';
+import { postgresStore } from '@batonjs/store-postgres';
 import { sqliteStore } from '@batonjs/store-sqlite';
-import { inspected } from '../packages/inspector/src/agents/inspected.ts';
-import { storeTasks } from '../packages/inspector/src/tasks/store-tasks.ts';
+import { Inspection } from '../packages/inspector/src/inspection.ts';
+import { lookRoutes } from '../packages/inspector/src/routes/look-routes.ts';
+import type { Ask } from '../packages/inspector/src/routes/route.ts';
 import { sampleCommits } from './contenders/sample-commits.ts';
+import { withPostgres } from './harness/contender.ts';
 
-const { values } = parseArgs({ options: { size: { type: 'string', default: '1000000' } } });
-const size = Number(values.size);
+const { values } = parseArgs({
+  options: {
+    size: { type: 'string', default: '1000000' },
+    database: { type: 'string', default: 'sqlite' },
+    agents: { type: 'string', default: '200' },
+  },
+});
+const [size, agents] = [Number(values.size), Number(values.agents)];
 const words = ['invoice', 'refund', 'order', 'address', 'parcel', 'receipt', 'contract', 'offer'];
-const folder = await mkdtemp(join(tmpdir(), 'baton-search-'));
-const store = sqliteStore(join(folder, 'tasks.db'), { textSearch: true });
-try {
+/** One agent has `size` tasks, which are searched; each other one has 500. */
+const others = 500;
+const queueOf = (n: number) => `agent-${n < size ? 0 : 1 + Math.floor((n - size) / others)}`;
+const all = size + others * (agents - 1);
+
+type Store = ReturnType<typeof sqliteStore> | ReturnType<typeof postgresStore>;
+
+async function measure(store: Store, cpuOfDatabase: () => number): Promise<void> {
   const sample = await sampleCommits('quote');
-  const { scope, turn } = sample[0]!;
   const facts = sample.flatMap((commit) => commit.facts);
   const head = sample.at(-1)!.head!;
   const begin = Date.parse('2020-01-01T00:00:00.000Z');
   let next = 0;
   const fill = async () => {
-    for (let n = next++; n < size; n = next++)
+    for (let n = next++; n < all; n = next++)
       await store.commit({
-        scope,
+        scope: scopeOf(queueOf(n), undefined, undefined),
         taskId: `task-${String(n).padStart(9, '0')}`,
         commitId: `commit-${n}`,
         expectedVersion: 0,
@@ -36,21 +51,46 @@ try {
       });
   };
   await Promise.all(Array.from({ length: 256 }, fill));
-  const agent = inspected({ store, name: turn?.queue ?? 'agent' }, () => false);
-  const found = agent.store!;
-  const source = storeTasks({ ...found, scopes: [{ ...found.scopes[0]!, scope }] });
-  const page = async (text?: string) => {
-    const before = process.cpuUsage();
-    const { tasks } = await source.list(text === undefined ? {} : { text });
+  const inspection = new Inspection(
+    Array.from({ length: agents }, (_, n) => ({ name: `agent-${n}`, store })),
+  );
+  const timed = async (what: string, work: () => Promise<string | number>) => {
+    const [before, ofDatabase] = [process.cpuUsage(), cpuOfDatabase()];
+    const result = await work();
     const { user, system } = process.cpuUsage(before);
-    return { tasks: tasks.length, ms: (user + system) / 1_000 };
+    const [own, other] = [user + system, cpuOfDatabase() - ofDatabase].map((cpu) => (cpu / 1_000).toFixed(1));
+    process.stdout.write(`${what}: ${result}, ${own} ms CPU here, ${other} ms in the database\n`);
   };
-  for (const text of [undefined, `${Math.floor(size / 3)}`, 'customer 4711', 'invoice', 'no-such-word']) {
-    // As a page that is opened: nothing of it is remembered for the next one.
-    const { tasks, ms } = await page(text);
-    process.stdout.write(`${text ?? '(no words)'}: ${tasks} tasks, ${ms.toFixed(1)} ms of the processor\n`);
+  const { tasks } = inspection.agents[0]!;
+  const searches = [undefined, `${Math.floor(size / 3)}`, 'customer 4711', 'invoice', 'no-such-word'];
+  for (const round of ['first', 'second'])
+    for (const text of searches)
+      await timed(`${round} time, ${text ?? '(no words)'}`, async () => {
+        const list = await tasks.list(text === undefined ? {} : { text });
+        return `${list.tasks.length} tasks`;
+      });
+  const overview = lookRoutes['GET /overview']!;
+  for (let refresh = 1; refresh <= 10; refresh += 1)
+    await timed(`refresh ${refresh} of ${agents} agents`, async () => {
+      const counts = Object(await overview({ inspection } as Ask)) as object;
+      return `${Object.keys(counts).length} rows`;
+    });
+  inspection.close();
+}
+
+if (values.database === 'postgres')
+  await withPostgres(async ({ url, cpu }) => {
+    const store = postgresStore(url, { textSearch: true });
+    await measure(store, cpu);
+    await store.close();
+  });
+else {
+  const folder = process.env.KEEP ?? (await mkdtemp(join(tmpdir(), 'baton-search-')));
+  const store = sqliteStore(join(folder, 'tasks.db'), { textSearch: true });
+  try {
+    await measure(store, () => 0);
+  } finally {
+    await store.close();
+    if (!process.env.KEEP) await rm(folder, { recursive: true });
   }
-} finally {
-  await store.close();
-  await rm(folder, { recursive: true });
 }

@@ -1,22 +1,12 @@
-import { versionsOf } from '@batonjs/operator';
-import { peersOf, runsSince, together } from '@batonjs/server/internals';
-import type { Scope, TaskQuery } from '@batonjs/store';
 import { reportCard } from '../agents/card-report.ts';
-import { type AgentStore, summaryOf } from '../agents/inspected.ts';
-import {
-  type Action,
-  actions,
-  mostCounted,
-  type OpenCounts,
-  type Overview,
-  type SessionInfo,
-} from '../api/agent.ts';
-import type { ListedState, TaskFilter } from '../api/task.ts';
+import { summaryOf } from '../agents/inspected.ts';
+import { overviewOf } from '../agents/overview.ts';
+import { type Action, actions, type SessionInfo } from '../api/agent.ts';
+import type { TaskFilter } from '../api/task.ts';
 import { problemOf, RequestError, readNumber, streamLines } from '../http/reply.ts';
 import { type Exhibit, isAllowed } from '../inspection.ts';
 import { withCalls } from '../models/read-call.ts';
 import { filterFor, readFilter } from '../tasks/filters.ts';
-import { mostCallers } from '../tasks/store-tasks.ts';
 import { taskFeeds } from '../tasks/task-feed.ts';
 import { mustHaveTask, storeTimeline } from '../timeline/store-timeline.ts';
 import { ANSWERED, type Route } from './route.ts';
@@ -44,15 +34,8 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     return { records: activity.records };
   },
 
-  async 'GET /overview'({ inspection }): Promise<Overview> {
-    const counts = await Promise.all(
-      inspection.agents.map(async ({ id, store }) => {
-        // A store that does not answer has no counts; its list says why.
-        const found = store && (await countsOf(store).catch(() => undefined));
-        return found ? [[id, found] as const] : [];
-      }),
-    );
-    return Object.fromEntries(counts.flat());
+  async 'GET /overview'({ inspection }) {
+    return overviewOf(inspection.agents);
   },
 
   async 'GET /agents/:agent/card'({ inspection, params }) {
@@ -146,64 +129,3 @@ async function timelineOf(
   if (!recording) throw new RequestError(404, `There is no scope ${scope}`);
   return (signal: AbortSignal) => recording.feed(known, signal);
 }
-
-type HourRuns = ReturnType<typeof together>;
-const [hourMs, dayMs] = [3_600_000, 86_400_000];
-
-/** How the tasks and processes of an agent are. */
-export async function countsOf(store: AgentStore): Promise<OpenCounts> {
-  const { tasks, scopes, queue } = store;
-  await store.refresh();
-  const [{ questions = {}, waiting = 0, postponed = 0 } = {}, peers, versions, hours] = await Promise.all([
-    tasks.measure?.(queue),
-    peersOf(tasks, queue),
-    versionsOf(tasks, queue),
-    runsSince(tasks, queue, Date.now() - dayMs),
-  ]);
-  const asked = Object.values(questions).reduce((sum, number) => sum + number, 0);
-  const shown = scopes.slice(0, mostCallers).map(({ scope }) => scope);
-  let [working, asking] = [0, 0];
-  for (const scope of shown) working += await count(tasks, scope, ['TASK_STATE_WORKING']);
-  for (const scope of asked > 0 || !tasks.measure ? shown : [])
-    asking += await count(tasks, scope, askingStates);
-  const [first, ...others] = hours.values();
-  const runs = first && others.reduce(together, first);
-  return {
-    asking: Math.min(asking, mostCounted + 1),
-    working: Math.min(working, mostCounted + 1),
-    waiting: Math.min(waiting + postponed, mostCounted + 1),
-    ended: runs?.ended ?? 0,
-    failed: runs?.failed ?? 0,
-    ...(runs && { p95Ms: quantile(runs.took, 0.95), costs: runs.costs, tokens: runs.tokens }),
-    perHour: Array.from(
-      { length: 24 },
-      (_, ago) =>
-        hours.get(new Date(Date.now() - (23 - ago) * hourMs).toISOString().slice(0, 13))?.ended ?? 0,
-    ),
-    processes: peers.flatMap(({ name, isClosed }) => (isClosed ? [] : [name])),
-    versions,
-    ...(asked > asking && { hidden: asked - asking }),
-  };
-}
-
-/** The longest time, in milliseconds, that this part of the tasks took. */
-function quantile(took: HourRuns['took'], part: number): number {
-  const steps = Object.entries(took).sort(([one], [other]) => Number(one) - Number(other));
-  const slower = (index: number) => steps.slice(index + 1).reduce((sum, [, count]) => sum + count, 0);
-  const [step] = steps.find((_, index) => slower(index) <= (1 - part) * slower(-1)) ?? [];
-  return 2 ** (Number(step) / 2);
-}
-
-async function count(
-  tasks: AgentStore['tasks'],
-  scope: Scope,
-  wanted: readonly ListedState[],
-  more: Partial<TaskQuery> = {},
-): Promise<number> {
-  let sum = 0;
-  for (const state of wanted)
-    sum += (await tasks.list(scope, { ...more, state, limit: 1, totalAtMost: mostCounted + 1 })).total;
-  return Math.min(sum, mostCounted + 1);
-}
-
-const askingStates = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const;

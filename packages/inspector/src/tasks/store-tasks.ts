@@ -61,15 +61,18 @@ export function storeTasks(store: AgentStore): TaskSource {
       const page = await tasks.list(scope, { ...query, ...more, ...(place && { after: place }) });
       return { rows: await toRows(page), total: page.total, next: endOf(page, limit) };
     };
-    const pages = () => readPages(read, lookedAt(filter), after, limit, Math.ceil(searchedAtOnce / among));
-    if (!text || !(await tasks.searchesText?.())) return pages();
+    const pages = (most: number) => readPages(read, lookedAt(filter), after, limit, most);
+    if (!text || !(await tasks.searchesText?.())) return pages(Math.ceil(searchedAtOnce / among));
     const { rows, next } = await read(after, { text });
     const isRight = lookedAt({ ...filter, text: '' }) ?? (() => true);
-    // What else has the words, such as an id or an answer, is found among the newest tasks.
-    const newest = after === undefined ? (await pages()).tasks : [];
-    const found = new Set(rows.map(({ id }) => id));
+    // What else has the words, such as an id or an answer, is found on the page that a list begins with.
+    const newest = after === undefined ? (await pages(1)).tasks : [];
+    const found = new Map([...newest, ...rows.filter(isRight)].map((row) => [row.id, row]));
+    if (found.size === 0 && !/\s/.test(text))
+      for (const row of await toRows({ tasks: await loadListed(tasks, scope, text) }))
+        if (isIn(filter)(row)) found.set(row.id, row);
     return {
-      tasks: [...rows.filter(isRight), ...newest.filter(({ id }) => !found.has(id))].sort(newestFirst),
+      tasks: [...found.values()].sort(newestFirst),
       ...(next && { next }),
       searchesTexts: true as const,
     };

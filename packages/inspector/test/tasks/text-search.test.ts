@@ -36,6 +36,12 @@ it('a store that searches texts finds tasks by all of their first message', asyn
   ]);
   expect(await ids(short!.id.slice(3))).toEqual([short!.id]);
   expect(await ids('"AND')).toEqual([]);
+  // Both are older than the newest 250, where answers are looked at.
+  await Promise.all(Array.from({ length: 250 }, () => client.send('other')));
+  expect(await ids(long!.id)).toEqual([long!.id]);
+  expect(await ids(`${long!.id} ${short!.id}`)).toEqual([]);
+  expect(await ids(`${long!.id.slice(0, -1)}`)).toEqual([]);
+  expect((await tasks.list({ text: long!.id, state: 'TASK_STATE_FAILED' })).tasks).toEqual([]);
   expect(await tasks.list({ text: 'zoe' })).toMatchObject({ searchesTexts: true, source: 'live' });
   expect(await tasks.list({})).not.toHaveProperty('searchesTexts');
 });

@@ -39,16 +39,14 @@ const hasTerm = (term: string): Condition => [
 const mostMatches = 10_000;
 
 /** The tasks with a text, by their numbers. They have no order of lists, so that all of them are sorted. */
-const matched = `WITH matched (id) AS MATERIALIZED (
-  SELECT rowid FROM task_texts WHERE task_texts MATCH ? ORDER BY rowid DESC LIMIT ${mostMatches}
-) `;
+const matched = 'WITH matched (id) AS MATERIALIZED (SELECT value FROM json_each(?)) ';
 
 /** What a search walks by. */
 interface Sought {
   readonly context: number | undefined;
   readonly terms: readonly string[];
   readonly since: string | undefined;
-  /** The expression that the words of a task have to match. */
+  /** The numbers of the tasks with the words, as JSON. */
   readonly text: string | undefined;
 }
 
@@ -204,12 +202,29 @@ export function taskListOf(db: Database, searched: Searched) {
 
 export type Texts = ReturnType<typeof textsOf>;
 
+/** So many words with one beginning are looked up one by one. */
+const mostWords = 8;
+
 /** The table `task_texts`, where there is one. Its rows are deleted by a trigger. */
 export function textsOf(db: Database) {
   const table = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'task_texts'");
   /** Whether the database had the table when it was opened. */
   const areKept: boolean = table.get() !== undefined;
-  const insert = areKept ? db.prepare('INSERT INTO task_texts (rowid, words) VALUES (?, ?)') : undefined;
+  if (areKept) db.prepare('CREATE VIRTUAL TABLE temp.task_words USING fts5vocab(main, task_texts, row)').run();
+  const prepared = (sql: string) => (areKept ? db.prepare(sql) : undefined);
+  const insert = prepared('INSERT INTO task_texts (rowid, words) VALUES (?, ?)');
+  const match = prepared(
+    `SELECT rowid AS id FROM task_texts WHERE task_texts MATCH ? ORDER BY rowid DESC LIMIT ${mostMatches}`,
+  );
+  const words = prepared(
+    `SELECT term FROM temp.task_words WHERE term >= ? AND term < ? LIMIT ${mostWords + 1}`,
+  );
+
+  /** An index reads all tasks with a beginning of words, and of a word only those that have the others, too. */
+  function wordsWith(prefix: string): string {
+    const found = [...words!.all(prefix, `${prefix}\u{10ffff}`)].map(({ term }) => `"${term}"`);
+    return found.length > mostWords || found.length === 0 ? `"${prefix}"*` : `(${found.join(' OR ')})`;
+  }
 
   return {
     /** Keeps the words of a new task. Called inside the caller's transaction. */
@@ -218,9 +233,11 @@ export function textsOf(db: Database) {
       const words = wordsOf(text);
       if (words.length > 0) insert.run(task, [markOf(scope), ...words].join(' '));
     },
-    /** Matches tasks of a scope, and perhaps of others with its mark, that have words with these prefixes. */
-    matching: (scope: Scope, prefixes: readonly string[]): string =>
-      [`"${markOf(scope)}"`, ...prefixes.map((one) => `"${one}"*`)].join(' AND '),
+    /** Tasks of a scope, and perhaps of others with its mark, that have words with these prefixes: their numbers, as JSON. */
+    matching(scope: Scope, prefixes: readonly string[]): string {
+      const expression = [`"${markOf(scope)}"`, ...prefixes.map(wordsWith)].join(' AND ');
+      return JSON.stringify([...match!.iterate(expression)].map(({ id }) => Number(id)));
+    },
     areKept,
   };
 }

@@ -36,6 +36,20 @@ it('texts are searched from when one process switched that on, by all that open 
   expect(await found(switching, 'refund')).toEqual(['later']);
 });
 
+it.each([1, 8, 9, 30])('a beginning that %i words have finds all tasks with one of them', async (count) => {
+  const store = open(':memory:', { textSearch: true });
+  for (let n = 0; n < count; n += 1) await create(store, `t${n}`, { text: `refund${n} of order${n % 2}` });
+  await create(store, 'other', { text: 'reform of order1' });
+  const all = Array.from({ length: count }, (_, n) => `t${n}`);
+  const { tasks } = await store.list('s', { limit: 99, text: 'refund order', answered: true });
+  expect(tasks.map(({ taskId }) => taskId).sort()).toEqual(all.toSorted());
+  const odd = await store.list('s', { limit: 99, text: 'ORDER1 ref', answered: true });
+  expect(odd.tasks.map(({ taskId }) => taskId).sort()).toEqual(
+    [...all.filter((_, n) => n % 2 === 1), 'other'].sort(),
+  );
+  expect(await found(store, 'refund0')).toEqual(['t0']);
+});
+
 it('no word of an erased task is left in the file', async () => {
   const path = freshPath();
   const store = open(path, { textSearch: true, durability: 'normal' });

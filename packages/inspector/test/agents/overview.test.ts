@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { memoryStore } from '@batonjs/store-memory';
+import { expect, it } from 'vitest';
+import { overviewOf } from '../../src/agents/overview.ts';
+import { Inspection } from '../../src/inspection.ts';
+
+/** So many agents; the store of each is slower than a refresh may be, and says when it is counted. */
+function slowAgents(count: number, asked: number[]) {
+  const agents = Array.from({ length: count }, (_, n) => {
+    const store = memoryStore();
+    return {
+      name: `agent-${n}`,
+      store: {
+        ...store,
+        async measure(queue: string) {
+          asked.push(n);
+          await sleep(10);
+          return store.measure!(queue);
+        },
+      },
+    };
+  });
+  return new Inspection(agents).agents;
+}
+
+it('of many agents, those that were counted longest ago are counted anew, each in its turn', async () => {
+  const asked: number[] = [];
+  const agents = slowAgents(10, asked);
+  const refresh = async () => {
+    asked.length = 0;
+    expect(Object.keys(await overviewOf(agents))).toHaveLength(10);
+    return [...asked];
+  };
+  expect(await refresh()).toHaveLength(10);
+  const rounds = [await refresh(), await refresh(), await refresh(), await refresh(), await refresh()];
+  expect(rounds.map(({ length }) => length)).toEqual([4, 4, 4, 4, 4]);
+  expect(new Set(rounds.slice(0, 3).flat()).size).toBe(10);
+  expect(rounds.flat().slice(10)).toEqual(rounds.flat().slice(0, 10));
+});
+
+it('of a few agents all are counted each time', async () => {
+  const asked: number[] = [];
+  const agents = slowAgents(4, asked);
+  await overviewOf(agents);
+  await overviewOf(agents);
+  expect(asked.toSorted()).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
+});
