@@ -8,7 +8,7 @@ import { mostCallers } from '../tasks/store-tasks.ts';
 import type { AgentStore } from './inspected.ts';
 
 /** How long a refresh may count, in milliseconds, and how many agents it counts in any case. */
-const refresh = { ms: 5, least: 4 };
+const refresh = { ms: 4, least: 4 };
 
 /** What was counted last, and when. A store that did not answer has no counts; its list says why. */
 const counted = new WeakMap<AgentStore, { readonly at: number; readonly counts: OpenCounts | undefined }>();

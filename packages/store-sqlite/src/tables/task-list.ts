@@ -88,6 +88,12 @@ const textOf = (conditions: readonly Condition[]): string => conditions.map(([te
 const valuesOf = (conditions: readonly Condition[]): SqlValue[] =>
   conditions.flatMap(([, ...values]) => values);
 
+/** The states that are walked along together: each alone in the order of lists, and all of the tasks with a text. */
+const walksOf = ({ first }: Walk, states: readonly string[]): readonly (readonly string[])[] =>
+  first.length > 1 ? [states] : states.map((state) => [state]);
+
+const isOneOf = (states: readonly string[]): string => `state IN (${states.map(() => '?')})`;
+
 /** How many statements a compound SELECT may have in Durable Objects. SQLite itself allows 500. */
 const mostInCompound = 5;
 
@@ -99,32 +105,34 @@ export function taskListOf(db: Database, searched: Searched) {
   const statements = new Map<string, Statement>();
 
   function readPage(
-    { first, from, table, place, filter }: Walk,
+    search: Walk,
     states: readonly string[],
     { after, limit, bytes = Number.POSITIVE_INFINITY }: Pick<ListSearch, 'after' | 'limit' | 'bytes'>,
   ): Pick<TaskPage, 'tasks' | 'isCut'> {
+    const { first, from, table, place, filter } = search;
     const rest: readonly Condition[] = after
       ? [
           ...filter,
           [`(${table}.status_at, ${table}.task_id) < (?, ?)`, Date.parse(after.statusAt), after.taskId],
         ]
       : filter;
-    const where = [textOf(place), `${table}.state = ?`, ...rest.map(([text]) => text)].join(' AND ');
-    const walk = `SELECT tasks.id, ${table}.task_id AS task_id, ${table}.status_at AS status_at, head
-      FROM ${from} WHERE ${where}`;
+    const walk = (some: readonly string[]) =>
+      `SELECT tasks.id, ${table}.task_id AS task_id, ${table}.status_at AS status_at, head
+      FROM ${from} WHERE ${textOf([...place, [`${table}.${isOneOf(some)}`], ...rest])}`;
     const order = 'ORDER BY status_at DESC, task_id DESC';
     const merge = (parts: readonly string[]) => `${parts.join(' UNION ALL ')} ${order} LIMIT ?`;
-    const groups = Array.from({ length: Math.ceil(states.length / mostInCompound) }, (_, n) =>
-      states.slice(n * mostInCompound, (n + 1) * mostInCompound),
+    const walks = walksOf(search, states);
+    const groups = Array.from({ length: Math.ceil(walks.length / mostInCompound) }, (_, n) =>
+      walks.slice(n * mostInCompound, (n + 1) * mostInCompound),
     );
-    const merged = groups.map((group) => merge(group.map(() => walk)));
+    const merged = groups.map((group) => merge(group.map(walk)));
     const all = merged.length === 1 ? merged[0] : merge(merged.map((one) => `SELECT * FROM (${one})`));
     const sql = `${first[0]}SELECT found.task_id, found.head, facts.task, facts.version, facts.commit_id, facts.fact
       FROM (${all}) AS found
       LEFT JOIN facts ON facts.task = found.id AND facts.version = found.head ->> 'statusVersion'
       ${order}`;
     const values = groups.flatMap((group) => [
-      ...group.flatMap((state) => [...valuesOf(place), state, ...valuesOf(rest)]),
+      ...group.flatMap((some) => [...valuesOf(place), ...some, ...valuesOf(rest)]),
       limit,
     ]);
     values.unshift(...valuesOf([first]));
@@ -149,21 +157,23 @@ export function taskListOf(db: Database, searched: Searched) {
 
   /** The total from a counter if there is one; otherwise counted on an index. */
   function total(
-    { first, from, table, place, filter }: Walk,
+    walk: Walk,
     states: readonly { state: string; tasks: number }[],
     { state, answered, totalAtMost = -1 }: ListSearch,
     ofContext: number | undefined,
   ): number {
+    const { first, from, table, place, filter } = walk;
     if (filter.length === 0 && table === 'tasks' && first.length === 1) {
       if (ofContext === undefined) return states.reduce((total, { tasks }) => total + tasks, 0);
       if (state === undefined && !answered) return ofContext;
     }
-    const where = textOf([...place, [`${table}.state = ?`], ...filter]);
-    const count = prepare(
-      `${first[0]}SELECT count(*) AS tasks FROM (SELECT 1 FROM ${from} WHERE ${where} LIMIT ?)`,
-    );
-    return states.reduce((total, one) => {
-      const values = [...valuesOf([first, ...place]), one.state, ...valuesOf(filter), totalAtMost];
+    const names = states.map((one) => one.state);
+    return walksOf(walk, names).reduce((total, some) => {
+      const where = textOf([...place, [`${table}.${isOneOf(some)}`], ...filter]);
+      const count = prepare(
+        `${first[0]}SELECT count(*) AS tasks FROM (SELECT 1 FROM ${from} WHERE ${where} LIMIT ?)`,
+      );
+      const values = [...valuesOf([first, ...place]), ...some, ...valuesOf(filter), totalAtMost];
       return total + Number(count.get(...values)?.tasks);
     }, 0);
   }
@@ -210,7 +220,8 @@ export function textsOf(db: Database) {
   const table = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'task_texts'");
   /** Whether the database had the table when it was opened. */
   const areKept: boolean = table.get() !== undefined;
-  if (areKept) db.prepare('CREATE VIRTUAL TABLE temp.task_words USING fts5vocab(main, task_texts, row)').run();
+  if (areKept)
+    db.prepare('CREATE VIRTUAL TABLE temp.task_words USING fts5vocab(main, task_texts, row)').run();
   const prepared = (sql: string) => (areKept ? db.prepare(sql) : undefined);
   const insert = prepared('INSERT INTO task_texts (rowid, words) VALUES (?, ?)');
   const match = prepared(
