@@ -1,12 +1,12 @@
 import { reportCard } from '../agents/card-report.ts';
 import { summaryOf } from '../agents/inspected.ts';
-import { overviewOf } from '../agents/overview.ts';
 import { type Action, actions, type SessionInfo } from '../api/agent.ts';
 import type { TaskFilter } from '../api/task.ts';
 import { problemOf, RequestError, readNumber, streamLines } from '../http/reply.ts';
 import { type Exhibit, isAllowed } from '../inspection.ts';
 import { withCalls } from '../models/read-call.ts';
 import { filterFor, readFilter } from '../tasks/filters.ts';
+import { overviewOf } from '../tasks/overview.ts';
 import { taskFeeds } from '../tasks/task-feed.ts';
 import { mustHaveTask, storeTimeline } from '../timeline/store-timeline.ts';
 import { ANSWERED, type Route } from './route.ts';

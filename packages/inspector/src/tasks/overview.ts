@@ -1,11 +1,11 @@
 import { versionsOf } from '@batonjs/operator';
 import { peersOf, runsSince, together } from '@batonjs/server/internals';
 import type { Scope, TaskQuery } from '@batonjs/store';
+import type { AgentStore } from '../agents/inspected.ts';
 import { mostCounted, type OpenCounts, type Overview } from '../api/agent.ts';
 import type { ListedState } from '../api/task.ts';
 import type { Exhibit } from '../inspection.ts';
-import { mostCallers } from '../tasks/store-tasks.ts';
-import type { AgentStore } from './inspected.ts';
+import { mostCallers } from './store-tasks.ts';
 
 /** How long a refresh may count, in milliseconds, and how many agents it counts in any case. */
 const refresh = { ms: 4, least: 4 };
@@ -13,7 +13,7 @@ const refresh = { ms: 4, least: 4 };
 /** What was counted last, and when. A store that did not answer has no counts; its list says why. */
 const counted = new WeakMap<AgentStore, { readonly at: number; readonly counts: OpenCounts | undefined }>();
 
-/** The open tasks of all agents. Of many, those that were counted longest ago are counted anew, and the others next time. */
+/** The open tasks of all agents. Of many, a refresh counts those that were counted longest ago: the others keep their numbers. */
 export async function overviewOf(agents: readonly Exhibit[]): Promise<Overview> {
   const stores = agents.flatMap(({ id, store }) => (store ? [{ id, store }] : []));
   const count = async ({ store }: { readonly store: AgentStore }) => {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
-import { overviewOf } from '../../src/agents/overview.ts';
 import { Inspection } from '../../src/inspection.ts';
+import { overviewOf } from '../../src/tasks/overview.ts';
 
 /** So many agents; the store of each is slower than a refresh may be, and says when it is counted. */
 function slowAgents(count: number, asked: number[]) {
@@ -23,7 +23,7 @@ function slowAgents(count: number, asked: number[]) {
   return new Inspection(agents).agents;
 }
 
-it('of many agents, those that were counted longest ago are counted anew, each in its turn', async () => {
+it('of many agents, those that were counted longest ago are counted again, each in its turn', async () => {
   const asked: number[] = [];
   const agents = slowAgents(10, asked);
   const refresh = async () => {
