@@ -12,7 +12,8 @@ const unbounded = Number.MAX_SAFE_INTEGER;
 
 /** Which tasks a page is of. */
 type Filter = Omit<ListSearch, 'limit' | 'bytes' | 'after' | 'totalAtMost'> & {
-  readonly prefixes?: readonly string[] | undefined;
+  /** The keys of the tasks with the words. */
+  readonly matched?: readonly unknown[] | undefined;
 };
 
 /** How many tasks with a text are looked at: those that began last. */
@@ -58,8 +59,8 @@ export function taskListOf(schema: string, transactions: Transactions) {
   async function totalOf(scope: Scope, filter: Filter, atMost: number | undefined): Promise<number> {
     if (atMost === 0) return 0;
     const { values, place, conditions, states } = parts(scope, filter);
-    const { contextId, statusSince, terms, prefixes } = filter;
-    const isCounted = contextId === undefined && statusSince === undefined && terms.length === 0 && !prefixes;
+    const { contextId, statusSince, terms, matched } = filter;
+    const isCounted = contextId === undefined && statusSince === undefined && terms.length === 0 && !matched;
     const sql = isCounted
       ? `SELECT sum(tasks) AS total FROM ${schema}.counts WHERE key = $1 AND name IN (${states})`
       : `SELECT count(*) AS total FROM (SELECT 1 FROM ${schema}.tasks AS t
@@ -71,7 +72,7 @@ export function taskListOf(schema: string, transactions: Transactions) {
 
   function parts(
     scope: Scope,
-    { contextId, state, statusSince, answered, terms, prefixes, ...others }: Filter,
+    { contextId, state, statusSince, answered, terms, matched, ...others }: Filter,
   ) {
     others satisfies Record<string, never>;
     const inContext = contextId !== undefined;
@@ -86,21 +87,22 @@ export function taskListOf(schema: string, transactions: Transactions) {
     const states = `SELECT DISTINCT name AS state FROM ${schema}.counts WHERE ${wanted.join(' AND ')}`;
     const conditions = statusSince === undefined ? [] : [`t.status_at >= ${bind(Date.parse(statusSince))}`];
     if (terms.length > 0) conditions.push(`${termsOfTask} @> ${bind(keysOfTerms(scope, terms))}::text[]`);
-    if (prefixes) {
-      const wanted = [`'${markOf(scope)}'`, ...prefixes.map((one) => `'${one}':*`)].join(' & ');
-      // Looked up once: a join may be planned as a look at the text of each task.
-      const matching = `SELECT x.key FROM ${schema}.task_texts AS x
-        WHERE x.words @@ ${bind(wanted)}::tsquery ORDER BY x.id DESC LIMIT ${mostMatches}`;
-      conditions.push(`t.key = ANY(ARRAY(${matching}))`);
-    }
+    if (matched) conditions.push(`t.key = ANY(${bind(matched)}::text[])`);
     return { values, place, conditions, states };
+  }
+
+  /** Looked up once for a page and its total: a join may be planned as a look at the text of each task. */
+  async function matching(scope: Scope, prefixes: readonly string[]): Promise<readonly unknown[]> {
+    const wanted = [`'${markOf(scope)}'`, ...prefixes.map((one) => `'${one}':*`)].join(' & ');
+    const sql = `SELECT key FROM ${schema}.task_texts WHERE words @@ $1::tsquery ORDER BY id DESC LIMIT ${mostMatches}`;
+    return (await transactions.query(sql, [wanted])).map(({ key }) => key);
   }
 
   return {
     /** `prefixes`: only tasks whose text has words with all of these. */
     async list(scope: Scope, search: ListSearch, prefixes?: readonly string[]): Promise<TaskPage> {
       const { limit, bytes, after, totalAtMost, ...others } = search;
-      const filter = { ...others, prefixes };
+      const filter = { ...others, matched: prefixes && (await matching(scope, prefixes)) };
       const [rows, total] = await Promise.all([
         page(scope, filter, { limit, bytes, after }),
         totalOf(scope, filter, totalAtMost),
