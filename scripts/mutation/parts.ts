@@ -159,10 +159,11 @@ export const parts: Readonly<Record<string, Part>> = {
   // What ended in a day, and lists of all callers.
   fleet: {
     warm: true,
-    mutate: ['packages/server/src/log/ended/*.ts', 'packages/inspector/src/tasks/together.ts'],
+    mutate: ['packages/server/src/log/ended/*.ts', 'packages/operator/src/search/list-tasks.ts'],
     tests: [
       'packages/server/test/log/ended-runs.test.ts',
-      'packages/inspector/test/{agents/all-callers,tasks/assignees,tasks/together}.test.ts',
+      'packages/inspector/test/{agents/all-callers,tasks/assignees}.test.ts',
+      'packages/operator/test/{pages,search}.test.ts',
     ],
   },
   inspector: {

@@ -18,6 +18,7 @@ export {
   isListedAlike,
   type ListPlace,
   listPlace,
+  listSearch,
   newestFirst,
   statesOf,
   termsOf,

@@ -2,21 +2,15 @@ import { httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
 import { grpcClient } from '@batonjs/bindings-grpc';
 import { v03Client } from '@batonjs/bindings-v0-3';
 import { type AgentClient, type CardCache, connect } from '@batonjs/client';
-import { versionsOf } from '@batonjs/operator';
+import { type CallerScope, callerScope, knownCallers, versionsOf } from '@batonjs/operator';
 import type { AgentServer } from '@batonjs/server';
 import { answerRequest } from '@batonjs/server/adapter';
-import { callersOf, insideOf, scopeOf } from '@batonjs/server/internals';
+import { insideOf } from '@batonjs/server/internals';
 import type { PushConfigStore, Scope, TaskName, TaskStore } from '@batonjs/store';
 import type { AgentSummary } from '../api/agent.ts';
-import type { InspectedAgent, InspectedCaller } from '../options.ts';
+import type { InspectedAgent } from '../options.ts';
 import { recordedFetch, recordedTransport, type Tap } from '../wire/recorded-fetch.ts';
 import { WireLog } from '../wire/wire-log.ts';
-
-/** Whose tasks are shown, and what they are called in the store. */
-export interface StoreScope extends Pick<InspectedCaller, 'tenant' | 'caller'> {
-  readonly label: string;
-  readonly scope: Scope;
-}
 
 /** The tasks of an agent in its store. */
 export interface AgentStore {
@@ -26,7 +20,7 @@ export interface AgentStore {
   /** The name of the agent in the store. */
   readonly queue: string;
   /** Those that are known so far: the place of one in the list stays, so that links lead to it. */
-  readonly scopes: readonly StoreScope[];
+  readonly scopes: readonly CallerScope[];
   /** Looks for further callers, at most every five seconds. A store that does not answer has none. */
   readonly refresh: () => Promise<void>;
   readonly unserved: UnservedTasks;
@@ -90,13 +84,13 @@ function storeOf(
   queue: string,
   { callers }: InspectedAgent,
 ): AgentStore {
-  const scopes = (callers ?? [{}]).map((caller) => scopeFor(queue, caller));
+  const scopes = (callers ?? [{}]).map((caller) => callerScope(queue, caller));
   let lookAt = callers ? Number.POSITIVE_INFINITY : 0;
   let looking = Promise.resolve();
   const look = async () => {
     const known = new Set(scopes.map(({ scope }) => scope));
-    for (const { scope, ...caller } of await callersOf(tasks, queue).catch(() => []))
-      if (!known.has(scope)) scopes.push({ ...scopeFor(queue, caller), scope });
+    for (const caller of await knownCallers(tasks, queue).catch(() => []))
+      if (!known.has(caller.scope)) scopes.push(caller);
   };
   return {
     tasks,
@@ -111,15 +105,6 @@ function storeOf(
       }
       return looking;
     },
-  };
-}
-
-function scopeFor(queue: string, { label, tenant, caller }: InspectedCaller): StoreScope {
-  return {
-    label: label ?? ([caller, tenant].filter(Boolean).join(' at ') || 'anonymous callers'),
-    scope: scopeOf(queue, tenant, caller === undefined ? undefined : { scope: caller }),
-    ...(tenant !== undefined && { tenant }),
-    ...(caller !== undefined && { caller }),
   };
 }
 

@@ -1,11 +1,12 @@
 import type { AgentClient } from '@batonjs/client';
+import { lookedAt, readPages, shortText, titleOf } from '@batonjs/operator/search';
 import type { Message, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { textOf } from '@batonjs/protocol/parts';
 import type { AgentLink } from '../agents/inspected.ts';
 import { type StateCounts, states, type TaskFilter, type TaskList, type TaskRow } from '../api/task.ts';
-import { isIn, lookedAt, requestOf, titleOf } from './filters.ts';
-import { readPages, shortText, type TaskSource } from './task-feed.ts';
+import { isIn, requestOf } from './filters.ts';
+import type { TaskSource } from './task-feed.ts';
 
 /** Tasks on a page. */
 const pageSize = 100;
@@ -82,7 +83,7 @@ async function read(client: AgentClient, filter: TaskFilter, after: string | und
       ...(pageToken && { pageToken }),
       ...request,
     });
-    return { rows: tasks.map((task) => rowOf(task, fewMessages)), total: totalSize, next: nextPageToken };
+    return { tasks: tasks.map((task) => rowOf(task, fewMessages)), total: totalSize, next: nextPageToken };
   };
   return { ...(await readPages(page, lookedAt(filter), after, pageSize)), source: 'polled' };
 }

@@ -1,9 +1,9 @@
 import { labelProblem } from '@batonjs/lifecycle';
-import type { ListTasksRequest, Message } from '@batonjs/protocol';
+import { rowTests } from '@batonjs/operator/search';
+import type { ListTasksRequest } from '@batonjs/protocol';
 import type { TaskQuery } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import { type ListedState, states, type TaskFilter, type TaskRow } from '../api/task.ts';
-import type { PartMembers } from '../api/timeline.ts';
 import { RequestError, readNumber } from '../http/reply.ts';
 
 /** What one member of a filter means. */
@@ -20,9 +20,6 @@ interface Meaning<Wanted> {
 
 const nonEmpty = (texts: readonly string[]) => (texts.length > 0 ? texts : undefined);
 const readText = (query: URLSearchParams, name: string) => query.get(name);
-const ended = /_(COMPLETED|FAILED|CANCELED|REJECTED)$/;
-const isLabel = (wanted: string, label: string): boolean =>
-  wanted.endsWith('*') ? label.startsWith(wanted.slice(0, -1)) : label === wanted;
 const since = (maxAgeMs: number) => new Date(Date.now() - maxAgeMs).toISOString();
 
 /** Every filter of the inspector: how agents and stores are asked for it. */
@@ -47,16 +44,10 @@ const meanings: { readonly [Name in keyof TaskFilter]-?: Meaning<NonNullable<Tas
   },
   notLabels: {
     read: (query, name) => nonEmpty(query.getAll(name).filter(Boolean)),
-    isMet: ({ labels = [] }, unwanted) =>
-      !labels.some((label) => unwanted.some((one) => isLabel(one, label))),
+    isMet: rowTests.notLabels,
   },
-  took: {
-    read: (query, name) => Number(query.get(name)) || undefined,
-    isMet: ({ startedAt = '', statusAt = '', state }, took) => {
-      const ms = (state.match(ended) ? Date.parse(statusAt) : Date.now()) - Date.parse(startedAt);
-      return took < 0 ? ms < -took : ms > took;
-    },
-  },
+  took: { read: readText, isMet: rowTests.took },
+  cost: { read: readText, isMet: rowTests.cost },
   skill: {
     read: readText,
     ofAgent: (skill) => ({ skill }),
@@ -69,7 +60,7 @@ const meanings: { readonly [Name in keyof TaskFilter]-?: Meaning<NonNullable<Tas
     ofStore: (code) => ({ code }),
     isMet: (row, code) => row.code === code,
   },
-  text: { read: readText, isMet: (row, text) => hasText(text)(row) },
+  text: { read: readText, isMet: rowTests.text },
   maxAgeMs: {
     read: readNumber,
     ofAgent: (maxAgeMs) => ({ statusTimestampAfter: since(maxAgeMs) }),
@@ -138,45 +129,8 @@ export const requestOf = (filter: TaskFilter): Partial<ListTasksRequest> =>
 export const queryOf = (filter: TaskFilter): Partial<TaskQuery> =>
   Object.assign({}, ...given(filter).map(({ ofStore, wanted }) => ofStore?.(wanted)));
 
-/** The part of a filter that neither agents nor stores know: each row is looked at. Undefined for none. */
-export const lookedAt = ({ text, notLabels, took }: TaskFilter): ((row: TaskRow) => boolean) | undefined =>
-  text || notLabels || took ? isIn({ text, notLabels, took } as TaskFilter) : undefined;
-
 /** Whether a row is in a list. */
 export const isIn =
   (filter: TaskFilter): ((row: TaskRow) => boolean) =>
   (row) =>
     given(filter).every(({ isMet, wanted }) => isMet(row, wanted));
-
-/** The longest title in characters. */
-const most = 120;
-
-/** What a task is about, in one line: the text of its first message, else its data or the name of its file. */
-export function titleOf(message: Message | undefined): string | undefined {
-  const parts: readonly PartMembers[] = message?.parts ?? [];
-  const part = parts.find(({ text }) => text?.trim()) ?? parts[0];
-  const words = part?.text ?? part?.filename ?? part?.url ?? JSON.stringify(part?.data);
-  const line = words
-    ?.slice(0, 4 * most)
-    .replace(/\s+/g, ' ')
-    .trim();
-  if (!line) return undefined;
-  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
-}
-
-/** The label by which an agent says what a task is about. */
-const titleLabel = /^title:\s*(\S.*)$/s;
-
-/** What labels say: the title, if one of them is it, and the others. */
-export function readLabels(labels: readonly string[] = []): { title?: string; labels?: readonly string[] } {
-  const title = labels.map((label) => titleLabel.exec(label)?.[1]).find(Boolean);
-  const others = labels.filter((label) => !titleLabel.test(label));
-  return { ...(title && { title }), ...(others.length > 0 && { labels: others }) };
-}
-
-/** Whether a task is found by a text: in its id, its title, what its status says, or its labels. */
-export function hasText(text: string): (row: TaskRow) => boolean {
-  const wanted = text.toLowerCase();
-  return ({ id, title = '', text: said = '', labels = [], code = '' }) =>
-    [id, title, said, code, ...labels].some((each) => each.toLowerCase().includes(wanted));
-}

@@ -1,5 +1,5 @@
 import { sleep } from '@batonjs/protocol/timing';
-import type { StateCounts, TaskFilter, TaskList, TaskListUpdate, TaskRow, Unserved } from '../api/task.ts';
+import type { StateCounts, TaskFilter, TaskList, TaskListUpdate, Unserved } from '../api/task.ts';
 import { problemOf } from '../http/reply.ts';
 
 /** An agent whose tasks are listed. */
@@ -74,44 +74,3 @@ export interface TaskSource {
   /** How often the first page is read again, in milliseconds. */
   readonly everyMs: number;
 }
-
-/** How many tasks are looked through for a text before the reader has to ask for more. */
-export const searchedAtOnce = 2_000;
-
-/** A page as an agent or a store has it. */
-export interface FoundPage {
-  readonly rows: readonly TaskRow[];
-  readonly total: number | undefined;
-  /** Where the next page starts; undefined or empty if none follows. */
-  readonly next: string | undefined;
-}
-
-/** Reads a page; where each row is looked at, pages until enough are found. */
-export async function readPages(
-  read: (after: string | undefined) => Promise<FoundPage>,
-  isFound: ((row: TaskRow) => boolean) | undefined,
-  after: string | undefined,
-  enough: number,
-  most = searchedAtOnce,
-): Promise<Omit<TaskList, 'source'>> {
-  const tasks: TaskRow[] = [];
-  let place = after;
-  for (let searched = 0; ; ) {
-    const { rows, total, next } = await read(place);
-    tasks.push(...(isFound ? rows.filter(isFound) : rows));
-    searched += rows.length;
-    if (isFound && next && tasks.length < enough && searched < most) {
-      place = next;
-      continue;
-    }
-    const all = total === undefined ? {} : { of: total };
-    return {
-      tasks,
-      ...(isFound ? { searched: { tasks: searched, ...all } } : total !== undefined && { total }),
-      ...(next && { next }),
-    };
-  }
-}
-
-/** The text of a status in a row. */
-export const shortText = (text: string): string => (text.length > 200 ? `${text.slice(0, 199)}…` : text);

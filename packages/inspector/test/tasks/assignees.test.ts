@@ -3,10 +3,10 @@ import { createAgentServer, inputRequired, working } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
+import { assignees as assigneesOf, briefs as briefsOf } from '../../../operator/src/search/task-rows.ts';
 import type { TaskRow } from '../../src/api/task.ts';
 import { Inspection } from '../../src/inspection.ts';
 import { countsOf } from '../../src/tasks/overview.ts';
-import { assignees as assigneesOf, briefs as briefsOf } from '../../src/tasks/store-tasks.ts';
 
 const hourMs = 3_600_000;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskFilter, TaskRow } from '../../src/api/task.ts';
-import { readSearch } from '../../src/app/list/search.ts';
+import { filterOf } from '../../src/app/list/search.ts';
 import { RequestError } from '../../src/http/reply.ts';
-import { filterFor, isIn, lookedAt, queryOf, readFilter, requestOf } from '../../src/tasks/filters.ts';
+import { filterFor, isIn, queryOf, readFilter, requestOf } from '../../src/tasks/filters.ts';
 
 const read = (query: string) => readFilter(new URLSearchParams(query));
 
@@ -99,37 +99,16 @@ describe('a row', () => {
   });
 });
 
-const done = {
-  state: 'TASK_STATE_COMPLETED',
-  startedAt: '2026-01-01T00:00:00Z',
-  statusAt: '2026-01-01T00:00:10Z',
-};
-it.each<[TaskFilter, Partial<TaskRow>, boolean]>([
-  [{ notLabels: ['vip'] }, { labels: ['vip'] }, false],
-  [{ notLabels: ['vi'] }, { labels: ['vip'] }, true],
-  [{ notLabels: ['eu', 'schedule:*'] }, { labels: ['schedule:night'] }, false],
-  [{ notLabels: ['schedule:*'] }, {}, true],
-  [{ took: 9_000 }, done as Partial<TaskRow>, true],
-  [{ took: 11_000 }, done as Partial<TaskRow>, false],
-  [{ took: -11_000 }, done as Partial<TaskRow>, true],
-  [{ took: -9_000 }, done as Partial<TaskRow>, false],
-  [{ took: 11_000 }, { ...done, state: 'TASK_STATE_WORKING' } as Partial<TaskRow>, true],
-  [{ took: 1 }, {}, false],
-])('%j is looked for in each row: %j, %s', (wanted, given, isMet) => {
-  const row = { id: 'x', contextId: 'y', state: 'TASK_STATE_WORKING', ...given } as TaskRow;
-  expect(lookedAt(wanted)?.(row)).toBe(isMet);
-  expect([lookedAt({}), lookedAt({ scope: 1, labels: ['vip'] })]).toEqual([undefined, undefined]);
-  expect(read('notLabels=a&notLabels=&took=-5')).toStrictEqual({ notLabels: ['a'], took: -5 });
+it('what neither an agent nor a store knows is asked of no one', () => {
+  const looked: TaskFilter = { notLabels: ['a'], took: '>5s', cost: '>1', text: 't' };
+  expect(read('notLabels=a&notLabels=&took=>5s&cost=>1&text=t')).toStrictEqual(looked);
+  expect([requestOf(looked), queryOf(looked)]).toStrictEqual([{}, {}]);
 });
 
-it.each<[string, TaskFilter]>([
-  ['Invoice 97', { text: 'Invoice 97' }],
-  ['-label:schedule:* label:"a b"  tea', { labels: ['a b'], notLabels: ['schedule:*'], text: 'tea' }],
-  ['code:TIMEOUT took:>1.5s skill:pay', { code: 'TIMEOUT', took: 1_500, skill: 'pay' }],
-  ['took:<2m', { took: -120_000 }],
-  ['took:>2 mylabel:x', { text: 'took:>2 mylabel:x' }],
-])('what a person types is read: %s', (typed, wanted) => {
-  expect(readSearch(typed)).toStrictEqual(wanted);
+it('what stands in the box of a search counts before what is chosen beside it', () => {
+  const filter = (query: string) => filterOf(new URLSearchParams(query));
+  expect(filter('caller=ada&q=caller:bob tea&age=5')).toEqual({ caller: 'bob', text: 'tea', maxAgeMs: 5 });
+  expect(filter('caller=ada&code=K')).toEqual({ caller: 'ada', code: 'K' });
 });
 
 it('a filter by caller becomes the scope of that caller, if the store has it', () => {

@@ -12,15 +12,14 @@ import {
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
+import { shortText, titleOf, toRow } from '../../../operator/src/search/task-rows.ts';
 import type { AgentLink } from '../../src/agents/inspected.ts';
 import type { TaskListUpdate, TaskRow } from '../../src/api/task.ts';
 import { states } from '../../src/api/task.ts';
 import { RequestError } from '../../src/http/reply.ts';
 import { Inspection } from '../../src/inspection.ts';
 import { agentTasks, rowOf } from '../../src/tasks/agent-tasks.ts';
-import { titleOf } from '../../src/tasks/filters.ts';
-import { toRow } from '../../src/tasks/store-tasks.ts';
-import { shortText, taskFeed, taskFeeds } from '../../src/tasks/task-feed.ts';
+import { taskFeed, taskFeeds } from '../../src/tasks/task-feed.ts';
 
 const old = '2020-01-01T00:00:00.000Z';
 const task = (id: string, state = 'COMPLETED', more: object = {}): Task =>
@@ -276,11 +275,11 @@ describe('the tasks of a store', () => {
     const source = new Inspection([{ name: 'x', store: tasks as never }]).agent('x').tasks;
     const many = Array.from({ length: 250 }, (_, n) => listed(n));
     pages.push({ tasks: many });
-    const next = JSON.stringify({ statusAt: old, taskId: 't249' });
+    const next = `${old},t249`;
     expect(await source.list({})).toMatchObject({ total: 999, next, tasks: { length: 250 } });
     pages.push({ tasks: [listed(1)], isCut: true }, { tasks: [listed(2)] });
     const cut = await source.list({}, next);
-    expect(JSON.parse(cut.next!)).toEqual({ statusAt: old, taskId: 't1' });
+    expect(cut.next).toBe(`${old},t1`);
     expect(await source.list({})).not.toHaveProperty('next');
     expect(asked).toStrictEqual([
       { limit: 250 },
@@ -302,17 +301,7 @@ describe('the tasks of a store', () => {
     expect((await source.list({ text: 't' })).tasks).toHaveLength(250);
     expect(asked).toHaveLength(1);
     expect(toRow(listed(1) as never)).toMatchObject({ state: 'TASK_STATE_UNSPECIFIED' });
-    for (const after of [
-      'x',
-      '{}',
-      'null',
-      '{"statusAt":1,"taskId":"t"}',
-      '{"statusAt":"x"}',
-      '{"taskId":"t"}',
-    ])
-      await expect(exhibit.tasks.list({}, after)).rejects.toThrow(
-        new RequestError(400, 'This is no place in a list of tasks'),
-      );
+    await expect(exhibit.tasks.list({}, 'x')).rejects.toThrow('This is no place in a list of tasks');
   });
 
   it('are counted one state at a time, without reading them', async () => {

@@ -71,7 +71,10 @@ export const statesOf = ({ state, answered }: Pick<ListSearch, 'state' | 'answer
 };
 
 /** Whether a search by these finds the task. */
-export const isListed = ({ head }: TaskRow, { terms = none, ...search }: Partial<ListSearch>): boolean =>
+export const isListed = (
+  { head }: Pick<TaskRow, 'head'>,
+  { terms = none, ...search }: Partial<ListSearch>,
+): boolean =>
   head !== undefined &&
   (Object.keys(tests) as (keyof typeof tests)[]).every((name) => tests[name](head, search[name] as never)) &&
   (terms.length === 0 || isSubset(terms, termsOf(head)));

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { TaskFilter } from '../../api/task.ts';
 import { changeQuery, hrefOf, rememberList, taskHref } from '../data/route.ts';
 import { useNow, useSession } from '../data/session.ts';
+import { money } from '../models/totals.ts';
 import { AgentCell } from '../parts/agent-mark.tsx';
 import {
   Empty,
@@ -82,7 +83,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
           onChoose={(age) => changeQuery({ age: age === 0 ? '' : String(age) })}
         />
         <HideScheduled typed={query.get('q') ?? ''} />
-        <ListChoices agent={agent} query={query} list={list} />
+        <ListChoices agent={agent} query={query} filter={filter} list={list} />
         {context && <ContextChip context={context} />}
         <span class="spacer" />
         <span class="muted list-count" role="status">
@@ -185,15 +186,19 @@ const countOf = ({ rows, total, isLoading }: TaskListState): string => {
     : `${counted(rows.length)} of ${plural(total, 'task')}`;
 };
 
+/** What was typed, without the caller: another one was chosen beside it. */
+const withoutCaller = (typed: string) => typed.replace(/(?<!\S)caller:("[^"]*"|\S+)/g, '').trim();
+
 interface ListChoicesProps {
   /** The agent whose page it is. */
   readonly agent: string | undefined;
   readonly query: URLSearchParams;
+  readonly filter: TaskFilter;
   readonly list: TaskListState;
 }
 
 /** Chooses the agent, with how many of its tasks fit, and the caller. */
-function ListChoices({ agent, query, list }: ListChoicesProps) {
+function ListChoices({ agent, query, filter, list }: ListChoicesProps) {
   const { agents } = useSession();
   const chosen = query.get('agent') ?? '';
   const callers = [...new Set(agents.flatMap(({ scopes }) => scopes))].sort();
@@ -213,8 +218,8 @@ function ListChoices({ agent, query, list }: ListChoicesProps) {
       <Choice
         label="Caller"
         all="All callers"
-        chosen={query.get('caller') ?? ''}
-        onChoose={(caller) => changeQuery({ caller })}
+        chosen={filter.caller ?? ''}
+        onChoose={(caller) => changeQuery({ caller, q: withoutCaller(query.get('q') ?? '') })}
         values={callers.length > 1 ? callers.map((caller) => [caller, caller]) : []}
       />
     </>
@@ -252,6 +257,9 @@ function TaskCells({ task, now, hasAgent }: TaskCellsProps) {
           {code && <span class="chip chip-bad">{code}</span>}
           {turn > 1 && <span>{turn} turns</span>}
           {attempt > 1 && <span class="chip chip-again">attempt {attempt}</span>}
+          {Object.entries(task.costs ?? {}).map(([code, cost]) => (
+            <span class="cell-cost">{money(cost / 1_000_000, code)}</span>
+          ))}
           {labels.map((label) => (
             <span key={label} class="chip">
               {label}

@@ -1,0 +1,12 @@
+export { doubtfulWords, readSearch, searchExample, type TaskSearch } from './search/language.ts';
+export {
+  listTasks,
+  loadListed,
+  newestFirst,
+  printPlace,
+  type RowList,
+  readPages,
+  together,
+} from './search/list-tasks.ts';
+export { lookedAt, rowTests } from './search/row-tests.ts';
+export { type Assignee, shortText, type TaskRow, taskRows, titleOf } from './search/task-rows.ts';
