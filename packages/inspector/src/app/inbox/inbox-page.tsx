@@ -173,8 +173,8 @@ interface AssignPanelProps extends OpenQuestionProps {
 
 /** Who was asked the question by a link, and a way to ask someone else. */
 function AssignPanel({ agent, task, scope, asked }: AssignPanelProps) {
-  const mayAssign = useMay('assign');
-  const canAssign = mayAssign && useAgent(agent)?.hasServer;
+  const { hasServer } = useAgent(agent) ?? {};
+  const canAssign = useMay('assign') && hasServer;
   if (asked.length === 0 && !canAssign) return null;
   return (
     <section class="assign" aria-label="Assigned to">

@@ -145,8 +145,8 @@ function AddAgent() {
   const { refresh } = useSession();
   const [url, setUrl] = useState('');
   const { act, error } = useAct();
-  if (!mayAdd) return null;
   const [listed, setListed] = useState<readonly ListedAgent[]>([]);
+  if (!mayAdd) return null;
   const add = async (address: string) => {
     const added = await act<AgentSummary>('/agents', { url: address });
     if (!added) return;
