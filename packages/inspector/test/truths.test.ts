@@ -128,7 +128,7 @@ describe.skipIf(!executablePath)('what the inspector shows is true:', () => {
     async 'agents of one letter have different signs'() {
       await app.go('#/fleet');
       await app.page.getByRole('link', { name: 'Old', exact: true }).waitFor();
-      expect(await textsOf('.fleet-page .agent-mark')).toEqual(['S1', 'S2', 'O']);
+      await expect.poll(() => textsOf('.fleet-page .agent-mark')).toEqual(['S1', 'S2', 'O']);
     },
     async 'a task that is not there leads to those that are'() {
       await app.go('#/agents/show/tasks/none');
