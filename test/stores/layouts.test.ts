@@ -15,7 +15,7 @@ import pg from 'pg';
 import { createClient } from 'redis';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Cluster } from '../../packages/store-etcd/src/cluster/cluster.ts';
-import { Connections } from '../../packages/store-etcd/src/cluster/connections.ts';
+import { connectionsTo } from '../../packages/store-etcd/src/cluster/connections.ts';
 import { layouts as etcdLayouts, keysOf } from '../../packages/store-etcd/src/layout/keys.ts';
 import {
   layouts as postgresLayouts,
@@ -48,7 +48,7 @@ async function withRedis<T>(use: (client: ReturnType<typeof redisClient>) => Pro
 }
 
 async function withEtcd<T>(use: (cluster: Cluster) => Promise<T>): Promise<T> {
-  const connections = new Connections(etcd!.urls, undefined);
+  const connections = connectionsTo(etcd!.urls, undefined);
   return use(new Cluster(connections, 5_000)).finally(() => connections.close());
 }
 

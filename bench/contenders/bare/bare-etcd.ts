@@ -3,14 +3,14 @@
  * same client as Baton, and nothing around it. Facts and heads are those of Baton.
  */
 import { Cluster } from '../../../packages/store-etcd/src/cluster/cluster.ts';
-import { Connections } from '../../../packages/store-etcd/src/cluster/connections.ts';
+import { connectionsTo } from '../../../packages/store-etcd/src/cluster/connections.ts';
 import { inTurn } from '../../harness/in-turn.ts';
 import { vitals } from '../../harness/vitals.ts';
 import { answer, given } from '../../harness/worker.ts';
 import type { CommitTexts } from '../sample-commits.ts';
 
 const { etcd, commits } = given<{ etcd: readonly string[]; commits: CommitTexts }>();
-const cluster = new Cluster(new Connections(etcd, undefined), 10_000);
+const cluster = new Cluster(connectionsTo(etcd, undefined), 10_000);
 
 async function append(task: string, n: number, modRevision: number): Promise<number> {
   const { head, facts } = commits[n]!;

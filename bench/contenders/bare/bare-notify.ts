@@ -7,8 +7,8 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { createClient } from 'redis';
 import { Cluster } from '../../../packages/store-etcd/src/cluster/cluster.ts';
-import { Connections } from '../../../packages/store-etcd/src/cluster/connections.ts';
-import { Watches } from '../../../packages/store-etcd/src/notifications/watches.ts';
+import { connectionsTo } from '../../../packages/store-etcd/src/cluster/connections.ts';
+import { watchesOf } from '../../../packages/store-etcd/src/notifications/watches.ts';
 import { answer, given } from '../../harness/worker.ts';
 import type { StoreChoice } from '../stores.ts';
 
@@ -39,9 +39,9 @@ async function connect(onNotified: () => void): Promise<Send> {
     return () => client.query('SELECT pg_notify($1, $2)', [other, '']);
   }
   if (choice.store === 'etcd') {
-    const connections = new Connections(choice.etcd, undefined);
+    const connections = connectionsTo(choice.etcd, undefined);
     const cluster = new Cluster(connections, 10_000);
-    const watches = new Watches(connections, 10_000);
+    const watches = watchesOf(connections, 10_000);
     await watches.begin({ key: role, onEvent: onNotified, onMissed: () => {} }).created;
     return () => cluster.transact({ compare: [], success: [{ put: { key: other, value: '' } }] });
   }

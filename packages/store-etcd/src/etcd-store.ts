@@ -1,13 +1,13 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
 import { completeOptions, createStore, type Rows, type Wanted } from '@batonjs/store/adapter';
 import { Cluster, writeGroups } from './cluster/cluster.ts';
-import { Connections, type EtcdTls } from './cluster/connections.ts';
+import { connectionsTo, type EtcdTls } from './cluster/connections.ts';
 import { clusterClock } from './layout/cluster-clock.ts';
 import { identityOf, type Keys, keysOf, unchanged } from './layout/keys.ts';
 import { everyTask, readFacts, readLog } from './logs/logs.ts';
 import { listTasks } from './logs/task-list.ts';
-import { Watches, wakeupsOf } from './notifications/watches.ts';
-import { Buckets } from './rows/buckets.ts';
+import { wakeupsOf, watchesOf } from './notifications/watches.ts';
+import { bucketsOf } from './rows/buckets.ts';
 import { Changes, freeze, mustTakeWrites } from './rows/changes.ts';
 import { Reader } from './rows/reader.ts';
 import { Look } from './rows/records.ts';
@@ -44,7 +44,7 @@ export function etcdStore(
   const { prefix, timeoutMs, tls, onGroup } = completeOptions(etcdOptions, options);
   if (prefix === '' || prefix.length > 256 || prefix.endsWith('/'))
     throw new StoreError('UNUSABLE', 'The prefix of keys has 1 to 256 characters and ends without a slash');
-  const connections = new Connections(urls, tls);
+  const connections = connectionsTo(urls, tls);
   const cluster = new Cluster(connections, timeoutMs);
   return createStore(connections.name, etcdRows(cluster, keysOf(prefix), onGroup));
 }
@@ -54,11 +54,11 @@ export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) 
   const { connections, timeoutMs } = cluster;
   const db = { cluster, keys, clock: clusterClock(cluster, keys.clock) };
   const groups = writeGroups(cluster, keys.probe, onGroup);
-  const watches = new Watches(connections, timeoutMs);
+  const watches = watchesOf(connections, timeoutMs);
   const wakeups = wakeupsOf(keys, watches);
   const reader = new Reader(db);
   const searches = new Searches(db, reader);
-  const buckets = new Buckets(db);
+  const buckets = bucketsOf(db);
   const changes = new Changes({ db, groups, reader, searches, buckets, wakeups });
   let started: Promise<string> | undefined;
 

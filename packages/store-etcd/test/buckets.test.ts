@@ -4,10 +4,10 @@ import { createStore, type Rows } from '@batonjs/store/adapter';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
-import { Connections } from '../src/cluster/connections.ts';
+import { connectionsTo } from '../src/cluster/connections.ts';
 import { clusterClock } from '../src/layout/cluster-clock.ts';
 import { inside, keysOf } from '../src/layout/keys.ts';
-import { Buckets } from '../src/rows/buckets.ts';
+import { bucketsOf } from '../src/rows/buckets.ts';
 
 const etcd = await etcdForTests();
 
@@ -23,11 +23,11 @@ class NotedCluster extends Cluster {
 }
 
 function open(timeoutMs: number) {
-  const connections = new Connections(etcd!.urls, undefined);
+  const connections = connectionsTo(etcd!.urls, undefined);
   onTestFinished(() => connections.close());
   const cluster = new NotedCluster(connections, timeoutMs);
   const keys = keysOf(`buckets/${randomUUID()}`);
-  const kept = new Buckets({ cluster, keys, clock: clusterClock(cluster, keys.clock) });
+  const kept = bucketsOf({ cluster, keys, clock: clusterClock(cluster, keys.clock) });
   // Takes need nothing but changes.
   const store = createStore('buckets', { change: (step) => kept.change(step, step.wanted.bucket!) } as Rows);
   const take = (name: string, everyMs: number) => store.take!(name, { burst: 1, everyMs } satisfies Rate);

@@ -1,7 +1,7 @@
 import { createStore } from '@batonjs/store/adapter';
 import { onTestFinished } from 'vitest';
 import { Cluster } from '../src/cluster/cluster.ts';
-import { Connections } from '../src/cluster/connections.ts';
+import { connectionsTo } from '../src/cluster/connections.ts';
 import { etcdRows } from '../src/etcd-store.ts';
 import { keysOf } from '../src/layout/keys.ts';
 import type { TxnRequest } from '../src/wire/messages.ts';
@@ -32,7 +32,7 @@ class InterruptedCluster extends Cluster {
 
 /** A store in a cluster where something can happen around a transaction that names a key. */
 export function openInterrupted(urls: readonly string[], prefix: string) {
-  const connections = new Connections(urls, undefined);
+  const connections = connectionsTo(urls, undefined);
   const cluster = new InterruptedCluster(connections, 20_000);
   const keys = keysOf(prefix);
   const store = createStore('etcd', etcdRows(cluster, keys, undefined));

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunk, chunkAfter } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
-import { Connections } from '../src/cluster/connections.ts';
+import { connectionsTo } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
 import { digestOf, inside, keysOf } from '../src/layout/keys.ts';
 
@@ -15,7 +15,7 @@ function open() {
   const sizes: number[] = [];
   const store = etcdStore(etcd!.urls, { prefix, timeoutMs: 20_000, onGroup: (size) => sizes.push(size) });
   onTestFinished(() => store.close());
-  const connections = new Connections(etcd!.urls, undefined);
+  const connections = connectionsTo(etcd!.urls, undefined);
   onTestFinished(() => connections.close());
   const cluster = new Cluster(connections, 20_000);
   const keys = keysOf(prefix);

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
-import { Connections } from '../src/cluster/connections.ts';
+import { connectionsTo } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
 import { inside } from '../src/layout/keys.ts';
 
@@ -60,7 +60,7 @@ describe.skipIf(!etcd)('A log that is pruned', () => {
   it('leaves only the record of its deletion behind', async () => {
     const prefix = `prune/${randomUUID()}`;
     const store = open(prefix);
-    const connections = new Connections(etcd!.urls, undefined);
+    const connections = connectionsTo(etcd!.urls, undefined);
     onTestFinished(() => connections.close());
     const large = { text: 'x'.repeat(300_000) };
     const turn = { queue: 'q', want: true, aheadMs: 0 };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { inside } from '../src/layout/keys.ts';
-import { QueueFronts } from '../src/rows/queue-fronts.ts';
+import { type QueueFronts, queueFronts } from '../src/rows/queue-fronts.ts';
 import type { RangeRequest } from '../src/wire/messages.ts';
 
 /** A folder in memory that counts how many keys are visited, as etcd visits them: all of a range, whatever its limit. */
@@ -31,7 +31,7 @@ function claim(fronts: QueueFronts, { keys, read }: ReturnType<typeof folderOf>,
 it('Claims from a long queue visit its front, find all of it in order, and a short queue is read as it is', () => {
   const folder = folderOf(6_000);
   const oldestFirst = [...folder.keys];
-  const fronts = new QueueFronts();
+  const fronts = queueFronts();
   const claimed: string[] = [];
   for (let some = claim(fronts, folder, 50); some.length > 0; some = claim(fronts, folder, 50))
     claimed.push(...some);

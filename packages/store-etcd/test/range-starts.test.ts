@@ -5,7 +5,7 @@ import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { startStoreProcess } from '../../../test/support/remote-stores.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
-import { Connections } from '../src/cluster/connections.ts';
+import { connectionsTo } from '../src/cluster/connections.ts';
 import { etcdRows } from '../src/etcd-store.ts';
 import { inside, insideUntil, keysOf, timeIn } from '../src/layout/keys.ts';
 import { rangeStartsOf } from '../src/rows/range-starts.ts';
@@ -26,7 +26,7 @@ class RecordingCluster extends Cluster {
 }
 
 function connect(): RecordingCluster {
-  const connections = new Connections(etcd!.urls, undefined);
+  const connections = connectionsTo(etcd!.urls, undefined);
   onTestFinished(() => connections.close());
   return new RecordingCluster(connections, 20_000);
 }

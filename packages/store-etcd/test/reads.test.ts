@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunk, chunkAfter } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
-import { Connections } from '../src/cluster/connections.ts';
+import { connectionsTo } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
 import { clusterClock } from '../src/layout/cluster-clock.ts';
 import { keysOf } from '../src/layout/keys.ts';
@@ -36,7 +36,7 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
       store.commit(chunkAfter(0, { taskId, turn: { queue: 'q', want: true, waitingAtMost: 10_000 } }));
     await Promise.all(['a', 'b', 'c'].map(want));
 
-    const connections = new Connections(etcd!.urls, undefined);
+    const connections = connectionsTo(etcd!.urls, undefined);
     onTestFinished(() => connections.close());
     const cluster = new CountedCluster(connections, 20_000);
     let now = 0;
@@ -65,7 +65,7 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
   });
 
   it('are counted for a commit only when the queue may have become full since the last count', async () => {
-    const connections = new Connections(etcd!.urls, undefined);
+    const connections = connectionsTo(etcd!.urls, undefined);
     onTestFinished(() => connections.close());
     const cluster = new CountedCluster(connections, 20_000);
     const keys = keysOf(`reads/${randomUUID()}`);
@@ -90,7 +90,7 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
   });
 
   it('are counted again for those who ask while a count runs', async () => {
-    const connections = new Connections(etcd!.urls, undefined);
+    const connections = connectionsTo(etcd!.urls, undefined);
     onTestFinished(() => connections.close());
     const cluster = new CountedCluster(connections, 20_000);
     const counts = waitingCounts({ cluster, keys: keysOf('another') });
@@ -111,7 +111,7 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
 it.skipIf(!etcd)('A short log is read together with its task, and a longer one right after it', async () => {
   const prefix = `reads/${randomUUID()}`;
   const store = etcdStore(etcd!.urls, { prefix });
-  const connections = new Connections(etcd!.urls, undefined);
+  const connections = connectionsTo(etcd!.urls, undefined);
   onTestFinished(async () => {
     await store.close();
     connections.close();

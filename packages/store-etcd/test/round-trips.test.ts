@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
-import { Connections } from '../src/cluster/connections.ts';
+import { connectionsTo } from '../src/cluster/connections.ts';
 import { etcdRows } from '../src/etcd-store.ts';
 import { keysOf } from '../src/layout/keys.ts';
 import type { RangeRequest, TxnRequest } from '../src/wire/messages.ts';
@@ -25,7 +25,7 @@ class RecordingCluster extends Cluster {
 }
 
 async function open(prefix = `trips/${randomUUID()}`) {
-  const cluster = new RecordingCluster(new Connections(etcd!.urls, undefined), 20_000);
+  const cluster = new RecordingCluster(connectionsTo(etcd!.urls, undefined), 20_000);
   const store = createStore('etcd', etcdRows(cluster, keysOf(prefix), undefined));
   onTestFinished(() => store.close());
   await store.ping();

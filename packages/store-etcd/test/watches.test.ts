@@ -4,9 +4,9 @@ import { chunkAfter, untilItWorks } from '../../../test/kit/task-logs.ts';
 import { etcdForTests } from '../../../test/support/etcd.ts';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
-import { Connections } from '../src/cluster/connections.ts';
+import { connectionsTo } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
-import { Watches } from '../src/notifications/watches.ts';
+import { watchesOf } from '../src/notifications/watches.ts';
 
 const cluster = await etcdForTests();
 
@@ -98,8 +98,8 @@ it.skipIf(!cluster)('A process is notified once of a change of its own', async (
 it.skipIf(!cluster)(
   'Watches leave a member that answers no calls, though it keeps their stream',
   async () => {
-    const connections = new Connections(cluster!.urls, undefined);
-    const watches = new Watches(connections, 20_000);
+    const connections = connectionsTo(cluster!.urls, undefined);
+    const watches = watchesOf(connections, 20_000);
     onTestFinished(() => {
       watches.close();
       connections.close();

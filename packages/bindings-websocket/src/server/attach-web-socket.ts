@@ -97,7 +97,7 @@ export function attachWebSocket(
         headers: headersOf(request),
       }),
   });
-  const entry = new CardEntry(server, listener, path, options);
+  const entry = cardEntry(server, listener, path, options);
   const rechecks = setInterval(() => {
     for (const connection of connections) connection.recheck();
   }, recheckMs).unref();
@@ -155,41 +155,36 @@ const socketSettings = (options: typeof webSocketOptions, maxBytes: number): Soc
 });
 
 /** The interface in the card of a server, from when its address is known. */
-class CardEntry {
+function cardEntry(
+  server: CallTarget,
+  listener: Server,
+  path: string,
+  { url, aliases }: Pick<typeof webSocketOptions, 'url' | 'aliases'>,
+) {
   /** The address; undefined if it is not known, or not yet. */
-  url: string | undefined;
-  readonly #server: CallTarget;
-  readonly #listener: Server;
-  readonly #aliases: readonly string[];
-  readonly #onListening: () => void;
-  #unlist: (() => void)[] = [];
+  let listed: string | undefined;
+  let unlists: (() => void)[] = [];
+  const onListening = () => list(url ?? addressOf(listener, path));
+  if (url !== undefined || listener.listening) onListening();
+  else listener.once('listening', onListening);
 
-  constructor(
-    server: CallTarget,
-    listener: Server,
-    path: string,
-    { url, aliases }: Pick<typeof webSocketOptions, 'url' | 'aliases'>,
-  ) {
-    this.#server = server;
-    this.#listener = listener;
-    this.#aliases = aliases;
-    this.#onListening = () => this.#list(url ?? addressOf(listener, path));
-    if (url !== undefined || listener.listening) this.#onListening();
-    else listener.once('listening', this.#onListening);
-  }
-
-  remove(): void {
-    this.#listener.off('listening', this.#onListening);
-    for (const unlist of this.#unlist.splice(0)) unlist();
-  }
-
-  #list(url: string | undefined): void {
-    this.url = url;
+  function list(url: string | undefined): void {
+    listed = url;
     if (url === undefined) return;
-    this.#unlist = [WEBSOCKET_BINDING, ...this.#aliases].map((protocolBinding) =>
-      this.#server.addInterface({ url, protocolBinding, protocolVersion: PROTOCOL_VERSION }),
+    unlists = [WEBSOCKET_BINDING, ...aliases].map((protocolBinding) =>
+      server.addInterface({ url, protocolBinding, protocolVersion: PROTOCOL_VERSION }),
     );
   }
+
+  return {
+    get url() {
+      return listed;
+    },
+    remove(): void {
+      listener.off('listening', onListening);
+      for (const unlist of unlists.splice(0)) unlist();
+    },
+  };
 }
 
 /** The address of a listener; undefined for one that listens on all addresses, or on none. */

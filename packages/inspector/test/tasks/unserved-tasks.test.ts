@@ -1,6 +1,6 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
-import { UnservedTasks } from '../../src/agents/inspected.ts';
+import { unservedTasks } from '../../src/agents/inspected.ts';
 import type { TaskListUpdate } from '../../src/api/task.ts';
 import { Inspection } from '../../src/inspection.ts';
 import { taskFeed } from '../../src/tasks/task-feed.ts';
@@ -23,7 +23,7 @@ function pinning() {
 it('tasks are unserved that wait for a version at two looks, which are soon after another at first', async () => {
   const { store, tasks, asked } = pinning();
   let now = 0;
-  const unserved = new UnservedTasks(store, 'q', () => now);
+  const unserved = unservedTasks(store, 'q', () => now);
   tasks.one = ['short', 'long'];
   expect(await unserved.read()).toEqual([]);
   now += 900;
@@ -52,7 +52,7 @@ it('a look that fails is tried again by the next reader', async () => {
   tasks.one = ['t'];
   const { pinned } = store;
   store.pinned = () => Promise.reject(new Error('Away'));
-  const unserved = new UnservedTasks(store, 'q', () => 0);
+  const unserved = unservedTasks(store, 'q', () => 0);
   await expect(unserved.read()).rejects.toThrow('Away');
   store.pinned = pinned!;
   expect(await unserved.read()).toEqual([]);

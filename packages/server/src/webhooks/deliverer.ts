@@ -6,7 +6,7 @@ import { newId } from '../base/system/new-id.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import { clockSteps } from '../base/timing/deadline-timers.ts';
 import { type DeliveryProgress, deliver, deliveryMs } from './deliver.ts';
-import { FailingWebhooks, HostShares, hostOf, type PushConfigName } from './hosts/failing-webhooks.ts';
+import { FailingWebhooks, hostOf, hostShares, type PushConfigName } from './hosts/failing-webhooks.ts';
 import { backoffOf, type DeliveryDependencies } from './webhooks.ts';
 
 const batch = 32;
@@ -21,7 +21,7 @@ const failuresThatCount = 5;
 export function delivererOf(dependencies: DeliveryDependencies) {
   const { push, clock, report, options } = dependencies;
   const { queue, pollMs } = options;
-  const shares = new HostShares(push.options.concurrency);
+  const shares = hostShares(push.options.concurrency);
   const failing = new FailingWebhooks();
   const stop = new AbortController();
   const closing = new AbortController();

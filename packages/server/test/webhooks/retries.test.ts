@@ -5,7 +5,7 @@ import { scope } from '../../../../test/kit/scope.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { completed, taskAgent, working } from '../../src/index.ts';
 import { outcomeOf } from '../../src/webhooks/attempt.ts';
-import { HostShares } from '../../src/webhooks/hosts/failing-webhooks.ts';
+import { hostShares } from '../../src/webhooks/hosts/failing-webhooks.ts';
 import { registered } from './kit/push-config.ts';
 import { begin, create, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';
 import { heard } from './kit/settings.ts';
@@ -213,7 +213,7 @@ describe('a webhook that refuses an update', () => {
 
 describe('what hosts may have of the attempts under way [R-PUSH-28]', () => {
   it('is never all of them, however many ask', () => {
-    const shares = new HostShares(12);
+    const shares = hostShares(12);
     const takeAll = (host: string) => {
       let taken = 0;
       while (shares.enter(host)) taken++;
@@ -226,7 +226,7 @@ describe('what hosts may have of the attempts under way [R-PUSH-28]', () => {
   });
 
   it('counts failures of a busy host, and forgets it afterwards', () => {
-    const shares = new HostShares(8);
+    const shares = hostShares(8);
     for (let n = 0; n < 4; n++) shares.enter('a');
     shares.leave('a', true);
     shares.leave('a', true);
@@ -238,7 +238,7 @@ describe('what hosts may have of the attempts under way [R-PUSH-28]', () => {
   });
 
   it('is one at least', () => {
-    const shares = new HostShares(1);
+    const shares = hostShares(1);
     expect([shares.enter('a'), shares.enter('a'), shares.free]).toEqual([true, false, 0]);
   });
 });

@@ -33,97 +33,89 @@ const channelOptions: ClientOptions = {
 /** The connection to a member of the cluster. */
 export type Member = Client;
 
+export type Connections = ReturnType<typeof connectionsTo>;
+
 /** One connection to each member. Calls go to one of them until it fails, and then to the next. */
-export class Connections {
-  readonly name: string;
-  readonly #members: readonly Member[];
-  readonly #user: { readonly name: string; readonly password: string } | undefined;
-  readonly #leaving = new Set<(member: Member) => void>();
-  #token: Promise<string> | undefined;
-  #current: number;
-
-  constructor(urls: readonly string[], tls: EtcdTls | undefined) {
-    const { hosts, isSecure, user, password } = addressesOf(urls);
-    this.name = `etcd at ${hosts.join(', ')}`;
-    this.#user = user === undefined ? undefined : { name: user, password };
-    this.#members = hosts.map((host) => new Client(host, credentialsOf(isSecure, tls), channelOptions));
-    // The processes of an agent do not all begin with the same member.
-    this.#current = Math.floor(Math.random() * hosts.length);
-  }
-
-  /** The member that calls go to now. */
-  get current(): Member {
-    return this.#members[this.#current]!;
-  }
-
-  /** Sends one call to a member. Waits for at most so many milliseconds. Rejects with what gRPC says. */
-  async call<Request, Response>(
-    member: Member,
-    method: Method<Request, Response>,
-    request: Request,
-    timeoutMs: number,
-  ): Promise<Response> {
-    const send = async () =>
-      sendTo(member, method, request, timeoutMs, await this.#metadata(member, timeoutMs));
-    try {
-      return await send();
-    } catch (error) {
-      if (!isTokenExpired(error) || !this.forgetToken()) throw error;
-      return send();
-    }
-  }
-
-  /** Opens a stream of messages in both directions, which ends if the member is cut off from the leader. */
-  async stream<Request, Response>(
-    member: Member,
-    { path, request, response }: Method<Request, Response>,
-    timeoutMs: number,
-  ): Promise<ClientDuplexStream<Request, Response>> {
-    const metadata = await this.#metadata(member, timeoutMs);
-    metadata.set('hasleader', 'true');
-    return member.makeBidiStreamRequest(
-      path,
-      (message: Request) => request.encode(message),
-      (bytes: Buffer) => response.decode(bytes),
-      metadata,
-    );
-  }
+export function connectionsTo(urls: readonly string[], tls: EtcdTls | undefined) {
+  const { hosts, isSecure, user, password } = addressesOf(urls);
+  const members: readonly Member[] = hosts.map(
+    (host) => new Client(host, credentialsOf(isSecure, tls), channelOptions),
+  );
+  const leaving = new Set<(member: Member) => void>();
+  let token: Promise<string> | undefined;
+  // The processes of an agent do not all begin with the same member.
+  let at = Math.floor(Math.random() * hosts.length);
 
   /** What calls carry: the token of the user, if the URL names one. */
-  async #metadata(member: Member, timeoutMs: number): Promise<Metadata> {
+  async function metadataFor(member: Member, timeoutMs: number): Promise<Metadata> {
     const metadata = new Metadata();
-    if (!this.#user) return metadata;
-    this.#token ??= sendTo(member, methods.authenticate, this.#user, timeoutMs).then(
+    if (user === undefined) return metadata;
+    token ??= sendTo(member, methods.authenticate, { name: user, password }, timeoutMs).then(
       ({ token }) => String(token),
       (error: unknown) => {
-        this.#token = undefined;
+        token = undefined;
         throw error;
       },
     );
-    metadata.set('token', await this.#token);
+    metadata.set('token', await token);
     return metadata;
   }
 
   /** The next call logs in again. Returns `false` if there is no user to log in. */
-  forgetToken(): boolean {
-    this.#token = undefined;
-    return this.#user !== undefined;
+  function forgetToken(): boolean {
+    token = undefined;
+    return user !== undefined;
   }
 
-  /** The member failed: the next calls go to another one. */
-  leave(member: Member): void {
-    if (this.current === member) this.#current = (this.#current + 1) % this.#members.length;
-    for (const leave of this.#leaving) leave(member);
-  }
-
-  /** Calls `leave` with each member that fails. */
-  onLeave(leave: (member: Member) => void): void {
-    this.#leaving.add(leave);
-  }
-
-  close(): void {
-    for (const member of this.#members) member.close();
-  }
+  return {
+    name: `etcd at ${hosts.join(', ')}`,
+    /** The member that calls go to now. */
+    get current(): Member {
+      return members[at]!;
+    },
+    /** Sends one call to a member. Waits for at most so many milliseconds. Rejects with what gRPC says. */
+    async call<Request, Response>(
+      member: Member,
+      method: Method<Request, Response>,
+      request: Request,
+      timeoutMs: number,
+    ): Promise<Response> {
+      const send = async () =>
+        sendTo(member, method, request, timeoutMs, await metadataFor(member, timeoutMs));
+      try {
+        return await send();
+      } catch (error) {
+        if (!isTokenExpired(error) || !forgetToken()) throw error;
+        return send();
+      }
+    },
+    /** Opens a stream of messages in both directions, which ends if the member is cut off from the leader. */
+    async stream<Request, Response>(
+      member: Member,
+      { path, request, response }: Method<Request, Response>,
+      timeoutMs: number,
+    ): Promise<ClientDuplexStream<Request, Response>> {
+      const metadata = await metadataFor(member, timeoutMs);
+      metadata.set('hasleader', 'true');
+      return member.makeBidiStreamRequest(
+        path,
+        (message: Request) => request.encode(message),
+        (bytes: Buffer) => response.decode(bytes),
+        metadata,
+      );
+    },
+    forgetToken,
+    /** The member failed: the next calls go to another one. */
+    leave(member: Member): void {
+      if (members[at] === member) at = (at + 1) % members.length;
+      for (const leave of leaving) leave(member);
+    },
+    /** Calls `leave` with each member that fails. */
+    onLeave: (leave: (member: Member) => void): void => void leaving.add(leave),
+    close(): void {
+      for (const member of members) member.close();
+    },
+  };
 }
 
 const sendTo = <Request, Response>(

@@ -43,87 +43,62 @@ interface Stream {
   readonly messages: ClientDuplexStream<WatchRequest, WatchResponse>;
 }
 
+export type Watches = ReturnType<typeof watchesOf>;
+
 /** All watches of a process, over one stream. After a break they go on where they were, on another member. */
-export class Watches {
-  readonly #connections: Connections;
-  readonly #timeoutMs: number;
-  readonly #watchers = new Map<number, Watcher>();
-  #stream: Stream | undefined;
-  #isOpening = false;
-  #isClosed = false;
-  #retry: ReturnType<typeof setTimeout> | undefined;
-  #retryMs = reconnectMs.first;
-  #ids = 0;
+export function watchesOf(connections: Connections, timeoutMs: number) {
+  const watchers = new Map<number, Watcher>();
+  let current: Stream | undefined;
+  let isOpening = false;
+  let isClosed = false;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let retryMs = reconnectMs.first;
+  let ids = 0;
+  // A member that answers no calls sends no events either, even if its connection stays open.
+  connections.onLeave((member) => {
+    if (member === current?.member) broken(current);
+  });
 
-  constructor(connections: Connections, timeoutMs: number) {
-    this.#connections = connections;
-    this.#timeoutMs = timeoutMs;
-    // A member that answers no calls sends no events either, even if its connection stays open.
-    connections.onLeave((member) => {
-      if (member === this.#stream?.member) this.#broken(this.#stream);
-    });
+  function end(watcher: Watcher): void {
+    if (watchers.delete(watcher.id)) current?.messages.write({ cancel: { watchId: watcher.id } });
   }
 
-  begin(options: WatchOptions): Watch {
-    const ready = Promise.withResolvers<void>();
-    const watcher: Watcher = { ...options, id: ++this.#ids, next: undefined, ready, isMissing: false };
-    this.#watchers.set(watcher.id, watcher);
-    const { name } = this.#connections;
-    const late = () => ready.reject(new StoreError('UNAVAILABLE', `${name} did not begin a watch in time`));
-    const timer = setTimeout(late, this.#timeoutMs);
-    const stop = () => clearTimeout(timer);
-    ready.promise.then(stop, stop);
-    if (this.#stream) create(this.#stream, watcher);
-    else void this.#open();
-    return { created: ready.promise, end: () => this.#end(watcher) };
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#retry);
-    this.#stream?.messages.cancel();
-  }
-
-  #end(watcher: Watcher): void {
-    if (this.#watchers.delete(watcher.id)) this.#stream?.messages.write({ cancel: { watchId: watcher.id } });
-  }
-
-  async #open(): Promise<void> {
-    if (this.#isOpening || this.#stream || this.#isClosed) return;
-    this.#isOpening = true;
-    const member = this.#connections.current;
+  async function open(): Promise<void> {
+    if (isOpening || current || isClosed) return;
+    isOpening = true;
+    const member = connections.current;
     try {
-      const messages = await this.#connections.stream(member, methods.watch, this.#timeoutMs);
+      const messages = await connections.stream(member, methods.watch, timeoutMs);
       const stream = { member, messages };
-      messages.on('data', (response: WatchResponse) => this.#receive(stream, response));
-      messages.on('error', () => this.#broken(stream));
-      messages.on('end', () => this.#broken(stream));
-      if (this.#isClosed) return void messages.cancel();
-      this.#stream = stream;
-      for (const watcher of this.#watchers.values()) create(stream, watcher);
+      messages.on('data', (response: WatchResponse) => receive(stream, response));
+      messages.on('error', () => broken(stream));
+      messages.on('end', () => broken(stream));
+      if (isClosed) return void messages.cancel();
+      current = stream;
+      for (const watcher of watchers.values()) create(stream, watcher);
     } catch {
-      this.#openLater();
+      openLater();
     } finally {
-      this.#isOpening = false;
+      isOpening = false;
     }
   }
 
-  #receive(stream: Stream, response: WatchResponse): void {
-    if (stream !== this.#stream) return;
+  function receive(stream: Stream, response: WatchResponse): void {
+    if (stream !== current) return;
     const { watchId, created, canceled, compactRevision, cancelReason, header, events } = response;
     // A token is forgotten by a member that was started again. A refused watch may come without its id.
     const isRefused = created && canceled && compactRevision === 0;
-    if (isRefused && this.#connections.forgetToken()) {
-      this.#broken(stream);
+    if (isRefused && connections.forgetToken()) {
+      broken(stream);
       return;
     }
-    this.#retryMs = reconnectMs.first;
-    const watcher = this.#watchers.get(watchId);
+    retryMs = reconnectMs.first;
+    const watcher = watchers.get(watchId);
     if (!watcher) return;
     if (canceled) {
-      this.#watchers.delete(watchId);
-      if (compactRevision > 0) this.#goOnFromNow(stream, watcher);
-      else watcher.ready.reject(this.#refusal(cancelReason));
+      watchers.delete(watchId);
+      if (compactRevision > 0) goOnFromNow(stream, watcher);
+      else watcher.ready.reject(refusal(cancelReason));
     } else if (created) {
       watcher.next ??= header.revision + 1;
       watcher.ready.resolve();
@@ -137,33 +112,53 @@ export class Watches {
   }
 
   /** Its next event is compacted away: subscribers look for themselves. */
-  #goOnFromNow(stream: Stream, watcher: Watcher): void {
-    watcher.id = ++this.#ids;
+  function goOnFromNow(stream: Stream, watcher: Watcher): void {
+    watcher.id = ++ids;
     watcher.next = undefined;
     watcher.isMissing = true;
-    this.#watchers.set(watcher.id, watcher);
+    watchers.set(watcher.id, watcher);
     create(stream, watcher);
   }
 
-  #refusal(reason: Buffer): StoreError {
-    return translated(this.#connections.name, new Error(`A watch was refused: ${reason}`));
-  }
+  const refusal = (reason: Buffer): StoreError =>
+    translated(connections.name, new Error(`A watch was refused: ${reason}`));
 
-  #broken(stream: Stream): void {
-    if (stream !== this.#stream) return;
-    this.#stream = undefined;
+  function broken(stream: Stream): void {
+    if (stream !== current) return;
+    current = undefined;
     // What a stream says after it is given up is of no interest, its errors neither.
     stream.messages.cancel();
-    this.#connections.leave(stream.member);
-    if (this.#watchers.size > 0) this.#openLater();
+    connections.leave(stream.member);
+    if (watchers.size > 0) openLater();
   }
 
-  #openLater(): void {
-    clearTimeout(this.#retry);
-    if (this.#isClosed) return;
-    this.#retry = setTimeout(() => void this.#open(), this.#retryMs);
-    this.#retryMs = Math.min(reconnectMs.longest, this.#retryMs * 2);
+  function openLater(): void {
+    clearTimeout(retry);
+    if (isClosed) return;
+    retry = setTimeout(() => void open(), retryMs);
+    retryMs = Math.min(reconnectMs.longest, retryMs * 2);
   }
+
+  return {
+    begin(options: WatchOptions): Watch {
+      const ready = Promise.withResolvers<void>();
+      const watcher: Watcher = { ...options, id: ++ids, next: undefined, ready, isMissing: false };
+      watchers.set(watcher.id, watcher);
+      const { name } = connections;
+      const late = () => ready.reject(new StoreError('UNAVAILABLE', `${name} did not begin a watch in time`));
+      const timer = setTimeout(late, timeoutMs);
+      const stop = () => clearTimeout(timer);
+      ready.promise.then(stop, stop);
+      if (current) create(current, watcher);
+      else void open();
+      return { created: ready.promise, end: () => end(watcher) };
+    },
+    close(): void {
+      isClosed = true;
+      clearTimeout(retry);
+      current?.messages.cancel();
+    },
+  };
 }
 
 function create({ messages }: Stream, { id, key, rangeEnd, next }: Watcher): void {

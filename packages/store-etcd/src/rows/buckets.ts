@@ -24,33 +24,23 @@ interface Lease {
   readonly until: number;
 }
 
+export type Buckets = ReturnType<typeof bucketsOf>;
+
 /** The buckets that all processes on a cluster share. A bucket that is full vanishes with its lease, a little later. */
-export class Buckets {
-  readonly #db: Database;
-  readonly #queues = new KeyQueues();
-  readonly #known = new Map<string, Known>();
+export function bucketsOf(db: Database) {
+  const queues = new KeyQueues();
+  const buckets = new Map<string, Known>();
   /** By the seconds that a key has under it at least. */
-  readonly #leases = new Map<number, Lease>();
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
-  /** Takes what the step decides from a bucket. */
-  async change<T>(step: Step<T>, bucket: string): Promise<T> {
-    await this.#db.clock.follow();
-    const key = this.#db.keys.bucket(bucket);
-    return this.#queues.run([key], () => this.#take(key, step));
-  }
+  const leases = new Map<number, Lease>();
 
   /** Decides on the value that this process knows. If that is not the one in etcd, it decides again. */
-  async #take<T>(key: string, step: Step<T>): Promise<T> {
-    const { cluster, clock } = this.#db;
+  async function take<T>(key: string, step: Step<T>): Promise<T> {
+    const { cluster, clock } = db;
     for (;;) {
-      const known = this.#known.get(key) ?? absent;
+      const known = buckets.get(key) ?? absent;
       const moment = clock.present();
       const { fullAt, result } = changeOf(step, { ...moment, fullAt: known.fullAt });
-      const lease = fullAt === undefined ? undefined : await this.#leaseFor(fullAt - moment.leaseNow);
+      const lease = fullAt === undefined ? undefined : await leaseFor(fullAt - moment.leaseNow);
       try {
         const { succeeded, header, responses } = await cluster.transact({
           compare: [unchanged(key, known.revision)],
@@ -58,33 +48,39 @@ export class Buckets {
           failure: [{ range: { key } }],
         });
         const kept = responses[0]?.range.kvs[0];
-        if (!succeeded)
-          this.#remember(key, kept && { revision: kept.modRevision, fullAt: Number(kept.value) });
-        else if (fullAt !== undefined) this.#remember(key, { revision: header.revision, fullAt });
+        if (!succeeded) keep(key, kept && { revision: kept.modRevision, fullAt: Number(kept.value) });
+        else if (fullAt !== undefined) keep(key, { revision: header.revision, fullAt });
         if (succeeded) return result;
       } catch (error) {
         // This process stood still for longer than the lease had left.
-        this.#leases.clear();
+        leases.clear();
         if (!isLeaseGone(Object(error).cause)) throw error;
       }
     }
   }
 
   /** A lease under which a key stays for so many milliseconds. Takes of about the same time share one. */
-  #leaseFor(ms: number): Promise<number> {
-    const { cluster } = this.#db;
+  function leaseFor(ms: number): Promise<number> {
+    const { cluster } = db;
     const atLeast = Math.max(1, ms / 1_000);
     const seconds = 2 ** Math.min(longestLease, Math.ceil(Math.log2(atLeast)));
-    const known = this.#leases.get(seconds);
+    const known = leases.get(seconds);
     const now = performance.now();
     if (known && now < known.until) return known.id;
     const id = cluster.grantLease(2 * seconds);
-    this.#leases.set(seconds, { id, until: now + seconds * 1_000 });
-    id.catch(() => this.#leases.delete(seconds));
+    leases.set(seconds, { id, until: now + seconds * 1_000 });
+    id.catch(() => leases.delete(seconds));
     return id;
   }
 
-  #remember(key: string, known = absent): void {
-    remember(this.#known, key, known, mostKnown);
-  }
+  const keep = (key: string, known = absent): void => void remember(buckets, key, known, mostKnown);
+
+  return {
+    /** Takes what the step decides from a bucket. */
+    async change<T>(step: Step<T>, bucket: string): Promise<T> {
+      await db.clock.follow();
+      const key = db.keys.bucket(bucket);
+      return queues.run([key], () => take(key, step));
+    },
+  };
 }

@@ -15,7 +15,7 @@ import {
 import { inside, insideUntil, lastPart, type Range, timeIn, turnIn, turnOf } from '../layout/keys.ts';
 import { absent, type Database, webhooksOf } from '../layout/known-task.ts';
 import type { KeyValue } from '../wire/messages.ts';
-import { QueueFronts } from './queue-fronts.ts';
+import { queueFronts } from './queue-fronts.ts';
 import { rangeStartsOf } from './range-starts.ts';
 import type { Reader } from './reader.ts';
 import { expiredRecords, type Look, listedRecords, taskIn } from './records.ts';
@@ -38,7 +38,7 @@ type Search<Name extends keyof Wanted> = NonNullable<Wanted[Name]>;
 export class Searches {
   readonly #db: Database;
   readonly #reader: Reader;
-  readonly #fronts = new QueueFronts();
+  readonly #fronts = queueFronts();
   readonly #starts = rangeStartsOf();
 
   constructor(db: Database, reader: Reader) {

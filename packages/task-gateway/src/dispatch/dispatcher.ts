@@ -5,7 +5,7 @@ import type { Json, Struct } from '@batonjs/protocol';
 import { errorTable } from '@batonjs/protocol/errors';
 import { type Agent, emitting, type Logger, type Turn } from '@batonjs/server';
 import { assignmentIn, type GatewayError } from '../tasks/gateway-task.ts';
-import { Report } from './report.ts';
+import { type Report, reportTo } from './report.ts';
 import { resultOfMessage } from './result.ts';
 import { agentTaskOf, findTask, type Run, runAtAgent, UnknownOutcome } from './run-at-agent.ts';
 import { checkedSkill, hasSkill, type Target, type Targets } from './targets.ts';
@@ -20,7 +20,7 @@ export interface DispatchSettings {
 /** The agent behind the gateway's log: it hands each task to the agent of its type and records what becomes of it. */
 export const dispatcher = (settings: DispatchSettings): Agent =>
   emitting(async (emit, turn) => {
-    const report = new Report(emit, turn);
+    const report = reportTo(emit, turn);
     let run: Run | undefined;
     try {
       const { type, data } = assignmentIn(turn.messages[0]!);

@@ -6,7 +6,7 @@ import type { Authenticate, Caller } from '@batonjs/server';
 import { callerOf, errorReply } from '../http/handler.ts';
 import { checkQuery, toBatchMs } from '../http/task-request.ts';
 import { isFault, toWireError } from '../tasks/gateway-refusal.ts';
-import { type SocketLimits, type SocketSettings, UpdateSocket } from './update-socket.ts';
+import { type SocketLimits, type SocketSettings, updateSocket } from './update-socket.ts';
 
 /** How the gateway serves WebSockets, with the defaults. All times in milliseconds. */
 export const webSocketOptions = {
@@ -74,7 +74,7 @@ export function createSocketServer(
       admit: (request) => admit(request, authenticate),
       callerOf: ({ caller }) => (authenticate ? caller.scope : undefined),
       serve: (socket, { caller, batchMs }) =>
-        new UpdateSocket(socket, caller, batchMs, { ...settings, subscriptions, slowMs }),
+        updateSocket(socket, caller, batchMs, { ...settings, subscriptions, slowMs }),
       refuse(error) {
         const shown = toWireError(error);
         // That there are too many is no fault, and each attempt of a stranger would be a line.

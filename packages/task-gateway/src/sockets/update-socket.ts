@@ -40,191 +40,175 @@ const mostRequests = 32;
 const jsonLimits = { maxDepth: 64, maxValues: 20_000 };
 
 /** One WebSocket: its subscriptions and its requests. Updates are read from the log when the socket can take them. */
-export class UpdateSocket implements ServedSocket {
-  readonly #socket: WebSocket;
-  readonly #caller: Caller;
-  readonly #batchMs: number;
-  readonly #settings: SocketSettings;
-  readonly #subscriptions = new Map<string, Subscription>();
-  readonly #changed = new Set<Subscription>();
-  #timer: NodeJS.Timeout | undefined;
-  #isFlushing = false;
-  #congestedSince: number | undefined;
-  #requests = 0;
-  readonly #waiting: ClientFrame[] = [];
+export function updateSocket(socket: WebSocket, caller: Caller, batchMs: number, settings: SocketSettings) {
+  const subscribed = new Map<string, Subscription>();
+  const changed = new Set<Subscription>();
+  let timer: NodeJS.Timeout | undefined;
+  let isFlushing = false;
+  let congestedSince: number | undefined;
+  let requests = 0;
+  const waiting: ClientFrame[] = [];
   /** When the client sent something, or the network took an update, in milliseconds of `performance.now()`. */
-  activeAt = performance.now();
+  let activeAt = performance.now();
+  const onSent = (): void => {
+    activeAt = performance.now();
+    if (changed.size > 0 && socket.bufferedAmount < highWater) flushSoon();
+  };
+  socket.on('message', (data, isBinary) => receive(data, isBinary));
+  socket.on('close', () => close());
+  // `close` follows. A broken connection is no news.
+  socket.on('error', () => {});
 
-  constructor(socket: WebSocket, caller: Caller, batchMs: number, settings: SocketSettings) {
-    this.#socket = socket;
-    this.#caller = caller;
-    this.#batchMs = batchMs;
-    this.#settings = settings;
-    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
-    socket.on('close', () => this.#close());
-    // `close` follows. A broken connection is no news.
-    socket.on('error', () => {});
-  }
-
-  get isIdle(): boolean {
-    return this.#subscriptions.size === 0 && this.#requests === 0;
-  }
-
-  #receive(data: RawData, isBinary: boolean): void {
-    this.activeAt = performance.now();
-    if (isBinary) return void this.#socket.close(1003, 'Frames are JSON text');
+  function receive(data: RawData, isBinary: boolean): void {
+    activeAt = performance.now();
+    if (isBinary) return void socket.close(1003, 'Frames are JSON text');
     let value: unknown;
     try {
       value = parseJson(data.toString(), jsonLimits);
       const frame = toFrame(value);
-      if (this.#requests < mostRequests) return void this.#begin(frame);
+      if (requests < mostRequests) return void begin(frame);
       // The client's next frames wait in the network; those that arrived together with this one wait here.
-      this.#waiting.push(frame);
-      this.#socket.pause();
+      waiting.push(frame);
+      socket.pause();
     } catch (error) {
-      this.#refuse(error, value);
+      refuse(error, value);
     }
   }
 
-  #begin(frame: ClientFrame): void {
-    this.#requests += 1;
-    void this.#perform(frame)
-      .catch((error) => this.#refuse(error, frame))
+  function begin(frame: ClientFrame): void {
+    requests += 1;
+    void perform(frame)
+      .catch((error) => refuse(error, frame))
       .finally(() => {
-        this.#requests -= 1;
-        const next = this.#waiting.shift();
-        if (next) this.#begin(next);
-        else if (this.#socket.isPaused) this.#socket.resume();
+        requests -= 1;
+        const next = waiting.shift();
+        if (next) begin(next);
+        else if (socket.isPaused) socket.resume();
       });
   }
 
-  async #perform(frame: ClientFrame): Promise<void> {
-    const { service } = this.#settings;
-    const caller = this.#caller;
+  async function perform(frame: ClientFrame): Promise<void> {
+    const { service } = settings;
     if (frame.event === 'subscribe' || frame.event === 'unsubscribe') {
-      if (frame.event === 'subscribe') await this.#subscribe(frame);
-      else this.#unsubscribe(frame.taskId);
+      if (frame.event === 'subscribe') await subscribe(frame);
+      else unsubscribe(frame.taskId);
       // Without a `requestId`, the updates are the reply.
-      if (frame.requestId !== undefined) this.#reply(frame, { taskId: frame.taskId });
+      if (frame.requestId !== undefined) reply(frame, { taskId: frame.taskId });
       return;
     }
     if (frame.event === 'submit') {
       const { task, isNew } = await service.submit(caller, frame.submission);
-      return this.#reply(frame, { task, isNew });
+      return reply(frame, { task, isNew });
     }
     const task =
       frame.event === 'cancel'
         ? await service.cancel(caller, frame.taskId)
         : await service.answer(caller, frame.taskId, frame.input);
-    this.#reply(frame, { task });
+    reply(frame, { task });
   }
 
-  async #subscribe({ taskId, after }: ClientFrame & { event: 'subscribe' }): Promise<void> {
-    const { watches, service, subscriptions } = this.#settings;
-    const watch = await watches.open(service.tasks.addressOf(this.#caller.scope, taskId));
+  async function subscribe({ taskId, after }: ClientFrame & { event: 'subscribe' }): Promise<void> {
+    const { watches, service, subscriptions } = settings;
+    const watch = await watches.open(service.tasks.addressOf(caller.scope, taskId));
     if (!watch) throw new GatewayRefusal('TASK_NOT_FOUND', 'There is no such task');
-    if (this.#socket.readyState !== this.#socket.OPEN) return watches.close(watch);
-    this.#unsubscribe(taskId);
-    if (this.#subscriptions.size >= subscriptions) {
+    if (socket.readyState !== socket.OPEN) return watches.close(watch);
+    unsubscribe(taskId);
+    if (subscribed.size >= subscriptions) {
       watches.close(watch);
       throw new A2AError('RESOURCE_EXHAUSTED', `At most ${subscriptions} subscriptions on one socket`);
     }
     const onChange = () => {
-      this.#changed.add(subscription);
-      this.#flushSoon();
+      changed.add(subscription);
+      flushSoon();
     };
     const subscription: Subscription = { taskId, watch, onChange, after: after ?? watch.latest.sequence - 1 };
-    this.#subscriptions.set(taskId, subscription);
+    subscribed.set(taskId, subscription);
     watch.listeners.add(onChange);
     onChange();
   }
 
-  #unsubscribe(taskId: string): void {
-    const subscription = this.#subscriptions.get(taskId);
+  function unsubscribe(taskId: string): void {
+    const subscription = subscribed.get(taskId);
     if (!subscription) return;
-    this.#subscriptions.delete(taskId);
-    this.#changed.delete(subscription);
+    subscribed.delete(taskId);
+    changed.delete(subscription);
     subscription.watch.listeners.delete(subscription.onChange);
-    this.#settings.watches.close(subscription.watch);
+    settings.watches.close(subscription.watch);
   }
 
-  #flushSoon(): void {
-    if (this.#batchMs === 0) return void this.#flush();
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      void this.#flush();
-    }, this.#batchMs);
+  function flushSoon(): void {
+    if (batchMs === 0) return void flush();
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void flush();
+    }, batchMs);
   }
 
-  async #flush(): Promise<void> {
-    if (this.#isFlushing || this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#isFlushing = true;
+  async function flush(): Promise<void> {
+    if (isFlushing || socket.readyState !== socket.OPEN) return;
+    isFlushing = true;
     try {
-      while (this.#changed.size > 0 && !this.#isCongested()) {
+      while (changed.size > 0 && !isCongested()) {
         const batch: string[] = [];
-        for (const subscription of [...this.#changed]) {
-          if (this.#isCongested()) break;
-          this.#changed.delete(subscription);
-          for (const update of await this.#next(subscription)) this.#hand(update, subscription, batch);
+        for (const subscription of [...changed]) {
+          if (isCongested()) break;
+          changed.delete(subscription);
+          for (const update of await next(subscription)) hand(update, subscription, batch);
         }
-        if (!this.#isCongested()) this.#congestedSince = undefined;
-        if (batch.length > 0) this.#sendText(`{"event":"task_updates","updates":[${batch.join()}]}`);
-        if (this.#batchMs > 0) break;
+        if (!isCongested()) congestedSince = undefined;
+        if (batch.length > 0) sendText(`{"event":"task_updates","updates":[${batch.join()}]}`);
+        if (batchMs > 0) break;
       }
     } catch (err) {
-      this.#settings.logger('warn', 'Updates of a task could not be read', { err });
+      settings.logger('warn', 'Updates of a task could not be read', { err });
       // The client subscribes again after its last sequence.
-      this.#socket.close(1011, 'Updates cannot be read');
+      socket.close(1011, 'Updates cannot be read');
     } finally {
-      this.#isFlushing = false;
+      isFlushing = false;
     }
-    if (this.#batchMs > 0 && this.#changed.size > 0 && !this.#isCongested()) this.#flushSoon();
+    if (batchMs > 0 && changed.size > 0 && !isCongested()) flushSoon();
   }
 
   /** Sends an update, or adds it to the batch, unless its subscription ended in the meantime. */
-  #hand(update: TaskProgressReport, subscription: Subscription, batch: string[]): void {
+  function hand(update: TaskProgressReport, subscription: Subscription, batch: string[]): void {
     const { taskId } = subscription;
-    if (this.#subscriptions.get(taskId) !== subscription) return;
+    if (subscribed.get(taskId) !== subscription) return;
     subscription.after = update.sequence;
     const frame = frameOf(taskId, update);
-    if (this.#batchMs === 0) this.#sendText(frame);
+    if (batchMs === 0) sendText(frame);
     else batch.push(frame);
-    if (isFinal(update)) this.#unsubscribe(taskId);
+    if (isFinal(update)) unsubscribe(taskId);
   }
 
   /** The updates to send next: all, or the latest if the socket left them unread for too long. */
-  async #next(subscription: Subscription): Promise<readonly TaskProgressReport[]> {
+  async function next(subscription: Subscription): Promise<readonly TaskProgressReport[]> {
     const { watch, after } = subscription;
-    if (
-      this.#congestedSince !== undefined &&
-      performance.now() - this.#congestedSince > this.#settings.slowMs
-    )
+    if (congestedSince !== undefined && performance.now() - congestedSince > settings.slowMs)
       return watch.latest.sequence > after ? [watch.latest] : [];
     const updates = await watch.updatesAfter(after);
-    const isCurrent = this.#subscriptions.get(subscription.taskId) === subscription;
-    if (isCurrent && updates.length >= updatesPerRead) this.#changed.add(subscription);
+    const isCurrent = subscribed.get(subscription.taskId) === subscription;
+    if (isCurrent && updates.length >= updatesPerRead) changed.add(subscription);
     return updates;
   }
 
   /** Whether enough waits to be read by the client. Nothing more is read from the log until it has been. */
-  #isCongested(): boolean {
-    if (this.#socket.bufferedAmount < highWater) return false;
-    this.#congestedSince ??= performance.now();
+  function isCongested(): boolean {
+    if (socket.bufferedAmount < highWater) return false;
+    congestedSince ??= performance.now();
     return true;
   }
 
-  #reply({ event, requestId }: ClientFrame, content: object): void {
-    this.#send({ event: 'reply', to: event, ...(requestId !== undefined && { requestId }), ...content });
-  }
+  const reply = ({ event, requestId }: ClientFrame, content: object): void =>
+    void send({ event: 'reply', to: event, ...(requestId !== undefined && { requestId }), ...content });
 
-  #refuse(error: unknown, frame: unknown): void {
+  function refuse(error: unknown, frame: unknown): void {
     const shown = toWireError(error);
-    const { isOpen, logger } = this.#settings;
+    const { isOpen, logger } = settings;
     if (isFault(shown, isOpen())) logger('error', 'A request over a WebSocket failed', { err: error });
     const { code, message } = shown;
     const requestId = requestIdIn(frame);
     const { taskId } = Object(frame) as { taskId?: unknown };
-    this.#send({
+    send({
       event: 'error',
       ...(requestId !== undefined && { requestId }),
       ...(typeof taskId === 'string' && taskId.length <= 256 && { taskId }),
@@ -232,25 +216,27 @@ export class UpdateSocket implements ServedSocket {
     });
   }
 
-  #send(frame: object): void {
-    this.#sendText(JSON.stringify(frame));
+  const send = (frame: object): void => void sendText(JSON.stringify(frame));
+
+  function sendText(frame: string): void {
+    if (socket.readyState !== socket.OPEN) return;
+    socket.send(frame, onSent);
   }
 
-  #sendText(frame: string): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#socket.send(frame, this.#onSent);
+  function close(): void {
+    clearTimeout(timer);
+    waiting.length = 0;
+    for (const taskId of [...subscribed.keys()]) unsubscribe(taskId);
   }
 
-  readonly #onSent = (): void => {
-    this.activeAt = performance.now();
-    if (this.#changed.size > 0 && this.#socket.bufferedAmount < highWater) this.#flushSoon();
+  return {
+    get activeAt() {
+      return activeAt;
+    },
+    get isIdle(): boolean {
+      return subscribed.size === 0 && requests === 0;
+    },
   };
-
-  #close(): void {
-    clearTimeout(this.#timer);
-    this.#waiting.length = 0;
-    for (const taskId of [...this.#subscriptions.keys()]) this.#unsubscribe(taskId);
-  }
 }
 
 const frames = new WeakMap<TaskProgressReport, string>();

@@ -2,7 +2,7 @@ import { TASK_PROGRESS } from '@batonjs/extensions/client';
 import type { Message, Part, Task, TaskState } from '@batonjs/protocol';
 import type { TaskUpdate, Turn } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { Report } from '../../src/dispatch/report.ts';
+import { reportTo } from '../../src/dispatch/report.ts';
 import { type Note, noteIn, noteMessage } from '../../src/tasks/gateway-task.ts';
 
 /** A report, and what it wrote: state, text and note of each status. */
@@ -19,7 +19,7 @@ function reporting({
     written.push([status.state.replace('TASK_STATE_', ''), text, noteIn(status.message), more]);
   };
   const turn = { signal, messages, task: { status: { state: `TASK_STATE_${from}` } } } as unknown as Turn;
-  return { report: new Report(emit as never, turn), written };
+  return { report: reportTo(emit as never, turn), written };
 }
 
 interface At {

@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { taskWatches } from '../../src/sockets/task-watches.ts';
-import { type SocketSettings, UpdateSocket } from '../../src/sockets/update-socket.ts';
+import { type SocketSettings, updateSocket } from '../../src/sockets/update-socket.ts';
 import { taskLogOf } from '../../src/tasks/task-log.ts';
 import type { TaskService } from '../../src/tasks/task-service.ts';
 import { factsOf, writeTo } from '../rules/facts.ts';
@@ -95,7 +95,7 @@ function playing({
     subscriptions,
     slowMs,
   };
-  const served = new UpdateSocket(socket as unknown as WebSocket, { scope: 'ada' }, batchMs, settings);
+  const served = updateSocket(socket as unknown as WebSocket, { scope: 'ada' }, batchMs, settings);
   onTestFinished(() => void socket.emit('close'));
   const sequences = () =>
     socket.frames.flatMap(({ event, sequence, updates }) =>

@@ -11,48 +11,42 @@ interface Deadline {
   readonly target: Expiring;
 }
 
+type Deadlines = ReturnType<typeof ofLength>;
+
 /**
  * Deadlines of the same length, in the order in which they expire, with one timer for all: a timer for each would cost
  * more than the call that it guards.
  */
-class Deadlines {
-  readonly #ms: number;
-  readonly #clock: Clock;
-  readonly #waiting = new LinkedList<Deadline>();
-  #ticking = false;
+function ofLength(ms: number, clock: Clock) {
+  const waiting = new LinkedList<Deadline>();
+  let ticking = false;
 
-  constructor(ms: number, clock: Clock) {
-    this.#ms = ms;
-    this.#clock = clock;
-  }
-
-  /** Calls `expire` of the object when the time is over, unless it was removed by then. */
-  add(target: Expiring): ListNode<Deadline> {
-    const node = this.#waiting.add({ until: this.#clock.monotonic() + this.#ms, target });
-    if (!this.#ticking) void this.#tick();
-    return node;
-  }
-
-  remove(node: ListNode<Deadline>): void {
-    this.#waiting.remove(node);
-  }
-
-  async #tick(): Promise<void> {
-    this.#ticking = true;
+  async function tick(): Promise<void> {
+    ticking = true;
     // Only the time is held while it sleeps: a removed deadline and everything that it captures can be collected.
-    for (let until = this.#waiting.first?.until; until !== undefined; until = this.#waiting.first?.until) {
-      await this.#clock.sleep(Math.max(1, until - this.#clock.monotonic()), undefined, 'idle');
-      this.#expire(this.#clock.monotonic());
+    for (let until = waiting.first?.until; until !== undefined; until = waiting.first?.until) {
+      await clock.sleep(Math.max(1, until - clock.monotonic()), undefined, 'idle');
+      expire(clock.monotonic());
     }
-    this.#ticking = false;
+    ticking = false;
   }
 
-  #expire(now: number): void {
-    for (let late = this.#waiting.first; late && late.until <= now; late = this.#waiting.first) {
-      this.#waiting.removeFirst();
+  function expire(now: number): void {
+    for (let late = waiting.first; late && late.until <= now; late = waiting.first) {
+      waiting.removeFirst();
       late.target.expire();
     }
   }
+
+  return {
+    /** Calls `expire` of the object when the time is over, unless it was removed by then. */
+    add(target: Expiring): ListNode<Deadline> {
+      const node = waiting.add({ until: clock.monotonic() + ms, target });
+      if (!ticking) void tick();
+      return node;
+    },
+    remove: (node: ListNode<Deadline>): void => void waiting.remove(node),
+  };
 }
 
 const known = new WeakMap<Clock, Map<number, Deadlines>>();
@@ -62,7 +56,7 @@ export const deadlinesOf = (ms: number, clock: Clock): Deadlines =>
   known.get(clock)?.get(ms) ?? begin(ms, clock);
 
 function begin(ms: number, clock: Clock): Deadlines {
-  const deadlines = new Deadlines(ms, clock);
+  const deadlines = ofLength(ms, clock);
   known.set(clock, (known.get(clock) ?? new Map<number, Deadlines>()).set(ms, deadlines));
   return deadlines;
 }

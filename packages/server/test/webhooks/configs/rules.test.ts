@@ -4,7 +4,7 @@ import type { PushConfig } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import { type AttemptResult, type FailedAttempt, outcomeOf } from '../../../src/webhooks/attempt.ts';
 import { deliveryId } from '../../../src/webhooks/deliver.ts';
-import { FailingWebhooks, HostShares, hostOf } from '../../../src/webhooks/hosts/failing-webhooks.ts';
+import { FailingWebhooks, hostOf, hostShares } from '../../../src/webhooks/hosts/failing-webhooks.ts';
 import { isWanted } from '../../../src/webhooks/webhooks.ts';
 import { push } from '../kit/push-config.ts';
 
@@ -55,7 +55,7 @@ it('the id of a delivery is one of the log, the task, the webhook and the positi
 
 describe('hosts share the deliveries that may run at once', () => {
   it('one host holds half of them, two hold two thirds', () => {
-    const shares = new HostShares(6);
+    const shares = hostShares(6);
     expect([1, 2, 3, 4].map(() => shares.enter('a'))).toEqual([true, true, true, false]);
     expect(shares.free).toBe(3);
     expect([1, 2, 3].map(() => shares.enter('b'))).toEqual([true, true, false]);
@@ -64,14 +64,14 @@ describe('hosts share the deliveries that may run at once', () => {
   });
 
   it('every host gets one while any is free, and none when none is', () => {
-    const shares = new HostShares(2);
+    const shares = hostShares(2);
     expect(['a', 'b', 'c'].map((host) => shares.enter(host))).toEqual([true, true, false]);
     shares.leave('a', false);
     expect([shares.free, shares.enter('c')]).toEqual([1, true]);
   });
 
   it('failures in a row count while deliveries to the host are under way', () => {
-    const shares = new HostShares(10);
+    const shares = hostShares(10);
     for (let n = 0; n < 3; n++) shares.enter('a');
     expect(shares.failures('a')).toBe(0);
     shares.leave('a', true);
