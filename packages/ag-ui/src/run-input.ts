@@ -39,24 +39,14 @@ export interface Resume {
 }
 
 /** What a front end sends to run an agent. */
-export interface RunInput {
-  readonly threadId: string;
-  readonly runId: string;
-  readonly messages: readonly AgUiMessage[];
-  readonly tools: readonly Json[];
-  readonly context: readonly Json[];
-  readonly state: Json | undefined;
-  readonly forwardedProps: Json | undefined;
-  readonly resume: readonly Resume[] | undefined;
-  /** Whether the front end speaks AG-UI 1.0 or newer. */
-  readonly isModern: boolean;
-}
+export type RunInput = Readonly<ReturnType<typeof readRunInput>>;
 
 /** Reads the body of a run. Throws `INVALID_PARAMS` for a body that is none. Members that are not known are dropped. */
-export function readRunInput(body: unknown): RunInput {
+export function readRunInput(body: unknown) {
   const input: Record<string, Json | undefined> = Object(body);
-  const messages = listIn(input, 'messages').map(readMessage);
-  const resume = input.resume === undefined ? undefined : listIn(input, 'resume').map(readResume);
+  const messages: readonly AgUiMessage[] = listIn(input, 'messages').map(readMessage);
+  const resume: readonly Resume[] | undefined =
+    input.resume === undefined ? undefined : listIn(input, 'resume').map(readResume);
   return {
     threadId: textIn(input, 'threadId'),
     runId: textIn(input, 'runId'),
@@ -66,6 +56,7 @@ export function readRunInput(body: unknown): RunInput {
     state: input.state,
     forwardedProps: input.forwardedProps,
     resume: resume?.length ? resume : undefined,
+    /** Whether the front end speaks AG-UI 1.0 or newer. */
     isModern: typeof input.protocolVersion === 'string' && !input.protocolVersion.startsWith('0'),
   };
 }

@@ -41,28 +41,7 @@ import { eventHook, type TurnDependencies } from './turns/turn-dependencies.ts';
 import { delivererOf } from './webhooks/deliverer.ts';
 import { createWebhooks, pushOptions, sharedPushOptions, type Webhooks } from './webhooks/webhooks.ts';
 
-/** The common part of a server and a worker: live tasks, turns and deliveries to webhooks, not started yet. */
-export interface Runtime {
-  readonly dependencies: TurnDependencies;
-  readonly tasks: LiveTasks;
-  readonly runner: Runner;
-  readonly claimer: Claimer;
-  /** Undefined if nothing is delivered to webhooks. */
-  readonly push: Webhooks | undefined;
-  /** Those that delete from time to time. */
-  readonly rounds: readonly Rounds[];
-  readonly readiness: () => Promise<Readiness>;
-  /**
-   * Claims tasks, unless `run` is `workers`, and deliveries. In a bounded run, resolves once nothing is left to claim;
-   * `only`: claims this task alone.
-   */
-  start(only?: TaskName): Promise<void> | undefined;
-  /**
-   * Claims nothing more, gives running turns and deliveries up to `graceMs` milliseconds, ends the other turns as
-   * `restart` says, and ends all streams.
-   */
-  close(graceMs: number): Promise<void>;
-}
+export type Runtime = ReturnType<typeof createRuntime>;
 
 type Run = AgentServerOptions['run'];
 
@@ -74,12 +53,12 @@ export function createRun({ card: _, ...options }: AgentServerOptions, limit: Ru
 }
 
 /**
- * Makes the runtime of a server, or of a worker if `run` is undefined; `limit`: of a bounded run. Throws `TypeError` for
- * options that cannot work.
+ * Makes the common part of a server and a worker: live tasks, turns and deliveries to webhooks, not started yet. It is
+ * for a worker if `run` is undefined; `limit`: of a bounded run. Throws `TypeError` for options that cannot work.
  */
-export function createRuntime(options: WorkerOptions, run?: Run, limit?: RunLimit): Runtime {
+export function createRuntime(options: WorkerOptions, run?: Run, limit?: RunLimit) {
   if (run === 'due') mustFitRuns(options);
-  const dependencies = { ...turnDependencies(options, run), limit };
+  const dependencies: TurnDependencies = { ...turnDependencies(options, run), limit };
   const { store, clock, logger, report } = dependencies;
   const { timeouts, compatibility } = dependencies.options;
   const retention = options.retention && new Retention(dependencies, options.retention);
@@ -108,10 +87,16 @@ export function createRuntime(options: WorkerOptions, run?: Run, limit?: RunLimi
     tasks,
     runner,
     claimer,
+    /** Undefined if nothing is delivered to webhooks. */
     push,
+    /** Those that delete from time to time. */
     rounds,
     readiness,
-    start(only) {
+    /**
+     * Claims tasks, unless `run` is `workers`, and deliveries. In a bounded run, resolves once nothing is left to claim;
+     * `only`: claims this task alone.
+     */
+    start(only?: TaskName): Promise<void> | undefined {
       if (run === 'due' && !limit) return undefined;
       if (telemetry?.started && !limit)
         stopped = guardHook(
@@ -126,7 +111,11 @@ export function createRuntime(options: WorkerOptions, run?: Run, limit?: RunLimi
       if (!limit) for (const one of rounds) one.start();
       return claiming;
     },
-    async close(graceMs) {
+    /**
+     * Claims nothing more, gives running turns and deliveries up to `graceMs` milliseconds, ends the other turns as
+     * `restart` says, and ends all streams.
+     */
+    async close(graceMs: number): Promise<void> {
       isOpen = false;
       const deadline = clock.monotonic() + graceMs;
       // At once: a drain waits for turns that are being claimed, and none of this needs to wait for the rest.

@@ -68,13 +68,11 @@ function mustBeKeys(keys: ReadonlyMap<unknown, AuthenticatedCaller>): void {
 }
 
 /** Where requests carry the key, and how to read it. */
-interface KeySource {
+function keySource(given: ApiKeyLocation): {
   readonly location: 'header' | 'query' | 'cookie';
   readonly name: string;
   read(request: CredentialedRequest): string | undefined;
-}
-
-function keySource(given: ApiKeyLocation): KeySource {
+} {
   if ('header' in given) {
     const name = given.header.toLowerCase();
     return { location: 'header', name: given.header, read: ({ headers }) => headers[name] };

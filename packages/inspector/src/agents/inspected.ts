@@ -12,20 +12,6 @@ import type { InspectedAgent } from '../options.ts';
 import { recordedFetch, recordedTransport, type Tap } from '../wire/recorded-fetch.ts';
 import { WireLog } from '../wire/wire-log.ts';
 
-/** The tasks of an agent in its store. */
-export interface AgentStore {
-  readonly tasks: TaskStore;
-  /** Undefined if the store keeps no webhooks. */
-  readonly webhooks: PushConfigStore | undefined;
-  /** The name of the agent in the store. */
-  readonly queue: string;
-  /** Those that are known so far: the place of one in the list stays, so that links lead to it. */
-  readonly scopes: readonly CallerScope[];
-  /** Looks for further callers, at most every five seconds. A store that does not answer has none. */
-  readonly refresh: () => Promise<void>;
-  readonly unserved: UnservedTasks;
-}
-
 /** An agent that the inspector shows. */
 export interface Inspected {
   readonly id: string;
@@ -79,11 +65,10 @@ export const summaryOf = ({ id, name, link, store, server, ...about }: Inspected
 /** How long callers are known, in milliseconds. */
 const callersMs = 5_000;
 
-function storeOf(
-  tasks: TaskStore & Partial<PushConfigStore>,
-  queue: string,
-  { callers }: InspectedAgent,
-): AgentStore {
+export type AgentStore = ReturnType<typeof storeOf>;
+
+/** The tasks of an agent in its store, where it has the name `queue`. */
+function storeOf(tasks: TaskStore & Partial<PushConfigStore>, queue: string, { callers }: InspectedAgent) {
   const scopes = (callers ?? [{}]).map((caller) => callerScope(queue, caller));
   let lookAt = callers ? Number.POSITIVE_INFINITY : 0;
   let looking = Promise.resolve();
@@ -93,12 +78,15 @@ function storeOf(
       if (!known.has(caller.scope)) scopes.push(caller);
   };
   return {
-    tasks,
+    tasks: tasks as TaskStore,
+    /** Undefined if the store keeps no webhooks. */
     webhooks: tasks.listPushConfigs ? (tasks as TaskStore & PushConfigStore) : undefined,
     queue,
     unserved: unservedTasks(tasks, queue),
-    scopes,
-    refresh() {
+    /** Those that are known so far: the place of one in the list stays, so that links lead to it. */
+    scopes: scopes as readonly CallerScope[],
+    /** Looks for further callers, at most every five seconds. A store that does not answer has none. */
+    refresh(): Promise<void> {
       if (performance.now() >= lookAt) {
         lookAt = performance.now() + callersMs;
         looking = look();

@@ -5,19 +5,8 @@ import { resultOf } from '../translation/results.ts';
 import { type ClosedQuestions, type InputRequests, inputRequestsOf } from './input-requests.ts';
 import type { TaskSettings } from './task-options.ts';
 
-/** A task of the extension. */
-interface TaskMembers {
-  readonly taskId: string;
-  readonly status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
-  readonly statusMessage?: string;
-  readonly createdAt: string;
-  readonly lastUpdatedAt: string;
-  readonly ttlMs: number | null;
-  readonly pollIntervalMs: number;
-}
-
 /** A task with what its client may take: questions, or the result of the call. */
-export type DetailedTask = TaskMembers & {
+export type DetailedTask = Readonly<ReturnType<typeof membersOf>> & {
   readonly inputRequests?: InputRequests;
   readonly result?: CallToolResult;
 };
@@ -61,12 +50,13 @@ const hasResult = (task: Task): boolean => isTerminal(task) || isInterrupted(tas
 /** What the call would have returned. */
 const resultFor = (task: Task): CallToolResult => ({ ...resultOf({ task }), resultType: 'complete' });
 
+/** A task of the extension. */
 function membersOf(
   task: Task,
   handle: string,
-  mcpStatus: TaskMembers['status'],
+  mcpStatus: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled',
   { settings: { pollIntervalMs, retentionMs } }: TaskView,
-): TaskMembers {
+) {
   const { createdAt, lastUpdatedAt } = timesOf(handle, task);
   const statusMessage = textOf(task.status.message);
   return {

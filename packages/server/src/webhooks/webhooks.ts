@@ -16,20 +16,10 @@ import {
 import type { Resolve } from './address-policy/resolve-host.ts';
 import type { SignPush } from './sign-push.ts';
 
-/** The objects that webhooks are registered and delivered with. */
-export interface Webhooks {
-  readonly store: PushConfigStore;
-  readonly policy: AddressPolicy;
-  readonly sign: SignPush | undefined;
-  /** What this process can deliver, for the others. */
-  readonly reach: PeerPush;
-  readonly resolve: Resolve | undefined;
-  /** By version of the protocol. */
-  readonly formats: ReadonlyMap<string, PushFormat>;
-  readonly options: WebhookOptions;
-  /** Undefined: no other process can deliver. */
+/** The objects that webhooks are registered and delivered with. `peers`, undefined: no other process can deliver. */
+export type Webhooks = Readonly<NonNullable<ReturnType<typeof createWebhooks>>> & {
   readonly peers?: Peers | undefined;
-}
+};
 
 /** The objects that deliveries are made with. */
 export interface DeliveryDependencies extends StoreSource {
@@ -49,7 +39,7 @@ export function createWebhooks(
   store: TaskStore | (TaskStore & PushConfigStore),
   given: PushOptions | false = {},
   compatibility: readonly ServerCompatibility[] = [],
-): Webhooks | undefined {
+) {
   if (given === false || !('claimDeliveries' in store)) return undefined;
   const options = completePush(given);
   const formats = [pushFormat, previewFormat, ...compatibility.map((other) => other.pushFormat)];
@@ -61,7 +51,9 @@ export function createWebhooks(
     policy: addressPolicy({ ...given, http }),
     sign,
     resolve,
+    /** What this process can deliver, for the others. */
     reach: { allow, ports, http, versions: [...byVersion.keys()], signs: sign !== undefined },
+    /** By version of the protocol. */
     formats: byVersion,
     options,
   };

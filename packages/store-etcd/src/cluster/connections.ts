@@ -208,18 +208,8 @@ export function translated(name: string, error: unknown): StoreError {
   return refuse('UNAVAILABLE', `does not answer, or has no majority: ${details}`);
 }
 
-/** The members of a cluster as their URLs say. */
-export interface Addresses {
-  /** Host and port of each. */
-  readonly hosts: readonly string[];
-  readonly isSecure: boolean;
-  readonly user: string | undefined;
-  /** Empty if there is none. */
-  readonly password: string;
-}
-
 /** Reads the URLs of members. Throws a `StoreError` of code `UNUSABLE` for others than `http://…` and `https://…`. */
-function addressesOf(urls: readonly string[]): Addresses {
+function addressesOf(urls: readonly string[]) {
   const parsed = urls.map((url) => {
     const one = URL.canParse(url) ? new URL(url) : undefined;
     if (!one?.hostname || !['http:', 'https:'].includes(one.protocol))
@@ -234,12 +224,14 @@ function addressesOf(urls: readonly string[]): Addresses {
   if (parsed.some(({ protocol }) => protocol !== first.protocol))
     throw new StoreError('UNUSABLE', 'All members of etcd are reached by http:// or all by https://');
   return {
+    /** Host and port of each. */
     hosts: parsed.map(({ hostname, port, protocol }) => {
       // The port that a URL leaves out is that of its scheme, and not of etcd.
       return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
     }),
     isSecure: first.protocol === 'https:',
     user: first.username ? decodeURIComponent(first.username) : undefined,
+    /** Empty if there is none. */
     password: decodeURIComponent(first.password),
   };
 }

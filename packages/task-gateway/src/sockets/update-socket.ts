@@ -1,5 +1,4 @@
 import { parseJson } from '@batonjs/bindings';
-import type { ServedSocket } from '@batonjs/bindings-websocket/sockets';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Caller, Logger } from '@batonjs/server';
 import type { RawData, WebSocket } from 'ws';

@@ -10,27 +10,10 @@ export interface Called {
   readonly isReused: boolean;
 }
 
-/** What the calls of a task cost in all; calls that were reused count for nothing. */
-export interface CallTotals {
-  readonly models: number;
-  readonly tools: number;
-  /** Tries of model calls that failed, before one did not. */
-  readonly failedTries: number;
-  readonly failedTools: number;
-  readonly reused: number;
-  readonly input: number;
-  readonly cachedInput: number;
-  readonly output: number;
-  readonly reasoning: number;
-  /** Absent if no call has a cost. */
-  readonly cost?: number;
-  /** How many calls and failed tries with tokens have no cost. */
-  readonly withoutCost: number;
-  /** How many calls have no tokens. */
-  readonly withoutTokens: number;
-}
+export type CallTotals = Readonly<ReturnType<typeof totalsOf>>;
 
-export function totalsOf(called: readonly Called[]): CallTotals {
+/** What the calls of a task cost in all; calls that were reused count for nothing. */
+export function totalsOf(called: readonly Called[]) {
   const own = called.flatMap(({ call, isReused }) => (isReused ? [] : [call]));
   const models = own.filter((call) => call.kind === 'model');
   const tools = own.filter((call) => call.kind === 'tool');
@@ -42,6 +25,7 @@ export function totalsOf(called: readonly Called[]): CallTotals {
   return {
     models: models.length,
     tools: tools.length,
+    /** Tries of model calls that failed, before one did not. */
     failedTries: tries.length,
     failedTools: tools.filter(({ isFailed }) => isFailed).length,
     reused: called.length - own.length,
@@ -49,8 +33,11 @@ export function totalsOf(called: readonly Called[]): CallTotals {
     cachedInput: sum('cachedInput'),
     output: sum('output'),
     reasoning: sum('reasoning'),
+    /** Absent if no call has a cost. */
     ...(costs.length > 0 && { cost: costs.reduce((all, each) => all + each, 0) }),
+    /** How many calls and failed tries with tokens have no cost. */
     withoutCost: paid.filter(({ usage, cost }) => usage && cost === undefined).length,
+    /** How many calls have no tokens. */
     withoutTokens: models.filter(({ usage }) => !usage).length,
   };
 }

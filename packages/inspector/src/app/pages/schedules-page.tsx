@@ -35,11 +35,7 @@ export function SchedulesPage() {
   );
 }
 
-interface AgentPartProps {
-  readonly of: AgentSchedules;
-}
-
-function AgentPart({ of: { agent, schedules, problem } }: AgentPartProps) {
+function AgentPart({ of: { agent, schedules, problem } }: { readonly of: AgentSchedules }) {
   const name = useAgent(agent)?.name ?? agent;
   return (
     <section class="section" aria-label={name}>
@@ -57,12 +53,7 @@ function AgentPart({ of: { agent, schedules, problem } }: AgentPartProps) {
   );
 }
 
-interface ScheduleItemProps {
-  readonly agent: string;
-  readonly schedule: Schedule;
-}
-
-function ScheduleItem({ agent, schedule }: ScheduleItemProps) {
+function ScheduleItem({ agent, schedule }: { readonly agent: string; readonly schedule: Schedule }) {
   const { name, cron, timezone, missed, nextAt, isOverdue, latestAt, label, tasks } = schedule;
   const now = Date.now();
   const next = nextAt === undefined ? 'never' : `${dateTime(nextAt)}, ${until(nextAt, now)}`;

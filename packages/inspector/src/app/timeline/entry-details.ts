@@ -24,16 +24,7 @@ export interface Asked {
   readonly expiresAt: string;
 }
 
-/** Lines that the agent logged, of one entry. */
-export interface Logged {
-  /** The position of its entry. */
-  readonly seq: number;
-  /** The turn, and which attempt. */
-  readonly where: string;
-  readonly lines: readonly LogLine[];
-  /** No more are kept. */
-  readonly isFull: boolean;
-}
+export type Logged = Readonly<ReturnType<typeof loggedOf>>;
 
 /** A failure as an entry has it. */
 export function failureOf(seq: number, fact: FactOf<'step-failed' | 'turn-failed'>): Failure {
@@ -49,7 +40,12 @@ export function failureOf(seq: number, fact: FactOf<'step-failed' | 'turn-failed
   };
 }
 
-/** The lines of an entry. */
-export function loggedOf(seq: number, { turn, attempt, lines, full }: FactOf<'turn-logged'>): Logged {
-  return { seq, where: attemptName(`Turn ${turn}`, attempt), lines, isFull: full === true };
-}
+/**
+ * The lines that the agent logged, of the entry at a position. `where`: the turn, and which attempt. `isFull`: no more are
+ * kept.
+ */
+export const loggedOf = (seq: number, { turn, attempt, lines, full }: FactOf<'turn-logged'>) => ({
+  ...{ seq, lines },
+  where: attemptName(`Turn ${turn}`, attempt),
+  isFull: full === true,
+});

@@ -137,13 +137,8 @@ function ChildLinks({ replay }: Pick<TaskStateProps, 'replay'>) {
     });
 }
 
-interface ArtifactViewProps {
-  readonly artifact: Artifact;
-  readonly agent: string;
-}
-
 /** What an agent made. */
-export function ArtifactView({ artifact, agent }: ArtifactViewProps) {
+export function ArtifactView({ artifact, agent }: { readonly artifact: Artifact; readonly agent: string }) {
   const { name, artifactId, description, parts } = artifact;
   return (
     <article class="artifact">

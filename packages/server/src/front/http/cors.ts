@@ -13,13 +13,7 @@ export interface CorsOptions {
 }
 
 /** The options, completed. */
-export interface CorsPolicy {
-  readonly allows: (origin: string) => boolean;
-  /** Whether the answer is the same for every origin. */
-  readonly any: boolean;
-  readonly headers: readonly string[];
-  readonly credentials: boolean;
-}
+export type CorsPolicy = Readonly<NonNullable<ReturnType<typeof completeCors>>>;
 
 const requestHeaders = [
   ...'a2a-extensions a2a-version accept content-type if-none-match last-event-id'.split(' '),
@@ -39,13 +33,13 @@ export function completeCors(options: CorsOptions | boolean = false, credentialH
   const { origins, headers = [], credentials = false } = options === true ? {} : options;
   if (credentials && !origins) throw new TypeError('`cors.credentials` needs `cors.origins`');
   const all = [...requestHeaders, ...credentialHeaders, ...headers].map((name) => name.toLowerCase());
-  const policy: CorsPolicy = {
-    allows: typeof origins === 'function' ? origins : (origin) => origins?.includes(origin) ?? true,
+  return {
+    allows: typeof origins === 'function' ? origins : (origin: string) => origins?.includes(origin) ?? true,
+    /** Whether the answer is the same for every origin. */
     any: !origins,
     headers: [...new Set(all)].filter((name) => name !== 'cookie').sort(),
     credentials,
   };
-  return policy;
 }
 
 /** How long a browser may keep the answer to a preflight: changed options are in effect after that. */

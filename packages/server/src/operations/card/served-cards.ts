@@ -14,13 +14,7 @@ export interface CardMount {
 }
 
 /** The cards of a server, as clients get them. */
-export interface ServedCards {
-  public(mount: CardMount): Promise<AgentCard>;
-  /** Rejects with `EXTENDED_AGENT_CARD_NOT_CONFIGURED` if there is none for the caller. */
-  extended(mount: CardMount, caller: Caller | undefined): Promise<AgentCard>;
-  /** Where the public card says that the agent is reached over a binding; undefined if the server does not know. */
-  addressOf(binding: string, mount?: CardMount): string | undefined;
-}
+export type ServedCards = ReturnType<typeof createServedCards>;
 
 /** The parts that cards are made of. */
 export interface ServedCardsOptions {
@@ -37,7 +31,7 @@ export interface ServedCardsOptions {
 const mostSigned = 100;
 
 /** Makes the cards of a server. Throws `TypeError` if clients could choose the address that is signed. Spec: §8, §3.1.11. */
-export function createServedCards(options: ServedCardsOptions): ServedCards {
+export function createServedCards(options: ServedCardsOptions) {
   const { card, complete, extended, sign, bindings, added, publicUrl } = options;
   if (sign && publicUrl === undefined && card.supportedInterfaces.length === 0)
     throw new TypeError(
@@ -47,13 +41,15 @@ export function createServedCards(options: ServedCardsOptions): ServedCards {
     cardAt(of, publicUrl ?? baseUrl, bindings, added, tenant);
   const signed = sign ? signOnce(sign) : async (unsigned: AgentCard) => unsigned;
   return {
-    public: async (mount) => signed(at(card, mount)),
-    async extended(mount, caller) {
+    public: async (mount: CardMount): Promise<AgentCard> => signed(at(card, mount)),
+    /** Rejects with `EXTENDED_AGENT_CARD_NOT_CONFIGURED` if there is none for the caller. */
+    async extended(mount: CardMount, caller: Caller | undefined): Promise<AgentCard> {
       const members = typeof extended === 'function' ? caller && (await extended(caller)) : extended;
       if (!members) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
       return signed(at(complete(members), mount));
     },
-    addressOf(binding, mount) {
+    /** Where the public card says that the agent is reached over a binding; undefined if the server does not know. */
+    addressOf(binding: string, mount?: CardMount): string | undefined {
       const listed = card.supportedInterfaces.length > 0 ? card.supportedInterfaces : added;
       const found = listed.find(({ protocolBinding }) => protocolBinding === binding);
       if (found) return found.url;

@@ -8,27 +8,19 @@ interface ClockChange {
   readonly offset: number;
 }
 
-/** The clocks of a time zone. Times are milliseconds since 1970. */
-export interface Zone {
-  /** How far its clocks are ahead of UTC. */
-  offset(at: number): number;
-  /** The next change of the clocks; if there is none within 25 hours, the time in 25 hours, as if one were there. */
-  changeAfter(at: number): ClockChange;
-  /** Until when the clocks show what they have shown before; 0 if they do not. */
-  repeatedUntil(at: number): number;
-  /** A time before another one, by more than the clocks are set around it. */
-  before(at: number): number;
-}
+export type Zone = ReturnType<typeof zoneOf>;
 
-/** Throws `TypeError` for a time zone that does not exist. */
-export function zoneOf(timezone: string): Zone {
+/** The clocks of a time zone. Times are milliseconds since 1970. Throws `TypeError` for one that does not exist. */
+export function zoneOf(timezone: string) {
   const format = formatOf(timezone);
+  /** How far its clocks are ahead of UTC. */
   const offset = (at: number): number => {
     const [, sign, hours = 0, minutes = 0, seconds = 0] =
       /GMT(?:([+-])(\d+):(\d+)(?::(\d+))?)?$/.exec(format.format(at)) ?? [];
     const ms = (Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds)) * second;
     return sign === '-' ? -ms : ms;
   };
+  /** The next change of the clocks; if there is none within 25 hours, the time in 25 hours, as if one were there. */
   const changeAfter = (from: number): ClockChange => {
     let before = Math.floor(from / second) * second;
     let at = before + onceWithin;
@@ -43,12 +35,14 @@ export function zoneOf(timezone: string): Zone {
   return {
     offset,
     changeAfter,
-    repeatedUntil(at) {
+    /** Until when the clocks show what they have shown before; 0 if they do not. */
+    repeatedUntil(at: number): number {
       const change = changeAfter(at - onceWithin);
       const setBackBy = offset(at - onceWithin) - change.offset;
       return change.at <= at && setBackBy > 0 ? change.at + setBackBy : 0;
     },
-    before(at) {
+    /** A time before another one, by more than the clocks are set around it. */
+    before(at: number): number {
       const around = [at - onceWithin, at, at + onceWithin].map(offset);
       return at - second - (Math.max(...around) - Math.min(...around));
     },
