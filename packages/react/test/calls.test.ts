@@ -3,7 +3,7 @@ import type { Task } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
 import { agentFeeds } from '../src/feeds/agent-feeds.ts';
 import type { Conversed } from '../src/feeds/conversation-feed.ts';
-import { TaskFeed } from '../src/feeds/task-feed.ts';
+import { type TaskFeed, taskFeed } from '../src/feeds/task-feed.ts';
 import { type Observed, observe } from './observed-agent.ts';
 import { Gate, serveTalking } from './talking-agent.ts';
 import { watch } from './watch.ts';
@@ -149,7 +149,7 @@ describe('a task', () => {
   });
 
   it('is offered as it is, once: later offers add messages alone', () => {
-    const feed = new TaskFeed({} as never, 't');
+    const feed = taskFeed({} as never, 't');
     const message = (messageId: string) => ({
       messageId,
       role: 'ROLE_USER' as const,
@@ -174,7 +174,7 @@ describe('a task', () => {
     const { direct } = await open(gate);
     const { task } = await direct.send('slow', { returnImmediately: true });
     const seen: string[] = [];
-    const feed = new TaskFeed(direct, task!.id, ({ status }) => seen.push(status.state));
+    const feed = taskFeed(direct, task!.id, ({ status }) => seen.push(status.state));
     const followed = watch(feed);
     await followed.until((value) => textOf(value.task?.artifacts?.[0]) === 'Half ');
     gate.open();

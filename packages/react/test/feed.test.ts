@@ -1,27 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Feed } from '../src/feeds/feed.ts';
+import { feedOf } from '../src/feeds/feed.ts';
 import { Shared } from '../src/feeds/shared.ts';
 
-class Counter extends Feed<number> {
-  readonly runs: AbortSignal[] = [];
-
-  count(): void {
-    this.set(this.get() + 1);
-  }
-
-  protected start(signal: AbortSignal): void {
-    this.runs.push(signal);
-  }
+function counter() {
+  const runs: AbortSignal[] = [];
+  const feed = feedOf(0, (signal) => void runs.push(signal));
+  return { ...feed, runs, count: () => feed.set(feed.get() + 1) };
 }
 
-const running = ({ runs }: Counter) => runs.map(({ aborted }) => !aborted);
+const running = ({ runs }: ReturnType<typeof counter>) => runs.map(({ aborted }) => !aborted);
 
 describe('a feed', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
   it('works from its first subscriber to its last one, and again later', () => {
-    const feed = new Counter(0);
+    const feed = counter();
     expect(running(feed)).toEqual([]);
     const first = feed.subscribe(() => {});
     const second = feed.subscribe(() => {});
@@ -36,7 +30,7 @@ describe('a feed', () => {
   });
 
   it('goes on where its only subscriber leaves and comes back at once, as in strict mode', () => {
-    const feed = new Counter(0);
+    const feed = counter();
     feed.subscribe(() => {})();
     feed.subscribe(() => {});
     vi.runAllTimers();
@@ -44,7 +38,7 @@ describe('a feed', () => {
   });
 
   it('does not mind a subscriber that leaves twice', () => {
-    const feed = new Counter(0);
+    const feed = counter();
     const leave = feed.subscribe(() => {});
     leave();
     leave();
@@ -56,7 +50,7 @@ describe('a feed', () => {
   });
 
   it('notifies those that are subscribed of each value, and those that left of none', () => {
-    const feed = new Counter(0);
+    const feed = counter();
     const seen: string[] = [];
     const leave = feed.subscribe(() => {
       seen.push(`a${feed.get()}`);

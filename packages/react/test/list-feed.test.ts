@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { agentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
 import { newMessage } from '../src/feeds/new-message.ts';
 import { Shared } from '../src/feeds/shared.ts';
-import { type ListOptions, TaskListFeed } from '../src/feeds/task-feed.ts';
+import { type ListOptions, taskListFeed } from '../src/feeds/task-feed.ts';
 import { serveTalking } from './talking-agent.ts';
 import { watch } from './watch.ts';
 
@@ -27,7 +27,7 @@ function listOf(ids: readonly string[], options: ListOptions = {}) {
       };
     },
   } as unknown as AgentClient;
-  const feed = new TaskListFeed(agent, { pollMs: 60_000, ...options });
+  const feed = taskListFeed(agent, { pollMs: 60_000, ...options });
   return { feed, state, asked, agent };
 }
 
@@ -180,7 +180,7 @@ describe('a list of tasks', () => {
     });
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const feed = new TaskListFeed(away, {});
+    const feed = taskListFeed(away, {});
     onTestFinished(watch(feed).stop);
     await vi.advanceTimersByTimeAsync(40_000);
     expect(feed.get().connection).toBe('reconnecting');

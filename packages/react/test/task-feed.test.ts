@@ -3,7 +3,7 @@ import type { Artifact } from '@batonjs/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
 import { agentFeeds, feedsOf } from '../src/feeds/agent-feeds.ts';
-import { type FollowedTask, TaskFeed } from '../src/feeds/task-feed.ts';
+import { type FollowedTask, taskFeed } from '../src/feeds/task-feed.ts';
 import { Gate, serveTalking } from './talking-agent.ts';
 import { watch } from './watch.ts';
 
@@ -158,7 +158,7 @@ const status = (text: string) => ({
 
 it('an artifact is the same object until it changes: one that is replaced by as many parts has changed', async () => {
   const { agent, write, close } = scripted();
-  const feed = new TaskFeed(agent, 't');
+  const feed = taskFeed(agent, 't');
   expect(feed.get()).toEqual({ task: undefined, connection: 'idle', error: undefined });
   const watched = watch(feed);
   const artifactsAfter = async (event: object, text: string) => {

@@ -11,10 +11,9 @@ import { completeLimits } from './base/limits.ts';
 import { digestsOf, type Peer, peersFor } from './base/store/peers.ts';
 import { queueOwners } from './base/store/records.ts';
 import { Retention, rulesOf } from './base/store/retention.ts';
-import type { Rounds } from './base/store/rounds.ts';
 import { boundedStore, StoreOutage } from './base/store/store-outage.ts';
 import { timedStore } from './base/store/timed-store.ts';
-import { createReadiness, pinnedVersions, type Readiness, type Versions } from './base/store/versions.ts';
+import { createReadiness, pinnedVersions, type Versions } from './base/store/versions.ts';
 import { processName } from './base/system/new-id.ts';
 import { completeTimeouts } from './base/timeouts.ts';
 import { systemClock } from './base/timing/clock.ts';
@@ -29,13 +28,13 @@ import {
   versionOf,
   type WorkerOptions,
 } from './options.ts';
-import { type Claimer, claimerOf } from './turns/claim/claimer.ts';
+import { claimerOf } from './turns/claim/claimer.ts';
 import { FileSweep } from './turns/files/file-sweep.ts';
 import { ServerFiles } from './turns/files/server-files.ts';
 import { completeSchedule } from './turns/order/schedule.ts';
 import { completeCallbacks } from './turns/outside/callback-options.ts';
 import { completeRetry, guardRetry } from './turns/retries/retry-policy.ts';
-import { type Runner, runnerOf } from './turns/runner.ts';
+import { runnerOf } from './turns/runner.ts';
 import { mustFitRuns, type RunLimit } from './turns/steps/run-limit.ts';
 import { eventHook, type TurnDependencies } from './turns/turn-dependencies.ts';
 import { delivererOf } from './webhooks/deliverer.ts';

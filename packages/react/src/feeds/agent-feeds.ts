@@ -1,8 +1,8 @@
 import type { AgentClient } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
-import { ConversationFeed } from './conversation-feed.ts';
+import { type ConversationFeed, conversationFeed } from './conversation-feed.ts';
 import { Shared } from './shared.ts';
-import { type ListOptions, TaskFeed, TaskListFeed } from './task-feed.ts';
+import { type ListOptions, type TaskFeed, type TaskListFeed, taskFeed, taskListFeed } from './task-feed.ts';
 
 export type AgentFeeds = ReturnType<typeof agentFeeds>;
 
@@ -18,13 +18,13 @@ export function agentFeeds(agent: AgentClient) {
   }
 
   const feeds = {
-    task: (id: string): TaskFeed => tasks.get(id, () => new TaskFeed(agent, id, (task) => onChange(task))),
+    task: (id: string): TaskFeed => tasks.get(id, () => taskFeed(agent, id, (task) => onChange(task))),
     list(options: ListOptions): TaskListFeed {
       const key = JSON.stringify(Object.entries(options).sort());
-      return lists.get(key, () => new TaskListFeed(agent, options));
+      return lists.get(key, () => taskListFeed(agent, options));
     },
     conversation(contextId: string | undefined): ConversationFeed {
-      const open = () => new ConversationFeed(agent, feeds, contextId);
+      const open = () => conversationFeed(agent, feeds, contextId);
       return contextId === undefined ? open() : conversations.get(contextId, open);
     },
     adopt: (contextId: string, feed: ConversationFeed): void => void conversations.get(contextId, () => feed),

@@ -8,9 +8,9 @@ import {
 } from '@batonjs/client';
 import type { Artifact, Json, Message, Task } from '@batonjs/protocol';
 import type { Connection } from './connection.ts';
-import { Feed } from './feed.ts';
+import { feedOf } from './feed.ts';
 import { newMessage } from './new-message.ts';
-import { type ListedTasks, type TaskFeed, TaskListFeed } from './task-feed.ts';
+import { type ListedTasks, type TaskFeed, type TaskListFeed, taskListFeed } from './task-feed.ts';
 
 /** A message that was sent from this page and is in no task yet. */
 export interface SentMessage {
@@ -60,93 +60,60 @@ export interface OtherFeeds {
 
 const isOpen = (task: Task): boolean => !isTerminal(task);
 
+export type ConversationFeed = ReturnType<typeof conversationFeed>;
+
 /** A conversation, followed while it has subscribers: its open tasks by their streams, new tasks by a list. */
-export class ConversationFeed extends Feed<Conversed> {
-  readonly #agent: AgentClient;
-  readonly #feeds: OtherFeeds;
-  readonly #tasks = new Map<string, TaskFeed>();
-  readonly #loading = new Set<string>();
-  #list: TaskListFeed | undefined;
-  #contextId: string | undefined;
-  #sent: readonly SentMessage[] = [];
-  #signal: AbortSignal | undefined;
+export function conversationFeed(agent: AgentClient, feeds: OtherFeeds, contextId: string | undefined) {
+  const followed = new Map<string, TaskFeed>();
+  const loading = new Set<string>();
+  let listed: TaskListFeed | undefined;
+  let unseen: readonly SentMessage[] = [];
+  let running: AbortSignal | undefined;
+  let context = contextId;
+  const { get, set, subscribe } = feedOf<Conversed>({ ...idle, contextId }, (signal) => {
+    running = signal;
+    for (const feed of followed.values()) follow(feed, signal);
+    if (context !== undefined) watchList(context, signal);
+  });
 
-  constructor(agent: AgentClient, feeds: OtherFeeds, contextId: string | undefined) {
-    super({ ...idle, contextId });
-    this.#agent = agent;
-    this.#feeds = feeds;
-    this.#contextId = contextId;
-  }
-
-  /** Sends a message to the task that waits for one, and otherwise starts a task in this context. */
-  send(input: MessageInput): Promise<AgentReply> {
-    const { current } = this.get();
-    const waits = current?.status.state === 'TASK_STATE_INPUT_REQUIRED' ? current : undefined;
-    return this.#send(newMessage(input, { taskId: waits?.id, contextId: this.#contextId }));
-  }
-
-  /** Answers the question of the current task. Rejects if it asks none. */
-  async answer(values: Json): Promise<AgentReply> {
-    const { current } = this.get();
-    if (current?.status.state !== 'TASK_STATE_INPUT_REQUIRED') throw new Error('No task waits for an answer');
-    return this.#send(newMessage(answer(current, values)));
-  }
-
-  /** Cancels the current task. Resolves to undefined if there is none. */
-  async cancel(): Promise<Task | undefined> {
-    const { current } = this.get();
-    return current && (await this.#agent.cancelTask({ id: current.id }));
-  }
-
-  /** Another feed has seen a change of a task. */
-  update(task: Task): void {
-    if (task.contextId !== undefined && task.contextId === this.#contextId) this.#add(task);
-  }
-
-  protected start(signal: AbortSignal): void {
-    this.#signal = signal;
-    for (const feed of this.#tasks.values()) this.#follow(feed, signal);
-    if (this.#contextId !== undefined) this.#watchList(this.#contextId, signal);
-  }
-
-  async #send(message: Message): Promise<AgentReply> {
-    this.#put({ message, state: 'sending' });
+  async function sendMessage(message: Message): Promise<AgentReply> {
+    put({ message, state: 'sending' });
     try {
-      const reply = await this.#agent.send(message, { returnImmediately: true });
-      this.#adopt(reply.task?.contextId ?? reply.message?.contextId);
-      if (reply.message) this.#put({ message, state: 'answered', reply: reply.message });
+      const reply = await agent.send(message, { returnImmediately: true });
+      adopt(reply.task?.contextId ?? reply.message?.contextId);
+      if (reply.message) put({ message, state: 'answered', reply: reply.message });
       else if (reply.task) {
-        this.#add(reply.task);
-        this.#feeds.onChange(reply.task);
+        add(reply.task);
+        feeds.onChange(reply.task);
       }
       return reply;
     } catch (error) {
-      this.#put({ message, state: 'failed', error });
+      put({ message, state: 'failed', error });
       throw error;
     }
   }
 
-  #put(sent: SentMessage): void {
+  function put(sent: SentMessage): void {
     const { messageId } = sent.message;
-    const index = this.#sent.findIndex(({ message }) => message.messageId === messageId);
-    this.#sent = index < 0 ? [...this.#sent, sent] : this.#sent.with(index, sent);
-    this.#show();
+    const index = unseen.findIndex(({ message }) => message.messageId === messageId);
+    unseen = index < 0 ? [...unseen, sent] : unseen.with(index, sent);
+    show();
   }
 
-  #adopt(contextId: string | undefined): void {
-    if (contextId === undefined || this.#contextId !== undefined) return;
-    this.#contextId = contextId;
-    this.#feeds.adopt(contextId, this);
-    if (this.#signal && !this.#signal.aborted) this.#watchList(contextId, this.#signal);
+  function adopt(contextId: string | undefined): void {
+    if (contextId === undefined || context !== undefined) return;
+    context = contextId;
+    feeds.adopt(contextId, feed);
+    if (running && !running.aborted) watchList(contextId, running);
   }
 
-  #watchList(contextId: string, signal: AbortSignal): void {
-    this.#list ??= new TaskListFeed(this.#agent, { contextId, pageSize: 100 });
-    const list = this.#list;
+  function watchList(contextId: string, signal: AbortSignal): void {
+    listed ??= taskListFeed(agent, { contextId, pageSize: 100 });
+    const list = listed;
     const read = () => {
       const { connection, tasks } = list.get();
-      if (connection === 'connected') void this.#load(tasks, signal);
-      this.#show();
+      if (connection === 'connected') void load(tasks, signal);
+      show();
     };
     const stop = list.subscribe(read);
     signal.addEventListener('abort', stop);
@@ -154,47 +121,47 @@ export class ConversationFeed extends Feed<Conversed> {
   }
 
   /** Reads tasks that this page does not know yet, the oldest first: a list has neither messages nor artifacts. */
-  async #load(tasks: readonly Task[], signal: AbortSignal): Promise<void> {
-    const unknown = tasks.filter(({ id }) => !this.#tasks.has(id) && !this.#loading.has(id)).toReversed();
-    for (const { id } of unknown) this.#loading.add(id);
+  async function load(tasks: readonly Task[], signal: AbortSignal): Promise<void> {
+    const unknown = tasks.filter(({ id }) => !followed.has(id) && !loading.has(id)).toReversed();
+    for (const { id } of unknown) loading.add(id);
     const read = unknown.map(async ({ id }) => {
-      const task = await this.#agent.getTask({ id }, { signal }).catch(() => undefined);
+      const task = await agent.getTask({ id }, { signal }).catch(() => undefined);
       return { id, task };
     });
     for (const reading of read) {
       const { id, task } = await reading;
-      this.#loading.delete(id);
+      loading.delete(id);
       // One that cannot be read is tried again with the next list.
-      if (task) this.#add(task);
+      if (task) add(task);
     }
   }
 
-  #add(task: Task): void {
-    const feed = this.#tasks.get(task.id) ?? this.#feeds.task(task.id);
+  function add(task: Task): void {
+    const feed = followed.get(task.id) ?? feeds.task(task.id);
     feed.offer(task);
-    if (this.#tasks.has(task.id)) return;
-    this.#tasks.set(task.id, feed);
-    if (this.#signal && !this.#signal.aborted) this.#follow(feed, this.#signal);
-    this.#show();
+    if (followed.has(task.id)) return;
+    followed.set(task.id, feed);
+    if (running && !running.aborted) follow(feed, running);
+    show();
   }
 
-  #follow(feed: TaskFeed, signal: AbortSignal): void {
-    const stop = feed.subscribe(() => this.#show());
+  function follow(feed: TaskFeed, signal: AbortSignal): void {
+    const stop = feed.subscribe(() => show());
     signal.addEventListener('abort', stop);
   }
 
-  #show(): void {
-    const followed = [...this.#tasks.values()].map((feed) => feed.get());
-    const tasks = followed.flatMap(({ task }) => task ?? []);
+  function show(): void {
+    const shown = [...followed.values()].map((feed) => feed.get());
+    const tasks = shown.flatMap(({ task }) => task ?? []);
     const known = new Set(tasks.flatMap(({ history = [] }) => history.map(({ messageId }) => messageId)));
-    this.#sent = this.#sent.filter(({ message }) => !known.has(message.messageId));
-    const open = followed.filter(({ task }) => task && isOpen(task));
-    const list: ListedTasks | undefined = this.#list?.get();
+    unseen = unseen.filter(({ message }) => !known.has(message.messageId));
+    const open = shown.filter(({ task }) => task && isOpen(task));
+    const list: ListedTasks | undefined = listed?.get();
     const sources = list ? [...open, list] : open;
-    this.set({
-      contextId: this.#contextId,
+    set({
+      contextId: context,
       tasks,
-      sent: this.#sent,
+      sent: unseen,
       current: tasks.findLast(isOpen),
       artifacts: tasks.flatMap(({ id: taskId, contextId, artifacts = [] }) =>
         artifacts.map((artifact) => ({ taskId, contextId, artifact })),
@@ -206,4 +173,32 @@ export class ConversationFeed extends Feed<Conversed> {
       error: sources.find(({ error }) => error !== undefined)?.error,
     });
   }
+
+  const feed = {
+    get,
+    subscribe,
+    /** Sends a message to the task that waits for one, and otherwise starts a task in this context. */
+    send(input: MessageInput): Promise<AgentReply> {
+      const { current } = get();
+      const waits = current?.status.state === 'TASK_STATE_INPUT_REQUIRED' ? current : undefined;
+      return sendMessage(newMessage(input, { taskId: waits?.id, contextId: context }));
+    },
+    /** Answers the question of the current task. Rejects if it asks none. */
+    async answer(values: Json): Promise<AgentReply> {
+      const { current } = get();
+      if (current?.status.state !== 'TASK_STATE_INPUT_REQUIRED')
+        throw new Error('No task waits for an answer');
+      return sendMessage(newMessage(answer(current, values)));
+    },
+    /** Cancels the current task. Resolves to undefined if there is none. */
+    async cancel(): Promise<Task | undefined> {
+      const { current } = get();
+      return current && (await agent.cancelTask({ id: current.id }));
+    },
+    /** Another feed has seen a change of a task. */
+    update(task: Task): void {
+      if (task.contextId !== undefined && task.contextId === context) add(task);
+    },
+  };
+  return feed;
 }

@@ -2,7 +2,7 @@ import { type AgentClient, isTerminal, isTransient, TaskView } from '@batonjs/cl
 import type { Artifact, ListTasksRequest, Message, Task } from '@batonjs/protocol';
 import { backoffMs } from '@batonjs/protocol/timing';
 import { backoff, type Connection } from './connection.ts';
-import { Feed } from './feed.ts';
+import { feedOf } from './feed.ts';
 import { pause } from './pause.ts';
 
 /** A task and how current it is. */
@@ -17,75 +17,55 @@ export interface FollowedTask {
 /** Milliseconds between two values: chunks that come faster are shown together. */
 const frameMs = 16;
 
-/** A task, followed while it has subscribers. */
-export class TaskFeed extends Feed<FollowedTask> {
-  readonly #agent: AgentClient;
-  readonly #id: string;
-  readonly #onState: (task: Task) => void;
-  readonly #view = new TaskView();
-  readonly #changed = new Set<string>();
-  #connection: Connection = 'idle';
-  #error: unknown;
-  #lastEventId: string | undefined;
-  #state: string | undefined;
-  #frame: ReturnType<typeof setTimeout> | undefined;
+export type TaskFeed = ReturnType<typeof taskFeed>;
 
-  /** `onState` is called when the task is in another state. */
-  constructor(agent: AgentClient, id: string, onState: (task: Task) => void = () => {}) {
-    super({ task: undefined, connection: 'idle', error: undefined });
-    this.#agent = agent;
-    this.#id = id;
-    this.#onState = onState;
-  }
+/** A task, followed while it has subscribers. `onState` is called when the task is in another state. */
+export function taskFeed(agent: AgentClient, id: string, onState: (task: Task) => void = () => {}) {
+  const view = new TaskView();
+  const changed = new Set<string>();
+  let link: Connection = 'idle';
+  let fault: unknown;
+  let lastEventId: string | undefined;
+  let state: string | undefined;
+  let frame: ReturnType<typeof setTimeout> | undefined;
+  const { get, set, subscribe } = feedOf<FollowedTask>(
+    { task: undefined, connection: 'idle', error: undefined },
+    (signal) => {
+      if (link !== 'closed') void follow(signal);
+    },
+  );
 
-  /** Takes over a task that a list or a reply has; of a task that this feed knows already, only the messages. */
-  offer(task: Task): void {
-    if (this.#view.task) {
-      this.#merge(task.history);
-      return;
-    }
-    this.#view.apply({ task });
-    this.#state = task.status.state;
-    if (isTerminal(task)) this.#connection = 'closed';
-    this.#show();
-  }
-
-  protected start(signal: AbortSignal): void {
-    if (this.#connection === 'closed') return;
-    void this.#follow(signal);
-  }
-
-  async #follow(signal: AbortSignal): Promise<void> {
+  async function follow(signal: AbortSignal): Promise<void> {
     let failures = 0;
-    if (this.#connection === 'idle') this.#connect('connecting');
+    if (link === 'idle') connect('connecting');
     for (;;) {
       try {
         // Fails at the first failure: this loop shows that the connection is broken, and tries again when the page is back.
-        const stream = this.#agent.follow(this.#id, {
+        const stream = agent.follow(id, {
           signal,
           followForMs: 0,
-          ...(this.#lastEventId && { lastEventId: this.#lastEventId }),
+          ...(lastEventId && { lastEventId }),
           onOpen: () => {
             failures = 0;
-            this.#connect('connected');
+            connect('connected');
           },
         });
         for await (const event of stream) {
           const { task, artifactUpdate } = event;
-          for (const { artifactId } of task?.artifacts ?? []) this.#changed.add(artifactId);
-          if (artifactUpdate) this.#changed.add(artifactUpdate.artifact.artifactId);
-          this.#view.apply(event);
-          this.#lastEventId = stream.lastEventId;
-          this.#connection = 'connected';
-          this.#error = undefined;
-          this.#frame ??= setTimeout(() => this.#show(), frameMs);
+          for (const { artifactId } of task?.artifacts ?? []) changed.add(artifactId);
+          if (artifactUpdate) changed.add(artifactUpdate.artifact.artifactId);
+          view.apply(event);
+          lastEventId = stream.lastEventId;
+          link = 'connected';
+          fault = undefined;
+          frame ??= setTimeout(() => show(), frameMs);
         }
-        if (!signal.aborted) this.#connect('closed');
+        if (!signal.aborted) connect('closed');
         return;
       } catch (error) {
         if (signal.aborted) return;
-        if (!isTransient(error)) return this.#connect('closed', error);
-        this.#connect('reconnecting', error);
+        if (!isTransient(error)) return connect('closed', error);
+        connect('reconnecting', error);
         await pause(backoffMs(++failures, backoff), signal);
         if (signal.aborted) return;
       }
@@ -93,51 +73,65 @@ export class TaskFeed extends Feed<FollowedTask> {
   }
 
   /** Adds messages that streams leave out: those of users. Messages that only this feed knows are later ones. */
-  #merge(history: readonly Message[] = []): void {
-    const { task } = this.#view;
+  function merge(history: readonly Message[] = []): void {
+    const { task } = view;
     const own = task?.history ?? [];
     const ids = new Set(history.map(({ messageId }) => messageId));
     const merged = [...history, ...own.filter(({ messageId }) => !ids.has(messageId))];
     if (!task || merged.length === own.length) return;
     task.history = merged;
-    this.#show();
+    show();
   }
 
   /** Reads the answer to a question, which another page may have given. */
-  async #readAnswer(): Promise<void> {
-    const task = await this.#agent.getTask({ id: this.#id }).catch(() => undefined);
-    this.#merge(task?.history);
+  async function readAnswer(): Promise<void> {
+    const task = await agent.getTask({ id }).catch(() => undefined);
+    merge(task?.history);
   }
 
-  #connect(connection: Connection, error?: unknown): void {
-    this.#connection = connection;
-    this.#error = error;
-    this.#show();
+  function connect(connection: Connection, error?: unknown): void {
+    link = connection;
+    fault = error;
+    show();
   }
 
   /** Shows the task as it is now. Only what changed is copied: a component may compare artifacts by identity. */
-  #show(): void {
-    clearTimeout(this.#frame);
-    this.#frame = undefined;
-    const { task } = this.#view;
-    const before = this.get().task?.artifacts;
-    const artifacts = task?.artifacts?.map((artifact, index) => this.#shown(artifact, before?.[index]));
-    this.#changed.clear();
+  function show(): void {
+    clearTimeout(frame);
+    frame = undefined;
+    const { task } = view;
+    const before = get().task?.artifacts;
+    const artifacts = task?.artifacts?.map((artifact, index) => copied(artifact, before?.[index]));
+    changed.clear();
     const shown = task && { ...task, ...(artifacts && { artifacts }) };
-    this.set({ task: shown, connection: this.#connection, error: this.#error });
-    if (!shown || shown.status.state === this.#state) return;
-    if (this.#state?.endsWith('_REQUIRED')) void this.#readAnswer();
-    this.#state = shown.status.state;
-    this.#onState(shown);
+    set({ task: shown, connection: link, error: fault });
+    if (!shown || shown.status.state === state) return;
+    if (state?.endsWith('_REQUIRED')) void readAnswer();
+    state = shown.status.state;
+    onState(shown);
   }
 
-  #shown(artifact: Artifact, before: Artifact | undefined): Artifact {
+  function copied(artifact: Artifact, before: Artifact | undefined): Artifact {
     const isSame =
       before?.artifactId === artifact.artifactId && before.parts.length === artifact.parts.length;
-    return isSame && !this.#changed.has(artifact.artifactId)
-      ? before
-      : { ...artifact, parts: [...artifact.parts] };
+    return isSame && !changed.has(artifact.artifactId) ? before : { ...artifact, parts: [...artifact.parts] };
   }
+
+  return {
+    get,
+    subscribe,
+    /** Takes over a task that a list or a reply has; of a task that this feed knows already, only the messages. */
+    offer(task: Task): void {
+      if (view.task) {
+        merge(task.history);
+        return;
+      }
+      view.apply({ task });
+      state = task.status.state;
+      if (isTerminal(task)) link = 'closed';
+      show();
+    },
+  };
 }
 
 /** Which tasks a list has, and how often it is read. */
@@ -156,61 +150,41 @@ export interface ListedTasks {
   readonly error: unknown;
 }
 
+export type TaskListFeed = ReturnType<typeof taskListFeed>;
+
 /** A list of tasks, read again while it has subscribers. A2A has no subscription to lists. */
-export class TaskListFeed extends Feed<ListedTasks> {
-  readonly #agent: AgentClient;
-  readonly #options: ListOptions;
-  #wanted: number;
-  #refresh = new AbortController();
-
-  constructor(agent: AgentClient, options: ListOptions) {
-    super({ tasks: [], hasMore: false, connection: 'idle', error: undefined });
-    this.#agent = agent;
-    this.#options = options;
-    this.#wanted = options.pageSize ?? 50;
-  }
-
+export function taskListFeed(agent: AgentClient, options: ListOptions) {
+  let reload = new AbortController();
+  let wanted = options.pageSize ?? 50;
   /** Reads the list at once. */
-  readonly refresh = (): void => {
-    this.#refresh.abort();
-  };
-
+  const refresh = (): void => reload.abort();
   /** Asks for one page more. */
-  readonly more = (): void => {
-    this.#wanted += this.#options.pageSize ?? 50;
-    this.refresh();
+  const more = (): void => {
+    wanted += options.pageSize ?? 50;
+    refresh();
   };
+  const { get, set, subscribe } = feedOf<ListedTasks>(
+    { tasks: [], hasMore: false, connection: 'idle', error: undefined },
+    (signal) => void poll(signal),
+  );
 
-  /** Shows what another feed knows of a task, and reads the list if it is a new one. */
-  update(task: Task): void {
-    const { tasks } = this.get();
-    const index = tasks.findIndex(({ id }) => id === task.id);
-    if (index >= 0)
-      this.set({ ...this.get(), tasks: tasks.with(index, { ...tasks[index]!, status: task.status }) });
-    this.refresh();
-  }
-
-  protected start(signal: AbortSignal): void {
-    void this.#poll(signal);
-  }
-
-  async #poll(signal: AbortSignal): Promise<void> {
-    const { pollMs = 5_000 } = this.#options;
+  async function poll(signal: AbortSignal): Promise<void> {
+    const { pollMs = 5_000 } = options;
     let failures = 0;
-    if (this.get().connection === 'idle') this.set({ ...this.get(), connection: 'connecting' });
+    if (get().connection === 'idle') set({ ...get(), connection: 'connecting' });
     while (!signal.aborted) {
-      this.#refresh = new AbortController();
-      const refreshed = AbortSignal.any([signal, this.#refresh.signal]);
+      reload = new AbortController();
+      const refreshed = AbortSignal.any([signal, reload.signal]);
       let pauseMs = pollMs;
       try {
-        const read = await this.#read(signal);
+        const read = await readPages(signal);
         if (signal.aborted) return;
         failures = 0;
-        this.#show({ ...read, connection: 'connected', error: undefined });
+        show({ ...read, connection: 'connected', error: undefined });
       } catch (error) {
         if (signal.aborted) return;
         const connection = isTransient(error) ? 'reconnecting' : 'closed';
-        this.set({ ...this.get(), connection, error });
+        set({ ...get(), connection, error });
         if (connection === 'closed') return;
         pauseMs = backoffMs(++failures, backoff);
       }
@@ -220,26 +194,26 @@ export class TaskListFeed extends Feed<ListedTasks> {
     }
   }
 
-  async #read(signal: AbortSignal): Promise<Pick<ListedTasks, 'tasks' | 'hasMore'>> {
-    const { pollMs: _, pageSize: __, ...filter } = this.#options;
+  async function readPages(signal: AbortSignal): Promise<Pick<ListedTasks, 'tasks' | 'hasMore'>> {
+    const { pollMs: _, pageSize: __, ...filter } = options;
     const tasks: Task[] = [];
     let pageToken = '';
     do {
-      const pageSize = Math.min(100, this.#wanted - tasks.length);
-      const page = await this.#agent.listTasks(
+      const pageSize = Math.min(100, wanted - tasks.length);
+      const page = await agent.listTasks(
         { ...filter, pageSize, ...(pageToken && { pageToken }) },
         // This feed shows that the connection is broken, and tries again by itself.
         { signal, attempts: 1 },
       );
       tasks.push(...page.tasks);
       pageToken = page.nextPageToken;
-    } while (pageToken && tasks.length < this.#wanted);
+    } while (pageToken && tasks.length < wanted);
     return { tasks, hasMore: pageToken !== '' };
   }
 
   /** A task that is as it was stays the same object, and so does a list without a change. */
-  #show(next: ListedTasks): void {
-    const before = this.get();
+  function show(next: ListedTasks): void {
+    const before = get();
     const known = new Map(before.tasks.map((task) => [task.id, task]));
     const tasks = next.tasks.map((task) => {
       const old = known.get(task.id);
@@ -247,6 +221,20 @@ export class TaskListFeed extends Feed<ListedTasks> {
     });
     const isSame = tasks.length === before.tasks.length && tasks.every((task, n) => task === before.tasks[n]);
     if (isSame && before.connection === next.connection && before.hasMore === next.hasMore) return;
-    this.set({ ...next, tasks: isSame ? before.tasks : tasks });
+    set({ ...next, tasks: isSame ? before.tasks : tasks });
   }
+
+  return {
+    get,
+    subscribe,
+    refresh,
+    more,
+    /** Shows what another feed knows of a task, and reads the list if it is a new one. */
+    update(task: Task): void {
+      const { tasks } = get();
+      const index = tasks.findIndex(({ id }) => id === task.id);
+      if (index >= 0) set({ ...get(), tasks: tasks.with(index, { ...tasks[index]!, status: task.status }) });
+      refresh();
+    },
+  };
 }

@@ -5,15 +5,10 @@ import { withDefaults } from '@batonjs/protocol/options';
 import type { Backoff } from '@batonjs/protocol/timing';
 import type { PushConfig, PushConfigStore, Scope, TaskStore } from '@batonjs/store';
 import type { Telemetry } from '../base/hooks/telemetry.ts';
-import type { PeerPush, Peers } from '../base/store/peers.ts';
+import type { Peers } from '../base/store/peers.ts';
 import type { StoreSource } from '../base/store/records.ts';
 import { mustBePositive, type Timeouts } from '../base/timeouts.ts';
-import {
-  type AddressPolicy,
-  type AddressPolicyOptions,
-  addressPolicy,
-} from './address-policy/address-policy.ts';
-import type { Resolve } from './address-policy/resolve-host.ts';
+import { type AddressPolicyOptions, addressPolicy } from './address-policy/address-policy.ts';
 import type { SignPush } from './sign-push.ts';
 
 /** The objects that webhooks are registered and delivered with. `peers`, undefined: no other process can deliver. */

@@ -1,4 +1,4 @@
-import type { FactOf, LogLine } from '@batonjs/lifecycle';
+import type { FactOf } from '@batonjs/lifecycle';
 import { attemptName } from '../parts/words.ts';
 
 /** One thing that the agent threw, as those who run it see it. */
