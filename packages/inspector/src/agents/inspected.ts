@@ -78,13 +78,13 @@ function storeOf(tasks: TaskStore & Partial<PushConfigStore>, queue: string, { c
       if (!known.has(caller.scope)) scopes.push(caller);
   };
   return {
-    tasks: tasks as TaskStore,
+    tasks,
     /** Undefined if the store keeps no webhooks. */
     webhooks: tasks.listPushConfigs ? (tasks as TaskStore & PushConfigStore) : undefined,
     queue,
     unserved: unservedTasks(tasks, queue),
     /** Those that are known so far: the place of one in the list stays, so that links lead to it. */
-    scopes: scopes as readonly CallerScope[],
+    scopes,
     /** Looks for further callers, at most every five seconds. A store that does not answer has none. */
     refresh(): Promise<void> {
       if (performance.now() >= lookAt) {

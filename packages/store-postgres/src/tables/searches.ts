@@ -18,7 +18,7 @@ export interface SearchedAt {
 
 type Name = Exclude<keyof Wanted, 'webhooks' | 'bucket' | 'part'>;
 
-/** Where and how is searched. `skip`: rows that another transaction has locked are left to it. */
+/** Where and how a step searches. `skip`: rows that another transaction has locked are left to it. */
 const placeOf = (schema: string, mode: Mode, { now, endedFrom }: SearchedAt, webhooks?: boolean) => ({
   ...{ schema, mode, endedFrom, webhooks },
   now: now === undefined ? `(SELECT ${clock})::float8` : `${now}`,
@@ -35,7 +35,7 @@ export function searchesOf(schema: string, wanted: Wanted, mode: Mode, at: Searc
   const place = placeOf(schema, mode, at, wanted.webhooks);
   const search = <One extends Name>(name: One): Search | [] => {
     const one = wanted[name];
-    return one === undefined ? [] : searches[name](one as NonNullable<Wanted[One]>, place);
+    return one === undefined ? [] : searches[name](one, place);
   };
   return names.flatMap(search);
 }
@@ -50,9 +50,8 @@ export function foundBy(searches: readonly Search[], rows: readonly Rows[]): Par
   return Object.assign({}, ...found);
 }
 
-/** By what is wanted, in the order in which the statements run. */
+/** The searches by what a step wants. */
 const searches: { readonly [One in Name]: (wanted: NonNullable<Wanted[One]>, place: Place) => Search } = {
-  // First: who waits for the lock of a queue has locked nothing else.
   schedule({ queue }, { schema, mode }) {
     const key = keyOf(queue);
     // A queue may have no row yet that could be locked.
@@ -193,7 +192,11 @@ const searches: { readonly [One in Name]: (wanted: NonNullable<Wanted[One]>, pla
   },
 };
 
-const names = Object.keys(searches) as Name[];
+/** In the order of the statements. `schedule` is first: who waits for the lock of a queue has locked nothing else. */
+const names: readonly Name[] = [
+  ...(['schedule', 'tasks', 'held', 'ready', 'turns', 'deliveries', 'dead', 'ended'] as const),
+  ...(['records', 'listed', 'expired', 'waiting', 'counts'] as const),
+];
 
 const tasksIn = (schema: string, queue: string): string =>
   `SELECT ${readTaskColumns} FROM ${schema}.tasks AS t WHERE queue_key = '${keyOf(queue)}'`;
