@@ -8,13 +8,9 @@ import { addAgentFlags, addExample, type CommonOptions } from '../flags/agent-fl
 import type { Run, RunContext } from '../run-context.ts';
 import { keepToken } from '../settings/settings.ts';
 
-interface LoginFlags extends CommonOptions {
-  readonly clientId?: string;
-  readonly clientSecret?: string;
-  readonly authorizationServer?: string;
-  readonly scope?: string;
+type LoginFlags = CommonOptions<'clientId' | 'clientSecret' | 'authorizationServer' | 'scope'> & {
   readonly flow?: LoginFlow;
-}
+};
 
 export function addAuth(program: Command, run: Run): void {
   const auth = program.command('auth').description('get and keep tokens');

@@ -7,11 +7,7 @@ import { addAgentFlags, addExample, addStreamFlag, type CommonOptions } from '..
 import { showCard } from '../output/render.ts';
 import type { Run, RunContext } from '../run-context.ts';
 
-interface CardFlags extends CommonOptions {
-  readonly validate?: boolean;
-  readonly extended?: boolean;
-  readonly jwks?: string;
-}
+type CardFlags = CommonOptions<'jwks', 'validate' | 'extended'>;
 
 export function addCard(program: Command, run: Run): void {
   const card = program.command('card').description('read and check agent cards');

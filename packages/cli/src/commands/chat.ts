@@ -11,11 +11,7 @@ import { sendAndWait } from '../following/wait.ts';
 import { showReply } from '../output/render.ts';
 import { interrupted, type Run, type RunContext } from '../run-context.ts';
 
-interface ChatFlags extends CommonOptions {
-  readonly pollInterval: number;
-  readonly taskId?: string;
-  readonly contextId?: string;
-}
+type ChatFlags = CommonOptions<'taskId' | 'contextId'> & { readonly pollInterval: number };
 
 export function addChat(program: Command, run: Run): void {
   const command = program

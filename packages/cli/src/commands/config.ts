@@ -12,9 +12,7 @@ import { defaultText } from '../flags/duration.ts';
 import type { Run, RunContext } from '../run-context.ts';
 import { globalFile, isSettable, Settings, variableOf } from '../settings/settings.ts';
 
-interface ConfigFlags extends CommonOptions {
-  readonly envFile?: string;
-}
+type ConfigFlags = CommonOptions<'envFile'>;
 
 /** A setting as `config show` lists it. */
 interface Shown {

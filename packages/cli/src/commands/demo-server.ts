@@ -2,9 +2,7 @@ import type { Command } from 'commander';
 import { addExample, addOutputFlags, type CommonOptions, toCount } from '../flags/agent-flags.ts';
 import type { Run, RunContext } from '../run-context.ts';
 
-interface DemoFlags extends CommonOptions {
-  readonly port: number;
-}
+type DemoFlags = CommonOptions & { readonly port: number };
 
 export function addDemoServer(program: Command, run: Run): void {
   const command = program

@@ -10,11 +10,7 @@ import { addAgentFlags, addExample, type CommonOptions } from '../flags/agent-fl
 import { idFields } from '../output/render.ts';
 import type { Run, RunContext } from '../run-context.ts';
 
-interface DownloadFlags extends CommonOptions {
-  readonly dir: string;
-  readonly artifact?: string;
-  readonly force?: boolean;
-}
+type DownloadFlags = CommonOptions<'artifact', 'force'> & { readonly dir: string };
 
 /** A part that becomes a file. */
 interface Download {

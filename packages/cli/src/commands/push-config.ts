@@ -14,13 +14,7 @@ import {
 import { showEvent } from '../output/render.ts';
 import { interrupted, type Run, type RunContext } from '../run-context.ts';
 
-interface PushFlags extends CommonOptions {
-  readonly url?: string;
-  readonly id?: string;
-  readonly token?: string;
-  readonly port: number;
-  readonly count?: number;
-}
+type PushFlags = CommonOptions<'url' | 'id' | 'token'> & { readonly port: number; readonly count?: number };
 
 export function addPushConfig(task: Command, run: Run): void {
   const push = task.command('push-config').description('webhooks of a task');

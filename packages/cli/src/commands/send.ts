@@ -22,15 +22,10 @@ import { idFields, showEvent, showReply } from '../output/render.ts';
 import type { Run, RunContext } from '../run-context.ts';
 import { keepUpload, uploadOf } from '../settings/settings.ts';
 
-interface SendFlags extends CommonOptions {
-  readonly taskId?: string;
-  readonly contextId?: string;
+type SendFlags = CommonOptions<'taskId' | 'contextId', 'async' | 'returnImmediately' | 'wait'> & {
   readonly metadata?: Struct;
-  readonly async?: boolean;
-  readonly returnImmediately?: boolean;
-  readonly wait?: boolean;
   readonly pollInterval: number;
-}
+};
 
 export function addSend(program: Command, run: Run): void {
   const command = program

@@ -15,12 +15,10 @@ import { idFields, showEvent, showTask } from '../output/render.ts';
 import type { Run, RunContext } from '../run-context.ts';
 import { addListFlags, type ListFlags, listTasks } from './list.ts';
 
-interface TaskFlags extends CommonOptions {
+type TaskFlags = CommonOptions<never, 'wait' | 'watch'> & {
   readonly history?: number;
-  readonly wait?: boolean;
-  readonly watch?: boolean;
   readonly pollInterval: number;
-}
+};
 
 export function addTask(program: Command, run: Run): Command {
   const task = program.command('task').description('read, follow, list and cancel tasks');

@@ -1,22 +1,18 @@
 import type { BulkAction, BulkProgress } from '@batonjs/operator';
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
-import { addExample, toRate, toTexts } from '../flags/agent-flags.ts';
+import { addExample, type Flags, toRate, toTexts } from '../flags/agent-flags.ts';
 import { addFilterFlags, type FilterFlags } from '../flags/filter-flags.ts';
 import type { Run, RunContext } from '../run-context.ts';
 import { callerOf, type ScopeFlags, withStore } from './open-store.ts';
 import { mayChange, operator, yesFlag } from './operator.ts';
 
-/** Flags of a command over many tasks. */
-interface BulkFlags extends ScopeFlags, FilterFlags {
-  readonly all?: boolean;
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
+/** Flags of a command over many tasks; `from` is one of forks. */
+interface BulkFlags
+  extends ScopeFlags,
+    FilterFlags,
+    Flags<'resume' | 'by' | 'from', 'all' | 'dryRun' | 'yes'> {
   readonly rate?: number;
-  readonly resume?: string;
-  readonly by?: string;
-  /** Of forks. */
-  readonly from?: string;
 }
 
 /** Adds the flags that say which tasks, and how fast. */

@@ -1,18 +1,12 @@
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
-import { addExample } from '../flags/agent-flags.ts';
+import { addExample, type Flags } from '../flags/agent-flags.ts';
 import { toDuration } from '../flags/duration.ts';
 import type { Run, RunContext } from '../run-context.ts';
 import { callerOf, type ScopeFlags, withStore } from './open-store.ts';
 import { mayChange, yesFlag } from './operator.ts';
 
-interface EraseFlags extends ScopeFlags {
-  readonly contextId?: string;
-  readonly all?: boolean;
-  readonly wait: number;
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
-}
+type EraseFlags = ScopeFlags & Flags<'contextId', 'all' | 'dryRun' | 'yes'> & { readonly wait: number };
 
 /** Adds `erase` to a command that has the flags of a store. */
 export function addErase(tasks: Command, run: Run): void {

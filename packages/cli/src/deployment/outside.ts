@@ -10,10 +10,7 @@ import { durationText } from '../flags/duration.ts';
 import type { RunContext } from '../run-context.ts';
 import { type Finding, find } from './finding.ts';
 
-export interface OutsideFlags extends CommonOptions {
-  readonly text?: string;
-  readonly jwks?: string;
-}
+export type OutsideFlags = CommonOptions<'text' | 'jwks'>;
 
 /** How long a stream is watched without `--timeout`, in milliseconds: usual limits of silence are 30 and 60 s. */
 const watchMs = 70_000;

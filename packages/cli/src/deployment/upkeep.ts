@@ -5,14 +5,9 @@ import type { Run, RunContext } from '../run-context.ts';
 import { type ScopeFlags, storeText, withStore } from './open-store.ts';
 import { mayChange, yesFlag } from './operator.ts';
 
-interface ReleaseFlags extends ScopeFlags {
-  readonly of: string;
-  readonly yes?: boolean;
-}
+type ReleaseFlags = ScopeFlags & { readonly of: string; readonly yes?: boolean };
 
-interface ShareFlags extends ScopeFlags {
-  readonly card: string;
-}
+type ShareFlags = ScopeFlags & { readonly card: string };
 
 /** How many tasks one call releases. */
 const atOnce = 100;
@@ -59,9 +54,7 @@ async function shareStored(context: RunContext<ShareFlags>): Promise<void> {
   context.output.result({ shared: agent, card }, [['Shared', `${agent}, with ${card}`]]);
 }
 
-interface RotateFlags extends CommonOptions {
-  readonly store: string;
-}
+type RotateFlags = CommonOptions & { readonly store: string };
 
 export function addCallbacks(program: Command, run: Run): void {
   const callbacks = program.command('callbacks').description('the URLs of callbacks and answer links');
@@ -80,10 +73,7 @@ async function rotateKey(context: RunContext<RotateFlags>): Promise<void> {
   context.output.result({ rotated: true }, [['Rotated', true]]);
 }
 
-interface SchedulesFlags extends CommonOptions {
-  readonly store: string;
-  readonly agent: string;
-}
+type SchedulesFlags = RotateFlags & { readonly agent: string };
 
 export function addSchedules(program: Command, run: Run): void {
   const command = program

@@ -6,13 +6,12 @@ import { cleanLine } from '../output/clean.ts';
 import type { Run, RunContext } from '../run-context.ts';
 import { storeText, withStore } from './open-store.ts';
 
-interface UsageFlags extends CommonOptions {
+type UsageFlags = CommonOptions<never, 'csv'> & {
   readonly store: string;
   readonly agent: string;
   readonly by: keyof typeof keys;
   readonly since: number;
-  readonly csv?: boolean;
-}
+};
 
 /** Adds `usage`: what the models of an agent used, by the rows of its days. */
 export function addUsage(program: Command, run: Run): void {

@@ -9,11 +9,7 @@ import { CliError, usage } from '../errors/cli-error.ts';
 import { addExample, addOutputFlags, type CommonOptions, toCount } from '../flags/agent-flags.ts';
 import { interrupted, type Run, type RunContext } from '../run-context.ts';
 
-interface DevFlags extends CommonOptions {
-  readonly port: number;
-  readonly data: string;
-  readonly inspect?: boolean;
-}
+type DevFlags = CommonOptions<never, 'inspect'> & { readonly port: number; readonly data: string };
 
 export function addDev(program: Command, run: Run): void {
   const command = program

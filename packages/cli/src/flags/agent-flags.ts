@@ -3,27 +3,25 @@ import { isObject, tryJson } from '@batonjs/protocol/json';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { toDuration } from './duration.ts';
 
-/** What every command that talks to an agent takes. Times in milliseconds. */
-export interface CommonOptions {
-  readonly agentCard?: string;
-  readonly endpoint?: string;
+/** Flags that may be given: those with a text, and those without a value. */
+export type Flags<Text extends string, Switch extends string = never> = {
+  readonly [Name in Text | Switch]?: Name extends Text ? string : boolean;
+};
+
+/** What every command that talks to an agent takes, and flags of its own. Times in milliseconds. */
+export type CommonOptions<Text extends string = never, Switch extends string = never> = AgentFlags &
+  Flags<Text, Switch>;
+
+interface AgentFlags
+  extends Flags<
+    'agentCard' | 'endpoint' | 'bearer' | 'apiKey' | 'a2aVersion' | 'tlsCert' | 'tlsKey' | 'tlsCa' | 'config',
+    'stream' | 'insecure' | 'verbose' | 'debug' | 'fail'
+  > {
   readonly output: 'text' | 'json';
-  readonly stream?: boolean;
   readonly timeout?: number;
   readonly svcParam?: Readonly<Record<string, string>>;
-  readonly bearer?: string;
-  readonly apiKey?: string;
   readonly transport?: readonly string[];
-  readonly a2aVersion?: string;
-  readonly insecure?: boolean;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly tlsCa?: string;
-  readonly verbose?: boolean;
-  readonly debug?: boolean;
   readonly progress: 'auto' | 'never';
-  readonly config?: string;
-  readonly fail?: boolean;
 }
 
 /** Flags whose values must not be shown. */

@@ -2,7 +2,7 @@ import { httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
 import { grpcClient } from '@batonjs/bindings-grpc';
 import { v03Client } from '@batonjs/bindings-v0-3';
 import { type AgentClient, type CardCache, connect } from '@batonjs/client';
-import { type CallerScope, callerScope, knownCallers, versionsOf } from '@batonjs/operator';
+import { callerScope, knownCallers, versionsOf } from '@batonjs/operator';
 import type { AgentServer } from '@batonjs/server';
 import { answerRequest } from '@batonjs/server/adapter';
 import { insideOf } from '@batonjs/server/internals';

@@ -4,31 +4,22 @@ import { usage } from '../../errors/cli-error.ts';
 import { addExample, addOutputFlags, type CommonOptions, toTexts } from '../../flags/agent-flags.ts';
 import { durationText, toDuration } from '../../flags/duration.ts';
 import type { Run, RunContext } from '../../run-context.ts';
-import { callerText, openStore, storeText, withStore } from '../open-store.ts';
+import { callerText, openStore, type ScopeFlags, storeText, withStore } from '../open-store.ts';
 import type { Counts } from './lines.ts';
 
-interface StoreFlags extends CommonOptions {
-  readonly store: string;
-  readonly files?: string;
-}
+type StoreFlags = CommonOptions<'files'> & { readonly store: string };
 
 const filesText = 'the folder of the files of its tasks, as folderFiles has it';
 
-interface ExportFlags extends StoreFlags {
-  readonly agent: string;
-  readonly tenant?: string;
-  readonly caller?: readonly string[];
-  readonly withoutSecrets?: boolean;
-  readonly resume?: boolean;
-}
+type ExportFlags = StoreFlags &
+  CommonOptions<never, 'withoutSecrets' | 'resume'> &
+  Pick<ScopeFlags, 'agent' | 'tenant' | 'caller'>;
 
-interface CopyFlags extends CommonOptions {
+type CopyFlags = CommonOptions<'files' | 'filesTo'> & {
   readonly from: string;
   readonly to: string;
   readonly stopFor: number;
-  readonly files?: string;
-  readonly filesTo?: string;
-}
+};
 
 /** Adds `store` with what moves a whole store, and reads all of it. */
 export function addStore(program: Command, run: Run): void {
