@@ -7,7 +7,7 @@ import type { CommonOptions } from './flags/agent-flags.ts';
 import { durationText } from './flags/duration.ts';
 import type { Wait } from './following/wait.ts';
 import type { Io } from './io.ts';
-import { mayDraw, Output, ProgressLine, Redactor } from './output/output.ts';
+import { mayDraw, type Output, outputTo, ProgressLine, Redactor } from './output/output.ts';
 
 /** Makes a command's action of a function of the run and of the arguments. */
 export type Run = <Options extends CommonOptions = CommonOptions>(
@@ -39,7 +39,7 @@ export class RunContext<Options extends CommonOptions = CommonOptions> implement
     this.options = command.opts() as Options;
     const { stream = false, bearer, apiKey, svcParam = {} } = this.options;
     for (const secret of [bearer, apiKey, ...Object.values(svcParam)]) this.redactor.hide(secret);
-    this.output = new Output(io, this.redactor, this.options);
+    this.output = outputTo(io, this.redactor, this.options);
     this.output.isStreaming = stream;
   }
 

@@ -5,7 +5,7 @@ import { type Confirmation, confirmedServer } from '../src/connection/authorizat
 import { wireFetch } from '../src/connection/wire.ts';
 import { clockSkew, find } from '../src/deployment/finding.ts';
 import { CliError, toFailure, usage } from '../src/errors/cli-error.ts';
-import { Output, ProgressLine, Redactor } from '../src/output/output.ts';
+import { outputTo, ProgressLine, Redactor } from '../src/output/output.ts';
 import { describeFile, showCard, showEvent, showParts, showReply, showTask } from '../src/output/render.ts';
 
 const debug = 'Run the command again with --debug';
@@ -76,10 +76,7 @@ describe('a failure', () => {
 });
 
 /** An output whose text is kept. */
-function written(
-  options: Partial<ConstructorParameters<typeof Output>[2]> = {},
-  secrets: readonly string[] = [],
-) {
+function written(options: Partial<Parameters<typeof outputTo>[2]> = {}, secrets: readonly string[] = []) {
   const texts = { stdout: '', stderr: '' };
   const into = (stream: 'stdout' | 'stderr') => ({
     write(text: string) {
@@ -88,7 +85,7 @@ function written(
   });
   const redactor = new Redactor();
   for (const secret of secrets) redactor.hide(secret);
-  const output = new Output({ stdout: into('stdout'), stderr: into('stderr') }, redactor, {
+  const output = outputTo({ stdout: into('stdout'), stderr: into('stderr') }, redactor, {
     output: 'text',
     ...options,
   });

@@ -148,31 +148,47 @@ export type RecordedCalls<T> = ReturnType<typeof recordedCalls<T>>;
  * to the next one. So a later attempt, in which nothing fails, finds each result under the same number.
  */
 export function recordedCalls<T>(turn: Turn, name: string, prices?: PriceTable) {
-  const failed: Numbered<T>[] = [];
-  const open = new Set<Numbered<T>>();
+  const failedCalls: RecordedCall<T>[] = [];
+  const open = new Map<RecordedCall<T>, PromiseWithResolvers<T>>();
   let count = 0;
 
+  /** A step that begins with a call and ends with the first attempt of the call that succeeds. */
+  function numbered(stepName: string): RecordedCall<T> {
+    const failed: FailedCall[] = [];
+    const made = Promise.withResolvers<T>();
+    const entered = Promise.withResolvers<undefined>();
+    const step = turn.step(stepName, { usage: (result) => usageIn(result, prices) }, () => {
+      entered.resolve(undefined);
+      return made.promise;
+    }) as Promise<T>;
+    // Rejects without a reader if the turn ends while the call is made.
+    step.catch(() => {});
+    const call: RecordedCall<T> = {
+      failed,
+      recorded: () => Promise.race([entered.promise, step]),
+      async complete(result) {
+        made.resolve(result);
+        await step;
+        open.delete(call);
+      },
+      fail(how) {
+        failed.push(how);
+        failedCalls.push(call);
+      },
+    };
+    open.set(call, made);
+    return call;
+  }
+
   return {
-    begin(): RecordedCall<T> {
-      const again = failed.shift();
-      const call = again ?? new Numbered<T>(turn, `${name} ${++count}`, prices);
-      open.add(call);
-      return {
-        failed: call.failed,
-        recorded: () => call.recorded(),
-        complete: async (result) => {
-          await call.complete(result);
-          open.delete(call);
-        },
-        fail: (how) => {
-          call.failed.push(how);
-          failed.push(call);
-        },
-      };
-    },
+    begin: (): RecordedCall<T> => failedCalls.shift() ?? numbered(`${name} ${++count}`),
     /** Ends the steps of calls that were not made again. */
     close(): void {
-      for (const call of open) call.abandon();
+      for (const { promise, reject } of open.values()) {
+        // Its rejection is for the step alone.
+        promise.catch(() => {});
+        reject(new Error('The call failed'));
+      }
     },
   };
 }
@@ -198,38 +214,4 @@ function usageIn(result: unknown, prices: PriceTable | undefined) {
     cachedTokens: sum('cachedInput'),
     ...(prices && costs.length > 0 && { cost: Math.max(0, cost), currency: prices.currency }),
   };
-}
-
-/** A step that begins with a call and ends with the first attempt of the call that succeeds. */
-class Numbered<T> {
-  readonly failed: FailedCall[] = [];
-  readonly #result = Promise.withResolvers<T>();
-  readonly #step: Promise<T>;
-  readonly #entered: Promise<undefined>;
-
-  constructor(turn: Turn, name: string, prices: PriceTable | undefined) {
-    const entered = Promise.withResolvers<undefined>();
-    this.#entered = entered.promise;
-    this.#step = turn.step(name, { usage: (result) => usageIn(result, prices) }, () => {
-      entered.resolve(undefined);
-      return this.#result.promise;
-    }) as Promise<T>;
-    // Rejects without a reader if the turn ends while the call is made.
-    this.#step.catch(() => {});
-  }
-
-  recorded(): Promise<T | undefined> {
-    return Promise.race([this.#entered, this.#step]);
-  }
-
-  async complete(result: T): Promise<void> {
-    this.#result.resolve(result);
-    await this.#step;
-  }
-
-  abandon(): void {
-    // Its rejection is for the step alone.
-    this.#result.promise.catch(() => {});
-    this.#result.reject(new Error('The call failed'));
-  }
 }

@@ -2,27 +2,21 @@ import { isObject } from '@batonjs/protocol/json';
 import { a2aMessages, protoFields } from '@batonjs/protocol/proto-messages';
 import canonicalize from 'canonicalize';
 
-/** The texts of a card that a signature can cover. */
-export interface CardPayload {
-  /** The canonical text by the specification's rules for default values. Spec: §8.4.1. */
-  readonly spec: string;
-  /** The text that the official SDKs sign. It leaves out every empty string, list and object. */
-  readonly sdk: string;
-  /** Paths of members that A2A 1.0 does not define. No signature covers them. */
-  readonly unknown: readonly string[];
-  /** Paths of security members that the SDKs' text leaves out, such as a scheme without scopes. */
-  readonly missingInSdk: readonly string[];
-}
+export type CardPayload = Readonly<ReturnType<typeof cardPayload>>;
 
-/** The canonical texts of a card. Throws the error of `canonicalize` for a card that is not JSON. */
-export function cardPayload(card: unknown): CardPayload {
+/** The texts of a card that a signature can cover. Throws the error of `canonicalize` for a card that is not JSON. */
+export function cardPayload(card: unknown) {
   const { signatures, ...signed } = card as Record<string, unknown>;
   const found: Found = { unknown: [], empty: [] };
   const spec = project({ message: cardShape }, signed, '', found);
   return {
+    /** The canonical text by the specification's rules for default values. Spec: §8.4.1. */
     spec: canonicalize(spec) ?? '',
+    /** The text that the official SDKs sign. It leaves out every empty string, list and object. */
     sdk: canonicalize(withoutEmpty(spec) ?? {}) ?? '',
+    /** Paths of members that A2A 1.0 does not define. No signature covers them. */
     unknown: found.unknown,
+    /** Paths of security members that the SDKs' text leaves out, such as a scheme without scopes. */
     missingInSdk: found.empty.filter((path) => /(^|\.)security(Schemes|Requirements)\b/.test(path)),
   };
 }

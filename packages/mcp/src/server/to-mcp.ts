@@ -75,14 +75,8 @@ type CreateServer = (
   agentOf: (context: ServerContext) => AgentClient,
 ) => Server;
 
-/** What makes the MCP servers of one handler, and what they share. */
-export interface ServerFactory {
-  readonly createServer: CreateServer;
-  readonly tasks: TaskRequests;
-}
-
-/** Makes MCP servers with the same options. Throws `RangeError` for an option out of bounds. */
-export function serverFactory(options: McpOptions): ServerFactory {
+/** Makes MCP servers with the same options, and what these share. Throws `RangeError` for an option out of bounds. */
+export function serverFactory(options: McpOptions) {
   const { waitMs, tasks = {}, modelApproves, onError } = withDefaults(mcpOptions, options);
   if (!(waitMs >= 0 && waitMs < 2 ** 31))
     throw new RangeError(`waitMs is from 0 to 2147483647, not ${waitMs}`);
@@ -91,11 +85,9 @@ export function serverFactory(options: McpOptions): ServerFactory {
     closedQuestions: new ClosedQuestions(),
     onError: guardHook('onError', onError),
   };
-  return {
-    createServer: (era, card, agentOf) =>
-      createServer(era, card, agentOf, { waitMs, modelApproves, tasks: requests }),
-    tasks: requests,
-  };
+  const create: CreateServer = (era, card, agentOf) =>
+    createServer(era, card, agentOf, { waitMs, modelApproves, tasks: requests });
+  return { createServer: create, tasks: requests };
 }
 
 /** What all servers of a handler have. */

@@ -32,14 +32,10 @@ const taskOptions = {
 export type McpTaskOptions = OptionsOf<typeof taskOptions>;
 
 /** The options for tasks, complete. */
-export interface TaskSettings {
-  readonly pollIntervalMs: number;
-  readonly retentionMs: number | undefined;
-  supportOf(tool: string): TaskSupport;
-}
+export type TaskSettings = Readonly<ReturnType<typeof readTaskOptions>>;
 
 /** Throws `TypeError` for an option that does not exist, and `RangeError` for a value that is none. */
-export function readTaskOptions(options: McpTaskOptions, waitMs: number): TaskSettings {
+export function readTaskOptions(options: McpTaskOptions, waitMs: number) {
   mustKnowOptions(options, taskOptions, 'tasks');
   const { tools = {}, pollIntervalMs, retentionMs } = withDefaults(taskOptions, options);
   for (const [tool, support] of Object.entries(tools)) {
@@ -54,7 +50,8 @@ export function readTaskOptions(options: McpTaskOptions, waitMs: number): TaskSe
   return {
     pollIntervalMs,
     retentionMs,
-    supportOf: (tool) => (Object.hasOwn(tools, tool) ? tools[tool] : undefined) ?? others,
+    supportOf: (tool: string): TaskSupport =>
+      (Object.hasOwn(tools, tool) ? tools[tool] : undefined) ?? others,
   };
 }
 

@@ -1,14 +1,7 @@
 import { type Snapshot, type State, toSnapshot } from '@batonjs/lifecycle';
 import { weigh } from '@batonjs/lifecycle/internals';
 
-/** The data about a stored snapshot that a process keeps. Weights are estimated bytes. */
-export interface StoredSnapshot {
-  readonly version: number;
-  /** The weight of the facts up to it. */
-  readonly weight: number;
-  /** Its own weight. */
-  readonly ownWeight: number;
-}
+export type StoredSnapshot = Readonly<ReturnType<typeof storedSnapshot>>;
 
 /** The largest weight of a snapshot. It is stored as one string, whose length engines and databases limit. */
 const largest = 64 * 1024 * 1024;
@@ -25,7 +18,8 @@ export function nextSnapshot(log: object, last: StoredSnapshot, state: State): S
   return undefined;
 }
 
-export const storedSnapshot = (snapshot: Snapshot): StoredSnapshot => ({
+/** The data about a stored snapshot that a process keeps. Weights are estimated bytes: of the facts up to it, and its own. */
+export const storedSnapshot = (snapshot: Snapshot) => ({
   version: snapshot.version,
   weight: snapshot.state.weight,
   ownWeight: weigh(snapshot.state),

@@ -1,19 +1,7 @@
 import type { FactOf } from '@batonjs/lifecycle';
 import { attemptName } from '../parts/words.ts';
 
-/** One thing that the agent threw, as those who run it see it. */
-export interface Failure {
-  /** The position of its entry. */
-  readonly seq: number;
-  readonly at: string | undefined;
-  /** The turn or the step, and which attempt. */
-  readonly where: string;
-  readonly message: string;
-  readonly stack?: string | undefined;
-  readonly code?: string | undefined;
-  /** When it was, or is, tried again. */
-  readonly retryAt?: string | undefined;
-}
+export type Failure = Readonly<ReturnType<typeof failureOf>>;
 
 /** A person who was asked by a link. */
 export interface Asked {
@@ -26,15 +14,17 @@ export interface Asked {
 
 export type Logged = Readonly<ReturnType<typeof loggedOf>>;
 
-/** A failure as an entry has it. */
-export function failureOf(seq: number, fact: FactOf<'step-failed' | 'turn-failed'>): Failure {
+/** One thing that the agent threw, as those who run it see it. `seq`: the position of its entry. */
+export function failureOf(seq: number, fact: FactOf<'step-failed' | 'turn-failed'>) {
   const { at, attempt, message, retryAt } = fact;
   const where = fact.type === 'step-failed' ? `Step ${fact.name}` : `Turn ${fact.turn}`;
   return {
     seq,
     at,
+    /** The turn or the step, and which attempt. */
     where: retryAt ? `${where}, attempt ${attempt}` : attemptName(where, attempt),
     message,
+    /** When it was, or is, tried again. */
     retryAt,
     ...(fact.type === 'turn-failed' && { stack: fact.stack, code: fact.code }),
   };
