@@ -16,7 +16,7 @@ const alone = [
   'packages/bindings-websocket/test/{client-timers,timers}.test.ts',
   'packages/bindings/test/json-body.test.ts',
   'packages/cli/test/deployment.test.ts',
-  'packages/inspector/test/{http/timers,timeline/idle-recording}.test.ts',
+  'packages/inspector/test/{activity,links,http/timers,timeline/idle-recording}.test.ts',
   'packages/mcp/test/http/keep-alive.test.ts',
   'packages/react/test/{feed,list-feed,pause}.test.ts',
   'packages/server/test/webhooks/address-policy/**/*.test.ts',

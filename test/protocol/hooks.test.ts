@@ -9,7 +9,7 @@ import { listen } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
 import { createTaskGateway } from '@batonjs/task-gateway';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Activity } from '../../packages/inspector/src/activity.ts';
+import { activityOf } from '../../packages/inspector/src/activity.ts';
 import { attempt } from '../../packages/server/src/webhooks/attempt.ts';
 import { pushFormat } from '../../packages/server/src/webhooks/webhooks.ts';
 import { push } from '../../packages/server/test/webhooks/kit/push-config.ts';
@@ -130,9 +130,9 @@ const hooks: Readonly<Record<string, (hook: Hook) => unknown>> = {
     await gateway.close();
   },
   'inspector: onAction': (onAction) => {
-    const activity = new Activity(onAction);
-    activity.add({ at: 'now', action: 'cancel' } as never);
-    return activity.records;
+    const activity = activityOf(onAction);
+    void activity.add({ at: 'now', action: 'cancel' } as never);
+    return activity.search('');
   },
 };
 

@@ -2,18 +2,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { isLoopbackAddress } from '@batonjs/bindings';
 import { PriceTable } from '@batonjs/server/internals';
-import { Activity } from './activity.ts';
+import { activityOf } from './activity.ts';
 import { type Action, actions } from './api/agent.ts';
 import { ClientRequests } from './clients/client-requests.ts';
 import { accessToken, checkRequest } from './guard/check-request.ts';
 import { problemOf, RequestError, readJson, sendJson, sendProblem, serveApp } from './http/reply.ts';
 import { router } from './http/router.ts';
 import { Inspection, isAllowed } from './inspection.ts';
+import { linksOf } from './links.ts';
 import type { InspectorOptions, Target, Viewer } from './options.ts';
 import { actRoutes } from './routes/act-routes.ts';
+import { linkRoutes } from './routes/link-routes.ts';
 import { lookRoutes } from './routes/look-routes.ts';
 import { ANSWERED, type Route } from './routes/route.ts';
 import { scheduleRoutes } from './routes/schedule-routes.ts';
+import { withoutSecrets } from './wire/secrets.ts';
 
 /** A handler of `node:http`, which Express takes too: `app.use('/inspector', inspector({ server }))`. */
 export interface Inspector {
@@ -29,6 +32,11 @@ interface Asked {
   readonly action: Action;
   readonly target: Target;
 }
+
+/** How often it is looked whether a link is over, in milliseconds, while it is answered. */
+const lookEveryMs = 2_000;
+/** The largest body with the secret of a link, in bytes. */
+const mostSecretBytes = 300;
 
 /** What an adapter in front may have left on a request. */
 type Incoming = IncomingMessage & { readonly baseUrl?: string; readonly originalUrl?: string };
@@ -46,9 +54,18 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
   const token = authenticate ? undefined : accessToken(options.token);
   const rules = { hosts, isLocal: !authenticate };
   const files = serveApp(appFolder);
-  const routes = router<Route>({ ...lookRoutes, ...scheduleRoutes, ...actRoutes });
+  const routes = router<Route>({ ...lookRoutes, ...linkRoutes, ...scheduleRoutes, ...actRoutes });
   const process = crypto.randomUUID();
-  const activity = new Activity(options.onAction);
+  const { store } = inspection.agents.find((agent) => agent.store) ?? {};
+  const activity = activityOf(options.onAction, store);
+  const shows = inspection.agents.map(({ id, store, options: { url, callers } }) => ({
+    id,
+    queue: store?.queue,
+    url,
+    callers,
+  }));
+  const links = linksOf(store?.tasks, shows, !authenticate);
+  const hideAll = (json: string) => withoutSecrets(inspection.hide(json));
 
   async function viewerOf(
     request: IncomingMessage,
@@ -56,38 +73,30 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
     query: URLSearchParams,
   ): Promise<Viewer | undefined> {
     if (token) return token.isIn(request.headers.authorization) ? { may: allow } : undefined;
-    const headers = Object.fromEntries(
-      Object.entries(request.headers).map(([name, value]) => [
-        name,
-        Array.isArray(value) ? value.join(', ') : value,
-      ]),
-    );
-    return authenticate!({ method: request.method ?? 'GET', path, query, headers });
+    const headers = Object.entries(request.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
+    return authenticate!({
+      method: request.method ?? 'GET',
+      path,
+      query,
+      headers: Object.fromEntries(headers),
+    });
   }
 
   /** Notes what was done, and how it ended. */
   async function recorded<T>(asked: Promise<T>, done: Partial<Asked>, { name }: Viewer): Promise<T> {
-    const note = (made?: string, problem?: string) => {
+    const note = async (made?: string, error?: unknown) => {
       if (!done.action) return;
       const { action, target: { agent, taskId = made } = {} } = done;
-      activity.add({
-        at: new Date().toISOString(),
-        ...(name !== undefined && { by: name }),
-        action,
-        ...(agent !== undefined && { agent }),
-        ...(taskId !== undefined && { taskId }),
-        ...(problem !== undefined && { problem }),
-      });
+      const problem = error === undefined ? undefined : problemOf(error).message;
+      const record = { at: new Date().toISOString(), by: name, action, agent, taskId, problem };
+      await activity.add(record, inspection.hide, error instanceof RequestError && error.status === 403);
     };
-    try {
-      const result = await asked;
-      const { taskId: made } = Object(result) as { taskId?: string };
-      note(made);
-      return result;
-    } catch (error) {
-      note(undefined, problemOf(error).message);
+    const result = await asked.catch(async (error: unknown) => {
+      await note(undefined, error);
       throw error;
-    }
+    });
+    await note((Object(result) as { taskId?: string }).taskId);
+    return result;
   }
 
   async function answer(request: Incoming, response: ServerResponse): Promise<void> {
@@ -105,9 +114,26 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
     )
       return;
     if (!isApi) throw new RequestError(404, `There is nothing at ${pathname}`);
-    const viewer = await viewerOf(request, pathname, query);
+    const own = await viewerOf(request, pathname, query);
+    const { cookie, origin } = request.headers;
+    if (request.method === 'POST' && pathname === '/api/look') {
+      const { secret } = Object(own ?? (await readJson(request, mostSecretBytes))) as { secret?: unknown };
+      // Who is let in anyway does not use a link up.
+      if (!own) response.setHeader('set-cookie', await links.open(secret, /^https:/.test(origin ?? '')));
+      return sendJson(response, 200, {});
+    }
+    const viewer = own ?? (await links.viewerOf(cookie));
     if (!viewer)
       throw new RequestError(401, token ? 'The token is missing or wrong' : 'You may not use the inspector');
+    if (!own && (request.method !== 'GET' || pathname.endsWith('/wire')))
+      throw new RequestError(403, 'A link shows agents and tasks: it does not act, and shows no requests');
+    if (!own) {
+      // A feed is long: it ends with its link.
+      const look = () => links.viewerOf(cookie).catch(() => response.destroy());
+      const timer = setInterval(() => void look(), lookEveryMs);
+      response.on('close', () => clearInterval(timer));
+    }
+    const hide = own ? inspection.hide : hideAll;
     const found = routes.find(request.method ?? 'GET', pathname.slice('/api'.length));
     if (!found) throw new RequestError(404, `There is nothing at ${request.method} ${pathname}`);
     const done: Partial<Asked> = {};
@@ -119,6 +145,8 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
       viewer,
       inspection,
       activity,
+      links,
+      hide,
       clientRequests,
       process,
       traceUrl,
@@ -132,11 +160,11 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
       },
     });
     const result = await recorded(asked, done, viewer);
-    if (result !== ANSWERED) sendJson(response, 200, result, inspection.hide);
+    if (result !== ANSWERED) sendJson(response, 200, result, hide);
   }
 
   const handler = (request: IncomingMessage, response: ServerResponse): void => {
-    answer(request, response).catch((error: unknown) => sendProblem(response, error, inspection.hide));
+    answer(request, response).catch((error: unknown) => sendProblem(response, error, hideAll));
   };
   return Object.assign(handler, {
     addressAt: (url: string) => `${url.replace(/(?<!\/)\/+$/, '')}/${token ? `#token=${token.text}` : ''}`,

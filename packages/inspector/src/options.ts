@@ -89,7 +89,7 @@ export interface InspectorOptions extends InspectedAgent {
    * its calls have tokens and no cost.
    */
   readonly modelPrices?: ModelPrices | undefined;
-  /** Called after each action and each attempt of one, to keep who did what. The inspector itself keeps the last 1,000. */
+  /** Called after each action and each attempt of one. The inspector itself keeps who did what in the store, for 90 days. */
   readonly onAction?: ((record: ActionRecord) => void) | undefined;
   /** Kills this process, which a parent starts again. The app then has a button for it, on loopback only. */
   readonly kill?: (() => void) | undefined;

@@ -112,8 +112,12 @@ it.each<[what: string, after: number, store: string | undefined, isRestart: bool
 
 it('has the webhooks beside the log, without their secrets, and says that one was given up', async () => {
   const { server, id, read } = await logged('ask');
-  const url = `http://127.0.0.1:${await freePort()}/hook`;
-  await rpc(server, 'CreateTaskPushNotificationConfig', { taskId: id, id: 'w', url: `${url}?key=secret` });
+  const url = `http://127.0.0.1:${await freePort()}`;
+  await rpc(server, 'CreateTaskPushNotificationConfig', {
+    taskId: id,
+    id: 'w',
+    url: `${url}/secret?key=secret`,
+  });
   const never = () => false;
   const reading = read({ after: 0, source: null }, never, ({ deliveries }) => Boolean(deliveries[0]?.dead));
   await rpc(server, 'SendMessage', { message: { ...say('blue'), taskId: id } });

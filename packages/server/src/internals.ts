@@ -9,7 +9,8 @@ export {
 } from './base/hooks/request-watch.ts';
 export { type ModelPrice, type ModelPrices, PriceTable } from './base/model-prices.ts';
 export { differencesOf, peersOf } from './base/store/peers.ts';
-export { allRecords, type Owned, ownersKind, recordName, shareQueue } from './base/store/records.ts';
+export type { Owned } from './base/store/records.ts';
+export { allRecords, changeRecord, ownersKind, recordName, shareQueue } from './base/store/records.ts';
 export { versionsOf } from './base/store/versions.ts';
 export { newId } from './base/system/new-id.ts';
 export type { TaskTimeouts } from './base/timeouts.ts';

@@ -6,13 +6,31 @@ export interface ActionRecord {
   /** ISO 8601. */
   readonly at: string;
   /** The name of the viewer, if `authenticate` gave one. */
-  readonly by?: string;
+  readonly by?: string | undefined;
   readonly action: Action;
   /** Id of the agent. */
-  readonly agent?: string;
-  readonly taskId?: string;
+  readonly agent?: string | undefined;
+  readonly taskId?: string | undefined;
   /** Why it failed, in one sentence; absent if it did not. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
+}
+
+/** What was found of it, the newest first, of so many that were searched; `isKept` in the store, not by one process. */
+export interface FoundActivity {
+  readonly records: readonly ActionRecord[];
+  readonly searched: number;
+  readonly isKept: boolean;
+}
+
+/** A link with which a colleague may look and not act. Times are ISO 8601; `openedAt` is absent until it was opened. */
+export interface LookLink extends Readonly<Record<'id' | 'name' | 'at' | 'expiresAt', string>> {
+  readonly by?: string | undefined;
+  readonly openedAt?: string;
+}
+
+/** Those that are not over: kept in the store, not by one process, and opened on the inspector's machine only, or anywhere. */
+export interface LookLinks extends Readonly<Record<'areKept' | 'isLocal', boolean>> {
+  readonly links: readonly LookLink[];
 }
 
 /** The things that a viewer may be allowed to do besides looking at agents and tasks: each as a request, and once it was done. */
@@ -28,8 +46,15 @@ export const actions = {
   'add-agent': ['add agents', 'Added or removed an agent'],
   'read-requests': ['read the requests of clients', 'Read the requests of clients'],
   'read-prompts': ['read what models are asked and say', 'Read what models are asked'],
+  share: ['make links for colleagues', 'Made or took back a link'],
   kill: ['kill the process', 'Killed the process'],
 } as const;
+
+/** Who did what, in words. A process of another version may have kept an action that this one does not know. */
+export const wordsOf = ({ by = 'holder of the token', action }: ActionRecord) => ({
+  who: by,
+  what: (actions as Partial<typeof actions>)[action]?.[1] ?? action,
+});
 
 /** Something that a viewer may be allowed to do. */
 export type Action = keyof typeof actions;

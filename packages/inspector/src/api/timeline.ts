@@ -37,7 +37,7 @@ export interface Lease {
 export interface Delivery {
   /** Id of the webhook. */
   readonly id: string;
-  /** Without query, which may hold a secret. */
+  /** The origin alone: path and query may hold a secret. */
   readonly url: string;
   /** Position up to which the log was delivered. */
   readonly cursor: number;

@@ -24,8 +24,8 @@ const overviewMs = 3_000;
 /** How long the news that the connection is back stays, in milliseconds. */
 const newsMs = 6_000;
 
-/** The whole app. */
-export function App() {
+/** The whole app. `refusal`: why the link that the browser was opened with opens nothing. */
+export function App({ refusal }: { readonly refusal: string | undefined }) {
   const route = useRoute();
   const [info, setInfo] = useState<SessionInfo>();
   const [error, setError] = useState<ApiError>();
@@ -49,7 +49,7 @@ export function App() {
 
   const { value: overview = {} } = useGet<Overview>(session && '/overview', overviewMs);
 
-  if (error?.status === 401) return <TokenPage message={error.message} onToken={refresh} />;
+  if (error?.status === 401) return <TokenPage message={refusal ?? error.message} onToken={refresh} />;
   if (error && !session)
     return (
       <main class="token-page">
@@ -133,7 +133,7 @@ function Page({
         {place === 'inbox' && <InboxPage query={query} />}
         {place === 'schedules' && <SchedulesPage />}
         {place === 'requests' && <RequestsPage agent={undefined} query={query} />}
-        {place === 'activity' && <ActivityPage />}
+        {place === 'activity' && <ActivityPage query={query} />}
         {place === 'compare' && <ComparePage query={query} />}
       </Guarded>
     );

@@ -3,11 +3,12 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Action, AgentSummary, Overview } from '../api/agent.ts';
 import { hrefOf, type Place, placeHref, places, type Route, type Tab, tabs } from './data/route.ts';
 import { useAct, useAgent, useMay, useSession } from './data/session.ts';
+import { ShareDialog } from './pages/share-dialog.tsx';
 import { ActButton, Icon } from './parts/bits.tsx';
 import { Select } from './parts/choice.tsx';
 
 /** The actions that change nothing at an agent. */
-const looks: readonly Action[] = ['fetch-file', 'add-agent', 'read-requests'];
+const looks: readonly Action[] = ['fetch-file', 'add-agent', 'read-requests', 'share'];
 
 interface ShellProps {
   readonly route: Route;
@@ -69,6 +70,7 @@ function SideBar({ route, overview }: Pick<ShellProps, 'route' | 'overview'>) {
         })}
       </nav>
       <div class="side-foot">
+        <ShareDialog />
         <KillButton />
         <div class="side-row">
           <span class={`mode ${isReadOnly ? 'mode-read' : ''}`}>

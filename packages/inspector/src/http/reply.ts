@@ -109,13 +109,16 @@ export function readNumber(query: URLSearchParams, name: string): number | undef
 const maxBytes = 24 * 1024 * 1024;
 
 /** The body of a request as JSON. A parser of the framework may have read it. Rejects with a `RequestError`. */
-export async function readJson(request: IncomingMessage & { readonly body?: unknown }): Promise<unknown> {
+export async function readJson(
+  request: IncomingMessage & { readonly body?: unknown },
+  most = maxBytes,
+): Promise<unknown> {
   if (mediaTypeOf(request.headers['content-type']) !== JSON_TYPE)
     throw new RequestError(415, 'The body must be JSON');
   if (request.readableEnded) return request.body;
   // The connection stays open for the answer that refuses the rest.
-  const text = await readText(request.iterator({ destroyOnReturn: false }), maxBytes);
-  if (text === undefined) throw new RequestError(413, `The body has more than ${maxBytes} bytes`);
+  const text = await readText(request.iterator({ destroyOnReturn: false }), most);
+  if (text === undefined) throw new RequestError(413, `The body has more than ${most} bytes`);
   const value = tryJson(text);
   if (value === undefined) throw new RequestError(400, 'The body is no JSON');
   return value;

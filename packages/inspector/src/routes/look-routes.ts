@@ -30,8 +30,8 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     };
   },
 
-  async 'GET /activity'({ activity }) {
-    return { records: activity.records };
+  async 'GET /activity'({ activity, query }) {
+    return activity.search(query.get('q') ?? '');
   },
 
   async 'GET /overview'({ inspection }) {
@@ -59,7 +59,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     return agent.tasks.list(filterIn(agent, query), query.get('after') ?? undefined);
   },
 
-  async 'GET /feed'({ inspection, query, response }) {
+  async 'GET /feed'({ inspection, query, response, hide }) {
     const filter = readFilter(query);
     const wanted = query.getAll('agent').filter((id) => id !== '');
     const agents = wanted.length > 0 ? wanted.map((id) => inspection.agent(id)) : inspection.agents;
@@ -68,26 +68,26 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
       return own ? [{ agent, filter: own }] : [];
     });
     if (lists.length === 0 && filter.caller) throw unknownCaller(filter.caller);
-    await streamLines(response, (signal) => taskFeeds(lists, signal), inspection.hide);
+    await streamLines(response, (signal) => taskFeeds(lists, signal), hide);
     return ANSWERED;
   },
 
-  async 'GET /agents/:agent/tasks/:task/timeline'({ inspection, params, query, response, viewer, prices }) {
+  async 'GET /agents/:agent/tasks/:task/timeline'({ inspection, params, query, response, hide, ...has }) {
     const agent = inspection.agent(params.agent);
     const target = { agent: agent.id, taskId: params.task };
-    const showsMessages = await isAllowed(viewer, 'read-prompts', target);
+    const showsMessages = await isAllowed(has.viewer, 'read-prompts', target);
     const known = { after: readNumber(query, 'after') ?? 0, source: query.get('source') };
     const feed = await timelineOf(agent, params.task, known, readNumber(query, 'scope') ?? 0);
-    const shown = (signal: AbortSignal) => withCalls(feed(signal), { prices, showsMessages });
-    await streamLines(response, shown, inspection.hide);
+    const shown = (signal: AbortSignal) => withCalls(feed(signal), { prices: has.prices, showsMessages });
+    await streamLines(response, shown, hide);
     return ANSWERED;
   },
 
-  async 'GET /requests'({ clientRequests, inspection, viewer, response }) {
+  async 'GET /requests'({ clientRequests, hide, viewer, response }) {
     if (!clientRequests) throw new RequestError(404, 'This inspector does not keep the requests of clients');
     if (!(await isAllowed(viewer, 'read-requests', {})))
       throw new RequestError(403, 'This inspector does not allow you to read the requests of clients');
-    await streamLines(response, (signal) => exchangeFeed(clientRequests.log, signal), inspection.hide);
+    await streamLines(response, (signal) => exchangeFeed(clientRequests.log, signal), hide);
     return ANSWERED;
   },
 
@@ -95,7 +95,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     const { link } = ask.inspection.agent(ask.params.agent);
     if (!link)
       throw new RequestError(404, 'The inspector sends no requests to this agent: it has the store only');
-    await streamLines(ask.response, (signal) => exchangeFeed(link.wire, signal), ask.inspection.hide);
+    await streamLines(ask.response, (signal) => exchangeFeed(link.wire, signal), ask.hide);
     return ANSWERED;
   },
 };

@@ -4,6 +4,7 @@ import type { Activity } from '../activity.ts';
 import type { Action } from '../api/agent.ts';
 import type { ClientRequests } from '../clients/client-requests.ts';
 import type { Inspection } from '../inspection.ts';
+import type { Links } from '../links.ts';
 import type { Target, Viewer } from '../options.ts';
 
 /** One request for data or an action, from a viewer who may look. */
@@ -17,6 +18,9 @@ export interface Ask {
   readonly inspection: Inspection;
   /** What was done so far. */
   readonly activity: Activity;
+  readonly links: Links;
+  /** Takes secrets out of JSON that this viewer gets. */
+  readonly hide: (json: string) => string;
   /** The requests of all clients, if they are kept. */
   readonly clientRequests?: ClientRequests | undefined;
   /** The body as JSON. */

@@ -3,7 +3,6 @@ import type { AgentStore } from '../agents/inspected.ts';
 import type { Beside, TimelineUpdate } from '../api/timeline.ts';
 import { RequestError } from '../http/reply.ts';
 import { News } from '../pause.ts';
-import { withoutQuery } from '../wire/secrets.ts';
 
 /** Facts in one read. */
 const pageSize = 500;
@@ -71,7 +70,7 @@ export async function* storeTimeline(
       dueAt: now?.head.dueAt,
       waitsFor: version === undefined ? undefined : { version, queue },
       deliveries: found.map(({ id, config, cursor, attempts, retryAt, dead }) => {
-        return { id, url: withoutQuery(config.url), cursor, attempts, retryAt, dead };
+        return { id, url: URL.parse(config.url)?.origin ?? '', cursor, attempts, retryAt, dead };
       }),
     };
   }

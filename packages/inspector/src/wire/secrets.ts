@@ -23,8 +23,9 @@ const plainQuery: ReadonlySet<string> = new Set(
 const secretName =
   /(password|passwd|passphrase|secret|credentials?|apikey|accesskey|privatekey|authorization|cookie|signature|(?<!page)token)$/;
 
-/** A credential that is written in a text, as in an error that repeats the header. */
-const schemeAndSecret = /\b(Bearer|Basic|Digest|ApiKey)\s+[\w.~+/=-]{8,}/gi;
+/** A credential that is written in a text: after its scheme, in an answer link or callback, or in the query of a URL. */
+const writtenSecret =
+  /(\b(?:Bearer|Basic|Digest|ApiKey)\s)\s*[\w.~+/=-]{8,}|(\/callbacks\/)[\w.~%-]{8,}|([?&][\w.~%[\]-]{1,60}=)[^\s&#"'<>()]+/gi;
 
 /** Longer bodies are not searched for secrets, and so not kept. In characters. */
 const mostSearched = 262_144;
@@ -47,12 +48,6 @@ export const receivedHeaders = (headers: Iterable<readonly [string, string]>): R
   Object.fromEntries(
     Array.from(headers, ([name, value]) => [name, /cookie|www-auth/i.test(name) ? HIDDEN : value]),
   );
-
-/** A URL without its query and credentials, which may be secrets. */
-export function withoutQuery(text: string): string {
-  const url = URL.parse(text);
-  return url ? url.origin + url.pathname : '';
-}
 
 type GivenHeaders = Readonly<Record<string, string | undefined>>;
 
@@ -104,9 +99,9 @@ export class Secrets {
   }
 
   /** JSON without secrets; for another text, what stands for it. One that is too long to be searched is not kept. */
-  json(text: string, otherwise = HIDDEN): string {
+  json(text: string, otherwise = HIDDEN, most = mostSearched): string {
     if (text === '') return '';
-    if (text.length > mostSearched) return HIDDEN;
+    if (text.length > most) return HIDDEN;
     try {
       const value: unknown = JSON.parse(text, (name, value) => this.#byName(name, value));
       return JSON.stringify(value, (_, part) => (typeof part === 'string' ? this.#text(part) : part));
@@ -145,10 +140,14 @@ export class Secrets {
 
   #text(text: string): string {
     if (this.#secrets.length > mostSecrets) return HIDDEN;
-    const plain = text.replace(schemeAndSecret, `$1 ${HIDDEN}`);
+    const plain = text.replace(writtenSecret, `$1$2$3${HIDDEN}`);
     return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), plain);
   }
 }
+
+/** JSON for those who may only look, however long it is: without what may be a secret of anyone. */
+export const withoutSecrets = (json: string): string =>
+  new Secrets({ headers: {} }).json(json, HIDDEN, Number.POSITIVE_INFINITY);
 
 /** A URL without the query, which may be signed, and without credentials. */
 function withoutSignature(text: string): string {

@@ -4,7 +4,6 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { until } from '../../../../test/kit/until.ts';
-import { Activity } from '../../src/activity.ts';
 import type { ActionRecord } from '../../src/api/agent.ts';
 import type { InspectorOptions } from '../../src/options.ts';
 import { showAgent } from '../show-agent.ts';
@@ -146,7 +145,7 @@ it('all webhooks of a task are tried again that were given up, and no others', a
 
 it('what is done is kept with its agent and the task that it made, and what is only looked at is not', async () => {
   const { call, outside } = await serve({ allow: ['send', 'add-agent'] });
-  expect((await call('/activity')).json).toEqual({ records: [] });
+  expect((await call('/activity')).json).toEqual({ records: [], searched: 0, isKept: true });
   const { json } = await call('/agents/show/messages', { parts: [{ text: 'ask' }] });
   await call('/agents', { url: outside });
   await call('/agents/show/messages', { parts: [{ text: 'blue' }], taskId: json.taskId });
@@ -161,20 +160,4 @@ it('what is done is kept with its agent and the task that it made, and what is o
     { at, action: 'add-agent' },
     { ...send, taskId: json.taskId },
   ]);
-});
-
-it('the last 1,000 actions are kept, the newest first', () => {
-  const told: ActionRecord[] = [];
-  const activity = new Activity((record) => void told.push(record));
-  const record = (n: number): ActionRecord => ({ at: String(n), action: 'send' });
-  for (let n = 1; n <= 1_000; n += 1) activity.add(record(n));
-  expect([activity.records.length, activity.records.at(-1)]).toEqual([1_000, record(1)]);
-  activity.add(record(1_001));
-  expect([activity.records.length, activity.records[0], activity.records.at(-1)]).toEqual([
-    1_000,
-    record(1_001),
-    record(2),
-  ]);
-  expect(told).toHaveLength(1_001);
-  new Activity().add(record(1));
 });

@@ -18,6 +18,7 @@ const all = [
   'fetch-file',
   'add-agent',
   'read-prompts',
+  'share',
   'kill',
 ] as const;
 

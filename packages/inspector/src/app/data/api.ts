@@ -78,6 +78,17 @@ export function takeToken(): void {
   history.replaceState(null, '', `${location.pathname}#/`);
 }
 
+/** Exchanges a link `#look=SECRET/page` for a cookie, once, and goes to its page. Resolves to why it was refused. */
+export async function takeLink(): Promise<string | undefined> {
+  const [, secret, page] = /^#look=([\w-]+)(.*)$/.exec(location.hash) ?? [];
+  if (!secret) return undefined;
+  history.replaceState(null, '', `${location.pathname}#${page || '/'}`);
+  return post('/look', { secret }).then(
+    () => undefined,
+    (error: unknown) => apiErrorOf(error).message,
+  );
+}
+
 /** Keeps a token that a person pasted, or the address that contains it. */
 export function keepToken(text: string): void {
   localStorage.setItem(key(), /#token=([\w-]+)/.exec(text)?.[1] ?? text.trim());

@@ -6,17 +6,8 @@ import { noteQuery, taskHref } from '../data/route.ts';
 import { useAct, useAgent, useMay, useNow } from '../data/session.ts';
 import { type ListedRow, useTaskList } from '../list/task-lists.ts';
 import { AgentCell } from '../parts/agent-mark.tsx';
-import {
-  ActButton,
-  Empty,
-  Icon,
-  Loading,
-  PageHead,
-  ProblemNote,
-  StateBadge,
-  TextField,
-} from '../parts/bits.tsx';
-import { Select } from '../parts/choice.tsx';
+import { Empty, Icon, Loading, PageHead, ProblemNote, StateBadge } from '../parts/bits.tsx';
+import { LinkForm } from '../parts/link-form.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { ago, dateTime, plural, shortId, until } from '../parts/words.ts';
 import { NextStep } from '../task/next-step.tsx';
@@ -159,14 +150,6 @@ function OpenQuestion({ agent, task, scope = 0 }: OpenQuestionProps) {
   );
 }
 
-const hourMs = 3_600_000;
-const times: readonly (readonly [number, string])[] = [
-  [hourMs, '1 hour'],
-  [8 * hourMs, '8 hours'],
-  [24 * hourMs, '1 day'],
-  [7 * 24 * hourMs, '7 days'],
-];
-
 interface AssignPanelProps extends OpenQuestionProps {
   readonly asked: readonly Asked[];
 }
@@ -193,36 +176,20 @@ function AssignPanel({ agent, task, scope, asked }: AssignPanelProps) {
 }
 
 function AssignForm({ agent, task, scope }: OpenQuestionProps) {
-  const [to, setTo] = useState('');
-  const [expiresMs, setExpiresMs] = useState(24 * hourMs);
-  const [link, setLink] = useState<AnswerLink>();
   const { act, problem } = useAct();
-  const assign = async (event: Event) => {
-    event.preventDefault();
-    setLink(undefined);
-    setLink(await act(agentPath(agent, 'tasks', task, 'assign'), { to, expiresMs, scope }));
-  };
+  const make = async (to: string, expiresMs: number) =>
+    (await act<AnswerLink>(agentPath(agent, 'tasks', task, 'assign'), { to, expiresMs, scope }))?.url;
   return (
-    <form class="assign-form" onSubmit={(event) => void assign(event)}>
-      <TextField
+    <>
+      <LinkForm
         label="Assign to"
-        maxLength={200}
         placeholder="A name or a mail address"
-        autocomplete="on"
-        value={to}
-        onText={setTo}
+        maxLength={200}
+        days={1}
+        does="answers once"
+        make={make}
       />
-      <Select class="field" label="For" chosen={expiresMs} values={times} onChoose={setExpiresMs} />
-      <ActButton type="submit" disabled={to.trim() === ''}>
-        Make a link
-      </ActButton>
       <ProblemNote problem={problem} />
-      {link && (
-        <label class="field assign-link">
-          Send this link to {to}: it answers once, without a login, and is shown only now
-          <input class="mono" readOnly value={link.url} onFocus={(event) => event.currentTarget.select()} />
-        </label>
-      )}
-    </form>
+    </>
   );
 }

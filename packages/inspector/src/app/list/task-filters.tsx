@@ -91,8 +91,14 @@ export const HideScheduled = ({ typed }: { readonly typed: string }) => (
   </label>
 );
 
-/** Searches by words, and by what {@link readSearch} knows. */
-export function SearchBox({ typed }: { readonly typed: string }) {
+interface SearchBoxProps {
+  readonly typed: string;
+  /** Where it searches. Default: in tasks, also by what {@link readSearch} knows. */
+  readonly what?: string;
+}
+
+/** Searches by words. */
+export function SearchBox({ typed, what }: SearchBoxProps) {
   const [text, setText] = useState(typed);
   useEffect(() => setText(typed), [typed]);
   useEffect(() => {
@@ -104,12 +110,12 @@ export function SearchBox({ typed }: { readonly typed: string }) {
     <label class="search">
       <Icon name="search" />
       <span class="visually-hidden">
-        Search in titles, answers and ids; label:, -label:, code:, skill: and took: find those
+        Search in {what ?? 'titles, answers and ids; label:, -label:, code:, skill: and took: find those'}
       </span>
       <input
         id="search"
         type="search"
-        placeholder="Search, or label:… -label:… code:… skill:… took:>10s"
+        placeholder={what ? 'Search' : 'Search, or label:… -label:… code:… skill:… took:>10s'}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />

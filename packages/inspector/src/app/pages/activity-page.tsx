@@ -1,38 +1,41 @@
 import { useRef, useState } from 'preact/hooks';
-import { type ActionRecord, actions, type ErasedAt } from '../../api/agent.ts';
+import { type ActionRecord, type ErasedAt, type FoundActivity, wordsOf } from '../../api/agent.ts';
+import { queryOf } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAct, useAgent, useGet, useMay } from '../data/session.ts';
-import {
-  ActButton,
-  Empty,
-  Loading,
-  PageHead,
-  ProblemNote,
-  Question,
-  Table,
-  TextField,
-} from '../parts/bits.tsx';
-import { dateTime, plural, shortId } from '../parts/words.ts';
+import { SearchBox } from '../list/task-filters.tsx';
+import { ActButton, Empty, PageHead, ProblemNote, Question, Table, TextField } from '../parts/bits.tsx';
+import { counted, dateTime, plural, shortId } from '../parts/words.ts';
 
 /** How often the records are read again, in milliseconds. */
 const everyMs = 2_000;
 
-/** Who did what with this inspector, the newest first. */
-export function ActivityPage() {
-  const { value, error, again } = useGet<{ records: readonly ActionRecord[] }>('/activity', everyMs);
-  if (error && !value) return <ProblemNote problem={error.problem} onRetry={again} />;
-  if (!value) return <Loading what="Reading the activity" />;
+/** Who did what with this inspector, the newest first. A search reads all that is kept, once. */
+export function ActivityPage({ query }: { readonly query: URLSearchParams }) {
+  const q = query.get('q') ?? '';
+  const { value, error, again } = useGet<FoundActivity>(
+    `/activity${queryOf({ q })}`,
+    q ? undefined : everyMs,
+  );
+  const { records = [], searched = 0, isKept } = value ?? {};
   return (
     <div class="activity-page">
-      <PageHead title="Activity" about="What was done with this inspector since its process began">
+      <PageHead title="Activity" about={`What was done ${isKept ? 'in 90 days' : 'since the process began'}`}>
         <ErasePerson onErased={again} />
       </PageHead>
-      {value.records.length === 0 ? (
-        <Empty icon="check" title="Nothing was done yet" />
+      <div class="filters">
+        <SearchBox typed={q} what="who, what, agents, tasks and problems" />
+        <span class="muted" role="status">
+          {`The newest ${plural(records.length, 'action')} of ${counted(searched)} that were searched`}
+        </span>
+      </div>
+      <ProblemNote problem={error?.problem} onRetry={again} />
+      {value?.records.length === 0 ? (
+        <Empty icon="check" title={q ? 'No action has these words' : 'Nothing was done yet'} />
       ) : (
         <Table columns={['When', 'Who', 'What', 'Task', 'Outcome']}>
-          {value.records.map((record, index) => (
-            <Row key={value.records.length - index} record={record} />
+          {records.map((record, index) => (
+            <Row key={records.length - index} record={record} />
           ))}
         </Table>
       )}
@@ -40,13 +43,15 @@ export function ActivityPage() {
   );
 }
 
-function Row({ record: { at, by, action, agent, taskId, problem } }: { readonly record: ActionRecord }) {
+function Row({ record }: { readonly record: ActionRecord }) {
+  const { at, agent, taskId, problem } = record;
+  const { who, what } = wordsOf(record);
   const name = useAgent(agent ?? '')?.name ?? agent;
   return (
     <tr>
       <td class="mono">{dateTime(at)}</td>
-      <td>{by ?? 'holder of the token'}</td>
-      <td>{actions[action][1]}</td>
+      <td>{who}</td>
+      <td>{what}</td>
       <td>
         {agent && taskId ? (
           <a href={hrefOf(agent, 'tasks', taskId)}>{`${name} · ${shortId(taskId)}`}</a>
