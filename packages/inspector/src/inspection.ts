@@ -7,7 +7,7 @@ import type { InspectedAgent, Target, Viewer } from './options.ts';
 import { agentTasks } from './tasks/agent-tasks.ts';
 import { storeTasks } from './tasks/store-tasks.ts';
 import type { TaskSource } from './tasks/task-feed.ts';
-import { Recordings } from './timeline/recordings.ts';
+import { type Recordings, recordingsOf } from './timeline/recordings.ts';
 import { credentialsIn, HIDDEN } from './wire/secrets.ts';
 
 /** An agent with what the inspector collected about its tasks. */
@@ -43,7 +43,7 @@ export class Inspection {
   add(options: InspectedAgent): Exhibit {
     const agent = inspected(options, (id) => this.#agents.has(id));
     const { store, link } = agent;
-    const recordings = store || !link ? undefined : new Recordings(link);
+    const recordings = store || !link ? undefined : recordingsOf(link);
     const tasks = store ? storeTasks(store) : agentTasks(link!, () => recordings!.rows());
     const exhibit = Object.assign(agent, { tasks, recordings });
     this.#agents.set(agent.id, exhibit);

@@ -10,7 +10,7 @@ import type { Entry } from '../src/api/timeline.ts';
 import { Replay } from '../src/app/timeline/replay.ts';
 import { sendMessage } from '../src/routes/act-routes.ts';
 import type { Recording } from '../src/timeline/recording.ts';
-import { Recordings } from '../src/timeline/recordings.ts';
+import { recordingsOf } from '../src/timeline/recordings.ts';
 import { showAgent } from './show-agent.ts';
 
 /** An agent behind HTTP, and the recordings of an inspector that knows only its address. */
@@ -20,7 +20,7 @@ async function recorded() {
   );
   const url = await listen(nodeHandler(server));
   const link = new AgentLink(url, {});
-  const recordings = new Recordings(link);
+  const recordings = recordingsOf(link);
   onTestFinished(() => recordings.close());
   return { url, link, recordings };
 }

@@ -9,7 +9,7 @@ import { streamLines } from '../../src/http/reply.ts';
 import { Inspection } from '../../src/inspection.ts';
 import { sendMessage } from '../../src/routes/act-routes.ts';
 import { exchangeFeed } from '../../src/routes/wire-feeds.ts';
-import { Recordings } from '../../src/timeline/recordings.ts';
+import { recordingsOf } from '../../src/timeline/recordings.ts';
 import { storeTimeline } from '../../src/timeline/store-timeline.ts';
 import { WireLog } from '../../src/wire/wire-log.ts';
 import { settled, stream } from '../timeline/written-stream.ts';
@@ -176,7 +176,7 @@ it('a message that is followed by silence is given up after a minute', async () 
     },
   };
   const link = { client: async () => client, connect: async () => client } as never;
-  const recordings = new Recordings(link);
+  const recordings = recordingsOf(link);
   const sending = sendMessage(link, recordings, { parts: [{ text: 'x' }] });
   const refused = expect(sending).rejects.toThrow('The agent said nothing');
   await settled();

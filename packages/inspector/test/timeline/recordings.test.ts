@@ -2,7 +2,7 @@ import type { AgentEvent } from '@batonjs/client';
 import { describe, expect, it } from 'vitest';
 import { sendMessage } from '../../src/routes/act-routes.ts';
 import { Recording } from '../../src/timeline/recording.ts';
-import { Recordings } from '../../src/timeline/recordings.ts';
+import { recordingsOf } from '../../src/timeline/recordings.ts';
 import type { Tap } from '../../src/wire/recorded-fetch.ts';
 import { message, settled, status, stream, taskEvent } from './written-stream.ts';
 
@@ -27,7 +27,7 @@ describe('the recordings of an agent', () => {
         };
       },
     };
-    return { recordings: new Recordings(link as never), asked };
+    return { recordings: recordingsOf(link as never), asked };
   };
 
   it('follow a task by its id, and list what they saw, newest first', async () => {
@@ -132,7 +132,7 @@ describe('a message that is sent', () => {
 
   it('without a task is followed from its beginning, as long as there is one', async () => {
     const { link, written } = agent({});
-    const recordings = new Recordings(link);
+    const recordings = recordingsOf(link);
     const sending = sendMessage(link, recordings, { parts });
     written.send(taskEvent('WORKING'));
     expect(await sending).toEqual({ taskId: 't' });
