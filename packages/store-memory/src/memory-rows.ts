@@ -44,7 +44,8 @@ export function memoryRows(
   const buckets = new Buckets();
   const keptRecords = recordsOf();
   const subscribers = new Subscribers();
-  const endedRows = new EndedRows();
+  /** The rows of logs that may be deleted. */
+  const endedRows = new SortedList<TaskRow>(endedFirst);
   const ownIdentity = crypto.randomUUID();
   const now = wallClock ?? (() => Date.now());
   const orderNow = wallClock ?? steadyNow;
@@ -93,7 +94,7 @@ export function memoryRows(
       ),
       deliveries: deliveries && keptWebhooks.ready(deliveries, now),
       dead: dead && keptWebhooks.dead(dead.queue).sort(byName).slice(0, dead.limit),
-      ended: ended && endedRows.first(ended),
+      ended: ended && endedRows.first(ended.limit, (row) => atOf(row) < ended.before),
       listed: listed && keptRecords.listed(listed),
       expired: expired && keptRecords.expired(now, expired.limit),
       ...(counts && { counts: { ...turnQueues.counts(counts.queue), ...keptWebhooks.counts(counts.queue) } }),
@@ -126,7 +127,8 @@ export function memoryRows(
     if (snapshot) log.snapshot = snapshot.json as NonNullable<Commit['snapshot']>;
     turnQueues.replace(log, before, after);
     log.row = after;
-    if (after.endedAt !== undefined || before?.endedAt !== undefined) endedRows.replace(before, after);
+    if (before?.endedAt !== undefined) endedRows.remove(before);
+    if (after.endedAt !== undefined) endedRows.add(after);
     index.changed(log, before);
     if (!after.head?.closed || log.isClosed) return;
     log.close();
@@ -142,7 +144,7 @@ export function memoryRows(
 
   function remove(log: Log): void {
     keptWebhooks.deleted(log);
-    endedRows.replace(log.row, undefined);
+    if (log.row.endedAt !== undefined) endedRows.remove(log.row);
     index.deleted(log);
     logs.delete(log);
     closed.delete(log);
@@ -201,19 +203,3 @@ const endedFirst = (a: TaskRow, b: TaskRow): number => {
   if (a.taskId !== b.taskId) return a.taskId < b.taskId ? -1 : 1;
   return a.scope === b.scope ? 0 : a.scope < b.scope ? -1 : 1;
 };
-
-/** The rows of logs that may be deleted, by `endedAt`. */
-class EndedRows {
-  readonly #rows = new SortedList<TaskRow>(endedFirst);
-
-  /** Called for every row that replaces another; undefined stands for a log that is new or gone. */
-  replace(before: TaskRow | undefined, after: TaskRow | undefined): void {
-    if (before?.endedAt !== undefined) this.#rows.remove(before);
-    if (after?.endedAt !== undefined) this.#rows.add(after);
-  }
-
-  /** The first ones before a time. */
-  first({ before, limit }: NonNullable<Wanted['ended']>): NonNullable<Found['ended']> {
-    return this.#rows.first(limit, (row) => atOf(row) < before);
-  }
-}
