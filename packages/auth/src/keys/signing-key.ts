@@ -1,11 +1,7 @@
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 
 /** An imported private key. */
-export interface SigningKey {
-  readonly kid: string;
-  readonly alg: string;
-  readonly key: Promise<CryptoKey>;
-}
+export type SigningKey = Readonly<ReturnType<typeof signingKey>>;
 
 const algorithmOfCurve: Readonly<Record<string, string>> = {
   'P-256': 'ES256',
@@ -15,7 +11,7 @@ const algorithmOfCurve: Readonly<Record<string, string>> = {
 };
 
 /** Imports a private JWK. Throws `TypeError` if it has no `kid` or private half, or if its algorithm is unclear. */
-export function signingKey(jwk: JWK): SigningKey {
+export function signingKey(jwk: JWK) {
   const { kid, alg = algorithmOfCurve[jwk.crv ?? ''], d, kty } = jwk;
   if (!kid) throw new TypeError('A signing key needs a `kid`');
   if (!d || kty === 'oct') throw new TypeError(`The key "${kid}" cannot sign: it is no private key`);

@@ -227,14 +227,10 @@ export const originAt = (url: string): string =>
   URL.canParse(url) && new URL(url).origin !== 'null' ? new URL(url).origin : url;
 
 /** Certificates in PEM. */
-interface TlsFiles {
-  readonly cert?: string;
-  readonly key?: string;
-  readonly ca?: string;
-}
+type TlsFiles = ReturnType<typeof tlsFiles>;
 
 /** Reads the certificates that the flags name. Throws if a file cannot be read or used, or a certificate has no key. */
-export function tlsFiles({ tlsCert, tlsKey, tlsCa }: CommonOptions, cwd: string): TlsFiles {
+export function tlsFiles({ tlsCert, tlsKey, tlsCa }: CommonOptions, cwd: string) {
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw usage('--tls-cert and --tls-key belong together');
   const read = (path: string) => {

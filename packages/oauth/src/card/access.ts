@@ -164,16 +164,6 @@ function checkOrigins(endpoints: CardEndpoints, origin: string): void {
   }
 }
 
-/** The tokens with which a card's requirements can be met. */
-export interface Choice {
-  /** In the order of the card; those of the scheme that the agent named come first. */
-  readonly accesses: readonly Access[];
-  /** Whether callers may do without a token: by other schemes, such as an API key, or anonymously. */
-  readonly isOptional: boolean;
-  /** Whether the card lets anyone call without credentials. */
-  readonly isOpen: boolean;
-}
-
 /** What the choice depends on besides the card. */
 export interface ChoiceContext {
   /** The origin of the agent. */
@@ -188,14 +178,16 @@ export interface ChoiceContext {
 }
 
 /**
- * Finds the tokens that meet a card's requirements. Throws the `OAuthError` of the first requirement if no client of the
+ * Finds the tokens with which a card's requirements can be met. Throws the `OAuthError` of the first requirement if no client of the
  * options can meet any, and callers cannot do without a token.
  */
-export function choose(card: AgentCard, { agent, clients, skills, isRefused, realm }: ChoiceContext): Choice {
+export function choose(card: AgentCard, { agent, clients, skills, isRefused, realm }: ChoiceContext) {
   const required = alternativesOf(card, skills);
+  /** Whether the card lets anyone call without credentials. */
   const isOpen = required.length === 0 || required.some(({ size }) => size === 0);
   const alternatives = required.length === 0 && isRefused ? schemesAlone(card) : required;
   const accesses: Access[] = [];
+  /** Whether callers may do without a token: by other schemes, such as an API key, or anonymously. */
   let isOptional = isOpen;
   let failure: unknown;
   const add = (alternative: Alternative) => {
@@ -212,6 +204,7 @@ export function choose(card: AgentCard, { agent, clients, skills, isRefused, rea
   // A skill may require a scheme that the card itself does not.
   if (realm !== undefined && !accesses.some(({ scheme }) => scheme === realm)) add(new Map([[realm, []]]));
   if (accesses.length === 0 && !isOptional && failure) throw failure;
+  // In the order of the card; those of the scheme that the agent named come first.
   accesses.sort((a, b) => Number(b.scheme === realm) - Number(a.scheme === realm));
   return { accesses, isOptional, isOpen };
 }

@@ -14,6 +14,10 @@ export interface StoreSource {
   readonly report: ReportFailure;
 }
 
+export const dayMs = 86_400_000;
+/** How long a record about a day or an hour stays. */
+export const keptMs = 400 * dayMs;
+
 /** The name of a record: its kind, then what it is about. */
 export const recordName = (kind: string, ...ids: readonly string[]): string =>
   [kind, ...ids.map(wordOf)].join('/');

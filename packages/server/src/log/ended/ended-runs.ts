@@ -2,7 +2,7 @@ import { isTerminal, type State, usedTogether } from '@batonjs/lifecycle';
 import type { TaskState } from '@batonjs/protocol';
 import { remember } from '@batonjs/protocol/bounded-map';
 import type { RecordStore, Scope } from '@batonjs/store';
-import { allRecords, changeRecord, recordName, type StoreSource } from '../../base/store/records.ts';
+import { allRecords, changeRecord, keptMs, recordName, type StoreSource } from '../../base/store/records.ts';
 import type { Changed, Transition } from '../write/decision.ts';
 
 /** The tasks of an agent that ended within an hour, with what their models used. */
@@ -23,8 +23,6 @@ export interface KnownCaller {
 }
 
 const [runsKind, callersKind] = ['runs', 'callers'];
-const dayMs = 86_400_000;
-const keptMs = 400 * dayMs;
 /** How long what ended waits for others to be written with, in milliseconds. It is lost with a process that is killed. */
 const everyMs = 2_000;
 /** A caller is written again after so long, in milliseconds: it may have been erased. */

@@ -3,9 +3,9 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { RecordStore, Scope } from '@batonjs/store';
 import type { Logger } from '../../base/hooks/logger.ts';
 import type { Limits } from '../../base/limits.ts';
-import { changeRecord, recordName } from '../../base/store/records.ts';
+import { changeRecord, dayMs, keptMs, recordName } from '../../base/store/records.ts';
 import type { Clock } from '../../base/timing/clock.ts';
-import { type DayUsage, dayMs, dayOf, keptMs, usageKind, withUsage } from './day-usage.ts';
+import { type DayUsage, dayOf, usageKind, withUsage } from './day-usage.ts';
 
 type TokenLimit = `tokensPer${'Task' | 'Tree' | 'Context'}` | `dailyTokens${'' | 'PerCaller'}`;
 type CostLimit = `costPer${'Task' | 'Tree' | 'Context'}` | `dailyCost${'' | 'PerCaller'}`;

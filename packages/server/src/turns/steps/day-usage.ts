@@ -23,9 +23,6 @@ export interface DayUsage {
 
 /** The kind of the records. */
 export const usageKind = 'usage';
-export const dayMs = 86_400_000;
-/** How long a record stays. */
-export const keptMs = 400 * dayMs;
 const mostModels = 50;
 
 export const dayOf = (ms: number): string => isoTime(ms).slice(0, 10);
