@@ -8,17 +8,14 @@ import { addAgentFlags, addExample, type CommonOptions, toCount, toTexts } from 
 import { toDuration } from '../flags/duration.ts';
 import type { Run, RunContext } from '../run-context.ts';
 
-interface McpFlags extends CommonOptions {
+interface McpFlags extends CommonOptions<'data', 'resend' | 'modelApproves'> {
   readonly http?: number;
   readonly host: string;
   readonly allowHost?: readonly string[];
-  readonly data?: string;
   readonly wait: number;
   readonly pollInterval: number;
   readonly retention: number;
   readonly unreachable: number;
-  readonly resend?: boolean;
-  readonly modelApproves?: boolean;
 }
 
 export function addMcp(program: Command, run: Run): void {

@@ -4,9 +4,7 @@ import { addAgentFlags, addExample, type CommonOptions } from '../flags/agent-fl
 import { isSettled } from '../following/wait.ts';
 import type { Run, RunContext } from '../run-context.ts';
 
-interface ConformanceFlags extends CommonOptions {
-  readonly text: string;
-}
+type ConformanceFlags = CommonOptions & { readonly text: string };
 
 export function addConformance(program: Command, run: Run): void {
   const command = program

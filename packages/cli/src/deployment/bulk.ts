@@ -151,9 +151,8 @@ async function listRuns(context: RunContext<ScopeFlags>): Promise<void> {
 }
 
 /** Flags that say what a fork begins with. */
-interface ForkFlags extends BulkFlags {
+interface ForkFlags extends BulkFlags, Flags<'message'> {
   readonly from: string;
-  readonly message?: string;
   readonly setLabel?: readonly string[];
 }
 

@@ -84,10 +84,9 @@ export async function withStore<T>(
 }
 
 /** Flags that say whose tasks are meant. */
-export interface ScopeFlags extends CommonOptions {
+export interface ScopeFlags extends CommonOptions<'tenant'> {
   readonly store: string;
   readonly agent: string;
-  readonly tenant?: string;
   /** Several only for many tasks. */
   readonly caller?: readonly string[];
 }

@@ -1,6 +1,6 @@
 import type { TaskState } from '@batonjs/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { toTexts } from './agent-flags.ts';
+import { type Flags, toTexts } from './agent-flags.ts';
 import { toDuration } from './duration.ts';
 
 /** The states that tasks are listed by, as users write them. */
@@ -28,12 +28,9 @@ export function toState(text: string): ListedState {
 }
 
 /** Flags that say which tasks are meant: those with all that is given. */
-export interface FilterFlags {
+export interface FilterFlags extends Flags<'skill' | 'code' | 'contextId'> {
   readonly state?: ListedState;
   readonly label?: readonly string[];
-  readonly skill?: string;
-  readonly code?: string;
-  readonly contextId?: string;
   /** In milliseconds. */
   readonly since?: number;
 }
